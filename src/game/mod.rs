@@ -1,0 +1,222 @@
+//! Rules: what a game is, and the games we know. Nothing here knows of tables or files.
+//!
+//! A [`Game`] describes positions as their *mover* sees them: a state holds "mine" and "theirs", so
+//! that one value serves both sides. What a game must supply is little (moves, successors, packing,
+//! the images of a state under the board's symmetries); the rest is provided.
+//!
+//! Invariants, checked for every game by `tests/conformance.rs`:
+//! * `state(key(s)) == s`, and keys order states totally;
+//! * a state has no action exactly when the game is over in it;
+//! * symmetries commute with moves;
+//! * `layer` never falls along a move, and only [forced](Game::is_pass) moves keep it.
+
+pub mod othello;
+pub mod perft;
+mod spec;
+pub mod symmetry;
+mod types;
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+pub use spec::{GameSpec, GameVisitor, SpecError};
+pub use symmetry::{Group, Orientations, Symmetry};
+pub use types::{Action, Empties, Outcome, Position, Score, Side};
+
+/// A state packed into 64 or 128 bits, ordered as it is stored in a table.
+pub trait StateKey: bytemuck::Pod + Ord + Hash + Debug + Send + Sync {
+    /// How many `u64` words a key takes in a table: 1 or 2.
+    const WORDS: usize;
+
+    /// The highest `bits` (at most 24) of a key of `width` significant bits; monotone in the key.
+    fn prefix(self, width: u32, bits: u32) -> usize;
+}
+
+impl StateKey for u64 {
+    const WORDS: usize = 1;
+
+    #[inline]
+    fn prefix(self, width: u32, bits: u32) -> usize {
+        (self >> width.saturating_sub(bits)) as usize
+    }
+}
+
+/// A key of two words, the first the more significant.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, bytemuck::Pod, bytemuck::Zeroable,
+)]
+#[repr(C)]
+pub struct WideKey(pub [u64; 2]);
+
+impl StateKey for WideKey {
+    const WORDS: usize = 2;
+
+    /// `width` counts the bits of both words together, an equal number in each.
+    #[inline]
+    fn prefix(self, width: u32, bits: u32) -> usize {
+        (self.0[0] >> (width / 2).saturating_sub(bits)) as usize
+    }
+}
+
+/// A canonical key and the symmetries that lead to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Canonical<K> {
+    /// The smallest key among the state's images.
+    pub key: K,
+    /// The symmetries whose image has that key, as a set of bits; never empty.
+    pub ties: u8,
+}
+
+impl<K> Canonical<K> {
+    /// The first symmetry that brings the state to its canonical form.
+    pub fn symmetry(&self) -> Symmetry {
+        self.ties.trailing_zeros() as Symmetry
+    }
+}
+
+/// The rules of a two-player, zero-sum game of perfect information.
+pub trait Game: Send + Sync {
+    /// A position without its side to move, as the mover sees it.
+    type State: Copy + Eq + Hash + Debug + Send + Sync;
+    /// The packed form in which states are stored and compared.
+    type Key: StateKey;
+
+    /// Which game this is; its text form is the table's `game`.
+    fn spec(&self) -> GameSpec;
+
+    /// Raised whenever a change of the rules' code could change a table.
+    fn rules_version(&self) -> u32;
+
+    /// Where the game starts.
+    fn start(&self) -> Position<Self::State>;
+
+    /// How many action indices there are; every [`Action`] is below.
+    fn action_count(&self) -> usize;
+
+    /// How many bits of a key are significant.
+    fn key_bits(&self) -> u32;
+
+    /// The symmetries under which states are folded.
+    fn group(&self) -> &Group;
+
+    /// The layer of a state: no move lowers it, and only a pass keeps it. Othello: the disc count.
+    fn layer(&self, state: &Self::State) -> u32;
+
+    /// The longest a game can be from `state`, in plies.
+    fn max_plies(&self, state: &Self::State) -> u32;
+
+    /// Calls `visit` with every legal action, in ascending order; with none when the game is over.
+    fn for_each_action(&self, state: &Self::State, visit: impl FnMut(Action));
+
+    /// The state after a legal action, as its new mover sees it.
+    fn play(&self, state: &Self::State, action: Action) -> Self::State;
+
+    /// Whether the action is a pass: the board stays, the side changes.
+    fn is_pass(&self, action: Action) -> bool;
+
+    /// The same board with the other side to move.
+    fn swapped(&self, state: &Self::State) -> Self::State;
+
+    /// The mover's final score were the game to end here; its meaning at the end of a game only.
+    fn final_score(&self, state: &Self::State, empties: Empties) -> Score;
+
+    /// The mover's material less the opponent's; in Othello discs.
+    fn material(&self, state: &Self::State) -> i32;
+
+    /// The squares held by the mover and by the opponent, bit `row * columns + column` each.
+    fn squares(&self, state: &Self::State) -> (u64, u64);
+
+    /// Packs a state.
+    fn key(&self, state: &Self::State) -> Self::Key;
+
+    /// Unpacks a key; `None` if no state has it.
+    fn state(&self, key: Self::Key) -> Option<Self::State>;
+
+    /// The image of a state under a symmetry of [`Game::group`].
+    fn transform(&self, state: &Self::State, symmetry: Symmetry) -> Self::State;
+
+    /// The action that does in the image of a state what `action` does in the state.
+    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action;
+
+    /// The name of an action as people write it: `c4`, `pass`.
+    fn action_name(&self, action: Action) -> String;
+
+    /// The board as rows of text with its coordinates.
+    fn diagram(&self, position: &Position<Self::State>) -> String;
+
+    /// The position in the one-line notation of the game (Othello: OBF).
+    fn notation(&self, position: &Position<Self::State>) -> String;
+
+    /// Reads a position in any notation the game knows; transcripts are played from `from`.
+    fn parse_position(
+        &self,
+        text: &str,
+        from: &Position<Self::State>,
+    ) -> Result<Position<Self::State>, NotationError>;
+
+    /// The name of a side: `Black`, `White`.
+    fn side_name(&self, side: Side) -> &'static str;
+
+    /// The canonical key of a state: the smallest among its images.
+    #[inline]
+    fn canonical(&self, state: &Self::State) -> Canonical<Self::Key> {
+        let mut best = Canonical { key: self.key(state), ties: 1 };
+        for symmetry in 1..self.group().order() as Symmetry {
+            let key = self.key(&self.transform(state, symmetry));
+            if key < best.key {
+                best = Canonical { key, ties: 1 << symmetry };
+            } else if key == best.key {
+                best.ties |= 1 << symmetry;
+            }
+        }
+        best
+    }
+
+    /// Calls `visit` with every legal action and its successor.
+    #[inline]
+    fn for_each_successor(&self, state: &Self::State, mut visit: impl FnMut(Action, Self::State)) {
+        self.for_each_action(state, |action| visit(action, self.play(state, action)));
+    }
+
+    /// The legal actions, in ascending order.
+    fn actions(&self, state: &Self::State) -> Vec<Action> {
+        let mut actions = Vec::new();
+        self.for_each_action(state, |action| actions.push(action));
+        actions
+    }
+
+    /// Whether the game is over.
+    #[inline]
+    fn is_terminal(&self, state: &Self::State) -> bool {
+        let mut over = true;
+        self.for_each_action(state, |_| over = false);
+        over
+    }
+
+    /// Whether the only legal action is a pass.
+    #[inline]
+    fn must_pass(&self, state: &Self::State) -> bool {
+        let mut pass = false;
+        self.for_each_action(state, |action| pass = self.is_pass(action));
+        pass
+    }
+
+    /// The position after a legal action.
+    fn advance(&self, position: &Position<Self::State>, action: Action) -> Position<Self::State> {
+        Position { state: self.play(&position.state, action), side: position.side.other() }
+    }
+}
+
+/// Text that is not a position, a move or a transcript.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct NotationError {
+    /// What is wrong, where, and what would be right; one line.
+    pub what: String,
+}
+
+impl NotationError {
+    pub(crate) fn new(what: impl Into<String>) -> NotationError {
+        NotationError { what: what.into() }
+    }
+}

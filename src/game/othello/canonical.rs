@@ -1,0 +1,97 @@
+//! Canonical keys, all images of a board at once.
+//!
+//! For every row of the board and every set of squares in it, a table holds the packed images of
+//! that row under all symmetries, side by side. The images of a board are the bitwise or of one
+//! table entry a row, eight (or four) integers at a time; the smallest key is the canonical one.
+
+use super::{Board, Half, OthelloKey};
+use crate::game::symmetry::map_square;
+use crate::game::{Canonical, Group, Symmetry};
+
+/// Entry `row << columns | squares of the row`: its images, one lane a symmetry.
+#[derive(Clone, Debug)]
+pub(super) struct Images<H> {
+    rows: usize,
+    columns: usize,
+    lanes: Lanes<H>,
+}
+
+#[derive(Clone, Debug)]
+enum Lanes<H> {
+    One(Vec<[H; 1]>),
+    Four(Vec<[H; 4]>),
+    Eight(Vec<[H; 8]>),
+}
+
+impl<H: Half> Images<H> {
+    pub(super) fn new(rows: usize, columns: usize, group: &Group) -> Images<H> {
+        let lanes = match group.order() {
+            1 => Lanes::One(row_images(rows, columns)),
+            4 => Lanes::Four(row_images(rows, columns)),
+            _ => Lanes::Eight(row_images(rows, columns)),
+        };
+        Images { rows, columns, lanes }
+    }
+
+    #[inline]
+    pub(super) fn canonical<K>(&self, board: &Board, squares: u32) -> Canonical<K>
+    where
+        K: OthelloKey<Half = H>,
+    {
+        match &self.lanes {
+            Lanes::One(table) => self.smallest(table, board, squares),
+            Lanes::Four(table) => self.smallest(table, board, squares),
+            Lanes::Eight(table) => self.smallest(table, board, squares),
+        }
+    }
+
+    #[inline(always)]
+    fn smallest<K, const L: usize>(
+        &self,
+        table: &[[H; L]],
+        board: &Board,
+        squares: u32,
+    ) -> Canonical<K>
+    where
+        K: OthelloKey<Half = H>,
+    {
+        let mut mover = [H::default(); L];
+        let mut opponent = [H::default(); L];
+        for row in 0..self.rows {
+            let base = row << self.columns;
+            let mine = &table[base | (board.mover >> (8 * row) & 0xff) as usize];
+            let theirs = &table[base | (board.opponent >> (8 * row) & 0xff) as usize];
+            for lane in 0..L {
+                mover[lane] |= mine[lane];
+                opponent[lane] |= theirs[lane];
+            }
+        }
+        let keys: [K; L] = std::array::from_fn(|i| K::join(mover[i], opponent[i], squares));
+        let mut key = keys[0];
+        for &other in &keys[1..] {
+            key = key.min(other);
+        }
+        let mut ties = 0;
+        for (lane, &other) in keys.iter().enumerate() {
+            ties |= u8::from(other == key) << lane;
+        }
+        Canonical { key, ties }
+    }
+}
+
+fn row_images<H: Half, const L: usize>(rows: usize, columns: usize) -> Vec<[H; L]> {
+    let mut table = Vec::with_capacity(rows << columns);
+    for row in 0..rows {
+        for set in 0..1usize << columns {
+            table.push(std::array::from_fn(|symmetry| {
+                let mut image = 0u64;
+                for column in (0..columns).filter(|column| set >> column & 1 == 1) {
+                    let (r, c) = map_square(symmetry as Symmetry, (row, column), rows, columns);
+                    image |= 1 << (r * columns + c);
+                }
+                H::from_bits(image)
+            }));
+        }
+    }
+    table
+}

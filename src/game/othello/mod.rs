@@ -1,0 +1,377 @@
+//! Othello on every board from 4×4 to 8×8, square or not.
+//!
+//! One bitboard layout serves all shapes: square (row, column) is bit `8 * row + column`, whatever
+//! the board's width, so that the eight directions are constant shifts and one compiled code moves
+//! on every board. A narrow board's unused columns stop a line at the edge by being empty.
+//!
+//! Passing is an action of its own, the only one of a mover who cannot place a disc while the
+//! opponent can; the game is over when neither can. The layer is the number of discs.
+
+mod canonical;
+mod moves;
+mod notation;
+
+use super::symmetry::map_square;
+use super::{
+    Action, Canonical, Empties, Game, GameSpec, Group, NotationError, Position, Score, Side,
+    StateKey, Symmetry, WideKey,
+};
+use canonical::Images;
+use moves::Lines;
+
+/// The shortest side of a board.
+pub const MIN_SIDE: usize = 4;
+/// The longest side of a board.
+pub const MAX_SIDE: usize = 8;
+
+/// The discs on a board as the mover sees them, bit `8 * row + column`; no square is in both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Board {
+    /// The mover's discs.
+    pub mover: u64,
+    /// The opponent's discs.
+    pub opponent: u64,
+}
+
+impl Board {
+    /// How many discs lie on the board.
+    #[inline]
+    pub fn discs(&self) -> u32 {
+        (self.mover | self.opponent).count_ones()
+    }
+}
+
+/// The rules of Othello on one shape of board, with keys of type `K`.
+///
+/// `K` is `u64` for boards of up to 32 squares (mover's bits above the opponent's, both packed row
+/// by row) and [`WideKey`] above (one word each).
+#[derive(Clone, Debug)]
+pub struct Othello<K: OthelloKey> {
+    rows: usize,
+    columns: usize,
+    lines: Lines,
+    group: Group,
+    images: Images<K::Half>,
+}
+
+impl<K: OthelloKey> Othello<K> {
+    /// The rules on a board of `rows` × `columns`, each 4 to 8; with `fold`, states that the
+    /// board's symmetries carry into each other are one.
+    ///
+    /// # Panics
+    ///
+    /// When the board is out of those bounds or has more squares than `K` holds.
+    pub fn new(rows: usize, columns: usize, fold: bool) -> Othello<K> {
+        let sides = MIN_SIDE..=MAX_SIDE;
+        assert!(sides.contains(&rows) && sides.contains(&columns), "{rows}x{columns} is no board");
+        assert!(rows * columns <= K::MAX_SQUARES, "{rows}x{columns} needs a wider key");
+        let group = if fold { Group::of_board(rows, columns) } else { Group::trivial() };
+        let images = Images::new(rows, columns, &group);
+        Othello { rows, columns, lines: Lines::new(rows, columns), group, images }
+    }
+
+    /// How many squares the board has.
+    pub fn square_count(&self) -> usize {
+        self.rows * self.columns
+    }
+
+    /// The number of rows and of columns.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.rows, self.columns)
+    }
+
+    /// The squares on which the mover may place a disc, as bits of the 8×8 grid.
+    #[inline]
+    pub fn placements(&self, board: &Board) -> u64 {
+        self.lines.placements(board)
+    }
+
+    #[inline]
+    fn pass(&self) -> Action {
+        Action(self.square_count() as u16)
+    }
+
+    /// The action of placing on a bit of the 8×8 grid.
+    #[inline]
+    fn action_of_bit(&self, bit: u32) -> Action {
+        Action((bit as usize / 8 * self.columns + bit as usize % 8) as u16)
+    }
+
+    /// The bit of the 8×8 grid that an action other than the pass places on.
+    #[inline]
+    fn bit_of_action(&self, action: Action) -> u32 {
+        let square = action.0 as usize;
+        (square / self.columns * 8 + square % self.columns) as u32
+    }
+
+    /// Packs grid bits row by row: bit `row * columns + column`.
+    fn pack(&self, grid: u64) -> u64 {
+        let row_mask = (1u64 << self.columns) - 1;
+        (0..self.rows)
+            .fold(0, |packed, row| packed | (grid >> (8 * row) & row_mask) << (row * self.columns))
+    }
+
+    /// Spreads packed bits over the 8×8 grid.
+    #[inline]
+    fn unpack(&self, packed: u64) -> u64 {
+        let row_mask = (1u64 << self.columns) - 1;
+        (0..self.rows)
+            .fold(0, |grid, row| grid | (packed >> (row * self.columns) & row_mask) << (8 * row))
+    }
+
+    fn map_bits(&self, grid: u64, symmetry: Symmetry) -> u64 {
+        let mut rest = grid;
+        let mut image = 0;
+        while rest != 0 {
+            let bit = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let (r, c) = map_square(symmetry, (bit / 8, bit % 8), self.rows, self.columns);
+            image |= 1 << (8 * r + c);
+        }
+        image
+    }
+}
+
+impl<K: OthelloKey> Game for Othello<K> {
+    type State = Board;
+    type Key = K;
+
+    fn spec(&self) -> GameSpec {
+        GameSpec::Othello { rows: self.rows, columns: self.columns }
+    }
+
+    fn rules_version(&self) -> u32 {
+        1
+    }
+
+    /// Black on the two middle squares of the diagonal that rises to the right, Black to move; on
+    /// odd sides the middle block lies up and to the left.
+    fn start(&self) -> Position<Board> {
+        let (r, c) = (self.rows / 2 - 1, self.columns / 2 - 1);
+        let bit = |r: usize, c: usize| 1u64 << (8 * r + c);
+        let state =
+            Board { mover: bit(r, c + 1) | bit(r + 1, c), opponent: bit(r, c) | bit(r + 1, c + 1) };
+        Position { state, side: Side::First }
+    }
+
+    fn action_count(&self) -> usize {
+        self.square_count() + 1
+    }
+
+    fn key_bits(&self) -> u32 {
+        if K::WORDS == 1 { 2 * self.square_count() as u32 } else { 128 }
+    }
+
+    fn group(&self) -> &Group {
+        &self.group
+    }
+
+    #[inline]
+    fn layer(&self, state: &Board) -> u32 {
+        state.discs()
+    }
+
+    /// Every empty square may be filled, and before each placement there may be one pass.
+    fn max_plies(&self, state: &Board) -> u32 {
+        2 * (self.square_count() as u32 - state.discs())
+    }
+
+    #[inline]
+    fn for_each_action(&self, state: &Board, mut visit: impl FnMut(Action)) {
+        let mut rest = self.lines.placements(state);
+        if rest == 0 {
+            if self.lines.placements(&self.swapped(state)) != 0 {
+                visit(self.pass());
+            }
+            return;
+        }
+        while rest != 0 {
+            visit(self.action_of_bit(rest.trailing_zeros()));
+            rest &= rest - 1;
+        }
+    }
+
+    #[inline]
+    fn for_each_successor(&self, state: &Board, mut visit: impl FnMut(Action, Board)) {
+        let mut rest = self.lines.placements(state);
+        if rest == 0 {
+            let swapped = self.swapped(state);
+            if self.lines.placements(&swapped) != 0 {
+                visit(self.pass(), swapped);
+            }
+            return;
+        }
+        while rest != 0 {
+            let bit = rest.trailing_zeros();
+            rest &= rest - 1;
+            visit(self.action_of_bit(bit), self.lines.place(state, bit));
+        }
+    }
+
+    #[inline]
+    fn play(&self, state: &Board, action: Action) -> Board {
+        if self.is_pass(action) {
+            self.swapped(state)
+        } else {
+            self.lines.place(state, self.bit_of_action(action))
+        }
+    }
+
+    #[inline]
+    fn is_pass(&self, action: Action) -> bool {
+        action == self.pass()
+    }
+
+    #[inline]
+    fn swapped(&self, state: &Board) -> Board {
+        Board { mover: state.opponent, opponent: state.mover }
+    }
+
+    fn final_score(&self, state: &Board, empties: Empties) -> Score {
+        let difference = self.material(state);
+        let left = self.square_count() as i32 - state.discs() as i32;
+        Score(match empties {
+            Empties::Uncounted => difference,
+            Empties::ToWinner => difference + left * difference.signum(),
+        } as i8)
+    }
+
+    fn material(&self, state: &Board) -> i32 {
+        state.mover.count_ones() as i32 - state.opponent.count_ones() as i32
+    }
+
+    fn squares(&self, state: &Board) -> (u64, u64) {
+        (self.pack(state.mover), self.pack(state.opponent))
+    }
+
+    fn key(&self, state: &Board) -> K {
+        K::join(
+            K::Half::from_bits(self.pack(state.mover)),
+            K::Half::from_bits(self.pack(state.opponent)),
+            self.square_count() as u32,
+        )
+    }
+
+    #[inline]
+    fn state(&self, key: K) -> Option<Board> {
+        let squares = self.square_count() as u32;
+        let (mover, opponent) = key.split(squares);
+        let on_board = if squares == 64 { u64::MAX } else { (1 << squares) - 1 };
+        if mover & opponent != 0 || (mover | opponent) & !on_board != 0 {
+            return None;
+        }
+        Some(Board { mover: self.unpack(mover), opponent: self.unpack(opponent) })
+    }
+
+    fn transform(&self, state: &Board, symmetry: Symmetry) -> Board {
+        Board {
+            mover: self.map_bits(state.mover, symmetry),
+            opponent: self.map_bits(state.opponent, symmetry),
+        }
+    }
+
+    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
+        if self.is_pass(action) {
+            return action;
+        }
+        let square = (action.0 as usize / self.columns, action.0 as usize % self.columns);
+        let (r, c) = map_square(symmetry, square, self.rows, self.columns);
+        Action((r * self.columns + c) as u16)
+    }
+
+    #[inline]
+    fn canonical(&self, state: &Board) -> Canonical<K> {
+        self.images.canonical(state, self.square_count() as u32)
+    }
+
+    fn action_name(&self, action: Action) -> String {
+        notation::action_name(self, action)
+    }
+
+    fn diagram(&self, position: &Position<Board>) -> String {
+        notation::diagram(self, position)
+    }
+
+    fn notation(&self, position: &Position<Board>) -> String {
+        notation::obf(self, position)
+    }
+
+    fn parse_position(
+        &self,
+        text: &str,
+        from: &Position<Board>,
+    ) -> Result<Position<Board>, NotationError> {
+        notation::parse_position(self, text, from)
+    }
+
+    fn side_name(&self, side: Side) -> &'static str {
+        match side {
+            Side::First => "Black",
+            Side::Second => "White",
+        }
+    }
+}
+
+/// A key that holds an Othello board.
+pub trait OthelloKey: StateKey {
+    /// An integer with room for one side's squares.
+    type Half: Half;
+    /// The largest board that fits.
+    const MAX_SQUARES: usize;
+
+    /// Joins the packed squares of both sides on a board of `squares`.
+    fn join(mover: Self::Half, opponent: Self::Half, squares: u32) -> Self;
+
+    /// The packed squares of the mover and of the opponent.
+    fn split(self, squares: u32) -> (u64, u64);
+}
+
+/// The packed squares of one side.
+pub trait Half:
+    Copy + Default + std::ops::BitOrAssign + std::fmt::Debug + Send + Sync + 'static
+{
+    /// Takes the low bits.
+    fn from_bits(bits: u64) -> Self;
+}
+
+impl Half for u32 {
+    fn from_bits(bits: u64) -> u32 {
+        bits as u32
+    }
+}
+
+impl Half for u64 {
+    fn from_bits(bits: u64) -> u64 {
+        bits
+    }
+}
+
+impl OthelloKey for u64 {
+    type Half = u32;
+    const MAX_SQUARES: usize = 32;
+
+    #[inline]
+    fn join(mover: u32, opponent: u32, squares: u32) -> u64 {
+        u64::from(mover) << squares | u64::from(opponent)
+    }
+
+    #[inline]
+    fn split(self, squares: u32) -> (u64, u64) {
+        (self >> squares, self & ((1 << squares) - 1))
+    }
+}
+
+impl OthelloKey for WideKey {
+    type Half = u64;
+    const MAX_SQUARES: usize = 64;
+
+    #[inline]
+    fn join(mover: u64, opponent: u64, _squares: u32) -> WideKey {
+        WideKey([mover, opponent])
+    }
+
+    #[inline]
+    fn split(self, _squares: u32) -> (u64, u64) {
+        (self.0[0], self.0[1])
+    }
+}

@@ -1,0 +1,68 @@
+//! Where discs may be placed and what they turn, by shifts of whole boards.
+//!
+//! The opponent's discs next to one of mine are followed in one direction for as long as they go
+//! (parallel prefix: two steps, then doubled steps); an empty square behind them is a placement.
+
+use super::Board;
+
+/// The masks of one board shape.
+#[derive(Clone, Debug)]
+pub(super) struct Lines {
+    board: u64,
+    /// Squares that a line running along a row or a diagonal may pass: not the first or last column.
+    inner: u64,
+    /// Whether a line can hold more than two discs between its ends.
+    long: bool,
+}
+
+impl Lines {
+    pub(super) fn new(rows: usize, columns: usize) -> Lines {
+        let row = (1u64 << columns) - 1;
+        let inner_row = row & !1 & !(1 << (columns - 1));
+        let repeat = |byte: u64| (0..rows).fold(0, |mask, r| mask | byte << (8 * r));
+        Lines { board: repeat(row), inner: repeat(inner_row), long: rows.max(columns) > 4 }
+    }
+
+    /// The empty squares on which the mover turns at least one disc.
+    #[inline]
+    pub(super) fn placements(&self, board: &Board) -> u64 {
+        let Board { mover, opponent } = *board;
+        let inner = opponent & self.inner;
+        let mut reach = 0;
+        for (shift, through) in [(1, inner), (7, inner), (8, opponent), (9, inner)] {
+            reach |= run(mover, through, self.long, |x, n| x << (shift * n)) << shift;
+            reach |= run(mover, through, self.long, |x, n| x >> (shift * n)) >> shift;
+        }
+        reach & self.board & !(mover | opponent)
+    }
+
+    /// The board after the mover places on `bit`, seen by the other side. The placement is legal.
+    #[inline]
+    pub(super) fn place(&self, board: &Board, bit: u32) -> Board {
+        let Board { mover, opponent } = *board;
+        let placed = 1u64 << bit;
+        let inner = opponent & self.inner;
+        let mut turned = 0;
+        for (shift, through) in [(1, inner), (7, inner), (8, opponent), (9, inner)] {
+            let up = run(placed, through, self.long, |x, n| x << (shift * n));
+            turned |= if (up << shift) & mover != 0 { up } else { 0 };
+            let down = run(placed, through, self.long, |x, n| x >> (shift * n));
+            turned |= if (down >> shift) & mover != 0 { down } else { 0 };
+        }
+        Board { mover: opponent ^ turned, opponent: mover | placed | turned }
+    }
+}
+
+/// The discs of `through` in an unbroken run that starts next to a disc of `from`.
+/// `step(x, n)` moves `x` by `n` squares in the direction of the run.
+#[inline(always)]
+fn run(from: u64, through: u64, long: bool, step: impl Fn(u64, u32) -> u64) -> u64 {
+    let mut reached = through & step(from, 1);
+    reached |= through & step(reached, 1);
+    if long {
+        let pairs = through & step(through, 1);
+        reached |= pairs & step(reached, 2);
+        reached |= pairs & step(reached, 2);
+    }
+    reached
+}

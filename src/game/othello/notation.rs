@@ -1,0 +1,314 @@
+//! Othello in text, in and out.
+//!
+//! In: a board diagram (`.` or `-` empty, `X` or `*` Black, `O` White; with or without row breaks,
+//! coordinates and a side), the OBF line (the squares row by row, then the side to move), the digits
+//! of the 2002 thesis (`0` empty, `1` Black, `2` White, the side to move in front) and transcripts
+//! (`c4c3…`, passes left out or written `pass` or `--`). Out: a diagram with coordinates, and OBF.
+
+use super::{Board, Othello, OthelloKey};
+use crate::game::{Action, Game, NotationError, Position, Side};
+
+const EMPTY: [char; 2] = ['.', '-'];
+const BLACK: [char; 3] = ['X', 'x', '*'];
+const WHITE: [char; 2] = ['O', 'o'];
+
+pub(super) fn action_name<K: OthelloKey>(game: &Othello<K>, action: Action) -> String {
+    if game.is_pass(action) {
+        return "pass".to_string();
+    }
+    let (row, column) = (action.0 as usize / game.columns, action.0 as usize % game.columns);
+    format!("{}{}", (b'a' + column as u8) as char, row + 1)
+}
+
+/// Black's and White's discs as grid bits.
+fn colours(position: &Position<Board>) -> (u64, u64) {
+    let Board { mover, opponent } = position.state;
+    match position.side {
+        Side::First => (mover, opponent),
+        Side::Second => (opponent, mover),
+    }
+}
+
+fn from_colours(black: u64, white: u64, side: Side) -> Position<Board> {
+    let state = match side {
+        Side::First => Board { mover: black, opponent: white },
+        Side::Second => Board { mover: white, opponent: black },
+    };
+    Position { state, side }
+}
+
+/// Rows of squares with coordinates, a1 at the top left; no line break at the end.
+pub(super) fn diagram<K: OthelloKey>(game: &Othello<K>, position: &Position<Board>) -> String {
+    let (black, white) = colours(position);
+    let mut text = String::from(" ");
+    for column in 0..game.columns {
+        text.push(' ');
+        text.push((b'a' + column as u8) as char);
+    }
+    for row in 0..game.rows {
+        text.push_str(&format!("\n{}", row + 1));
+        for column in 0..game.columns {
+            let bit = 1u64 << (8 * row + column);
+            text.push(' ');
+            text.push(if black & bit != 0 {
+                'X'
+            } else if white & bit != 0 {
+                'O'
+            } else {
+                '.'
+            });
+        }
+    }
+    text
+}
+
+pub(super) fn obf<K: OthelloKey>(game: &Othello<K>, position: &Position<Board>) -> String {
+    let (black, white) = colours(position);
+    let mut line = String::new();
+    for row in 0..game.rows {
+        for column in 0..game.columns {
+            let bit = 1u64 << (8 * row + column);
+            line.push(if black & bit != 0 {
+                'X'
+            } else if white & bit != 0 {
+                'O'
+            } else {
+                '-'
+            });
+        }
+    }
+    line.push_str(match position.side {
+        Side::First => " X;",
+        Side::Second => " O;",
+    });
+    line
+}
+
+pub(super) fn parse_position<K: OthelloKey>(
+    game: &Othello<K>,
+    text: &str,
+    from: &Position<Board>,
+) -> Result<Position<Board>, NotationError> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() || trimmed.eq_ignore_ascii_case("start") {
+        return Ok(*from);
+    }
+    let solid: String = trimmed.chars().filter(|c| !c.is_whitespace()).collect();
+    if solid.chars().all(|c| ('0'..='2').contains(&c)) {
+        return thesis_digits(game, &solid);
+    }
+    let starts_like_a_move = |word: &str| {
+        let mut chars = word.chars();
+        matches!(
+            (chars.next().map(|c| c.to_ascii_lowercase()), chars.next()),
+            (Some('a'..='h'), Some('1'..='9'))
+        )
+    };
+    let lower = solid.to_ascii_lowercase();
+    if starts_like_a_move(&solid) || ["pass", "pa", "ps"].iter().any(|p| lower.starts_with(p)) {
+        return play_transcript(game, &lower, from);
+    }
+    diagram_or_obf(game, trimmed)
+}
+
+/// The side in front (1 Black, 2 White), then the squares row by row.
+fn thesis_digits<K: OthelloKey>(
+    game: &Othello<K>,
+    digits: &str,
+) -> Result<Position<Board>, NotationError> {
+    let wanted = game.square_count() + 1;
+    if digits.len() != wanted {
+        return Err(NotationError::new(format!(
+            "position '{digits}' has {} digits; a {}x{} board needs {wanted}: the side to move (1 Black, 2 White), then {} squares (0 empty, 1 Black, 2 White)",
+            digits.len(),
+            game.rows,
+            game.columns,
+            game.square_count()
+        )));
+    }
+    let side = match &digits[..1] {
+        "1" => Side::First,
+        "2" => Side::Second,
+        _ => {
+            return Err(NotationError::new(format!(
+                "position '{digits}' starts with 0; the first digit is the side to move: 1 Black, 2 White"
+            )));
+        }
+    };
+    let (mut black, mut white) = (0, 0);
+    for (square, digit) in digits[1..].chars().enumerate() {
+        let bit = 1u64 << game.bit_of_action(Action(square as u16));
+        match digit {
+            '1' => black |= bit,
+            '2' => white |= bit,
+            _ => {}
+        }
+    }
+    Ok(from_colours(black, white, side))
+}
+
+fn play_transcript<K: OthelloKey>(
+    game: &Othello<K>,
+    moves: &str,
+    from: &Position<Board>,
+) -> Result<Position<Board>, NotationError> {
+    let mut position = *from;
+    let mut rest = moves;
+    let mut ply = 0;
+    while !rest.is_empty() {
+        ply += 1;
+        let (word, tail) = split_move(rest).ok_or_else(|| {
+            NotationError::new(format!(
+                "transcript: move {ply}, '{rest}', is no square and no pass; write moves as c4, passes as pass or --"
+            ))
+        })?;
+        rest = tail;
+        let legal = game.actions(&position.state);
+        let wanted = square_action(game, word);
+        if wanted.is_some() && legal.len() == 1 && game.is_pass(legal[0]) {
+            // Most transcripts leave passes out.
+            position = game.advance(&position, legal[0]);
+        }
+        let legal = game.actions(&position.state);
+        let action = wanted.unwrap_or(game.pass());
+        if !legal.contains(&action) {
+            let names: Vec<_> = legal.iter().map(|&a| game.action_name(a)).collect();
+            let can = if names.is_empty() {
+                "the game is over there".to_string()
+            } else {
+                format!("{} can play {}", game.side_name(position.side), names.join(", "))
+            };
+            return Err(NotationError::new(format!(
+                "transcript: move {ply}, '{word}', is not legal; {can}"
+            )));
+        }
+        position = game.advance(&position, action);
+    }
+    Ok(position)
+}
+
+/// Splits the first move off a lower-case transcript without spaces.
+fn split_move(text: &str) -> Option<(&str, &str)> {
+    for pass in ["pass", "pa", "ps", "--"] {
+        if let Some(rest) = text.strip_prefix(pass) {
+            return Some((pass, rest));
+        }
+    }
+    let bytes = text.as_bytes();
+    (bytes.len() >= 2 && bytes[0].is_ascii_lowercase() && bytes[1].is_ascii_digit())
+        .then(|| text.split_at(2))
+}
+
+/// The action of a square such as `c4`; `None` for a pass or a square off the board.
+fn square_action<K: OthelloKey>(game: &Othello<K>, word: &str) -> Option<Action> {
+    let bytes = word.as_bytes();
+    if !(b'a'..=b'h').contains(&bytes[0]) || !bytes[1].is_ascii_digit() {
+        return None;
+    }
+    let (column, row) =
+        ((bytes[0] - b'a') as usize, (bytes[1] as usize).wrapping_sub(b'1' as usize));
+    if row >= game.rows || column >= game.columns {
+        // Never legal, so that the caller names it as it was written.
+        return Some(Action(u16::MAX));
+    }
+    Some(Action((row * game.columns + column) as u16))
+}
+
+/// A diagram with or without coordinates, breaks and side, or an OBF line.
+fn diagram_or_obf<K: OthelloKey>(
+    game: &Othello<K>,
+    text: &str,
+) -> Result<Position<Board>, NotationError> {
+    let mut cells = Vec::new();
+    let mut side = None;
+    for line in text.split(['\n', '/']) {
+        read_line(line, &mut cells, &mut side)?;
+    }
+    // OBF is a notation of the 8×8 grid: a smaller board may lie in its top left corner.
+    let squares = game.square_count();
+    if (cells.len() == squares + 1 || cells.len() == 65) && side.is_none() {
+        side = cells.pop().map(|c| if WHITE.contains(&c) { Side::Second } else { Side::First });
+    }
+    let (width, height) = match cells.len() {
+        n if n == squares => (game.columns, game.rows),
+        64 => (8, 8),
+        n => {
+            return Err(NotationError::new(format!(
+                "position has {n} squares; a {}x{} board has {squares} (use . or - for empty, X or * for Black, O for White, and a side letter X or O at the end)",
+                game.rows, game.columns
+            )));
+        }
+    };
+    let (mut black, mut white) = (0, 0);
+    for (i, &cell) in cells.iter().enumerate().take(width * height) {
+        let (row, column) = (i / width, i % width);
+        let bit = 1u64 << (8 * row + column);
+        if EMPTY.contains(&cell) {
+            continue;
+        }
+        if row >= game.rows || column >= game.columns {
+            return Err(NotationError::new(format!(
+                "position has a disc at {}{}, outside the {}x{} board",
+                (b'a' + column as u8) as char,
+                row + 1,
+                game.rows,
+                game.columns
+            )));
+        }
+        if BLACK.contains(&cell) {
+            black |= bit;
+        } else {
+            white |= bit;
+        }
+    }
+    Ok(from_colours(black, white, side.unwrap_or(Side::First)))
+}
+
+/// Adds one line's squares to `cells`; a word about the side to move sets `side`.
+fn read_line(
+    line: &str,
+    cells: &mut Vec<char>,
+    side: &mut Option<Side>,
+) -> Result<(), NotationError> {
+    let line = line.trim();
+    // What follows the semicolon of an OBF line is a list of scored moves, not the position.
+    let line = line.split(';').next().unwrap_or("").trim();
+    let lower = line.to_ascii_lowercase();
+    if let Some(at) = lower.find("to move") {
+        let who = &lower[..at];
+        *side = Some(match who {
+            w if w.contains("black") || w.trim() == "x" || w.trim() == "*" => Side::First,
+            w if w.contains("white") || w.trim() == "o" => Side::Second,
+            _ => {
+                return Err(NotationError::new(format!(
+                    "position: '{line}' names no side; write 'Black to move' or 'White to move'"
+                )));
+            }
+        });
+        return Ok(());
+    }
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let column_names = words
+        .iter()
+        .enumerate()
+        .all(|(i, w)| w.len() == 1 && w.as_bytes()[0].to_ascii_lowercase() == b'a' + i as u8);
+    if column_names {
+        return Ok(());
+    }
+    let is_number = |w: &str| w.chars().all(|c| c.is_ascii_digit());
+    let squares = words.iter().enumerate().filter(|(i, w)| {
+        let at_edge = *i == 0 || *i == words.len() - 1;
+        !(at_edge && is_number(w))
+    });
+    for (_, word) in squares {
+        for c in word.chars() {
+            if !(EMPTY.contains(&c) || BLACK.contains(&c) || WHITE.contains(&c)) {
+                return Err(NotationError::new(format!(
+                    "position: '{c}' is not a square (use . or - for empty, X or * for Black, O for White, X or O at the end for the side to move)"
+                )));
+            }
+            cells.push(c);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! The names of games, `othello-4x6`, and the way from a name to its rules.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::othello::{MAX_SIDE, MIN_SIDE, Othello};
+use super::{Game, WideKey};
+
+/// Which game: the name a table is stored under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GameSpec {
+    /// Othello on a board of the given shape, each side 4 to 8.
+    Othello {
+        /// How many rows, numbered from the top.
+        rows: usize,
+        /// How many columns, lettered from the left.
+        columns: usize,
+    },
+}
+
+/// Something to be done with the rules of a game, whatever its types are.
+pub trait GameVisitor {
+    /// What is given back.
+    type Output;
+
+    /// Does it.
+    fn visit<G: Game>(self, game: G) -> Self::Output;
+}
+
+impl GameSpec {
+    /// Builds the rules and hands them to `visitor`. With `fold`, states are folded under all the
+    /// board's symmetries; without, every mover-relative state stands for itself.
+    pub fn with_rules<V: GameVisitor>(self, fold: bool, visitor: V) -> V::Output {
+        match self {
+            GameSpec::Othello { rows, columns } if rows * columns <= 32 => {
+                visitor.visit(Othello::<u64>::new(rows, columns, fold))
+            }
+            GameSpec::Othello { rows, columns } => {
+                visitor.visit(Othello::<WideKey>::new(rows, columns, fold))
+            }
+        }
+    }
+
+    /// Othello on a board written `4`, `4x6` or `6X4` (rows, then columns).
+    pub fn othello(size: &str) -> Result<GameSpec, SpecError> {
+        let wrong = || {
+            SpecError(format!(
+                "size '{size}' is not a board: write rows x columns, each {MIN_SIDE} to {MAX_SIDE}, such as 4x6, or one number for a square"
+            ))
+        };
+        let side = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
+        let (rows, columns) = match size.split_once(['x', 'X', '×']) {
+            Some((rows, columns)) => (side(rows)?, side(columns)?),
+            None => (side(size)?, side(size)?),
+        };
+        if [rows, columns].iter().any(|side| !(MIN_SIDE..=MAX_SIDE).contains(side)) {
+            return Err(wrong());
+        }
+        Ok(GameSpec::Othello { rows, columns })
+    }
+}
+
+impl fmt::Display for GameSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GameSpec::Othello { rows, columns } => write!(f, "othello-{rows}x{columns}"),
+        }
+    }
+}
+
+impl FromStr for GameSpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<GameSpec, SpecError> {
+        match text.strip_prefix("othello-") {
+            Some(size) => GameSpec::othello(size),
+            None => Err(SpecError(format!(
+                "'{text}' is no game this version knows; it knows othello-ROWSxCOLUMNS"
+            ))),
+        }
+    }
+}
+
+/// A name that is no game.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SpecError(String);

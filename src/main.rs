@@ -1,0 +1,3 @@
+//! The command `solver`.
+
+fn main() {}
