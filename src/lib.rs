@@ -23,3 +23,6 @@
 //! What each layer may import is listed in `docs/architecture.md` and kept by `tests/layers.rs`.
 
 pub mod game;
+pub mod graph;
+pub mod progress;
+pub mod table;

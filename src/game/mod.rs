@@ -74,6 +74,17 @@ impl<K> Canonical<K> {
     }
 }
 
+/// What a mover can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mobility {
+    /// Nothing: the game is over.
+    Over,
+    /// Only pass.
+    Pass,
+    /// This many moves, at least one.
+    Moves(u32),
+}
+
 /// The rules of a two-player, zero-sum game of perfect information.
 pub trait Game: Send + Sync {
     /// A position without its side to move, as the mover sees it.
@@ -98,6 +109,11 @@ pub trait Game: Send + Sync {
 
     /// The symmetries under which states are folded.
     fn group(&self) -> &Group;
+
+    /// The same rules with states folded under all the board's symmetries, or not folded at all.
+    fn with_folding(&self, fold: bool) -> Self
+    where
+        Self: Sized;
 
     /// The layer of a state: no move lowers it, and only a pass keeps it. Othello: the disc count.
     fn layer(&self, state: &Self::State) -> u32;
@@ -185,20 +201,24 @@ pub trait Game: Send + Sync {
         actions
     }
 
+    /// What the mover can do, without listing it.
+    #[inline]
+    fn mobility(&self, state: &Self::State) -> Mobility {
+        let mut mobility = Mobility::Over;
+        self.for_each_action(state, |action| {
+            mobility = match mobility {
+                Mobility::Over if self.is_pass(action) => Mobility::Pass,
+                Mobility::Moves(n) => Mobility::Moves(n + 1),
+                _ => Mobility::Moves(1),
+            }
+        });
+        mobility
+    }
+
     /// Whether the game is over.
     #[inline]
     fn is_terminal(&self, state: &Self::State) -> bool {
-        let mut over = true;
-        self.for_each_action(state, |_| over = false);
-        over
-    }
-
-    /// Whether the only legal action is a pass.
-    #[inline]
-    fn must_pass(&self, state: &Self::State) -> bool {
-        let mut pass = false;
-        self.for_each_action(state, |action| pass = self.is_pass(action));
-        pass
+        self.mobility(state) == Mobility::Over
     }
 
     /// The position after a legal action.

@@ -13,8 +13,8 @@ mod notation;
 
 use super::symmetry::map_square;
 use super::{
-    Action, Canonical, Empties, Game, GameSpec, Group, NotationError, Position, Score, Side,
-    StateKey, Symmetry, WideKey,
+    Action, Canonical, Empties, Game, GameSpec, Group, Mobility, NotationError, Position, Score,
+    Side, StateKey, Symmetry, WideKey,
 };
 use canonical::Images;
 use moves::Lines;
@@ -159,11 +159,15 @@ impl<K: OthelloKey> Game for Othello<K> {
     }
 
     fn key_bits(&self) -> u32 {
-        if K::WORDS == 1 { 2 * self.square_count() as u32 } else { 128 }
+        2 * self.square_count() as u32
     }
 
     fn group(&self) -> &Group {
         &self.group
+    }
+
+    fn with_folding(&self, fold: bool) -> Othello<K> {
+        Othello::new(self.rows, self.columns, fold)
     }
 
     #[inline]
@@ -205,6 +209,18 @@ impl<K: OthelloKey> Game for Othello<K> {
             let bit = rest.trailing_zeros();
             rest &= rest - 1;
             visit(self.action_of_bit(bit), self.lines.place(state, bit));
+        }
+    }
+
+    #[inline]
+    fn mobility(&self, state: &Board) -> Mobility {
+        let placements = self.lines.placements(state);
+        if placements != 0 {
+            Mobility::Moves(placements.count_ones())
+        } else if self.lines.placements(&self.swapped(state)) != 0 {
+            Mobility::Pass
+        } else {
+            Mobility::Over
         }
     }
 

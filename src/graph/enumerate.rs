@@ -1,0 +1,382 @@
+//! Forward enumeration of a layered game into a table, layer by layer.
+//!
+//! Every layer is expanded in parallel, its successors are sorted into shards, made distinct and
+//! closed under passes; then the layer's rows are complete and are appended to the draft. Two layers
+//! and the edges between them are all that is held in memory. A state's id is its place in (layer,
+//! key) order, so the bytes of a table depend on nothing but its [`Identity`].
+
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::estimate::estimate;
+use super::expand::{Expansion, Partition, Record, expand};
+use super::index::{BucketIndex, search};
+use super::layer::{Layer, degrees};
+use super::settle::settle;
+use super::{GraphError, StateKind, census};
+use crate::game::{Game, Orientations, Position, StateKey};
+use crate::progress::Progress;
+use crate::table::{Counts, Draft, FORMAT, FORMAT_VERSION, Identity, Manifest, Store, Table};
+
+/// What to enumerate.
+#[derive(Clone, Debug)]
+pub struct Plan<S> {
+    /// `standard`, `both` or `custom`: how the roots came to be.
+    pub start: String,
+    /// Where to begin; all in one layer.
+    pub roots: Vec<Position<S>>,
+    /// Expand no state that is at this many plies from a root.
+    pub max_depth: Option<u32>,
+    /// Begin no layer that would make the table larger than this many states.
+    pub max_states: Option<u64>,
+}
+
+/// The outcome of [`enumerate`].
+#[derive(Debug)]
+pub struct Enumerated {
+    /// The table.
+    pub table: Table,
+    /// The table was already there.
+    pub reused: bool,
+    /// The layer at which the work of an earlier, interrupted process was taken up.
+    pub resumed_at: Option<u32>,
+}
+
+/// How long work may go on before it is secured by a checkpoint at the end of a layer.
+const CHECKPOINT_AFTER: Duration = Duration::from_millis(400);
+
+impl<S: Copy> Plan<S> {
+    /// What the table of this plan is made from.
+    pub fn identity<G: Game<State = S>>(&self, game: &G) -> Identity {
+        let order = game.group().order() as u8;
+        Identity {
+            game: game.spec().to_string(),
+            rules_version: game.rules_version(),
+            start: self.start.clone(),
+            roots: self.roots.iter().map(|root| game.notation(root)).collect(),
+            symmetry: if order > 1 { "full" } else { "none" }.to_string(),
+            symmetry_order: order,
+            max_depth: self.max_depth,
+            max_states: self.max_states,
+        }
+    }
+}
+
+/// The name of the table made from `identity`; different identities have different names.
+pub fn table_name(identity: &Identity) -> String {
+    let mut name = identity.game.clone();
+    match identity.start.as_str() {
+        "standard" => {}
+        "custom" => {
+            let roots = identity.roots.join("\n");
+            name += &format!("-root-{:08x}", crc32fast::hash(roots.as_bytes()));
+        }
+        other => name += &format!("-{other}"),
+    }
+    if identity.symmetry == "none" {
+        name += "-unfolded";
+    }
+    if let Some(depth) = identity.max_depth {
+        name += &format!("-depth{depth}");
+    }
+    if let Some(states) = identity.max_states {
+        name += &format!("-max{states}");
+    }
+    name
+}
+
+/// Enumerates a plan into the store; a table that is already there is given as it is, and a draft
+/// that an interrupted process left is gone on with.
+pub fn enumerate<G: Game>(
+    game: &G,
+    plan: &Plan<G::State>,
+    store: &Store,
+    progress: &dyn Progress,
+) -> Result<Enumerated, GraphError> {
+    let identity = plan.identity(game);
+    let name = table_name(&identity);
+    let place = store.place(&name);
+    let _lock = store.lock(&name)?;
+    if place.exists() {
+        let table = Table::open(&place)?;
+        if table.manifest().identity != identity {
+            return Err(GraphError::OtherTable { name, dir: place });
+        }
+        store.set_latest(&name)?;
+        return Ok(Enumerated { table, reused: true, resumed_at: None });
+    }
+    let expected = estimate(game, plan).states;
+    progress.begin(&format!("enumerating {name}"), Some(expected as u64));
+    let (mut work, resumed_at) = Work::open(game, plan, &place, identity)?;
+    while work.step(progress)? {}
+    let states = work.state.offsets.last().copied().unwrap_or(0);
+    let place = work.finish()?;
+    store.set_latest(&name)?;
+    progress.finish(&format!("{states} states"));
+    Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at })
+}
+
+/// What a checkpoint holds besides the arrays.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct State {
+    first_layer: u32,
+    /// Ids at which layers begin, and the end of the last layer known.
+    offsets: Vec<u64>,
+    edges: u64,
+    /// Of every layer whose rows are complete.
+    counts: Vec<Counts>,
+    root_ids: Vec<u64>,
+}
+
+struct Work<'a, G: Game> {
+    game: &'a G,
+    plan: &'a Plan<G::State>,
+    draft: Draft,
+    state: State,
+    /// The layer whose keys are written and whose edges are not.
+    layer: Layer<G::Key>,
+    secured: Instant,
+}
+
+impl<'a, G: Game> Work<'a, G> {
+    fn open(
+        game: &'a G,
+        plan: &'a Plan<G::State>,
+        place: &std::path::Path,
+        identity: Identity,
+    ) -> Result<(Self, Option<u32>), GraphError> {
+        let (mut draft, resumed) = Draft::open::<State>(place, identity)?;
+        let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
+        match <G::Key as StateKey>::WORDS {
+            1 => draft.grow::<u64>("keys", false, lengths)?,
+            _ => draft.grow::<[u64; 2]>("keys", false, lengths)?,
+        }
+        if game.group().order() > 4 {
+            draft.grow::<u16>("orientations", false, lengths)?;
+        } else {
+            draft.grow::<u8>("orientations", false, lengths)?;
+        }
+        draft.grow::<u8>("kinds", false, lengths)?;
+        draft.grow::<u64>("edge_offsets", false, lengths)?;
+        draft.grow::<u32>("edge_targets", false, lengths)?;
+        if game.action_count() <= 256 {
+            draft.grow::<u8>("edge_actions", false, lengths)?;
+        } else {
+            draft.grow::<u16>("edge_actions", false, lengths)?;
+        }
+        draft.grow::<u64>("layer_offsets", false, None)?;
+        draft.grow::<u16>("plies", true, lengths)?;
+        let secured = Instant::now();
+        if let Some((state, _)) = resumed {
+            let layer = reload(game, &draft, &state)?;
+            let number = layer.number;
+            return Ok((Work { game, plan, draft, state, layer, secured }, Some(number)));
+        }
+        let (layer, root_ids) = first_layer(game, plan)?;
+        let state = State {
+            first_layer: layer.number,
+            offsets: vec![0, layer.len() as u64],
+            edges: 0,
+            counts: Vec::new(),
+            root_ids,
+        };
+        let mut work = Work { game, plan, draft, state, layer, secured };
+        work.draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
+        work.append_states()?;
+        Ok((work, None))
+    }
+
+    /// Completes one layer; false when it was the last.
+    fn step(&mut self, progress: &dyn Progress) -> Result<bool, GraphError> {
+        let Work { game, plan, layer, .. } = self;
+        let started = Instant::now();
+        let index = BucketIndex::new(&layer.keys, game.key_bits());
+        let expansion =
+            expand(*game, layer, &index, plan.max_depth, &|states| progress.advance(states));
+        let Expansion { shards, mut actions, passes, partition } = expansion;
+        let settled =
+            settle(*game, layer.number + 1, shards, &partition, actions.len(), plan.max_depth);
+        let (next, mut targets) = (settled.layer, settled.targets);
+
+        let base = self.state.offsets[self.state.offsets.len() - 2];
+        let next_base = base + layer.len() as u64;
+        let total = next_base + next.len() as u64;
+        if total > u64::from(u32::MAX) {
+            return Err(GraphError::TooManyStates { states: total });
+        }
+        let frontier = plan.max_states.is_some_and(|most| total > most);
+        if frontier {
+            (targets, actions) = (Vec::new(), Vec::new());
+        } else {
+            targets.par_iter_mut().with_min_len(1 << 16).for_each(|t| *t += next_base as u32);
+            for (edge, place) in passes {
+                targets[edge as usize] = base as u32 + place;
+            }
+        }
+        let counts = census::count(*game, layer, &index, frontier, plan.max_depth);
+        self.append_edges(&targets, &actions, frontier)?;
+        self.state.counts.push(counts);
+        tracing::info!(
+            layer = self.layer.number,
+            states = self.layer.len(),
+            edges = actions.len(),
+            seconds = started.elapsed().as_secs_f64(),
+            "layer complete"
+        );
+        if frontier || next.len() == 0 {
+            return Ok(false);
+        }
+        self.state.offsets.push(total);
+        self.layer = next;
+        self.append_states()?;
+        if self.secured.elapsed() > CHECKPOINT_AFTER {
+            self.draft.checkpoint(&self.state)?;
+            self.secured = Instant::now();
+        }
+        Ok(true)
+    }
+
+    /// Appends the keys, orientations and plies of the layer just found.
+    fn append_states(&mut self) -> Result<(), GraphError> {
+        let Layer { keys, orientations, plies, .. } = &self.layer;
+        let narrow: Vec<u8>;
+        let wide: Vec<u16>;
+        let orientations: &[u8] = if self.game.group().order() > 4 {
+            wide = orientations.iter().map(|o| o.0).collect();
+            bytemuck::cast_slice(&wide)
+        } else {
+            narrow = orientations.iter().map(|o| o.0 as u8).collect();
+            &narrow
+        };
+        let plies: &[u8] =
+            if self.plan.max_depth.is_some() { bytemuck::cast_slice(plies) } else { &[] };
+        self.draft.append(&[
+            ("keys", bytemuck::cast_slice(keys)),
+            ("orientations", orientations),
+            ("plies", plies),
+        ])?;
+        Ok(())
+    }
+
+    /// Appends the kinds and edges of the layer in work.
+    fn append_edges(
+        &mut self,
+        targets: &[u32],
+        actions: &[u16],
+        frontier: bool,
+    ) -> Result<(), GraphError> {
+        let layer = &self.layer;
+        let max_depth = self.plan.max_depth;
+        let mut kinds = Vec::with_capacity(layer.len());
+        let mut offsets = Vec::with_capacity(layer.len());
+        let mut edge = self.state.edges;
+        for i in 0..layer.len() {
+            let expanded = !frontier && layer.expands(i, max_depth);
+            let kind = match (layer.degrees[i].is_over(), expanded) {
+                (true, _) => StateKind::Terminal,
+                (false, true) => StateKind::Interior,
+                (false, false) => StateKind::Frontier,
+            };
+            kinds.push(kind as u8);
+            edge += if expanded { u64::from(layer.degrees[i].actions()) } else { 0 };
+            offsets.push(edge);
+        }
+        self.state.edges = edge;
+        let narrow: Vec<u8>;
+        let actions: &[u8] = if self.game.action_count() <= 256 {
+            narrow = actions.iter().map(|&a| a as u8).collect();
+            &narrow
+        } else {
+            bytemuck::cast_slice(actions)
+        };
+        self.draft.append(&[
+            ("kinds", &kinds),
+            ("edge_offsets", bytemuck::cast_slice(&offsets)),
+            ("edge_targets", bytemuck::cast_slice(targets)),
+            ("edge_actions", actions),
+        ])?;
+        Ok(())
+    }
+
+    /// Writes what is left and commits the table.
+    fn finish(mut self) -> Result<std::path::PathBuf, GraphError> {
+        let offsets = std::mem::take(&mut self.state.offsets);
+        self.draft.append(&[("layer_offsets", bytemuck::cast_slice(&offsets))])?;
+        let mut counts = Counts::default();
+        self.state.counts.iter().for_each(|layer| counts.add(layer));
+        let manifest = Manifest {
+            format: FORMAT.to_string(),
+            format_version: FORMAT_VERSION,
+            identity: self.draft.identity().clone(),
+            complete: counts.table.frontier == 0,
+            conventions: super::conventions(self.game),
+            first_layer: self.state.first_layer,
+            counts,
+            layers: self.state.counts,
+            root_ids: self.state.root_ids,
+            arrays: Default::default(),
+            solution: None,
+            discounted: None,
+            checksum: String::new(),
+        };
+        Ok(self.draft.commit(manifest)?)
+    }
+}
+
+/// The layer of the roots, closed under passes, and the place of each root in it.
+fn first_layer<G: Game>(
+    game: &G,
+    plan: &Plan<G::State>,
+) -> Result<(Layer<G::Key>, Vec<u64>), GraphError> {
+    let records: Vec<_> = plan
+        .roots
+        .iter()
+        .map(|root| {
+            let canonical = game.canonical(&root.state);
+            let orientations = game.group().root_orientations(root.side, canonical.ties);
+            Record { key: canonical.key, edge: 0, orientations, ply: 0 }
+        })
+        .collect();
+    let numbers: Vec<u32> = plan.roots.iter().map(|root| game.layer(&root.state)).collect();
+    let number = *numbers.first().ok_or(GraphError::NoRoot)?;
+    if numbers.iter().any(|&other| other != number) {
+        return Err(GraphError::MixedRoots);
+    }
+    let partition = Partition::whole();
+    let settled = settle(game, number, vec![vec![records.clone()]], &partition, 1, plan.max_depth);
+    let layer = settled.layer;
+    if plan.max_states.is_some_and(|most| layer.len() as u64 > most) {
+        return Err(GraphError::NoRoom { states: layer.len() as u64 });
+    }
+    let place = |record: &Record<G::Key>| {
+        search(&layer.keys, 0..layer.len(), record.key).expect("a root is in its layer") as u64
+    };
+    let root_ids = records.iter().map(place).collect();
+    Ok((layer, root_ids))
+}
+
+/// Reads the layer that was to be expanded when a checkpoint was written.
+fn reload<G: Game>(game: &G, draft: &Draft, state: &State) -> Result<Layer<G::Key>, GraphError> {
+    let layers = state.offsets.len() - 1;
+    let length = (state.offsets[layers] - state.offsets[layers - 1]) as usize;
+    let keys: Vec<G::Key> = match <G::Key as StateKey>::WORDS {
+        1 => bytemuck::allocation::cast_vec(draft.tail::<u64>("keys", length)?),
+        _ => bytemuck::allocation::cast_vec(draft.tail::<[u64; 2]>("keys", length)?),
+    };
+    let orientations = if game.group().order() > 4 {
+        draft.tail::<u16>("orientations", length)?.into_iter().map(Orientations).collect()
+    } else {
+        let narrow = draft.tail::<u8>("orientations", length)?;
+        narrow.into_iter().map(|o| Orientations(u16::from(o))).collect()
+    };
+    let plies = if draft.identity().max_depth.is_some() {
+        draft.tail::<u16>("plies", length)?
+    } else {
+        vec![0; length]
+    };
+    let number = state.first_layer + layers as u32 - 1;
+    let degrees = degrees(game, &keys);
+    Ok(Layer { number, keys, orientations, plies, degrees })
+}

@@ -1,0 +1,208 @@
+//! From a layer's states to the records of their successors, partitioned by key.
+//!
+//! [`expand`] is a pure function of the layer: which thread did what shows neither in the records of
+//! a shard, once they are sorted, nor in the actions, which stand in the order of the edges.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::index::BucketIndex;
+use super::layer::Layer;
+use crate::game::{Action, Game, Orientations, StateKey};
+
+/// A successor as it is found: by which edge, in which orientations and how soon.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Record<K> {
+    pub key: K,
+    /// The edge's number in its layer.
+    pub edge: u32,
+    pub orientations: Orientations,
+    /// The fewest plies from a root by this edge.
+    pub ply: u16,
+}
+
+/// What comes of expanding a layer.
+pub(crate) struct Expansion<K> {
+    /// Records of successors in the next layer, by shard and by task, in no order.
+    pub shards: Vec<Vec<Vec<Record<K>>>>,
+    /// Of every edge its action.
+    pub actions: Vec<u16>,
+    /// Of every pass its edge and the place of its target in the same layer.
+    pub passes: Vec<(u32, u32)>,
+    /// The ranges of keys that make the shards.
+    pub partition: Partition,
+}
+
+/// Expands every state that is to be, passes within the layer being looked up in `index`.
+///
+/// `tick` is told how many states are done.
+pub(crate) fn expand<G: Game>(
+    game: &G,
+    layer: &Layer<G::Key>,
+    index: &BucketIndex,
+    max_depth: Option<u32>,
+    tick: &(impl Fn(u64) + Sync),
+) -> Expansion<G::Key> {
+    let tasks = task_ranges(layer.len());
+    let counts: Vec<u64> =
+        tasks.par_iter().map(|range| layer.edges(range.clone(), max_depth)).collect();
+    let total: u64 = counts.iter().sum();
+    assert!(total <= u64::from(u32::MAX), "a layer of {total} edges: shard it further");
+    let partition = Partition::sampled(game, layer, total);
+
+    let mut actions = vec![0u16; total as usize];
+    let mut slices = Vec::with_capacity(tasks.len());
+    let (mut rest, mut base) = (&mut actions[..], 0);
+    for &count in &counts {
+        let (mine, others) = rest.split_at_mut(count as usize);
+        slices.push((mine, base as u32));
+        base += count;
+        rest = others;
+    }
+    let made: Vec<_> = tasks
+        .into_par_iter()
+        .zip(slices)
+        .with_max_len(1)
+        .map(|(range, (actions, base))| {
+            let states = range.len() as u64;
+            let task = Task { game, layer, index, partition: &partition, max_depth };
+            let made = task.run(range, actions, base);
+            tick(states);
+            made
+        })
+        .collect();
+
+    let mut shards: Vec<Vec<_>> =
+        (0..partition.shards()).map(|_| Vec::with_capacity(made.len())).collect();
+    let mut passes = Vec::new();
+    for (records, own_passes) in made {
+        passes.extend(own_passes);
+        for (shard, records) in shards.iter_mut().zip(records) {
+            if !records.is_empty() {
+                shard.push(records);
+            }
+        }
+    }
+    Expansion { shards, actions, passes, partition }
+}
+
+/// Ranges of states for one task each; many enough for all threads, however uneven they are.
+pub(crate) fn task_ranges(states: usize) -> Vec<Range<usize>> {
+    let most = rayon::current_num_threads() * 8;
+    let tasks = (states / 2048).clamp(1, most);
+    (0..tasks).map(|t| states * t / tasks..states * (t + 1) / tasks).collect()
+}
+
+struct Task<'a, G: Game> {
+    game: &'a G,
+    layer: &'a Layer<G::Key>,
+    index: &'a BucketIndex,
+    partition: &'a Partition,
+    max_depth: Option<u32>,
+}
+
+type Made<K> = (Vec<Vec<Record<K>>>, Vec<(u32, u32)>);
+
+impl<G: Game> Task<'_, G> {
+    fn run(&self, range: Range<usize>, actions: &mut [u16], base: u32) -> Made<G::Key> {
+        let Task { game, layer, partition, .. } = self;
+        let room = actions.len() / partition.shards();
+        let mut records: Vec<Vec<Record<G::Key>>> =
+            (0..partition.shards()).map(|_| Vec::with_capacity(room + room / 8)).collect();
+        let mut passes = Vec::new();
+        let width = game.key_bits();
+        let mut edge = 0;
+        for i in range.filter(|&i| layer.expands(i, self.max_depth)) {
+            let key = layer.keys[i];
+            let state = game.state(key).expect("a key made by the rules unpacks");
+            let from = layer.orientations[i];
+            let ply = layer.plies[i] + 1;
+            let pass = layer.degrees[i].is_pass();
+            game.for_each_successor(&state, |Action(action), successor| {
+                let canonical = game.canonical(&successor);
+                actions[edge] = action;
+                let number = base + edge as u32;
+                edge += 1;
+                if pass {
+                    let target = self
+                        .index
+                        .find(&layer.keys, canonical.key)
+                        .expect("a layer is closed under passes");
+                    passes.push((number, target as u32));
+                    return;
+                }
+                let orientations = game.group().successor_orientations(from, canonical.ties);
+                let record = Record { key: canonical.key, edge: number, orientations, ply };
+                records[partition.shard(canonical.key, width)].push(record);
+            });
+        }
+        (records, passes)
+    }
+}
+
+/// Consecutive ranges of keys, cut by their highest bits, about equally full.
+#[derive(Clone, Debug)]
+pub(crate) struct Partition {
+    bits: u32,
+    shard_of_prefix: Vec<u16>,
+    shards: usize,
+}
+
+/// How many records a shard is meant to hold: what sorts within a second-level cache.
+const SHARD_RECORDS: u64 = 1 << 15;
+const MAX_SHARDS: u64 = 1 << 11;
+const PREFIX_BITS: u32 = 14;
+
+impl Partition {
+    /// One shard that holds everything.
+    pub fn whole() -> Partition {
+        Partition { bits: 0, shard_of_prefix: vec![0], shards: 1 }
+    }
+
+    /// How many shards there are.
+    pub fn shards(&self) -> usize {
+        self.shards
+    }
+
+    /// The shard of a key of `width` bits; monotone in the key.
+    #[inline]
+    pub fn shard<K: StateKey>(&self, key: K, width: u32) -> usize {
+        if self.bits == 0 {
+            return 0;
+        }
+        usize::from(self.shard_of_prefix[key.prefix(width, self.bits)])
+    }
+
+    /// Cuts by a sample of the layer's successors. The result of the enumeration does not depend
+    /// on the cuts, only its speed does.
+    fn sampled<G: Game>(game: &G, layer: &Layer<G::Key>, edges: u64) -> Partition {
+        let wanted = (edges / SHARD_RECORDS).clamp(1, MAX_SHARDS);
+        if wanted == 1 {
+            return Partition::whole();
+        }
+        let width = game.key_bits();
+        let stride = (layer.len() / (1 << 13)).max(1);
+        let mut histogram = vec![0u64; 1 << PREFIX_BITS];
+        let mut samples = 0;
+        for &key in layer.keys.iter().step_by(stride) {
+            let state = game.state(key).expect("a key made by the rules unpacks");
+            game.for_each_successor(&state, |_, successor| {
+                histogram[game.canonical(&successor).key.prefix(width, PREFIX_BITS)] += 1;
+                samples += 1;
+            });
+        }
+        let mut shard_of_prefix = Vec::with_capacity(histogram.len());
+        let (mut seen, mut shard) = (0, 0);
+        for count in histogram {
+            // A new shard begins where the sample has used up the shares of those before.
+            if seen * wanted >= samples * (shard + 1) {
+                shard += 1;
+            }
+            shard_of_prefix.push(shard as u16);
+            seen += count;
+        }
+        Partition { bits: PREFIX_BITS, shard_of_prefix, shards: shard as usize + 1 }
+    }
+}

@@ -1,0 +1,90 @@
+//! One layer of states while a game is enumerated.
+
+use rayon::prelude::*;
+
+use crate::game::{Game, Mobility, Orientations};
+
+/// States of one layer, sorted by key, with what is known of each.
+#[derive(Clone, Debug)]
+pub(crate) struct Layer<K> {
+    /// The layer's number (Othello: discs).
+    pub number: u32,
+    /// Canonical keys, ascending.
+    pub keys: Vec<K>,
+    /// In which orientations each state is reachable.
+    pub orientations: Vec<Orientations>,
+    /// The fewest plies in which each is reached from a root.
+    pub plies: Vec<u16>,
+    /// What the mover can do in each: see [`Degree`].
+    pub degrees: Vec<Degree>,
+}
+
+/// The number of a state's actions in a byte: a pass is marked, since it stays in the layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Degree(u8);
+
+impl Degree {
+    const PASS: u8 = u8::MAX;
+
+    /// # Panics
+    ///
+    /// With more than 254 moves, which no layered game here has.
+    pub fn of(mobility: Mobility) -> Degree {
+        match mobility {
+            Mobility::Over => Degree(0),
+            Mobility::Pass => Degree(Degree::PASS),
+            Mobility::Moves(n) => {
+                assert!(n < u32::from(Degree::PASS), "{n} moves in one state");
+                Degree(n as u8)
+            }
+        }
+    }
+
+    pub fn is_over(self) -> bool {
+        self.0 == 0
+    }
+
+    pub fn is_pass(self) -> bool {
+        self.0 == Degree::PASS
+    }
+
+    /// How many actions there are, the pass being one.
+    pub fn actions(self) -> u32 {
+        if self.is_pass() { 1 } else { u32::from(self.0) }
+    }
+}
+
+impl<K: Copy + Send + Sync> Layer<K> {
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether state `i` is to be expanded: the game goes on and the bound is not reached.
+    pub fn expands(&self, i: usize, max_depth: Option<u32>) -> bool {
+        !self.degrees[i].is_over() && max_depth.is_none_or(|depth| u32::from(self.plies[i]) < depth)
+    }
+
+    /// The number of actions of each expanded state in a range, summed.
+    pub fn edges(&self, range: std::ops::Range<usize>, max_depth: Option<u32>) -> u64 {
+        if max_depth.is_none() {
+            return self.degrees[range].iter().map(|d| u64::from(d.actions())).sum();
+        }
+        range
+            .filter(|&i| self.expands(i, max_depth))
+            .map(|i| u64::from(self.degrees[i].actions()))
+            .sum()
+    }
+}
+
+/// The degrees of states given by their keys.
+pub(crate) fn degrees<G: Game>(game: &G, keys: &[G::Key]) -> Vec<Degree> {
+    keys.par_iter().with_min_len(1 << 12).map(|&key| degree(game, key)).collect()
+}
+
+/// # Panics
+///
+/// When the key is no state's; keys come from the rules, so that is a fault of the rules.
+pub(crate) fn degree<G: Game>(game: &G, key: G::Key) -> Degree {
+    let state = game.state(key).expect("a key made by the rules unpacks");
+    Degree::of(game.mobility(&state))
+}

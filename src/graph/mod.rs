@@ -1,0 +1,122 @@
+//! Graphs: a game enumerated into a table, and the table seen as states, edges and layers.
+//!
+//! [`enumerate`] writes a table; [`Graph`] maps one. State ids are dense, in (layer, key) order;
+//! every edge leads to a later layer, but for a pass, which is the only edge of its state and may
+//! stay in the layer. A [`Position`](crate::game::Position) is found by [`Graph::find`].
+
+mod census;
+mod enumerate;
+mod estimate;
+mod expand;
+mod index;
+mod layer;
+mod settle;
+mod view;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+pub use enumerate::{Enumerated, Plan, enumerate, table_name};
+pub use estimate::{Estimate, estimate};
+pub use index::{BucketIndex, search};
+pub use view::{Actions, Graph, Keys, StateId, TerminalScores};
+
+use crate::game::Game;
+use crate::table::TableError;
+
+/// What a row of a table is, as stored in `kinds`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum StateKind {
+    /// All its moves are in the table.
+    Interior = 0,
+    /// The game is over.
+    Terminal = 1,
+    /// At the bound of the enumeration: its moves were not followed, its value is not known.
+    Frontier = 2,
+}
+
+impl StateKind {
+    /// The kind stored as a byte.
+    pub fn of(byte: u8) -> Option<StateKind> {
+        [StateKind::Interior, StateKind::Terminal, StateKind::Frontier].get(byte as usize).copied()
+    }
+}
+
+/// An enumeration that cannot be done, or a table that does not fit.
+#[derive(Debug, thiserror::Error)]
+pub enum GraphError {
+    /// The files.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// The place of the table is taken by another.
+    #[error("{} holds another table than '{name}'; move it away or choose another --tables", dir.display())]
+    OtherTable {
+        /// The name both have.
+        name: String,
+        /// Where it lies.
+        dir: PathBuf,
+    },
+    /// Nothing to begin with.
+    #[error("no root: give at least one position to enumerate from")]
+    NoRoot,
+    /// Roots with different numbers of discs.
+    #[error("the roots have different numbers of discs; enumerate them one by one")]
+    MixedRoots,
+    /// The bound is below what the roots need.
+    #[error("--max-states leaves no room for the {states} states of the root; raise it")]
+    NoRoom {
+        /// How many there are.
+        states: u64,
+    },
+    /// More states than ids.
+    #[error(
+        "{states} states are more than the 2^32 that this version numbers; bound the enumeration with --max-depth or --max-states"
+    )]
+    TooManyStates {
+        /// How many there would be.
+        states: u64,
+    },
+    /// A game asked of a table of another.
+    #[error("the table is of {found}, not of {wanted}")]
+    OtherGame {
+        /// The table's game.
+        found: String,
+        /// The game that was asked for.
+        wanted: String,
+    },
+}
+
+impl GraphError {
+    /// Whether the cause is what we were given, and not a failure on our side.
+    pub fn is_bad_input(&self) -> bool {
+        match self {
+            GraphError::Table(error) => error.is_bad_input(),
+            _ => true,
+        }
+    }
+}
+
+/// What the arrays of a table mean, for the reader of its manifest.
+fn conventions<G: Game>(game: &G) -> BTreeMap<String, String> {
+    let squares = game.action_count() - 1;
+    let keys = if squares <= 32 {
+        format!("mover's squares << {squares} | opponent's squares; bit = row * columns + column")
+    } else {
+        "column 0: mover's squares, column 1: opponent's squares; bit = row * columns + column"
+            .to_string()
+    };
+    let order = game.group().order();
+    [
+        ("perspective", "all values are those of the player to move (the mover)".to_string()),
+        ("keys", keys),
+        ("actions", format!("row * columns + column, a1 at the top left being 0; {squares} is the pass")),
+        ("passes", "a pass is a move and a ply of its own, the only one of a mover who cannot place".to_string()),
+        ("kinds", "0 interior, 1 terminal, 2 frontier (moves not followed, value unknown)".to_string()),
+        ("orientations", format!("bit side * {order} + g: the image of the row under symmetry g is reachable with side 0 (Black) or 1 (White) to move; bit 2 of g transposes first, then bit 0 reverses columns and bit 1 rows")),
+        ("layers", "the number of discs".to_string()),
+    ]
+    .into_iter()
+    .map(|(name, text)| (name.to_string(), text))
+    .collect()
+}

@@ -1,0 +1,171 @@
+//! From the records of successors to the next layer: sorted, distinct, closed under passes.
+//!
+//! Each shard is a range of keys and is sorted on its own; shards in their order make the layer.
+//! Three steps: distinct keys of each shard; the targets of passes, which stay in the layer, merged
+//! in; and, once every key has its place, the targets of the edges.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rayon::prelude::*;
+
+use super::expand::{Partition, Record};
+use super::layer::{Degree, Layer, degree};
+use crate::game::{Game, Orientations, StateKey};
+
+/// The states of one shard, ascending.
+struct Shard<K> {
+    records: Vec<Record<K>>,
+    states: Vec<State<K>>,
+}
+
+#[derive(Clone, Copy)]
+struct State<K> {
+    key: K,
+    orientations: Orientations,
+    ply: u16,
+    degree: Degree,
+}
+
+/// The next layer, and the place in it of every edge's target.
+pub(crate) struct Settled<K> {
+    pub layer: Layer<K>,
+    /// By edge; edges that are passes keep 0 here.
+    pub targets: Vec<u32>,
+}
+
+/// Makes layer `number` of the records of its states, and finds the targets of `edges` edges.
+pub(crate) fn settle<G: Game>(
+    game: &G,
+    number: u32,
+    shards: Vec<Vec<Vec<Record<G::Key>>>>,
+    partition: &Partition,
+    edges: usize,
+    max_depth: Option<u32>,
+) -> Settled<G::Key> {
+    let (mut shards, passed): (Vec<Shard<_>>, Vec<Vec<Record<_>>>) = shards
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|parts| distinct(game, parts, max_depth))
+        .unzip();
+
+    let mut passed = passed.concat();
+    passed.par_sort_unstable_by_key(|record| record.key);
+    let width = game.key_bits();
+    shards.par_iter_mut().enumerate().with_max_len(1).for_each(|(number, shard)| {
+        let from = passed.partition_point(|r| partition.shard(r.key, width) < number);
+        let to = passed.partition_point(|r| partition.shard(r.key, width) <= number);
+        shard.merge(game, &passed[from..to]);
+    });
+
+    let mut bases = Vec::with_capacity(shards.len());
+    let mut states = 0;
+    for shard in &shards {
+        bases.push(states);
+        states += shard.states.len();
+    }
+    assert!(states <= u32::MAX as usize, "a layer of {states} states: ids are 32 bits wide");
+
+    let slots: Vec<AtomicU32> = (0..edges).into_par_iter().map(|_| AtomicU32::new(0)).collect();
+    shards.par_iter_mut().zip(&bases).with_max_len(1).for_each(|(shard, &base)| {
+        let mut place = 0;
+        for record in &shard.records {
+            while shard.states[place].key < record.key {
+                place += 1;
+            }
+            slots[record.edge as usize].store((base + place) as u32, Ordering::Relaxed);
+        }
+        shard.records = Vec::new();
+    });
+    let targets = slots.into_iter().map(AtomicU32::into_inner).collect();
+    Settled { layer: join(number, shards, states), targets }
+}
+
+/// Lays the shards' states side by side.
+fn join<K: StateKey>(number: u32, shards: Vec<Shard<K>>, states: usize) -> Layer<K> {
+    fn column<K: Sync, T: Copy + Send>(
+        shards: &[Shard<K>],
+        states: usize,
+        of: impl Fn(&State<K>) -> T,
+    ) -> Vec<T> {
+        let mut column = Vec::with_capacity(states);
+        for shard in shards {
+            column.extend(shard.states.iter().map(&of));
+        }
+        column
+    }
+    let ((keys, orientations), (plies, degrees)) = rayon::join(
+        || (column(&shards, states, |s| s.key), column(&shards, states, |s| s.orientations)),
+        || (column(&shards, states, |s| s.ply), column(&shards, states, |s| s.degree)),
+    );
+    Layer { number, keys, orientations, plies, degrees }
+}
+
+/// Sorts a shard, makes one state of the records that share a key, and finds where the passes
+/// among them lead.
+fn distinct<G: Game>(
+    game: &G,
+    parts: Vec<Vec<Record<G::Key>>>,
+    max_depth: Option<u32>,
+) -> (Shard<G::Key>, Vec<Record<G::Key>>) {
+    let mut records = parts.concat();
+    drop(parts);
+    records.sort_unstable_by_key(|record| record.key);
+    let mut states: Vec<State<G::Key>> = Vec::with_capacity(records.len() / 2 + 1);
+    let mut passed = Vec::new();
+    for group in records.chunk_by(|a, b| a.key == b.key) {
+        let key = group[0].key;
+        let state = State {
+            key,
+            orientations: Orientations(group.iter().fold(0, |set, r| set | r.orientations.0)),
+            ply: group.iter().map(|r| r.ply).min().unwrap_or(u16::MAX),
+            degree: degree(game, key),
+        };
+        if state.degree.is_pass() && max_depth.is_none_or(|d| u32::from(state.ply) < d) {
+            passed.push(pass_record(game, &state));
+        }
+        states.push(state);
+    }
+    (Shard { records, states }, passed)
+}
+
+/// The state that a pass leads to, as a record without an edge.
+fn pass_record<G: Game>(game: &G, state: &State<G::Key>) -> Record<G::Key> {
+    let board = game.state(state.key).expect("a key made by the rules unpacks");
+    let canonical = game.canonical(&game.swapped(&board));
+    Record {
+        key: canonical.key,
+        edge: u32::MAX,
+        orientations: game.group().successor_orientations(state.orientations, canonical.ties),
+        ply: state.ply + 1,
+    }
+}
+
+impl<K: StateKey> Shard<K> {
+    /// Merges the ascending targets of passes, whose movers can all place a disc.
+    fn merge<G: Game<Key = K>>(&mut self, game: &G, passed: &[Record<K>]) {
+        if passed.is_empty() {
+            return;
+        }
+        let mut merged: Vec<State<K>> = Vec::with_capacity(self.states.len() + passed.len());
+        let mut own = std::mem::take(&mut self.states).into_iter().peekable();
+        for record in passed {
+            while let Some(state) = own.next_if(|state| state.key <= record.key) {
+                merged.push(state);
+            }
+            match merged.last_mut() {
+                Some(state) if state.key == record.key => {
+                    state.orientations.0 |= record.orientations.0;
+                    state.ply = state.ply.min(record.ply);
+                }
+                _ => merged.push(State {
+                    key: record.key,
+                    orientations: record.orientations,
+                    ply: record.ply,
+                    degree: degree(game, record.key),
+                }),
+            }
+        }
+        merged.extend(own);
+        self.states = merged;
+    }
+}

@@ -1,0 +1,287 @@
+//! A table seen as a graph: mapped arrays with their meaning.
+
+use std::ops::Range;
+
+use super::index::search;
+use super::{GraphError, StateKind};
+use crate::game::{Action, Empties, Game, GameSpec, Orientations, Score, StateKey};
+use crate::table::{Array, Element, Table, TableError};
+
+/// The number of a state: its row in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StateId(pub u32);
+
+impl StateId {
+    /// The row.
+    pub fn row(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The keys of a table, of one or two words each.
+#[derive(Debug)]
+pub enum Keys {
+    /// 64-bit keys.
+    Narrow(Array<u64>),
+    /// Keys of two words.
+    Wide(Array<[u64; 2]>),
+}
+
+impl Keys {
+    /// The keys as the type their game packs states into.
+    ///
+    /// # Panics
+    ///
+    /// When the game's keys have another width than the table's; [`Graph::open`] makes sure.
+    pub fn of<K: StateKey>(&self) -> &[K] {
+        match self {
+            Keys::Narrow(array) => bytemuck::cast_slice(array.bytes()),
+            Keys::Wide(array) => bytemuck::cast_slice(array.bytes()),
+        }
+    }
+}
+
+/// The actions of edges, in one byte or two.
+#[derive(Debug)]
+pub enum Actions {
+    /// One byte.
+    Narrow(Array<u8>),
+    /// Two bytes.
+    Wide(Array<u16>),
+}
+
+impl Actions {
+    /// The action of an edge.
+    pub fn get(&self, edge: usize) -> Action {
+        match self {
+            Actions::Narrow(array) => Action(u16::from(array[edge])),
+            Actions::Wide(array) => Action(array[edge]),
+        }
+    }
+}
+
+#[derive(Debug)]
+enum OrientationSets {
+    Narrow(Array<u8>),
+    Wide(Array<u16>),
+}
+
+/// The states and edges of a table.
+#[derive(Debug)]
+pub struct Graph {
+    keys: Keys,
+    kinds: Array<u8>,
+    orientations: OrientationSets,
+    edge_offsets: Array<u64>,
+    edge_targets: Array<u32>,
+    edge_actions: Actions,
+    layer_offsets: Vec<u64>,
+    first_layer: u32,
+}
+
+impl Graph {
+    /// Maps a table's arrays without reading their payload.
+    pub fn open(table: &Table) -> Result<Graph, GraphError> {
+        Graph::map(table, false)
+    }
+
+    /// Maps a table's arrays and compares the checksums of all that solving reads.
+    pub fn open_checked(table: &Table) -> Result<Graph, GraphError> {
+        let graph = Graph::map(table, true)?;
+        graph.check_edges(table)?;
+        Ok(graph)
+    }
+
+    fn map(table: &Table, checked: bool) -> Result<Graph, GraphError> {
+        fn open<T: Element>(
+            table: &Table,
+            name: &str,
+            check: bool,
+        ) -> Result<Array<T>, TableError> {
+            if check { table.checked_array(name) } else { table.array(name) }
+        }
+        let entry = |name: &str| table.manifest().arrays.get(name);
+        let keys = match entry("keys") {
+            Some(entry) if entry.shape.len() == 2 => Keys::Wide(open(table, "keys", checked)?),
+            _ => Keys::Narrow(open(table, "keys", checked)?),
+        };
+        let is_byte = |name: &str| entry(name).is_none_or(|entry| entry.dtype == u8::DESCR);
+        let edge_actions = if is_byte("edge_actions") {
+            Actions::Narrow(open(table, "edge_actions", false)?)
+        } else {
+            Actions::Wide(open(table, "edge_actions", false)?)
+        };
+        let orientations = if is_byte("orientations") {
+            OrientationSets::Narrow(open(table, "orientations", false)?)
+        } else {
+            OrientationSets::Wide(open(table, "orientations", false)?)
+        };
+        let layer_offsets = open::<u64>(table, "layer_offsets", true)?.to_vec();
+        let graph = Graph {
+            keys,
+            kinds: open(table, "kinds", checked)?,
+            orientations,
+            edge_offsets: open(table, "edge_offsets", checked)?,
+            edge_targets: open(table, "edge_targets", checked)?,
+            edge_actions,
+            layer_offsets,
+            first_layer: table.manifest().first_layer,
+        };
+        graph.check_lengths(table)?;
+        Ok(graph)
+    }
+
+    /// That the arrays' lengths fit each other, so that rows and layers can be used as indices.
+    fn check_lengths(&self, table: &Table) -> Result<(), TableError> {
+        let states = self.states();
+        let keys = match &self.keys {
+            Keys::Narrow(keys) => keys.len(),
+            Keys::Wide(keys) => keys.len(),
+        };
+        let orientations = match &self.orientations {
+            OrientationSets::Narrow(sets) => sets.len(),
+            OrientationSets::Wide(sets) => sets.len(),
+        };
+        let actions = match &self.edge_actions {
+            Actions::Narrow(actions) => actions.len(),
+            Actions::Wide(actions) => actions.len(),
+        };
+        let ascending = self.layer_offsets.windows(2).all(|pair| pair[0] <= pair[1]);
+        let fits = keys == states
+            && orientations == states
+            && self.edge_offsets.len() == states + 1
+            && actions == self.edge_targets.len()
+            && ascending
+            && self.layer_offsets.first() == Some(&0)
+            && self.layer_offsets.last() == Some(&(states as u64));
+        if fits {
+            return Ok(());
+        }
+        let manifest = table.dir().join("manifest.json");
+        Err(TableError::damaged(&manifest, "its arrays' lengths do not fit each other"))
+    }
+
+    /// That offsets ascend to the number of edges and every target is a row. The checksums have
+    /// already matched; this guards against a table that was written wrong.
+    fn check_edges(&self, table: &Table) -> Result<(), TableError> {
+        use rayon::prelude::*;
+        let states = self.states() as u32;
+        let edges = self.edge_targets.len() as u64;
+        let offsets: &[u64] = &self.edge_offsets;
+        let ascending = offsets.par_windows(2).with_min_len(1 << 16).all(|o| o[0] <= o[1])
+            && offsets.first() == Some(&0)
+            && offsets.last() == Some(&edges);
+        if !ascending {
+            return Err(TableError::damaged(
+                &table.path_of("edge_offsets"),
+                "its offsets are wrong",
+            ));
+        }
+        let targets: &[u32] = &self.edge_targets;
+        if !targets.par_iter().with_min_len(1 << 16).all(|&target| target < states) {
+            return Err(TableError::damaged(&table.path_of("edge_targets"), "a target is no row"));
+        }
+        Ok(())
+    }
+
+    /// How many states there are.
+    pub fn states(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// How many edges there are.
+    pub fn edges(&self) -> usize {
+        self.edge_targets.len()
+    }
+
+    /// The rows of every layer, the first layer first.
+    pub fn layers(&self) -> impl DoubleEndedIterator<Item = Range<usize>> + ExactSizeIterator + '_ {
+        self.layer_offsets.windows(2).map(|pair| pair[0] as usize..pair[1] as usize)
+    }
+
+    /// The rows of the layer with a number; empty if there is none.
+    pub fn layer(&self, number: u32) -> Range<usize> {
+        let place = number.checked_sub(self.first_layer).map(|n| n as usize);
+        place.and_then(|place| self.layers().nth(place)).unwrap_or(0..0)
+    }
+
+    /// The number of the first layer.
+    pub fn first_layer(&self) -> u32 {
+        self.first_layer
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    /// What a state is.
+    pub fn kind(&self, row: usize) -> StateKind {
+        StateKind::of(self.kinds[row]).unwrap_or(StateKind::Frontier)
+    }
+
+    /// The kinds as they are stored.
+    pub fn kinds(&self) -> &[u8] {
+        &self.kinds
+    }
+
+    /// The offsets of rows of edges, one more than there are states.
+    pub fn edge_offsets(&self) -> &[u64] {
+        &self.edge_offsets
+    }
+
+    /// The targets of all edges.
+    pub fn edge_targets(&self) -> &[u32] {
+        &self.edge_targets
+    }
+
+    /// The actions of all edges.
+    pub fn edge_actions(&self) -> &Actions {
+        &self.edge_actions
+    }
+
+    /// The edges of a state, as places in the targets and actions.
+    pub fn edges_of(&self, row: usize) -> Range<usize> {
+        self.edge_offsets[row] as usize..self.edge_offsets[row + 1] as usize
+    }
+
+    /// The orientations in which a state is reachable.
+    pub fn orientations(&self, row: usize) -> Orientations {
+        Orientations(match &self.orientations {
+            OrientationSets::Narrow(sets) => u16::from(sets[row]),
+            OrientationSets::Wide(sets) => sets[row],
+        })
+    }
+
+    /// The row of a state, whatever its orientation; `None` if it is not in the table.
+    pub fn find<G: Game>(&self, game: &G, state: &G::State) -> Option<StateId> {
+        let keys = self.keys.of::<G::Key>();
+        let rows = self.layer(game.layer(state));
+        search(keys, rows, game.canonical(state).key).map(|row| StateId(row as u32))
+    }
+
+    /// Whether the table is one of this game's.
+    pub fn expect_game(table: &Table, spec: GameSpec) -> Result<(), GraphError> {
+        let found = &table.manifest().identity.game;
+        if *found == spec.to_string() {
+            return Ok(());
+        }
+        Err(GraphError::OtherGame { found: found.clone(), wanted: spec.to_string() })
+    }
+}
+
+/// The final scores of terminal states, from the rules.
+pub type TerminalScores<'a> = dyn Fn(usize) -> Score + Sync + 'a;
+
+impl Graph {
+    /// The final score of a terminal row, for its mover, computed from its key.
+    pub fn terminal_scores<'a, G: Game>(
+        &'a self,
+        game: &'a G,
+        empties: Empties,
+    ) -> impl Fn(usize) -> Score + Sync + 'a {
+        let keys = self.keys.of::<G::Key>();
+        // A key that is no state passed its checksum, so it was written wrong; `verify` names it.
+        move |row| game.state(keys[row]).map_or(Score(0), |s| game.final_score(&s, empties))
+    }
+}

@@ -1,0 +1,186 @@
+//! A table under construction: arrays that grow, checkpoints, and the commit.
+//!
+//! A draft lies in `NAME.partial` beside the place of the table. Arrays are only ever appended to.
+//! A checkpoint (written by rename, after the arrays' bytes are on disk) names each array's length
+//! and checksum and holds what the maker needs to go on. Whatever lies behind those lengths is the
+//! work of a process that was killed, and is cut off.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::error::{IoContext, TableError};
+use super::npy::{Element, Stream, shape_of};
+use super::{ArrayEntry, Identity, Manifest, sync_dir, write_atomically, write_manifest};
+
+/// A table under construction.
+#[derive(Debug)]
+pub struct Draft {
+    identity: Identity,
+    place: PathBuf,
+    dir: PathBuf,
+    arrays: BTreeMap<&'static str, Growing>,
+}
+
+/// What an earlier process left: its state at its last checkpoint.
+pub type Resumed<S> = Option<S>;
+
+#[derive(Debug)]
+struct Growing {
+    stream: Stream,
+    descr: &'static str,
+    row_bytes: u64,
+    columns: u64,
+    /// Needed for going on, but no part of the table.
+    scratch: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Checkpoint<S> {
+    format_version: u32,
+    identity: Identity,
+    arrays: BTreeMap<String, (u64, u32)>,
+    state: S,
+}
+
+impl Draft {
+    /// Opens the draft of the table that is to lie at `place`, going on from the last checkpoint if
+    /// there is one of the same identity.
+    pub fn open<S: DeserializeOwned>(
+        place: &Path,
+        identity: Identity,
+    ) -> Result<(Draft, Resumed<(S, Lengths)>), TableError> {
+        let dir = place.with_added_extension("partial");
+        fs::create_dir_all(&dir).at("create", &dir)?;
+        let resumed = fs::read(dir.join("checkpoint.json"))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice::<Checkpoint<S>>(&bytes).ok())
+            .filter(|c| c.identity == identity && c.format_version == super::FORMAT_VERSION)
+            .map(|c| (c.state, Lengths(c.arrays)));
+        let draft = Draft { identity, place: place.to_path_buf(), dir, arrays: BTreeMap::new() };
+        Ok((draft, resumed))
+    }
+
+    /// What the table is made from.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Opens one array for appending, at the length it had at the checkpoint or empty.
+    pub fn grow<T: Element>(
+        &mut self,
+        name: &'static str,
+        scratch: bool,
+        lengths: Option<&Lengths>,
+    ) -> Result<(), TableError> {
+        let (bytes, crc) = lengths.and_then(|l| l.0.get(name)).copied().unwrap_or((0, 0));
+        let stream = Stream::open(&self.file(name), bytes, crc)?;
+        let row_bytes = size_of::<T>() as u64;
+        let columns = T::COLUMNS;
+        self.arrays.insert(name, Growing { stream, descr: T::DESCR, row_bytes, columns, scratch });
+        Ok(())
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.dir.join(format!("{name}.npy"))
+    }
+
+    /// Appends bytes to several arrays at once.
+    ///
+    /// # Panics
+    ///
+    /// When an array was not opened by [`Draft::grow`].
+    pub fn append(&mut self, parts: &[(&str, &[u8])]) -> Result<(), TableError> {
+        for (name, _) in parts {
+            assert!(self.arrays.contains_key(name), "array '{name}' is not open");
+        }
+        let work: Vec<_> = self
+            .arrays
+            .iter_mut()
+            .flat_map(|(name, growing)| {
+                let bytes = parts.iter().find(|(n, _)| n == name).map(|(_, bytes)| *bytes);
+                bytes.map(|bytes| (growing, bytes))
+            })
+            .collect();
+        let small = parts.iter().all(|(_, bytes)| bytes.len() < 1 << 16);
+        let write = |(growing, bytes): (&mut Growing, &[u8])| growing.stream.append(bytes);
+        if small {
+            work.into_iter().try_for_each(write)
+        } else {
+            work.into_par_iter().try_for_each(write)
+        }
+    }
+
+    /// Reads the last `rows` rows of an array back.
+    pub fn tail<T: Element>(&self, name: &str, rows: usize) -> Result<Vec<T>, TableError> {
+        use std::io::{Read, Seek, SeekFrom};
+        let path = self.file(name);
+        let mut file = fs::File::open(&path).at("read", &path)?;
+        let mut values = vec![T::zeroed(); rows];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
+        file.seek(SeekFrom::End(-(bytes.len() as i64))).at("read", &path)?;
+        file.read_exact(bytes).at("read", &path)?;
+        Ok(values)
+    }
+
+    /// Makes what has been appended so far the point from which a later process goes on.
+    pub fn checkpoint<S: Serialize>(&self, state: &S) -> Result<(), TableError> {
+        for growing in self.arrays.values() {
+            growing.stream.sync()?;
+        }
+        let arrays = self
+            .arrays
+            .iter()
+            .map(|(&name, g)| (name.to_string(), (g.stream.len_bytes(), g.stream.checksum())))
+            .collect();
+        let checkpoint = Checkpoint {
+            format_version: super::FORMAT_VERSION,
+            identity: self.identity.clone(),
+            arrays,
+            state,
+        };
+        let text = serde_json::to_vec(&checkpoint).expect("a checkpoint is plain data");
+        write_atomically(&self.dir.join("checkpoint.json"), &text)
+    }
+
+    /// Seals the arrays, writes the manifest (whose `arrays` are filled in here) and moves the
+    /// table to its place, where there must be none yet.
+    pub fn commit(mut self, mut manifest: Manifest) -> Result<PathBuf, TableError> {
+        manifest.arrays.clear();
+        let mut drop_later = vec![self.dir.join("checkpoint.json")];
+        for (name, growing) in &mut self.arrays {
+            if growing.scratch {
+                drop_later.push(self.dir.join(format!("{name}.npy")));
+                continue;
+            }
+            let rows = growing.stream.len_bytes() / growing.row_bytes;
+            let shape = if growing.columns == 1 {
+                shape_of::<u8>(rows)
+            } else {
+                vec![rows, growing.columns]
+            };
+            growing.stream.seal(growing.descr, &shape)?;
+            let entry = ArrayEntry {
+                dtype: growing.descr.to_string(),
+                shape,
+                crc32: format!("{:08x}", growing.stream.checksum()),
+            };
+            manifest.arrays.insert(name.to_string(), entry);
+        }
+        write_manifest(&self.dir, &manifest)?;
+        for path in drop_later {
+            let _ = fs::remove_file(path);
+        }
+        fs::rename(&self.dir, &self.place).at("write", &self.place)?;
+        sync_dir(self.place.parent().unwrap_or(Path::new(".")))?;
+        Ok(self.place)
+    }
+}
+
+/// The arrays' lengths in bytes and checksums at a checkpoint.
+#[derive(Clone, Debug)]
+pub struct Lengths(BTreeMap<String, (u64, u32)>);

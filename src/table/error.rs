@@ -1,0 +1,84 @@
+//! What can go wrong with a table on disk.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A table that cannot be opened or written. Every message is one line: what, where, what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// There is no table at the path.
+    #[error("no table at {}: {hint}", path.display())]
+    Missing {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What to do.
+        hint: String,
+    },
+    /// The directory or file is something else than a table.
+    #[error("{} is not a table of this program: {what}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Why it is none.
+        what: String,
+    },
+    /// The table was written in another version of the format.
+    #[error(
+        "{} is in table format {found}, this version reads format {expected}; enumerate it anew",
+        path.display()
+    )]
+    Version {
+        /// The manifest.
+        path: PathBuf,
+        /// The version it names.
+        found: u64,
+        /// The version we read.
+        expected: u32,
+    },
+    /// The files do not hold what the manifest says.
+    #[error("{} is damaged: {what}; delete the table and enumerate it anew", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+    },
+    /// Another process is writing the same table.
+    #[error("{} is being written by another process; wait for it to end", path.display())]
+    Busy {
+        /// The lock.
+        path: PathBuf,
+    },
+    /// The operating system refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried: `read`, `write`, …
+        action: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+}
+
+impl TableError {
+    /// Whether the cause is what we were given, and not a failure on our side.
+    pub fn is_bad_input(&self) -> bool {
+        !matches!(self, TableError::Io { .. })
+    }
+
+    pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> TableError {
+        TableError::Damaged { path: path.to_path_buf(), what: what.into() }
+    }
+}
+
+/// Adds what was tried and where to an operating system's error.
+pub(crate) trait IoContext<T> {
+    fn at(self, action: &'static str, path: &Path) -> Result<T, TableError>;
+}
+
+impl<T> IoContext<T> for io::Result<T> {
+    fn at(self, action: &'static str, path: &Path) -> Result<T, TableError> {
+        self.map_err(|source| TableError::Io { action, path: path.to_path_buf(), source })
+    }
+}

@@ -1,0 +1,241 @@
+//! `manifest.json`: what a table is, what it holds and how to check it.
+//!
+//! The manifest is plain data. It ends in a checksum of its own text, so that a changed byte in it
+//! is found like one in an array.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::TableError;
+
+/// What `format` says in every manifest.
+pub const FORMAT: &str = "yomikiri-table";
+/// The version of the format that this program writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// What the table was made from; two tables with the same identity have the same bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// The game and board, `othello-4x6`.
+    pub game: String,
+    /// The version of the rules' code.
+    pub rules_version: u32,
+    /// `standard`, `both` (the standard board with either side to move) or `custom`.
+    pub start: String,
+    /// The root positions in the game's one-line notation.
+    pub roots: Vec<String>,
+    /// `full`: states are folded under the board's symmetries; `none`: they are not.
+    pub symmetry: String,
+    /// How many symmetries there are to fold: 8, 4 or 1.
+    pub symmetry_order: u8,
+    /// States at this many plies from a root are not expanded.
+    pub max_depth: Option<u32>,
+    /// No layer is begun that would make the table larger than this.
+    pub max_states: Option<u64>,
+}
+
+/// How many states of each sort there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tally {
+    /// All of them.
+    pub states: u64,
+    /// Those in which the game is over.
+    pub terminals: u64,
+    /// Those in which the mover must pass.
+    pub passes: u64,
+    /// Those at the bound of the enumeration, their moves not followed.
+    pub frontier: u64,
+    /// Moves, passes among them, out of all of them.
+    pub transitions: u64,
+}
+
+impl Tally {
+    /// Adds another tally.
+    pub fn add(&mut self, other: &Tally) {
+        self.states += other.states;
+        self.terminals += other.terminals;
+        self.passes += other.passes;
+        self.frontier += other.frontier;
+        self.transitions += other.transitions;
+    }
+}
+
+/// The counts of a layer or of a whole table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// The rows of the table: states as they are folded.
+    pub table: Tally,
+    /// The actual positions: a board and the side to move.
+    pub reachable: Tally,
+    /// Boards, whoever is to move.
+    pub distinct_boards: u64,
+    /// Positions as the mover sees them, colours forgotten.
+    pub mover_relative: u64,
+    /// Mover-relative states up to the board's symmetries.
+    pub canonical: u64,
+}
+
+impl Counts {
+    /// Adds the counts of another layer; layers share no state.
+    pub fn add(&mut self, other: &Counts) {
+        self.table.add(&other.table);
+        self.reachable.add(&other.reachable);
+        self.distinct_boards += other.distinct_boards;
+        self.mover_relative += other.mover_relative;
+        self.canonical += other.canonical;
+    }
+}
+
+/// One array of the table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArrayEntry {
+    /// NumPy's name of the scalar type.
+    pub dtype: String,
+    /// Its shape, in C order.
+    pub shape: Vec<u64>,
+    /// CRC-32 (IEEE) of the payload, in hexadecimal.
+    pub crc32: String,
+}
+
+/// One sweep of value iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepRecord {
+    /// The largest change of a value in the sweep; its unit is the solution's `residual_unit`.
+    pub residual: f64,
+    /// How many states' values changed.
+    pub changed: u64,
+}
+
+/// How the exact columns (`outcome`, `score`, `distance`) were computed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Solution {
+    /// `uncounted` or `to-winner`: what squares left empty at the end count for.
+    pub empties: String,
+    /// `topological` or `natural`.
+    pub order: String,
+    /// Sweeping stopped when the residual was below.
+    pub theta: f64,
+    /// The unit of the residuals.
+    pub residual_unit: String,
+    /// Every sweep, the last one with residual 0.
+    pub sweeps: Vec<SweepRecord>,
+    /// How many states have proven outcomes; all of them in a complete table.
+    pub proven_outcomes: u64,
+    /// How many states have proven scores.
+    pub proven_scores: u64,
+    /// How many states have exact distances.
+    pub exact_distances: u64,
+    /// The value of each root, for its mover; `null` where the table does not prove it.
+    pub roots: Vec<RootValue>,
+}
+
+/// The value of a root, for its mover.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RootValue {
+    /// −1, 0 or +1.
+    pub outcome: Option<i8>,
+    /// The score in discs.
+    pub score: Option<i8>,
+    /// Plies to the end.
+    pub distance: Option<u16>,
+}
+
+/// How the discounted column (`value`) was computed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Discounted {
+    /// The factor γ that a ply costs.
+    pub discount: f64,
+    /// `uncounted` or `to-winner`: what squares left empty at the end count for.
+    pub empties: String,
+    /// `topological` or `natural`.
+    pub order: String,
+    /// Sweeping stopped when the residual was below.
+    pub theta: f64,
+    /// Every sweep; residuals are changes of the value.
+    pub sweeps: Vec<SweepRecord>,
+    /// The value of each root, for its mover.
+    pub roots: Vec<f32>,
+}
+
+/// A table's description.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Always [`FORMAT`].
+    pub format: String,
+    /// The version of the format.
+    pub format_version: u32,
+    /// What the table was made from.
+    pub identity: Identity,
+    /// Whether every state reachable from the roots is in the table, none at a frontier.
+    pub complete: bool,
+    /// What the values and arrays mean, in words.
+    pub conventions: BTreeMap<String, String>,
+    /// The layer of the first entry of `layers`; in Othello its disc count.
+    pub first_layer: u32,
+    /// The whole table's counts.
+    pub counts: Counts,
+    /// The counts layer by layer.
+    pub layers: Vec<Counts>,
+    /// The row in `keys` of each root.
+    pub root_ids: Vec<u64>,
+    /// The arrays, by name; each lies in the file `NAME.npy`.
+    pub arrays: BTreeMap<String, ArrayEntry>,
+    /// Present once the table is solved.
+    pub solution: Option<Solution>,
+    /// Present once the table has discounted values.
+    pub discounted: Option<Discounted>,
+    /// CRC-32 of the manifest's text with this field's digits replaced by zeros.
+    pub checksum: String,
+}
+
+const CHECKSUM_FIELD: &str = "\"checksum\": \"";
+
+impl Manifest {
+    /// The manifest's text, its checksum filled in.
+    pub fn to_text(&self) -> String {
+        let mut blank = self.clone();
+        blank.checksum = "00000000".to_string();
+        let text = serde_json::to_string_pretty(&blank).expect("a manifest is plain data") + "\n";
+        let sum = format!("{CHECKSUM_FIELD}{:08x}\"", crc32fast::hash(text.as_bytes()));
+        text.replace(&format!("{CHECKSUM_FIELD}00000000\""), &sum)
+    }
+
+    /// Reads a manifest, naming `path` in errors.
+    pub fn from_text(text: &str, path: &Path) -> Result<Manifest, TableError> {
+        let foreign = |what: String| TableError::Foreign { path: path.to_path_buf(), what };
+        let loose: serde_json::Value = serde_json::from_str(text)
+            .map_err(|e| TableError::damaged(path, format!("it is not whole JSON ({e})")))?;
+        match loose.get("format").and_then(|f| f.as_str()) {
+            Some(FORMAT) => {}
+            Some(other) => return Err(foreign(format!("its format is '{other}'"))),
+            None => return Err(foreign("it names no format".to_string())),
+        }
+        let found = loose.get("format_version").and_then(|v| v.as_u64()).unwrap_or(0);
+        if found != u64::from(FORMAT_VERSION) {
+            return Err(TableError::Version {
+                path: path.to_path_buf(),
+                found,
+                expected: FORMAT_VERSION,
+            });
+        }
+        let manifest: Manifest = serde_json::from_value(loose)
+            .map_err(|e| TableError::damaged(path, format!("a field is wrong ({e})")))?;
+        let sum = format!("{CHECKSUM_FIELD}{}\"", manifest.checksum);
+        let blank = text.replace(&sum, &format!("{CHECKSUM_FIELD}00000000\""));
+        if format!("{:08x}", crc32fast::hash(blank.as_bytes())) != manifest.checksum {
+            return Err(TableError::damaged(path, "its text does not match its checksum"));
+        }
+        Ok(manifest)
+    }
+}

@@ -1,0 +1,235 @@
+//! Tables on disk: a directory of `.npy` arrays and a `manifest.json`. Nothing here knows of games.
+//!
+//! The manifest is written last, by rename: a directory without one is no table. Files are never
+//! changed in place. A table under construction is a [`Draft`] in a directory of its own, which
+//! checkpoints let a later process continue; solving keeps its state in a [`Scratch`]. Opening is
+//! cheap (lengths and headers are checked, payloads are not read); [`Table::check`] reads
+//! everything. The format is specified in `docs/table-format.md`.
+
+mod draft;
+mod error;
+mod manifest;
+mod mmap;
+mod npy;
+mod scratch;
+mod store;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub use draft::{Draft, Lengths, Resumed};
+pub use error::TableError;
+pub use manifest::{
+    ArrayEntry, Counts, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest, RootValue,
+    Solution, SweepRecord, Tally,
+};
+pub use npy::{Array, Element, HEADER_BYTES, crc32, shape_of};
+pub use scratch::Scratch;
+pub use store::{Lock, Store};
+
+use error::IoContext;
+
+#[cfg(target_endian = "big")]
+compile_error!("tables are little-endian and mapped as they are: no big-endian machines");
+
+/// An opened table.
+#[derive(Debug)]
+pub struct Table {
+    dir: PathBuf,
+    manifest: Manifest,
+}
+
+impl Table {
+    /// Opens the table in a directory: reads its manifest.
+    pub fn open(dir: &Path) -> Result<Table, TableError> {
+        let path = dir.join("manifest.json");
+        let bytes = fs::read(&path).map_err(|source| {
+            let hint = if dir.is_dir() {
+                "the directory has no manifest.json".to_string()
+            } else {
+                "make one with 'solver enumerate'".to_string()
+            };
+            match source.kind() {
+                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+                    TableError::Missing { path: dir.to_path_buf(), hint }
+                }
+                _ => TableError::Io { action: "read", path: path.clone(), source },
+            }
+        })?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| TableError::damaged(&path, "it is not text"))?;
+        Ok(Table { dir: dir.to_path_buf(), manifest: Manifest::from_text(&text, &path)? })
+    }
+
+    /// Where the table lies.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The table's name: that of its directory.
+    pub fn name(&self) -> String {
+        self.dir.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned())
+    }
+
+    /// The manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The path of an array's file.
+    pub fn path_of(&self, name: &str) -> PathBuf {
+        self.dir.join(format!("{name}.npy"))
+    }
+
+    /// Maps an array whose manifest entry must be rows of `T`.
+    pub fn array<T: Element>(&self, name: &str) -> Result<Array<T>, TableError> {
+        let manifest = self.dir.join("manifest.json");
+        let entry =
+            self.manifest.arrays.get(name).ok_or_else(|| {
+                TableError::damaged(&manifest, format!("it names no array '{name}'"))
+            })?;
+        let rows = entry.shape.first().copied().unwrap_or(0);
+        if entry.dtype != T::DESCR || entry.shape != shape_of::<T>(rows) {
+            return Err(TableError::damaged(
+                &manifest,
+                format!(
+                    "array '{name}' is {} {:?} where {} with {} columns is wanted",
+                    entry.dtype,
+                    entry.shape,
+                    T::DESCR,
+                    T::COLUMNS
+                ),
+            ));
+        }
+        Array::open(&self.path_of(name), rows)
+    }
+
+    /// Maps an array and reads it once to compare its checksum with the manifest's.
+    pub fn checked_array<T: Element>(&self, name: &str) -> Result<Array<T>, TableError> {
+        let array = self.array::<T>(name)?;
+        self.compare_checksum(name, array.bytes())?;
+        Ok(array)
+    }
+
+    fn compare_checksum(&self, name: &str, payload: &[u8]) -> Result<(), TableError> {
+        let found = format!("{:08x}", crc32(payload));
+        let wanted = &self.manifest.arrays[name].crc32;
+        if found != *wanted {
+            return Err(TableError::damaged(
+                &self.path_of(name),
+                format!("its checksum is {found} where the manifest says {wanted}"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Reads every byte of every array and compares all checksums, headers and lengths. Gives the
+    /// number of payload bytes read.
+    pub fn check(&self) -> Result<u64, TableError> {
+        let mut bytes = 0;
+        for (name, entry) in &self.manifest.arrays {
+            let path = self.path_of(name);
+            let file = fs::File::open(&path).at("read", &path)?;
+            let file = mmap::map_read_only(&file).at("map", &path)?;
+            let header = npy::header(&path, &entry.dtype, &entry.shape)?;
+            if file.len() < HEADER_BYTES || file[..HEADER_BYTES] != header[..] {
+                return Err(TableError::damaged(&path, "its header is not the manifest's"));
+            }
+            self.compare_checksum(name, &file[HEADER_BYTES..])?;
+            bytes += (file.len() - HEADER_BYTES) as u64;
+        }
+        Ok(bytes)
+    }
+
+    /// Replaces columns of the table and its manifest. `edit` is given the manifest with the new
+    /// columns' entries; before any file is replaced a manifest without a solution is written, so
+    /// that a kill in between leaves an unsolved table and never a wrong one.
+    pub fn install(
+        &mut self,
+        columns: &[Column<'_>],
+        unsolve: impl Fn(&mut Manifest),
+        edit: impl FnOnce(&mut Manifest),
+    ) -> Result<(), TableError> {
+        let fresh = |name: &str| self.dir.join(format!("{name}.npy.new"));
+        let mut entries = Vec::new();
+        for column in columns {
+            let path = fresh(column.name);
+            let _ = fs::remove_file(&path);
+            let mut stream = npy::Stream::open(&path, 0, 0)?;
+            stream.append(column.bytes)?;
+            stream.seal(column.descr, &[column.rows])?;
+            entries.push(ArrayEntry {
+                dtype: column.descr.to_string(),
+                shape: vec![column.rows],
+                crc32: format!("{:08x}", stream.checksum()),
+            });
+        }
+        let mut without = self.manifest.clone();
+        unsolve(&mut without);
+        for column in columns {
+            without.arrays.remove(column.name);
+        }
+        if without != self.manifest {
+            write_manifest(&self.dir, &without)?;
+        }
+        let mut with = without;
+        for (column, entry) in columns.iter().zip(entries) {
+            let path = self.path_of(column.name);
+            fs::rename(fresh(column.name), &path).at("write", &path)?;
+            with.arrays.insert(column.name.to_string(), entry);
+        }
+        edit(&mut with);
+        write_manifest(&self.dir, &with)?;
+        self.manifest = Manifest::from_text(&with.to_text(), &self.dir.join("manifest.json"))?;
+        Ok(())
+    }
+}
+
+/// A column to be installed in a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Column<'a> {
+    /// The array's name.
+    pub name: &'a str,
+    /// NumPy's name of its scalar type.
+    pub descr: &'static str,
+    /// How many rows it has.
+    pub rows: u64,
+    /// The payload.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Column<'a> {
+    /// A column of scalars.
+    pub fn new<T: Element>(name: &'a str, values: &'a [T]) -> Column<'a> {
+        Column {
+            name,
+            descr: T::DESCR,
+            rows: values.len() as u64,
+            bytes: bytemuck::cast_slice(values),
+        }
+    }
+}
+
+/// Writes a file so that it is either the old one or wholly the new one, even after a crash.
+fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), TableError> {
+    use std::io::Write;
+    let fresh = path.with_extension("new");
+    let mut file = fs::File::create(&fresh).at("write", &fresh)?;
+    file.write_all(bytes).at("write", &fresh)?;
+    file.sync_all().at("write", &fresh)?;
+    fs::rename(&fresh, path).at("write", path)?;
+    sync_dir(path.parent().unwrap_or(Path::new(".")))
+}
+
+fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), TableError> {
+    write_atomically(&dir.join("manifest.json"), manifest.to_text().as_bytes())
+}
+
+fn sync_dir(dir: &Path) -> Result<(), TableError> {
+    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    // Directories cannot be opened on every system; there the rename alone must do.
+    match fs::File::open(dir) {
+        Ok(handle) => handle.sync_all().at("write", dir),
+        Err(_) => Ok(()),
+    }
+}

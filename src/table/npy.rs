@@ -1,0 +1,226 @@
+//! Arrays in NumPy's `.npy` format, version 1.0: header by npyz, payload mapped or streamed.
+//!
+//! Every header is padded to [`HEADER_BYTES`], so that the payload is aligned to 64 bytes and a file
+//! can be streamed before its length is known: the header is written last, in the room kept for it.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+use npyz::WriterBuilder;
+
+use super::error::{IoContext, TableError};
+use super::mmap::map_read_only;
+
+/// Where the payload begins.
+pub const HEADER_BYTES: usize = 128;
+
+/// A type that is one row of an array.
+pub trait Element: bytemuck::Pod + Send + Sync {
+    /// NumPy's name of the scalar: `<u4`.
+    const DESCR: &'static str;
+    /// How many scalars make a row; 1 for a one-dimensional array.
+    const COLUMNS: u64 = 1;
+}
+
+macro_rules! elements {
+    ($($t:ty => $descr:literal),*) => { $(impl Element for $t { const DESCR: &'static str = $descr; })* };
+}
+elements!(u8 => "|u1", i8 => "|i1", u16 => "<u2", u32 => "<u4", u64 => "<u8", f32 => "<f4");
+
+/// A row of two words.
+impl Element for [u64; 2] {
+    const DESCR: &'static str = "<u8";
+    const COLUMNS: u64 = 2;
+}
+
+/// The shape of an array of `rows` rows of `T`.
+pub fn shape_of<T: Element>(rows: u64) -> Vec<u64> {
+    if T::COLUMNS == 1 { vec![rows] } else { vec![rows, T::COLUMNS] }
+}
+
+/// The header of an array, exactly [`HEADER_BYTES`] long.
+pub(super) fn header(path: &Path, descr: &str, shape: &[u64]) -> Result<Vec<u8>, TableError> {
+    let mut bytes = Vec::with_capacity(HEADER_BYTES);
+    let descr = descr
+        .parse()
+        .map_err(|e| TableError::damaged(path, format!("'{descr}' is no NumPy dtype ({e})")))?;
+    npyz::WriteOptions::new_header_only()
+        .dtype(npyz::DType::Plain(descr))
+        .shape(shape)
+        .writer(&mut bytes)
+        .write_header_only()
+        .at("write the header of", path)?;
+    assert_eq!(bytes.len(), HEADER_BYTES, "a header of up to two dimensions fits its room");
+    Ok(bytes)
+}
+
+/// A read-only array of `T`, mapped.
+#[derive(Debug)]
+pub struct Array<T> {
+    path: PathBuf,
+    map: Mmap,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Array<T> {
+    /// Maps the file and checks header and length against what is expected: rows of `T`, `rows`
+    /// of them. The payload is not read.
+    pub fn open(path: &Path, rows: u64) -> Result<Array<T>, TableError> {
+        let file = File::open(path).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => TableError::damaged(path, "the file is missing"),
+            _ => TableError::Io { action: "open", path: path.to_path_buf(), source },
+        })?;
+        let map = map_read_only(&file).at("map", path)?;
+        let expected = header(path, T::DESCR, &shape_of::<T>(rows))?;
+        let length = HEADER_BYTES as u64 + rows * size_of::<T>() as u64;
+        if map.len() as u64 != length {
+            return Err(TableError::damaged(
+                path,
+                format!("it has {} bytes where the manifest says {length}", map.len()),
+            ));
+        }
+        if map[..HEADER_BYTES] != expected[..] {
+            return Err(TableError::damaged(path, describe_header(&map[..], T::DESCR, rows)));
+        }
+        Ok(Array { path: path.to_path_buf(), map, element: PhantomData })
+    }
+
+    /// The file that is mapped.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The payload's bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.map[HEADER_BYTES..]
+    }
+}
+
+fn describe_header(bytes: &[u8], descr: &str, rows: u64) -> String {
+    match npyz::NpyHeader::from_reader(bytes) {
+        Ok(header) => format!(
+            "its header says {} of shape {:?} where the manifest says {descr} of {rows} rows",
+            header.dtype().descr(),
+            header.shape()
+        ),
+        Err(_) => "its header is not NumPy's".to_string(),
+    }
+}
+
+impl<T: Element> Deref for Array<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        bytemuck::cast_slice(self.bytes())
+    }
+}
+
+/// The CRC-32 (IEEE) of some bytes, on all threads where that pays.
+pub fn crc32(bytes: &[u8]) -> u32 {
+    use rayon::prelude::*;
+    const CHUNK: usize = 4 << 20;
+    let hash = |chunk: &[u8]| {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(chunk);
+        hasher
+    };
+    if bytes.len() <= CHUNK {
+        return hash(bytes).finalize();
+    }
+    let parts: Vec<_> = bytes.par_chunks(CHUNK).map(hash).collect();
+    let mut whole = crc32fast::Hasher::new();
+    parts.iter().for_each(|part| whole.combine(part));
+    whole.finalize()
+}
+
+/// An array being appended to; its header is written by [`Stream::seal`].
+#[derive(Debug)]
+pub(super) struct Stream {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+    crc: crc32fast::Hasher,
+}
+
+impl Stream {
+    /// Opens the file with `bytes` of payload already in it (their checksum being `crc`); what lies
+    /// behind them is cut off.
+    pub(super) fn open(path: &Path, bytes: u64, crc: u32) -> Result<Stream, TableError> {
+        let mut file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path)
+            .at("write", path)?;
+        let end = HEADER_BYTES as u64 + bytes;
+        let found = file.metadata().at("read", path)?.len();
+        if bytes > 0 && found < end {
+            return Err(TableError::damaged(path, "it is shorter than its checkpoint says"));
+        }
+        file.set_len(end).at("write", path)?;
+        file.seek(SeekFrom::Start(end)).at("write", path)?;
+        let crc = crc32fast::Hasher::new_with_initial_len(crc, bytes);
+        Ok(Stream { path: path.to_path_buf(), file, bytes, crc })
+    }
+
+    pub(super) fn append(&mut self, payload: &[u8]) -> Result<(), TableError> {
+        self.file.write_all(payload).at("write", &self.path)?;
+        self.crc.combine(&crc32fast::Hasher::new_with_initial_len(
+            crc32(payload),
+            payload.len() as u64,
+        ));
+        self.bytes += payload.len() as u64;
+        Ok(())
+    }
+
+    pub(super) fn len_bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn checksum(&self) -> u32 {
+        self.crc.clone().finalize()
+    }
+
+    pub(super) fn sync(&self) -> Result<(), TableError> {
+        self.file.sync_data().at("write", &self.path)
+    }
+
+    /// Writes the header; the file is then a whole `.npy`.
+    pub(super) fn seal(&mut self, descr: &str, shape: &[u64]) -> Result<(), TableError> {
+        let header = header(&self.path, descr, shape)?;
+        self.file.seek(SeekFrom::Start(0)).at("write", &self.path)?;
+        self.file.write_all(&header).at("write", &self.path)?;
+        self.sync()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_reopened_goes_on_where_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.npy");
+        let mut stream = Stream::open(&path, 0, 0).unwrap();
+        stream.append(&[1, 2, 3]).unwrap();
+        let (bytes, crc) = (stream.len_bytes(), stream.checksum());
+        stream.append(&[9, 9]).unwrap();
+        drop(stream);
+        let mut stream = Stream::open(&path, bytes, crc).unwrap();
+        stream.append(&[4, 5]).unwrap();
+        assert_eq!(stream.checksum(), crc32fast::hash(&[1, 2, 3, 4, 5]));
+        stream.seal("|u1", &[5]).unwrap();
+        assert_eq!(&Array::<u8>::open(&path, 5).unwrap()[..], &[1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_long_checksum_is_the_plain_one() {
+        let bytes: Vec<u8> = (0..9_000_000u32).map(|i| (i * 7 >> 3) as u8).collect();
+        assert_eq!(crc32(&bytes), crc32fast::hash(&bytes));
+    }
+}
