@@ -24,5 +24,7 @@
 
 pub mod game;
 pub mod graph;
+pub mod policy;
 pub mod progress;
+pub mod solve;
 pub mod table;

@@ -10,6 +10,7 @@ mod estimate;
 mod expand;
 mod index;
 mod layer;
+mod regenerate;
 mod settle;
 mod view;
 
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 pub use enumerate::{Enumerated, Plan, enumerate, table_name};
 pub use estimate::{Estimate, estimate};
 pub use index::{BucketIndex, search};
+pub use regenerate::{Move, Regenerate, Regenerated, Regenerator};
 pub use view::{Actions, Graph, Keys, StateId, TerminalScores};
 
 use crate::game::Game;

@@ -1,0 +1,276 @@
+//! Value iteration on a table: sweeps, their record, checkpoints, and the columns at the end.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::backup::{Backup, BoundsBackup, DiscountBackup, ExactBackup};
+use super::columns;
+use super::sweep::{Order, Sweep, SweepError};
+use crate::game::{Empties, Score};
+use crate::graph::{Graph, TerminalScores};
+use crate::progress::Progress;
+use crate::table::{Scratch, SweepRecord, Table};
+
+/// How to sweep, and when to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Method {
+    /// In which order.
+    pub order: Order,
+    /// Stop after a sweep whose residual is below this.
+    pub theta: f64,
+    /// What empty squares count for at the end.
+    pub empties: Empties,
+    /// γ, for discounted values; without, values are exact.
+    pub discount: Option<f64>,
+    /// The largest score the game can end with.
+    pub max_score: Score,
+}
+
+/// What [`value_iterate`] did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Every sweep.
+    pub sweeps: Vec<SweepRecord>,
+    /// The table already had these values; nothing was written.
+    pub already_solved: bool,
+    /// The sweep and layer at which an interrupted run was taken up.
+    pub resumed: bool,
+}
+
+/// How long sweeping may go on before its state is secured.
+const CHECKPOINT_AFTER: Duration = Duration::from_millis(400);
+
+/// Solves a table: sweeps until the residual is below `theta` and installs the columns.
+///
+/// Without a discount the columns are exact (`outcome`, `score`, `distance`), or bounds where the
+/// table has a frontier; with one they are `value`. A table that has them already, computed in the
+/// same way, is left alone. `on_sweep` hears of every sweep.
+pub fn value_iterate(
+    table: &mut Table,
+    graph: &Graph,
+    terminal: &TerminalScores<'_>,
+    method: &Method,
+    progress: &dyn Progress,
+    mut on_sweep: impl FnMut(usize, &SweepRecord),
+) -> Result<Run, SweepError> {
+    method.check(table)?;
+    let _lock = table.lock()?;
+    if let Some(sweeps) = columns::already_there(table, method) {
+        return Ok(Run { sweeps, already_solved: true, resumed: false });
+    }
+    let mut run = Iteration {
+        graph,
+        terminal,
+        method,
+        identity: method.identity(table),
+        scratch: Scratch::of(table.dir()),
+        progress,
+        on_sweep: &mut on_sweep,
+    };
+    let (sweeps, resumed) = if let Some(discount) = method.discount {
+        let swept = run.run(&DiscountBackup { discount: discount as f32 })?;
+        columns::install_discounted(table, method, &swept.values, &swept.sweeps)?;
+        (swept.sweeps, swept.resumed)
+    } else if table.manifest().complete {
+        let swept = run.run(&ExactBackup)?;
+        columns::install_exact(table, method, &swept.values, &swept.sweeps)?;
+        (swept.sweeps, swept.resumed)
+    } else {
+        let swept = run.run(&BoundsBackup { max_score: method.max_score })?;
+        columns::install_bounds(table, method, &swept.values, &swept.sweeps)?;
+        (swept.sweeps, swept.resumed)
+    };
+    Scratch::of(table.dir()).remove();
+    Ok(Run { sweeps, already_solved: false, resumed })
+}
+
+impl Method {
+    fn check(&self, table: &Table) -> Result<(), SweepError> {
+        let refuse = |why: String| Err(SweepError::Options(why));
+        if !(self.theta > 0.0 && self.theta.is_finite()) {
+            return refuse(format!("theta {} must be above 0", self.theta));
+        }
+        match self.discount {
+            None if self.theta >= 1.0 => refuse(format!(
+                "theta {} could stop before the values are exact, since they change by whole discs and plies; give a number below 1, or a --discount",
+                self.theta
+            )),
+            Some(discount) if !(discount > 0.0 && discount <= 1.0) => {
+                refuse(format!("discount {discount} must be above 0 and at most 1"))
+            }
+            Some(_) if !table.manifest().complete => refuse(
+                "the table has a frontier, whose values are not known; discounted values need a complete table (leave --max-depth and --max-states out)".to_string(),
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a scratch must have been made for to be gone on with.
+    fn identity(&self, table: &Table) -> String {
+        let targets = table.manifest().arrays.get("edge_targets").map(|a| a.crc32.clone());
+        format!("{:?} {:?} {:?} {:?}", self.order, self.empties, self.discount, targets)
+    }
+}
+
+struct Iteration<'a> {
+    graph: &'a Graph,
+    terminal: &'a TerminalScores<'a>,
+    method: &'a Method,
+    identity: String,
+    scratch: Scratch,
+    progress: &'a dyn Progress,
+    on_sweep: &'a mut dyn FnMut(usize, &SweepRecord),
+}
+
+struct Swept<V> {
+    values: Vec<V>,
+    sweeps: Vec<SweepRecord>,
+    resumed: bool,
+}
+
+/// What the scratch holds besides the values.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct State {
+    identity: String,
+    sweeps: Vec<SweepRecord>,
+    /// Topological: the rows from this one on are final, and what changed among them.
+    from: usize,
+    partial: SweepRecord,
+}
+
+const NOTHING: SweepRecord = SweepRecord { residual: 0.0, changed: 0 };
+
+impl Iteration<'_> {
+    fn run<B: Backup>(&mut self, backup: &B) -> Result<Swept<B::Value>, SweepError> {
+        let saved = self.scratch.state::<State>().filter(|s| s.identity == self.identity);
+        match self.method.order {
+            Order::Topological => self.topological(backup, saved),
+            Order::Natural => self.natural(backup, saved),
+        }
+    }
+
+    fn converged(&self, sweep: &SweepRecord) -> bool {
+        sweep.residual < self.method.theta
+    }
+
+    fn done(&mut self, sweeps: &mut Vec<SweepRecord>, sweep: SweepRecord) -> bool {
+        sweeps.push(sweep);
+        self.progress.finish(&format!("residual {}, {} changed", sweep.residual, sweep.changed));
+        (self.on_sweep)(sweeps.len(), &sweep);
+        self.converged(&sweep)
+    }
+
+    fn topological<B: Backup>(
+        &mut self,
+        backup: &B,
+        saved: Option<State>,
+    ) -> Result<Swept<B::Value>, SweepError> {
+        let states = self.graph.states();
+        let mut values = vec![backup.initial(); states];
+        let mut sweeps = Vec::new();
+        let (mut from, mut partial, mut resumed) = (states, NOTHING, false);
+        if let Some(saved) = saved.filter(|s| s.sweeps.is_empty() && s.from <= states) {
+            let size = size_of::<B::Value>() as u64;
+            let bytes = bytemuck::cast_slice_mut(&mut values[saved.from..]);
+            if self.scratch.read_at("values", saved.from as u64 * size, bytes).is_some() {
+                (from, partial, resumed) = (saved.from, saved.partial, true);
+            } else {
+                values.fill(backup.initial());
+            }
+        }
+        loop {
+            let title = format!("sweep {}", sweeps.len() + 1);
+            self.progress.begin(&title, Some(states as u64));
+            let (mut secured, mut unsaved_to) = (Instant::now(), from);
+            for rows in self.graph.layers().rev() {
+                if rows.start >= from && !rows.is_empty() {
+                    continue;
+                }
+                let count = rows.len() as u64;
+                let start = rows.start;
+                let sweep = Sweep::new(self.graph, backup, self.terminal);
+                let change = sweep.layer(rows, &mut values);
+                partial = merge(partial, change);
+                self.progress.advance(count);
+                // The confirming sweep changes nothing, so only the first need be secured.
+                if sweeps.is_empty() && secured.elapsed() > CHECKPOINT_AFTER {
+                    self.save_rows(&values, start, unsaved_to, partial)?;
+                    (secured, unsaved_to) = (Instant::now(), start);
+                }
+            }
+            let sweep = std::mem::replace(&mut partial, NOTHING);
+            from = states;
+            if self.done(&mut sweeps, sweep) {
+                return Ok(Swept { values, sweeps, resumed });
+            }
+        }
+    }
+
+    fn save_rows<V: bytemuck::Pod>(
+        &self,
+        values: &[V],
+        from: usize,
+        to: usize,
+        partial: SweepRecord,
+    ) -> Result<(), SweepError> {
+        let offset = (from * size_of::<V>()) as u64;
+        self.scratch.write_at("values", offset, bytemuck::cast_slice(&values[from..to]))?;
+        let identity = self.identity.clone();
+        self.scratch.save(&State { identity, sweeps: Vec::new(), from, partial })?;
+        Ok(())
+    }
+
+    fn natural<B: Backup>(
+        &mut self,
+        backup: &B,
+        saved: Option<State>,
+    ) -> Result<Swept<B::Value>, SweepError> {
+        let states = self.graph.states();
+        let mut values = vec![backup.initial(); states];
+        let mut sweeps: Vec<SweepRecord> = Vec::new();
+        let mut resumed = false;
+        if let Some(saved) = saved {
+            let file = values_after(saved.sweeps.len());
+            let bytes = bytemuck::cast_slice_mut(&mut values[..]);
+            if self.scratch.read_at(&file, 0, bytes).is_some() {
+                (sweeps, resumed) = (saved.sweeps, true);
+            } else {
+                values.fill(backup.initial());
+            }
+        }
+        let mut next = values.clone();
+        let mut secured = Instant::now();
+        loop {
+            let title = format!("sweep {}", sweeps.len() + 1);
+            self.progress.begin(&title, Some(states as u64));
+            let sweep = Sweep::new(self.graph, backup, self.terminal).all(&values, &mut next);
+            std::mem::swap(&mut values, &mut next);
+            self.progress.advance(states as u64);
+            if self.done(&mut sweeps, sweep) {
+                return Ok(Swept { values, sweeps, resumed });
+            }
+            if secured.elapsed() > CHECKPOINT_AFTER {
+                let file = values_after(sweeps.len());
+                self.scratch.write_at(&file, 0, bytemuck::cast_slice(&values))?;
+                self.scratch.save(&State {
+                    identity: self.identity.clone(),
+                    sweeps: sweeps.clone(),
+                    from: 0,
+                    partial: NOTHING,
+                })?;
+                secured = Instant::now();
+            }
+        }
+    }
+}
+
+/// The file of the values after so many sweeps: two files in turn, so that the one that the state
+/// speaks of stays whole while the other is written.
+fn values_after(sweeps: usize) -> String {
+    format!("values-{sweeps}")
+}
+
+fn merge(a: SweepRecord, b: SweepRecord) -> SweepRecord {
+    SweepRecord { residual: a.residual.max(b.residual), changed: a.changed + b.changed }
+}

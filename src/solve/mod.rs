@@ -1,0 +1,24 @@
+//! Values of states by value iteration over the mapped transition table, and their proof.
+//!
+//! Works on graphs and never on rules: what it must know of a game (the scores of finished games,
+//! the moves regenerated for verification) is handed in. A state's value is the maximum over its
+//! moves of minus the successor's value (Shapley 1953; Bellman 1957, for the undiscounted game).
+//!
+//! * [`value_iterate`] computes a table's columns: exactly, as bounds where the table has a
+//!   frontier, or discounted;
+//! * [`backup`](Backup) says what one sweep does to one state, [`sweep`] runs sweeps in one of two
+//!   orders;
+//! * [`verify()`] proves the columns from regenerated moves;
+//! * [`Solved`] reads them.
+
+mod backup;
+mod columns;
+mod iterate;
+mod sweep;
+mod verify;
+
+pub use backup::{Backup, Bounds, BoundsBackup, DiscountBackup, ExactBackup, Rank};
+pub use columns::{Solved, UNKNOWN_DISTANCE, UNKNOWN_SCORE, Value};
+pub use iterate::{Method, Run, value_iterate};
+pub use sweep::{Order, Sweep, SweepError};
+pub use verify::{Counterexample, Verified, verify};

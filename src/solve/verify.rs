@@ -1,0 +1,331 @@
+//! The proof of a table: every row's edges and values from regenerated moves, one row at a time.
+//!
+//! A second road to every value. Successors come from the rules and are found by key, not by the
+//! stored edges; the backup is written anew, on scores and distances as they stand in the columns.
+//! Since edges never lead to an earlier layer and a pass is never followed by a pass, values that
+//! agree with their successors everywhere are the values of the game.
+
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use rayon::prelude::*;
+
+use super::columns::{Solved, UNKNOWN_DISTANCE, UNKNOWN_SCORE, Value};
+use crate::game::{Orientations, Score};
+use crate::graph::{Graph, Regenerate, Regenerated, StateKind};
+use crate::progress::Progress;
+use crate::table::{Array, Table, TableError};
+
+/// What [`verify`] found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// How many states were looked at.
+    pub states: u64,
+    /// How many edges were regenerated.
+    pub edges: u64,
+    /// Whether there were values, and they were proven.
+    pub solved: bool,
+    /// The first row (in the order of ids) that is wrong.
+    pub counterexample: Option<Counterexample>,
+}
+
+/// A row that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counterexample {
+    /// Its id.
+    pub row: usize,
+    /// The state, with the mover as the first player.
+    pub state: String,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+struct Columns {
+    solved: Solved,
+    outcome: Array<i8>,
+    distance: Array<u16>,
+    bounds: Option<(Array<i8>, Array<i8>, Array<i8>)>,
+}
+
+struct Discounts {
+    value: Array<f32>,
+    discount: f32,
+    theta: f32,
+}
+
+/// Proves a table whose checksums have been checked. `roots` are the rows of the roots and the
+/// orientations they give them, and `regenerate` makes rows from the rules, counting empty squares
+/// as the solution does.
+pub fn verify(
+    table: &Table,
+    graph: &Graph,
+    regenerate: &dyn Regenerate,
+    roots: &[(Option<usize>, Orientations)],
+    progress: &dyn Progress,
+) -> Result<Verified, TableError> {
+    let columns = match Solved::open(table)? {
+        None => None,
+        Some(solved) => {
+            let i8s = |name: &str| table.array::<i8>(name);
+            let bounds = if table.manifest().complete {
+                None
+            } else {
+                Some((i8s("lower")?, i8s("upper")?, i8s("score")?))
+            };
+            Some(Columns {
+                solved,
+                outcome: i8s("outcome")?,
+                distance: table.array("distance")?,
+                bounds,
+            })
+        }
+    };
+    let discounts = match &table.manifest().discounted {
+        None => None,
+        Some(d) => Some(Discounts {
+            value: table.array("value")?,
+            discount: d.discount as f32,
+            theta: d.theta as f32,
+        }),
+    };
+    let states = graph.states();
+    let proof = Proof {
+        graph,
+        regenerate,
+        columns,
+        discounts,
+        reached: (0..states).map(|_| AtomicU16::new(0)).collect(),
+    };
+    progress.begin("proving", Some(2 * states as u64));
+    let mut first = None;
+    for &(row, orientations) in roots {
+        match row {
+            Some(row) => proof.reach(row, orientations),
+            None => first = Some((0, "a root is not in the table".to_string())),
+        }
+    }
+    const GRAIN: usize = 1 << 14;
+    let chunks = states.div_ceil(GRAIN);
+    let (edges, wrong) = (0..chunks)
+        .into_par_iter()
+        .map(|chunk| {
+            let rows = chunk * GRAIN..((chunk + 1) * GRAIN).min(states);
+            progress.advance(rows.len() as u64);
+            let mut edges = 0;
+            for row in rows {
+                match proof.row(row) {
+                    Ok(count) => edges += count,
+                    Err(what) => return (edges, Some((row, what))),
+                }
+            }
+            (edges, None)
+        })
+        .reduce(|| (0, None), |a, b| (a.0 + b.0, earlier(a.1, b.1)));
+    first = earlier(first, wrong);
+    if first.is_none() {
+        first = (0..states).into_par_iter().find_first(|&row| !proof.is_reached(row)).map(|row| {
+            let found = Orientations(proof.reached[row].load(Ordering::Relaxed));
+            let stored = graph.orientations(row);
+            (
+                row,
+                format!(
+                    "its orientations are {:#b} where its predecessors give {:#b}",
+                    stored.0, found.0
+                ),
+            )
+        });
+    }
+    progress.advance(states as u64);
+    progress.finish(if first.is_none() { "proven" } else { "refuted" });
+    Ok(Verified {
+        states: states as u64,
+        edges,
+        solved: proof.columns.is_some() || proof.discounts.is_some(),
+        counterexample: first.map(|(row, what)| Counterexample {
+            row,
+            state: regenerate.describe(row),
+            what,
+        }),
+    })
+}
+
+fn earlier(a: Option<(usize, String)>, b: Option<(usize, String)>) -> Option<(usize, String)> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
+        (a, b) => a.or(b),
+    }
+}
+
+struct Proof<'a> {
+    graph: &'a Graph,
+    regenerate: &'a dyn Regenerate,
+    columns: Option<Columns>,
+    discounts: Option<Discounts>,
+    /// The orientations that roots and predecessors give every row.
+    reached: Vec<AtomicU16>,
+}
+
+impl Proof<'_> {
+    fn reach(&self, row: usize, orientations: Orientations) {
+        self.reached[row].fetch_or(orientations.0, Ordering::Relaxed);
+    }
+
+    fn is_reached(&self, row: usize) -> bool {
+        self.reached[row].load(Ordering::Relaxed) == self.graph.orientations(row).0
+    }
+
+    /// Proves one row; gives the number of its edges.
+    fn row(&self, row: usize) -> Result<u64, String> {
+        let made = self.regenerate.row(row)?;
+        let frontier = self.graph.kind(row) == StateKind::Frontier;
+        self.edges(row, &made, frontier)?;
+        if !frontier {
+            made.moves.iter().for_each(|m| self.reach(m.target, m.orientations));
+        }
+        if let Some(columns) = &self.columns {
+            columns.prove(row, &made, frontier)?;
+        }
+        if let Some(discounts) = &self.discounts {
+            discounts.prove(row, &made)?;
+        }
+        Ok(if frontier { 0 } else { made.moves.len() as u64 })
+    }
+
+    fn edges(&self, row: usize, made: &Regenerated, frontier: bool) -> Result<(), String> {
+        let range = self.graph.edges_of(row);
+        let kind = self.graph.kinds()[row];
+        let wanted = match (&made.end, frontier) {
+            (Some(_), _) => StateKind::Terminal,
+            (None, true) => StateKind::Frontier,
+            (None, false) => StateKind::Interior,
+        };
+        if kind != wanted as u8 {
+            return Err(format!("its kind is {kind}, the rules say {wanted:?}"));
+        }
+        if frontier {
+            return match range.is_empty() {
+                true => Ok(()),
+                false => Err("it is at the frontier and has edges".to_string()),
+            };
+        }
+        if let Some(name) = made.missing.first() {
+            return Err(format!("its move {name} leads out of the table"));
+        }
+        if range.len() != made.moves.len() {
+            return Err(format!(
+                "it has {} edges, the rules give {}",
+                range.len(),
+                made.moves.len()
+            ));
+        }
+        for (edge, m) in range.zip(&made.moves) {
+            let (action, target) =
+                (self.graph.edge_actions().get(edge), self.graph.edge_targets()[edge] as usize);
+            if action != m.action || target != m.target {
+                return Err(format!(
+                    "its edge {} to {target} should be {} to {}",
+                    self.regenerate.action_name(action),
+                    self.regenerate.action_name(m.action),
+                    m.target
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Columns {
+    fn prove(&self, row: usize, made: &Regenerated, frontier: bool) -> Result<(), String> {
+        let found = self.solved.value(row);
+        let targets = made.moves.iter().map(|m| self.solved.value(m.target).before());
+        let wanted = match made.end {
+            _ if frontier => None,
+            Some(score) => Some((score, score, Some(0))),
+            None => Some(backed_up(&targets.collect::<Vec<_>>())),
+        };
+        if let Some((lower, upper, distance)) = wanted {
+            if (found.score_lower, found.score_upper) != (lower, upper) {
+                return Err(format!(
+                    "its score is {}, its successors give {}",
+                    interval(found.score_lower, found.score_upper),
+                    interval(lower, upper)
+                ));
+            }
+            if found.distance != distance {
+                return Err(format!(
+                    "its distance is {}, its successors give {}",
+                    plies(found.distance),
+                    plies(distance)
+                ));
+            }
+        } else if found.score().is_some() || found.distance.is_some() {
+            return Err("it is at the frontier and has a proven value".to_string());
+        }
+        self.prove_copies(row, &found)
+    }
+
+    /// That the columns that repeat what the bounds say agree with them.
+    fn prove_copies(&self, row: usize, found: &Value) -> Result<(), String> {
+        let outcome = found.outcome().map_or(UNKNOWN_SCORE, |o| o.value());
+        let distance = found.distance.unwrap_or(UNKNOWN_DISTANCE);
+        let bounds = self.bounds.as_ref().is_none_or(|(lower, upper, score)| {
+            lower[row] == found.lower.value()
+                && upper[row] == found.upper.value()
+                && score[row] == found.score().map_or(UNKNOWN_SCORE, |s| s.0)
+        });
+        if self.outcome[row] != outcome || self.distance[row] != distance || !bounds {
+            return Err("its columns contradict each other".to_string());
+        }
+        Ok(())
+    }
+}
+
+/// Bounds of the score and the distance from the values of the moves, each the mover's own.
+fn backed_up(moves: &[Value]) -> (Score, Score, Option<u16>) {
+    let worst = Score(UNKNOWN_SCORE + 1);
+    let lower = moves.iter().map(|m| m.score_lower).max().unwrap_or(worst);
+    let upper = moves.iter().map(|m| m.score_upper).max().unwrap_or(worst);
+    if lower != upper {
+        return (lower, upper, None);
+    }
+    let mut keeping: Vec<Option<u16>> = moves
+        .iter()
+        .filter(|m| m.score_upper == upper)
+        .map(|m| m.score().and(m.distance))
+        .collect();
+    // None sorts below every distance, so one unknown distance comes first.
+    keeping.sort_unstable();
+    let unknown = keeping.first().is_none_or(Option::is_none);
+    let distance = match (unknown, lower.0 < 0) {
+        (true, _) => None,
+        (false, true) => keeping.last().copied().flatten(),
+        (false, false) => keeping.first().copied().flatten(),
+    };
+    (lower, upper, distance)
+}
+
+impl Discounts {
+    fn prove(&self, row: usize, made: &Regenerated) -> Result<(), String> {
+        let found = self.value[row];
+        let wanted = match made.end {
+            Some(score) => f32::from(score.outcome().value()),
+            None => made
+                .moves
+                .iter()
+                .map(|m| -self.discount * self.value[m.target])
+                .fold(f32::NEG_INFINITY, f32::max),
+        };
+        // Sweeping stops when no value changes by theta; topological sweeps leave no difference.
+        if (found - wanted).abs() < self.theta {
+            return Ok(());
+        }
+        Err(format!("its discounted value is {found}, its successors give {wanted}"))
+    }
+}
+
+fn interval(lower: Score, upper: Score) -> String {
+    if lower == upper { format!("{lower}") } else { format!("{lower} to {upper}") }
+}
+
+fn plies(distance: Option<u16>) -> String {
+    distance.map_or("unknown".to_string(), |d| format!("{d}"))
+}
