@@ -20,7 +20,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SIZE", default_value = "4")]
     size: String,
     /// Begin here instead of at the standard start: a board, an OBF line, digits or a transcript
-    #[arg(long, value_name = "POSITION", conflicts_with = "start")]
+    #[arg(long, value_name = "POSITION", conflicts_with = "start", allow_hyphen_values = true)]
     root: Option<String>,
     /// Who may move first from the standard start
     #[arg(long, value_enum, default_value = "black")]

@@ -19,7 +19,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "PLIES", default_value_t = 9)]
     depth: u32,
     /// Begin here instead of at the standard start
-    #[arg(long, value_name = "POSITION")]
+    #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
     root: Option<String>,
     /// Count one by one on one thread, without remembering states
     #[arg(long)]

@@ -15,7 +15,10 @@ pub(super) fn thousands(number: u64) -> String {
 
 /// A number of bytes with a unit: `4.9 GB`.
 pub(super) fn bytes(count: f64) -> String {
-    let units = ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"];
+    if count >= 1e18 {
+        return format!("{count:.0e} bytes");
+    }
+    let units = ["bytes", "kB", "MB", "GB", "TB", "PB"];
     let mut value = count;
     let mut unit = 0;
     while value >= 999.5 && unit + 1 < units.len() {
