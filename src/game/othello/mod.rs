@@ -159,7 +159,7 @@ impl<K: OthelloKey> Game for Othello<K> {
     }
 
     fn key_bits(&self) -> u32 {
-        if K::WORDS == 1 { 2 * self.square_count() as u32 } else { 128 }
+        2 * self.square_count() as u32
     }
 
     fn group(&self) -> &Group {
@@ -171,9 +171,11 @@ impl<K: OthelloKey> Game for Othello<K> {
         state.discs()
     }
 
-    /// Every empty square may be filled, and before each placement there may be one pass.
+    /// Every empty square may be filled, and before each placement there may be one pass; a mover
+    /// who can place has no pass before the next placement.
     fn max_plies(&self, state: &Board) -> u32 {
-        2 * (self.square_count() as u32 - state.discs())
+        let empties = self.square_count() as u32 - state.discs();
+        2 * empties - u32::from(self.lines.placements(state) != 0)
     }
 
     #[inline]
