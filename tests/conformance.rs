@@ -64,6 +64,7 @@ fn symmetries_conform<G: Game>(game: &G, state: &G::State) {
         assert_eq!(game.transform(&image, game.group().inverse(g)), *state, "symmetry {g}");
         assert_eq!(game.canonical(&image).key, canonical.key, "symmetry {g} of {state:?}");
         let leads_there = game.key(&image) == canonical.key;
+        assert!(game.key(&image) >= canonical.key, "symmetry {g} of {state:?} is smaller");
         assert_eq!(canonical.ties >> g & 1 == 1, leads_there, "symmetry {g} of {state:?}");
         assert_eq!(game.layer(&image), game.layer(state));
         for h in 0..game.group().order() as Symmetry {
@@ -156,6 +157,8 @@ fn unfolded<G: Game>(game: &G, folded: &Folded<G::Key>) -> HashSet<Position<G::S
         for (g, side) in orientations.iter(game.group().order()) {
             let position = Position { state: game.transform(&state, g), side };
             assert!(positions.insert(position), "{position:?} is counted twice");
+            let smaller = (0..g).find(|&h| game.transform(&state, h) == position.state);
+            assert_eq!(smaller, None, "{position:?} is kept as {g}");
         }
     }
     positions
