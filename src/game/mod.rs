@@ -216,6 +216,12 @@ pub trait Game: Send + Sync {
         mobility
     }
 
+    /// Whether the only legal action is a pass.
+    #[inline]
+    fn must_pass(&self, state: &Self::State) -> bool {
+        self.mobility(state) == Mobility::Pass
+    }
+
     /// Whether the game is over.
     #[inline]
     fn is_terminal(&self, state: &Self::State) -> bool {
