@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod plain;
+pub mod solved;
 
 /// A small repeatable source of numbers (SplitMix64), so that a failure can be run again.
 pub struct Random(pub u64);
