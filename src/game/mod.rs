@@ -31,6 +31,9 @@ pub trait StateKey: bytemuck::Pod + Ord + Hash + Debug + Send + Sync {
 
     /// The highest `bits` (at most 24) of a key of `width` significant bits; monotone in the key.
     fn prefix(self, width: u32, bits: u32) -> usize;
+
+    /// The key as a number, where it is one word.
+    fn word(self) -> Option<u64>;
 }
 
 impl StateKey for u64 {
@@ -39,6 +42,11 @@ impl StateKey for u64 {
     #[inline]
     fn prefix(self, width: u32, bits: u32) -> usize {
         (self >> width.saturating_sub(bits)) as usize
+    }
+
+    #[inline]
+    fn word(self) -> Option<u64> {
+        Some(self)
     }
 }
 
@@ -56,6 +64,10 @@ impl StateKey for WideKey {
     #[inline]
     fn prefix(self, width: u32, bits: u32) -> usize {
         (self.0[0] >> (width / 2).saturating_sub(bits)) as usize
+    }
+
+    fn word(self) -> Option<u64> {
+        None
     }
 }
 
