@@ -9,12 +9,12 @@ use std::sync::OnceLock;
 use common::plain::{self, Plain};
 use tempfile::TempDir;
 use yomikiri::evaluate::{
-    AccuracyReport, Figures, FiguresBySet, accuracy, build, judged_positions,
+    AccuracyReport, Figures, FiguresBySet, Perfect, accuracy, build, judged_positions,
 };
-use yomikiri::game::othello::Othello;
+use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Empties, Game, GameSpec, Score};
 use yomikiri::graph::{Graph, Plan, enumerate};
-use yomikiri::policy::{MICRO, PolicySpec, Weights};
+use yomikiri::policy::{MICRO, Policy, PolicySpec, Weights};
 use yomikiri::progress::Silent;
 use yomikiri::render::accuracy_text;
 use yomikiri::solve::{Method, Order, Solved, value_iterate};
@@ -116,6 +116,41 @@ fn perfect_is_perfect_everywhere() {
         let states = figures.states as f64;
         assert_eq!(numbers(figures), [states, states, states, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
+}
+
+#[test]
+fn perfect_plays_exactly_the_moves_that_keep_score_and_distance() {
+    let Opened { game, graph, solved, .. } = &folded().0;
+    let perfect = Perfect::new(graph, solved);
+    let value = |state: &Board| solved.value(graph.find(game, state).unwrap().row());
+    for position in Plain::new().positions() {
+        let actions = game.actions(&position.state);
+        let own = value(&position.state);
+        let keeps: Vec<bool> = actions
+            .iter()
+            .map(|&action| {
+                let after = value(&game.play(&position.state, action)).before();
+                (after.score(), after.distance) == (own.score(), own.distance)
+            })
+            .collect();
+        let share = 1.0 / keeps.iter().filter(|&&keeps| keeps).count() as f64;
+        let wanted: Vec<f64> = keeps.iter().map(|&k| if k { share } else { 0.0 }).collect();
+        let mut found = vec![0.0; actions.len()];
+        perfect.probabilities(game, position, &actions, &mut found);
+        assert_eq!(found, wanted, "{}", game.notation(position));
+    }
+}
+
+#[test]
+fn perfect_knows_nothing_outside_its_table() {
+    let Opened { game, graph, solved, .. } = &folded().0;
+    let text = "X... .O.. .OO. .... X";
+    let position = game.parse_position(text, &game.start()).unwrap();
+    assert!(graph.find(game, &position.state).is_none());
+    let actions = game.actions(&position.state);
+    let mut found = vec![0.0; actions.len()];
+    Perfect::new(graph, solved).probabilities(game, &position, &actions, &mut found);
+    assert!(!actions.is_empty() && found.iter().all(|&p| p == 1.0 / actions.len() as f64));
 }
 
 #[test]

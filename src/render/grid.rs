@@ -1,5 +1,8 @@
 //! Aligned columns of text.
 
+/// The least width of a column but the first, so that tables below each other line up.
+const LEAST: usize = 6;
+
 /// Rows of cells, the first column set to the left and the others to the right, two spaces
 /// between. Every row has as many cells as the first.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +28,8 @@ impl Grid {
         let columns = self.rows.first().map_or(0, Vec::len);
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+            let least = if column == 0 { 0 } else { LEAST };
+            cells.map(|cell| cell.chars().count()).fold(least, usize::max)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
         let mut text = String::new();

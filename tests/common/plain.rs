@@ -58,8 +58,14 @@ impl Plain {
                 }
             }
         }
-        plain.solve(&plain.game.start().state.clone());
+        let root = plain.game.start().state;
+        plain.solve(&root);
         plain
+    }
+
+    /// Every actual position whose game goes on.
+    pub fn positions(&self) -> impl Iterator<Item = &Position<Board>> {
+        self.positions.iter().filter(|position| !self.game.is_terminal(&position.state))
     }
 
     /// The mover's score under best play.
