@@ -1,13 +1,13 @@
 //! Figures of policies on the 4×4 board: from the table, from the rules alone, folded or not, on
 //! one thread or two.
 
-mod common;
+mod walk;
 
 use std::path::Path;
 use std::sync::OnceLock;
 
-use common::plain::{self, Plain};
 use tempfile::TempDir;
+use walk::Walk;
 use yomikiri::evaluate::{
     AccuracyReport, Figures, FiguresBySet, Perfect, accuracy, build, judged_positions,
 };
@@ -123,7 +123,7 @@ fn perfect_plays_exactly_the_moves_that_keep_score_and_distance() {
     let Opened { game, graph, solved, .. } = &folded().0;
     let perfect = Perfect::new(graph, solved);
     let value = |state: &Board| solved.value(graph.find(game, state).unwrap().row());
-    for position in Plain::new().positions() {
+    for position in Walk::new().positions() {
         let actions = game.actions(&position.state);
         let own = value(&position.state);
         let keeps: Vec<bool> = actions
@@ -156,12 +156,12 @@ fn perfect_knows_nothing_outside_its_table() {
 #[test]
 fn figures_agree_with_a_walk_by_the_rules_alone() {
     let (_, report) = folded();
-    let plain = Plain::new();
-    let rules: [(&str, plain::Rule); 3] =
-        [("random", plain::random), ("greedy", plain::greedy), ("weights", plain::weights)];
+    let walk = Walk::new();
+    let rules: [(&str, walk::Rule); 3] =
+        [("random", walk::random), ("greedy", walk::greedy), ("weights", walk::weights)];
     for (found, (name, rule)) in report.policies.iter().zip(rules) {
         assert_eq!(found.policy, name);
-        let layers = plain.figures(rule);
+        let layers = walk.figures(rule);
         assert_eq!(found.layers.len(), layers.len());
         let mut total = FiguresBySet::default();
         for (layer, (discs, wanted)) in found.layers.iter().zip(&layers) {
@@ -242,7 +242,7 @@ fn built_in_weights_are_the_article_s() {
         10, -6, 6, 4, 4, 6, -6, 10,
     ];
     assert_eq!(in_tenths(8, 8), article);
-    assert_eq!(in_tenths(4, 4), plain::WEIGHTS);
+    assert_eq!(in_tenths(4, 4), walk::WEIGHTS);
     #[rustfmt::skip]
     let four_by_five = [
         10, -6, 6, -6, 10,
@@ -286,7 +286,7 @@ fn a_file_that_repeats_the_rule_plays_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("weights.txt");
     let text: Vec<String> =
-        plain::WEIGHTS.iter().map(|w| format!("{:.1}", *w as f64 / 10.0)).collect();
+        walk::WEIGHTS.iter().map(|w| format!("{:.1}", *w as f64 / 10.0)).collect();
     std::fs::write(&path, text.join("\n")).unwrap();
     let name = format!("weights:{}", path.display());
     let Opened { game, table, graph, solved, .. } = opened;

@@ -40,27 +40,27 @@ pub fn weights(_before: &Board, after: &Board) -> i64 {
     sum
 }
 
-pub struct Plain {
+pub struct Walk {
     game: Othello<u64>,
     positions: HashSet<Position<Board>>,
     scores: HashMap<Board, i32>,
 }
 
-impl Plain {
-    pub fn new() -> Plain {
+impl Walk {
+    pub fn new() -> Walk {
         let game = Othello::<u64>::new(4, 4, false);
-        let mut plain = Plain { positions: HashSet::new(), scores: HashMap::new(), game };
-        let mut queue = VecDeque::from([plain.game.start()]);
+        let mut walk = Walk { positions: HashSet::new(), scores: HashMap::new(), game };
+        let mut queue = VecDeque::from([walk.game.start()]);
         while let Some(position) = queue.pop_front() {
-            if plain.positions.insert(position) {
-                for action in plain.game.actions(&position.state) {
-                    queue.push_back(plain.game.advance(&position, action));
+            if walk.positions.insert(position) {
+                for action in walk.game.actions(&position.state) {
+                    queue.push_back(walk.game.advance(&position, action));
                 }
             }
         }
-        let root = plain.game.start().state;
-        plain.solve(&root);
-        plain
+        let root = walk.game.start().state;
+        walk.solve(&root);
+        walk
     }
 
     /// Every actual position whose game goes on.
