@@ -22,6 +22,7 @@
 //!
 //! What each layer may import is listed in `docs/architecture.md` and kept by `tests/layers.rs`.
 
+pub mod cli;
 pub mod evaluate;
 pub mod game;
 pub mod graph;

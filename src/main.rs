@@ -1,3 +1,7 @@
-//! The command `solver`.
+//! The command `solver`: see [`yomikiri::cli`].
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    yomikiri::cli::run()
+}

@@ -8,7 +8,8 @@
 //! * `state(key(s)) == s`, and keys order states totally;
 //! * a state has no action exactly when the game is over in it;
 //! * symmetries commute with moves;
-//! * `layer` never falls along a move, and only [forced](Game::is_pass) moves keep it.
+//! * `layer` never falls along a move, and only [forced](Game::is_pass) moves keep it;
+//! * `max_plies` falls along every move.
 
 pub mod othello;
 pub mod perft;
@@ -118,7 +119,7 @@ pub trait Game: Send + Sync {
     /// The layer of a state: no move lowers it, and only a pass keeps it. Othello: the disc count.
     fn layer(&self, state: &Self::State) -> u32;
 
-    /// The longest a game can be from `state`, in plies.
+    /// A bound on the plies of a game from `state`; every move lowers it, passes too.
     fn max_plies(&self, state: &Self::State) -> u32;
 
     /// Calls `visit` with every legal action, in ascending order; with none when the game is over.
@@ -213,6 +214,12 @@ pub trait Game: Send + Sync {
             }
         });
         mobility
+    }
+
+    /// Whether the only legal action is a pass.
+    #[inline]
+    fn must_pass(&self, state: &Self::State) -> bool {
+        self.mobility(state) == Mobility::Pass
     }
 
     /// Whether the game is over.

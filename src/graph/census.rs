@@ -4,25 +4,23 @@ use rayon::prelude::*;
 
 use super::expand::task_ranges;
 use super::index::BucketIndex;
-use super::layer::Layer;
+use super::layer::{Bound, Layer};
 use crate::game::{Game, Side};
 use crate::table::{Counts, Tally};
 
-/// Counts a layer. `frontier` says that none of its states were expanded; otherwise those at
-/// `max_depth` were not.
+/// Counts a layer of which the states within `bound` were expanded.
 pub(crate) fn count<G: Game>(
     game: &G,
     layer: &Layer<G::Key>,
     index: &BucketIndex,
-    frontier: bool,
-    max_depth: Option<u32>,
+    bound: Bound,
 ) -> Counts {
     let mut counts = task_ranges(layer.len())
         .into_par_iter()
         .map(|range| {
             let mut counts = Counts::default();
             for i in range {
-                count_state(game, layer, index, i, frontier, max_depth, &mut counts);
+                count_state(game, layer, index, i, bound, &mut counts);
             }
             counts
         })
@@ -40,15 +38,14 @@ fn count_state<G: Game>(
     layer: &Layer<G::Key>,
     index: &BucketIndex,
     i: usize,
-    frontier: bool,
-    max_depth: Option<u32>,
+    bound: Bound,
     counts: &mut Counts,
 ) {
     let order = game.group().order();
     let own = layer.orientations[i];
     let positions = u64::from(own.count());
     let degree = layer.degrees[i];
-    let expanded = !frontier && layer.expands(i, max_depth);
+    let expanded = layer.expands(i, bound);
     let one = Tally {
         states: 1,
         terminals: u64::from(degree.is_over()),

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::estimate::estimate;
 use super::expand::{Expansion, Partition, Record, expand};
 use super::index::{BucketIndex, search};
-use super::layer::{Layer, degrees};
+use super::layer::{Bound, Layer, degrees};
 use super::settle::settle;
 use super::{GraphError, StateKind, census};
 use crate::game::{Game, Orientations, Position, StateKey};
@@ -193,8 +193,8 @@ impl<'a, G: Game> Work<'a, G> {
         let Work { game, plan, layer, .. } = self;
         let started = Instant::now();
         let index = BucketIndex::new(&layer.keys, game.key_bits());
-        let expansion =
-            expand(*game, layer, &index, plan.max_depth, &|states| progress.advance(states));
+        let whole = Bound { max_depth: plan.max_depth, last_layer: false };
+        let expansion = expand(*game, layer, &index, whole, &|states| progress.advance(states));
         let Expansion { shards, mut actions, passes, partition } = expansion;
         let settled =
             settle(*game, layer.number + 1, shards, &partition, actions.len(), plan.max_depth);
@@ -206,17 +206,19 @@ impl<'a, G: Game> Work<'a, G> {
         if total > u64::from(u32::MAX) {
             return Err(GraphError::TooManyStates { states: total });
         }
-        let frontier = plan.max_states.is_some_and(|most| total > most);
-        if frontier {
-            (targets, actions) = (Vec::new(), Vec::new());
+        let last_layer = plan.max_states.is_some_and(|most| total > most);
+        let bound = Bound { last_layer, ..whole };
+        if last_layer {
+            actions = passes.iter().map(|&(edge, _)| actions[edge as usize]).collect();
+            targets = passes.iter().map(|&(_, place)| base as u32 + place).collect();
         } else {
             targets.par_iter_mut().with_min_len(1 << 16).for_each(|t| *t += next_base as u32);
             for (edge, place) in passes {
                 targets[edge as usize] = base as u32 + place;
             }
         }
-        let counts = census::count(*game, layer, &index, frontier, plan.max_depth);
-        self.append_edges(&targets, &actions, frontier)?;
+        let counts = census::count(*game, layer, &index, bound);
+        self.append_edges(&targets, &actions, bound)?;
         self.state.counts.push(counts);
         tracing::info!(
             layer = self.layer.number,
@@ -225,7 +227,7 @@ impl<'a, G: Game> Work<'a, G> {
             seconds = started.elapsed().as_secs_f64(),
             "layer complete"
         );
-        if frontier || next.len() == 0 {
+        if last_layer || next.len() == 0 {
             return Ok(false);
         }
         self.state.offsets.push(total);
@@ -265,15 +267,14 @@ impl<'a, G: Game> Work<'a, G> {
         &mut self,
         targets: &[u32],
         actions: &[u16],
-        frontier: bool,
+        bound: Bound,
     ) -> Result<(), GraphError> {
         let layer = &self.layer;
-        let max_depth = self.plan.max_depth;
         let mut kinds = Vec::with_capacity(layer.len());
         let mut offsets = Vec::with_capacity(layer.len());
         let mut edge = self.state.edges;
         for i in 0..layer.len() {
-            let expanded = !frontier && layer.expands(i, max_depth);
+            let expanded = layer.expands(i, bound);
             let kind = match (layer.degrees[i].is_over(), expanded) {
                 (true, _) => StateKind::Terminal,
                 (false, true) => StateKind::Interior,

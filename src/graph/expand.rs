@@ -8,7 +8,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::index::BucketIndex;
-use super::layer::Layer;
+use super::layer::{Bound, Layer};
 use crate::game::{Action, Game, Orientations, StateKey};
 
 /// A successor as it is found: by which edge, in which orientations and how soon.
@@ -42,12 +42,12 @@ pub(crate) fn expand<G: Game>(
     game: &G,
     layer: &Layer<G::Key>,
     index: &BucketIndex,
-    max_depth: Option<u32>,
+    bound: Bound,
     tick: &(impl Fn(u64) + Sync),
 ) -> Expansion<G::Key> {
     let tasks = task_ranges(layer.len());
     let counts: Vec<u64> =
-        tasks.par_iter().map(|range| layer.edges(range.clone(), max_depth)).collect();
+        tasks.par_iter().map(|range| layer.edges(range.clone(), bound)).collect();
     let total: u64 = counts.iter().sum();
     assert!(total <= u64::from(u32::MAX), "a layer of {total} edges: shard it further");
     let partition = Partition::sampled(game, layer, total);
@@ -67,7 +67,7 @@ pub(crate) fn expand<G: Game>(
         .with_max_len(1)
         .map(|(range, (actions, base))| {
             let states = range.len() as u64;
-            let task = Task { game, layer, index, partition: &partition, max_depth };
+            let task = Task { game, layer, index, partition: &partition, bound };
             let made = task.run(range, actions, base);
             tick(states);
             made
@@ -100,7 +100,7 @@ struct Task<'a, G: Game> {
     layer: &'a Layer<G::Key>,
     index: &'a BucketIndex,
     partition: &'a Partition,
-    max_depth: Option<u32>,
+    bound: Bound,
 }
 
 type Made<K> = (Vec<Vec<Record<K>>>, Vec<(u32, u32)>);
@@ -114,7 +114,7 @@ impl<G: Game> Task<'_, G> {
         let mut passes = Vec::new();
         let width = game.key_bits();
         let mut edge = 0;
-        for i in range.filter(|&i| layer.expands(i, self.max_depth)) {
+        for i in range.filter(|&i| layer.expands(i, self.bound)) {
             let key = layer.keys[i];
             let state = game.state(key).expect("a key made by the rules unpacks");
             let from = layer.orientations[i];

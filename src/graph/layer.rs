@@ -54,23 +54,35 @@ impl Degree {
     }
 }
 
+/// Which states of a layer are expanded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bound {
+    /// Only states fewer plies than this from a root.
+    pub max_depth: Option<u32>,
+    /// The layer is the last that there is room for: only passes, which stay in it, are followed.
+    pub last_layer: bool,
+}
+
 impl<K: Copy + Send + Sync> Layer<K> {
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
     /// Whether state `i` is to be expanded: the game goes on and the bound is not reached.
-    pub fn expands(&self, i: usize, max_depth: Option<u32>) -> bool {
-        !self.degrees[i].is_over() && max_depth.is_none_or(|depth| u32::from(self.plies[i]) < depth)
+    pub fn expands(&self, i: usize, bound: Bound) -> bool {
+        let degree = self.degrees[i];
+        !degree.is_over()
+            && (degree.is_pass() || !bound.last_layer)
+            && bound.max_depth.is_none_or(|depth| u32::from(self.plies[i]) < depth)
     }
 
     /// The number of actions of each expanded state in a range, summed.
-    pub fn edges(&self, range: std::ops::Range<usize>, max_depth: Option<u32>) -> u64 {
-        if max_depth.is_none() {
+    pub fn edges(&self, range: std::ops::Range<usize>, bound: Bound) -> u64 {
+        if bound.max_depth.is_none() && !bound.last_layer {
             return self.degrees[range].iter().map(|d| u64::from(d.actions())).sum();
         }
         range
-            .filter(|&i| self.expands(i, max_depth))
+            .filter(|&i| self.expands(i, bound))
             .map(|i| u64::from(self.degrees[i].actions()))
             .sum()
     }

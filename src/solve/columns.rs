@@ -200,6 +200,15 @@ impl Value {
         (self.score_lower == self.score_upper).then_some(self.score_lower)
     }
 
+    /// How good a move to such a value is for the mover, this being the mover's value of the move:
+    /// the score first; ahead or level the shorter game, behind the longer. Unproven scores count
+    /// by what is sure.
+    pub fn preference(&self) -> (Score, Score, i32) {
+        let plies = self.distance.map_or(i32::from(u16::MAX), i32::from);
+        let tempo = if self.score_lower.0 < 0 { plies } else { -plies };
+        (self.score_lower, self.score_upper, tempo)
+    }
+
     /// The same, seen by the player who moved here, the end being one ply further.
     pub fn before(&self) -> Value {
         Value {

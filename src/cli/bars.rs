@@ -1,0 +1,60 @@
+//! Progress drawn as a bar on stderr, where that is a terminal.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::progress::Progress;
+
+/// Draws the piece of work that is going on; nothing when quiet or when stderr is no terminal.
+pub(super) struct Bars {
+    quiet: bool,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl Bars {
+    pub fn new(quiet: bool) -> Bars {
+        Bars { quiet, bar: Mutex::new(None) }
+    }
+
+    fn replace(&self, bar: Option<ProgressBar>) {
+        let mut held = self.bar.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(old) = held.take() {
+            old.finish_and_clear();
+        }
+        *held = bar;
+    }
+}
+
+impl Progress for Bars {
+    fn begin(&self, what: &str, total: Option<u64>) {
+        if self.quiet {
+            return;
+        }
+        // The target draws nothing where stderr is no terminal.
+        let target = ProgressDrawTarget::stderr();
+        let bar = ProgressBar::with_draw_target(total, target).with_message(what.to_string());
+        let template = match total {
+            Some(_) => "{msg} {wide_bar} {human_pos}/{human_len} states, {eta} to go",
+            None => "{spinner} {msg} {human_pos} states",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        self.replace(Some(bar));
+    }
+
+    fn advance(&self, units: u64) {
+        let held = self.bar.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(bar) = held.as_ref() {
+            bar.inc(units);
+        }
+    }
+
+    fn finish(&self, summary: &str) {
+        tracing::debug!(summary, "finished");
+        self.replace(None);
+    }
+}

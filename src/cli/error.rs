@@ -1,0 +1,53 @@
+//! Errors as the person at the terminal sees them: one line, and an exit code.
+
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+use crate::game::{NotationError, SpecError};
+use crate::graph::GraphError;
+use crate::solve::SweepError;
+use crate::table::TableError;
+
+/// Input that we cannot work with: what, where, and what to do, in one line.
+#[derive(Debug)]
+pub(super) struct UserError(String);
+
+impl UserError {
+    pub fn new(what: impl Into<String>) -> UserError {
+        UserError(what.into())
+    }
+}
+
+impl fmt::Display for UserError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UserError {}
+
+/// Says an error on stderr and gives its exit code: 2 for bad input, 1 for a failure on our side,
+/// 0 when nobody reads our output any more.
+pub(super) fn report(error: &anyhow::Error) -> ExitCode {
+    let closed_pipe = error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    });
+    if closed_pipe {
+        return ExitCode::SUCCESS;
+    }
+    let line = format!("{error:#}").replace('\n', " ");
+    eprintln!("solver: {line}");
+    ExitCode::from(if is_bad_input(error) { 2 } else { 1 })
+}
+
+fn is_bad_input(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.is::<UserError>()
+            || cause.is::<NotationError>()
+            || cause.is::<SpecError>()
+            || cause.downcast_ref::<TableError>().is_some_and(TableError::is_bad_input)
+            || cause.downcast_ref::<GraphError>().is_some_and(GraphError::is_bad_input)
+            || cause.downcast_ref::<SweepError>().is_some_and(SweepError::is_bad_input)
+    })
+}

@@ -1,0 +1,62 @@
+//! `solver info`: what a table is and holds.
+
+use std::process::ExitCode;
+
+use super::context::Context;
+use super::enumerate::{counts_text, size_of_table};
+use super::text::{bytes, table};
+
+/// Show what a table holds
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A table's name or directory [default: the one enumerated last]
+    table: Option<String>,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    let name = match args.table {
+        Some(name) => name,
+        None => context.store.latest()?,
+    };
+    let opened = context.store.open(&name)?;
+    let manifest = opened.manifest();
+    if context.json {
+        context.json(manifest)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    context.print(counts_text(manifest))?;
+    let rows: Vec<Vec<String>> = manifest
+        .arrays
+        .iter()
+        .map(|(name, entry)| {
+            let shape: Vec<String> = entry.shape.iter().map(u64::to_string).collect();
+            vec![format!("{name}.npy"), entry.dtype.clone(), shape.join(" x "), entry.crc32.clone()]
+        })
+        .collect();
+    context.line("")?;
+    context.print(table(&["array", "dtype", "shape", "CRC-32"], &rows))?;
+    context.line("")?;
+    for (what, meaning) in &manifest.conventions {
+        context.line(format!("{what}: {meaning}"))?;
+    }
+    let solved = match (&manifest.solution, manifest.complete) {
+        (Some(solution), true) => {
+            format!("solved, {} sweeps, empties {}", solution.sweeps.len(), solution.empties)
+        }
+        (Some(solution), false) => format!(
+            "solved with bounds, {} of {} scores proven, empties {}",
+            solution.proven_scores, manifest.counts.table.states, solution.empties
+        ),
+        (None, _) => format!("not solved; run 'solver value-iterate {}'", opened.name()),
+    };
+    context.line(format!(
+        "\n{} in {}, {}, {solved}",
+        opened.name(),
+        opened.dir().display(),
+        bytes(size_of_table(&opened) as f64)
+    ))?;
+    if let Some(discounted) = &manifest.discounted {
+        context.line(format!("with values discounted by {}", discounted.discount))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

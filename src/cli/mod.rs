@@ -1,0 +1,130 @@
+//! The commands of `solver`: one file a subcommand, each with its `Args` and `run`.
+//!
+//! Manners: data on stdout, everything else on stderr; bars only on a terminal; one line for an
+//! error, with exit code 2 when the input was bad and 1 when we failed; a closed pipe is no error.
+
+mod bars;
+mod context;
+mod enumerate;
+mod error;
+mod guard;
+mod info;
+mod perft;
+mod position;
+mod query;
+mod report;
+mod shell;
+mod solve_table;
+mod text;
+mod value_iterate;
+mod verify;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use context::Context;
+use error::UserError;
+
+/// Solves small boards exactly and measures policies against the solution.
+#[derive(Debug, Parser)]
+#[command(name = "solver", version, about, long_about = None, max_term_width = 100)]
+#[command(
+    after_help = "Begin with:\n  solver report              a policy accuracy report on 4x4 Othello\n  solver enumerate --size 4  list all reachable states into a table\n  solver value-iterate       solve the table enumerated last\n  solver query othello-4x4 start"
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+struct Global {
+    /// The directory in which tables lie
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        default_value = "tables",
+        env = "YOMIKIRI_TABLES"
+    )]
+    tables: PathBuf,
+    /// How many threads to use [default: all]
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<usize>,
+    /// Print data as JSON
+    #[arg(long, global = true)]
+    json: bool,
+    /// Show no progress and no remarks
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// Log each step to stderr; twice for more
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Enumerate(enumerate::Args),
+    ValueIterate(value_iterate::Args),
+    Query(query::Args),
+    Report(report::Args),
+    Verify(verify::Args),
+    Info(info::Args),
+    Perft(perft::Args),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
+}
+
+/// Runs the command line and gives the exit code.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(cli) {
+        Ok(code) => code,
+        Err(error) => error::report(&error),
+    }
+}
+
+fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
+    let Global { tables, threads, json, quiet, verbose } = cli.global;
+    if let Some(threads) = threads {
+        if threads == 0 {
+            return Err(UserError::new("--threads 0: give at least 1").into());
+        }
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+    }
+    log_to_stderr(verbose);
+    let mut context = Context::new(tables, json, quiet);
+    let code = match cli.command {
+        Command::Enumerate(args) => enumerate::run(args, &mut context),
+        Command::ValueIterate(args) => value_iterate::run(args, &mut context),
+        Command::Query(args) => query::run(args, &mut context),
+        Command::Report(args) => report::run(args, &mut context),
+        Command::Verify(args) => verify::run(args, &mut context),
+        Command::Info(args) => info::run(args, &mut context),
+        Command::Perft(args) => perft::run(args, &mut context),
+        Command::Completions(args) => shell::completions(args, &mut context),
+        Command::Man(args) => shell::man(args, &mut context),
+    }?;
+    context.flush()?;
+    Ok(code)
+}
+
+fn log_to_stderr(verbose: u8) {
+    let level = match verbose {
+        0 => tracing::level_filters::LevelFilter::WARN,
+        1 => tracing::level_filters::LevelFilter::INFO,
+        _ => tracing::level_filters::LevelFilter::DEBUG,
+    };
+    let colours = std::io::IsTerminal::is_terminal(&std::io::stderr())
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        .with_ansi(colours)
+        .with_target(false)
+        .init();
+}
