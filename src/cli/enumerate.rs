@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::context::Context;
 use super::error::UserError;
 use super::guard;
-use super::text::{bytes, table, thousands};
+use super::text::{bytes, table};
 use crate::game::{Game, GameSpec, GameVisitor, Position};
 use crate::graph::{Enumerated, Plan, enumerate, estimate, table_name};
+use crate::render::number::thousands;
 use crate::table::{Counts, Manifest, Table};
 
 /// Enumerate all reachable states of a board into a table

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::context::Context;
-use super::text::{table, thousands};
+use super::text::table;
 use crate::game::perft::{perft, perft_shared};
 use crate::game::{Game, GameSpec, GameVisitor};
+use crate::render::number::thousands;
 
 /// Count the lines of play to a depth (a pass is a ply, a finished game counts 1 at every depth)
 #[derive(Debug, clap::Args)]

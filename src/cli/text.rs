@@ -1,18 +1,5 @@
 //! Numbers and tables as people read them.
 
-/// `62789` as `62,789`.
-pub(super) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A number of bytes with a unit: `4.9 GB`.
 pub(super) fn bytes(count: f64) -> String {
     if count >= 1e18 {

@@ -8,8 +8,9 @@ use serde::Serialize;
 use super::context::Context;
 use super::position::{is_folded, roots, spec_of};
 use super::solve_table::{Wish, solve};
-use super::text::{table, thousands};
+use super::text::table;
 use crate::game::{Empties, Game, GameVisitor, Outcome};
+use crate::render::number::thousands;
 use crate::solve::{Order, Run};
 use crate::table::{Discounted, Solution, Table};
 
