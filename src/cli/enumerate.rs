@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::context::Context;
 use super::error::UserError;
 use super::guard;
-use super::text::{bytes, table};
 use crate::game::{Game, GameSpec, GameVisitor, Position};
 use crate::graph::{Enumerated, Plan, enumerate, estimate, table_name};
+use crate::render::Grid;
+use crate::render::number::bytes;
 use crate::render::number::thousands;
 use crate::table::{Counts, Manifest, Table};
 
@@ -247,5 +248,5 @@ fn layers_text(manifest: &Manifest) -> String {
         .map(|(i, counts)| row((manifest.first_layer as usize + i).to_string(), counts))
         .collect();
     rows.push(row("all".to_string(), &manifest.counts));
-    table(&headings, &rows)
+    Grid::of(&headings, rows).to_text()
 }

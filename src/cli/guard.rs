@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::context::Context;
 use super::error::UserError;
-use super::text::bytes;
 use crate::graph::Estimate;
+use crate::render::number::bytes;
 use crate::render::number::thousands;
 
 /// Estimates above this number of states are told before the work begins.

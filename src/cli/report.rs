@@ -11,7 +11,7 @@ use crate::evaluate::{AccuracyReport, accuracy, build};
 use crate::game::{Game, GameSpec, GameVisitor};
 use crate::graph::{Graph, Plan};
 use crate::policy::PolicySpec;
-use crate::render::accuracy_text;
+use crate::render::{Part, accuracy_text};
 use crate::solve::Solved;
 use crate::table::Table;
 
@@ -31,9 +31,28 @@ pub(super) struct Args {
     /// [default: random, greedy, weights and perfect]
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,
+    /// For which positions to show the figures by discs: all, those whose moves differ in result,
+    /// those whose moves differ in score, or none
+    #[arg(
+        long,
+        value_name = "SETS",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "all,result,score",
+        hide_possible_values = true
+    )]
+    by_discs: Vec<ByDiscs>,
     /// Begin even if the table is not expected to fit
     #[arg(long)]
     force: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ByDiscs {
+    All,
+    Result,
+    Score,
+    None,
 }
 
 const DEFAULT_POLICIES: [&str; 4] = ["random", "greedy", "weights", "perfect"];
@@ -63,9 +82,19 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     if context.json {
         context.json(&report)?
     } else {
-        context.print(accuracy_text(&report))?
+        context.print(accuracy_text(&report, &parts(&args.by_discs)))?
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn parts(asked: &[ByDiscs]) -> Vec<Part> {
+    let part = |asked: &ByDiscs| match asked {
+        ByDiscs::All => Some(Part::All),
+        ByDiscs::Result => Some(Part::Result),
+        ByDiscs::Score => Some(Part::Score),
+        ByDiscs::None => None,
+    };
+    asked.iter().filter_map(part).collect()
 }
 
 /// The table of a whole game, enumerated if it is not there.

@@ -31,19 +31,34 @@ draw→loss    in how many it turns a draw into a loss
 const ROOTS_SHOWN: usize = 4;
 
 /// A set of positions, with what it is called.
-type Set = (&'static str, fn(&FiguresBySet) -> &Figures);
+type Set = (Part, &'static str, fn(&FiguresBySet) -> &Figures);
 
 const SETS: [Set; 3] = [
-    ("All positions, forced moves and passes among them", |sets| &sets.all),
-    ("Positions in which the choice of the move decides the result", |sets| &sets.decisive_outcome),
-    ("Positions in which the choice of the move decides the score", |sets| &sets.decisive_score),
+    (Part::All, "All positions, forced moves and passes among them", |sets| &sets.all),
+    (Part::Result, "Positions in which the choice of the move decides the result", |sets| {
+        &sets.decisive_outcome
+    }),
+    (Part::Score, "Positions in which the choice of the move decides the score", |sets| {
+        &sets.decisive_score
+    }),
 ];
 
+/// A set of positions for which figures are laid out by the number of discs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All positions.
+    All,
+    /// Those in which the choice of the move decides the result.
+    Result,
+    /// Those in which it decides the score.
+    Score,
+}
+
 /// Lays out a report: the table, the policies side by side on each set of positions, a legend, and
-/// each policy by disc count. Ends in a line break.
-pub fn accuracy_text(report: &AccuracyReport) -> String {
+/// each policy by disc count on the sets in `parts`. Ends in a line break.
+pub fn accuracy_text(report: &AccuracyReport, parts: &[Part]) -> String {
     let mut text = header(&report.table);
-    for (title, of) in SETS {
+    for (_, title, of) in SETS {
         let states = report.policies.first().map_or(0, |policy| of(&policy.total).states);
         text += &format!("\n{title} ({})\n\n", thousands(states));
         let mut grid = Grid::headed(&[&[("", "policy")], &FIGURES[..]].concat());
@@ -53,18 +68,23 @@ pub fn accuracy_text(report: &AccuracyReport) -> String {
         text += &grid.to_text();
     }
     text += &format!("\n{LEGEND}");
-    for policy in &report.policies {
-        text += &format!("\n{} by the number of discs before the move\n\n", policy.policy);
-        text += &by_discs(policy);
+    for (part, title, of) in SETS {
+        if !parts.contains(&part) {
+            continue;
+        }
+        for policy in &report.policies {
+            text += &format!("\n{title}\n{} by discs before the move\n\n", policy.policy);
+            text += &by_discs(policy, of);
+        }
     }
     text
 }
 
-fn by_discs(policy: &PolicyAccuracy) -> String {
+fn by_discs(policy: &PolicyAccuracy, of: fn(&FiguresBySet) -> &Figures) -> String {
     let mut grid = Grid::headed(&[&[("", "discs"), ("", "positions")], &FIGURES[..]].concat());
     let mut push = |name: String, figures: &FiguresBySet| {
-        let states = thousands(figures.all.states);
-        grid.push([vec![name, states], cells(&figures.all)].concat());
+        let figures = of(figures);
+        grid.push([vec![name, thousands(figures.states)], cells(figures)].concat());
     };
     for layer in &policy.layers {
         push(format!("{:>5}", layer.discs), &layer.figures);

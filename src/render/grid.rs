@@ -6,7 +6,7 @@ const LEAST: usize = 6;
 /// Rows of cells, the first column set to the left and the others to the right, two spaces
 /// between. Every row has as many cells as the first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Grid {
+pub struct Grid {
     rows: Vec<Vec<String>>,
 }
 
@@ -19,8 +19,17 @@ impl Grid {
         grid
     }
 
+    /// Adds a row below.
     pub fn push(&mut self, row: Vec<String>) {
         self.rows.push(row);
+    }
+
+    /// A grid with a heading of one line and rows below it.
+    pub fn of(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Grid {
+        let mut grid =
+            Grid { rows: vec![headings.iter().map(|heading| heading.to_string()).collect()] };
+        rows.into_iter().for_each(|row| grid.push(row));
+        grid
     }
 
     /// One line a row, each ending in a line break and none in spaces.

@@ -7,4 +7,5 @@ mod accuracy_text;
 mod grid;
 pub mod number;
 
-pub use accuracy_text::accuracy_text;
+pub use accuracy_text::{Part, accuracy_text};
+pub use grid::Grid;

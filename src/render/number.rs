@@ -38,6 +38,25 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
 }
 
+/// A number of bytes with a unit: `4.9 GB`.
+pub fn bytes(count: f64) -> String {
+    if count >= 1e18 {
+        return format!("{count:.0e} bytes");
+    }
+    let units = ["bytes", "kB", "MB", "GB", "TB", "PB"];
+    let mut value = count;
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < units.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 || value >= 99.5 {
+        format!("{value:.0} {}", units[unit])
+    } else {
+        format!("{value:.1} {}", units[unit])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +84,10 @@ mod tests {
         ] {
             assert_eq!(percent(share), text);
         }
+        assert_eq!(
+            (bytes(42.0), bytes(4.87e9), bytes(3e28)),
+            ("42 bytes".into(), "4.9 GB".into(), "3e28 bytes".into())
+        );
         assert_eq!(amount(0.0), "0.000");
         assert_eq!(amount(0.0001), "<0.001");
         assert_eq!(amount(2.0), "2.000");

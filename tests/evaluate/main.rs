@@ -298,7 +298,10 @@ fn a_file_that_repeats_the_rule_plays_the_same() {
 
 #[test]
 fn the_report_as_text() {
-    insta::assert_snapshot!("accuracy-4x4", accuracy_text(&folded().1));
+    insta::assert_snapshot!(
+        "accuracy-4x4",
+        accuracy_text(&folded().1, &[yomikiri::render::Part::All])
+    );
 }
 
 #[test]
