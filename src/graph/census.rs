@@ -15,70 +15,85 @@ pub(crate) fn count<G: Game>(
     index: &BucketIndex,
     bound: Bound,
 ) -> Counts {
-    let mut counts = task_ranges(layer.len())
-        .into_par_iter()
-        .map(|range| {
-            let mut counts = Counts::default();
-            for i in range {
-                count_state(game, layer, index, i, bound, &mut counts);
-            }
-            counts
-        })
-        .reduce(Counts::default, |mut a, b| {
-            a.add(&b);
-            a
-        });
+    let tally = |range: std::ops::Range<usize>| {
+        let mut tally = LayerTally::default();
+        range.for_each(|i| tally.add_state(game, layer, bound, i));
+        tally
+    };
+    let tasks = task_ranges(layer.len());
+    let found = tasks.clone().into_par_iter().map(tally).reduce(LayerTally::default, |mut a, b| {
+        a.counts.add(&b.counts);
+        a.with_side[0] += b.with_side[0];
+        a.with_side[1] += b.with_side[1];
+        a
+    });
+    let mut counts = found.counts;
+    // Each board that is there with both sides to move is found from either; take the rarer.
+    let side = if found.with_side[0] <= found.with_side[1] { Side::First } else { Side::Second };
+    let both = |range: std::ops::Range<usize>| {
+        range.map(|i| seen_with_both(game, layer, index, side, i)).sum::<u64>()
+    };
+    counts.distinct_boards = counts.reachable.states - tasks.into_par_iter().map(both).sum::<u64>();
     counts.canonical =
         if game.group().order() > 1 { layer.len() as u64 } else { count_classes(game, layer) };
     counts
 }
 
-fn count_state<G: Game>(
+#[derive(Default)]
+struct LayerTally {
+    counts: Counts,
+    /// How many states are reachable with each side to move.
+    with_side: [u64; 2],
+}
+
+impl LayerTally {
+    fn add_state<G: Game>(&mut self, game: &G, layer: &Layer<G::Key>, bound: Bound, i: usize) {
+        let order = game.group().order();
+        let own = layer.orientations[i];
+        let positions = u64::from(own.count());
+        let degree = layer.degrees[i];
+        let expanded = layer.expands(i, bound);
+        let one = Tally {
+            states: 1,
+            terminals: u64::from(degree.is_over()),
+            passes: u64::from(degree.is_pass()),
+            frontier: u64::from(!degree.is_over() && !expanded),
+            transitions: if expanded { u64::from(degree.actions()) } else { 0 },
+        };
+        self.counts.table.add(&one);
+        self.counts.reachable.add(&Tally {
+            states: positions,
+            terminals: one.terminals * positions,
+            passes: one.passes * positions,
+            frontier: one.frontier * positions,
+            transitions: one.transitions * positions,
+        });
+        let sides = Side::ALL.map(|side| own.with(side, order));
+        self.counts.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
+        self.with_side[0] += u64::from(sides[0] != 0);
+        self.with_side[1] += u64::from(sides[1] != 0);
+    }
+}
+
+/// How many boards of state `i` with `side` to move are also there with the other side to move.
+/// The same board with the other side to move is another canonical state, of the same layer.
+fn seen_with_both<G: Game>(
     game: &G,
     layer: &Layer<G::Key>,
     index: &BucketIndex,
+    side: Side,
     i: usize,
-    bound: Bound,
-    counts: &mut Counts,
-) {
-    let order = game.group().order();
-    let own = layer.orientations[i];
-    let positions = u64::from(own.count());
-    let degree = layer.degrees[i];
-    let expanded = layer.expands(i, bound);
-    let one = Tally {
-        states: 1,
-        terminals: u64::from(degree.is_over()),
-        passes: u64::from(degree.is_pass()),
-        frontier: u64::from(!degree.is_over() && !expanded),
-        transitions: if expanded { u64::from(degree.actions()) } else { 0 },
-    };
-    counts.table.add(&one);
-    counts.reachable.add(&Tally {
-        states: positions,
-        terminals: one.terminals * positions,
-        passes: one.passes * positions,
-        frontier: one.frontier * positions,
-        transitions: one.transitions * positions,
-    });
-    let (first, second) = (own.with(Side::First, order), own.with(Side::Second, order));
-    counts.mover_relative += u64::from((first | second).count_ones());
-    counts.distinct_boards += positions - seen_with_both(game, layer, index, i);
-}
-
-/// How many boards of state `i` with the first player to move are also there with the second to
-/// move. The same board with the other side to move is another canonical state, of the same layer.
-fn seen_with_both<G: Game>(game: &G, layer: &Layer<G::Key>, index: &BucketIndex, i: usize) -> u64 {
+) -> u64 {
     let group = game.group();
-    let first = layer.orientations[i].with(Side::First, group.order());
-    if first == 0 {
+    let own = layer.orientations[i].with(side, group.order());
+    if own == 0 {
         return 0;
     }
     let state = game.state(layer.keys[i]).expect("a key made by the rules unpacks");
     let canonical = game.canonical(&game.swapped(&state));
     let Some(other) = index.find(&layer.keys, canonical.key) else { return 0 };
-    let second = layer.orientations[other].with(Side::Second, group.order());
-    u64::from((group.carry(first, canonical.ties) & second).count_ones())
+    let theirs = layer.orientations[other].with(side.other(), group.order());
+    u64::from((group.carry(own, canonical.ties) & theirs).count_ones())
 }
 
 /// The number of classes under all symmetries in a layer that is not folded.
