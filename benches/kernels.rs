@@ -1,0 +1,172 @@
+//! The kernels one by one: moves, canonical forms, enumeration, sweeps, and the ways to make the
+//! records of a layer distinct. Every bench asserts what it computed.
+//!
+//! `cargo bench --bench kernels`; `-- --sample-count 3` for a short run.
+
+mod common;
+
+use std::hint::black_box;
+
+use common::{COUNTS, solve, table_in};
+use dashmap::DashSet;
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use rayon::prelude::*;
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use yomikiri::game::Game;
+use yomikiri::game::othello::{Board, Othello};
+use yomikiri::graph::Graph;
+use yomikiri::solve::Order;
+
+fn main() {
+    divan::main();
+}
+
+/// The boards, by their place in `COUNTS`.
+const BOARDS: [usize; 2] = [0, 1];
+
+/// The rules, and every canonical state of the board.
+fn states(board: usize) -> (Othello<u64>, Vec<Board>) {
+    let (rows, columns, count, _) = COUNTS[board];
+    let game = Othello::new(rows, columns, true);
+    let dir = tempfile::tempdir().expect("a directory for tables");
+    let table = table_in(dir.path(), &game);
+    let graph = Graph::open(&table).expect("the table opens");
+    let boards: Vec<Board> =
+        graph.keys().of::<u64>().iter().filter_map(|&key| game.state(key)).collect();
+    assert_eq!(boards.len() as u64, count);
+    (game, boards)
+}
+
+/// The canonical keys of all successors by placement.
+fn successors(game: &Othello<u64>, boards: &[Board]) -> Vec<u64> {
+    let mut keys = Vec::new();
+    for board in boards {
+        game.for_each_successor(board, |action, successor| {
+            if !game.is_pass(action) {
+                keys.push(game.canonical(&successor).key);
+            }
+        });
+    }
+    keys
+}
+
+#[divan::bench(args = BOARDS)]
+fn move_generation(bencher: Bencher, board: usize) {
+    let (game, boards) = states(board);
+    let moves = COUNTS[board].3;
+    bencher.counter(ItemsCount::new(moves)).bench_local(|| {
+        let placements = boards.iter().map(|b| u64::from(game.placements(b).count_ones()));
+        assert_eq!(placements.sum::<u64>(), moves);
+    });
+}
+
+#[divan::bench(args = BOARDS)]
+fn successor_boards(bencher: Bencher, board: usize) {
+    let (game, boards) = states(board);
+    let moves = COUNTS[board].3;
+    bencher.counter(ItemsCount::new(moves)).bench_local(|| {
+        let mut count = 0;
+        for board in &boards {
+            game.for_each_successor(board, |action, successor| {
+                black_box(successor);
+                count += u64::from(!game.is_pass(action));
+            });
+        }
+        assert_eq!(count, moves);
+    });
+}
+
+#[divan::bench(args = BOARDS)]
+fn canonical_form(bencher: Bencher, board: usize) {
+    let (game, boards) = states(board);
+    bencher.counter(ItemsCount::new(boards.len())).bench_local(|| {
+        // Canonical states are their own canonical form.
+        let own = boards.iter().filter(|b| game.canonical(b).ties & 1 == 1).count();
+        assert_eq!(own, boards.len());
+    });
+}
+
+#[divan::bench(args = BOARDS, sample_count = 10)]
+fn enumerate_to_disk(bencher: Bencher, board: usize) {
+    let (rows, columns, count, _) = COUNTS[board];
+    let game = Othello::new(rows, columns, true);
+    bencher.counter(ItemsCount::new(count)).bench_local(|| {
+        let dir = tempfile::tempdir().expect("a directory for tables");
+        let table = table_in(dir.path(), &game);
+        assert_eq!(table.manifest().counts.canonical, count);
+    });
+}
+
+#[divan::bench(args = BOARDS, sample_count = 10)]
+fn sweep_topological(bencher: Bencher, board: usize) {
+    sweep(bencher, board, Order::Topological);
+}
+
+#[divan::bench(args = BOARDS, sample_count = 5)]
+fn sweep_natural(bencher: Bencher, board: usize) {
+    sweep(bencher, board, Order::Natural);
+}
+
+fn sweep(bencher: Bencher, board: usize, order: Order) {
+    let (rows, columns, count, _) = COUNTS[board];
+    let game = Othello::new(rows, columns, true);
+    bencher
+        .counter(ItemsCount::new(count))
+        .with_inputs(|| {
+            let dir = tempfile::tempdir().expect("a directory for tables");
+            let table = table_in(dir.path(), &game);
+            (dir, table)
+        })
+        .bench_local_values(|(_dir, mut table)| {
+            let score = solve(&mut table, &game, order);
+            assert_eq!(score, Some([-8, 16][board]));
+        });
+}
+
+/// Distinct keys of all 4×5 successors: by shards of a local hash set, by a parallel sort, and by
+/// one concurrent set. The enumeration sorts shards, which also gives the order that ids need.
+#[divan::bench(sample_count = 5)]
+fn distinct_by_sharded_sets(bencher: Bencher) {
+    distinct(bencher, |keys| {
+        let shards: Vec<FxHashSet<u64>> = (0..64)
+            .into_par_iter()
+            .map(|shard| {
+                let own = |key: &&u64| (*key).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58 == shard;
+                keys.iter().filter(own).copied().collect()
+            })
+            .collect();
+        shards.iter().map(FxHashSet::len).sum()
+    });
+}
+
+#[divan::bench(sample_count = 5)]
+fn distinct_by_parallel_sort(bencher: Bencher) {
+    distinct(bencher, |keys| {
+        let mut keys = keys.to_vec();
+        keys.par_sort_unstable();
+        keys.dedup();
+        keys.len()
+    });
+}
+
+#[divan::bench(sample_count = 5)]
+fn distinct_by_concurrent_set(bencher: Bencher) {
+    distinct(bencher, |keys| {
+        let set = DashSet::with_hasher(FxBuildHasher);
+        keys.par_iter().for_each(|&key| {
+            set.insert(key);
+        });
+        set.len()
+    });
+}
+
+fn distinct(bencher: Bencher, of: impl Fn(&[u64]) -> usize + Sync) {
+    let (game, boards) = states(1);
+    let keys = successors(&game, &boards);
+    let mut expected = keys.clone();
+    expected.sort_unstable();
+    expected.dedup();
+    let expected = expected.len();
+    bencher.counter(ItemsCount::new(keys.len())).bench_local(|| assert_eq!(of(&keys), expected));
+}
