@@ -11,7 +11,7 @@ use super::guard;
 use super::text::{bytes, table, thousands};
 use crate::game::{Game, GameSpec, GameVisitor, Position};
 use crate::graph::{Enumerated, Plan, enumerate, estimate, table_name};
-use crate::table::{Counts, Manifest, Table};
+use crate::table::{CHECKPOINT_AFTER, Counts, Manifest, Table};
 
 /// Enumerate all reachable states of a board into a table
 #[derive(Debug, clap::Args)]
@@ -87,6 +87,7 @@ impl GameVisitor for Enumerate<'_> {
             roots,
             max_depth: *max_depth,
             max_states: *max_states,
+            checkpoint_after: CHECKPOINT_AFTER,
         };
         make(&game, &plan, self.context, *force)
     }
@@ -156,9 +157,10 @@ fn print(made: &Enumerated, context: &mut Context) -> anyhow::Result<()> {
 
 /// The payload of all arrays, in bytes.
 pub(super) fn size_of_table(table: &Table) -> u64 {
-    let manifest = table.manifest();
-    let width = |dtype: &str| dtype[2..].parse::<u64>().unwrap_or(1);
-    manifest.arrays.values().map(|a| a.shape.iter().product::<u64>() * width(&a.dtype)).sum()
+    let width = |dtype: &str| dtype.get(2..).and_then(|w| w.parse::<u64>().ok()).unwrap_or(1);
+    let arrays = table.manifest().arrays.values();
+    let sizes = arrays.map(|a| a.shape.iter().fold(width(&a.dtype), |n, &d| n.saturating_mul(d)));
+    sizes.fold(0, u64::saturating_add)
 }
 
 /// The counts of a table with their meaning, in all and by discs.

@@ -31,6 +31,9 @@ pub struct Plan<S> {
     pub max_depth: Option<u32>,
     /// Begin no layer that would make the table larger than this many states.
     pub max_states: Option<u64>,
+    /// Secure the work at the end of a layer when it has gone on for this long since it last was;
+    /// usually [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No part of the table's identity.
+    pub checkpoint_after: Duration,
 }
 
 /// The outcome of [`enumerate`].
@@ -43,9 +46,6 @@ pub struct Enumerated {
     /// The layer at which the work of an earlier, interrupted process was taken up.
     pub resumed_at: Option<u32>,
 }
-
-/// How long work may go on before it is secured by a checkpoint at the end of a layer.
-const CHECKPOINT_AFTER: Duration = Duration::from_millis(400);
 
 impl<S: Copy> Plan<S> {
     /// What the table of this plan is made from.
@@ -233,7 +233,7 @@ impl<'a, G: Game> Work<'a, G> {
         self.state.offsets.push(total);
         self.layer = next;
         self.append_states()?;
-        if self.secured.elapsed() > CHECKPOINT_AFTER {
+        if self.secured.elapsed() >= self.plan.checkpoint_after {
             self.draft.checkpoint(&self.state)?;
             self.secured = Instant::now();
         }

@@ -1,0 +1,182 @@
+//! What the tests of tables and of the commands share.
+#![allow(dead_code)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use yomikiri::game::othello::Othello;
+use yomikiri::game::{Empties, Game, Score};
+use yomikiri::graph::{Enumerated, Graph, GraphError, Plan, enumerate};
+use yomikiri::progress::{Progress, Silent};
+use yomikiri::solve::{Method, Order, Run, SweepError, value_iterate};
+use yomikiri::table::{CHECKPOINT_AFTER, Store, Table};
+
+/// A directory of tables of a test's own.
+pub struct Tables(pub tempfile::TempDir);
+
+impl Tables {
+    pub fn new() -> Tables {
+        Tables(tempfile::tempdir().unwrap())
+    }
+
+    pub fn root(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn store(&self) -> Store {
+        Store::at(self.root())
+    }
+
+    pub fn place(&self, name: &str) -> PathBuf {
+        self.root().join(name)
+    }
+
+    /// The binary, working on these tables.
+    pub fn solver(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_solver"));
+        command.args(args).env("YOMIKIRI_TABLES", self.root()).env_remove("NO_COLOR");
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(self.solver(args).output().unwrap())
+    }
+
+    /// Runs a command that is to succeed, and gives its stdout.
+    pub fn ok(&self, args: &[&str]) -> String {
+        let ran = self.run(args);
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+        ran.stdout
+    }
+
+    pub fn json(&self, args: &[&str]) -> Value {
+        let text = self.ok(&[args, &["--json"]].concat());
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{args:?}: {e}\n{text}"))
+    }
+}
+
+/// How a process ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    pub fn of(output: Output) -> Ran {
+        let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
+        let ran = Ran {
+            code: output.status.code().expect("ended by itself"),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        };
+        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+        ran
+    }
+
+    /// Refused as bad input: exit code 2, no data, one line.
+    pub fn refused(&self, what: &str) -> &str {
+        assert_eq!(self.code, 2, "{what}: {self:?}");
+        assert_eq!(self.stdout, "", "{what}");
+        assert_eq!(self.stderr.lines().count(), 1, "{what}: {}", self.stderr);
+        &self.stderr
+    }
+}
+
+/// Every file below a directory, by its path there; locks hold nothing and are left out.
+pub fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    fn walk(root: &Path, dir: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
+        let Ok(entries) = fs::read_dir(dir) else { return };
+        for path in entries.map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                walk(root, &path, all);
+            } else if path.extension().is_none_or(|e| e != "lock") {
+                all.insert(path.strip_prefix(root).unwrap().into(), fs::read(&path).unwrap());
+            }
+        }
+    }
+    let mut all = BTreeMap::new();
+    walk(dir, dir, &mut all);
+    all
+}
+
+/// That two directories hold the same files, naming the first that differs.
+pub fn assert_same_files(a: &Path, b: &Path, what: &str) {
+    let (a, b) = (files(a), files(b));
+    assert!(!a.is_empty(), "{what}: no files");
+    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>(), "{what}");
+    for (path, bytes) in a {
+        assert!(bytes == b[&path], "{what}: {} differs", path.display());
+    }
+}
+
+pub fn copy_dir(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for (path, bytes) in files(from) {
+        fs::create_dir_all(to.join(&path).parent().unwrap()).unwrap();
+        fs::write(to.join(path), bytes).unwrap();
+    }
+}
+
+pub fn board_4x4() -> Othello<u64> {
+    Othello::new(4, 4, true)
+}
+
+pub fn plan<G: Game>(game: &G) -> Plan<G::State> {
+    Plan {
+        start: "standard".to_string(),
+        roots: vec![game.start()],
+        max_depth: None,
+        max_states: None,
+        checkpoint_after: CHECKPOINT_AFTER,
+    }
+}
+
+pub fn make<G: Game>(game: &G, store: &Store) -> Enumerated {
+    try_make(game, &plan(game), store, &Silent).unwrap()
+}
+
+pub fn try_make<G: Game>(
+    game: &G,
+    plan: &Plan<G::State>,
+    store: &Store,
+    progress: &dyn Progress,
+) -> Result<Enumerated, GraphError> {
+    enumerate(game, plan, store, progress)
+}
+
+pub fn method<G: Game>(game: &G, order: Order, discount: Option<f64>) -> Method {
+    Method {
+        order,
+        theta: 0.01,
+        empties: Empties::Uncounted,
+        discount,
+        max_score: Score((game.action_count() - 1) as i8),
+        checkpoint_after: CHECKPOINT_AFTER,
+    }
+}
+
+pub fn solve<G: Game>(
+    game: &G,
+    table: &mut Table,
+    method: &Method,
+    progress: &dyn Progress,
+) -> Result<Run, SweepError> {
+    let graph = Graph::open_checked(table).expect("a whole table");
+    let terminal = graph.terminal_scores(game, method.empties);
+    value_iterate(table, &graph, &terminal, method, progress, |_, _| {})
+}
+
+/// A 4x4 table with every column there is, made by the library.
+pub fn solved_4x4(tables: &Tables) -> Table {
+    let game = board_4x4();
+    let mut table = make(&game, &tables.store()).table;
+    for discount in [None, Some(0.9)] {
+        solve(&game, &mut table, &method(&game, Order::Topological, discount), &Silent).unwrap();
+    }
+    table
+}
