@@ -1,7 +1,7 @@
 //! Work cut short at any moment: what is left is no table or a whole one, and doing it again goes
 //! on from the last checkpoint and ends in the same bytes.
 
-mod common;
+mod tables;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{
+use tables::{
     Ran, Tables, assert_same_files, board_4x4, copy_dir, make, method, plan, solve, try_make,
 };
 use yomikiri::game::othello::Othello;
@@ -145,7 +145,7 @@ fn solving_goes_on_from_its_checkpoint_at_every_step() {
                 let _ = solve(&game, &mut table, &method, progress);
             }));
             let scratch = tables.place(&name).join("solve.partial");
-            let kept = common::files(&scratch).len();
+            let kept = tables::files(&scratch).len();
             assert!(kept <= 2, "{what}: a state and one file of values, not {kept}");
             let mut table = tables.store().open(&name).unwrap();
             assert!(table.manifest().solution.is_none(), "{what}");
@@ -263,12 +263,12 @@ fn a_second_writer_is_told_to_wait() {
         &["value-iterate", "othello-4x4", "--discount", "0.9"],
     ];
     for (i, args) in commands.iter().enumerate() {
-        let before = common::files(tables.root());
+        let before = tables::files(tables.root());
         let lock = tables.store().lock("othello-4x4").unwrap();
         let ran: Ran = tables.run(args);
         let line = ran.refused(&format!("{args:?}"));
         assert!(line.contains("othello-4x4.lock is being written by another process"), "{line}");
-        assert!(before == common::files(tables.root()), "command {i} wrote");
+        assert!(before == tables::files(tables.root()), "command {i} wrote");
         drop(lock);
         tables.ok(args);
     }

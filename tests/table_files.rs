@@ -1,11 +1,11 @@
 //! Damage to a table's files: every kind is found, named in one line, and computed with by nobody.
 
-mod common;
+mod tables;
 
 use std::fs;
 use std::path::Path;
 
-use common::{Tables, copy_dir, files, solved_4x4};
+use tables::{Tables, copy_dir, files, solved_4x4};
 use yomikiri::table::{HEADER_BYTES, Manifest, Table, crc32};
 
 const NAME: &str = "othello-4x4";
