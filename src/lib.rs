@@ -23,9 +23,11 @@
 //! What each layer may import is listed in `docs/architecture.md` and kept by `tests/layers.rs`.
 
 pub mod cli;
+pub mod evaluate;
 pub mod game;
 pub mod graph;
 pub mod policy;
 pub mod progress;
+pub mod render;
 pub mod solve;
 pub mod table;

@@ -1,7 +1,7 @@
 //! Work cut short at any moment: what is left is no table or a whole one, and doing it again goes
 //! on from the last checkpoint and ends in the same bytes.
 
-mod tables;
+mod common;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,14 +9,13 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use tables::{
-    Ran, Tables, assert_same_files, board_4x4, copy_dir, make, method, plan, solve, try_make,
-};
+use common::solved::{exactly, standard};
+use common::tables::{Ran, Tables, assert_same_files, board_4x4, copy_dir, files, make, solve};
 use yomikiri::game::othello::Othello;
 use yomikiri::game::{Game, WideKey};
-use yomikiri::graph::Plan;
+use yomikiri::graph::{Plan, enumerate};
 use yomikiri::progress::{Progress, Silent};
-use yomikiri::solve::Order;
+use yomikiri::solve::{Method, Order};
 
 /// Ends the work, as a kill would, at the nth time that it tells how far it is.
 struct Interrupt {
@@ -58,7 +57,7 @@ fn litter(draft: &std::path::Path) {
 /// Interrupts an enumeration in every layer and goes on; every layer of `game` is one task.
 fn enumeration_goes_on<G: Game>(game: &G, plan: &Plan<G::State>) {
     let whole = Tables::new();
-    let made = try_make(game, plan, &whole.store(), &Silent).unwrap();
+    let made = enumerate(game, plan, &whole.store(), &Silent).unwrap();
     let name = made.table.name();
     let manifest = made.table.manifest();
     let layers = manifest.layers.len() as u32;
@@ -66,11 +65,11 @@ fn enumeration_goes_on<G: Game>(game: &G, plan: &Plan<G::State>) {
         let tables = Tables::new();
         let store = tables.store();
         assert!(interrupted(layer, |progress| {
-            let _ = try_make(game, plan, &store, progress);
+            let _ = enumerate(game, plan, &store, progress);
         }));
         assert!(store.open(&name).is_err(), "no table after layer {layer}");
         litter(&tables.place(&format!("{name}.partial")));
-        let again = try_make(game, plan, &store, &Silent).unwrap();
+        let again = enumerate(game, plan, &store, &Silent).unwrap();
         let expected = (layer > 1).then(|| manifest.first_layer + layer - 1);
         assert_eq!(again.resumed_at, expected, "interrupted in layer {layer}");
         assert_same_files(whole.root(), tables.root(), &format!("interrupted in layer {layer}"));
@@ -80,13 +79,13 @@ fn enumeration_goes_on<G: Game>(game: &G, plan: &Plan<G::State>) {
 #[test]
 fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
     let game = board_4x4();
-    enumeration_goes_on(&game, &Plan { checkpoint_after: Duration::ZERO, ..plan(&game) });
+    enumeration_goes_on(&game, &Plan { checkpoint_after: Duration::ZERO, ..standard(&game) });
     let game = Othello::<WideKey>::new(6, 6, true);
     let bounded = Plan {
         max_depth: Some(6),
         max_states: Some(2_000),
         checkpoint_after: Duration::ZERO,
-        ..plan(&game)
+        ..standard(&game)
     };
     enumeration_goes_on(&game, &bounded);
 }
@@ -94,20 +93,20 @@ fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
 #[test]
 fn a_draft_of_something_else_is_not_gone_on_with() {
     let game = board_4x4();
-    let plan = Plan { checkpoint_after: Duration::ZERO, ..plan(&game) };
+    let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
     let whole = Tables::new();
-    let name = try_make(&game, &plan, &whole.store(), &Silent).unwrap().table.name();
+    let name = enumerate(&game, &plan, &whole.store(), &Silent).unwrap().table.name();
     let changes = [("\"rules_version\":1", "\"rules_version\":0"), ("{", "[")];
     for (from, to) in changes {
         let tables = Tables::new();
         assert!(interrupted(9, |progress| {
-            let _ = try_make(&game, &plan, &tables.store(), progress);
+            let _ = enumerate(&game, &plan, &tables.store(), progress);
         }));
         let checkpoint = tables.place(&format!("{name}.partial/checkpoint.json"));
         let text = fs::read_to_string(&checkpoint).unwrap();
         assert!(text.contains(from));
         fs::write(&checkpoint, text.replacen(from, to, 1)).unwrap();
-        let again = try_make(&game, &plan, &tables.store(), &Silent).unwrap();
+        let again = enumerate(&game, &plan, &tables.store(), &Silent).unwrap();
         assert_eq!(again.resumed_at, None);
         assert_same_files(whole.root(), tables.root(), to);
     }
@@ -124,8 +123,7 @@ fn solving_goes_on_from_its_checkpoint_at_every_step() {
         (Order::Topological, Some(0.9)),
         (Order::Natural, Some(0.9)),
     ] {
-        let mut method = method(&game, order, discount);
-        method.checkpoint_after = Duration::ZERO;
+        let method = Method { order, discount, checkpoint_after: Duration::ZERO, ..exactly(&game) };
         let whole = Tables::new();
         copy_dir(unsolved.root(), whole.root());
         let mut table = whole.store().open(&name).unwrap();
@@ -145,7 +143,7 @@ fn solving_goes_on_from_its_checkpoint_at_every_step() {
                 let _ = solve(&game, &mut table, &method, progress);
             }));
             let scratch = tables.place(&name).join("solve.partial");
-            let kept = tables::files(&scratch).len();
+            let kept = files(&scratch).len();
             assert!(kept <= 2, "{what}: a state and one file of values, not {kept}");
             let mut table = tables.store().open(&name).unwrap();
             assert!(table.manifest().solution.is_none(), "{what}");
@@ -163,14 +161,17 @@ fn a_scratch_of_another_method_is_not_gone_on_with() {
     let game = board_4x4();
     let tables = Tables::new();
     let mut table = make(&game, &tables.store()).table;
-    let mut fine = method(&game, Order::Natural, Some(0.9));
-    fine.checkpoint_after = Duration::ZERO;
-    fine.theta = 1e-6;
-    let coarse = yomikiri::solve::Method { theta: 0.4, ..fine };
+    let fine = Method {
+        order: Order::Natural,
+        theta: 1e-6,
+        discount: Some(0.9),
+        checkpoint_after: Duration::ZERO,
+        ..exactly(&game)
+    };
     let others = [
-        coarse,
-        yomikiri::solve::Method { discount: Some(0.8), ..fine },
-        yomikiri::solve::Method { order: Order::Topological, ..fine },
+        Method { theta: 0.4, ..fine },
+        Method { discount: Some(0.8), ..fine },
+        Method { order: Order::Topological, ..fine },
     ];
     for other in others {
         assert!(interrupted(9, |progress| {
@@ -186,8 +187,7 @@ fn what_a_kill_after_the_last_write_leaves_is_cleaned_up() {
     let game = board_4x4();
     let tables = Tables::new();
     let mut table = make(&game, &tables.store()).table;
-    let mut method = method(&game, Order::Topological, None);
-    method.checkpoint_after = Duration::ZERO;
+    let method = Method { checkpoint_after: Duration::ZERO, ..exactly(&game) };
     assert!(interrupted(5, |progress| {
         let _ = solve(&game, &mut table, &method, progress);
     }));
@@ -263,12 +263,12 @@ fn a_second_writer_is_told_to_wait() {
         &["value-iterate", "othello-4x4", "--discount", "0.9"],
     ];
     for (i, args) in commands.iter().enumerate() {
-        let before = tables::files(tables.root());
+        let before = files(tables.root());
         let lock = tables.store().lock("othello-4x4").unwrap();
         let ran: Ran = tables.run(args);
         let line = ran.refused(&format!("{args:?}"));
         assert!(line.contains("othello-4x4.lock is being written by another process"), "{line}");
-        assert!(before == tables::files(tables.root()), "command {i} wrote");
+        assert!(before == files(tables.root()), "command {i} wrote");
         drop(lock);
         tables.ok(args);
     }

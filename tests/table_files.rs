@@ -1,11 +1,11 @@
 //! Damage to a table's files: every kind is found, named in one line, and computed with by nobody.
 
-mod tables;
+mod common;
 
 use std::fs;
 use std::path::Path;
 
-use tables::{Tables, copy_dir, files, solved_4x4};
+use common::tables::{Tables, copy_dir, files, solved_4x4};
 use yomikiri::table::{HEADER_BYTES, Manifest, Table, crc32};
 
 const NAME: &str = "othello-4x4";

@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::context::Context;
 use super::error::UserError;
 use super::guard;
-use super::text::{bytes, table, thousands};
 use crate::game::{Game, GameSpec, GameVisitor, Position};
 use crate::graph::{Enumerated, Plan, enumerate, estimate, table_name};
+use crate::render::Grid;
+use crate::render::number::{bytes, thousands};
 use crate::table::{CHECKPOINT_AFTER, Counts, Manifest, Table};
 
 /// Enumerate all reachable states of a board into a table
@@ -248,5 +249,5 @@ fn layers_text(manifest: &Manifest) -> String {
         .map(|(i, counts)| row((manifest.first_layer as usize + i).to_string(), counts))
         .collect();
     rows.push(row("all".to_string(), &manifest.counts));
-    table(&headings, &rows)
+    Grid::of(&headings, rows).to_text()
 }

@@ -17,6 +17,11 @@ impl UserError {
     pub fn new(what: impl Into<String>) -> UserError {
         UserError(what.into())
     }
+
+    /// Input that a library function has refused.
+    pub fn from_error(error: impl std::error::Error) -> UserError {
+        UserError(error.to_string())
+    }
 }
 
 impl fmt::Display for UserError {

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::context::Context;
 use super::error::UserError;
-use super::text::{bytes, thousands};
 use crate::graph::Estimate;
+use crate::render::number::bytes;
+use crate::render::number::thousands;
 
 /// Estimates above this number of states are told before the work begins.
 const LARGE: f64 = 1e6;

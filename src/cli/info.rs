@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use super::context::Context;
 use super::enumerate::{counts_text, size_of_table};
-use super::text::{bytes, table};
+use crate::render::Grid;
+use crate::render::number::bytes;
 
 /// Show what a table holds
 #[derive(Debug, clap::Args)]
@@ -25,16 +26,12 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         return Ok(ExitCode::SUCCESS);
     }
     context.print(counts_text(manifest))?;
-    let rows: Vec<Vec<String>> = manifest
-        .arrays
-        .iter()
-        .map(|(name, entry)| {
-            let shape: Vec<String> = entry.shape.iter().map(u64::to_string).collect();
-            vec![format!("{name}.npy"), entry.dtype.clone(), shape.join(" x "), entry.crc32.clone()]
-        })
-        .collect();
+    let rows = manifest.arrays.iter().map(|(name, entry)| {
+        let shape: Vec<String> = entry.shape.iter().map(u64::to_string).collect();
+        vec![format!("{name}.npy"), entry.dtype.clone(), shape.join(" x "), entry.crc32.clone()]
+    });
     context.line("")?;
-    context.print(table(&["array", "dtype", "shape", "CRC-32"], &rows))?;
+    context.print(Grid::of(&["array", "dtype", "shape", "CRC-32"], rows).to_text())?;
     context.line("")?;
     for (what, meaning) in &manifest.conventions {
         context.line(format!("{what}: {meaning}"))?;

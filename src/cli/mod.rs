@@ -15,7 +15,6 @@ mod query;
 mod report;
 mod shell;
 mod solve_table;
-mod text;
 mod value_iterate;
 mod verify;
 

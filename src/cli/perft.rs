@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::context::Context;
-use super::text::{table, thousands};
 use crate::game::perft::{perft, perft_shared};
 use crate::game::{Game, GameSpec, GameVisitor};
+use crate::render::Grid;
+use crate::render::number::thousands;
 
 /// Count the lines of play to a depth (a pass is a ply, a finished game counts 1 at every depth)
 #[derive(Debug, clap::Args)]
@@ -69,7 +70,7 @@ impl GameVisitor for Perft<'_> {
             .enumerate()
             .map(|(i, &count)| vec![(i + 1).to_string(), thousands(count)])
             .collect();
-        context.print(table(&["depth", "lines of play"], &rows))?;
+        context.print(Grid::of(&["depth", "lines of play"], rows).to_text())?;
         Ok(())
     }
 }

@@ -8,10 +8,10 @@ use serde::Serialize;
 use super::context::Context;
 use super::error::UserError;
 use super::position::{is_folded, parse, spec_of};
-use super::text;
 use super::value_iterate::verdict;
 use crate::game::{Action, Game, GameVisitor, Orientations, Outcome, Position, Score};
 use crate::graph::{Graph, StateId, StateKind};
+use crate::render::Grid;
 use crate::solve::{Solved, Value};
 use crate::table::Table;
 
@@ -216,9 +216,12 @@ impl Answer {
             }
         };
         if !self.moves.is_empty() {
-            let rows: Vec<Vec<String>> = self.moves.iter().map(move_row).collect();
             text += &format!("\nEach move, best first; values are {side}'s:\n\n");
-            text += &text::table(&["move", "outcome", "score", "plies to the end"], &rows);
+            text += &Grid::of(
+                &["move", "outcome", "score", "plies to the end"],
+                self.moves.iter().map(move_row),
+            )
+            .to_text();
         }
         if !self.principal_variation.is_empty() {
             text += &format!("\nBest play: {}\n", self.principal_variation.join(" "));

@@ -8,8 +8,9 @@ use serde::Serialize;
 use super::context::Context;
 use super::position::{is_folded, roots, spec_of};
 use super::solve_table::{Wish, solve};
-use super::text::{table, thousands};
 use crate::game::{Empties, Game, GameVisitor, Outcome};
+use crate::render::Grid;
+use crate::render::number::thousands;
 use crate::solve::{Order, Run};
 use crate::table::{Discounted, Solution, Table};
 
@@ -128,7 +129,7 @@ fn sweeps_text(run: &Run) -> String {
             vec![(i + 1).to_string(), residual, thousands(sweep.changed)]
         })
         .collect();
-    table(&["sweep", "residual", "states changed"], &rows)
+    Grid::of(&["sweep", "residual", "states changed"], rows).to_text()
 }
 
 /// What the roots are worth, in words.

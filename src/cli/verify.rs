@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::position::{is_folded, roots, spec_of};
-use super::text::{bytes, thousands};
 use crate::game::{Empties, Game, GameVisitor};
 use crate::graph::{Graph, Regenerator};
+use crate::render::number::bytes;
+use crate::render::number::thousands;
 use crate::solve::{Solved, Verified, verify};
 use crate::table::Table;
 

@@ -8,7 +8,8 @@
 //! * `state(key(s)) == s`, and keys order states totally;
 //! * a state has no action exactly when the game is over in it;
 //! * symmetries commute with moves;
-//! * `layer` never falls along a move, and only [forced](Game::is_pass) moves keep it.
+//! * `layer` never falls along a move, and only [forced](Game::is_pass) moves keep it;
+//! * `max_plies` falls along every move.
 
 pub mod othello;
 pub mod perft;
@@ -30,6 +31,9 @@ pub trait StateKey: bytemuck::Pod + Ord + Hash + Debug + Send + Sync {
 
     /// The highest `bits` (at most 24) of a key of `width` significant bits; monotone in the key.
     fn prefix(self, width: u32, bits: u32) -> usize;
+
+    /// The key as a number, where it is one word.
+    fn word(self) -> Option<u64>;
 }
 
 impl StateKey for u64 {
@@ -38,6 +42,11 @@ impl StateKey for u64 {
     #[inline]
     fn prefix(self, width: u32, bits: u32) -> usize {
         (self >> width.saturating_sub(bits)) as usize
+    }
+
+    #[inline]
+    fn word(self) -> Option<u64> {
+        Some(self)
     }
 }
 
@@ -55,6 +64,10 @@ impl StateKey for WideKey {
     #[inline]
     fn prefix(self, width: u32, bits: u32) -> usize {
         (self.0[0] >> (width / 2).saturating_sub(bits)) as usize
+    }
+
+    fn word(self) -> Option<u64> {
+        None
     }
 }
 
@@ -118,7 +131,7 @@ pub trait Game: Send + Sync {
     /// The layer of a state: no move lowers it, and only a pass keeps it. Othello: the disc count.
     fn layer(&self, state: &Self::State) -> u32;
 
-    /// The longest a game can be from `state`, in plies.
+    /// A bound on the plies of a game from `state`; every move lowers it, passes too.
     fn max_plies(&self, state: &Self::State) -> u32;
 
     /// Calls `visit` with every legal action, in ascending order; with none when the game is over.
@@ -213,6 +226,12 @@ pub trait Game: Send + Sync {
             }
         });
         mobility
+    }
+
+    /// Whether the only legal action is a pass.
+    #[inline]
+    fn must_pass(&self, state: &Self::State) -> bool {
+        self.mobility(state) == Mobility::Pass
     }
 
     /// Whether the game is over.

@@ -40,13 +40,12 @@ impl Group {
         let mut product = [[0; 8]; 8];
         let mut inverse = [0; 8];
         for a in 0..order {
-            for b in 0..order {
+            for (b, ab) in product[a].iter_mut().enumerate().take(order) {
                 let image = map_square(a as u8, map_square(b as u8, probe, 4, 4), 4, 4);
-                let ab = (0..order as u8)
+                *ab = (0..order as u8)
                     .find(|&c| map_square(c, probe, 4, 4) == image)
                     .expect("the symmetries below a group's order are closed under products");
-                product[a][b] = ab;
-                if ab == 0 {
+                if *ab == 0 {
                     inverse[a] = b as u8;
                 }
             }

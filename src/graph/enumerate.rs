@@ -118,6 +118,16 @@ pub fn enumerate<G: Game>(
     Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at })
 }
 
+/// Tells the seconds since it was last asked.
+struct Clock(Instant);
+
+impl Clock {
+    fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        now.duration_since(std::mem::replace(&mut self.0, now)).as_secs_f64()
+    }
+}
+
 /// What a checkpoint holds besides the arrays.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State {
@@ -192,13 +202,16 @@ impl<'a, G: Game> Work<'a, G> {
     fn step(&mut self, progress: &dyn Progress) -> Result<bool, GraphError> {
         let Work { game, plan, layer, .. } = self;
         let started = Instant::now();
+        let mut clock = Clock(started);
         let index = BucketIndex::new(&layer.keys, game.key_bits());
         let whole = Bound { max_depth: plan.max_depth, last_layer: false };
         let expansion = expand(*game, layer, &index, whole, &|states| progress.advance(states));
         let Expansion { shards, mut actions, passes, partition } = expansion;
+        let expanding = clock.lap();
         let settled =
             settle(*game, layer.number + 1, shards, &partition, actions.len(), plan.max_depth);
         let (next, mut targets) = (settled.layer, settled.targets);
+        let settling = clock.lap();
 
         let base = self.state.offsets[self.state.offsets.len() - 2];
         let next_base = base + layer.len() as u64;
@@ -218,12 +231,17 @@ impl<'a, G: Game> Work<'a, G> {
             }
         }
         let counts = census::count(*game, layer, &index, bound);
+        let counting = clock.lap();
         self.append_edges(&targets, &actions, bound)?;
         self.state.counts.push(counts);
         tracing::info!(
             layer = self.layer.number,
             states = self.layer.len(),
             edges = actions.len(),
+            expanding,
+            settling,
+            counting,
+            writing = clock.lap(),
             seconds = started.elapsed().as_secs_f64(),
             "layer complete"
         );

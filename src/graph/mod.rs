@@ -12,6 +12,7 @@ mod index;
 mod layer;
 mod regenerate;
 mod settle;
+mod sort;
 mod view;
 
 use std::collections::BTreeMap;

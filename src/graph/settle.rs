@@ -10,17 +10,21 @@ use rayon::prelude::*;
 
 use super::expand::{Partition, Record};
 use super::layer::{Degree, Layer, degree};
+use super::sort::Sorter;
 use crate::game::{Game, Orientations, StateKey};
 
 /// The states of one shard, ascending.
 struct Shard<K> {
-    records: Vec<Record<K>>,
     states: Vec<State<K>>,
+    /// The edges that lead to them, in the order of the states.
+    edges: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
 struct State<K> {
     key: K,
+    /// How many edges lead here; none to a state that only a pass leads to.
+    edges: u32,
     orientations: Orientations,
     ply: u16,
     degree: Degree,
@@ -45,7 +49,7 @@ pub(crate) fn settle<G: Game>(
     let (mut shards, passed): (Vec<Shard<_>>, Vec<Vec<Record<_>>>) = shards
         .into_par_iter()
         .with_max_len(1)
-        .map(|parts| distinct(game, parts, max_depth))
+        .map_init(Sorter::new, |sorter, parts| distinct(game, sorter, parts, max_depth))
         .unzip();
 
     let mut passed = passed.concat();
@@ -67,14 +71,13 @@ pub(crate) fn settle<G: Game>(
 
     let slots: Vec<AtomicU32> = (0..edges).into_par_iter().map(|_| AtomicU32::new(0)).collect();
     shards.par_iter_mut().zip(&bases).with_max_len(1).for_each(|(shard, &base)| {
-        let mut place = 0;
-        for record in &shard.records {
-            while shard.states[place].key < record.key {
-                place += 1;
+        let mut edges = shard.edges.iter();
+        for (place, state) in shard.states.iter().enumerate() {
+            for &edge in edges.by_ref().take(state.edges as usize) {
+                slots[edge as usize].store((base + place) as u32, Ordering::Relaxed);
             }
-            slots[record.edge as usize].store((base + place) as u32, Ordering::Relaxed);
         }
-        shard.records = Vec::new();
+        shard.edges = Vec::new();
     });
     let targets = slots.into_iter().map(AtomicU32::into_inner).collect();
     Settled { layer: join(number, shards, states), targets }
@@ -104,18 +107,18 @@ fn join<K: StateKey>(number: u32, shards: Vec<Shard<K>>, states: usize) -> Layer
 /// among them lead.
 fn distinct<G: Game>(
     game: &G,
+    sorter: &mut Sorter<G::Key>,
     parts: Vec<Vec<Record<G::Key>>>,
     max_depth: Option<u32>,
 ) -> (Shard<G::Key>, Vec<Record<G::Key>>) {
-    let mut records = parts.concat();
-    drop(parts);
-    records.sort_unstable_by_key(|record| record.key);
+    let records = sorter.sort(&parts);
     let mut states: Vec<State<G::Key>> = Vec::with_capacity(records.len() / 2 + 1);
     let mut passed = Vec::new();
     for group in records.chunk_by(|a, b| a.key == b.key) {
         let key = group[0].key;
         let state = State {
             key,
+            edges: group.len() as u32,
             orientations: Orientations(group.iter().fold(0, |set, r| set | r.orientations.0)),
             ply: group.iter().map(|r| r.ply).min().unwrap_or(u16::MAX),
             degree: degree(game, key),
@@ -125,7 +128,8 @@ fn distinct<G: Game>(
         }
         states.push(state);
     }
-    (Shard { records, states }, passed)
+    let edges = records.iter().map(|record| record.edge).collect();
+    (Shard { states, edges }, passed)
 }
 
 /// The state that a pass leads to, as a record without an edge.
@@ -159,6 +163,7 @@ impl<K: StateKey> Shard<K> {
                 }
                 _ => merged.push(State {
                     key: record.key,
+                    edges: 0,
                     orientations: record.orientations,
                     ply: record.ply,
                     degree: degree(game, record.key),

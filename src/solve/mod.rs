@@ -6,7 +6,7 @@
 //!
 //! * [`value_iterate`] computes a table's columns: exactly, as bounds where the table has a
 //!   frontier, or discounted;
-//! * [`backup`](Backup) says what one sweep does to one state, [`sweep`] runs sweeps in one of two
+//! * [`backup`](Backup) says what one sweep does to one state, [`Sweep`] runs sweeps in one of two
 //!   orders;
 //! * [`verify()`] proves the columns from regenerated moves;
 //! * [`Solved`] reads them.

@@ -175,9 +175,11 @@ impl<K: OthelloKey> Game for Othello<K> {
         state.discs()
     }
 
-    /// Every empty square may be filled, and before each placement there may be one pass.
+    /// Every empty square may be filled, and before each placement there may be one pass; a mover
+    /// who can place has no pass before the next placement.
     fn max_plies(&self, state: &Board) -> u32 {
-        2 * (self.square_count() as u32 - state.discs())
+        let empties = self.square_count() as u32 - state.discs();
+        2 * empties - u32::from(self.lines.placements(state) != 0)
     }
 
     #[inline]

@@ -11,6 +11,8 @@ use crate::game::{Action, Game, NotationError, Position, Side};
 const EMPTY: [char; 2] = ['.', '-'];
 const BLACK: [char; 3] = ['X', 'x', '*'];
 const WHITE: [char; 2] = ['O', 'o'];
+/// How a pass is written in a transcript; no form before one that it begins.
+const PASSES: [&str; 4] = ["pass", "pa", "ps", "--"];
 
 pub(super) fn action_name<K: OthelloKey>(game: &Othello<K>, action: Action) -> String {
     if game.is_pass(action) {
@@ -94,7 +96,7 @@ pub(super) fn parse_position<K: OthelloKey>(
         return Ok(*from);
     }
     let solid: String = trimmed.chars().filter(|c| !c.is_whitespace()).collect();
-    if solid.chars().all(|c| ('0'..='2').contains(&c)) {
+    if solid.chars().all(|c| c.is_ascii_digit()) {
         return thesis_digits(game, &solid);
     }
     let starts_like_a_move = |word: &str| {
@@ -105,7 +107,10 @@ pub(super) fn parse_position<K: OthelloKey>(
         )
     };
     let lower = solid.to_ascii_lowercase();
-    if starts_like_a_move(&solid) || ["pass", "pa", "ps"].iter().any(|p| lower.starts_with(p)) {
+    // A diagram may begin with two empty squares, so that they are a pass only before a move.
+    let dashes =
+        lower.strip_prefix("--").is_some_and(|rest| rest.is_empty() || starts_like_a_move(rest));
+    if starts_like_a_move(&solid) || dashes || ["pa", "ps"].iter().any(|p| lower.starts_with(p)) {
         return play_transcript(game, &lower, from);
     }
     diagram_or_obf(game, trimmed)
@@ -131,7 +136,8 @@ fn thesis_digits<K: OthelloKey>(
         "2" => Side::Second,
         _ => {
             return Err(NotationError::new(format!(
-                "position '{digits}' starts with 0; the first digit is the side to move: 1 Black, 2 White"
+                "position '{digits}' starts with {}; the first digit is the side to move: 1 Black, 2 White",
+                &digits[..1]
             )));
         }
     };
@@ -141,7 +147,12 @@ fn thesis_digits<K: OthelloKey>(
         match digit {
             '1' => black |= bit,
             '2' => white |= bit,
-            _ => {}
+            '0' => {}
+            _ => {
+                return Err(NotationError::new(format!(
+                    "position '{digits}' has the digit {digit}; squares are 0 empty, 1 Black, 2 White"
+                )));
+            }
         }
     }
     Ok(from_colours(black, white, side))
@@ -189,7 +200,7 @@ fn play_transcript<K: OthelloKey>(
 
 /// Splits the first move off a lower-case transcript without spaces.
 fn split_move(text: &str) -> Option<(&str, &str)> {
-    for pass in ["pass", "pa", "ps", "--"] {
+    for pass in PASSES {
         if let Some(rest) = text.strip_prefix(pass) {
             return Some((pass, rest));
         }
@@ -199,12 +210,13 @@ fn split_move(text: &str) -> Option<(&str, &str)> {
         .then(|| text.split_at(2))
 }
 
-/// The action of a square such as `c4`; `None` for a pass or a square off the board.
+/// The action of a square such as `c4`; `None` for a pass. A square off the board has an action
+/// that is never legal.
 fn square_action<K: OthelloKey>(game: &Othello<K>, word: &str) -> Option<Action> {
-    let bytes = word.as_bytes();
-    if !(b'a'..=b'h').contains(&bytes[0]) || !bytes[1].is_ascii_digit() {
+    if PASSES.contains(&word) {
         return None;
     }
+    let bytes = word.as_bytes();
     let (column, row) =
         ((bytes[0] - b'a') as usize, (bytes[1] as usize).wrapping_sub(b'1' as usize));
     if row >= game.rows || column >= game.columns {
@@ -227,7 +239,15 @@ fn diagram_or_obf<K: OthelloKey>(
     // OBF is a notation of the 8×8 grid: a smaller board may lie in its top left corner.
     let squares = game.square_count();
     if (cells.len() == squares + 1 || cells.len() == 65) && side.is_none() {
-        side = cells.pop().map(|c| if WHITE.contains(&c) { Side::Second } else { Side::First });
+        side = match cells.pop() {
+            Some(c) if EMPTY.contains(&c) => {
+                return Err(NotationError::new(format!(
+                    "position has '{c}' after its squares, where the side to move is: X or * for Black, O for White"
+                )));
+            }
+            Some(c) if WHITE.contains(&c) => Some(Side::Second),
+            _ => Some(Side::First),
+        };
     }
     let (width, height) = match cells.len() {
         n if n == squares => (game.columns, game.rows),

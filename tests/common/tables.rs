@@ -1,5 +1,4 @@
-//! What the tests of tables and of the commands share.
-#![allow(dead_code)]
+//! Tables as files, and the binary run on them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
+use yomikiri::game::Game;
 use yomikiri::game::othello::Othello;
-use yomikiri::game::{Empties, Game, Score};
-use yomikiri::graph::{Enumerated, Graph, GraphError, Plan, enumerate};
+use yomikiri::graph::{Enumerated, Graph, enumerate};
 use yomikiri::progress::{Progress, Silent};
-use yomikiri::solve::{Method, Order, Run, SweepError, value_iterate};
-use yomikiri::table::{CHECKPOINT_AFTER, Store, Table};
+use yomikiri::solve::{Method, Run, SweepError, value_iterate};
+use yomikiri::table::{Store, Table};
+
+use super::solved::{exactly, standard};
 
 /// A directory of tables of a test's own.
 pub struct Tables(pub tempfile::TempDir);
@@ -126,38 +127,9 @@ pub fn board_4x4() -> Othello<u64> {
     Othello::new(4, 4, true)
 }
 
-pub fn plan<G: Game>(game: &G) -> Plan<G::State> {
-    Plan {
-        start: "standard".to_string(),
-        roots: vec![game.start()],
-        max_depth: None,
-        max_states: None,
-        checkpoint_after: CHECKPOINT_AFTER,
-    }
-}
-
+/// Enumerates everything that can be reached from the standard start.
 pub fn make<G: Game>(game: &G, store: &Store) -> Enumerated {
-    try_make(game, &plan(game), store, &Silent).unwrap()
-}
-
-pub fn try_make<G: Game>(
-    game: &G,
-    plan: &Plan<G::State>,
-    store: &Store,
-    progress: &dyn Progress,
-) -> Result<Enumerated, GraphError> {
-    enumerate(game, plan, store, progress)
-}
-
-pub fn method<G: Game>(game: &G, order: Order, discount: Option<f64>) -> Method {
-    Method {
-        order,
-        theta: 0.01,
-        empties: Empties::Uncounted,
-        discount,
-        max_score: Score((game.action_count() - 1) as i8),
-        checkpoint_after: CHECKPOINT_AFTER,
-    }
+    enumerate(game, &standard(game), store, &Silent).unwrap()
 }
 
 pub fn solve<G: Game>(
@@ -176,7 +148,8 @@ pub fn solved_4x4(tables: &Tables) -> Table {
     let game = board_4x4();
     let mut table = make(&game, &tables.store()).table;
     for discount in [None, Some(0.9)] {
-        solve(&game, &mut table, &method(&game, Order::Topological, discount), &Silent).unwrap();
+        let method = Method { discount, ..exactly(&game) };
+        solve(&game, &mut table, &method, &Silent).unwrap();
     }
     table
 }

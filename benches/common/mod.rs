@@ -1,0 +1,145 @@
+//! What the benches share: a plain kernel to compare ours with, and tables to work on.
+#![allow(dead_code)]
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use yomikiri::game::othello::Othello;
+use yomikiri::game::{Empties, Game, Score};
+use yomikiri::graph::{Graph, Plan, enumerate};
+use yomikiri::progress::Silent;
+use yomikiri::solve::{Method, Order, value_iterate};
+use yomikiri::table::{CHECKPOINT_AFTER, Store, Table};
+
+/// Canonical states and placing moves from the standard start (`tests/data/othello.json`).
+pub const COUNTS: [(usize, usize, u64, u64); 2] =
+    [(4, 4, 12_351, 17_345), (4, 5, 2_426_921, 4_834_758)];
+
+pub fn plan<G: Game>(game: &G) -> Plan<G::State> {
+    Plan {
+        start: "standard".to_string(),
+        roots: vec![game.start()],
+        max_depth: None,
+        max_states: None,
+        checkpoint_after: CHECKPOINT_AFTER,
+    }
+}
+
+pub fn method<G: Game>(game: &G, order: Order) -> Method {
+    Method {
+        order,
+        theta: 0.01,
+        empties: Empties::Uncounted,
+        discount: None,
+        max_score: Score((game.action_count() - 1) as i8),
+        checkpoint_after: CHECKPOINT_AFTER,
+    }
+}
+
+/// Enumerates into `dir`.
+pub fn table_in(dir: &Path, game: &Othello<u64>) -> Table {
+    enumerate(game, &plan(game), &Store::at(dir), &Silent).expect("the board fits").table
+}
+
+/// Solves and gives the root's score.
+pub fn solve(table: &mut Table, game: &Othello<u64>, order: Order) -> Option<i8> {
+    let graph = Graph::open_checked(table).expect("the table is whole");
+    let terminal = graph.terminal_scores(game, Empties::Uncounted);
+    let method = method(game, order);
+    value_iterate(table, &graph, &terminal, &method, &Silent, |_, _| {}).expect("it can be solved");
+    table.manifest().solution.as_ref().and_then(|s| s.roots[0].score)
+}
+
+pub fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+    let started = Instant::now();
+    let result = work();
+    (started.elapsed(), result)
+}
+
+/// The plain kernel that ours is measured against: one direction after the other, one disc at a
+/// time, and the images of a board put together from its bytes.
+pub struct PlainKernel {
+    squares: usize,
+    board: u64,
+    /// `images[symmetry][byte][value]`: where the squares of that byte of the grid go, packed.
+    images: Vec<[[u32; 256]; 8]>,
+}
+
+impl PlainKernel {
+    pub fn new(game: &Othello<u64>) -> PlainKernel {
+        let (rows, columns) = game.shape();
+        let order = game.group().order();
+        let mut images = vec![[[0; 256]; 8]; order];
+        let mut board = 0;
+        for row in 0..rows {
+            for column in 0..columns {
+                let action = yomikiri::game::Action((row * columns + column) as u16);
+                board |= 1 << (8 * row + column);
+                for (symmetry, bytes) in images.iter_mut().enumerate() {
+                    let image = game.transform_action(action, symmetry as u8).0;
+                    for (value, entry) in bytes[row].iter_mut().enumerate() {
+                        *entry |= ((value >> column & 1) as u32) << image;
+                    }
+                }
+            }
+        }
+        PlainKernel { squares: rows * columns, board, images }
+    }
+
+    /// How many placements there are, and the exclusive or of the successors' canonical keys.
+    pub fn expand(&self, mover: u64, opponent: u64) -> (u64, u64) {
+        let (mut count, mut digest) = (0, 0);
+        let mut empty = self.board & !(mover | opponent);
+        while empty != 0 {
+            let bit = empty & empty.wrapping_neg();
+            empty ^= bit;
+            let turned = self.turned(mover, opponent, bit);
+            if turned != 0 {
+                count += 1;
+                digest ^= self.canonical(opponent ^ turned, mover | turned | bit);
+            }
+        }
+        (count, digest)
+    }
+
+    fn turned(&self, mover: u64, opponent: u64, bit: u64) -> u64 {
+        const LEFT: u64 = 0xfefe_fefe_fefe_fefe;
+        const RIGHT: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+        let steps: [(i32, u64); 8] = [
+            (1, LEFT),
+            (-1, RIGHT),
+            (8, u64::MAX),
+            (-8, u64::MAX),
+            (9, LEFT),
+            (7, RIGHT),
+            (-7, LEFT),
+            (-9, RIGHT),
+        ];
+        let mut all = 0;
+        for (shift, mask) in steps {
+            let step = |x: u64| mask & if shift > 0 { x << shift } else { x >> -shift };
+            let (mut run, mut at) = (0, step(bit));
+            while at & opponent != 0 {
+                run |= at;
+                at = step(at);
+            }
+            if at & mover != 0 {
+                all |= run;
+            }
+        }
+        all
+    }
+
+    fn canonical(&self, mover: u64, opponent: u64) -> u64 {
+        let image = |bytes: &[[u32; 256]; 8], x: u64| {
+            (0..8).fold(0, |image, b| image | bytes[b][(x >> (8 * b) & 0xff) as usize])
+        };
+        self.images
+            .iter()
+            .map(|bytes| {
+                u64::from(image(bytes, mover)) << self.squares | u64::from(image(bytes, opponent))
+            })
+            .min()
+            .unwrap_or(0)
+    }
+}

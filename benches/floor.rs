@@ -1,0 +1,97 @@
+//! The floor ratio: the whole pipeline (enumerate to disk, solve, write the columns) over merely
+//! generating and canonicalising every successor once, on the same threads in the same run.
+//!
+//! `cargo bench --bench floor`; `YOMIKIRI_BENCH_RUNS` says how often each is timed (the best counts).
+
+mod common;
+
+use std::time::Duration;
+
+use common::{COUNTS, PlainKernel, solve, table_in, timed};
+use rayon::prelude::*;
+use yomikiri::game::Game;
+use yomikiri::game::othello::{Board, Othello};
+use yomikiri::graph::Graph;
+use yomikiri::solve::Order;
+
+fn main() {
+    let runs = std::env::var("YOMIKIRI_BENCH_RUNS").ok().and_then(|n| n.parse().ok()).unwrap_or(7);
+    for (rows, columns, states, moves) in COUNTS {
+        measure(rows, columns, states, moves, runs);
+    }
+}
+
+/// How many successors all boards have, and the exclusive or of their canonical keys.
+fn generate(game: &Othello<u64>, boards: &[Board]) -> (u64, u64) {
+    let (mut count, mut digest) = (0, 0);
+    for board in boards {
+        game.for_each_successor(board, |action, successor| {
+            if !game.is_pass(action) {
+                count += 1;
+                digest ^= game.canonical(&successor).key;
+            }
+        });
+    }
+    (count, digest)
+}
+
+fn measure(rows: usize, columns: usize, states: u64, moves: u64, runs: usize) {
+    let game = Othello::<u64>::new(rows, columns, true);
+    let plain = PlainKernel::new(&game);
+    let scratch = tempfile::tempdir().expect("a directory for tables");
+    let table = table_in(&scratch.path().join("first"), &game);
+    let graph = Graph::open(&table).expect("the table opens");
+    let boards: Vec<Board> =
+        graph.keys().of::<u64>().iter().filter_map(|&key| game.state(key)).collect();
+    assert_eq!(boards.len() as u64, states);
+
+    let [mut own, mut other, mut floor, mut enumerated, mut solved] = [Duration::MAX; 5];
+    for run in 0..runs {
+        let (time, made) = timed(|| generate(&game, &boards));
+        assert_eq!(made.0, moves);
+        own = own.min(time);
+        let (time, compared) = timed(|| {
+            boards.iter().fold((0, 0), |(count, digest), b| {
+                let (n, d) = plain.expand(b.mover, b.opponent);
+                (count + n, digest ^ d)
+            })
+        });
+        assert_eq!(compared, made, "both kernels make the same successors");
+        other = other.min(time);
+        let (time, shared) = timed(|| {
+            boards
+                .par_chunks(4096)
+                .map(|chunk| generate(&game, chunk))
+                .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 ^ b.1))
+        });
+        assert_eq!(shared, made);
+        floor = floor.min(time);
+        let dir = scratch.path().join(run.to_string());
+        let (time, mut table) = timed(|| table_in(&dir, &game));
+        assert_eq!(table.manifest().counts.canonical, states);
+        enumerated = enumerated.min(time);
+        let (time, score) = timed(|| solve(&mut table, &game, Order::Topological));
+        assert_eq!(score, Some(if columns == 4 { -8 } else { 16 }));
+        solved = solved.min(time);
+        std::fs::remove_dir_all(&dir).expect("our own directory");
+    }
+    let each = |time: Duration| time.as_secs_f64() * 1e9 / moves as f64;
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    let threads = rayon::current_num_threads();
+    println!(
+        "{rows}x{columns}: {states} states, {moves} placements, {threads} threads, best of {runs}"
+    );
+    println!("  kernel, one thread     {:8.1} ns a successor", each(own));
+    println!(
+        "  plain kernel           {:8.1} ns a successor; ours takes {:.2} of it",
+        each(other),
+        own.as_secs_f64() / other.as_secs_f64()
+    );
+    println!("  floor, all threads     {:8.2} ms", ms(floor));
+    println!("  enumerate              {:8.2} ms", ms(enumerated));
+    println!("  value-iterate          {:8.2} ms", ms(solved));
+    println!(
+        "  floor ratio            {:8.2}",
+        (enumerated + solved).as_secs_f64() / floor.as_secs_f64()
+    );
+}

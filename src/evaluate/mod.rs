@@ -1,0 +1,42 @@
+//! Policies measured on solved tables, exactly.
+//!
+//! * [`accuracy`] asks a policy for its move in every position that a table stands for and sets the
+//!   probabilities against the moves' exact values;
+//! * [`AccuracyReport`] puts the figures of several policies beside the facts of the table, as data
+//!   for people's programs (`docs/report-schema.md`) and for [`render`](crate::render);
+//! * [`Perfect`] plays a table's best moves, and [`build`] makes a policy from what a person wrote.
+//!
+//! All values are the mover's. Figures are expectations over the policy's probabilities and do not
+//! depend on the number of threads: not in their last bit.
+
+mod accuracy;
+mod figures;
+mod perfect;
+mod report;
+
+pub use accuracy::{LayerAccuracy, PolicyAccuracy, accuracy, judged_positions};
+pub use figures::{Blunders, Figures, FiguresBySet};
+pub use perfect::Perfect;
+pub use report::{AccuracyReport, RootFacts, SCHEMA, SCHEMA_VERSION, TableFacts};
+
+use crate::game::Game;
+use crate::graph::Graph;
+use crate::policy::{Greedy, Policy, PolicySpec, Random, Weights, WeightsError};
+use crate::solve::Solved;
+
+/// Makes the policy that is meant for a game, the perfect one from its solved table; reads the
+/// file of weights if one is named.
+pub fn build<'a, G: Game>(
+    spec: &PolicySpec,
+    game: &G,
+    graph: &'a Graph,
+    solved: &'a Solved,
+) -> Result<Box<dyn Policy<G> + 'a>, WeightsError> {
+    Ok(match spec {
+        PolicySpec::Random => Box::new(Random),
+        PolicySpec::Greedy => Box::new(Greedy),
+        PolicySpec::Weights => Box::new(Weights::of_board(game.spec())),
+        PolicySpec::WeightsFile(path) => Box::new(Weights::read(game.spec(), path)?),
+        PolicySpec::Perfect => Box::new(Perfect::new(graph, solved)),
+    })
+}

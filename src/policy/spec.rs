@@ -1,0 +1,93 @@
+//! What a person writes for a policy: `greedy`, `weights:FILE`.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Which policy is meant. The text form reads back as the same specification.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PolicySpec {
+    /// [`Random`](super::Random).
+    Random,
+    /// [`Greedy`](super::Greedy).
+    Greedy,
+    /// [`Weights`](super::Weights) by the built-in rule for the board's shape.
+    Weights,
+    /// [`Weights`](super::Weights) from a file.
+    WeightsFile(PathBuf),
+    /// The best moves of a solved table.
+    Perfect,
+}
+
+impl PolicySpec {
+    /// What can be written, for help and messages.
+    pub const KNOWN: &'static str = "random, greedy, weights, weights:FILE, perfect";
+}
+
+impl fmt::Display for PolicySpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PolicySpec::Random => f.write_str("random"),
+            PolicySpec::Greedy => f.write_str("greedy"),
+            PolicySpec::Weights => f.write_str("weights"),
+            PolicySpec::WeightsFile(path) => write!(f, "weights:{}", path.display()),
+            PolicySpec::Perfect => f.write_str("perfect"),
+        }
+    }
+}
+
+impl FromStr for PolicySpec {
+    type Err = PolicySpecError;
+
+    fn from_str(text: &str) -> Result<PolicySpec, PolicySpecError> {
+        match text.split_once(':') {
+            None => match text {
+                "random" => Ok(PolicySpec::Random),
+                "greedy" => Ok(PolicySpec::Greedy),
+                "weights" => Ok(PolicySpec::Weights),
+                "perfect" => Ok(PolicySpec::Perfect),
+                _ => Err(PolicySpecError::unknown(text)),
+            },
+            Some(("weights", "")) => Err(PolicySpecError(format!(
+                "policy '{text}' names no file; write weights:FILE, or weights for the built-in ones"
+            ))),
+            Some(("weights", path)) => Ok(PolicySpec::WeightsFile(PathBuf::from(path))),
+            Some(_) => Err(PolicySpecError::unknown(text)),
+        }
+    }
+}
+
+/// Text that names no policy; one line that lists what is known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PolicySpecError(String);
+
+impl PolicySpecError {
+    fn unknown(text: &str) -> PolicySpecError {
+        let known = PolicySpec::KNOWN;
+        PolicySpecError(format!("policy '{text}' is not known; known are {known}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specifications_read_back() {
+        for text in ["random", "greedy", "weights", "weights:a:b.txt", "perfect"] {
+            assert_eq!(text.parse::<PolicySpec>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_answered_with_what_is() {
+        for text in ["", "Random", "minimax", "greedy:2"] {
+            let message = text.parse::<PolicySpec>().unwrap_err().to_string();
+            assert!(message.contains(&format!("'{text}'")), "{message}");
+            assert!(message.contains(PolicySpec::KNOWN), "{message}");
+        }
+        let message = "weights:".parse::<PolicySpec>().unwrap_err().to_string();
+        assert!(message.contains("names no file"), "{message}");
+    }
+}

@@ -1,0 +1,261 @@
+//! What every game must keep to: the invariants of the page of `yomikiri::game`.
+//!
+//! A game is added by one line of the list at the end.
+
+mod common;
+
+use std::collections::{HashMap, HashSet};
+
+use common::Random;
+use yomikiri::game::othello::Othello;
+use yomikiri::game::{Game, Orientations, Position, Side, StateKey, Symmetry, WideKey};
+
+/// A key as the words that a table stores.
+fn words<K: StateKey>(key: &K) -> Vec<u64> {
+    let bytes = bytemuck::bytes_of(key).chunks_exact(8);
+    bytes.map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect()
+}
+
+/// Checks everything that concerns one state at a time, and the order of the keys of all of them.
+fn conforms<G: Game>(game: &G, states: impl Iterator<Item = G::State>) {
+    let states: HashSet<G::State> = states.collect();
+    for state in &states {
+        moves_conform(game, state);
+        symmetries_conform(game, state);
+        swapping_conforms(game, state);
+        notation_conforms(game, state);
+    }
+    keys_conform(game, &states);
+}
+
+fn moves_conform<G: Game>(game: &G, state: &G::State) {
+    let actions = game.actions(state);
+    assert!(actions.is_sorted_by(|a, b| a < b), "{actions:?} of {state:?}");
+    assert_eq!(game.is_terminal(state), actions.is_empty(), "{state:?}");
+    let only_a_pass = actions.len() == 1 && game.is_pass(actions[0]);
+    assert_eq!(game.must_pass(state), only_a_pass, "{state:?}");
+    let names: HashSet<_> = actions.iter().map(|&action| game.action_name(action)).collect();
+    assert_eq!(names.len(), actions.len(), "two moves share a name in {state:?}");
+
+    let mut visited = Vec::new();
+    game.for_each_successor(state, |action, after| {
+        visited.push(action);
+        assert_eq!(game.play(state, action), after, "{action:?} of {state:?}");
+        assert!((action.0 as usize) < game.action_count(), "{action:?} of {state:?}");
+        assert_eq!(game.state(game.key(&after)), Some(after), "{action:?} of {state:?}");
+        if game.is_pass(action) {
+            assert!(only_a_pass, "a pass besides other moves in {state:?}");
+            assert_eq!(after, game.swapped(state));
+            assert_eq!(game.layer(&after), game.layer(state), "a pass keeps the layer");
+        } else {
+            assert!(game.layer(&after) > game.layer(state), "{action:?} of {state:?}");
+        }
+        let (left, before) = (game.max_plies(&after), game.max_plies(state));
+        assert!(left < before, "max_plies {before} then {left} by {action:?} of {state:?}");
+    });
+    assert_eq!(visited, actions, "{state:?}");
+}
+
+fn symmetries_conform<G: Game>(game: &G, state: &G::State) {
+    let canonical = game.canonical(state);
+    assert_ne!(canonical.ties, 0);
+    for g in 0..game.group().order() as Symmetry {
+        let image = game.transform(state, g);
+        assert_eq!(game.transform(&image, game.group().inverse(g)), *state, "symmetry {g}");
+        assert_eq!(game.canonical(&image).key, canonical.key, "symmetry {g} of {state:?}");
+        let leads_there = game.key(&image) == canonical.key;
+        assert!(game.key(&image) >= canonical.key, "symmetry {g} of {state:?} is smaller");
+        assert_eq!(canonical.ties >> g & 1 == 1, leads_there, "symmetry {g} of {state:?}");
+        assert_eq!(game.layer(&image), game.layer(state));
+        for h in 0..game.group().order() as Symmetry {
+            let both = game.transform(state, game.group().product(h, g));
+            assert_eq!(game.transform(&image, h), both, "{h} after {g} of {state:?}");
+        }
+
+        let mut there = Vec::new();
+        for action in game.actions(state) {
+            let twin = game.transform_action(action, g);
+            there.push(twin);
+            assert_eq!(
+                game.play(&image, twin),
+                game.transform(&game.play(state, action), g),
+                "symmetry {g}, {action:?} of {state:?}"
+            );
+            assert_eq!(game.transform_action(twin, game.group().inverse(g)), action);
+        }
+        there.sort();
+        assert_eq!(game.actions(&image), there, "symmetry {g} of {state:?}");
+    }
+}
+
+fn swapping_conforms<G: Game>(game: &G, state: &G::State) {
+    let swapped = game.swapped(state);
+    assert_eq!(game.swapped(&swapped), *state);
+    assert_eq!(game.material(&swapped), -game.material(state), "{state:?}");
+    let (mine, theirs) = game.squares(state);
+    assert_eq!(mine & theirs, 0, "{state:?}");
+    assert_eq!(game.squares(&swapped), (theirs, mine), "{state:?}");
+}
+
+fn notation_conforms<G: Game>(game: &G, state: &G::State) {
+    for side in Side::ALL {
+        let position = Position { state: *state, side };
+        let text = game.notation(&position);
+        assert_eq!(game.parse_position(&text, &game.start()), Ok(position), "{text}");
+        let after_diagram =
+            format!("{}\n{} to move", game.diagram(&position), game.side_name(side));
+        assert_eq!(game.parse_position(&after_diagram, &game.start()), Ok(position));
+    }
+}
+
+fn keys_conform<G: Game>(game: &G, states: &HashSet<G::State>) {
+    let mut keys: Vec<G::Key> = states.iter().map(|state| game.key(state)).collect();
+    keys.sort();
+    for pair in keys.windows(2) {
+        assert_ne!(pair[0], pair[1], "two states share a key");
+        assert!(words(&pair[0]) < words(&pair[1]), "{pair:?} are stored in another order");
+        for bits in [1, 7, 16, 24] {
+            let prefix = |key: G::Key| key.prefix(game.key_bits(), bits);
+            assert!(prefix(pair[0]) <= prefix(pair[1]), "{pair:?} with {bits} bits");
+            assert!(prefix(pair[1]) < 1 << bits, "{pair:?} with {bits} bits");
+        }
+    }
+    for (key, state) in states.iter().map(|state| (game.key(state), state)) {
+        assert_eq!(game.state(key), Some(*state));
+        assert_eq!(words(&key).len(), G::Key::WORDS);
+    }
+}
+
+/// The states of `games` games played by chance, from the start to the end.
+fn chance_games<G: Game>(game: &G, games: usize) -> Vec<G::State> {
+    let mut random = Random(0);
+    let mut states = Vec::new();
+    for _ in 0..games {
+        let mut state = game.start().state;
+        let (bound, mut plies) = (game.max_plies(&state), 0);
+        loop {
+            states.push(state);
+            let actions = game.actions(&state);
+            if actions.is_empty() {
+                break;
+            }
+            state = game.play(&state, actions[random.below(actions.len())]);
+            plies += 1;
+        }
+        assert!(plies <= bound, "a game of {plies} plies where max_plies says {bound}");
+    }
+    states
+}
+
+type Folded<K> = HashMap<K, Orientations>;
+
+/// The actual positions that folded states with their orientations stand for.
+fn unfolded<G: Game>(game: &G, folded: &Folded<G::Key>) -> HashSet<Position<G::State>> {
+    let mut positions = HashSet::new();
+    for (&key, &orientations) in folded {
+        let state = game.state(key).unwrap();
+        for (g, side) in orientations.iter(game.group().order()) {
+            let position = Position { state: game.transform(&state, g), side };
+            assert!(positions.insert(position), "{position:?} is counted twice");
+            let smaller = (0..g).find(|&h| game.transform(&state, h) == position.state);
+            assert_eq!(smaller, None, "{position:?} is kept as {g}");
+        }
+    }
+    positions
+}
+
+fn folded_start<G: Game>(game: &G) -> Folded<G::Key> {
+    let start = game.start();
+    let canonical = game.canonical(&start.state);
+    let orientations = game.group().root_orientations(start.side, canonical.ties);
+    HashMap::from([(canonical.key, orientations)])
+}
+
+/// Ply by ply from the start: all actual positions, and the folded states with orientations.
+fn orientations_conform<G: Game>(game: &G, plies: u32) {
+    let mut actual = HashSet::from([game.start()]);
+    let mut folded = folded_start(game);
+    for ply in 0..=plies {
+        assert!(unfolded(game, &folded) == actual, "{} at ply {ply}", game.spec());
+        let before = std::mem::take(&mut actual);
+        for position in &before {
+            for action in game.actions(&position.state) {
+                actual.insert(game.advance(position, action));
+            }
+        }
+        folded = folded_step(game, &folded);
+    }
+}
+
+fn folded_step<G: Game>(game: &G, folded: &Folded<G::Key>) -> Folded<G::Key> {
+    let mut next = Folded::new();
+    for (&key, &from) in folded {
+        game.for_each_successor(&game.state(key).unwrap(), |_, after| {
+            let canonical = game.canonical(&after);
+            let passed_on = game.group().successor_orientations(from, canonical.ties);
+            next.entry(canonical.key).or_default().0 |= passed_on.0;
+        });
+    }
+    next
+}
+
+/// The whole game: passes bring both sides to the move of one state, also of one orientation.
+fn orientations_conform_to_the_end<G: Game>(game: &G) {
+    let mut actual = HashSet::from([game.start()]);
+    let mut open = vec![game.start()];
+    while let Some(position) = open.pop() {
+        for action in game.actions(&position.state) {
+            let after = game.advance(&position, action);
+            if actual.insert(after) {
+                open.push(after);
+            }
+        }
+    }
+    let mut all = folded_start(game);
+    let mut grown = all.clone();
+    while !grown.is_empty() {
+        let mut next = Folded::new();
+        for (key, more) in folded_step(game, &grown) {
+            let known = all.entry(key).or_default();
+            if known.0 | more.0 != known.0 {
+                known.0 |= more.0;
+                next.insert(key, *known);
+            }
+        }
+        grown = next;
+    }
+    assert_eq!(all.values().map(|o| o.count() as usize).sum::<usize>(), actual.len());
+    assert!(unfolded(game, &all) == actual);
+    let sides = |o: &Orientations| Side::ALL.map(|side| o.with(side, game.group().order()) != 0);
+    assert!(all.values().any(|o| sides(o) == [true, true]), "no state has both sides to move");
+}
+
+#[test]
+fn orientations_of_the_whole_4x4_game_are_the_actual_positions() {
+    orientations_conform_to_the_end(&Othello::<u64>::new(4, 4, true));
+    orientations_conform_to_the_end(&Othello::<u64>::new(4, 4, false));
+}
+
+/// One test a game: name, rules, and the plies to which its orientations are enumerated.
+macro_rules! games {
+    ($($name:ident: $game:expr, $plies:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            let game = $game;
+            conforms(&game, chance_games(&game, 40).into_iter());
+            orientations_conform(&game, $plies);
+        }
+    )*};
+}
+
+games! {
+    othello_4x4: Othello::<u64>::new(4, 4, true), 8;
+    othello_4x4_unfolded: Othello::<u64>::new(4, 4, false), 6;
+    othello_4x4_with_a_wide_key: Othello::<WideKey>::new(4, 4, true), 6;
+    othello_4x5: Othello::<u64>::new(4, 5, true), 7;
+    othello_5x4: Othello::<u64>::new(5, 4, true), 7;
+    othello_5x5: Othello::<u64>::new(5, 5, true), 6;
+    othello_6x6: Othello::<WideKey>::new(6, 6, true), 6;
+    othello_7x5: Othello::<WideKey>::new(7, 5, true), 6;
+    othello_8x8: Othello::<WideKey>::new(8, 8, true), 6;
+}
