@@ -3,10 +3,9 @@
 mod common;
 
 use std::fs;
-use std::path::Path;
 
-use common::tables::{Tables, copy_dir, files, solved_4x4};
-use yomikiri::table::{HEADER_BYTES, Manifest, Table, crc32};
+use common::tables::{Tables, copy_dir, edit_manifest, files, forge, solved_4x4};
+use yomikiri::table::{HEADER_BYTES, Manifest, Table};
 
 const NAME: &str = "othello-4x4";
 const ARRAYS: [&str; 11] = [
@@ -158,28 +157,6 @@ fn what_is_no_table_is_refused() {
         }
     }
     assert_eq!(files(tables.root()).len(), 1, "nothing was written");
-}
-
-/// Changes payload bytes of an array and makes every checksum right again, as the format says:
-/// CRC-32 of the payload; CRC-32 of the manifest's text with its own digits zero.
-fn forge(dir: &Path, array: &str, change: impl FnOnce(&mut [u8])) {
-    let path = dir.join(format!("{array}.npy"));
-    let mut bytes = fs::read(&path).unwrap();
-    let before = bytes.clone();
-    change(&mut bytes[HEADER_BYTES..]);
-    assert_ne!(before, bytes, "the forgery of {array} changes something");
-    fs::write(&path, &bytes).unwrap();
-    edit_manifest(dir, |manifest| {
-        manifest.arrays.get_mut(array).unwrap().crc32 =
-            format!("{:08x}", crc32(&bytes[HEADER_BYTES..]));
-    });
-}
-
-fn edit_manifest(dir: &Path, edit: impl FnOnce(&mut Manifest)) {
-    let path = dir.join("manifest.json");
-    let mut manifest = Table::open(dir).unwrap().manifest().clone();
-    edit(&mut manifest);
-    fs::write(&path, manifest.to_text()).unwrap();
 }
 
 fn words<T: bytemuck::Pod>(table: &Table, array: &str) -> Vec<T> {

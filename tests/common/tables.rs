@@ -11,7 +11,7 @@ use yomikiri::game::othello::Othello;
 use yomikiri::graph::{Enumerated, Graph, enumerate};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::solve::{Method, Run, SweepError, value_iterate};
-use yomikiri::table::{Store, Table};
+use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, crc32};
 
 use super::solved::{exactly, standard};
 
@@ -152,4 +152,27 @@ pub fn solved_4x4(tables: &Tables) -> Table {
         solve(&game, &mut table, &method, &Silent).unwrap();
     }
     table
+}
+
+/// Changes payload bytes of an array and makes every checksum right again, as the format says:
+/// CRC-32 of the payload; CRC-32 of the manifest's text with its own digits zero.
+pub fn forge(dir: &Path, array: &str, change: impl FnOnce(&mut [u8])) {
+    let path = dir.join(format!("{array}.npy"));
+    let mut bytes = fs::read(&path).unwrap();
+    let before = bytes.clone();
+    change(&mut bytes[HEADER_BYTES..]);
+    assert_ne!(before, bytes, "the forgery of {array} changes something");
+    fs::write(&path, &bytes).unwrap();
+    edit_manifest(dir, |manifest| {
+        manifest.arrays.get_mut(array).unwrap().crc32 =
+            format!("{:08x}", crc32(&bytes[HEADER_BYTES..]));
+    });
+}
+
+/// Changes a manifest and makes its checksum right again.
+pub fn edit_manifest(dir: &Path, edit: impl FnOnce(&mut Manifest)) {
+    let path = dir.join("manifest.json");
+    let mut manifest = Table::open(dir).unwrap().manifest().clone();
+    edit(&mut manifest);
+    fs::write(&path, manifest.to_text()).unwrap();
 }
