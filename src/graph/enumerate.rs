@@ -95,6 +95,7 @@ pub fn enumerate<G: Game>(
     store: &Store,
     progress: &dyn Progress,
 ) -> Result<Enumerated, GraphError> {
+    let first = first_layer(game, plan)?;
     let identity = plan.identity(game);
     let name = table_name(&identity);
     let place = store.place(&name);
@@ -109,7 +110,7 @@ pub fn enumerate<G: Game>(
     }
     let expected = estimate(game, plan).states;
     progress.begin(&format!("enumerating {name}"), Some(expected as u64));
-    let (mut work, resumed_at) = Work::open(game, plan, &place, identity)?;
+    let (mut work, resumed_at) = Work::open(game, plan, first, &place, identity)?;
     while work.step(progress)? {}
     let states = work.state.offsets.last().copied().unwrap_or(0);
     let place = work.finish()?;
@@ -154,6 +155,7 @@ impl<'a, G: Game> Work<'a, G> {
     fn open(
         game: &'a G,
         plan: &'a Plan<G::State>,
+        (layer, root_ids): Roots<G::Key>,
         place: &std::path::Path,
         identity: Identity,
     ) -> Result<(Self, Option<u32>), GraphError> {
@@ -184,7 +186,6 @@ impl<'a, G: Game> Work<'a, G> {
             let number = layer.number;
             return Ok((Work { game, plan, draft, state, layer, secured }, Some(number)));
         }
-        let (layer, root_ids) = first_layer(game, plan)?;
         let state = State {
             first_layer: layer.number,
             offsets: vec![0, layer.len() as u64],
@@ -344,11 +345,11 @@ impl<'a, G: Game> Work<'a, G> {
     }
 }
 
+/// The layer of the roots and the place of each root in it.
+type Roots<K> = (Layer<K>, Vec<u64>);
+
 /// The layer of the roots, closed under passes, and the place of each root in it.
-fn first_layer<G: Game>(
-    game: &G,
-    plan: &Plan<G::State>,
-) -> Result<(Layer<G::Key>, Vec<u64>), GraphError> {
+fn first_layer<G: Game>(game: &G, plan: &Plan<G::State>) -> Result<Roots<G::Key>, GraphError> {
     let records: Vec<_> = plan
         .roots
         .iter()
