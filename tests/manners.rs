@@ -5,6 +5,7 @@ mod common;
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use common::tables::{Ran, Tables, files, solved_4x4};
 use serde_json::Value;
@@ -135,7 +136,6 @@ fn bad_input_is_one_line_and_changes_nothing() {
         (&["enumerate", "--size", "4x"], "'4x'"),
         (&["enumerate", "--size", "foo"], "'foo'"),
         (&["perft", "--size", "4x4x4"], "'4x4x4'"),
-        (&["enumerate", "--size", "8"], "othello-8x8"),
         (&["enumerate", "--size", "6", "--max-depth", "0"], "--max-depth 0"),
         (&["enumerate", "--max-states", "0"], "--max-states"),
         (&["enumerate", "--root", "XO!?"], "'!'"),
@@ -177,6 +177,35 @@ fn bad_input_is_one_line_and_changes_nothing() {
         let ran = tables.run(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}: {ran:?}");
     }
+}
+
+#[test]
+fn what_cannot_fit_is_refused_before_any_work() {
+    let tables = Tables::new();
+    let mut command = tables.solver(&["enumerate", "--size", "8"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Work once begun would fill the memory.
+    let refused = (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        child.try_wait().unwrap().is_some()
+    });
+    child.kill().unwrap();
+    assert!(refused, "it began");
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    let line = ran.refused("8x8");
+    assert!(line.contains("othello-8x8") && line.contains("--max-depth"), "{line}");
+    assert_eq!(fs::read_dir(tables.root()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_refusal_of_the_system_is_told_once_and_is_no_bad_input() {
+    let tables = Tables::new();
+    let file = tables.place("file");
+    fs::write(&file, "").unwrap();
+    let ran = tables.run(&["enumerate", "--tables", file.to_str().unwrap()]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (1, 1), "{ran:?}");
+    assert_eq!(ran.stderr.matches("os error").count(), 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains(file.to_str().unwrap()), "{}", ran.stderr);
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub enum TableError {
         path: PathBuf,
     },
     /// The operating system refused.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}", path.display())]
     Io {
         /// What was tried: `read`, `write`, …
         action: &'static str,
