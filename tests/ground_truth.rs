@@ -10,7 +10,7 @@ use common::solved::{both, enumerated, exactly, solve, solved, standard};
 use serde_json::Value;
 use yomikiri::game::othello::Othello;
 use yomikiri::game::{Empties, Game};
-use yomikiri::graph::Graph;
+use yomikiri::graph::{Graph, Plan};
 use yomikiri::solve::{Method, Order, Solved};
 use yomikiri::table::{Manifest, Table};
 
@@ -168,7 +168,8 @@ fn bounds_enclose_the_value() {
         (late, Some(7), Some(300)),
     ] {
         let start = if root == game.start() { "standard" } else { "custom" }.to_string();
-        let plan = yomikiri::graph::Plan { start, roots: vec![root], max_depth, max_states };
+        let roots = vec![root];
+        let plan = Plan { start, roots, max_depth, max_states, ..standard(&game) };
         let (_dir, table) = solved(&game, &plan);
         let graph = Graph::open(&table).unwrap();
         let solved = Solved::open(&table).unwrap().unwrap();

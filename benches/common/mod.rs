@@ -9,7 +9,7 @@ use yomikiri::game::{Empties, Game, Score};
 use yomikiri::graph::{Graph, Plan, enumerate};
 use yomikiri::progress::Silent;
 use yomikiri::solve::{Method, Order, value_iterate};
-use yomikiri::table::{Store, Table};
+use yomikiri::table::{CHECKPOINT_AFTER, Store, Table};
 
 /// Canonical states and placing moves from the standard start (`tests/data/othello.json`).
 pub const COUNTS: [(usize, usize, u64, u64); 2] =
@@ -21,6 +21,7 @@ pub fn plan<G: Game>(game: &G) -> Plan<G::State> {
         roots: vec![game.start()],
         max_depth: None,
         max_states: None,
+        checkpoint_after: CHECKPOINT_AFTER,
     }
 }
 
@@ -31,6 +32,7 @@ pub fn method<G: Game>(game: &G, order: Order) -> Method {
         empties: Empties::Uncounted,
         discount: None,
         max_score: Score((game.action_count() - 1) as i8),
+        checkpoint_after: CHECKPOINT_AFTER,
     }
 }
 

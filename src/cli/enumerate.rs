@@ -11,9 +11,8 @@ use super::guard;
 use crate::game::{Game, GameSpec, GameVisitor, Position};
 use crate::graph::{Enumerated, Plan, enumerate, estimate, table_name};
 use crate::render::Grid;
-use crate::render::number::bytes;
-use crate::render::number::thousands;
-use crate::table::{Counts, Manifest, Table};
+use crate::render::number::{bytes, thousands};
+use crate::table::{CHECKPOINT_AFTER, Counts, Manifest, Table};
 
 /// Enumerate all reachable states of a board into a table
 #[derive(Debug, clap::Args)]
@@ -89,6 +88,7 @@ impl GameVisitor for Enumerate<'_> {
             roots,
             max_depth: *max_depth,
             max_states: *max_states,
+            checkpoint_after: CHECKPOINT_AFTER,
         };
         make(&game, &plan, self.context, *force)
     }
@@ -158,9 +158,10 @@ fn print(made: &Enumerated, context: &mut Context) -> anyhow::Result<()> {
 
 /// The payload of all arrays, in bytes.
 pub(super) fn size_of_table(table: &Table) -> u64 {
-    let manifest = table.manifest();
-    let width = |dtype: &str| dtype[2..].parse::<u64>().unwrap_or(1);
-    manifest.arrays.values().map(|a| a.shape.iter().product::<u64>() * width(&a.dtype)).sum()
+    let width = |dtype: &str| dtype.get(2..).and_then(|w| w.parse::<u64>().ok()).unwrap_or(1);
+    let arrays = table.manifest().arrays.values();
+    let sizes = arrays.map(|a| a.shape.iter().fold(width(&a.dtype), |n, &d| n.saturating_mul(d)));
+    sizes.fold(0, u64::saturating_add)
 }
 
 /// The counts of a table with their meaning, in all and by discs.

@@ -18,6 +18,9 @@ pub(super) fn check(
     context: &Context,
     force: bool,
 ) -> Result<(), UserError> {
+    if !force {
+        check_room(what, estimate, context)?;
+    }
     if estimate.states >= LARGE {
         let about = if estimate.exact { "" } else { "about " };
         context.remark(format!(
@@ -27,9 +30,10 @@ pub(super) fn check(
             bytes(estimate.memory)
         ));
     }
-    if force {
-        return Ok(());
-    }
+    Ok(())
+}
+
+fn check_room(what: &str, estimate: &Estimate, context: &Context) -> Result<(), UserError> {
     check_memory(what, estimate.memory)?;
     if let Some(free) = free_disk(context.store.root())
         && estimate.disk > free

@@ -21,8 +21,11 @@ pub(super) struct Args {
     /// A table's name or directory
     table: String,
     /// A board, an OBF line, digits, a transcript, 'start', or '-' to read it from stdin
-    #[arg(required = true, num_args = 1.., allow_hyphen_values = true)]
-    position: Vec<String>,
+    // Takes one value that may begin with a hyphen: more of them would swallow the options after.
+    #[arg(allow_hyphen_values = true)]
+    position: String,
+    /// The rest of a position that is not quoted
+    rest: Vec<String>,
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
@@ -34,7 +37,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         ))
         .into());
     };
-    let mut text = args.position.join(" ");
+    let mut text = [&[args.position], &args.rest[..]].concat().join(" ");
     if text == "-" {
         text.clear();
         std::io::stdin().read_to_string(&mut text)?;

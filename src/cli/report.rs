@@ -13,7 +13,7 @@ use crate::graph::{Graph, Plan};
 use crate::policy::PolicySpec;
 use crate::render::{Part, accuracy_text};
 use crate::solve::Solved;
-use crate::table::Table;
+use crate::table::{CHECKPOINT_AFTER, Table};
 
 /// Measure policies against the solution, building the table if it is not there
 ///
@@ -112,6 +112,7 @@ impl GameVisitor for Whole<'_> {
             roots: vec![game.start()],
             max_depth: None,
             max_states: None,
+            checkpoint_after: CHECKPOINT_AFTER,
         };
         let made = make(&game, &plan, self.context, self.force)?;
         if !made.reused {

@@ -6,7 +6,7 @@ use super::position::{is_folded, spec_of};
 use crate::game::{Empties, Game, GameVisitor, Score};
 use crate::graph::Graph;
 use crate::solve::{Method, Order, Run, value_iterate};
-use crate::table::Table;
+use crate::table::{CHECKPOINT_AFTER, Table};
 
 /// How to solve, before the game is known.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,7 @@ impl GameVisitor for Solve<'_> {
             empties: wish.empties,
             discount: wish.discount,
             max_score: Score((game.action_count() - 1) as i8),
+            checkpoint_after: CHECKPOINT_AFTER,
         };
         let terminal = graph.terminal_scores(&game, wish.empties);
         let run =

@@ -104,7 +104,8 @@ impl Neg for Score {
     type Output = Score;
 
     fn neg(self) -> Score {
-        Score(-self.0)
+        // Saturating, so that a byte of a table that is no score can be looked at.
+        Score(self.0.saturating_neg())
     }
 }
 

@@ -31,6 +31,9 @@ pub struct Plan<S> {
     pub max_depth: Option<u32>,
     /// Begin no layer that would make the table larger than this many states.
     pub max_states: Option<u64>,
+    /// Secure the work at the end of a layer when it has gone on for this long since it last was;
+    /// usually [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No part of the table's identity.
+    pub checkpoint_after: Duration,
 }
 
 /// The outcome of [`enumerate`].
@@ -43,9 +46,6 @@ pub struct Enumerated {
     /// The layer at which the work of an earlier, interrupted process was taken up.
     pub resumed_at: Option<u32>,
 }
-
-/// How long work may go on before it is secured by a checkpoint at the end of a layer.
-const CHECKPOINT_AFTER: Duration = Duration::from_millis(400);
 
 impl<S: Copy> Plan<S> {
     /// What the table of this plan is made from.
@@ -95,6 +95,7 @@ pub fn enumerate<G: Game>(
     store: &Store,
     progress: &dyn Progress,
 ) -> Result<Enumerated, GraphError> {
+    let first = first_layer(game, plan)?;
     let identity = plan.identity(game);
     let name = table_name(&identity);
     let place = store.place(&name);
@@ -109,7 +110,7 @@ pub fn enumerate<G: Game>(
     }
     let expected = estimate(game, plan).states;
     progress.begin(&format!("enumerating {name}"), Some(expected as u64));
-    let (mut work, resumed_at) = Work::open(game, plan, &place, identity)?;
+    let (mut work, resumed_at) = Work::open(game, plan, first, &place, identity)?;
     while work.step(progress)? {}
     let states = work.state.offsets.last().copied().unwrap_or(0);
     let place = work.finish()?;
@@ -154,6 +155,7 @@ impl<'a, G: Game> Work<'a, G> {
     fn open(
         game: &'a G,
         plan: &'a Plan<G::State>,
+        (layer, root_ids): Roots<G::Key>,
         place: &std::path::Path,
         identity: Identity,
     ) -> Result<(Self, Option<u32>), GraphError> {
@@ -184,7 +186,6 @@ impl<'a, G: Game> Work<'a, G> {
             let number = layer.number;
             return Ok((Work { game, plan, draft, state, layer, secured }, Some(number)));
         }
-        let (layer, root_ids) = first_layer(game, plan)?;
         let state = State {
             first_layer: layer.number,
             offsets: vec![0, layer.len() as u64],
@@ -251,7 +252,7 @@ impl<'a, G: Game> Work<'a, G> {
         self.state.offsets.push(total);
         self.layer = next;
         self.append_states()?;
-        if self.secured.elapsed() > CHECKPOINT_AFTER {
+        if self.secured.elapsed() >= self.plan.checkpoint_after {
             self.draft.checkpoint(&self.state)?;
             self.secured = Instant::now();
         }
@@ -344,11 +345,11 @@ impl<'a, G: Game> Work<'a, G> {
     }
 }
 
+/// The layer of the roots and the place of each root in it.
+type Roots<K> = (Layer<K>, Vec<u64>);
+
 /// The layer of the roots, closed under passes, and the place of each root in it.
-fn first_layer<G: Game>(
-    game: &G,
-    plan: &Plan<G::State>,
-) -> Result<(Layer<G::Key>, Vec<u64>), GraphError> {
+fn first_layer<G: Game>(game: &G, plan: &Plan<G::State>) -> Result<Roots<G::Key>, GraphError> {
     let records: Vec<_> = plan
         .roots
         .iter()

@@ -152,6 +152,7 @@ impl Graph {
             && self.edge_offsets.len() == states + 1
             && actions == self.edge_targets.len()
             && ascending
+            && table.manifest().root_ids.iter().all(|&id| id < states as u64)
             && self.layer_offsets.first() == Some(&0)
             && self.layer_offsets.last() == Some(&(states as u64));
         if fits {
@@ -161,11 +162,11 @@ impl Graph {
         Err(TableError::damaged(&manifest, "its arrays' lengths do not fit each other"))
     }
 
-    /// That offsets ascend to the number of edges and every target is a row. The checksums have
+    /// That offsets ascend to the number of edges and that edges lead where sweeps may look: on to
+    /// a later layer, or by a pass to a state of the same whose own edges do. The checksums have
     /// already matched; this guards against a table that was written wrong.
     fn check_edges(&self, table: &Table) -> Result<(), TableError> {
         use rayon::prelude::*;
-        let states = self.states() as u32;
         let edges = self.edge_targets.len() as u64;
         let offsets: &[u64] = &self.edge_offsets;
         let ascending = offsets.par_windows(2).with_min_len(1 << 16).all(|o| o[0] <= o[1])
@@ -177,11 +178,30 @@ impl Graph {
                 "its offsets are wrong",
             ));
         }
-        let targets: &[u32] = &self.edge_targets;
-        if !targets.par_iter().with_min_len(1 << 16).all(|&target| target < states) {
-            return Err(TableError::damaged(&table.path_of("edge_targets"), "a target is no row"));
+        let complete = table.manifest().complete;
+        for layer in self.layers() {
+            let rows = layer.clone().into_par_iter().with_min_len(1 << 14);
+            if let Some(row) = rows.find_first(|&row| !self.leads_on(row, &layer, complete)) {
+                let what = format!("the edges of row {row} lead nowhere");
+                return Err(TableError::damaged(&table.path_of("edge_targets"), what));
+            }
         }
         Ok(())
+    }
+
+    fn leads_on(&self, row: usize, layer: &Range<usize>, complete: bool) -> bool {
+        let later = |target: &u32| (layer.end..self.states()).contains(&(*target as usize));
+        match &self.edge_targets[self.edges_of(row)] {
+            [] => match self.kind(row) {
+                StateKind::Terminal => true,
+                StateKind::Frontier => !complete,
+                StateKind::Interior => false,
+            },
+            [pass] if layer.contains(&(*pass as usize)) => {
+                self.edge_targets[self.edges_of(*pass as usize)].iter().all(later)
+            }
+            edges => edges.iter().all(later),
+        }
     }
 
     /// How many states there are.

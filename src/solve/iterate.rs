@@ -25,6 +25,9 @@ pub struct Method {
     pub discount: Option<f64>,
     /// The largest score the game can end with.
     pub max_score: Score,
+    /// Secure the work when it has gone on for this long since it last was; usually
+    /// [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No influence on any value.
+    pub checkpoint_after: Duration,
 }
 
 /// What [`value_iterate`] did.
@@ -37,9 +40,6 @@ pub struct Run {
     /// The sweep and layer at which an interrupted run was taken up.
     pub resumed: bool,
 }
-
-/// How long sweeping may go on before its state is secured.
-const CHECKPOINT_AFTER: Duration = Duration::from_millis(400);
 
 /// Solves a table: sweeps until the residual is below `theta` and installs the columns.
 ///
@@ -56,18 +56,16 @@ pub fn value_iterate(
 ) -> Result<Run, SweepError> {
     method.check(table)?;
     let _lock = table.lock()?;
+    let (identity, scratch) = (method.identity(table), Scratch::of(table.dir()));
     if let Some(sweeps) = columns::already_there(table, method) {
+        // A process that ended between installing the columns and this left its scratch.
+        if scratch.state::<State>().is_some_and(|state| state.identity == identity) {
+            scratch.remove();
+        }
         return Ok(Run { sweeps, already_solved: true, resumed: false });
     }
-    let mut run = Iteration {
-        graph,
-        terminal,
-        method,
-        identity: method.identity(table),
-        scratch: Scratch::of(table.dir()),
-        progress,
-        on_sweep: &mut on_sweep,
-    };
+    let mut run =
+        Iteration { graph, terminal, method, identity, scratch, progress, on_sweep: &mut on_sweep };
     let (sweeps, resumed) = if let Some(discount) = method.discount {
         let swept = run.run(&DiscountBackup { discount: discount as f32 })?;
         columns::install_discounted(table, method, &swept.values, &swept.sweeps)?;
@@ -109,7 +107,8 @@ impl Method {
     /// What a scratch must have been made for to be gone on with.
     fn identity(&self, table: &Table) -> String {
         let targets = table.manifest().arrays.get("edge_targets").map(|a| a.crc32.clone());
-        format!("{:?} {:?} {:?} {:?}", self.order, self.empties, self.discount, targets)
+        let Method { order, theta, empties, discount, .. } = self;
+        format!("{order:?} {theta} {empties:?} {discount:?} {targets:?}")
     }
 }
 
@@ -194,7 +193,7 @@ impl Iteration<'_> {
                 partial = merge(partial, change);
                 self.progress.advance(count);
                 // The confirming sweep changes nothing, so only the first need be secured.
-                if sweeps.is_empty() && secured.elapsed() > CHECKPOINT_AFTER {
+                if sweeps.is_empty() && secured.elapsed() >= self.method.checkpoint_after {
                     self.save_rows(&values, start, unsaved_to, partial)?;
                     (secured, unsaved_to) = (Instant::now(), start);
                 }
@@ -240,7 +239,7 @@ impl Iteration<'_> {
             }
         }
         let mut next = values.clone();
-        let mut secured = Instant::now();
+        let (mut secured, mut secured_sweeps) = (Instant::now(), sweeps.len());
         loop {
             let title = format!("sweep {}", sweeps.len() + 1);
             self.progress.begin(&title, Some(states as u64));
@@ -250,7 +249,7 @@ impl Iteration<'_> {
             if self.done(&mut sweeps, sweep) {
                 return Ok(Swept { values, sweeps, resumed });
             }
-            if secured.elapsed() > CHECKPOINT_AFTER {
+            if secured.elapsed() >= self.method.checkpoint_after {
                 let file = values_after(sweeps.len());
                 self.scratch.write_at(&file, 0, bytemuck::cast_slice(&values))?;
                 self.scratch.save(&State {
@@ -259,14 +258,15 @@ impl Iteration<'_> {
                     from: 0,
                     partial: NOTHING,
                 })?;
-                secured = Instant::now();
+                self.scratch.remove_file(&values_after(secured_sweeps));
+                (secured, secured_sweeps) = (Instant::now(), sweeps.len());
             }
         }
     }
 }
 
-/// The file of the values after so many sweeps: two files in turn, so that the one that the state
-/// speaks of stays whole while the other is written.
+/// The file of the values after so many sweeps. The one that the state speaks of stays whole while
+/// the next is written, and is removed after it.
 fn values_after(sweeps: usize) -> String {
     format!("values-{sweeps}")
 }

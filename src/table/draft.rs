@@ -151,10 +151,8 @@ impl Draft {
     /// table to its place, where there must be none yet.
     pub fn commit(mut self, mut manifest: Manifest) -> Result<PathBuf, TableError> {
         manifest.arrays.clear();
-        let mut drop_later = vec![self.dir.join("checkpoint.json")];
         for (name, growing) in &mut self.arrays {
             if growing.scratch {
-                drop_later.push(self.dir.join(format!("{name}.npy")));
                 continue;
             }
             let rows = growing.stream.len_bytes() / growing.row_bytes;
@@ -172,12 +170,27 @@ impl Draft {
             manifest.arrays.insert(name.to_string(), entry);
         }
         write_manifest(&self.dir, &manifest)?;
-        for path in drop_later {
-            let _ = fs::remove_file(path);
-        }
+        self.remove_all_but(&manifest)?;
         fs::rename(&self.dir, &self.place).at("write", &self.place)?;
         sync_dir(self.place.parent().unwrap_or(Path::new(".")))?;
         Ok(self.place)
+    }
+}
+
+impl Draft {
+    /// Removes what is no part of the table: the checkpoint, scratch arrays, and the halves that
+    /// killed processes left of them.
+    fn remove_all_but(&self, manifest: &Manifest) -> Result<(), TableError> {
+        for entry in fs::read_dir(&self.dir).at("read", &self.dir)?.flatten() {
+            let name = entry.file_name();
+            let array = Path::new(&name).file_stem().and_then(|stem| stem.to_str());
+            let is_array = Path::new(&name).extension().is_some_and(|e| e == "npy")
+                && array.is_some_and(|array| manifest.arrays.contains_key(array));
+            if name != "manifest.json" && !is_array {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        Ok(())
     }
 }
 

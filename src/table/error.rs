@@ -15,7 +15,7 @@ pub enum TableError {
         hint: String,
     },
     /// The directory or file is something else than a table.
-    #[error("{} is not a table of this program: {what}", path.display())]
+    #[error("{} is not a table of this program: {what}; name another, or make one with 'solver enumerate'", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -50,7 +50,7 @@ pub enum TableError {
         path: PathBuf,
     },
     /// The operating system refused.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}", path.display())]
     Io {
         /// What was tried: `read`, `write`, …
         action: &'static str,

@@ -16,6 +16,7 @@ mod store;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub use draft::{Draft, Lengths, Resumed};
 pub use error::TableError;
@@ -32,6 +33,9 @@ use error::IoContext;
 #[cfg(target_endian = "big")]
 compile_error!("tables are little-endian and mapped as they are: no big-endian machines");
 
+/// How long work on a table may go on, unless told otherwise, before it is secured by a checkpoint.
+pub const CHECKPOINT_AFTER: Duration = Duration::from_millis(400);
+
 /// An opened table.
 #[derive(Debug)]
 pub struct Table {
@@ -45,7 +49,7 @@ impl Table {
         let path = dir.join("manifest.json");
         let bytes = fs::read(&path).map_err(|source| {
             let hint = if dir.is_dir() {
-                "the directory has no manifest.json".to_string()
+                "the directory has no manifest.json; make one with 'solver enumerate'".to_string()
             } else {
                 "make one with 'solver enumerate'".to_string()
             };
@@ -129,8 +133,7 @@ impl Table {
         let mut bytes = 0;
         for (name, entry) in &self.manifest.arrays {
             let path = self.path_of(name);
-            let file = fs::File::open(&path).at("read", &path)?;
-            let file = mmap::map_read_only(&file).at("map", &path)?;
+            let file = npy::map(&path)?;
             let header = npy::header(&path, &entry.dtype, &entry.shape)?;
             if file.len() < HEADER_BYTES || file[..HEADER_BYTES] != header[..] {
                 return Err(TableError::damaged(&path, "its header is not the manifest's"));

@@ -54,8 +54,19 @@ pub(super) fn header(path: &Path, descr: &str, shape: &[u64]) -> Result<Vec<u8>,
         .writer(&mut bytes)
         .write_header_only()
         .at("write the header of", path)?;
-    assert_eq!(bytes.len(), HEADER_BYTES, "a header of up to two dimensions fits its room");
+    if bytes.len() != HEADER_BYTES {
+        return Err(TableError::damaged(path, format!("no array here has the shape {shape:?}")));
+    }
     Ok(bytes)
+}
+
+/// Maps a table's file; one that is missing is damage to the table.
+pub(super) fn map(path: &Path) -> Result<Mmap, TableError> {
+    let file = File::open(path).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => TableError::damaged(path, "the file is missing"),
+        _ => TableError::Io { action: "open", path: path.to_path_buf(), source },
+    })?;
+    map_read_only(&file).at("map", path)
 }
 
 /// A read-only array of `T`, mapped.
@@ -70,13 +81,9 @@ impl<T: Element> Array<T> {
     /// Maps the file and checks header and length against what is expected: rows of `T`, `rows`
     /// of them. The payload is not read.
     pub fn open(path: &Path, rows: u64) -> Result<Array<T>, TableError> {
-        let file = File::open(path).map_err(|source| match source.kind() {
-            std::io::ErrorKind::NotFound => TableError::damaged(path, "the file is missing"),
-            _ => TableError::Io { action: "open", path: path.to_path_buf(), source },
-        })?;
-        let map = map_read_only(&file).at("map", path)?;
+        let map = map(path)?;
         let expected = header(path, T::DESCR, &shape_of::<T>(rows))?;
-        let length = HEADER_BYTES as u64 + rows * size_of::<T>() as u64;
+        let length = rows.saturating_mul(size_of::<T>() as u64).saturating_add(HEADER_BYTES as u64);
         if map.len() as u64 != length {
             return Err(TableError::damaged(
                 path,

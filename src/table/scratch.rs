@@ -60,6 +60,11 @@ impl Scratch {
         write_atomically(&self.dir.join("state.json"), &text)
     }
 
+    /// Removes one file; it does not matter if there is none.
+    pub fn remove_file(&self, name: &str) {
+        let _ = fs::remove_file(self.dir.join(name));
+    }
+
     /// Removes the files; it does not matter if there are none.
     pub fn remove(self) {
         let _ = fs::remove_dir_all(&self.dir);

@@ -3,6 +3,7 @@
 
 pub mod plain;
 pub mod solved;
+pub mod tables;
 
 /// A small repeatable source of numbers (SplitMix64), so that a failure can be run again.
 pub struct Random(pub u64);

@@ -6,12 +6,13 @@ use yomikiri::game::{Empties, Game, Position, Score};
 use yomikiri::graph::{Graph, Plan, enumerate};
 use yomikiri::progress::Silent;
 use yomikiri::solve::{Method, Order, value_iterate};
-use yomikiri::table::{Store, Table};
+use yomikiri::table::{CHECKPOINT_AFTER, Store, Table};
 
 /// The plan of everything that can be reached from the standard start.
 pub fn standard<G: Game>(game: &G) -> Plan<G::State> {
     let (start, roots) = ("standard".to_string(), vec![game.start()]);
-    Plan { start, roots, max_depth: None, max_states: None }
+    let checkpoint_after = CHECKPOINT_AFTER;
+    Plan { start, roots, max_depth: None, max_states: None, checkpoint_after }
 }
 
 /// The same with either side to move first.
@@ -29,6 +30,7 @@ pub fn exactly<G: Game>(game: &G) -> Method {
         empties: Empties::Uncounted,
         discount: None,
         max_score: Score((game.action_count() - 1) as i8),
+        checkpoint_after: CHECKPOINT_AFTER,
     }
 }
 

@@ -18,7 +18,7 @@ use yomikiri::policy::{MICRO, Policy, PolicySpec, Weights};
 use yomikiri::progress::Silent;
 use yomikiri::render::accuracy_text;
 use yomikiri::solve::{Method, Order, Solved, value_iterate};
-use yomikiri::table::{Store, Table};
+use yomikiri::table::{CHECKPOINT_AFTER, Store, Table};
 
 const POLICIES: [&str; 4] = ["random", "greedy", "weights", "perfect"];
 /// The nonterminal actual positions of 4×4.
@@ -41,6 +41,7 @@ impl Opened {
             roots: vec![game.start()],
             max_depth,
             max_states: None,
+            checkpoint_after: CHECKPOINT_AFTER,
         };
         let mut table = enumerate(&game, &plan, &Store::at(dir.path()), &Silent).unwrap().table;
         let graph = Graph::open_checked(&table).unwrap();
@@ -50,6 +51,7 @@ impl Opened {
             empties: Empties::Uncounted,
             discount: None,
             max_score: Score(16),
+            checkpoint_after: CHECKPOINT_AFTER,
         };
         let terminal = graph.terminal_scores(&game, method.empties);
         value_iterate(&mut table, &graph, &terminal, &method, &Silent, |_, _| {}).unwrap();

@@ -1,0 +1,178 @@
+//! Tables as files, and the binary run on them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use yomikiri::game::Game;
+use yomikiri::game::othello::Othello;
+use yomikiri::graph::{Enumerated, Graph, enumerate};
+use yomikiri::progress::{Progress, Silent};
+use yomikiri::solve::{Method, Run, SweepError, value_iterate};
+use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, crc32};
+
+use super::solved::{exactly, standard};
+
+/// A directory of tables of a test's own.
+pub struct Tables(pub tempfile::TempDir);
+
+impl Tables {
+    pub fn new() -> Tables {
+        Tables(tempfile::tempdir().unwrap())
+    }
+
+    pub fn root(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn store(&self) -> Store {
+        Store::at(self.root())
+    }
+
+    pub fn place(&self, name: &str) -> PathBuf {
+        self.root().join(name)
+    }
+
+    /// The binary, working on these tables.
+    pub fn solver(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_solver"));
+        command.args(args).env("YOMIKIRI_TABLES", self.root()).env_remove("NO_COLOR");
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(self.solver(args).output().unwrap())
+    }
+
+    /// Runs a command that is to succeed, and gives its stdout.
+    pub fn ok(&self, args: &[&str]) -> String {
+        let ran = self.run(args);
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+        ran.stdout
+    }
+
+    pub fn json(&self, args: &[&str]) -> Value {
+        let text = self.ok(&[args, &["--json"]].concat());
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{args:?}: {e}\n{text}"))
+    }
+}
+
+/// How a process ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    pub fn of(output: Output) -> Ran {
+        let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
+        let ran = Ran {
+            code: output.status.code().expect("ended by itself"),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        };
+        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+        ran
+    }
+
+    /// Refused as bad input: exit code 2, no data, one line.
+    pub fn refused(&self, what: &str) -> &str {
+        assert_eq!(self.code, 2, "{what}: {self:?}");
+        assert_eq!(self.stdout, "", "{what}");
+        assert_eq!(self.stderr.lines().count(), 1, "{what}: {}", self.stderr);
+        &self.stderr
+    }
+}
+
+/// Every file below a directory, by its path there; locks hold nothing and are left out.
+pub fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    fn walk(root: &Path, dir: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
+        let Ok(entries) = fs::read_dir(dir) else { return };
+        for path in entries.map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                walk(root, &path, all);
+            } else if path.extension().is_none_or(|e| e != "lock") {
+                all.insert(path.strip_prefix(root).unwrap().into(), fs::read(&path).unwrap());
+            }
+        }
+    }
+    let mut all = BTreeMap::new();
+    walk(dir, dir, &mut all);
+    all
+}
+
+/// That two directories hold the same files, naming the first that differs.
+pub fn assert_same_files(a: &Path, b: &Path, what: &str) {
+    let (a, b) = (files(a), files(b));
+    assert!(!a.is_empty(), "{what}: no files");
+    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>(), "{what}");
+    for (path, bytes) in a {
+        assert!(bytes == b[&path], "{what}: {} differs", path.display());
+    }
+}
+
+pub fn copy_dir(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for (path, bytes) in files(from) {
+        fs::create_dir_all(to.join(&path).parent().unwrap()).unwrap();
+        fs::write(to.join(path), bytes).unwrap();
+    }
+}
+
+pub fn board_4x4() -> Othello<u64> {
+    Othello::new(4, 4, true)
+}
+
+/// Enumerates everything that can be reached from the standard start.
+pub fn make<G: Game>(game: &G, store: &Store) -> Enumerated {
+    enumerate(game, &standard(game), store, &Silent).unwrap()
+}
+
+pub fn solve<G: Game>(
+    game: &G,
+    table: &mut Table,
+    method: &Method,
+    progress: &dyn Progress,
+) -> Result<Run, SweepError> {
+    let graph = Graph::open_checked(table).expect("a whole table");
+    let terminal = graph.terminal_scores(game, method.empties);
+    value_iterate(table, &graph, &terminal, method, progress, |_, _| {})
+}
+
+/// A 4x4 table with every column there is, made by the library.
+pub fn solved_4x4(tables: &Tables) -> Table {
+    let game = board_4x4();
+    let mut table = make(&game, &tables.store()).table;
+    for discount in [None, Some(0.9)] {
+        let method = Method { discount, ..exactly(&game) };
+        solve(&game, &mut table, &method, &Silent).unwrap();
+    }
+    table
+}
+
+/// Changes payload bytes of an array and makes every checksum right again, as the format says:
+/// CRC-32 of the payload; CRC-32 of the manifest's text with its own digits zero.
+pub fn forge(dir: &Path, array: &str, change: impl FnOnce(&mut [u8])) {
+    let path = dir.join(format!("{array}.npy"));
+    let mut bytes = fs::read(&path).unwrap();
+    let before = bytes.clone();
+    change(&mut bytes[HEADER_BYTES..]);
+    assert_ne!(before, bytes, "the forgery of {array} changes something");
+    fs::write(&path, &bytes).unwrap();
+    edit_manifest(dir, |manifest| {
+        manifest.arrays.get_mut(array).unwrap().crc32 =
+            format!("{:08x}", crc32(&bytes[HEADER_BYTES..]));
+    });
+}
+
+/// Changes a manifest and makes its checksum right again.
+pub fn edit_manifest(dir: &Path, edit: impl FnOnce(&mut Manifest)) {
+    let path = dir.join("manifest.json");
+    let mut manifest = Table::open(dir).unwrap().manifest().clone();
+    edit(&mut manifest);
+    fs::write(&path, manifest.to_text()).unwrap();
+}

@@ -1,0 +1,86 @@
+//! Tables as other programs read them: `numpy/rederive.py` opens them and derives every value.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::solved::{exactly, standard};
+use common::tables::{Tables, board_4x4, forge, make, solve, solved_4x4};
+use yomikiri::game::othello::Othello;
+use yomikiri::game::{Empties, Game, WideKey};
+use yomikiri::graph::{Plan, enumerate};
+use yomikiri::progress::Silent;
+use yomikiri::solve::Method;
+use yomikiri::table::Store;
+
+/// Whether NumPy can be imported; where it must be (as on CI), that it cannot is a failure.
+fn numpy_is_there() -> bool {
+    let import = Command::new("python3").args(["-c", "import numpy"]).output();
+    let there = import.is_ok_and(|output| output.status.success());
+    let required = std::env::var_os("YOMIKIRI_REQUIRE_NUMPY").is_some_and(|value| value == "1");
+    assert!(there || !required, "YOMIKIRI_REQUIRE_NUMPY is 1 and python3 cannot import numpy");
+    if !there {
+        eprintln!("NOT TESTED: python3 cannot import numpy (pip install numpy)");
+    }
+    there
+}
+
+/// Runs the script on a table and gives what it prints, or what it says is wrong.
+fn rederive(table: &Path) -> Result<String, String> {
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/numpy/rederive.py");
+    let output = Command::new("python3").arg(script).arg(table).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
+}
+
+fn bounded<G: Game>(game: &G, store: &Store, max_depth: u32) -> String {
+    let plan = Plan { max_depth: Some(max_depth), ..standard(game) };
+    let mut table = enumerate(game, &plan, store, &Silent).unwrap().table;
+    solve(game, &mut table, &exactly(game), &Silent).unwrap();
+    rederive(table.dir()).unwrap()
+}
+
+#[test]
+fn numpy_derives_every_value_of_a_whole_game() {
+    if !numpy_is_there() {
+        return;
+    }
+    let tables = Tables::new();
+    let said = rederive(solved_4x4(&tables).dir()).unwrap();
+    assert_eq!(said, "keys (12351,): 12351 rows, 62789 positions, all derived again\n");
+
+    let tables = Tables::new();
+    let game = board_4x4();
+    let mut table = make(&game, &tables.store()).table;
+    let method = Method { empties: Empties::ToWinner, ..exactly(&game) };
+    solve(&game, &mut table, &method, &Silent).unwrap();
+    rederive(table.dir()).unwrap();
+}
+
+#[test]
+fn numpy_derives_the_bounds_of_bounded_tables() {
+    if !numpy_is_there() {
+        return;
+    }
+    let tables = Tables::new();
+    let said = bounded(&Othello::<WideKey>::new(6, 6, true), &tables.store(), 6);
+    let rows = said.split(['(', ',']).nth(1).unwrap();
+    assert!(said.starts_with(&format!("keys ({rows}, 2): {rows} rows, ")), "{said}");
+    // Deep enough for ends of games, and so for proven scores.
+    bounded(&board_4x4(), &tables.store(), 11);
+}
+
+#[test]
+fn numpy_contradicts_a_forged_table() {
+    if !numpy_is_there() {
+        return;
+    }
+    for (array, width) in [("score", 1), ("outcome", 1), ("distance", 2), ("value", 4)] {
+        let tables = Tables::new();
+        let table = solved_4x4(&tables);
+        forge(table.dir(), array, |bytes| bytes[777 * width] ^= 2);
+        let error = rederive(table.dir()).unwrap_err();
+        assert!(error.contains(&format!("{array} of row 777")), "{error}");
+    }
+}

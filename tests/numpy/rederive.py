@@ -1,0 +1,100 @@
+"""Opens a solved table with NumPy, checks its files, and derives every value again.
+
+    python3 rederive.py tables/othello-4x4
+
+Values are the mover's. Nothing is read for them but keys, kinds and edges.
+"""
+
+import json
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np  # 2.0 or later, for bitwise_count
+
+table = Path(sys.argv[1])
+manifest = json.loads((table / "manifest.json").read_text())
+array = {}
+for name, entry in manifest["arrays"].items():
+    array[name] = np.load(table / f"{name}.npy", mmap_mode="r")
+    assert array[name].dtype == entry["dtype"], name
+    assert list(array[name].shape) == entry["shape"], name
+    assert zlib.crc32(array[name]) == int(entry["crc32"], 16), name
+
+rows, columns = map(int, manifest["identity"]["game"].removeprefix("othello-").split("x"))
+squares = rows * columns
+keys = array["keys"]
+if keys.ndim == 2:
+    mover, opponent = keys[:, 0], keys[:, 1]
+else:
+    mover, opponent = keys >> np.uint64(squares), keys & np.uint64((1 << squares) - 1)
+terminal, frontier = array["kinds"] == 1, array["kinds"] == 2
+difference = np.bitwise_count(mover).astype(int) - np.bitwise_count(opponent)
+if manifest["solution"]["empties"] == "to-winner":
+    difference += (squares - np.bitwise_count(mover | opponent)) * np.sign(difference)
+
+# Interior rows are those with moves, so where their moves begin is where the maxima begin.
+interior = array["kinds"] == 0
+begin = array["edge_offsets"][:-1][interior].astype(int)
+target = array["edge_targets"]
+
+
+def best(of_each_move):
+    """The best move of every interior row."""
+    return np.maximum.reduceat(of_each_move, begin)
+
+
+def settle(sweep, *values):
+    """Sweeps all rows until nothing changes."""
+    while True:
+        before = [value.copy() for value in values]
+        sweep(*values)
+        if all(map(np.array_equal, before, values)):
+            return values
+
+
+def exact(score, distance):
+    """Ahead or level the shorter game is better, behind the longer."""
+    own, plies = -score[target], distance[target] + 1
+    rank = best(1000 * own + np.where(own < 0, plies, -plies))
+    score[interior] = np.rint(rank / 1000)
+    distance[interior] = abs(rank - 1000 * score[interior])
+
+
+def bounds(lower, upper):
+    lower[interior], upper[interior] = best(-upper[target]), best(-lower[target])
+
+
+def discounted(value):
+    value[interior] = best(-np.float32(manifest["discounted"]["discount"]) * value[target])
+
+
+def expect(name, wanted):
+    wrong = np.flatnonzero(array[name] != wanted)
+    assert not wrong.size, f"{name} of row {wrong[0]}: {array[name][wrong[0]]}"
+
+
+end = np.where(terminal, difference, 0)
+outcome_at_end = np.sign(end)
+if manifest["complete"]:
+    score, distance = settle(exact, end, np.zeros_like(end))
+    expect("score", score)
+    expect("distance", distance)
+    expect("outcome", np.sign(score))
+else:
+    unknown = np.where(terminal, 0, squares)
+    lower, upper = settle(bounds, end - unknown, end + unknown)
+    expect("score_lower", lower)
+    expect("score_upper", upper)
+    expect("lower", np.sign(lower))
+    expect("upper", np.sign(upper))
+    expect("score", np.where(lower == upper, lower, -128))
+if manifest["discounted"]:
+    expect("value", *settle(discounted, outcome_at_end.astype("f4")))
+
+# A row stands for every position (an image of its board, and a side to move) in its orientations.
+positions = np.bitwise_count(array["orientations"]).astype(int)
+counts = manifest["counts"]["reachable"]
+for name, which in {"states": ..., "terminals": terminal, "frontier": frontier}.items():
+    assert positions[which].sum() == counts[name], name
+print(f"keys {keys.shape}: {len(keys)} rows, {positions.sum()} positions, all derived again")
