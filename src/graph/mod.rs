@@ -80,14 +80,6 @@ pub enum GraphError {
         /// How many there would be.
         states: u64,
     },
-    /// A game asked of a table of another.
-    #[error("the table is of {found}, not of {wanted}")]
-    OtherGame {
-        /// The table's game.
-        found: String,
-        /// The game that was asked for.
-        wanted: String,
-    },
 }
 
 impl GraphError {

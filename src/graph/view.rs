@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::index::search;
 use super::{GraphError, StateKind};
-use crate::game::{Action, Empties, Game, GameSpec, Orientations, Score, StateKey};
+use crate::game::{Action, Empties, Game, Orientations, Score, StateKey};
 use crate::table::{Array, Element, Table, TableError};
 
 /// The number of a state: its row in the table.
@@ -278,15 +278,6 @@ impl Graph {
         let keys = self.keys.of::<G::Key>();
         let rows = self.layer(game.layer(state));
         search(keys, rows, game.canonical(state).key).map(|row| StateId(row as u32))
-    }
-
-    /// Whether the table is one of this game's.
-    pub fn expect_game(table: &Table, spec: GameSpec) -> Result<(), GraphError> {
-        let found = &table.manifest().identity.game;
-        if *found == spec.to_string() {
-            return Ok(());
-        }
-        Err(GraphError::OtherGame { found: found.clone(), wanted: spec.to_string() })
     }
 }
 
