@@ -231,9 +231,12 @@ impl<'a, G: Game> Work<'a, G> {
                 targets[edge as usize] = base as u32 + place;
             }
         }
-        let counts = census::count(*game, layer, &index, bound);
-        let counting = clock.lap();
-        self.append_edges(&targets, &actions, bound)?;
+        let draft = &mut self.draft;
+        let (counts, written) = rayon::join(
+            || census::count(*game, layer, &index, bound),
+            || append_edges(*game, draft, layer, self.state.edges, &targets, &actions, bound),
+        );
+        self.state.edges = written?;
         self.state.counts.push(counts);
         tracing::info!(
             layer = self.layer.number,
@@ -241,7 +244,6 @@ impl<'a, G: Game> Work<'a, G> {
             edges = actions.len(),
             expanding,
             settling,
-            counting,
             writing = clock.lap(),
             seconds = started.elapsed().as_secs_f64(),
             "layer complete"
@@ -281,45 +283,6 @@ impl<'a, G: Game> Work<'a, G> {
         Ok(())
     }
 
-    /// Appends the kinds and edges of the layer in work.
-    fn append_edges(
-        &mut self,
-        targets: &[u32],
-        actions: &[u16],
-        bound: Bound,
-    ) -> Result<(), GraphError> {
-        let layer = &self.layer;
-        let mut kinds = Vec::with_capacity(layer.len());
-        let mut offsets = Vec::with_capacity(layer.len());
-        let mut edge = self.state.edges;
-        for i in 0..layer.len() {
-            let expanded = layer.expands(i, bound);
-            let kind = match (layer.degrees[i].is_over(), expanded) {
-                (true, _) => StateKind::Terminal,
-                (false, true) => StateKind::Interior,
-                (false, false) => StateKind::Frontier,
-            };
-            kinds.push(kind as u8);
-            edge += if expanded { u64::from(layer.degrees[i].actions()) } else { 0 };
-            offsets.push(edge);
-        }
-        self.state.edges = edge;
-        let narrow: Vec<u8>;
-        let actions: &[u8] = if self.game.action_count() <= 256 {
-            narrow = actions.iter().map(|&a| a as u8).collect();
-            &narrow
-        } else {
-            bytemuck::cast_slice(actions)
-        };
-        self.draft.append(&[
-            ("kinds", &kinds),
-            ("edge_offsets", bytemuck::cast_slice(&offsets)),
-            ("edge_targets", bytemuck::cast_slice(targets)),
-            ("edge_actions", actions),
-        ])?;
-        Ok(())
-    }
-
     /// Writes what is left and commits the table.
     fn finish(mut self) -> Result<std::path::PathBuf, GraphError> {
         let offsets = std::mem::take(&mut self.state.offsets);
@@ -347,6 +310,46 @@ impl<'a, G: Game> Work<'a, G> {
 
 /// The layer of the roots and the place of each root in it.
 type Roots<K> = (Layer<K>, Vec<u64>);
+
+/// Appends the kinds and edges of a layer that begins at edge number `edge`; gives the number of the
+/// edge behind its last.
+fn append_edges<G: Game>(
+    game: &G,
+    draft: &mut Draft,
+    layer: &Layer<G::Key>,
+    mut edge: u64,
+    targets: &[u32],
+    actions: &[u16],
+    bound: Bound,
+) -> Result<u64, GraphError> {
+    let mut kinds = Vec::with_capacity(layer.len());
+    let mut offsets = Vec::with_capacity(layer.len());
+    for i in 0..layer.len() {
+        let expanded = layer.expands(i, bound);
+        let kind = match (layer.degrees[i].is_over(), expanded) {
+            (true, _) => StateKind::Terminal,
+            (false, true) => StateKind::Interior,
+            (false, false) => StateKind::Frontier,
+        };
+        kinds.push(kind as u8);
+        edge += if expanded { u64::from(layer.degrees[i].actions()) } else { 0 };
+        offsets.push(edge);
+    }
+    let narrow: Vec<u8>;
+    let actions: &[u8] = if game.action_count() <= 256 {
+        narrow = actions.iter().map(|&a| a as u8).collect();
+        &narrow
+    } else {
+        bytemuck::cast_slice(actions)
+    };
+    draft.append(&[
+        ("kinds", &kinds),
+        ("edge_offsets", bytemuck::cast_slice(&offsets)),
+        ("edge_targets", bytemuck::cast_slice(targets)),
+        ("edge_actions", actions),
+    ])?;
+    Ok(edge)
+}
 
 /// The layer of the roots, closed under passes, and the place of each root in it.
 fn first_layer<G: Game>(game: &G, plan: &Plan<G::State>) -> Result<Roots<G::Key>, GraphError> {

@@ -189,6 +189,7 @@ impl Graph {
         Ok(())
     }
 
+    #[inline]
     fn leads_on(&self, row: usize, layer: &Range<usize>, complete: bool) -> bool {
         let later = |target: &u32| (layer.end..self.states()).contains(&(*target as usize));
         match &self.edge_targets[self.edges_of(row)] {
@@ -236,6 +237,7 @@ impl Graph {
     }
 
     /// What a state is.
+    #[inline]
     pub fn kind(&self, row: usize) -> StateKind {
         StateKind::of(self.kinds[row]).unwrap_or(StateKind::Frontier)
     }
@@ -261,6 +263,7 @@ impl Graph {
     }
 
     /// The edges of a state, as places in the targets and actions.
+    #[inline]
     pub fn edges_of(&self, row: usize) -> Range<usize> {
         self.edge_offsets[row] as usize..self.edge_offsets[row + 1] as usize
     }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use bytemuck::Pod;
 use serde::{Deserialize, Serialize};
 
 use super::backup::{Backup, BoundsBackup, DiscountBackup, ExactBackup};
@@ -10,7 +11,7 @@ use super::sweep::{Order, Sweep, SweepError};
 use crate::game::{Empties, Score};
 use crate::graph::{Graph, TerminalScores};
 use crate::progress::Progress;
-use crate::table::{Scratch, SweepRecord, Table};
+use crate::table::{Scratch, SweepRecord, Table, crc32};
 
 /// How to sweep, and when to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -133,9 +134,33 @@ struct Swept<V> {
 struct State {
     identity: String,
     sweeps: Vec<SweepRecord>,
-    /// Topological: the rows from this one on are final, and what changed among them.
-    from: usize,
+    /// What the file of values holds: rows and the checksum of their values. In topological order
+    /// the rows from the last piece's first on are final.
+    pieces: Vec<Piece>,
+    /// Topological: what changed among the final rows.
     partial: SweepRecord,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Piece {
+    from: usize,
+    to: usize,
+    crc32: u32,
+}
+
+impl State {
+    /// Reads the values of all pieces from `file`; `None` if they are not what was written.
+    fn load<V: Pod>(&self, scratch: &Scratch, file: &str, values: &mut [V]) -> Option<()> {
+        for piece in &self.pieces {
+            let rows = values.get_mut(piece.from..piece.to)?;
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(rows);
+            scratch.read_at(file, (piece.from * size_of::<V>()) as u64, bytes)?;
+            (crc32(bytes) == piece.crc32).then_some(())?;
+        }
+        // Pieces follow each other downwards from the end.
+        let joined = self.pieces.windows(2).all(|pair| pair[1].to == pair[0].from);
+        (joined && self.pieces.first()?.to == values.len()).then_some(())
+    }
 }
 
 const NOTHING: SweepRecord = SweepRecord { residual: 0.0, changed: 0 };
@@ -169,11 +194,11 @@ impl Iteration<'_> {
         let mut values = vec![backup.initial(); states];
         let mut sweeps = Vec::new();
         let (mut from, mut partial, mut resumed) = (states, NOTHING, false);
-        if let Some(saved) = saved.filter(|s| s.sweeps.is_empty() && s.from <= states) {
-            let size = size_of::<B::Value>() as u64;
-            let bytes = bytemuck::cast_slice_mut(&mut values[saved.from..]);
-            if self.scratch.read_at("values", saved.from as u64 * size, bytes).is_some() {
-                (from, partial, resumed) = (saved.from, saved.partial, true);
+        let mut pieces = Vec::new();
+        if let Some(saved) = saved.filter(|s| s.sweeps.is_empty()) {
+            if saved.load(&self.scratch, "values", &mut values).is_some() {
+                (pieces, partial, resumed) = (saved.pieces, saved.partial, true);
+                from = pieces.last().map_or(states, |piece| piece.from);
             } else {
                 values.fill(backup.initial());
             }
@@ -194,7 +219,9 @@ impl Iteration<'_> {
                 self.progress.advance(count);
                 // The confirming sweep changes nothing, so only the first need be secured.
                 if sweeps.is_empty() && secured.elapsed() >= self.method.checkpoint_after {
-                    self.save_rows(&values, start, unsaved_to, partial)?;
+                    let piece = self.write_rows("values", &values, start, unsaved_to)?;
+                    pieces.push(piece);
+                    self.save(&[], &pieces, partial)?;
                     (secured, unsaved_to) = (Instant::now(), start);
                 }
             }
@@ -206,17 +233,26 @@ impl Iteration<'_> {
         }
     }
 
-    fn save_rows<V: bytemuck::Pod>(
+    fn write_rows<V: Pod>(
         &self,
+        file: &str,
         values: &[V],
         from: usize,
         to: usize,
+    ) -> Result<Piece, SweepError> {
+        let bytes: &[u8] = bytemuck::cast_slice(&values[from..to]);
+        self.scratch.write_at(file, (from * size_of::<V>()) as u64, bytes)?;
+        Ok(Piece { from, to, crc32: crc32(bytes) })
+    }
+
+    fn save(
+        &self,
+        sweeps: &[SweepRecord],
+        pieces: &[Piece],
         partial: SweepRecord,
     ) -> Result<(), SweepError> {
-        let offset = (from * size_of::<V>()) as u64;
-        self.scratch.write_at("values", offset, bytemuck::cast_slice(&values[from..to]))?;
-        let identity = self.identity.clone();
-        self.scratch.save(&State { identity, sweeps: Vec::new(), from, partial })?;
+        let (sweeps, pieces) = (sweeps.to_vec(), pieces.to_vec());
+        self.scratch.save(&State { identity: self.identity.clone(), sweeps, pieces, partial })?;
         Ok(())
     }
 
@@ -231,8 +267,7 @@ impl Iteration<'_> {
         let mut resumed = false;
         if let Some(saved) = saved {
             let file = values_after(saved.sweeps.len());
-            let bytes = bytemuck::cast_slice_mut(&mut values[..]);
-            if self.scratch.read_at(&file, 0, bytes).is_some() {
+            if saved.load(&self.scratch, &file, &mut values).is_some() {
                 (sweeps, resumed) = (saved.sweeps, true);
             } else {
                 values.fill(backup.initial());
@@ -251,13 +286,8 @@ impl Iteration<'_> {
             }
             if secured.elapsed() >= self.method.checkpoint_after {
                 let file = values_after(sweeps.len());
-                self.scratch.write_at(&file, 0, bytemuck::cast_slice(&values))?;
-                self.scratch.save(&State {
-                    identity: self.identity.clone(),
-                    sweeps: sweeps.clone(),
-                    from: 0,
-                    partial: NOTHING,
-                })?;
+                let piece = self.write_rows(&file, &values, 0, states)?;
+                self.save(&sweeps, &[piece], NOTHING)?;
                 self.scratch.remove_file(&values_after(secured_sweeps));
                 (secured, secured_sweeps) = (Instant::now(), sweeps.len());
             }

@@ -1,9 +1,10 @@
 //! A table under construction: arrays that grow, checkpoints, and the commit.
 //!
 //! A draft lies in `NAME.partial` beside the place of the table. Arrays are only ever appended to.
-//! A checkpoint (written by rename, after the arrays' bytes are on disk) names each array's length
-//! and checksum and holds what the maker needs to go on. Whatever lies behind those lengths is the
-//! work of a process that was killed, and is cut off.
+//! A checkpoint (written by rename) names each array's length and checksum and holds what the maker
+//! needs to go on. Whatever lies behind those lengths is the work of a process that was killed, and
+//! is cut off. Nothing waits for the disk before the commit; should the machine itself go down, the
+//! checksums tell whether the draft can still be gone on with.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,8 +15,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::error::{IoContext, TableError};
-use super::npy::{Element, Stream, shape_of};
-use super::{ArrayEntry, Identity, Manifest, sync_dir, write_atomically, write_manifest};
+use super::mmap::map_read_only;
+use super::npy::{Element, HEADER_BYTES, Stream, crc32, shape_of};
+use super::{ArrayEntry, Identity, Manifest, sync_dir, write_by_rename, write_manifest};
 
 /// A table under construction.
 #[derive(Debug)]
@@ -39,6 +41,27 @@ struct Growing {
     scratch: bool,
 }
 
+impl Growing {
+    /// Writes the header, and gives the array's entry in the manifest.
+    fn seal(&mut self) -> Result<ArrayEntry, TableError> {
+        let rows = self.stream.len_bytes() / self.row_bytes;
+        let shape = if self.columns == 1 { shape_of::<u8>(rows) } else { vec![rows, self.columns] };
+        self.stream.seal(self.descr, &shape)?;
+        Ok(ArrayEntry {
+            dtype: self.descr.to_string(),
+            shape,
+            crc32: format!("{:08x}", self.stream.checksum()),
+        })
+    }
+}
+
+/// Whether an array's file still holds what a checkpoint says of it: its length and checksum.
+fn holds(dir: &Path, name: &str, &(bytes, crc): &(u64, u32)) -> bool {
+    let map = fs::File::open(dir.join(format!("{name}.npy"))).and_then(|f| map_read_only(&f));
+    let payload = map.as_ref().ok().and_then(|map| map.get(HEADER_BYTES..)?.get(..bytes as usize));
+    bytes == 0 || payload.is_some_and(|payload| crc32(payload) == crc)
+}
+
 #[derive(Serialize, Deserialize)]
 struct Checkpoint<S> {
     format_version: u32,
@@ -60,6 +83,7 @@ impl Draft {
             .ok()
             .and_then(|bytes| serde_json::from_slice::<Checkpoint<S>>(&bytes).ok())
             .filter(|c| c.identity == identity && c.format_version == super::FORMAT_VERSION)
+            .filter(|c| c.arrays.iter().all(|(name, length)| holds(&dir, name, length)))
             .map(|c| (c.state, Lengths(c.arrays)));
         let draft = Draft { identity, place: place.to_path_buf(), dir, arrays: BTreeMap::new() };
         Ok((draft, resumed))
@@ -129,9 +153,6 @@ impl Draft {
 
     /// Makes what has been appended so far the point from which a later process goes on.
     pub fn checkpoint<S: Serialize>(&self, state: &S) -> Result<(), TableError> {
-        for growing in self.arrays.values() {
-            growing.stream.sync()?;
-        }
         let arrays = self
             .arrays
             .iter()
@@ -144,31 +165,21 @@ impl Draft {
             state,
         };
         let text = serde_json::to_vec(&checkpoint).expect("a checkpoint is plain data");
-        write_atomically(&self.dir.join("checkpoint.json"), &text)
+        write_by_rename(&self.dir.join("checkpoint.json"), &text)
     }
 
     /// Seals the arrays, writes the manifest (whose `arrays` are filled in here) and moves the
     /// table to its place, where there must be none yet.
     pub fn commit(mut self, mut manifest: Manifest) -> Result<PathBuf, TableError> {
         manifest.arrays.clear();
-        for (name, growing) in &mut self.arrays {
-            if growing.scratch {
-                continue;
-            }
-            let rows = growing.stream.len_bytes() / growing.row_bytes;
-            let shape = if growing.columns == 1 {
-                shape_of::<u8>(rows)
-            } else {
-                vec![rows, growing.columns]
-            };
-            growing.stream.seal(growing.descr, &shape)?;
-            let entry = ArrayEntry {
-                dtype: growing.descr.to_string(),
-                shape,
-                crc32: format!("{:08x}", growing.stream.checksum()),
-            };
-            manifest.arrays.insert(name.to_string(), entry);
-        }
+        self.arrays.retain(|_, growing| !growing.scratch);
+        // Each waits for the disk, so all wait together.
+        let sealed: Result<Vec<_>, TableError> = self
+            .arrays
+            .par_iter_mut()
+            .map(|(name, growing)| Ok((name.to_string(), growing.seal()?)))
+            .collect();
+        manifest.arrays.extend(sealed?);
         write_manifest(&self.dir, &manifest)?;
         self.remove_all_but(&manifest)?;
         fs::rename(&self.dir, &self.place).at("write", &self.place)?;

@@ -1,7 +1,8 @@
 //! State of a computation over a table that a later process can go on from.
 //!
 //! A scratch lies in `solve.partial` inside the table's directory: raw files written in parts, and a
-//! `state.json` that is replaced by rename after the parts it speaks of are on disk.
+//! `state.json` that is replaced by rename after the parts it speaks of are written. Nothing waits
+//! for the disk, so a state should name the checksums of its parts.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -11,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::{IoContext, TableError};
-use super::write_atomically;
+use super::write_by_rename;
 
 /// A resumable computation's files.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ impl Scratch {
         serde_json::from_slice(&fs::read(self.dir.join("state.json")).ok()?).ok()
     }
 
-    /// Writes part of a file at an offset in bytes and waits until it is on disk.
+    /// Writes part of a file at an offset in bytes.
     pub fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> Result<(), TableError> {
         fs::create_dir_all(&self.dir).at("create", &self.dir)?;
         let path = self.dir.join(name);
@@ -41,8 +42,7 @@ impl Scratch {
             .open(&path)
             .at("write", &path)?;
         file.seek(SeekFrom::Start(offset)).at("write", &path)?;
-        file.write_all(bytes).at("write", &path)?;
-        file.sync_data().at("write", &path)
+        file.write_all(bytes).at("write", &path)
     }
 
     /// Reads a file from an offset on; `None` if it is not as long as `bytes`.
@@ -57,7 +57,7 @@ impl Scratch {
     pub fn save<S: Serialize>(&self, state: &S) -> Result<(), TableError> {
         fs::create_dir_all(&self.dir).at("create", &self.dir)?;
         let text = serde_json::to_vec(state).expect("a state is plain data");
-        write_atomically(&self.dir.join("state.json"), &text)
+        write_by_rename(&self.dir.join("state.json"), &text)
     }
 
     /// Removes one file; it does not matter if there is none.
