@@ -14,7 +14,7 @@ use super::estimate::estimate;
 use super::expand::{Expansion, Partition, Record, expand};
 use super::index::{BucketIndex, search};
 use super::layer::{Bound, Layer, degrees};
-use super::settle::settle;
+use super::settle::{Workspaces, settle};
 use super::{GraphError, StateKind, census};
 use crate::game::{Game, Orientations, Position, StateKey};
 use crate::progress::Progress;
@@ -149,6 +149,7 @@ struct Work<'a, G: Game> {
     /// The layer whose keys are written and whose edges are not.
     layer: Layer<G::Key>,
     secured: Instant,
+    workspaces: Workspaces<G::Key>,
 }
 
 impl<'a, G: Game> Work<'a, G> {
@@ -180,11 +181,14 @@ impl<'a, G: Game> Work<'a, G> {
         }
         draft.grow::<u64>("layer_offsets", false, None)?;
         draft.grow::<u16>("plies", true, lengths)?;
-        let secured = Instant::now();
+        let (secured, workspaces) = (Instant::now(), Workspaces::new());
         if let Some((state, _)) = resumed {
             let layer = reload(game, &draft, &state)?;
             let number = layer.number;
-            return Ok((Work { game, plan, draft, state, layer, secured }, Some(number)));
+            return Ok((
+                Work { game, plan, draft, state, layer, secured, workspaces },
+                Some(number),
+            ));
         }
         let state = State {
             first_layer: layer.number,
@@ -193,7 +197,7 @@ impl<'a, G: Game> Work<'a, G> {
             counts: Vec::new(),
             root_ids,
         };
-        let mut work = Work { game, plan, draft, state, layer, secured };
+        let mut work = Work { game, plan, draft, state, layer, secured, workspaces };
         work.draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
         work.append_states()?;
         Ok((work, None))
@@ -209,8 +213,15 @@ impl<'a, G: Game> Work<'a, G> {
         let expansion = expand(*game, layer, &index, whole, &|states| progress.advance(states));
         let Expansion { shards, mut actions, passes, partition } = expansion;
         let expanding = clock.lap();
-        let settled =
-            settle(*game, layer.number + 1, shards, &partition, actions.len(), plan.max_depth);
+        let settled = settle(
+            *game,
+            layer.number + 1,
+            shards,
+            &partition,
+            actions.len(),
+            plan.max_depth,
+            &self.workspaces,
+        );
         let (next, mut targets) = (settled.layer, settled.targets);
         let settling = clock.lap();
 
@@ -368,7 +379,15 @@ fn first_layer<G: Game>(game: &G, plan: &Plan<G::State>) -> Result<Roots<G::Key>
         return Err(GraphError::MixedRoots);
     }
     let partition = Partition::whole();
-    let settled = settle(game, number, vec![vec![records.clone()]], &partition, 1, plan.max_depth);
+    let settled = settle(
+        game,
+        number,
+        vec![vec![records.clone()]],
+        &partition,
+        1,
+        plan.max_depth,
+        &Workspaces::new(),
+    );
     let layer = settled.layer;
     if plan.max_states.is_some_and(|most| layer.len() as u64 > most) {
         return Err(GraphError::NoRoom { states: layer.len() as u64 });

@@ -5,13 +5,14 @@
 //! in; and, once every key has its place, the targets of the edges.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use super::expand::{Partition, Record};
 use super::layer::{Degree, Layer, degree};
 use super::sort::Sorter;
-use crate::game::{Game, Orientations, StateKey};
+use crate::game::{Game, Mobility, Orientations, StateKey};
 
 /// The states of one shard, ascending.
 struct Shard<K> {
@@ -37,6 +38,31 @@ pub(crate) struct Settled<K> {
     pub targets: Vec<u32>,
 }
 
+/// Buffers that serve one shard after another: one set a thread, kept from layer to layer, because
+/// the system clears fresh memory and that takes longer than using it.
+pub(crate) struct Workspaces<K>(Mutex<Vec<Workspace<K>>>);
+
+struct Workspace<K> {
+    sorter: Sorter<K>,
+    states: Vec<State<K>>,
+}
+
+impl<K: StateKey> Workspaces<K> {
+    pub fn new() -> Workspaces<K> {
+        Workspaces(Mutex::new(Vec::new()))
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Workspace<K>) -> T) -> T {
+        let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = free().pop();
+        let mut own =
+            kept.unwrap_or_else(|| Workspace { sorter: Sorter::new(), states: Vec::new() });
+        let result = work(&mut own);
+        free().push(own);
+        result
+    }
+}
+
 /// Makes layer `number` of the records of its states, and finds the targets of `edges` edges.
 pub(crate) fn settle<G: Game>(
     game: &G,
@@ -45,11 +71,12 @@ pub(crate) fn settle<G: Game>(
     partition: &Partition,
     edges: usize,
     max_depth: Option<u32>,
+    workspaces: &Workspaces<G::Key>,
 ) -> Settled<G::Key> {
     let (mut shards, passed): (Vec<Shard<_>>, Vec<Vec<Record<_>>>) = shards
         .into_par_iter()
         .with_max_len(1)
-        .map_init(Sorter::new, |sorter, parts| distinct(game, sorter, parts, max_depth))
+        .map(|parts| workspaces.with(|own| distinct(game, own, parts, max_depth)))
         .unzip();
 
     let mut passed = passed.concat();
@@ -107,29 +134,53 @@ fn join<K: StateKey>(number: u32, shards: Vec<Shard<K>>, states: usize) -> Layer
 /// among them lead.
 fn distinct<G: Game>(
     game: &G,
-    sorter: &mut Sorter<G::Key>,
+    workspace: &mut Workspace<G::Key>,
     parts: Vec<Vec<Record<G::Key>>>,
     max_depth: Option<u32>,
 ) -> (Shard<G::Key>, Vec<Record<G::Key>>) {
-    let records = sorter.sort(&parts);
-    let mut states: Vec<State<G::Key>> = Vec::with_capacity(records.len() / 2 + 1);
+    let records = workspace.sorter.sort(&parts);
+    drop(parts);
+    let states = group(records, &mut workspace.states);
     let mut passed = Vec::new();
-    for group in records.chunk_by(|a, b| a.key == b.key) {
-        let key = group[0].key;
-        let state = State {
-            key,
-            edges: group.len() as u32,
-            orientations: Orientations(group.iter().fold(0, |set, r| set | r.orientations.0)),
-            ply: group.iter().map(|r| r.ply).min().unwrap_or(u16::MAX),
-            degree: degree(game, key),
-        };
+    for state in &mut *states {
+        state.degree = degree(game, state.key);
         if state.degree.is_pass() && max_depth.is_none_or(|d| u32::from(state.ply) < d) {
-            passed.push(pass_record(game, &state));
+            passed.push(pass_record(game, state));
         }
-        states.push(state);
     }
     let edges = records.iter().map(|record| record.edge).collect();
-    (Shard { states, edges }, passed)
+    (Shard { states: states.to_vec(), edges }, passed)
+}
+
+/// One state for all records that share a key, the records being ascending; degrees are left open.
+fn group<'a, K: StateKey>(
+    records: &[Record<K>],
+    states: &'a mut Vec<State<K>>,
+) -> &'a mut [State<K>] {
+    states.clear();
+
+    let blank = State {
+        key: K::zeroed(),
+        edges: 0,
+        orientations: Orientations(0),
+        ply: u16::MAX,
+        degree: Degree::of(Mobility::Over),
+    };
+    let Some(first) = records.first() else { return states };
+    states.resize(records.len(), blank);
+    let (mut place, mut key) = (0, first.key);
+    for record in records {
+        // Whether a key is new is as good as random, so the place moves on without a branch.
+        place += usize::from(record.key != key);
+        key = record.key;
+        let state = &mut states[place];
+        state.key = key;
+        state.edges += 1;
+        state.orientations.0 |= record.orientations.0;
+        state.ply = state.ply.min(record.ply);
+    }
+    states.truncate(place + 1);
+    states
 }
 
 /// The state that a pass leads to, as a record without an edge.

@@ -11,16 +11,17 @@ use crate::game::{Orientations, StateKey};
 pub(super) struct Sorter<K> {
     sorted: Vec<Record<K>>,
     other: Vec<Record<K>>,
+    /// For every pass and digit, the place of the next record with it.
+    places: Vec<u32>,
 }
 
-const DIGIT_BITS: u32 = 11;
-const BUCKETS: usize = 1 << DIGIT_BITS;
+const DIGIT_BITS: u32 = 12;
 /// Below this, comparing is faster than counting.
 const SMALL: usize = 1 << 9;
 
 impl<K: StateKey> Sorter<K> {
     pub fn new() -> Sorter<K> {
-        Sorter { sorted: Vec::new(), other: Vec::new() }
+        Sorter { sorted: Vec::new(), other: Vec::new(), places: Vec::new() }
     }
 
     /// The records of all parts, ascending by key.
@@ -51,17 +52,32 @@ impl<K: StateKey> Sorter<K> {
         }
         let passes = bits.div_ceil(DIGIT_BITS);
         let width = bits.div_ceil(passes);
-        for pass in 0..passes {
-            let digit = |record: &Record<K>| {
-                (record.key.word().unwrap_or(0) >> (pass * width)) as usize & ((1 << width) - 1)
-            };
+        let mask = (1 << width) - 1;
+        let digit = |record: &Record<K>, pass: u32| {
+            (record.key.word().unwrap_or(0) >> (pass * width)) as usize & mask
+        };
+        self.places.clear();
+        self.places.resize((passes as usize) << width, 0);
+        for record in parts.iter().flatten() {
+            for pass in 0..passes {
+                self.places[(pass as usize) << width | digit(record, pass)] += 1;
+            }
+        }
+        for (pass, places) in self.places.chunks_exact_mut(1 << width).enumerate() {
+            let mut sum = 0;
+            for place in places.iter_mut() {
+                sum += std::mem::replace(place, sum);
+            }
             std::mem::swap(&mut self.sorted, &mut self.other);
-            let to = &mut self.sorted[..count];
+            let mut put = |record: &Record<K>| {
+                let place = &mut places[digit(record, pass as u32)];
+                self.sorted[*place as usize] = *record;
+                *place += 1;
+            };
             if pass == 0 {
-                scatter(|| parts.iter().flatten(), to, digit);
+                parts.iter().flatten().for_each(&mut put);
             } else {
-                let from = &self.other[..count];
-                scatter(|| from.iter(), to, digit);
+                self.other[..count].iter().for_each(&mut put);
             }
         }
     }
@@ -72,25 +88,6 @@ fn range<K: StateKey>(parts: &[Vec<Record<K>>]) -> Option<(u64, u64)> {
     let mut words = parts.iter().flatten().map(|record| record.key.word());
     let first = words.next()??;
     Some(words.flatten().fold((first, first), |(low, high), word| (low.min(word), high.max(word))))
-}
-
-/// One pass: records in the order of a digit, equal digits in the order they came.
-fn scatter<'a, K: StateKey, I: Iterator<Item = &'a Record<K>>>(
-    from: impl Fn() -> I,
-    to: &mut [Record<K>],
-    digit: impl Fn(&Record<K>) -> usize,
-) {
-    let mut places = [0u32; BUCKETS];
-    from().for_each(|record| places[digit(record)] += 1);
-    let mut sum = 0;
-    for place in &mut places {
-        sum += std::mem::replace(place, sum);
-    }
-    for record in from() {
-        let place = &mut places[digit(record)];
-        to[*place as usize] = *record;
-        *place += 1;
-    }
 }
 
 #[cfg(test)]
