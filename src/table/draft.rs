@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{IoContext, TableError};
 use super::mmap::map_read_only;
-use super::npy::{Element, HEADER_BYTES, Stream, crc32, shape_of};
+use super::npy::{Element, HEADER_BYTES, Stream, Syncer, crc32, shape_of};
 use super::{ArrayEntry, Identity, Manifest, sync_dir, write_by_rename, write_manifest};
 
 /// A table under construction.
@@ -26,7 +27,14 @@ pub struct Draft {
     place: PathBuf,
     dir: PathBuf,
     arrays: BTreeMap<&'static str, Growing>,
+    /// Bytes appended since the disk was last told to take them.
+    unflushed: usize,
+    /// Waits for the disk while the work goes on.
+    flusher: Option<JoinHandle<Result<(), TableError>>>,
 }
+
+/// After how many bytes the disk is told to take them.
+const FLUSH_BYTES: usize = 8 << 20;
 
 /// What an earlier process left: its state at its last checkpoint.
 pub type Resumed<S> = Option<S>;
@@ -85,7 +93,14 @@ impl Draft {
             .filter(|c| c.identity == identity && c.format_version == super::FORMAT_VERSION)
             .filter(|c| c.arrays.iter().all(|(name, length)| holds(&dir, name, length)))
             .map(|c| (c.state, Lengths(c.arrays)));
-        let draft = Draft { identity, place: place.to_path_buf(), dir, arrays: BTreeMap::new() };
+        let draft = Draft {
+            identity,
+            place: place.to_path_buf(),
+            dir,
+            arrays: BTreeMap::new(),
+            unflushed: 0,
+            flusher: None,
+        };
         Ok((draft, resumed))
     }
 
@@ -133,9 +148,33 @@ impl Draft {
         let small = parts.iter().all(|(_, bytes)| bytes.len() < 1 << 16);
         let write = |(growing, bytes): (&mut Growing, &[u8])| growing.stream.append(bytes);
         if small {
-            work.into_iter().try_for_each(write)
+            work.into_iter().try_for_each(write)?;
         } else {
-            work.into_par_iter().try_for_each(write)
+            work.into_par_iter().try_for_each(write)?;
+        }
+        self.unflushed += parts.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+        if self.unflushed > FLUSH_BYTES && self.flusher.as_ref().is_none_or(|f| f.is_finished()) {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Lets a thread wait for the disk, so that little is left to wait for at the commit.
+    fn flush(&mut self) -> Result<(), TableError> {
+        self.wait_for_flusher()?;
+        let syncs: Result<Vec<_>, _> =
+            self.arrays.values().map(|growing| growing.stream.syncer()).collect();
+        let syncs = syncs?;
+        self.flusher = Some(std::thread::spawn(move || syncs.iter().try_for_each(Syncer::sync)));
+        self.unflushed = 0;
+        Ok(())
+    }
+
+    fn wait_for_flusher(&mut self) -> Result<(), TableError> {
+        match self.flusher.take().map(JoinHandle::join) {
+            Some(Ok(result)) => result,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Ok(()),
         }
     }
 
@@ -172,6 +211,7 @@ impl Draft {
     /// table to its place, where there must be none yet.
     pub fn commit(mut self, mut manifest: Manifest) -> Result<PathBuf, TableError> {
         manifest.arrays.clear();
+        self.wait_for_flusher()?;
         self.arrays.retain(|_, growing| !growing.scratch);
         // Each waits for the disk, so all wait together.
         let sealed: Result<Vec<_>, TableError> = self

@@ -29,6 +29,7 @@ pub use scratch::Scratch;
 pub use store::{Lock, Store};
 
 use error::IoContext;
+use rayon::prelude::*;
 
 #[cfg(target_endian = "big")]
 compile_error!("tables are little-endian and mapped as they are: no big-endian machines");
@@ -154,19 +155,21 @@ impl Table {
         edit: impl FnOnce(&mut Manifest),
     ) -> Result<(), TableError> {
         let fresh = |name: &str| self.dir.join(format!("{name}.npy.new"));
-        let mut entries = Vec::new();
-        for column in columns {
+        let write = |column: &Column<'_>| -> Result<ArrayEntry, TableError> {
             let path = fresh(column.name);
             let _ = fs::remove_file(&path);
             let mut stream = npy::Stream::open(&path, 0, 0)?;
             stream.append(column.bytes)?;
             stream.seal(column.descr, &[column.rows])?;
-            entries.push(ArrayEntry {
+            Ok(ArrayEntry {
                 dtype: column.descr.to_string(),
                 shape: vec![column.rows],
                 crc32: format!("{:08x}", stream.checksum()),
-            });
-        }
+            })
+        };
+        // Each waits for the disk, so all wait together.
+        let entries: Vec<ArrayEntry> =
+            columns.par_iter().map(write).collect::<Result<_, TableError>>()?;
         let mut without = self.manifest.clone();
         unsolve(&mut without);
         for column in columns {

@@ -192,8 +192,10 @@ impl Stream {
         self.crc.clone().finalize()
     }
 
-    pub(super) fn sync(&self) -> Result<(), TableError> {
-        self.file.sync_data().at("write", &self.path)
+    /// Waits for the disk to have what was appended, on another thread if need be.
+    pub(super) fn syncer(&self) -> Result<Syncer, TableError> {
+        let file = self.file.try_clone().at("write", &self.path)?;
+        Ok(Syncer { path: self.path.clone(), file })
     }
 
     /// Writes the header; the file is then a whole `.npy`.
@@ -201,7 +203,20 @@ impl Stream {
         let header = header(&self.path, descr, shape)?;
         self.file.seek(SeekFrom::Start(0)).at("write", &self.path)?;
         self.file.write_all(&header).at("write", &self.path)?;
-        self.sync()
+        self.file.sync_data().at("write", &self.path)
+    }
+}
+
+/// A second handle of a file being appended to, which waits for the disk.
+#[derive(Debug)]
+pub(super) struct Syncer {
+    path: PathBuf,
+    file: File,
+}
+
+impl Syncer {
+    pub(super) fn sync(&self) -> Result<(), TableError> {
+        self.file.sync_data().at("write", &self.path)
     }
 }
 
