@@ -5,35 +5,22 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use yomikiri::game::othello::Othello;
-use yomikiri::game::{Empties, Game, Score};
+use yomikiri::game::{Empties, Game};
 use yomikiri::graph::{Graph, Plan, enumerate};
 use yomikiri::progress::Silent;
 use yomikiri::solve::{Method, Order, value_iterate};
-use yomikiri::table::{CHECKPOINT_AFTER, Store, Table};
+use yomikiri::table::{Store, Table};
 
 /// Canonical states and placing moves from the standard start (`tests/data/othello.json`).
 pub const COUNTS: [(usize, usize, u64, u64); 2] =
     [(4, 4, 12_351, 17_345), (4, 5, 2_426_921, 4_834_758)];
 
 pub fn plan<G: Game>(game: &G) -> Plan<G::State> {
-    Plan {
-        start: "standard".to_string(),
-        roots: vec![game.start()],
-        max_depth: None,
-        max_states: None,
-        checkpoint_after: CHECKPOINT_AFTER,
-    }
+    Plan::from_start(game)
 }
 
 pub fn method<G: Game>(game: &G, order: Order) -> Method {
-    Method {
-        order,
-        theta: 0.01,
-        empties: Empties::Uncounted,
-        discount: None,
-        max_score: Score((game.action_count() - 1) as i8),
-        checkpoint_after: CHECKPOINT_AFTER,
-    }
+    Method { order, ..Method::exact(game.max_score()) }
 }
 
 /// Enumerates into `dir`.

@@ -12,7 +12,7 @@ use crate::game::{Game, GameSpec, GameVisitor, Position};
 use crate::graph::{Enumerated, Plan, enumerate, estimate, table_name};
 use crate::render::Grid;
 use crate::render::number::{bytes, thousands};
-use crate::table::{CHECKPOINT_AFTER, Counts, Manifest, Table};
+use crate::table::{Counts, Manifest, Table};
 
 /// Enumerate all reachable states of a board into a table
 #[derive(Debug, clap::Args)]
@@ -88,7 +88,7 @@ impl GameVisitor for Enumerate<'_> {
             roots,
             max_depth: *max_depth,
             max_states: *max_states,
-            checkpoint_after: CHECKPOINT_AFTER,
+            ..Plan::from_start(&game)
         };
         make(&game, &plan, self.context, *force)
     }

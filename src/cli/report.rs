@@ -13,7 +13,7 @@ use crate::graph::{Graph, Plan};
 use crate::policy::PolicySpec;
 use crate::render::{Part, accuracy_text};
 use crate::solve::Solved;
-use crate::table::{CHECKPOINT_AFTER, Table};
+use crate::table::Table;
 
 /// Measure policies against the solution, building the table if it is not there
 ///
@@ -107,14 +107,7 @@ impl GameVisitor for Whole<'_> {
     type Output = anyhow::Result<Table>;
 
     fn visit<G: Game>(self, game: G) -> anyhow::Result<Table> {
-        let plan = Plan {
-            start: "standard".to_string(),
-            roots: vec![game.start()],
-            max_depth: None,
-            max_states: None,
-            checkpoint_after: CHECKPOINT_AFTER,
-        };
-        let made = make(&game, &plan, self.context, self.force)?;
+        let made = make(&game, &Plan::from_start(&game), self.context, self.force)?;
         if !made.reused {
             self.context.remark(format!("{}: enumerated", made.table.name()));
         }

@@ -3,10 +3,10 @@
 use super::context::Context;
 use super::guard;
 use super::position::{is_folded, spec_of};
-use crate::game::{Empties, Game, GameVisitor, Score};
+use crate::game::{Empties, Game, GameVisitor};
 use crate::graph::Graph;
 use crate::solve::{Method, Order, Run, value_iterate};
-use crate::table::{CHECKPOINT_AFTER, Table};
+use crate::table::Table;
 
 /// How to solve, before the game is known.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +52,7 @@ impl GameVisitor for Solve<'_> {
             theta: wish.theta,
             empties: wish.empties,
             discount: wish.discount,
-            max_score: Score((game.action_count() - 1) as i8),
-            checkpoint_after: CHECKPOINT_AFTER,
+            ..Method::exact(game.max_score())
         };
         let terminal = graph.terminal_scores(&game, wish.empties);
         let run =

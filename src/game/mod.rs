@@ -149,6 +149,9 @@ pub trait Game: Send + Sync {
     /// The mover's final score were the game to end here; its meaning at the end of a game only.
     fn final_score(&self, state: &Self::State, empties: Empties) -> Score;
 
+    /// The largest score a game can end with.
+    fn max_score(&self) -> Score;
+
     /// The mover's material less the opponent's; in Othello discs.
     fn material(&self, state: &Self::State) -> i32;
 

@@ -5,7 +5,7 @@
 //! and the edges between them are all that is held in memory. A state's id is its place in (layer,
 //! key) order, so the bytes of a table depend on nothing but its [`Identity`].
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -14,27 +14,12 @@ use super::estimate::estimate;
 use super::expand::{Expansion, Partition, Record, expand};
 use super::index::{BucketIndex, search};
 use super::layer::{Bound, Layer, degrees};
+use super::plan::{Plan, table_name};
 use super::settle::{Workspaces, settle};
 use super::{GraphError, StateKind, census};
-use crate::game::{Game, Orientations, Position, StateKey};
+use crate::game::{Game, Orientations, StateKey};
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, FORMAT, FORMAT_VERSION, Identity, Manifest, Store, Table};
-
-/// What to enumerate.
-#[derive(Clone, Debug)]
-pub struct Plan<S> {
-    /// `standard`, `both` or `custom`: how the roots came to be.
-    pub start: String,
-    /// Where to begin; all in one layer.
-    pub roots: Vec<Position<S>>,
-    /// Expand no state that is at this many plies from a root.
-    pub max_depth: Option<u32>,
-    /// Begin no layer that would make the table larger than this many states.
-    pub max_states: Option<u64>,
-    /// Secure the work at the end of a layer when it has gone on for this long since it last was;
-    /// usually [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No part of the table's identity.
-    pub checkpoint_after: Duration,
-}
 
 /// The outcome of [`enumerate`].
 #[derive(Debug)]
@@ -45,46 +30,6 @@ pub struct Enumerated {
     pub reused: bool,
     /// The layer at which the work of an earlier, interrupted process was taken up.
     pub resumed_at: Option<u32>,
-}
-
-impl<S: Copy> Plan<S> {
-    /// What the table of this plan is made from.
-    pub fn identity<G: Game<State = S>>(&self, game: &G) -> Identity {
-        let order = game.group().order() as u8;
-        Identity {
-            game: game.spec().to_string(),
-            rules_version: game.rules_version(),
-            start: self.start.clone(),
-            roots: self.roots.iter().map(|root| game.notation(root)).collect(),
-            symmetry: if order > 1 { "full" } else { "none" }.to_string(),
-            symmetry_order: order,
-            max_depth: self.max_depth,
-            max_states: self.max_states,
-        }
-    }
-}
-
-/// The name of the table made from `identity`; different identities have different names.
-pub fn table_name(identity: &Identity) -> String {
-    let mut name = identity.game.clone();
-    match identity.start.as_str() {
-        "standard" => {}
-        "custom" => {
-            let roots = identity.roots.join("\n");
-            name += &format!("-root-{:08x}", crc32fast::hash(roots.as_bytes()));
-        }
-        other => name += &format!("-{other}"),
-    }
-    if identity.symmetry == "none" {
-        name += "-unfolded";
-    }
-    if let Some(depth) = identity.max_depth {
-        name += &format!("-depth{depth}");
-    }
-    if let Some(states) = identity.max_states {
-        name += &format!("-max{states}");
-    }
-    name
 }
 
 /// Enumerates a plan into the store; a table that is already there is given as it is, and a draft

@@ -1,6 +1,6 @@
 //! What an enumeration will take, before it is begun.
 
-use super::enumerate::Plan;
+use super::plan::Plan;
 use crate::game::{Game, GameSpec};
 
 /// What a table is expected to hold and take. Figures for the standard starts of small boards are

@@ -10,6 +10,7 @@ mod estimate;
 mod expand;
 mod index;
 mod layer;
+mod plan;
 mod regenerate;
 mod settle;
 mod sort;
@@ -18,9 +19,10 @@ mod view;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-pub use enumerate::{Enumerated, Plan, enumerate, table_name};
+pub use enumerate::{Enumerated, enumerate};
 pub use estimate::{Estimate, estimate};
 pub use index::{BucketIndex, search};
+pub use plan::{Plan, table_name};
 pub use regenerate::{Move, Regenerate, Regenerated, Regenerator};
 pub use view::{Actions, Graph, Keys, StateId, TerminalScores};
 

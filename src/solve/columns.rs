@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::backup::{Bounds, Rank};
-use super::iterate::Method;
+use super::method::Method;
 use crate::game::{Empties, Outcome, Score};
 use crate::table::{
     Array, Column, Discounted, Manifest, RootValue, Solution, SweepRecord, Table, TableError,

@@ -1,35 +1,17 @@
 //! Value iteration on a table: sweeps, their record, checkpoints, and the columns at the end.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytemuck::Pod;
 use serde::{Deserialize, Serialize};
 
 use super::backup::{Backup, BoundsBackup, DiscountBackup, ExactBackup};
 use super::columns;
+use super::method::Method;
 use super::sweep::{Order, Sweep, SweepError};
-use crate::game::{Empties, Score};
 use crate::graph::{Graph, TerminalScores};
 use crate::progress::Progress;
 use crate::table::{Scratch, SweepRecord, Table, crc32};
-
-/// How to sweep, and when to stop.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Method {
-    /// In which order.
-    pub order: Order,
-    /// Stop after a sweep whose residual is below this.
-    pub theta: f64,
-    /// What empty squares count for at the end.
-    pub empties: Empties,
-    /// γ, for discounted values; without, values are exact.
-    pub discount: Option<f64>,
-    /// The largest score the game can end with.
-    pub max_score: Score,
-    /// Secure the work when it has gone on for this long since it last was; usually
-    /// [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No influence on any value.
-    pub checkpoint_after: Duration,
-}
 
 /// What [`value_iterate`] did.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,35 +64,6 @@ pub fn value_iterate(
     };
     Scratch::of(table.dir()).remove();
     Ok(Run { sweeps, already_solved: false, resumed })
-}
-
-impl Method {
-    fn check(&self, table: &Table) -> Result<(), SweepError> {
-        let refuse = |why: String| Err(SweepError::Options(why));
-        if !(self.theta > 0.0 && self.theta.is_finite()) {
-            return refuse(format!("theta {} must be above 0", self.theta));
-        }
-        match self.discount {
-            None if self.theta >= 1.0 => refuse(format!(
-                "theta {} could stop before the values are exact, since they change by whole discs and plies; give a number below 1, or a --discount",
-                self.theta
-            )),
-            Some(discount) if !(discount > 0.0 && discount <= 1.0) => {
-                refuse(format!("discount {discount} must be above 0 and at most 1"))
-            }
-            Some(_) if !table.manifest().complete => refuse(
-                "the table has a frontier, whose values are not known; discounted values need a complete table (leave --max-depth and --max-states out)".to_string(),
-            ),
-            _ => Ok(()),
-        }
-    }
-
-    /// What a scratch must have been made for to be gone on with.
-    fn identity(&self, table: &Table) -> String {
-        let targets = table.manifest().arrays.get("edge_targets").map(|a| a.crc32.clone());
-        let Method { order, theta, empties, discount, .. } = self;
-        format!("{order:?} {theta} {empties:?} {discount:?} {targets:?}")
-    }
 }
 
 struct Iteration<'a> {

@@ -14,11 +14,13 @@
 mod backup;
 mod columns;
 mod iterate;
+mod method;
 mod sweep;
 mod verify;
 
 pub use backup::{Backup, Bounds, BoundsBackup, DiscountBackup, ExactBackup, Rank};
 pub use columns::{Solved, UNKNOWN_DISTANCE, UNKNOWN_SCORE, Value};
-pub use iterate::{Method, Run, value_iterate};
+pub use iterate::{Run, value_iterate};
+pub use method::Method;
 pub use sweep::{Order, Sweep, SweepError};
 pub use verify::{Counterexample, Verified, verify};

@@ -2,17 +2,15 @@
 #![allow(dead_code)]
 
 use tempfile::TempDir;
-use yomikiri::game::{Empties, Game, Position, Score};
+use yomikiri::game::{Game, Position};
 use yomikiri::graph::{Graph, Plan, enumerate};
 use yomikiri::progress::Silent;
-use yomikiri::solve::{Method, Order, value_iterate};
-use yomikiri::table::{CHECKPOINT_AFTER, Store, Table};
+use yomikiri::solve::{Method, value_iterate};
+use yomikiri::table::{Store, Table};
 
 /// The plan of everything that can be reached from the standard start.
 pub fn standard<G: Game>(game: &G) -> Plan<G::State> {
-    let (start, roots) = ("standard".to_string(), vec![game.start()]);
-    let checkpoint_after = CHECKPOINT_AFTER;
-    Plan { start, roots, max_depth: None, max_states: None, checkpoint_after }
+    Plan::from_start(game)
 }
 
 /// The same with either side to move first.
@@ -24,14 +22,7 @@ pub fn both<G: Game>(game: &G) -> Plan<G::State> {
 
 /// How the commands solve unless told otherwise.
 pub fn exactly<G: Game>(game: &G) -> Method {
-    Method {
-        order: Order::Topological,
-        theta: 0.01,
-        empties: Empties::Uncounted,
-        discount: None,
-        max_score: Score((game.action_count() - 1) as i8),
-        checkpoint_after: CHECKPOINT_AFTER,
-    }
+    Method::exact(game.max_score())
 }
 
 /// Enumerates a plan into a new directory, which lives as long as the first part of the result.

@@ -12,13 +12,13 @@ use yomikiri::evaluate::{
     AccuracyReport, Figures, FiguresBySet, Perfect, accuracy, build, judged_positions,
 };
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Empties, Game, GameSpec, Score};
+use yomikiri::game::{Game, GameSpec};
 use yomikiri::graph::{Graph, Plan, enumerate};
 use yomikiri::policy::{MICRO, Policy, PolicySpec, Weights};
 use yomikiri::progress::Silent;
 use yomikiri::render::accuracy_text;
-use yomikiri::solve::{Method, Order, Solved, value_iterate};
-use yomikiri::table::{CHECKPOINT_AFTER, Store, Table};
+use yomikiri::solve::{Method, Solved, value_iterate};
+use yomikiri::table::{Store, Table};
 
 const POLICIES: [&str; 4] = ["random", "greedy", "weights", "perfect"];
 /// The nonterminal actual positions of 4×4.
@@ -36,23 +36,10 @@ impl Opened {
     fn new(fold: bool, max_depth: Option<u32>) -> Opened {
         let dir = tempfile::tempdir().unwrap();
         let game = Othello::<u64>::new(4, 4, fold);
-        let plan = Plan {
-            start: "standard".to_string(),
-            roots: vec![game.start()],
-            max_depth,
-            max_states: None,
-            checkpoint_after: CHECKPOINT_AFTER,
-        };
+        let plan = Plan { max_depth, ..Plan::from_start(&game) };
         let mut table = enumerate(&game, &plan, &Store::at(dir.path()), &Silent).unwrap().table;
         let graph = Graph::open_checked(&table).unwrap();
-        let method = Method {
-            order: Order::Topological,
-            theta: 0.01,
-            empties: Empties::Uncounted,
-            discount: None,
-            max_score: Score(16),
-            checkpoint_after: CHECKPOINT_AFTER,
-        };
+        let method = Method::exact(game.max_score());
         let terminal = graph.terminal_scores(&game, method.empties);
         value_iterate(&mut table, &graph, &terminal, &method, &Silent, |_, _| {}).unwrap();
         drop(terminal);

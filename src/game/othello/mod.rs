@@ -254,6 +254,10 @@ impl<K: OthelloKey> Game for Othello<K> {
         } as i8)
     }
 
+    fn max_score(&self) -> Score {
+        Score(self.square_count() as i8)
+    }
+
     fn material(&self, state: &Board) -> i32 {
         state.mover.count_ones() as i32 - state.opponent.count_ones() as i32
     }
