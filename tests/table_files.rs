@@ -302,3 +302,29 @@ fn a_manifest_that_was_written_wrong_is_refused_without_a_panic() {
         }
     }
 }
+
+#[test]
+fn a_manifest_that_miscounts_its_rows_is_refused() {
+    let solved = Tables::new();
+    solved_4x4(&solved);
+    type Edit = fn(&mut Manifest);
+    let edits: [(&str, Edit); 5] = [
+        ("a terminal more", |m| {
+            m.counts.table.terminals += 1;
+            m.layers[0].table.terminals += 1;
+        }),
+        ("a position more", |m| {
+            m.counts.reachable.states += 1;
+            m.layers[3].reachable.states += 1;
+        }),
+        ("a sum that is none", |m| m.counts.distinct_boards += 1),
+        ("another root", |m| m.root_ids[0] = 1),
+        ("another value of the root", |m| m.solution.as_mut().unwrap().roots[0].score = Some(8)),
+    ];
+    for (what, edit) in edits {
+        let tables = copy(&solved);
+        edit_manifest(&tables.place(NAME), edit);
+        let line = tables.run(&["verify", NAME]).refused(what).to_string();
+        assert!(line.contains("manifest.json"), "{what}: {line}");
+    }
+}

@@ -61,13 +61,7 @@ impl LayerTally {
             transitions: if expanded { u64::from(degree.actions()) } else { 0 },
         };
         self.counts.table.add(&one);
-        self.counts.reachable.add(&Tally {
-            states: positions,
-            terminals: one.terminals * positions,
-            passes: one.passes * positions,
-            frontier: one.frontier * positions,
-            transitions: one.transitions * positions,
-        });
+        self.counts.reachable.add(&one.times(positions));
         let sides = Side::ALL.map(|side| own.with(side, order));
         self.counts.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
         self.with_side[0] += u64::from(sides[0] != 0);

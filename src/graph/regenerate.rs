@@ -22,6 +22,8 @@ pub struct Regenerated {
     pub moves: Vec<Move>,
     /// The names of the moves whose successors are not.
     pub missing: Vec<String>,
+    /// Whether the only move is a pass.
+    pub pass: bool,
     /// The mover's final score if the game is over.
     pub end: Option<Score>,
 }
@@ -62,8 +64,9 @@ impl<'a, G: Game> Regenerator<'a, G> {
         if row > layer.start && keys[row - 1] >= keys[row] {
             return Err("its key is not above the one before it".to_string());
         }
-        let mut made = Regenerated::default();
-        if self.game.mobility(&state) == Mobility::Over {
+        let mobility = self.game.mobility(&state);
+        let mut made = Regenerated { pass: mobility == Mobility::Pass, ..Default::default() };
+        if mobility == Mobility::Over {
             made.end = Some(self.game.final_score(&state, self.empties));
         }
         let from = self.graph.orientations(row);

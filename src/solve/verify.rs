@@ -13,7 +13,7 @@ use super::columns::{Solved, UNKNOWN_DISTANCE, UNKNOWN_SCORE, Value};
 use crate::game::{Orientations, Score};
 use crate::graph::{Graph, Regenerate, Regenerated, StateKind};
 use crate::progress::Progress;
-use crate::table::{Array, Table, TableError};
+use crate::table::{Array, Counts, Table, TableError, Tally};
 
 /// What [`verify`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,43 +63,8 @@ pub fn verify(
     roots: &[(Option<usize>, Orientations)],
     progress: &dyn Progress,
 ) -> Result<Verified, TableError> {
-    let columns = match Solved::open(table)? {
-        None => None,
-        Some(solved) => {
-            let i8s = |name: &str| table.array::<i8>(name);
-            let bounds = if table.manifest().complete {
-                None
-            } else {
-                Some((i8s("lower")?, i8s("upper")?, i8s("score")?))
-            };
-            Some(Columns {
-                solved,
-                outcome: i8s("outcome")?,
-                distance: table.array("distance")?,
-                bounds,
-            })
-        }
-    };
-    let discounts = match &table.manifest().discounted {
-        None => None,
-        Some(d) => Some(Discounts {
-            value: table.array("value")?,
-            discount: d.discount as f32,
-            // A last sweep that changed nothing leaves nothing to be forgiven.
-            tolerance: match d.sweeps.last() {
-                Some(sweep) if sweep.changed == 0 => 0.0,
-                _ => d.theta as f32,
-            },
-        }),
-    };
+    let proof = Proof::open(table, graph, regenerate)?;
     let states = graph.states();
-    let proof = Proof {
-        graph,
-        regenerate,
-        columns,
-        discounts,
-        reached: (0..states).map(|_| AtomicU16::new(0)).collect(),
-    };
     progress.begin("proving", Some(2 * states as u64));
     let mut first = None;
     for &(row, orientations) in roots {
@@ -108,42 +73,20 @@ pub fn verify(
             None => first = Some((0, "a root is not in the table".to_string())),
         }
     }
-    const GRAIN: usize = 1 << 14;
-    let chunks = states.div_ceil(GRAIN);
-    let (edges, wrong) = (0..chunks)
-        .into_par_iter()
-        .map(|chunk| {
-            let rows = chunk * GRAIN..((chunk + 1) * GRAIN).min(states);
-            progress.advance(rows.len() as u64);
-            let mut edges = 0;
-            for row in rows {
-                match proof.row(row) {
-                    Ok(count) => edges += count,
-                    Err(what) => return (edges, Some((row, what))),
-                }
-            }
-            (edges, None)
-        })
-        .reduce(|| (0, None), |a, b| (a.0 + b.0, earlier(a.1, b.1)));
+    let (found, wrong) = proof.rows(progress);
     first = earlier(first, wrong);
     if first.is_none() {
-        first = (0..states).into_par_iter().find_first(|&row| !proof.is_reached(row)).map(|row| {
-            let found = Orientations(proof.reached[row].load(Ordering::Relaxed));
-            let stored = graph.orientations(row);
-            (
-                row,
-                format!(
-                    "its orientations are {:#b} where its predecessors give {:#b}",
-                    stored.0, found.0
-                ),
-            )
-        });
+        let unproven = (0..states).into_par_iter().find_first(|&row| !proof.is_reached(row));
+        first = unproven.map(|row| (row, proof.describe_orientations(row)));
+    }
+    if first.is_none() {
+        proof.manifest(table, &found, roots)?;
     }
     progress.advance(states as u64);
     progress.finish(if first.is_none() { "proven" } else { "refuted" });
     Ok(Verified {
         states: states as u64,
-        edges,
+        edges: found.table.transitions,
         solved: proof.columns.is_some() || proof.discounts.is_some(),
         counterexample: first.map(|(row, what)| Counterexample {
             row,
@@ -169,7 +112,99 @@ struct Proof<'a> {
     reached: Vec<AtomicU16>,
 }
 
-impl Proof<'_> {
+/// The rows and the actual positions they stand for, as they were found.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    table: Tally,
+    reachable: Tally,
+}
+
+impl Found {
+    fn add(&mut self, other: &Found) {
+        self.table.add(&other.table);
+        self.reachable.add(&other.reachable);
+    }
+}
+
+impl<'a> Proof<'a> {
+    fn open(
+        table: &Table,
+        graph: &'a Graph,
+        regenerate: &'a dyn Regenerate,
+    ) -> Result<Self, TableError> {
+        let reached = (0..graph.states()).map(|_| AtomicU16::new(0)).collect();
+        let (columns, discounts) = (Columns::open(table)?, Discounts::open(table)?);
+        Ok(Proof { graph, regenerate, columns, discounts, reached })
+    }
+
+    /// Proves all rows; gives what was found and the first that is wrong.
+    fn rows(&self, progress: &dyn Progress) -> (Found, Option<(usize, String)>) {
+        const GRAIN: usize = 1 << 14;
+        let states = self.graph.states();
+        let prove = |chunk: usize| {
+            let rows = chunk * GRAIN..((chunk + 1) * GRAIN).min(states);
+            progress.advance(rows.len() as u64);
+            let mut found = Found::default();
+            for row in rows {
+                match self.row(row) {
+                    Ok(own) => found.add(&own),
+                    Err(what) => return (found, Some((row, what))),
+                }
+            }
+            (found, None)
+        };
+        (0..states.div_ceil(GRAIN)).into_par_iter().map(prove).reduce(
+            || (Found::default(), None),
+            |mut a, b| {
+                a.0.add(&b.0);
+                (a.0, earlier(a.1, b.1))
+            },
+        )
+    }
+
+    /// That the manifest says of the rows and roots what was found.
+    fn manifest(
+        &self,
+        table: &Table,
+        found: &Found,
+        roots: &[(Option<usize>, Orientations)],
+    ) -> Result<(), TableError> {
+        let manifest = table.manifest();
+        let wrong = |what: &str| {
+            Err(TableError::damaged(&table.dir().join("manifest.json"), what.to_string()))
+        };
+        let mut summed = Counts::default();
+        manifest.layers.iter().for_each(|layer| summed.add(layer));
+        let lengths = self.graph.layers().map(|rows| rows.len() as u64);
+        if (manifest.counts.table, manifest.counts.reachable) != (found.table, found.reachable)
+            || summed != manifest.counts
+            || !lengths.eq(manifest.layers.iter().map(|layer| layer.table.states))
+        {
+            return wrong("its counts are not those of the rows");
+        }
+        let ids = manifest.root_ids.iter().map(|&id| Some(id as usize));
+        if !ids.eq(roots.iter().map(|root| root.0)) {
+            return wrong("its root_ids are not the rows of its roots");
+        }
+        let Some(solution) = &manifest.solution else { return Ok(()) };
+        let told = solution.roots.iter().map(|r| (r.outcome, r.score, r.distance));
+        let values = manifest.root_ids.iter().filter_map(|&id| {
+            let value = self.columns.as_ref()?.solved.value(id as usize);
+            let outcome = value.outcome().map(|outcome| outcome.value());
+            Some((outcome, value.score().map(|score| score.0), value.distance))
+        });
+        if !told.eq(values) {
+            return wrong("the values it gives its roots are not those of their rows");
+        }
+        Ok(())
+    }
+
+    fn describe_orientations(&self, row: usize) -> String {
+        let found = self.reached[row].load(Ordering::Relaxed);
+        let stored = self.graph.orientations(row).0;
+        format!("its orientations are {stored:#b} where its predecessors give {found:#b}")
+    }
+
     fn reach(&self, row: usize, orientations: Orientations) {
         self.reached[row].fetch_or(orientations.0, Ordering::Relaxed);
     }
@@ -178,8 +213,8 @@ impl Proof<'_> {
         self.reached[row].load(Ordering::Relaxed) == self.graph.orientations(row).0
     }
 
-    /// Proves one row; gives the number of its edges.
-    fn row(&self, row: usize) -> Result<u64, String> {
+    /// Proves one row; gives what it adds to the counts.
+    fn row(&self, row: usize) -> Result<Found, String> {
         let made = self.regenerate.row(row)?;
         let frontier = self.graph.kind(row) == StateKind::Frontier;
         self.edges(row, &made, frontier)?;
@@ -192,7 +227,15 @@ impl Proof<'_> {
         if let Some(discounts) = &self.discounts {
             discounts.prove(row, &made)?;
         }
-        Ok(if frontier { 0 } else { made.moves.len() as u64 })
+        let one = Tally {
+            states: 1,
+            terminals: u64::from(made.end.is_some()),
+            passes: u64::from(made.pass),
+            frontier: u64::from(frontier),
+            transitions: if frontier { 0 } else { made.moves.len() as u64 },
+        };
+        let positions = u64::from(self.graph.orientations(row).count());
+        Ok(Found { table: one, reachable: one.times(positions) })
     }
 
     fn edges(&self, row: usize, made: &Regenerated, frontier: bool) -> Result<(), String> {
@@ -244,6 +287,17 @@ impl Proof<'_> {
 }
 
 impl Columns {
+    fn open(table: &Table) -> Result<Option<Columns>, TableError> {
+        let Some(solved) = Solved::open(table)? else { return Ok(None) };
+        let i8s = |name: &str| table.array::<i8>(name);
+        let bounds = match table.manifest().complete {
+            true => None,
+            false => Some((i8s("lower")?, i8s("upper")?, i8s("score")?)),
+        };
+        let (outcome, distance) = (i8s("outcome")?, table.array("distance")?);
+        Ok(Some(Columns { solved, outcome, distance, bounds }))
+    }
+
     fn prove(&self, row: usize, made: &Regenerated, frontier: bool) -> Result<(), String> {
         let found = self.solved.value(row);
         let targets = made.moves.iter().map(|m| self.solved.value(m.target).before());
@@ -314,6 +368,19 @@ fn backed_up(moves: &[Value]) -> (Score, Score, Option<u16>) {
 }
 
 impl Discounts {
+    fn open(table: &Table) -> Result<Option<Discounts>, TableError> {
+        let Some(discounted) = &table.manifest().discounted else { return Ok(None) };
+        Ok(Some(Discounts {
+            value: table.array("value")?,
+            discount: discounted.discount as f32,
+            // A last sweep that changed nothing leaves nothing to be forgiven.
+            tolerance: match discounted.sweeps.last() {
+                Some(sweep) if sweep.changed == 0 => 0.0,
+                _ => discounted.theta as f32,
+            },
+        }))
+    }
+
     fn prove(&self, row: usize, made: &Regenerated) -> Result<(), String> {
         let found = self.value[row];
         let wanted = match made.end {

@@ -54,6 +54,17 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// The tally of so many times as many states.
+    pub fn times(&self, factor: u64) -> Tally {
+        Tally {
+            states: self.states * factor,
+            terminals: self.terminals * factor,
+            passes: self.passes * factor,
+            frontier: self.frontier * factor,
+            transitions: self.transitions * factor,
+        }
+    }
+
     /// Adds another tally.
     pub fn add(&mut self, other: &Tally) {
         self.states += other.states;
