@@ -1,0 +1,63 @@
+//! Tables of every released version of the format open and are right: `tests/fixtures/vN`.
+//!
+//! A fixture is never made anew. When the format changes, its version is raised, the old fixture
+//! stays, and one of the new version is added (see the commands in each test's `how`).
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn fixture(version: &str, name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(version).join(name)
+}
+
+fn solver(args: &[&str], tables: &Path) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_solver"))
+        .arg("--tables")
+        .arg(tables)
+        .args(args)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Opens, verifies and queries the fixture, and makes the same table again: while the version
+/// stays, so do the bytes.
+fn check(name: &str, how: &[&[&str]], position: &str, expected: &str) {
+    let old = fixture("v1", name);
+    let nowhere = tempfile::tempdir().unwrap();
+    let old_path = old.to_str().unwrap();
+    assert!(solver(&["info", old_path], nowhere.path()).contains(name));
+    let verified = solver(&["verify", old_path], nowhere.path());
+    assert!(verified.contains("every value follows"), "{verified}");
+    let answer = solver(&["query", old_path, position], nowhere.path());
+    assert!(answer.contains(expected), "{answer}");
+
+    for args in how {
+        solver(args, nowhere.path());
+    }
+    for entry in std::fs::read_dir(&old).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.file_name().unwrap();
+        let fresh = std::fs::read(nowhere.path().join(name).join(file)).unwrap();
+        assert!(std::fs::read(&path).unwrap() == fresh, "{file:?} is no longer written as it was");
+    }
+}
+
+#[test]
+fn version_1_complete() {
+    let root = "-----OX--XOXXOOX X;";
+    let how: [&[&str]; 3] = [
+        &["enumerate", "--root", root],
+        &["value-iterate"],
+        &["value-iterate", "--discount", "0.9"],
+    ];
+    check("othello-4x4-root-50fa6e21", &how, root, "Black, to move,");
+}
+
+#[test]
+fn version_1_bounded_with_wide_keys() {
+    let how: [&[&str]; 2] = [&["enumerate", "--size", "6", "--max-depth", "4"], &["value-iterate"]];
+    check("othello-6x6-depth4", &how, "start", "does not prove; score -36 to +36");
+}
