@@ -327,3 +327,19 @@ fn error_texts() {
         "position: '?' is not a square (use . or - for empty, X or * for Black, O for White, X or O at the end for the side to move)"
     );
 }
+
+#[test]
+fn every_notation_written_is_read_back() {
+    let game = Othello::<u64>::new(4, 4, true);
+    let start = game.start();
+    for moves in ["", "c4", "c4b4", "c4d4d3"] {
+        let position = game.parse_position(moves, &start).unwrap();
+        let names: Vec<_> = game.notations(&position).iter().map(|n| n.0).collect();
+        assert_eq!(names, ["obf", "digits"]);
+        for (name, text) in game.notations(&position) {
+            assert_eq!(game.parse_position(&text, &start), Ok(position), "{name} {text}");
+        }
+    }
+    let thesis = game.parse_position("10000012002100000", &start).unwrap();
+    assert_eq!(game.notations(&thesis)[1].1, "10000012002100000");
+}

@@ -1,5 +1,6 @@
 //! `solver query`: what a table says of a position.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::process::ExitCode;
 
@@ -57,6 +58,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
 struct Answer {
     table: String,
     position: String,
+    /// The same in every one-line notation, by name.
+    notations: BTreeMap<&'static str, String>,
     #[serde(skip)]
     diagram: String,
     perspective: &'static str,
@@ -136,6 +139,7 @@ impl GameVisitor for Query<'_> {
         Ok(Answer {
             table: self.table.name(),
             position: game.notation(&position),
+            notations: game.notations(&position).into_iter().collect(),
             diagram: game.diagram(&position),
             perspective: "mover",
             mover: game.side_name(position.side),

@@ -179,6 +179,11 @@ pub trait Game: Send + Sync {
     /// The position in the one-line notation of the game (Othello: OBF).
     fn notation(&self, position: &Position<Self::State>) -> String;
 
+    /// The position in every one-line notation the game knows, each with its name.
+    fn notations(&self, position: &Position<Self::State>) -> Vec<(&'static str, String)> {
+        vec![("line", self.notation(position))]
+    }
+
     /// Reads a position in any notation the game knows; transcripts are played from `from`.
     fn parse_position(
         &self,

@@ -179,9 +179,15 @@ impl Graph {
             ));
         }
         let complete = table.manifest().complete;
+        const GRAIN: usize = 1 << 14;
         for layer in self.layers() {
-            let rows = layer.clone().into_par_iter().with_min_len(1 << 14);
-            if let Some(row) = rows.find_first(|&row| !self.leads_on(row, &layer, complete)) {
+            let chunks = layer.len().div_ceil(GRAIN);
+            let astray = (0..chunks).into_par_iter().find_map_first(|chunk| {
+                let begin = layer.start + chunk * GRAIN;
+                let mut rows = begin..layer.end.min(begin + GRAIN);
+                rows.find(|&row| !self.leads_on(row, &layer, complete))
+            });
+            if let Some(row) = astray {
                 let what = format!("the edges of row {row} lead nowhere");
                 return Err(TableError::damaged(&table.path_of("edge_targets"), what));
             }
@@ -191,17 +197,23 @@ impl Graph {
 
     #[inline]
     fn leads_on(&self, row: usize, layer: &Range<usize>, complete: bool) -> bool {
-        let later = |target: &u32| (layer.end..self.states()).contains(&(*target as usize));
-        match &self.edge_targets[self.edges_of(row)] {
+        let (end, later) = (layer.end as u32, (self.states() - layer.end) as u32);
+        // In one comparison: not before the layer's end and not behind the last state.
+        let all_later = |edges: &[u32]| {
+            edges.iter().fold(true, |all, target| all & (target.wrapping_sub(end) < later))
+        };
+        let edges = &self.edge_targets[self.edges_of(row)];
+        match edges {
             [] => match self.kind(row) {
                 StateKind::Terminal => true,
                 StateKind::Frontier => !complete,
                 StateKind::Interior => false,
             },
+            edges if all_later(edges) => true,
             [pass] if layer.contains(&(*pass as usize)) => {
-                self.edge_targets[self.edges_of(*pass as usize)].iter().all(later)
+                all_later(&self.edge_targets[self.edges_of(*pass as usize)])
             }
-            edges => edges.iter().all(later),
+            _ => false,
         }
     }
 

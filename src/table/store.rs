@@ -15,7 +15,15 @@ pub struct Store {
 /// Held while a table is written: no other process writes it. Ends with the value or the process.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    /// Unlocks, and does not leave that to closing the file: a child process that is just being
+    /// started has the file too until it runs its own program.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
 }
 
 impl Store {
@@ -112,7 +120,7 @@ fn lock_file(path: &Path) -> Result<Lock, TableError> {
     let file =
         File::options().create(true).truncate(false).write(true).open(path).at("write", path)?;
     match file.try_lock() {
-        Ok(()) => Ok(Lock { _file: file }),
+        Ok(()) => Ok(Lock { file }),
         Err(fs::TryLockError::WouldBlock) => Err(TableError::Busy { path: path.to_path_buf() }),
         Err(fs::TryLockError::Error(source)) => {
             Err(TableError::Io { action: "lock", path: path.to_path_buf(), source })

@@ -318,6 +318,13 @@ impl<K: OthelloKey> Game for Othello<K> {
         notation::obf(self, position)
     }
 
+    fn notations(&self, position: &Position<Board>) -> Vec<(&'static str, String)> {
+        vec![
+            ("obf", notation::obf(self, position)),
+            ("digits", notation::thesis_digits(self, position)),
+        ]
+    }
+
     fn parse_position(
         &self,
         text: &str,

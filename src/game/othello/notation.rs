@@ -3,7 +3,8 @@
 //! In: a board diagram (`.` or `-` empty, `X` or `*` Black, `O` White; with or without row breaks,
 //! coordinates and a side), the OBF line (the squares row by row, then the side to move), the digits
 //! of the 2002 thesis (`0` empty, `1` Black, `2` White, the side to move in front) and transcripts
-//! (`c4c3…`, passes left out or written `pass` or `--`). Out: a diagram with coordinates, and OBF.
+//! (`c4c3…`, passes left out or written `pass` or `--`). Out: a diagram with coordinates,
+//! OBF, and the digits.
 
 use super::{Board, Othello, OthelloKey};
 use crate::game::{Action, Game, NotationError, Position, Side};
@@ -65,25 +66,38 @@ pub(super) fn diagram<K: OthelloKey>(game: &Othello<K>, position: &Position<Boar
 }
 
 pub(super) fn obf<K: OthelloKey>(game: &Othello<K>, position: &Position<Board>) -> String {
+    let side = match position.side {
+        Side::First => "X",
+        Side::Second => "O",
+    };
+    format!("{} {side};", squares(game, position, ['-', 'X', 'O']))
+}
+
+/// The side to move (1 Black, 2 White), then the squares: 0 empty, 1 Black, 2 White.
+pub(super) fn thesis_digits<K: OthelloKey>(
+    game: &Othello<K>,
+    position: &Position<Board>,
+) -> String {
+    let side = position.side.index() + 1;
+    format!("{side}{}", squares(game, position, ['0', '1', '2']))
+}
+
+/// The squares row by row, each as one of the signs for empty, Black and White.
+fn squares<K: OthelloKey>(
+    game: &Othello<K>,
+    position: &Position<Board>,
+    [empty, black_sign, white_sign]: [char; 3],
+) -> String {
     let (black, white) = colours(position);
-    let mut line = String::new();
-    for row in 0..game.rows {
-        for column in 0..game.columns {
-            let bit = 1u64 << (8 * row + column);
-            line.push(if black & bit != 0 {
-                'X'
-            } else if white & bit != 0 {
-                'O'
-            } else {
-                '-'
-            });
+    let sign = |square: usize| {
+        let bit = 1u64 << game.bit_of_action(Action(square as u16));
+        match (black & bit != 0, white & bit != 0) {
+            (true, _) => black_sign,
+            (_, true) => white_sign,
+            _ => empty,
         }
-    }
-    line.push_str(match position.side {
-        Side::First => " X;",
-        Side::Second => " O;",
-    });
-    line
+    };
+    (0..game.square_count()).map(sign).collect()
 }
 
 pub(super) fn parse_position<K: OthelloKey>(
@@ -97,7 +111,7 @@ pub(super) fn parse_position<K: OthelloKey>(
     }
     let solid: String = trimmed.chars().filter(|c| !c.is_whitespace()).collect();
     if solid.chars().all(|c| c.is_ascii_digit()) {
-        return thesis_digits(game, &solid);
+        return read_thesis_digits(game, &solid);
     }
     let starts_like_a_move = |word: &str| {
         let mut chars = word.chars();
@@ -117,7 +131,7 @@ pub(super) fn parse_position<K: OthelloKey>(
 }
 
 /// The side in front (1 Black, 2 White), then the squares row by row.
-fn thesis_digits<K: OthelloKey>(
+fn read_thesis_digits<K: OthelloKey>(
     game: &Othello<K>,
     digits: &str,
 ) -> Result<Position<Board>, NotationError> {
