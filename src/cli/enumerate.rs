@@ -106,22 +106,18 @@ pub(super) fn make<G: Game>(
     context: &Context,
     force: bool,
 ) -> anyhow::Result<Enumerated> {
+    if plan.max_depth == Some(0) {
+        return Err(UserError::new("--max-depth 0 follows no move; give at least 1").into());
+    }
     let name = table_name(&plan.identity(game));
     if !context.store.place(&name).exists() {
         guard::check(&name, &estimate(game, plan), context, force)?;
-    }
-    if max_depth_is_zero(plan) {
-        return Err(UserError::new("--max-depth 0 follows no move; give at least 1").into());
     }
     let made = enumerate(game, plan, &context.store, &context.bars)?;
     if let Some(layer) = made.resumed_at {
         context.remark(format!("{name}: went on from {layer} discs, where an earlier run ended"));
     }
     Ok(made)
-}
-
-fn max_depth_is_zero<S>(plan: &Plan<S>) -> bool {
-    plan.max_depth == Some(0)
 }
 
 #[derive(Serialize)]

@@ -5,8 +5,7 @@ use std::path::Path;
 use super::context::Context;
 use super::error::UserError;
 use crate::graph::Estimate;
-use crate::render::number::bytes;
-use crate::render::number::thousands;
+use crate::render::number::{bytes, thousands};
 
 /// Estimates above this number of states are told before the work begins.
 const LARGE: f64 = 1e6;

@@ -8,8 +8,7 @@ use super::context::Context;
 use super::position::{is_folded, roots, spec_of};
 use crate::game::{Empties, Game, GameVisitor};
 use crate::graph::{Graph, Regenerator};
-use crate::render::number::bytes;
-use crate::render::number::thousands;
+use crate::render::number::{bytes, thousands};
 use crate::solve::{Solved, Verified, verify};
 use crate::table::Table;
 

@@ -158,7 +158,6 @@ fn group<'a, K: StateKey>(
     states: &'a mut Vec<State<K>>,
 ) -> &'a mut [State<K>] {
     states.clear();
-
     let blank = State {
         key: K::zeroed(),
         edges: 0,

@@ -20,7 +20,7 @@ pub struct Run {
     pub sweeps: Vec<SweepRecord>,
     /// The table already had these values; nothing was written.
     pub already_solved: bool,
-    /// The sweep and layer at which an interrupted run was taken up.
+    /// Whether an interrupted run was taken up.
     pub resumed: bool,
 }
 
@@ -127,6 +127,10 @@ impl Iteration<'_> {
         }
     }
 
+    fn begin(&self, sweep: usize) {
+        self.progress.begin(&format!("sweep {sweep}"), Some(self.graph.states() as u64));
+    }
+
     fn converged(&self, sweep: &SweepRecord) -> bool {
         sweep.residual < self.method.theta
     }
@@ -157,8 +161,7 @@ impl Iteration<'_> {
             }
         }
         loop {
-            let title = format!("sweep {}", sweeps.len() + 1);
-            self.progress.begin(&title, Some(states as u64));
+            self.begin(sweeps.len() + 1);
             let (mut secured, mut unsaved_to) = (Instant::now(), from);
             for rows in self.graph.layers().rev() {
                 if rows.start >= from && !rows.is_empty() {
@@ -229,8 +232,7 @@ impl Iteration<'_> {
         let mut next = values.clone();
         let (mut secured, mut secured_sweeps) = (Instant::now(), sweeps.len());
         loop {
-            let title = format!("sweep {}", sweeps.len() + 1);
-            self.progress.begin(&title, Some(states as u64));
+            self.begin(sweeps.len() + 1);
             let sweep = Sweep::new(self.graph, backup, self.terminal).all(&values, &mut next);
             std::mem::swap(&mut values, &mut next);
             self.progress.advance(states as u64);

@@ -36,9 +36,6 @@ pub struct Draft {
 /// After how many bytes the disk is told to take them.
 const FLUSH_BYTES: usize = 8 << 20;
 
-/// What an earlier process left: its state at its last checkpoint.
-pub type Resumed<S> = Option<S>;
-
 #[derive(Debug)]
 struct Growing {
     stream: Stream,
@@ -80,11 +77,11 @@ struct Checkpoint<S> {
 
 impl Draft {
     /// Opens the draft of the table that is to lie at `place`, going on from the last checkpoint if
-    /// there is one of the same identity.
+    /// there is one of the same identity: the maker's state then and the arrays' lengths.
     pub fn open<S: DeserializeOwned>(
         place: &Path,
         identity: Identity,
-    ) -> Result<(Draft, Resumed<(S, Lengths)>), TableError> {
+    ) -> Result<(Draft, Option<(S, Lengths)>), TableError> {
         let dir = place.with_added_extension("partial");
         fs::create_dir_all(&dir).at("create", &dir)?;
         let resumed = fs::read(dir.join("checkpoint.json"))

@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use draft::{Draft, Lengths, Resumed};
+pub use draft::{Draft, Lengths};
 pub use error::TableError;
 pub use manifest::{
     ArrayEntry, Counts, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest, RootValue,
