@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod plain;
+pub mod plain_shogi;
 pub mod solved;
 pub mod tables;
 
