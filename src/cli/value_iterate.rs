@@ -171,7 +171,7 @@ impl GameVisitor for Result_<'_> {
                 "of {} states {} have proven outcomes, {} proven scores, {} exact distances\n",
                 thousands(states),
                 thousands(solution.proven_outcomes),
-                thousands(solution.proven_scores),
+                thousands(solution.proven_scores.unwrap_or_default()),
                 thousands(solution.exact_distances)
             );
         }

@@ -116,7 +116,7 @@ impl State {
     }
 }
 
-const NOTHING: SweepRecord = SweepRecord { residual: 0.0, changed: 0 };
+const NOTHING: SweepRecord = SweepRecord { residual: 0.0, changed: 0, decided: None };
 
 impl Iteration<'_> {
     fn run<B: Backup>(&mut self, backup: &B) -> Result<Swept<B::Value>, SweepError> {
@@ -257,5 +257,9 @@ fn values_after(sweeps: usize) -> String {
 }
 
 fn merge(a: SweepRecord, b: SweepRecord) -> SweepRecord {
-    SweepRecord { residual: a.residual.max(b.residual), changed: a.changed + b.changed }
+    SweepRecord {
+        residual: a.residual.max(b.residual),
+        changed: a.changed + b.changed,
+        decided: None,
+    }
 }
