@@ -280,7 +280,7 @@ fn a_manifest_that_was_written_wrong_is_refused_without_a_panic() {
     let solved = Tables::new();
     solved_4x4(&solved);
     type Edit = fn(&mut Manifest);
-    let edits: [(&str, Edit); 8] = [
+    let edits: [(&str, Edit); 9] = [
         ("a root that is no row", |m| m.root_ids[0] = 1 << 40),
         ("too many rows", |m| m.arrays.get_mut("keys").unwrap().shape = vec![u64::MAX]),
         ("three dimensions", |m| m.arrays.get_mut("kinds").unwrap().shape = vec![1; 3]),
@@ -288,6 +288,7 @@ fn a_manifest_that_was_written_wrong_is_refused_without_a_panic() {
         ("many dimensions", |m| m.arrays.get_mut("kinds").unwrap().shape = vec![1; 99]),
         ("no dtype", |m| m.arrays.get_mut("kinds").unwrap().dtype.clear()),
         ("an array too few", |m| drop(m.arrays.remove("edge_targets"))),
+        ("no orientations", |m| drop(m.arrays.remove("orientations"))),
         ("no such game", |m| m.identity.game = "chess".to_string()),
     ];
     for (what, edit) in edits {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::error::UserError;
 use super::guard;
-use crate::game::{Game, GameSpec, GameVisitor, Position};
+use crate::game::{Cyclic, Game, GameSpec, GameVisitor, Layered, Position};
 use crate::graph::{Enumerated, Plan, enumerate, estimate, table_name};
 use crate::render::Grid;
 use crate::render::number::{bytes, thousands};
@@ -72,7 +72,7 @@ struct Enumerate<'a> {
 impl GameVisitor for Enumerate<'_> {
     type Output = anyhow::Result<Enumerated>;
 
-    fn visit<G: Game>(self, game: G) -> anyhow::Result<Enumerated> {
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Enumerated> {
         let Args { root, start, max_depth, max_states, force, .. } = self.args;
         let standard = game.start();
         let (start, roots) = match (root, start) {
@@ -92,6 +92,10 @@ impl GameVisitor for Enumerate<'_> {
         };
         make(&game, &plan, self.context, *force)
     }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Enumerated> {
+        Err(UserError::not_yet("enumerate", &game).into())
+    }
 }
 
 fn other_side_first<G: Game>(game: &G) -> Position<G::State> {
@@ -100,7 +104,7 @@ fn other_side_first<G: Game>(game: &G) -> Position<G::State> {
 }
 
 /// Enumerates a plan after looking whether there is room for it.
-pub(super) fn make<G: Game>(
+pub(super) fn make<G: Layered>(
     game: &G,
     plan: &Plan<G::State>,
     context: &Context,

@@ -38,6 +38,7 @@ pub fn value_iterate(
     mut on_sweep: impl FnMut(usize, &SweepRecord),
 ) -> Result<Run, SweepError> {
     method.check(table)?;
+    graph.check_layered(table)?;
     let _lock = table.lock()?;
     let (identity, scratch) = (method.identity(table), Scratch::of(table.dir()));
     if let Some(sweeps) = columns::already_there(table, method) {

@@ -63,6 +63,7 @@ pub fn verify(
     roots: &[(Option<usize>, Orientations)],
     progress: &dyn Progress,
 ) -> Result<Verified, TableError> {
+    graph.check_layered(table)?;
     let proof = Proof::open(table, graph, regenerate)?;
     let states = graph.states();
     progress.begin("proving", Some(2 * states as u64));
