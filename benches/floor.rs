@@ -68,7 +68,7 @@ fn measure(rows: usize, columns: usize, states: u64, moves: u64, runs: usize) {
         floor = floor.min(time);
         let dir = scratch.path().join(run.to_string());
         let (time, mut table) = timed(|| table_in(&dir, &game));
-        assert_eq!(table.manifest().counts.canonical, states);
+        assert_eq!(table.manifest().counts.canonical(), states);
         enumerated = enumerated.min(time);
         let (time, score) = timed(|| solve(&mut table, &game, Order::Topological));
         assert_eq!(score, Some(if columns == 4 { -8 } else { 16 }));

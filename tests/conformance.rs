@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use common::Random;
 use yomikiri::game::othello::Othello;
-use yomikiri::game::{Game, Orientations, Position, Side, StateKey, Symmetry, WideKey};
+use yomikiri::game::{Game, Layered, Orientations, Position, Side, StateKey, Symmetry, WideKey};
 
 /// A key as the words that a table stores.
 fn words<K: StateKey>(key: &K) -> Vec<u64> {
@@ -17,15 +17,14 @@ fn words<K: StateKey>(key: &K) -> Vec<u64> {
 }
 
 /// Checks everything that concerns one state at a time, and the order of the keys of all of them.
-fn conforms<G: Game>(game: &G, states: impl Iterator<Item = G::State>) {
-    let states: HashSet<G::State> = states.collect();
-    for state in &states {
+fn conforms<G: Game>(game: &G, states: &HashSet<G::State>) {
+    for state in states {
         moves_conform(game, state);
         symmetries_conform(game, state);
         swapping_conforms(game, state);
         notation_conforms(game, state);
     }
-    keys_conform(game, &states);
+    keys_conform(game, states);
 }
 
 fn moves_conform<G: Game>(game: &G, state: &G::State) {
@@ -34,8 +33,10 @@ fn moves_conform<G: Game>(game: &G, state: &G::State) {
     assert_eq!(game.is_terminal(state), actions.is_empty(), "{state:?}");
     let only_a_pass = actions.len() == 1 && game.is_pass(actions[0]);
     assert_eq!(game.must_pass(state), only_a_pass, "{state:?}");
-    let names: HashSet<_> = actions.iter().map(|&action| game.action_name(action)).collect();
-    assert_eq!(names.len(), actions.len(), "two moves share a name in {state:?}");
+    for side in Side::ALL {
+        let names: HashSet<_> = actions.iter().map(|&a| game.action_name(side, a)).collect();
+        assert_eq!(names.len(), actions.len(), "two moves share a name in {state:?}");
+    }
 
     let mut visited = Vec::new();
     game.for_each_successor(state, |action, after| {
@@ -46,12 +47,7 @@ fn moves_conform<G: Game>(game: &G, state: &G::State) {
         if game.is_pass(action) {
             assert!(only_a_pass, "a pass besides other moves in {state:?}");
             assert_eq!(after, game.swapped(state));
-            assert_eq!(game.layer(&after), game.layer(state), "a pass keeps the layer");
-        } else {
-            assert!(game.layer(&after) > game.layer(state), "{action:?} of {state:?}");
         }
-        let (left, before) = (game.max_plies(&after), game.max_plies(state));
-        assert!(left < before, "max_plies {before} then {left} by {action:?} of {state:?}");
     });
     assert_eq!(visited, actions, "{state:?}");
 }
@@ -66,7 +62,6 @@ fn symmetries_conform<G: Game>(game: &G, state: &G::State) {
         let leads_there = game.key(&image) == canonical.key;
         assert!(game.key(&image) >= canonical.key, "symmetry {g} of {state:?} is smaller");
         assert_eq!(canonical.ties >> g & 1 == 1, leads_there, "symmetry {g} of {state:?}");
-        assert_eq!(game.layer(&image), game.layer(state));
         for h in 0..game.group().order() as Symmetry {
             let both = game.transform(state, game.group().product(h, g));
             assert_eq!(game.transform(&image, h), both, "{h} after {g} of {state:?}");
@@ -92,9 +87,25 @@ fn swapping_conforms<G: Game>(game: &G, state: &G::State) {
     let swapped = game.swapped(state);
     assert_eq!(game.swapped(&swapped), *state);
     assert_eq!(game.material(&swapped), -game.material(state), "{state:?}");
+}
+
+/// What a layered game must keep to besides, in one state.
+fn layers_conform<G: Layered>(game: &G, state: &G::State) {
+    game.for_each_successor(state, |action, after| {
+        if game.is_pass(action) {
+            assert_eq!(game.layer(&after), game.layer(state), "a pass keeps the layer");
+        } else {
+            assert!(game.layer(&after) > game.layer(state), "{action:?} of {state:?}");
+        }
+        let (left, before) = (game.max_plies(&after), game.max_plies(state));
+        assert!(left < before, "max_plies {before} then {left} by {action:?} of {state:?}");
+    });
+    for g in 0..game.group().order() as Symmetry {
+        assert_eq!(game.layer(&game.transform(state, g)), game.layer(state));
+    }
     let (mine, theirs) = game.squares(state);
     assert_eq!(mine & theirs, 0, "{state:?}");
-    assert_eq!(game.squares(&swapped), (theirs, mine), "{state:?}");
+    assert_eq!(game.squares(&game.swapped(state)), (theirs, mine), "{state:?}");
 }
 
 fn notation_conforms<G: Game>(game: &G, state: &G::State) {
@@ -126,25 +137,31 @@ fn keys_conform<G: Game>(game: &G, states: &HashSet<G::State>) {
     }
 }
 
-/// The states of `games` games played by chance, from the start to the end.
-fn chance_games<G: Game>(game: &G, games: usize) -> Vec<G::State> {
-    let mut random = Random(0);
-    let mut states = Vec::new();
-    for _ in 0..games {
-        let mut state = game.start().state;
-        let (bound, mut plies) = (game.max_plies(&state), 0);
-        loop {
-            states.push(state);
-            let actions = game.actions(&state);
-            if actions.is_empty() {
-                break;
-            }
-            state = game.play(&state, actions[random.below(actions.len())]);
-            plies += 1;
+/// The states of a game played by chance, from the start to the end or for so many plies.
+fn chance_game<G: Game>(game: &G, random: &mut Random, most_plies: u32) -> Vec<G::State> {
+    let mut states = vec![game.start().state];
+    for _ in 0..most_plies {
+        let state = states[states.len() - 1];
+        let actions = game.actions(&state);
+        if actions.is_empty() {
+            break;
         }
-        assert!(plies <= bound, "a game of {plies} plies where max_plies says {bound}");
+        states.push(game.play(&state, actions[random.below(actions.len())]));
     }
     states
+}
+
+/// Everything that a layered game must keep to, its orientations being enumerated to `plies`.
+fn layered_conforms<G: Layered>(game: &G, plies: u32) {
+    let mut random = Random(0);
+    let bound = game.max_plies(&game.start().state);
+    let games: Vec<_> = (0..40).map(|_| chance_game(game, &mut random, bound)).collect();
+    let open = games.iter().find(|states| !game.is_terminal(&states[states.len() - 1]));
+    assert_eq!(open, None, "a game of more plies than max_plies says, {bound}");
+    let states: HashSet<G::State> = games.concat().into_iter().collect();
+    conforms(game, &states);
+    states.iter().for_each(|state| layers_conform(game, state));
+    orientations_conform(game, plies);
 }
 
 type Folded<K> = HashMap<K, Orientations>;
@@ -236,19 +253,17 @@ fn orientations_of_the_whole_4x4_game_are_the_actual_positions() {
     orientations_conform_to_the_end(&Othello::<u64>::new(4, 4, false));
 }
 
-/// One test a game: name, rules, and the plies to which its orientations are enumerated.
-macro_rules! games {
+/// One test a layered game: name, rules, and the plies to which its orientations are enumerated.
+macro_rules! layered_games {
     ($($name:ident: $game:expr, $plies:expr;)*) => {$(
         #[test]
         fn $name() {
-            let game = $game;
-            conforms(&game, chance_games(&game, 40).into_iter());
-            orientations_conform(&game, $plies);
+            layered_conforms(&$game, $plies);
         }
     )*};
 }
 
-games! {
+layered_games! {
     othello_4x4: Othello::<u64>::new(4, 4, true), 8;
     othello_4x4_unfolded: Othello::<u64>::new(4, 4, false), 6;
     othello_4x4_with_a_wide_key: Othello::<WideKey>::new(4, 4, true), 6;

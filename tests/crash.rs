@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use common::solved::{exactly, standard};
 use common::tables::{Ran, Tables, assert_same_files, board_4x4, copy_dir, files, make, solve};
 use yomikiri::game::othello::Othello;
-use yomikiri::game::{Game, WideKey};
+use yomikiri::game::{Layered, WideKey};
 use yomikiri::graph::{Plan, enumerate};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::solve::{Method, Order};
@@ -55,7 +55,7 @@ fn litter(draft: &std::path::Path) {
 }
 
 /// Interrupts an enumeration in every layer and goes on; every layer of `game` is one task.
-fn enumeration_goes_on<G: Game>(game: &G, plan: &Plan<G::State>) {
+fn enumeration_goes_on<G: Layered>(game: &G, plan: &Plan<G::State>) {
     let whole = Tables::new();
     let made = enumerate(game, plan, &whole.store(), &Silent).unwrap();
     let name = made.table.name();

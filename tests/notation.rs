@@ -194,7 +194,7 @@ fn game_with_passes() -> (Vec<String>, Position<Board>) {
         let mut names = Vec::new();
         while let actions @ [_, ..] = &game.actions(&position.state)[..] {
             let action = actions[random.below(actions.len())];
-            names.push(game.action_name(action));
+            names.push(game.action_name(position.side, action));
             position = game.advance(&position, action);
         }
         if names.iter().filter(|name| *name == "pass").count() >= 2 {

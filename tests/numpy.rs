@@ -8,7 +8,7 @@ use std::process::Command;
 use common::solved::{exactly, standard};
 use common::tables::{Tables, board_4x4, forge, make, solve, solved_4x4};
 use yomikiri::game::othello::Othello;
-use yomikiri::game::{Empties, Game, WideKey};
+use yomikiri::game::{Empties, Layered, WideKey};
 use yomikiri::graph::{Plan, enumerate};
 use yomikiri::progress::Silent;
 use yomikiri::solve::Method;
@@ -34,7 +34,7 @@ fn rederive(table: &Path) -> Result<String, String> {
     if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
 }
 
-fn bounded<G: Game>(game: &G, store: &Store, max_depth: u32) -> String {
+fn bounded<G: Layered>(game: &G, store: &Store, max_depth: u32) -> String {
     let plan = Plan { max_depth: Some(max_depth), ..standard(game) };
     let mut table = enumerate(game, &plan, store, &Silent).unwrap().table;
     solve(game, &mut table, &exactly(game), &Silent).unwrap();

@@ -280,7 +280,7 @@ fn a_manifest_that_was_written_wrong_is_refused_without_a_panic() {
     let solved = Tables::new();
     solved_4x4(&solved);
     type Edit = fn(&mut Manifest);
-    let edits: [(&str, Edit); 8] = [
+    let edits: [(&str, Edit); 9] = [
         ("a root that is no row", |m| m.root_ids[0] = 1 << 40),
         ("too many rows", |m| m.arrays.get_mut("keys").unwrap().shape = vec![u64::MAX]),
         ("three dimensions", |m| m.arrays.get_mut("kinds").unwrap().shape = vec![1; 3]),
@@ -288,6 +288,7 @@ fn a_manifest_that_was_written_wrong_is_refused_without_a_panic() {
         ("many dimensions", |m| m.arrays.get_mut("kinds").unwrap().shape = vec![1; 99]),
         ("no dtype", |m| m.arrays.get_mut("kinds").unwrap().dtype.clear()),
         ("an array too few", |m| drop(m.arrays.remove("edge_targets"))),
+        ("no orientations", |m| drop(m.arrays.remove("orientations"))),
         ("no such game", |m| m.identity.game = "chess".to_string()),
     ];
     for (what, edit) in edits {
@@ -308,16 +309,25 @@ fn a_manifest_that_miscounts_its_rows_is_refused() {
     let solved = Tables::new();
     solved_4x4(&solved);
     type Edit = fn(&mut Manifest);
-    let edits: [(&str, Edit); 5] = [
+    let edits: [(&str, Edit); 8] = [
         ("a terminal more", |m| {
             m.counts.table.terminals += 1;
             m.layers[0].table.terminals += 1;
         }),
         ("a position more", |m| {
-            m.counts.reachable.states += 1;
-            m.layers[3].reachable.states += 1;
+            m.counts.reachable.as_mut().unwrap().states += 1;
+            m.layers[3].reachable.as_mut().unwrap().states += 1;
         }),
-        ("a sum that is none", |m| m.counts.distinct_boards += 1),
+        ("a sum that is none", |m| *m.counts.distinct_boards.as_mut().unwrap() += 1),
+        ("a sum left out", |m| m.counts.distinct_boards = None),
+        ("positions not counted", |m| {
+            m.counts.reachable = None;
+            m.layers.iter_mut().for_each(|layer| layer.reachable = None);
+        }),
+        ("boards not counted", |m| {
+            m.counts.distinct_boards = None;
+            m.layers.iter_mut().for_each(|layer| layer.distinct_boards = None);
+        }),
         ("another root", |m| m.root_ids[0] = 1),
         ("another value of the root", |m| m.solution.as_mut().unwrap().roots[0].score = Some(8)),
     ];

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::error::UserError;
 use super::guard;
-use crate::game::{Game, GameSpec, GameVisitor, Position};
+use crate::game::{Cyclic, Game, GameSpec, GameVisitor, Layered, Position};
 use crate::graph::{Enumerated, Plan, enumerate, estimate, table_name};
 use crate::render::Grid;
 use crate::render::number::{bytes, thousands};
@@ -72,7 +72,7 @@ struct Enumerate<'a> {
 impl GameVisitor for Enumerate<'_> {
     type Output = anyhow::Result<Enumerated>;
 
-    fn visit<G: Game>(self, game: G) -> anyhow::Result<Enumerated> {
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Enumerated> {
         let Args { root, start, max_depth, max_states, force, .. } = self.args;
         let standard = game.start();
         let (start, roots) = match (root, start) {
@@ -92,6 +92,10 @@ impl GameVisitor for Enumerate<'_> {
         };
         make(&game, &plan, self.context, *force)
     }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Enumerated> {
+        Err(UserError::not_yet("enumerate", &game).into())
+    }
 }
 
 fn other_side_first<G: Game>(game: &G) -> Position<G::State> {
@@ -100,7 +104,7 @@ fn other_side_first<G: Game>(game: &G) -> Position<G::State> {
 }
 
 /// Enumerates a plan after looking whether there is room for it.
-pub(super) fn make<G: Game>(
+pub(super) fn make<G: Layered>(
     game: &G,
     plan: &Plan<G::State>,
     context: &Context,
@@ -170,21 +174,21 @@ pub(super) fn counts_text(manifest: &Manifest) -> String {
         _ => identity.roots.join(" "),
     };
     let mut text = format!("Othello {board} from {from}\n\n");
-    let Counts { reachable, distinct_boards, mover_relative, canonical, table: rows } =
-        &manifest.counts;
+    let (counts, rows) = (&manifest.counts, &manifest.counts.table);
+    let reachable = counts.reachable();
     let folding = match identity.symmetry_order {
         1 => "mover-relative states up to the board's symmetries".to_string(),
         n => format!("mover-relative states up to the board's {n} symmetries: the table's rows"),
     };
     let mut facts = vec![
         (reachable.states, "reachable states", "a board and the side to move"),
-        (*distinct_boards, "distinct boards", "whoever is to move"),
+        (counts.distinct_boards(), "distinct boards", "whoever is to move"),
         (
-            *mover_relative,
+            counts.mover_relative(),
             "mover-relative states",
             "boards as the mover sees them, colours forgotten",
         ),
-        (*canonical, "canonical states", &folding),
+        (counts.canonical(), "canonical states", &folding),
         (reachable.terminals, "terminals", "reachable states in which the game is over"),
         (reachable.passes, "passes", "reachable states whose mover must pass"),
         (reachable.transitions, "transitions", "moves out of reachable states, passes among them"),
@@ -224,17 +228,18 @@ fn layers_text(manifest: &Manifest) -> String {
         headings.push("frontier");
     }
     let row = |name: String, counts: &Counts| {
+        let reachable = counts.reachable();
         let mut cells = vec![
-            counts.reachable.states,
-            counts.distinct_boards,
-            counts.mover_relative,
-            counts.canonical,
-            counts.reachable.terminals,
-            counts.reachable.passes,
-            counts.reachable.transitions,
+            reachable.states,
+            counts.distinct_boards(),
+            counts.mover_relative(),
+            counts.canonical(),
+            reachable.terminals,
+            reachable.passes,
+            reachable.transitions,
         ];
         if !manifest.complete {
-            cells.push(counts.reachable.frontier);
+            cells.push(reachable.frontier);
         }
         std::iter::once(name).chain(cells.into_iter().map(thousands)).collect()
     };

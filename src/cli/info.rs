@@ -6,6 +6,7 @@ use super::context::Context;
 use super::enumerate::{counts_text, size_of_table};
 use crate::render::Grid;
 use crate::render::number::bytes;
+use crate::table::Solution;
 
 /// Show what a table holds
 #[derive(Debug, clap::Args)]
@@ -36,13 +37,16 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     for (what, meaning) in &manifest.conventions {
         context.line(format!("{what}: {meaning}"))?;
     }
+    let empties = |solution: &Solution| solution.empties.clone().unwrap_or_default();
     let solved = match (&manifest.solution, manifest.complete) {
         (Some(solution), true) => {
-            format!("solved, {} sweeps, empties {}", solution.sweeps.len(), solution.empties)
+            format!("solved, {} sweeps, empties {}", solution.sweeps.len(), empties(solution))
         }
         (Some(solution), false) => format!(
             "solved with bounds, {} of {} scores proven, empties {}",
-            solution.proven_scores, manifest.counts.table.states, solution.empties
+            solution.proven_scores.unwrap_or_default(),
+            manifest.counts.table.states,
+            empties(solution)
         ),
         (None, _) => format!("not solved; run 'solver value-iterate {}'", opened.name()),
     };

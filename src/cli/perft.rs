@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use crate::game::perft::{perft, perft_shared};
-use crate::game::{Game, GameSpec, GameVisitor};
+use crate::game::{Cyclic, Game, GameSpec, GameVisitor, Layered};
 use crate::render::Grid;
 use crate::render::number::thousands;
 
@@ -47,7 +47,17 @@ struct Perft<'a> {
 impl GameVisitor for Perft<'_> {
     type Output = anyhow::Result<()>;
 
-    fn visit<G: Game>(self, game: G) -> anyhow::Result<()> {
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<()> {
+        self.count(game)
+    }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<()> {
+        self.count(game)
+    }
+}
+
+impl Perft<'_> {
+    fn count<G: Game>(self, game: G) -> anyhow::Result<()> {
         let Perft { args, context } = self;
         let root = match &args.root {
             Some(text) => game.parse_position(text, &game.start())?,

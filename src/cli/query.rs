@@ -10,7 +10,7 @@ use super::context::Context;
 use super::error::UserError;
 use super::position::{is_folded, parse, spec_of};
 use super::value_iterate::verdict;
-use crate::game::{Action, Game, GameVisitor, Orientations, Outcome, Position, Score};
+use crate::game::{Action, Cyclic, GameVisitor, Layered, Orientations, Outcome, Position, Score};
 use crate::graph::{Graph, StateId, StateKind};
 use crate::render::Grid;
 use crate::solve::{Solved, Value};
@@ -117,7 +117,7 @@ struct Query<'a> {
 impl GameVisitor for Query<'_> {
     type Output = anyhow::Result<Answer>;
 
-    fn visit<G: Game>(self, game: G) -> anyhow::Result<Answer> {
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Answer> {
         let position = parse(&game, self.table, self.text)?;
         let graph = Graph::open(self.table)?;
         let look = Look { game: &game, graph, solved: self.solved };
@@ -135,6 +135,7 @@ impl GameVisitor for Query<'_> {
             StateKind::Interior => "interior",
             StateKind::Terminal => "terminal",
             StateKind::Frontier => "frontier",
+            StateKind::Restricted => "restricted",
         };
         Ok(Answer {
             table: self.table.name(),
@@ -149,7 +150,7 @@ impl GameVisitor for Query<'_> {
             moves: moves
                 .iter()
                 .map(|&(action, value)| MoveAnswer {
-                    name: game.action_name(action),
+                    name: game.action_name(position.side, action),
                     action: action.0,
                     value: Verdict::of(value),
                 })
@@ -157,15 +158,19 @@ impl GameVisitor for Query<'_> {
             principal_variation: look.best_line(position),
         })
     }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Answer> {
+        Err(UserError::not_yet("query", &game).into())
+    }
 }
 
-struct Look<'a, G: Game> {
+struct Look<'a, G: Layered> {
     game: &'a G,
     graph: Graph,
     solved: Solved,
 }
 
-impl<G: Game> Look<'_, G> {
+impl<G: Layered> Look<'_, G> {
     /// The moves whose successors are in the table, best first, with their values for the mover.
     fn moves(&self, position: &Position<G::State>) -> Vec<(Action, Value)> {
         let mut moves = Vec::new();
@@ -191,7 +196,7 @@ impl<G: Game> Look<'_, G> {
             if proven.is_none() {
                 break;
             }
-            line.push(self.game.action_name(action));
+            line.push(self.game.action_name(position.side, action));
             position = self.game.advance(&position, action);
         }
         line

@@ -8,7 +8,7 @@ use super::error::UserError;
 use super::position::{is_folded, spec_of};
 use super::solve_table::{Wish, solve};
 use crate::evaluate::{AccuracyReport, accuracy, build};
-use crate::game::{Game, GameSpec, GameVisitor};
+use crate::game::{Cyclic, GameSpec, GameVisitor, Layered};
 use crate::graph::{Graph, Plan};
 use crate::policy::PolicySpec;
 use crate::render::{Part, accuracy_text};
@@ -106,12 +106,16 @@ struct Whole<'a> {
 impl GameVisitor for Whole<'_> {
     type Output = anyhow::Result<Table>;
 
-    fn visit<G: Game>(self, game: G) -> anyhow::Result<Table> {
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Table> {
         let made = make(&game, &Plan::from_start(&game), self.context, self.force)?;
         if !made.reused {
             self.context.remark(format!("{}: enumerated", made.table.name()));
         }
         Ok(made.table)
+    }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Table> {
+        Err(UserError::not_yet("report", &game).into())
     }
 }
 
@@ -124,7 +128,7 @@ struct Measure<'a> {
 impl GameVisitor for Measure<'_> {
     type Output = anyhow::Result<AccuracyReport>;
 
-    fn visit<G: Game>(self, game: G) -> anyhow::Result<AccuracyReport> {
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<AccuracyReport> {
         let Measure { table, policies, context } = self;
         let graph = Graph::open_checked(table)?;
         let solved = Solved::open_checked(table)?.ok_or_else(|| {
@@ -140,5 +144,9 @@ impl GameVisitor for Measure<'_> {
             .map(|policy| accuracy(&game, table, &graph, &solved, policy.as_ref(), &context.bars))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(AccuracyReport::new(&game, table, &graph, &solved, measured)?)
+    }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<AccuracyReport> {
+        Err(UserError::not_yet("report", &game).into())
     }
 }

@@ -1,9 +1,10 @@
 //! Solving a table, as `value-iterate` and `report` do it.
 
 use super::context::Context;
+use super::error::UserError;
 use super::guard;
 use super::position::{is_folded, spec_of};
-use crate::game::{Empties, Game, GameVisitor};
+use crate::game::{Cyclic, Empties, GameVisitor, Layered};
 use crate::graph::Graph;
 use crate::solve::{Method, Order, Run, value_iterate};
 use crate::table::Table;
@@ -44,7 +45,7 @@ struct Solve<'a> {
 impl GameVisitor for Solve<'_> {
     type Output = anyhow::Result<Run>;
 
-    fn visit<G: Game>(self, game: G) -> anyhow::Result<Run> {
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Run> {
         let Solve { table, wish, context } = self;
         let graph = Graph::open_checked(table)?;
         let method = Method {
@@ -60,5 +61,9 @@ impl GameVisitor for Solve<'_> {
                 tracing::info!(sweep, record.residual, record.changed, "swept");
             })?;
         Ok(run)
+    }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Run> {
+        Err(UserError::not_yet("value-iterate", &game).into())
     }
 }

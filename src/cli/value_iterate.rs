@@ -6,9 +6,10 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::context::Context;
+use super::error::UserError;
 use super::position::{is_folded, roots, spec_of};
 use super::solve_table::{Wish, solve};
-use crate::game::{Empties, Game, GameVisitor, Outcome};
+use crate::game::{Cyclic, Empties, GameVisitor, Layered, Outcome};
 use crate::render::Grid;
 use crate::render::number::thousands;
 use crate::solve::{Order, Run};
@@ -145,7 +146,7 @@ struct Result_<'a> {
 impl GameVisitor for Result_<'_> {
     type Output = anyhow::Result<String>;
 
-    fn visit<G: Game>(self, game: G) -> anyhow::Result<String> {
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<String> {
         let manifest = self.table.manifest();
         let mut text = String::new();
         let roots = roots(&game, self.table)?;
@@ -171,11 +172,15 @@ impl GameVisitor for Result_<'_> {
                 "of {} states {} have proven outcomes, {} proven scores, {} exact distances\n",
                 thousands(states),
                 thousands(solution.proven_outcomes),
-                thousands(solution.proven_scores),
+                thousands(solution.proven_scores.unwrap_or_default()),
                 thousands(solution.exact_distances)
             );
         }
         Ok(text)
+    }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<String> {
+        Err(UserError::not_yet("value-iterate", &game).into())
     }
 }
 

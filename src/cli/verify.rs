@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::context::Context;
+use super::error::UserError;
 use super::position::{is_folded, roots, spec_of};
-use crate::game::{Empties, Game, GameVisitor};
+use crate::game::{Cyclic, Empties, GameVisitor, Layered};
 use crate::graph::{Graph, Regenerator};
 use crate::render::number::{bytes, thousands};
 use crate::solve::{Solved, Verified, verify};
@@ -107,12 +108,16 @@ struct Verify<'a> {
 impl GameVisitor for Verify<'_> {
     type Output = anyhow::Result<Verified>;
 
-    fn visit<G: Game>(self, game: G) -> anyhow::Result<Verified> {
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Verified> {
         let Verify { table, context } = self;
         let graph = Graph::open(table)?;
         let empties = Solved::open(table)?.map_or(Empties::Uncounted, |solved| solved.empties());
         let regenerator = Regenerator::new(&graph, &game, empties);
         let roots = regenerator.roots(&roots(&game, table)?);
         Ok(verify(table, &graph, &regenerator, &roots, &context.bars)?)
+    }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Verified> {
+        Err(UserError::not_yet("verify", &game).into())
     }
 }

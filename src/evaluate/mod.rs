@@ -19,14 +19,14 @@ pub use figures::{Blunders, Figures, FiguresBySet};
 pub use perfect::Perfect;
 pub use report::{AccuracyReport, RootFacts, SCHEMA, SCHEMA_VERSION, TableFacts};
 
-use crate::game::Game;
+use crate::game::Layered;
 use crate::graph::Graph;
 use crate::policy::{Greedy, Policy, PolicySpec, Random, Weights, WeightsError};
 use crate::solve::Solved;
 
 /// Makes the policy that is meant for a game, the perfect one from its solved table; reads the
 /// file of weights if one is named.
-pub fn build<'a, G: Game>(
+pub fn build<'a, G: Layered>(
     spec: &PolicySpec,
     game: &G,
     graph: &'a Graph,

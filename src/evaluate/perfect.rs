@@ -1,6 +1,6 @@
 //! The best moves of a solved table.
 
-use crate::game::{Action, Game, Position, Symmetry};
+use crate::game::{Action, Layered, Position, Symmetry};
 use crate::graph::{Graph, search};
 use crate::policy::{Policy, uniform_over_best};
 use crate::solve::Solved;
@@ -27,7 +27,7 @@ impl<'a> Perfect<'a> {
         Perfect { graph, solved }
     }
 
-    fn row<G: Game>(&self, game: &G, state: &G::State) -> Option<(usize, Symmetry)> {
+    fn row<G: Layered>(&self, game: &G, state: &G::State) -> Option<(usize, Symmetry)> {
         let canonical = game.canonical(state);
         let rows = self.graph.layer(game.layer(state));
         let row = search(self.graph.keys().of::<G::Key>(), rows, canonical.key)?;
@@ -48,7 +48,7 @@ impl<'a> Perfect<'a> {
     }
 }
 
-impl<G: Game> Policy<G> for Perfect<'_> {
+impl<G: Layered> Policy<G> for Perfect<'_> {
     fn name(&self) -> String {
         "perfect".to_string()
     }

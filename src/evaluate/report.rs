@@ -84,8 +84,9 @@ impl AccuracyReport {
         policies: Vec<PolicyAccuracy>,
     ) -> Result<AccuracyReport, TableError> {
         let manifest = table.manifest();
-        let reachable = &manifest.counts.reachable;
-        let empties = manifest.solution.as_ref().map(|s| s.empties.clone()).unwrap_or_default();
+        let reachable = manifest.counts.reachable();
+        let empties =
+            manifest.solution.as_ref().and_then(|s| s.empties.clone()).unwrap_or_default();
         Ok(AccuracyReport {
             schema: SCHEMA,
             schema_version: SCHEMA_VERSION,

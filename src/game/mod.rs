@@ -2,15 +2,18 @@
 //!
 //! A [`Game`] describes positions as their *mover* sees them: a state holds "mine" and "theirs", so
 //! that one value serves both sides. What a game must supply is little (moves, successors, packing,
-//! the images of a state under the board's symmetries); the rest is provided.
+//! the images of a state under the board's symmetries); the rest is provided. A game is either
+//! [`Layered`], if its moves lead only on, or [`Cyclic`], if they may lead back.
 //!
 //! Invariants, checked for every game by `tests/conformance.rs`:
 //! * `state(key(s)) == s`, and keys order states totally;
 //! * a state has no action exactly when the game is over in it;
 //! * symmetries commute with moves;
-//! * `layer` never falls along a move, and only [forced](Game::is_pass) moves keep it;
-//! * `max_plies` falls along every move.
+//! * in a layered game `layer` never falls along a move, only [forced](Game::is_pass) moves keep it,
+//!   and `max_plies` falls along every move.
 
+mod cyclic;
+mod layered;
 pub mod othello;
 pub mod perft;
 mod spec;
@@ -20,6 +23,8 @@ mod types;
 use std::fmt::Debug;
 use std::hash::Hash;
 
+pub use cyclic::{Cyclic, End, Repetition};
+pub use layered::Layered;
 pub use spec::{GameSpec, GameVisitor, SpecError};
 pub use symmetry::{Group, Orientations, Symmetry};
 pub use types::{Action, Empties, Outcome, Position, Score, Side};
@@ -128,12 +133,6 @@ pub trait Game: Send + Sync {
     where
         Self: Sized;
 
-    /// The layer of a state: no move lowers it, and only a pass keeps it. Othello: the disc count.
-    fn layer(&self, state: &Self::State) -> u32;
-
-    /// A bound on the plies of a game from `state`; every move lowers it, passes too.
-    fn max_plies(&self, state: &Self::State) -> u32;
-
     /// Calls `visit` with every legal action, in ascending order; with none when the game is over.
     fn for_each_action(&self, state: &Self::State, visit: impl FnMut(Action));
 
@@ -141,22 +140,16 @@ pub trait Game: Send + Sync {
     fn play(&self, state: &Self::State, action: Action) -> Self::State;
 
     /// Whether the action is a pass: the board stays, the side changes.
-    fn is_pass(&self, action: Action) -> bool;
+    #[inline]
+    fn is_pass(&self, _action: Action) -> bool {
+        false
+    }
 
     /// The same board with the other side to move.
     fn swapped(&self, state: &Self::State) -> Self::State;
 
-    /// The mover's final score were the game to end here; its meaning at the end of a game only.
-    fn final_score(&self, state: &Self::State, empties: Empties) -> Score;
-
-    /// The largest score a game can end with.
-    fn max_score(&self) -> Score;
-
     /// The mover's material less the opponent's; in Othello discs.
     fn material(&self, state: &Self::State) -> i32;
-
-    /// The squares held by the mover and by the opponent, bit `row * columns + column` each.
-    fn squares(&self, state: &Self::State) -> (u64, u64);
 
     /// Packs a state.
     fn key(&self, state: &Self::State) -> Self::Key;
@@ -170,11 +163,17 @@ pub trait Game: Send + Sync {
     /// The action that does in the image of a state what `action` does in the state.
     fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action;
 
-    /// The name of an action as people write it: `c4`, `pass`.
-    fn action_name(&self, action: Action) -> String;
+    /// The name of an action of `side` as people write it: `c4`, `pass`. Actions are those of the
+    /// mover, while people may name squares from one player's seat.
+    fn action_name(&self, side: Side, action: Action) -> String;
 
     /// The board as rows of text with its coordinates.
     fn diagram(&self, position: &Position<Self::State>) -> String;
+
+    /// The same with the Japanese names of the pieces, where the game has them.
+    fn diagram_japanese(&self, _position: &Position<Self::State>) -> Option<String> {
+        None
+    }
 
     /// The position in the one-line notation of the game (Othello: OBF).
     fn notation(&self, position: &Position<Self::State>) -> String;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::othello::{MAX_SIDE, MIN_SIDE, Othello};
-use super::{Game, WideKey};
+use super::{Cyclic, Layered, WideKey};
 
 /// Which game: the name a table is stored under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,8 +23,11 @@ pub trait GameVisitor {
     /// What is given back.
     type Output;
 
-    /// Does it.
-    fn visit<G: Game>(self, game: G) -> Self::Output;
+    /// Does it with a game whose moves lead only on.
+    fn layered<G: Layered>(self, game: G) -> Self::Output;
+
+    /// Does it with a game whose moves may lead back.
+    fn cyclic<G: Cyclic>(self, game: G) -> Self::Output;
 }
 
 impl GameSpec {
@@ -33,10 +36,10 @@ impl GameSpec {
     pub fn with_rules<V: GameVisitor>(self, fold: bool, visitor: V) -> V::Output {
         match self {
             GameSpec::Othello { rows, columns } if rows * columns <= 32 => {
-                visitor.visit(Othello::<u64>::new(rows, columns, fold))
+                visitor.layered(Othello::<u64>::new(rows, columns, fold))
             }
             GameSpec::Othello { rows, columns } => {
-                visitor.visit(Othello::<WideKey>::new(rows, columns, fold))
+                visitor.layered(Othello::<WideKey>::new(rows, columns, fold))
             }
         }
     }

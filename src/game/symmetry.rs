@@ -2,7 +2,8 @@
 //!
 //! A symmetry is a number below the order of its [`Group`]: bit 2 transposes the board, then bit 0
 //! reverses the columns and bit 1 the rows. A rectangle that is not square has the first four, a
-//! square all eight (the dihedral group D4), and an unfolded board only the identity, 0.
+//! square all eight (the dihedral group D4), a board with a top and a bottom the first two, and an
+//! unfolded board only the identity, 0.
 //!
 //! Folding keeps one state of each orbit, the *canonical* one `c`. Which members of the orbit really
 //! occur, and with whom to move, is an [`Orientations`] set: bit `side * order + g` says that the
@@ -26,6 +27,11 @@ impl Group {
     /// The symmetries of a `rows` × `columns` board: eight if it is square, otherwise four.
     pub fn of_board(rows: usize, columns: usize) -> Group {
         Group::with_order(if rows == columns { 8 } else { 4 })
+    }
+
+    /// The identity and the reversal of columns, for boards that a game gives a top and a bottom.
+    pub fn mirror() -> Group {
+        Group::with_order(2)
     }
 
     /// The group of the identity alone: nothing is folded.
@@ -61,7 +67,7 @@ impl Group {
         Group { order, product, inverse, after }
     }
 
-    /// How many symmetries there are: 1, 4 or 8.
+    /// How many symmetries there are: 1, 2, 4 or 8.
     pub fn order(&self) -> usize {
         self.order
     }
@@ -170,7 +176,8 @@ mod tests {
 
     #[test]
     fn groups_obey_the_laws() {
-        for group in [Group::trivial(), Group::of_board(4, 5), Group::of_board(5, 5)] {
+        let boards = [Group::of_board(4, 5), Group::of_board(5, 5)];
+        for group in boards.into_iter().chain([Group::trivial(), Group::mirror()]) {
             let all = 0..group.order() as u8;
             for a in all.clone() {
                 assert_eq!(group.product(a, group.inverse(a)), 0);
@@ -183,6 +190,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_mirror_reverses_columns_and_undoes_itself() {
+        let group = Group::mirror();
+        assert_eq!(group.order(), 2);
+        assert_eq!((group.inverse(1), group.product(1, 1)), (1, 0));
+        assert_eq!(map_square(1, (4, 0), 6, 5), (4, 4));
+        // A state that is its own image is one position; of others both images are kept.
+        assert_eq!(group.carry(0b11, 0b11), 0b01);
+        assert_eq!((group.carry(0b01, 0b10), group.carry(0b11, 0b10)), (0b10, 0b11));
+        let from = group.root_orientations(crate::game::Side::First, 0b10);
+        assert_eq!(from, Orientations(0b0010));
+        assert_eq!(group.successor_orientations(from, 0b01), Orientations(0b1000));
     }
 
     #[test]

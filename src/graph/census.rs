@@ -22,26 +22,34 @@ pub(crate) fn count<G: Game>(
     };
     let tasks = task_ranges(layer.len());
     let found = tasks.clone().into_par_iter().map(tally).reduce(LayerTally::default, |mut a, b| {
-        a.counts.add(&b.counts);
+        a.table.add(&b.table);
+        a.reachable.add(&b.reachable);
+        a.mover_relative += b.mover_relative;
         a.with_side[0] += b.with_side[0];
         a.with_side[1] += b.with_side[1];
         a
     });
-    let mut counts = found.counts;
     // Each board that is there with both sides to move is found from either; take the rarer.
     let side = if found.with_side[0] <= found.with_side[1] { Side::First } else { Side::Second };
     let both = |range: std::ops::Range<usize>| {
         range.map(|i| seen_with_both(game, layer, index, side, i)).sum::<u64>()
     };
-    counts.distinct_boards = counts.reachable.states - tasks.into_par_iter().map(both).sum::<u64>();
-    counts.canonical =
-        if game.group().order() > 1 { layer.len() as u64 } else { count_classes(game, layer) };
-    counts
+    let seen_twice = tasks.into_par_iter().map(both).sum::<u64>();
+    let folded = game.group().order() > 1;
+    Counts {
+        table: found.table,
+        reachable: Some(found.reachable),
+        distinct_boards: Some(found.reachable.states - seen_twice),
+        mover_relative: Some(found.mover_relative),
+        canonical: Some(if folded { layer.len() as u64 } else { count_classes(game, layer) }),
+    }
 }
 
 #[derive(Default)]
 struct LayerTally {
-    counts: Counts,
+    table: Tally,
+    reachable: Tally,
+    mover_relative: u64,
     /// How many states are reachable with each side to move.
     with_side: [u64; 2],
 }
@@ -60,10 +68,10 @@ impl LayerTally {
             frontier: u64::from(!degree.is_over() && !expanded),
             transitions: if expanded { u64::from(degree.actions()) } else { 0 },
         };
-        self.counts.table.add(&one);
-        self.counts.reachable.add(&one.times(positions));
+        self.table.add(&one);
+        self.reachable.add(&one.times(positions));
         let sides = Side::ALL.map(|side| own.with(side, order));
-        self.counts.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
+        self.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
         self.with_side[0] += u64::from(sides[0] != 0);
         self.with_side[1] += u64::from(sides[1] != 0);
     }

@@ -17,7 +17,7 @@ use super::layer::{Bound, Layer, degrees};
 use super::plan::{Plan, table_name};
 use super::settle::{Workspaces, settle};
 use super::{GraphError, StateKind, census};
-use crate::game::{Game, Orientations, StateKey};
+use crate::game::{Game, Layered, Orientations, StateKey};
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, FORMAT, FORMAT_VERSION, Identity, Manifest, Store, Table};
 
@@ -34,7 +34,7 @@ pub struct Enumerated {
 
 /// Enumerates a plan into the store; a table that is already there is given as it is, and a draft
 /// that an interrupted process left is gone on with.
-pub fn enumerate<G: Game>(
+pub fn enumerate<G: Layered>(
     game: &G,
     plan: &Plan<G::State>,
     store: &Store,
@@ -97,7 +97,7 @@ struct Work<'a, G: Game> {
     workspaces: Workspaces<G::Key>,
 }
 
-impl<'a, G: Game> Work<'a, G> {
+impl<'a, G: Layered> Work<'a, G> {
     fn open(
         game: &'a G,
         plan: &'a Plan<G::State>,
@@ -308,7 +308,7 @@ fn append_edges<G: Game>(
 }
 
 /// The layer of the roots, closed under passes, and the place of each root in it.
-fn first_layer<G: Game>(game: &G, plan: &Plan<G::State>) -> Result<Roots<G::Key>, GraphError> {
+fn first_layer<G: Layered>(game: &G, plan: &Plan<G::State>) -> Result<Roots<G::Key>, GraphError> {
     let records: Vec<_> = plan
         .roots
         .iter()

@@ -1,8 +1,10 @@
 //! Graphs: a game enumerated into a table, and the table seen as states, edges and layers.
 //!
-//! [`enumerate`] writes a table; [`Graph`] maps one. State ids are dense, in (layer, key) order;
-//! every edge leads to a later layer, but for a pass, which is the only edge of its state and may
-//! stay in the layer. A [`Position`](crate::game::Position) is found by [`Graph::find`].
+//! [`enumerate`] writes a table; [`Graph`] maps one. State ids are dense, in (layer, key) order.
+//! In a layered game every edge leads to a later layer, but for a pass, which is the only edge of
+//! its state and may stay in the layer, and a state is found by [`Graph::find`]. In a cyclic game
+//! edges may lead anywhere, layers are plies, and a [`Position`](crate::game::Position) is found by
+//! [`Graph::find_position`].
 
 mod census;
 mod enumerate;
@@ -26,7 +28,7 @@ pub use plan::{Plan, table_name};
 pub use regenerate::{Move, Regenerate, Regenerated, Regenerator};
 pub use view::{Actions, Graph, Keys, StateId, TerminalScores};
 
-use crate::game::Game;
+use crate::game::Layered;
 use crate::table::TableError;
 
 /// What a row of a table is, as stored in `kinds`.
@@ -39,12 +41,15 @@ pub enum StateKind {
     Terminal = 1,
     /// At the bound of the enumeration: its moves were not followed, its value is not known.
     Frontier = 2,
+    /// Its mover may only give check: the other moves were not followed.
+    Restricted = 3,
 }
 
 impl StateKind {
     /// The kind stored as a byte.
     pub fn of(byte: u8) -> Option<StateKind> {
-        [StateKind::Interior, StateKind::Terminal, StateKind::Frontier].get(byte as usize).copied()
+        use StateKind::{Frontier, Interior, Restricted, Terminal};
+        [Interior, Terminal, Frontier, Restricted].get(byte as usize).copied()
     }
 }
 
@@ -95,7 +100,7 @@ impl GraphError {
 }
 
 /// What the arrays of a table mean, for the reader of its manifest.
-fn conventions<G: Game>(game: &G) -> BTreeMap<String, String> {
+fn conventions<G: Layered>(game: &G) -> BTreeMap<String, String> {
     let squares = game.action_count() - 1;
     let keys = if squares <= 32 {
         format!("mover's squares << {squares} | opponent's squares; bit = row * columns + column")

@@ -45,6 +45,9 @@ impl<S: Copy> Plan<S> {
             symmetry_order: order,
             max_depth: self.max_depth,
             max_states: self.max_states,
+            index: None,
+            sides: None,
+            checks_only: false,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::index::BucketIndex;
 use super::view::Graph;
-use crate::game::{Action, Empties, Game, Mobility, Orientations, Score};
+use crate::game::{Action, Empties, Layered, Mobility, Orientations, Score, Side};
 
 /// A move regenerated from the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Regenerated {
 }
 
 /// Regenerates rows of a graph.
-pub struct Regenerator<'a, G: Game> {
+pub struct Regenerator<'a, G: Layered> {
     graph: &'a Graph,
     game: &'a G,
     empties: Empties,
@@ -37,7 +37,7 @@ pub struct Regenerator<'a, G: Game> {
     indices: Vec<BucketIndex>,
 }
 
-impl<'a, G: Game> Regenerator<'a, G> {
+impl<'a, G: Layered> Regenerator<'a, G> {
     /// Builds the indices of all layers.
     pub fn new(graph: &'a Graph, game: &'a G, empties: Empties) -> Self {
         let keys = graph.keys().of::<G::Key>();
@@ -78,7 +78,7 @@ impl<'a, G: Game> Regenerator<'a, G> {
                     target,
                     orientations: self.game.group().successor_orientations(from, canonical.ties),
                 }),
-                None => made.missing.push(self.game.action_name(action)),
+                None => made.missing.push(self.action_name(action)),
             }
         });
         Ok(made)
@@ -102,17 +102,14 @@ impl<'a, G: Game> Regenerator<'a, G> {
     /// A row as a person reads it: the board with the mover as Black.
     pub fn describe(&self, row: usize) -> String {
         match self.game.state(self.graph.keys().of::<G::Key>()[row]) {
-            Some(state) => {
-                let side = crate::game::Side::First;
-                self.game.notation(&crate::game::Position { state, side })
-            }
+            Some(state) => self.game.notation(&crate::game::Position { state, side: Side::First }),
             None => "no position".to_string(),
         }
     }
 
-    /// The name of an action.
+    /// The name of an action, of the mover as Black.
     pub fn action_name(&self, action: Action) -> String {
-        self.game.action_name(action)
+        self.game.action_name(Side::First, action)
     }
 
     fn find(&self, layer: u32, key: G::Key) -> Option<usize> {
@@ -133,7 +130,7 @@ pub trait Regenerate: Sync {
     fn action_name(&self, action: Action) -> String;
 }
 
-impl<G: Game> Regenerate for Regenerator<'_, G> {
+impl<G: Layered> Regenerate for Regenerator<'_, G> {
     fn row(&self, row: usize) -> Result<Regenerated, String> {
         Regenerator::row(self, row)
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::index::search;
 use super::{GraphError, StateKind};
-use crate::game::{Action, Empties, Game, Orientations, Score, StateKey};
+use crate::game::{Action, Cyclic, Empties, Layered, Orientations, Position, Score, StateKey};
 use crate::table::{Array, Element, Table, TableError};
 
 /// The number of a state: its row in the table.
@@ -71,7 +71,8 @@ enum OrientationSets {
 pub struct Graph {
     keys: Keys,
     kinds: Array<u8>,
-    orientations: OrientationSets,
+    /// Only layered games are enumerated with them.
+    orientations: Option<OrientationSets>,
     edge_offsets: Array<u64>,
     edge_targets: Array<u32>,
     edge_actions: Actions,
@@ -111,10 +112,12 @@ impl Graph {
         } else {
             Actions::Wide(open(table, "edge_actions", false)?)
         };
-        let orientations = if is_byte("orientations") {
-            OrientationSets::Narrow(open(table, "orientations", false)?)
-        } else {
-            OrientationSets::Wide(open(table, "orientations", false)?)
+        let orientations = match entry("orientations") {
+            None => None,
+            Some(_) if is_byte("orientations") => {
+                Some(OrientationSets::Narrow(open(table, "orientations", false)?))
+            }
+            Some(_) => Some(OrientationSets::Wide(open(table, "orientations", false)?)),
         };
         let layer_offsets = open::<u64>(table, "layer_offsets", true)?.to_vec();
         let graph = Graph {
@@ -139,8 +142,9 @@ impl Graph {
             Keys::Wide(keys) => keys.len(),
         };
         let orientations = match &self.orientations {
-            OrientationSets::Narrow(sets) => sets.len(),
-            OrientationSets::Wide(sets) => sets.len(),
+            None => states,
+            Some(OrientationSets::Narrow(sets)) => sets.len(),
+            Some(OrientationSets::Wide(sets)) => sets.len(),
         };
         let actions = match &self.edge_actions {
             Actions::Narrow(actions) => actions.len(),
@@ -162,9 +166,8 @@ impl Graph {
         Err(TableError::damaged(&manifest, "its arrays' lengths do not fit each other"))
     }
 
-    /// That offsets ascend to the number of edges and that edges lead where sweeps may look: on to
-    /// a later layer, or by a pass to a state of the same whose own edges do. The checksums have
-    /// already matched; this guards against a table that was written wrong.
+    /// That offsets ascend to the number of edges and that edges lead where sweeps may look. The
+    /// checksums have already matched; this guards against a table that was written wrong.
     fn check_edges(&self, table: &Table) -> Result<(), TableError> {
         use rayon::prelude::*;
         let edges = self.edge_targets.len() as u64;
@@ -178,21 +181,40 @@ impl Graph {
                 "its offsets are wrong",
             ));
         }
-        let complete = table.manifest().complete;
-        const GRAIN: usize = 1 << 14;
-        for layer in self.layers() {
-            let chunks = layer.len().div_ceil(GRAIN);
-            let astray = (0..chunks).into_par_iter().find_map_first(|chunk| {
-                let begin = layer.start + chunk * GRAIN;
-                let mut rows = begin..layer.end.min(begin + GRAIN);
-                rows.find(|&row| !self.leads_on(row, &layer, complete))
-            });
-            if let Some(row) = astray {
+        match self.first_astray(table.manifest().complete) {
+            None => Ok(()),
+            Some(row) => {
                 let what = format!("the edges of row {row} lead nowhere");
-                return Err(TableError::damaged(&table.path_of("edge_targets"), what));
+                Err(TableError::damaged(&table.path_of("edge_targets"), what))
             }
         }
-        Ok(())
+    }
+
+    /// The first row with an edge that leads where it may not. In a layered game edges lead on to a
+    /// later layer, or by a pass to a state of the same whose own edges do; in a cyclic one, whose
+    /// tables have no orientations, to any state.
+    fn first_astray(&self, complete: bool) -> Option<usize> {
+        if self.orientations.is_none() {
+            let states = self.states();
+            return first_row(0..states, |row| {
+                let targets = &self.edge_targets[self.edges_of(row)];
+                targets.iter().any(|&target| target as usize >= states)
+            });
+        }
+        self.layers()
+            .find_map(|layer| first_row(layer.clone(), |row| !self.leads_on(row, &layer, complete)))
+    }
+
+    /// That the table has orientations, which those of layered games always have: without them its
+    /// rows stand for no positions, and its edges have not been found to lead on.
+    pub fn check_layered(&self, table: &Table) -> Result<(), TableError> {
+        match self.orientations {
+            Some(_) => Ok(()),
+            None => {
+                let manifest = table.dir().join("manifest.json");
+                Err(TableError::damaged(&manifest, "it names no array 'orientations'"))
+            }
+        }
     }
 
     #[inline]
@@ -206,7 +228,7 @@ impl Graph {
         match edges {
             [] => match self.kind(row) {
                 StateKind::Terminal => true,
-                StateKind::Frontier => !complete,
+                StateKind::Frontier | StateKind::Restricted => !complete,
                 StateKind::Interior => false,
             },
             edges if all_later(edges) => true,
@@ -280,20 +302,45 @@ impl Graph {
         self.edge_offsets[row] as usize..self.edge_offsets[row + 1] as usize
     }
 
-    /// The orientations in which a state is reachable.
+    /// The orientations in which a state is reachable; where the table has none, as it is stored
+    /// with the first player to move.
     pub fn orientations(&self, row: usize) -> Orientations {
         Orientations(match &self.orientations {
-            OrientationSets::Narrow(sets) => u16::from(sets[row]),
-            OrientationSets::Wide(sets) => sets[row],
+            None => 1,
+            Some(OrientationSets::Narrow(sets)) => u16::from(sets[row]),
+            Some(OrientationSets::Wide(sets)) => sets[row],
         })
     }
 
     /// The row of a state, whatever its orientation; `None` if it is not in the table.
-    pub fn find<G: Game>(&self, game: &G, state: &G::State) -> Option<StateId> {
+    pub fn find<G: Layered>(&self, game: &G, state: &G::State) -> Option<StateId> {
         let keys = self.keys.of::<G::Key>();
         let rows = self.layer(game.layer(state));
         search(keys, rows, game.canonical(state).key).map(|row| StateId(row as u32))
     }
+
+    /// The row of a position of a cyclic game, in whichever layer it is; `None` if it is in none.
+    pub fn find_position<G: Cyclic>(
+        &self,
+        game: &G,
+        position: &Position<G::State>,
+    ) -> Option<StateId> {
+        let keys = self.keys.of::<G::Key>();
+        let key = game.position_key(position);
+        // A layer is a ply, which a position does not tell; each is sorted by key.
+        let row = self.layers().find_map(|rows| search(keys, rows, key))?;
+        Some(StateId(row as u32))
+    }
+}
+
+/// The first of some rows that is wanted, looked for on all threads.
+fn first_row(rows: Range<usize>, is_wanted: impl Fn(usize) -> bool + Sync) -> Option<usize> {
+    use rayon::prelude::*;
+    const GRAIN: usize = 1 << 14;
+    (0..rows.len().div_ceil(GRAIN)).into_par_iter().find_map_first(|chunk| {
+        let begin = rows.start + chunk * GRAIN;
+        (begin..rows.end.min(begin + GRAIN)).find(|&row| is_wanted(row))
+    })
 }
 
 /// The final scores of terminal states, from the rules.
@@ -301,7 +348,7 @@ pub type TerminalScores<'a> = dyn Fn(usize) -> Score + Sync + 'a;
 
 impl Graph {
     /// The final score of a terminal row, for its mover, computed from its key.
-    pub fn terminal_scores<'a, G: Game>(
+    pub fn terminal_scores<'a, G: Layered>(
         &'a self,
         game: &'a G,
         empties: Empties,

@@ -12,7 +12,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Policy, uniform_over_best};
-use crate::game::{Action, Game, GameSpec, Position};
+use crate::game::{Action, GameSpec, Layered, Position};
 
 /// How many units a weight of 1 is.
 pub const MICRO: i64 = 1_000_000;
@@ -96,7 +96,7 @@ impl Weights {
     }
 }
 
-impl<G: Game> Policy<G> for Weights {
+impl<G: Layered> Policy<G> for Weights {
     fn name(&self) -> String {
         self.name.clone()
     }

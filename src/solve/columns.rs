@@ -28,21 +28,22 @@ fn empties_name(empties: Empties) -> &'static str {
 /// The sweeps of a solution that the table has already, computed by the same method.
 pub(super) fn already_there(table: &Table, method: &Method) -> Option<Vec<SweepRecord>> {
     let manifest = table.manifest();
-    let same = |empties: &str, order: &str, theta: f64| {
-        empties == empties_name(method.empties)
-            && order == method.order.name()
-            && theta == method.theta
+    let same = |empties: Option<&str>, order: Option<&str>, theta: Option<f64>| {
+        empties == Some(empties_name(method.empties))
+            && order == Some(method.order.name())
+            && theta == Some(method.theta)
     };
     match method.discount {
         Some(discount) => manifest
             .discounted
             .as_ref()
-            .filter(|d| d.discount == discount && same(&d.empties, &d.order, d.theta))
+            .filter(|d| d.discount == discount)
+            .filter(|d| same(Some(&d.empties), Some(&d.order), Some(d.theta)))
             .map(|d| d.sweeps.clone()),
         None => manifest
             .solution
             .as_ref()
-            .filter(|s| same(&s.empties, &s.order, s.theta))
+            .filter(|s| same(s.empties.as_deref(), s.order.as_deref(), s.theta))
             .map(|s| s.sweeps.clone()),
     }
 }
@@ -123,13 +124,15 @@ pub(super) fn install_bounds(
 
 fn solution(method: &Method, sweeps: &[SweepRecord], counts: [u64; 3]) -> Solution {
     Solution {
-        empties: empties_name(method.empties).to_string(),
-        order: method.order.name().to_string(),
-        theta: method.theta,
+        method: None,
+        repetition: None,
+        empties: Some(empties_name(method.empties).to_string()),
+        order: Some(method.order.name().to_string()),
+        theta: Some(method.theta),
         residual_unit: "discs of score or plies of distance, whichever changed more".to_string(),
         sweeps: sweeps.to_vec(),
         proven_outcomes: counts[0],
-        proven_scores: counts[1],
+        proven_scores: Some(counts[1]),
         exact_distances: counts[2],
         roots: Vec::new(),
     }
@@ -257,11 +260,11 @@ impl Solved {
         } else {
             Some((i8s("score_lower")?, i8s("score_upper")?))
         };
-        let empties = match solution.empties.as_str() {
-            "uncounted" => Empties::Uncounted,
-            "to-winner" => Empties::ToWinner,
+        let empties = match solution.empties.as_deref() {
+            Some("uncounted") => Empties::Uncounted,
+            Some("to-winner") => Empties::ToWinner,
             other => {
-                let what = format!("its solution counts empties '{other}'");
+                let what = format!("its solution counts empties '{}'", other.unwrap_or_default());
                 return Err(TableError::damaged(&manifest, what));
             }
         };

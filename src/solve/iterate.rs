@@ -38,6 +38,7 @@ pub fn value_iterate(
     mut on_sweep: impl FnMut(usize, &SweepRecord),
 ) -> Result<Run, SweepError> {
     method.check(table)?;
+    graph.check_layered(table)?;
     let _lock = table.lock()?;
     let (identity, scratch) = (method.identity(table), Scratch::of(table.dir()));
     if let Some(sweeps) = columns::already_there(table, method) {
@@ -116,7 +117,7 @@ impl State {
     }
 }
 
-const NOTHING: SweepRecord = SweepRecord { residual: 0.0, changed: 0 };
+const NOTHING: SweepRecord = SweepRecord { residual: 0.0, changed: 0, decided: None };
 
 impl Iteration<'_> {
     fn run<B: Backup>(&mut self, backup: &B) -> Result<Swept<B::Value>, SweepError> {
@@ -257,5 +258,9 @@ fn values_after(sweeps: usize) -> String {
 }
 
 fn merge(a: SweepRecord, b: SweepRecord) -> SweepRecord {
-    SweepRecord { residual: a.residual.max(b.residual), changed: a.changed + b.changed }
+    SweepRecord {
+        residual: a.residual.max(b.residual),
+        changed: a.changed + b.changed,
+        decided: None,
+    }
 }

@@ -79,7 +79,7 @@ impl Change {
     }
 
     fn record(self) -> SweepRecord {
-        SweepRecord { residual: self.residual, changed: self.changed }
+        SweepRecord { residual: self.residual, changed: self.changed, decided: None }
     }
 }
 

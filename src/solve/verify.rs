@@ -63,6 +63,7 @@ pub fn verify(
     roots: &[(Option<usize>, Orientations)],
     progress: &dyn Progress,
 ) -> Result<Verified, TableError> {
+    graph.check_layered(table)?;
     let proof = Proof::open(table, graph, regenerate)?;
     let states = graph.states();
     progress.begin("proving", Some(2 * states as u64));
@@ -176,7 +177,10 @@ impl<'a> Proof<'a> {
         let mut summed = Counts::default();
         manifest.layers.iter().for_each(|layer| summed.add(layer));
         let lengths = self.graph.layers().map(|rows| rows.len() as u64);
-        if (manifest.counts.table, manifest.counts.reachable) != (found.table, found.reachable)
+        let Counts { table: rows, reachable, distinct_boards, mover_relative, canonical } =
+            manifest.counts;
+        if (rows, reachable) != (found.table, Some(found.reachable))
+            || [distinct_boards, mover_relative, canonical].contains(&None)
             || summed != manifest.counts
             || !lengths.eq(manifest.layers.iter().map(|layer| layer.table.states))
         {

@@ -29,12 +29,21 @@ pub struct Identity {
     pub roots: Vec<String>,
     /// `full`: states are folded under the board's symmetries; `none`: they are not.
     pub symmetry: String,
-    /// How many symmetries there are to fold: 8, 4 or 1.
+    /// How many symmetries there are to fold: 8, 4, 2 or 1.
     pub symmetry_order: u8,
     /// States at this many plies from a root are not expanded.
     pub max_depth: Option<u32>,
     /// No layer is begun that would make the table larger than this.
     pub max_states: Option<u64>,
+    /// How rows are found: `rank` if by ranking; absent if among sorted keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<String>,
+    /// `kept` if rows tell whose move it is; absent if each stands for either side's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sides: Option<String>,
+    /// Whether some movers may only give check, their other moves not being followed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub checks_only: bool,
 }
 
 /// How many states of each sort there are.
@@ -75,30 +84,60 @@ impl Tally {
     }
 }
 
-/// The counts of a layer or of a whole table.
+/// The counts of a layer or of a whole table. Tables of cyclic games know only their rows; the other
+/// counts come of orientations, which tables of layered games always have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
     /// The rows of the table: states as they are folded.
     pub table: Tally,
     /// The actual positions: a board and the side to move.
-    pub reachable: Tally,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reachable: Option<Tally>,
     /// Boards, whoever is to move.
-    pub distinct_boards: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distinct_boards: Option<u64>,
     /// Positions as the mover sees them, colours forgotten.
-    pub mover_relative: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mover_relative: Option<u64>,
     /// Mover-relative states up to the board's symmetries.
-    pub canonical: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<u64>,
 }
 
 impl Counts {
+    /// The actual positions; none where they were not counted.
+    pub fn reachable(&self) -> Tally {
+        self.reachable.unwrap_or_default()
+    }
+
+    /// Boards, whoever is to move; 0 where they were not counted.
+    pub fn distinct_boards(&self) -> u64 {
+        self.distinct_boards.unwrap_or_default()
+    }
+
+    /// Positions as the mover sees them; 0 where they were not counted.
+    pub fn mover_relative(&self) -> u64 {
+        self.mover_relative.unwrap_or_default()
+    }
+
+    /// Mover-relative states up to the board's symmetries; 0 where they were not counted.
+    pub fn canonical(&self) -> u64 {
+        self.canonical.unwrap_or_default()
+    }
+
     /// Adds the counts of another layer; layers share no state.
     pub fn add(&mut self, other: &Counts) {
+        let add = |own: &mut Option<u64>, other: Option<u64>| {
+            *own = own.zip(other).map(|(a, b)| a + b).or(*own).or(other);
+        };
         self.table.add(&other.table);
-        self.reachable.add(&other.reachable);
-        self.distinct_boards += other.distinct_boards;
-        self.mover_relative += other.mover_relative;
-        self.canonical += other.canonical;
+        if let Some(other) = &other.reachable {
+            self.reachable.get_or_insert_default().add(other);
+        }
+        add(&mut self.distinct_boards, other.distinct_boards);
+        add(&mut self.mover_relative, other.mover_relative);
+        add(&mut self.canonical, other.canonical);
     }
 }
 
@@ -122,26 +161,39 @@ pub struct SweepRecord {
     pub residual: f64,
     /// How many states' values changed.
     pub changed: u64,
+    /// How many states are decided after it; of cyclic games only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<u64>,
 }
 
 /// How the exact columns (`outcome`, `score`, `distance`) were computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Solution {
-    /// `uncounted` or `to-winner`: what squares left empty at the end count for.
-    pub empties: String,
-    /// `topological` or `natural`.
-    pub order: String,
-    /// Sweeping stopped when the residual was below.
-    pub theta: f64,
+    /// `retrograde` or `value-iteration`; absent in layered games, which know only the latter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// What infinite play counts for, in cyclic games: `draw`, `second-player-wins` or `unknown`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repetition: Option<String>,
+    /// What squares left empty at the end count for, in layered games: `uncounted` or `to-winner`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empties: Option<String>,
+    /// `topological` or `natural`, in layered games.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+    /// Sweeping stopped when the residual was below; in layered games.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theta: Option<f64>,
     /// The unit of the residuals.
     pub residual_unit: String,
     /// Every sweep, the last one with residual 0.
     pub sweeps: Vec<SweepRecord>,
     /// How many states have proven outcomes; all of them in a complete table.
     pub proven_outcomes: u64,
-    /// How many states have proven scores.
-    pub proven_scores: u64,
+    /// How many states have proven scores, in layered games.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proven_scores: Option<u64>,
     /// How many states have exact distances.
     pub exact_distances: u64,
     /// The value of each root, for its mover; `null` where the table does not prove it.
@@ -248,5 +300,26 @@ impl Manifest {
             return Err(TableError::damaged(path, "its text does not match its checksum"));
         }
         Ok(manifest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_counted_stays_out_of_sums_and_of_the_text() {
+        let rows = Tally { states: 2, ..Tally::default() };
+        let rows_only = Counts { table: rows, ..Counts::default() };
+        let whole = Counts { reachable: Some(rows), canonical: Some(2), ..rows_only };
+        let mut sum = Counts::default();
+        sum.add(&rows_only);
+        assert_eq!(sum, rows_only);
+        assert_eq!(serde_json::to_value(sum).unwrap().as_object().unwrap().len(), 1);
+        sum.add(&whole);
+        sum.add(&whole);
+        assert_eq!((sum.table.states, sum.reachable().states, sum.canonical()), (6, 4, 4));
+        let text = serde_json::to_string(&sum).unwrap();
+        assert_eq!(serde_json::from_str::<Counts>(&text).unwrap(), sum);
     }
 }

@@ -12,7 +12,7 @@ use yomikiri::evaluate::{
     AccuracyReport, Figures, FiguresBySet, Perfect, accuracy, build, judged_positions,
 };
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Game, GameSpec};
+use yomikiri::game::{Game, GameSpec, Layered};
 use yomikiri::graph::{Graph, Plan, enumerate};
 use yomikiri::policy::{MICRO, Policy, PolicySpec, Weights};
 use yomikiri::progress::Silent;

@@ -13,8 +13,8 @@ mod notation;
 
 use super::symmetry::map_square;
 use super::{
-    Action, Canonical, Empties, Game, GameSpec, Group, Mobility, NotationError, Position, Score,
-    Side, StateKey, Symmetry, WideKey,
+    Action, Canonical, Empties, Game, GameSpec, Group, Layered, Mobility, NotationError, Position,
+    Score, Side, StateKey, Symmetry, WideKey,
 };
 use canonical::Images;
 use moves::Lines;
@@ -171,18 +171,6 @@ impl<K: OthelloKey> Game for Othello<K> {
     }
 
     #[inline]
-    fn layer(&self, state: &Board) -> u32 {
-        state.discs()
-    }
-
-    /// Every empty square may be filled, and before each placement there may be one pass; a mover
-    /// who can place has no pass before the next placement.
-    fn max_plies(&self, state: &Board) -> u32 {
-        let empties = self.square_count() as u32 - state.discs();
-        2 * empties - u32::from(self.lines.placements(state) != 0)
-    }
-
-    #[inline]
     fn for_each_action(&self, state: &Board, mut visit: impl FnMut(Action)) {
         let mut rest = self.lines.placements(state);
         if rest == 0 {
@@ -245,25 +233,8 @@ impl<K: OthelloKey> Game for Othello<K> {
         Board { mover: state.opponent, opponent: state.mover }
     }
 
-    fn final_score(&self, state: &Board, empties: Empties) -> Score {
-        let difference = self.material(state);
-        let left = self.square_count() as i32 - state.discs() as i32;
-        Score(match empties {
-            Empties::Uncounted => difference,
-            Empties::ToWinner => difference + left * difference.signum(),
-        } as i8)
-    }
-
-    fn max_score(&self) -> Score {
-        Score(self.square_count() as i8)
-    }
-
     fn material(&self, state: &Board) -> i32 {
         state.mover.count_ones() as i32 - state.opponent.count_ones() as i32
-    }
-
-    fn squares(&self, state: &Board) -> (u64, u64) {
-        (self.pack(state.mover), self.pack(state.opponent))
     }
 
     fn key(&self, state: &Board) -> K {
@@ -306,7 +277,7 @@ impl<K: OthelloKey> Game for Othello<K> {
         self.images.canonical(state, self.square_count() as u32)
     }
 
-    fn action_name(&self, action: Action) -> String {
+    fn action_name(&self, _side: Side, action: Action) -> String {
         notation::action_name(self, action)
     }
 
@@ -338,6 +309,37 @@ impl<K: OthelloKey> Game for Othello<K> {
             Side::First => "Black",
             Side::Second => "White",
         }
+    }
+}
+
+impl<K: OthelloKey> Layered for Othello<K> {
+    #[inline]
+    fn layer(&self, state: &Board) -> u32 {
+        state.discs()
+    }
+
+    /// Every empty square may be filled, and before each placement there may be one pass; a mover
+    /// who can place has no pass before the next placement.
+    fn max_plies(&self, state: &Board) -> u32 {
+        let empties = self.square_count() as u32 - state.discs();
+        2 * empties - u32::from(self.lines.placements(state) != 0)
+    }
+
+    fn final_score(&self, state: &Board, empties: Empties) -> Score {
+        let difference = self.material(state);
+        let left = self.square_count() as i32 - state.discs() as i32;
+        Score(match empties {
+            Empties::Uncounted => difference,
+            Empties::ToWinner => difference + left * difference.signum(),
+        } as i8)
+    }
+
+    fn max_score(&self) -> Score {
+        Score(self.square_count() as i8)
+    }
+
+    fn squares(&self, state: &Board) -> (u64, u64) {
+        (self.pack(state.mover), self.pack(state.opponent))
     }
 }
 

@@ -197,7 +197,7 @@ fn play_transcript<K: OthelloKey>(
         let legal = game.actions(&position.state);
         let action = wanted.unwrap_or(game.pass());
         if !legal.contains(&action) {
-            let names: Vec<_> = legal.iter().map(|&a| game.action_name(a)).collect();
+            let names: Vec<_> = legal.iter().map(|&a| game.action_name(position.side, a)).collect();
             let can = if names.is_empty() {
                 "the game is over there".to_string()
             } else {
