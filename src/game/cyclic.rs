@@ -27,6 +27,21 @@ pub trait Cyclic: Game {
 
     /// What the arrays and values of a table mean, in words, by name; and what they leave out.
     fn conventions(&self) -> Vec<(&'static str, String)>;
+
+    /// How many ranks there are, where the game numbers its states without gaps; every state that
+    /// can be reached from the start then has one.
+    fn rank_count(&self) -> Option<u32>;
+
+    /// The rank of a state, the same for its mirror image; `None` if it has none.
+    fn rank(&self, state: &Self::State) -> Option<u32>;
+
+    /// The state of a rank; `None` if there are not so many.
+    fn unrank(&self, rank: u32) -> Option<Self::State>;
+
+    /// Calls `visit` with every state from which some move (the capture of a king left out) leads
+    /// here, each as its own mover sees it. Whether the game is over there, and whether it can be
+    /// reached, is not asked.
+    fn for_each_predecessor(&self, state: &Self::State, visit: impl FnMut(Self::State));
 }
 
 /// The end of a game, for the mover.

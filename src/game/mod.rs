@@ -16,6 +16,7 @@ mod cyclic;
 mod layered;
 pub mod othello;
 pub mod perft;
+pub mod shogi;
 mod spec;
 pub mod symmetry;
 mod types;
@@ -25,7 +26,7 @@ use std::hash::Hash;
 
 pub use cyclic::{Cyclic, End, Repetition};
 pub use layered::Layered;
-pub use spec::{GameSpec, GameVisitor, SpecError};
+pub use spec::{GameSpec, GameVisitor, SpecError, with_variant};
 pub use symmetry::{Group, Orientations, Symmetry};
 pub use types::{Action, Empties, Outcome, Position, Score, Side};
 

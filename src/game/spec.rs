@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::othello::{MAX_SIDE, MIN_SIDE, Othello};
+use super::shogi::{Shogi, VARIANTS, Variant};
 use super::{Cyclic, Layered, WideKey};
 
 /// Which game: the name a table is stored under.
@@ -16,6 +17,8 @@ pub enum GameSpec {
         /// How many columns, lettered from the left.
         columns: usize,
     },
+    /// A game of the shogi family, by its name: one of [`VARIANTS`](super::shogi::VARIANTS).
+    Shogi(&'static str),
 }
 
 /// Something to be done with the rules of a game, whatever its types are.
@@ -41,7 +44,25 @@ impl GameSpec {
             GameSpec::Othello { rows, columns } => {
                 visitor.layered(Othello::<WideKey>::new(rows, columns, fold))
             }
+            GameSpec::Shogi(name) => {
+                let variant = Variant::named(name).expect("a specification names a variant");
+                with_variant(variant, fold, visitor)
+            }
         }
+    }
+
+    /// How many rows and columns the board has.
+    pub fn shape(self) -> (usize, usize) {
+        match self {
+            GameSpec::Othello { rows, columns } => (rows, columns),
+            GameSpec::Shogi(name) => Variant::named(name).map_or((0, 0), |v| (v.rows, v.columns)),
+        }
+    }
+
+    /// The names of all games, for people.
+    pub fn names() -> String {
+        let shogi: Vec<&str> = VARIANTS.iter().map(|variant| variant.name).collect();
+        format!("othello-ROWSxCOLUMNS, {}", shogi.join(", "))
     }
 
     /// Othello on a board written `4`, `4x6` or `6X4` (rows, then columns).
@@ -67,6 +88,7 @@ impl fmt::Display for GameSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             GameSpec::Othello { rows, columns } => write!(f, "othello-{rows}x{columns}"),
+            GameSpec::Shogi(name) => f.write_str(name),
         }
     }
 }
@@ -75,12 +97,25 @@ impl FromStr for GameSpec {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<GameSpec, SpecError> {
+        if let Some(variant) = Variant::named(text) {
+            return Ok(GameSpec::Shogi(variant.name));
+        }
         match text.strip_prefix("othello-") {
             Some(size) => GameSpec::othello(size),
             None => Err(SpecError(format!(
-                "'{text}' is no game this version knows; it knows othello-ROWSxCOLUMNS"
+                "'{text}' is no game this version knows; it knows {}",
+                GameSpec::names()
             ))),
         }
+    }
+}
+
+/// Hands the rules of a variant, which need not be one of those that have names, to a visitor.
+pub fn with_variant<V: GameVisitor>(variant: &Variant, fold: bool, visitor: V) -> V::Output {
+    if Shogi::<u64>::fits(variant) {
+        visitor.cyclic(Shogi::<u64>::new(variant, fold))
+    } else {
+        visitor.cyclic(Shogi::<WideKey>::new(variant, fold))
     }
 }
 

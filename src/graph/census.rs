@@ -42,6 +42,7 @@ pub(crate) fn count<G: Game>(
         distinct_boards: Some(found.reachable.states - seen_twice),
         mover_relative: Some(found.mover_relative),
         canonical: Some(if folded { layer.len() as u64 } else { count_classes(game, layer) }),
+        terminals_won: None,
     }
 }
 

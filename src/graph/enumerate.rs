@@ -250,7 +250,7 @@ impl<'a, G: Layered> Work<'a, G> {
             format_version: FORMAT_VERSION,
             identity: self.draft.identity().clone(),
             complete: counts.table.frontier == 0,
-            conventions: super::conventions(self.game),
+            conventions: super::conventions::of_layered(self.game),
             first_layer: self.state.first_layer,
             counts,
             layers: self.state.counts,

@@ -1,7 +1,7 @@
 //! What an enumeration will take, before it is begun.
 
 use super::plan::Plan;
-use crate::game::{GameSpec, Layered};
+use crate::game::Layered;
 
 /// What a table is expected to hold and take. Figures for the standard starts of small boards are
 /// exact (they were counted); others follow from the growth seen on those.
@@ -34,7 +34,7 @@ const GROWTH: f64 = 2.95;
 
 /// Estimates the enumeration of a plan.
 pub fn estimate<G: Layered>(game: &G, plan: &Plan<G::State>) -> Estimate {
-    let GameSpec::Othello { rows, columns } = game.spec();
+    let (rows, columns) = game.spec().shape();
     let shape = (rows.min(columns), rows.max(columns));
     let folded = game.group().order() > 1;
     let known = KNOWN.iter().find(|known| known.0 == shape);

@@ -7,28 +7,34 @@
 //! [`Graph::find_position`].
 
 mod census;
+mod conventions;
 mod enumerate;
 mod estimate;
 mod expand;
+mod explore;
 mod index;
 mod layer;
 mod plan;
+mod ranked;
 mod regenerate;
 mod settle;
 mod sort;
 mod view;
+mod whole;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pub use enumerate::{Enumerated, enumerate};
 pub use estimate::{Estimate, estimate};
+pub use explore::explore;
 pub use index::{BucketIndex, search};
 pub use plan::{Plan, table_name};
+pub(crate) use ranked::ones_of;
+pub use ranked::{Ranked, RankedGame, RankedMove, RankedMoves};
 pub use regenerate::{Move, Regenerate, Regenerated, Regenerator};
 pub use view::{Actions, Graph, Keys, StateId, TerminalScores};
+pub use whole::enumerate_whole;
 
-use crate::game::Layered;
 use crate::table::TableError;
 
 /// What a row of a table is, as stored in `kinds`.
@@ -79,6 +85,29 @@ pub enum GraphError {
         /// How many there are.
         states: u64,
     },
+    /// Checks where there are none, or where it is not kept whose they are.
+    #[error("{game} has no mates to be given by checks; --checks-only is for minishogi")]
+    NoChecks {
+        /// The game.
+        game: String,
+    },
+    /// Roots with different players to move.
+    #[error(
+        "the roots have different players to move; with --checks-only it must be the same one, who gives the checks"
+    )]
+    TwoAttackers,
+    /// More than there is memory for.
+    #[error(
+        "ply {ply} would have about {states} states and take {bytes} bytes of memory, more than is free; bound the enumeration with --max-depth or --max-states, or add --force (the plies before it are kept for that)"
+    )]
+    NoMemory {
+        /// The ply that is not begun.
+        ply: u32,
+        /// How many states it is expected to have.
+        states: u64,
+        /// How many bytes that takes.
+        bytes: u64,
+    },
     /// More states than ids.
     #[error(
         "{states} states are more than the 2^32 that this version numbers; bound the enumeration with --max-depth or --max-states"
@@ -97,28 +126,4 @@ impl GraphError {
             _ => true,
         }
     }
-}
-
-/// What the arrays of a table mean, for the reader of its manifest.
-fn conventions<G: Layered>(game: &G) -> BTreeMap<String, String> {
-    let squares = game.action_count() - 1;
-    let keys = if squares <= 32 {
-        format!("mover's squares << {squares} | opponent's squares; bit = row * columns + column")
-    } else {
-        "column 0: mover's squares, column 1: opponent's squares; bit = row * columns + column"
-            .to_string()
-    };
-    let order = game.group().order();
-    [
-        ("perspective", "all values are those of the player to move (the mover)".to_string()),
-        ("keys", keys),
-        ("actions", format!("row * columns + column, a1 at the top left being 0; {squares} is the pass")),
-        ("passes", "a pass is a move and a ply of its own, the only one of a mover who cannot place".to_string()),
-        ("kinds", "0 interior, 1 terminal, 2 frontier (moves not followed, value unknown)".to_string()),
-        ("orientations", format!("bit side * {order} + g: the image of the row under symmetry g is reachable with side 0 (Black) or 1 (White) to move; bit 2 of g transposes first, then bit 0 reverses columns and bit 1 rows")),
-        ("layers", "the number of discs".to_string()),
-    ]
-    .into_iter()
-    .map(|(name, text)| (name.to_string(), text))
-    .collect()
 }

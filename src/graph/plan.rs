@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::game::{Game, Position};
+use crate::game::{Cyclic, Game, Position};
 use crate::table::{CHECKPOINT_AFTER, Identity};
 
 /// What to enumerate.
@@ -16,6 +16,11 @@ pub struct Plan<S> {
     pub max_depth: Option<u32>,
     /// Begin no layer that would make the table larger than this many states.
     pub max_states: Option<u64>,
+    /// The player to move at the roots plays only checks (cyclic games that keep sides).
+    pub checks_only: bool,
+    /// Begin no ply that is expected to need more bytes of memory than this (cyclic games). No part
+    /// of the table's identity.
+    pub max_memory: Option<u64>,
     /// Secure the work at the end of a layer when it has gone on for this long since it last was;
     /// usually [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No part of the table's identity.
     pub checkpoint_after: Duration,
@@ -29,6 +34,8 @@ impl<S: Copy> Plan<S> {
             roots: vec![game.start()],
             max_depth: None,
             max_states: None,
+            checks_only: false,
+            max_memory: None,
             checkpoint_after: CHECKPOINT_AFTER,
         }
     }
@@ -47,8 +54,14 @@ impl<S: Copy> Plan<S> {
             max_states: self.max_states,
             index: None,
             sides: None,
-            checks_only: false,
+            checks_only: self.checks_only,
         }
+    }
+
+    /// The same for a cyclic game, whose rows are found among sorted keys.
+    pub fn identity_of_cyclic<G: Cyclic<State = S>>(&self, game: &G) -> Identity {
+        let sides = game.keeps_sides().then(|| "kept".to_string());
+        Identity { sides, ..self.identity(game) }
     }
 }
 
@@ -62,6 +75,12 @@ pub fn table_name(identity: &Identity) -> String {
             name += &format!("-root-{:08x}", crc32fast::hash(roots.as_bytes()));
         }
         other => name += &format!("-{other}"),
+    }
+    if identity.checks_only {
+        name += "-checks";
+    }
+    if identity.index.as_deref() == Some("keys") {
+        name += "-keys";
     }
     if identity.symmetry == "none" {
         name += "-unfolded";

@@ -31,7 +31,7 @@ pub struct Weights {
 impl Weights {
     /// The weights of the built-in rule: see the [module's page](super).
     pub fn of_board(game: GameSpec) -> Weights {
-        let GameSpec::Othello { rows, columns } = game;
+        let (rows, columns) = game.shape();
         let square = |r: usize, c: usize| {
             ARTICLE[r.min(rows - 1 - r)][c.min(columns - 1 - c)] * (MICRO / 10)
         };
@@ -49,7 +49,7 @@ impl Weights {
     /// Reads the weights of a board from a file's text; `path` is named in errors and in the
     /// policy's name.
     pub fn from_text(game: GameSpec, text: &str, path: &Path) -> Result<Weights, WeightsError> {
-        let GameSpec::Othello { rows, columns } = game;
+        let (rows, columns) = game.shape();
         let squares = rows * columns;
         let wanted = format!("the {rows}x{columns} board has {squares} squares, row by row");
         let wrong = |line: usize, what: String| WeightsError::Wrong {

@@ -15,6 +15,7 @@ mod backup;
 mod columns;
 mod iterate;
 mod method;
+mod ranked;
 mod sweep;
 mod verify;
 
@@ -22,5 +23,9 @@ pub use backup::{Backup, Bounds, BoundsBackup, DiscountBackup, ExactBackup, Rank
 pub use columns::{Solved, UNKNOWN_DISTANCE, UNKNOWN_SCORE, Value};
 pub use iterate::{Run, value_iterate};
 pub use method::Method;
+pub use ranked::{
+    ENDLESS, Proof, RankedError, iterate as iterate_ranked, outcome_of, prove as prove_ranked,
+    retrograde as retrograde_ranked,
+};
 pub use sweep::{Order, Sweep, SweepError};
 pub use verify::{Counterexample, Verified, verify};

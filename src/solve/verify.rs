@@ -177,7 +177,7 @@ impl<'a> Proof<'a> {
         let mut summed = Counts::default();
         manifest.layers.iter().for_each(|layer| summed.add(layer));
         let lengths = self.graph.layers().map(|rows| rows.len() as u64);
-        let Counts { table: rows, reachable, distinct_boards, mover_relative, canonical } =
+        let Counts { table: rows, reachable, distinct_boards, mover_relative, canonical, .. } =
             manifest.counts;
         if (rows, reachable) != (found.table, Some(found.reachable))
             || [distinct_boards, mover_relative, canonical].contains(&None)

@@ -35,7 +35,8 @@ pub struct Identity {
     pub max_depth: Option<u32>,
     /// No layer is begun that would make the table larger than this.
     pub max_states: Option<u64>,
-    /// How rows are found: `rank` if by ranking; absent if among sorted keys.
+    /// How rows are found: `rank` if by ranking; `keys` if among sorted keys although the game has
+    /// ranks; absent if among sorted keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,
     /// `kept` if rows tell whose move it is; absent if each stands for either side's.
@@ -103,6 +104,9 @@ pub struct Counts {
     /// Mover-relative states up to the board's symmetries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub canonical: Option<u64>,
+    /// Rows in which the game is over and won by the mover; tables found by rank count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminals_won: Option<u64>,
 }
 
 impl Counts {
@@ -138,6 +142,7 @@ impl Counts {
         add(&mut self.distinct_boards, other.distinct_boards);
         add(&mut self.mover_relative, other.mover_relative);
         add(&mut self.canonical, other.canonical);
+        add(&mut self.terminals_won, other.terminals_won);
     }
 }
 

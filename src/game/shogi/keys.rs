@@ -1,0 +1,241 @@
+//! States packed into keys.
+//!
+//! A key is, from its highest bit: the side to move (0 the first player, and 0 where a table does not
+//! tell them apart), the occupied squares, the pieces in hand at two bits a kind (first the mover's),
+//! and the codes of the pieces on the occupied squares, the lowest square in the lowest bits. Where
+//! that takes more than 64 bits the codes have a word of their own, the second.
+
+use std::marker::PhantomData;
+
+use super::board::{Board, Cell};
+use super::variant::{Ending, MAX_SQUARES, Variant};
+use crate::game::{Side, StateKey, WideKey};
+
+/// A key that holds a position of the family.
+pub trait ShogiKey: StateKey {
+    /// How many bits there are for the codes of pieces if the rest takes `head` bits; `None` if the
+    /// key is too short for `codes`.
+    fn room(head: u32, codes: u32) -> Option<u32>;
+
+    /// Joins the head and the codes, which take `codes` bits.
+    fn join(head: u64, stream: u64, codes: u32) -> Self;
+
+    /// The head and the codes.
+    fn split(self, codes: u32) -> (u64, u64);
+}
+
+impl ShogiKey for u64 {
+    fn room(head: u32, codes: u32) -> Option<u32> {
+        (head + codes <= 64).then_some(head + codes)
+    }
+
+    #[inline]
+    fn join(head: u64, stream: u64, codes: u32) -> u64 {
+        head << codes | stream
+    }
+
+    #[inline]
+    fn split(self, codes: u32) -> (u64, u64) {
+        (self >> codes, self & ((1 << codes) - 1))
+    }
+}
+
+impl ShogiKey for WideKey {
+    /// The head alone decides the place among a key's highest bits, so only its bits are counted,
+    /// once for each word.
+    fn room(head: u32, codes: u32) -> Option<u32> {
+        (head <= 64 && codes <= 64).then_some(2 * head)
+    }
+
+    #[inline]
+    fn join(head: u64, stream: u64, _codes: u32) -> WideKey {
+        WideKey([head, stream])
+    }
+
+    #[inline]
+    fn split(self, _codes: u32) -> (u64, u64) {
+        (self.0[0], self.0[1])
+    }
+}
+
+/// How the states of a variant are packed.
+#[derive(Clone, Debug)]
+pub(super) struct Packing<K> {
+    squares: usize,
+    hand_kinds: usize,
+    kinds: usize,
+    /// Bits of the code of a piece, and of all pieces together.
+    code_bits: u32,
+    stream_bits: u32,
+    bits: u32,
+    /// By cell: the code of what stands there; 0 for nothing.
+    codes: [u64; 32],
+    /// The cell of a code.
+    cells: [Cell; 32],
+    /// Of every square its mirror image.
+    mirrored: [u8; MAX_SQUARES],
+    key: PhantomData<K>,
+}
+
+/// The bits of the code of a piece, and of the codes of all pieces.
+fn stream_of(variant: &Variant) -> (u32, u32) {
+    let pieces = 2 + variant.hand_kinds() * usize::from(variant.copies);
+    let code_bits = usize::BITS - (2 * variant.kinds.len() - 1).leading_zeros();
+    (code_bits, code_bits * pieces as u32)
+}
+
+impl<K: ShogiKey> Packing<K> {
+    /// # Panics
+    ///
+    /// When the key is too short for the variant.
+    pub fn new(variant: &Variant) -> Packing<K> {
+        let (squares, hand_kinds) = (variant.squares(), variant.hand_kinds());
+        let kinds = variant.kinds.len();
+        let (code_bits, stream_bits) = stream_of(variant);
+        let bits = Packing::<K>::bits_for(variant).expect("the key has room for the variant");
+        let (mut codes, mut cells) = ([0; 32], [Cell::EMPTY; 32]);
+        for kind in 0..kinds {
+            for (owner, place) in [(super::Owner::Mover, 0), (super::Owner::Opponent, kinds)] {
+                let cell = Cell::of(owner, kind);
+                codes[usize::from(cell.0)] = (kind + place) as u64;
+                cells[kind + place] = cell;
+            }
+        }
+        let mut mirrored = [0; MAX_SQUARES];
+        for (square, image) in mirrored.iter_mut().enumerate().take(squares) {
+            let column = square % variant.columns;
+            *image = (square - column + variant.columns - 1 - column) as u8;
+        }
+        Packing {
+            squares,
+            hand_kinds,
+            kinds,
+            code_bits,
+            stream_bits,
+            bits,
+            codes,
+            cells,
+            mirrored,
+            key: PhantomData,
+        }
+    }
+
+    /// How many significant bits the keys of a variant have; `None` if there is no room for them.
+    pub fn bits_for(variant: &Variant) -> Option<u32> {
+        let head = 1 + variant.squares() as u32 + 4 * variant.hand_kinds() as u32;
+        K::room(head, stream_of(variant).1).filter(|_| variant.copies <= 3)
+    }
+
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    #[inline]
+    pub fn pack(&self, board: &Board) -> K {
+        self.pack_cells(board, board.cells[..self.squares].iter().copied())
+    }
+
+    /// The key of the left-right mirror image.
+    #[inline]
+    pub fn pack_mirrored(&self, board: &Board) -> K {
+        let images = self.mirrored[..self.squares].iter();
+        self.pack_cells(board, images.map(|&square| board.cells[usize::from(square)]))
+    }
+
+    #[inline]
+    fn pack_cells(&self, board: &Board, cells: impl Iterator<Item = Cell>) -> K {
+        let (mut occupied, mut stream, mut at) = (0u64, 0u64, 0u32);
+        for (square, cell) in cells.enumerate() {
+            let there = u32::from(!cell.is_empty());
+            occupied |= u64::from(there) << square;
+            stream |= self.codes[usize::from(cell.0 & 31)] << at;
+            at += self.code_bits * there;
+        }
+        let mut head = occupied;
+        for hand in board.hands {
+            for count in &hand[..self.hand_kinds] {
+                head = head << 2 | u64::from(*count);
+            }
+        }
+        K::join(head, stream, self.stream_bits)
+    }
+
+    fn side_bit(&self) -> u32 {
+        self.squares as u32 + 4 * self.hand_kinds as u32
+    }
+
+    /// The key with the side to move in it.
+    #[inline]
+    pub fn tag(&self, key: K, side: Side) -> K {
+        let (head, stream) = key.split(self.stream_bits);
+        K::join(head | (side.index() as u64) << self.side_bit(), stream, self.stream_bits)
+    }
+
+    /// The state of a key and the side to move in it; `None` if no state has it.
+    pub fn unpack(&self, key: K) -> Option<(Board, Side)> {
+        let (mut head, mut stream) = key.split(self.stream_bits);
+        let mut board = Board::EMPTY;
+        for hand in board.hands.iter_mut().rev() {
+            for count in hand[..self.hand_kinds].iter_mut().rev() {
+                *count = (head & 3) as u8;
+                head >>= 2;
+            }
+        }
+        for cell in &mut board.cells[..self.squares] {
+            if head & 1 == 1 {
+                let code = (stream & ((1 << self.code_bits) - 1)) as usize;
+                if code >= 2 * self.kinds {
+                    return None;
+                }
+                *cell = self.cells[code];
+                stream >>= self.code_bits;
+            }
+            head >>= 1;
+        }
+        let side = match head {
+            0 => Side::First,
+            1 => Side::Second,
+            _ => return None,
+        };
+        (stream == 0).then_some((board, side))
+    }
+
+    /// What keys and actions mean, in words.
+    pub fn conventions(&self, variant: &Variant) -> Vec<(&'static str, String)> {
+        let Packing { squares, hand_kinds, kinds, code_bits, stream_bits, .. } = *self;
+        let names = |range: std::ops::Range<usize>| {
+            let names: Vec<_> = variant.kinds[range].iter().map(|kind| kind.name).collect();
+            names.join(", ")
+        };
+        let head = format!(
+            "side to move (0 where it is not kept) << {} | occupied squares << {} | pieces in hand, 2 bits a kind ({}), the mover's above the opponent's, the first kind highest",
+            squares + 4 * hand_kinds,
+            4 * hand_kinds,
+            names(1..hand_kinds + 1)
+        );
+        let stream = format!(
+            "codes of the pieces on the occupied squares, {code_bits} bits each, the lowest square lowest: {}, then the opponent's from {kinds} on",
+            names(0..kinds)
+        );
+        let keys = match K::WORDS {
+            1 => format!("({head}) << {stream_bits} | {stream}"),
+            _ => format!("column 0: {head}; column 1: {stream}"),
+        };
+        vec![
+            ("keys", format!("{keys}; square = row * {} + column, row 0 farthest from the mover", variant.columns)),
+            ("actions", format!(
+                "as the mover sees the board, S = {squares} squares: from f to t is 2 (S f + t), one more with promotion; dropping the kind at place h of the hand (0 {}) is 2 S S + S h + t",
+                variant.kinds[1].name
+            )),
+            ("ends", match variant.ending {
+                Ending::Mate => "a mover without a legal move has lost, 0 plies away; a move may not leave the own king attacked",
+                Ending::Adjudicated => "a state in which the mover could capture the king is over, won, 1 ply away; another in which the opponent's king stands on the mover's home rank is over, lost, 0 plies away; moving into check is legal",
+                Ending::Played => "a state is over when a king has been captured, or stands on its last rank where it cannot be captured",
+            }.to_string()),
+            ("history", match variant.ending {
+                Ending::Mate => "a state does not know how it was reached; the solution says what play without end counts as. Not seen: the fourfold repetition of a position inside a game, and the exception that who gives check all the while then loses",
+                _ => "a state does not know how it was reached; the solution says what play without end counts as (the rules: a threefold repetition is a draw)",
+            }.to_string()),
+        ]
+    }
+}

@@ -1,0 +1,322 @@
+//! The shogi family: one engine over the description of a [`Variant`].
+//!
+//! A state is a [`Board`] as its mover sees it: the mover's pieces move up. What captures put in hand
+//! is part of it, history is not: repetition is left to the convention by which a table values
+//! infinite play.
+//!
+//! **Actions** are numbered as the mover sees the board, S squares: a move from square `f` to `t` is
+//! `2 (S f + t)`, one more with promotion; a drop of the kind held at place `h` is
+//! `2 S² + S h + t`. Moves of the second player are the same numbers on the board turned round.
+
+mod board;
+mod keys;
+mod moves;
+mod notation;
+mod ranking;
+mod unmoves;
+mod variant;
+
+pub use board::{Board, Cell, Owner};
+pub use keys::ShogiKey;
+pub use variant::{
+    ANIMAL_SHOGI, Drops, Ending, Kind, MAX_HAND_KINDS, MAX_SQUARES, MINISHOGI, Promotion,
+    SMALL_ANIMAL_SHOGI, VARIANTS, Variant, towards,
+};
+
+use super::{
+    Action, Canonical, Cyclic, End, Game, GameSpec, Group, NotationError, Outcome, Position,
+    Repetition, Side, Symmetry,
+};
+use keys::Packing;
+use moves::{Move, Moves};
+use ranking::Ranking;
+
+/// The rules of a variant, with keys of type `K`.
+#[derive(Clone, Debug)]
+pub struct Shogi<K: ShogiKey> {
+    variant: Variant,
+    moves: Moves,
+    packing: Packing<K>,
+    group: Group,
+    ranking: Option<Ranking>,
+}
+
+impl<K: ShogiKey> Shogi<K> {
+    /// The rules of a variant; with `fold`, states that are each other's left-right mirror images
+    /// are one.
+    ///
+    /// # Panics
+    ///
+    /// When the variant has more pieces or squares than there is room for in `K` or here.
+    pub fn new(variant: &Variant, fold: bool) -> Shogi<K> {
+        assert!(variant.squares() <= MAX_SQUARES && variant.hand_kinds() <= MAX_HAND_KINDS);
+        let group = if fold { Group::mirror() } else { Group::trivial() };
+        let (moves, packing) = (Moves::new(variant), Packing::new(variant));
+        let ranking = if fold && !variant.keeps_sides { Ranking::new(variant) } else { None };
+        Shogi { variant: *variant, moves, packing, group, ranking }
+    }
+
+    /// Whether keys of this type have room for a variant.
+    pub fn fits(variant: &Variant) -> bool {
+        Packing::<K>::bits_for(variant).is_some()
+    }
+
+    /// The variant whose rules these are.
+    pub fn variant(&self) -> &Variant {
+        &self.variant
+    }
+
+    fn squares(&self) -> usize {
+        self.variant.squares()
+    }
+
+    fn action(&self, played: Move) -> Action {
+        let squares = self.squares();
+        Action(match played {
+            Move::Board { from, to, promotes } => {
+                2 * (squares * usize::from(from) + usize::from(to)) + usize::from(promotes)
+            }
+            Move::Drop { kind, to } => {
+                2 * squares * squares + squares * (usize::from(kind) - 1) + usize::from(to)
+            }
+        } as u16)
+    }
+
+    fn move_of(&self, action: Action) -> Move {
+        let (action, squares) = (usize::from(action.0), self.squares());
+        match action.checked_sub(2 * squares * squares) {
+            None => Move::Board {
+                from: (action / 2 / squares) as u8,
+                to: (action / 2 % squares) as u8,
+                promotes: action % 2 == 1,
+            },
+            Some(drop) => {
+                Move::Drop { kind: (drop / squares + 1) as u8, to: (drop % squares) as u8 }
+            }
+        }
+    }
+
+    /// The square's mirror image.
+    fn mirrored(&self, square: usize) -> usize {
+        let columns = self.variant.columns;
+        square - square % columns + (columns - 1 - square % columns)
+    }
+}
+
+impl<K: ShogiKey> Game for Shogi<K> {
+    type State = Board;
+    type Key = K;
+
+    fn spec(&self) -> GameSpec {
+        GameSpec::Shogi(self.variant.name)
+    }
+
+    fn rules_version(&self) -> u32 {
+        self.variant.rules_version
+    }
+
+    fn start(&self) -> Position<Board> {
+        notation::read_sfen(self, self.variant.start).expect("the start of a variant is a position")
+    }
+
+    fn action_count(&self) -> usize {
+        let squares = self.squares();
+        2 * squares * squares + squares * self.variant.hand_kinds()
+    }
+
+    fn key_bits(&self) -> u32 {
+        self.packing.bits()
+    }
+
+    fn group(&self) -> &Group {
+        &self.group
+    }
+
+    fn with_folding(&self, fold: bool) -> Shogi<K> {
+        Shogi::new(&self.variant, fold)
+    }
+
+    #[inline]
+    fn for_each_action(&self, state: &Board, mut visit: impl FnMut(Action)) {
+        self.moves.visit(state, |played| {
+            visit(self.action(played));
+            false
+        });
+    }
+
+    #[inline]
+    fn for_each_successor(&self, state: &Board, mut visit: impl FnMut(Action, Board)) {
+        self.moves.visit(state, |played| {
+            visit(self.action(played), self.moves.play(state, played));
+            false
+        });
+    }
+
+    fn play(&self, state: &Board, action: Action) -> Board {
+        self.moves.play(state, self.move_of(action))
+    }
+
+    fn is_terminal(&self, state: &Board) -> bool {
+        !self.moves.visit(state, |_| true)
+    }
+
+    fn swapped(&self, state: &Board) -> Board {
+        state.turned(self.squares())
+    }
+
+    /// The values of the mover's pieces, on the board and in hand, less those of the opponent's.
+    fn material(&self, state: &Board) -> i32 {
+        let value = |kind: usize| self.variant.kinds[kind].value;
+        let on_board = state.cells.iter().filter_map(|cell| cell.piece());
+        let on_board = on_board.map(|(owner, kind)| match owner {
+            Owner::Mover => value(kind),
+            Owner::Opponent => -value(kind),
+        });
+        let held = (1..=self.variant.hand_kinds()).map(|kind| {
+            let difference =
+                i32::from(state.hands[0][kind - 1]) - i32::from(state.hands[1][kind - 1]);
+            difference * value(self.variant.kinds[kind].in_hand)
+        });
+        on_board.sum::<i32>() + held.sum::<i32>()
+    }
+
+    #[inline]
+    fn key(&self, state: &Board) -> K {
+        self.packing.pack(state)
+    }
+
+    fn state(&self, key: K) -> Option<Board> {
+        self.packing.unpack(key).map(|(board, _)| board)
+    }
+
+    fn transform(&self, state: &Board, symmetry: Symmetry) -> Board {
+        if symmetry == 0 {
+            return *state;
+        }
+        let mut image = Board { hands: state.hands, ..Board::EMPTY };
+        for square in 0..self.squares() {
+            image.cells[self.mirrored(square)] = state.cells[square];
+        }
+        image
+    }
+
+    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
+        if symmetry == 0 {
+            return action;
+        }
+        let mirrored = |square: u8| self.mirrored(usize::from(square)) as u8;
+        self.action(match self.move_of(action) {
+            Move::Board { from, to, promotes } => {
+                Move::Board { from: mirrored(from), to: mirrored(to), promotes }
+            }
+            Move::Drop { kind, to } => Move::Drop { kind, to: mirrored(to) },
+        })
+    }
+
+    #[inline]
+    fn canonical(&self, state: &Board) -> Canonical<K> {
+        let key = self.packing.pack(state);
+        if self.group.order() == 1 {
+            return Canonical { key, ties: 1 };
+        }
+        let image = self.packing.pack_mirrored(state);
+        match key.cmp(&image) {
+            std::cmp::Ordering::Less => Canonical { key, ties: 0b01 },
+            std::cmp::Ordering::Equal => Canonical { key, ties: 0b11 },
+            std::cmp::Ordering::Greater => Canonical { key: image, ties: 0b10 },
+        }
+    }
+
+    fn action_name(&self, side: Side, action: Action) -> String {
+        notation::usi(self, side, self.move_of(action))
+    }
+
+    fn diagram(&self, position: &Position<Board>) -> String {
+        notation::diagram(self, position)
+    }
+
+    fn diagram_japanese(&self, position: &Position<Board>) -> Option<String> {
+        Some(notation::diagram_japanese(self, position))
+    }
+
+    fn notation(&self, position: &Position<Board>) -> String {
+        notation::sfen(self, position)
+    }
+
+    fn notations(&self, position: &Position<Board>) -> Vec<(&'static str, String)> {
+        vec![("sfen", notation::sfen(self, position))]
+    }
+
+    fn parse_position(
+        &self,
+        text: &str,
+        from: &Position<Board>,
+    ) -> Result<Position<Board>, NotationError> {
+        notation::parse_position(self, text, from)
+    }
+
+    fn side_name(&self, side: Side) -> &'static str {
+        match side {
+            Side::First => "Black",
+            Side::Second => "White",
+        }
+    }
+}
+
+impl<K: ShogiKey> Cyclic for Shogi<K> {
+    fn end(&self, state: &Board) -> Option<End> {
+        match self.moves.king_rule(state) {
+            // The capture of the king is known and still to be played.
+            Some(true) if state.king(Owner::Opponent).is_some() => {
+                Some(End { outcome: Outcome::Win, plies: 1 })
+            }
+            Some(true) => Some(End { outcome: Outcome::Win, plies: 0 }),
+            Some(false) => Some(End { outcome: Outcome::Loss, plies: 0 }),
+            None if self.is_terminal(state) => Some(End { outcome: Outcome::Loss, plies: 0 }),
+            None => None,
+        }
+    }
+
+    fn in_check(&self, state: &Board) -> bool {
+        self.moves.in_check(state, Owner::Mover)
+    }
+
+    fn keeps_sides(&self) -> bool {
+        self.variant.keeps_sides
+    }
+
+    fn repetition(&self) -> Repetition {
+        if self.variant.keeps_sides { Repetition::SecondPlayerWins } else { Repetition::Draw }
+    }
+
+    #[inline]
+    fn position_key(&self, position: &Position<Board>) -> K {
+        let key = self.canonical(&position.state).key;
+        if self.variant.keeps_sides { self.packing.tag(key, position.side) } else { key }
+    }
+
+    fn position_of(&self, key: K) -> Option<Position<Board>> {
+        self.packing.unpack(key).map(|(state, side)| Position { state, side })
+    }
+
+    fn conventions(&self) -> Vec<(&'static str, String)> {
+        self.packing.conventions(&self.variant)
+    }
+
+    fn rank_count(&self) -> Option<u32> {
+        self.ranking.as_ref().map(Ranking::len)
+    }
+
+    #[inline]
+    fn rank(&self, state: &Board) -> Option<u32> {
+        self.ranking.as_ref()?.rank(state)
+    }
+
+    fn unrank(&self, rank: u32) -> Option<Board> {
+        self.ranking.as_ref().filter(|ranking| rank < ranking.len()).map(|r| r.unrank(rank))
+    }
+
+    fn for_each_predecessor(&self, state: &Board, visit: impl FnMut(Board)) {
+        self.moves.visit_predecessors(state, visit);
+    }
+}

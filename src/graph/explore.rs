@@ -1,0 +1,437 @@
+//! Breadth-first enumeration of a game with cycles, bounded by plies or by states.
+//!
+//! A layer of the table is a ply: the positions that are first reached in so many moves from a root.
+//! All threads expand a layer's positions and meet in one concurrent map from keys to numbers of
+//! arrival. Arrival is a matter of chance, so when the layer is done its new keys are sorted, and what
+//! was written down as arrivals becomes rows: the bytes of the table depend on nothing but its
+//! [`Identity`].
+//!
+//! With [`Plan::checks_only`] the player to move at the roots gives check with every move, the other
+//! plays everything: the tree that a tsume solver searches.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use dashmap::DashMap;
+use dashmap::mapref::entry::Entry;
+use rayon::prelude::*;
+use rustc_hash::FxBuildHasher;
+use serde::{Deserialize, Serialize};
+
+use super::plan::{Plan, table_name};
+use super::{Enumerated, GraphError, StateKind};
+use crate::game::{Cyclic, Position, Side, StateKey};
+use crate::progress::Progress;
+use crate::table::{
+    Counts, Draft, FORMAT, FORMAT_VERSION, Identity, Manifest, Store, Table, Tally,
+};
+
+/// Enumerates a plan into the store; a table that is already there is given as it is, and a draft
+/// that an interrupted process left is gone on with.
+pub fn explore<G: Cyclic>(
+    game: &G,
+    plan: &Plan<G::State>,
+    store: &Store,
+    progress: &dyn Progress,
+) -> Result<Enumerated, GraphError> {
+    let attacker = attacker(game, plan)?;
+    let identity = plan.identity_of_cyclic(game);
+    let name = table_name(&identity);
+    let place = store.place(&name);
+    let _lock = store.lock(&name)?;
+    if place.exists() {
+        let table = Table::open(&place)?;
+        if table.manifest().identity != identity {
+            return Err(GraphError::OtherTable { name, dir: place });
+        }
+        store.set_latest(&name)?;
+        return Ok(Enumerated { table, reused: true, resumed_at: None });
+    }
+    progress.begin(&format!("enumerating {name}"), None);
+    let (mut work, resumed_at) = Work::open(game, plan, attacker, &place, identity)?;
+    while work.step(progress)? {}
+    let states = work.states();
+    let place = work.finish()?;
+    store.set_latest(&name)?;
+    progress.finish(&format!("{states} states"));
+    Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at })
+}
+
+/// The player who may only give check, if there is one.
+fn attacker<G: Cyclic>(game: &G, plan: &Plan<G::State>) -> Result<Option<Side>, GraphError> {
+    let first = plan.roots.first().ok_or(GraphError::NoRoot)?;
+    if !plan.checks_only {
+        return Ok(None);
+    }
+    if !game.keeps_sides() {
+        return Err(GraphError::NoChecks { game: game.spec().to_string() });
+    }
+    if plan.roots.iter().any(|root| root.side != first.side) {
+        return Err(GraphError::TwoAttackers);
+    }
+    Ok(Some(first.side))
+}
+
+/// What a checkpoint holds besides the arrays.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct State {
+    /// Rows at which plies begin, and the end of the last ply known.
+    offsets: Vec<u64>,
+    edges: u64,
+    /// Of every ply whose rows are complete.
+    counts: Vec<Counts>,
+    root_ids: Vec<u64>,
+}
+
+/// From keys to the order of their arrival.
+type Arrivals<K> = DashMap<K, u32, FxBuildHasher>;
+
+/// More shards than threads, so that few threads meet in one and none is large when it grows.
+const SHARDS: usize = 256;
+
+/// How many rows a task expands.
+const GRAIN: usize = 1 << 9;
+
+struct Work<'a, G: Cyclic> {
+    game: &'a G,
+    plan: &'a Plan<G::State>,
+    attacker: Option<Side>,
+    draft: Draft,
+    state: State,
+    arrivals: Arrivals<G::Key>,
+    /// The row of each arrival.
+    row_of: Vec<u32>,
+    /// The keys of the ply that is to be expanded, ascending.
+    keys: Vec<G::Key>,
+    secured: Instant,
+}
+
+/// A piece of a ply, expanded.
+struct Piece<K> {
+    kinds: Vec<u8>,
+    /// How many edges each row has.
+    degrees: Vec<u32>,
+    /// The arrivals that the edges lead to.
+    targets: Vec<u32>,
+    actions: Vec<u16>,
+    /// Keys that this piece was the first to reach, with their arrivals.
+    new: Vec<(K, u32)>,
+}
+
+impl<'a, G: Cyclic> Work<'a, G> {
+    fn open(
+        game: &'a G,
+        plan: &'a Plan<G::State>,
+        attacker: Option<Side>,
+        place: &std::path::Path,
+        identity: Identity,
+    ) -> Result<(Self, Option<u32>), GraphError> {
+        let (mut draft, resumed) = Draft::open::<State>(place, identity)?;
+        let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
+        match <G::Key as StateKey>::WORDS {
+            1 => draft.grow::<u64>("keys", false, lengths)?,
+            _ => draft.grow::<[u64; 2]>("keys", false, lengths)?,
+        }
+        draft.grow::<u8>("kinds", false, lengths)?;
+        draft.grow::<u64>("edge_offsets", false, lengths)?;
+        draft.grow::<u32>("edge_targets", false, lengths)?;
+        draft.grow::<u16>("edge_actions", false, lengths)?;
+        draft.grow::<u64>("layer_offsets", false, None)?;
+        let arrivals =
+            DashMap::with_capacity_and_hasher_and_shard_amount(SHARDS << 6, FxBuildHasher, SHARDS);
+        let mut work = Work {
+            game,
+            plan,
+            attacker,
+            draft,
+            state: State { offsets: vec![0], edges: 0, counts: Vec::new(), root_ids: Vec::new() },
+            arrivals,
+            row_of: Vec::new(),
+            keys: Vec::new(),
+            secured: Instant::now(),
+        };
+        if let Some((state, _)) = resumed {
+            let ply = state.offsets.len() as u32 - 2;
+            work.reload(state)?;
+            return Ok((work, Some(ply)));
+        }
+        work.draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
+        work.begin()?;
+        Ok((work, None))
+    }
+
+    fn states(&self) -> u64 {
+        self.state.offsets.last().copied().unwrap_or(0)
+    }
+
+    /// Makes the roots the first ply.
+    fn begin(&mut self) -> Result<(), GraphError> {
+        let roots: Vec<G::Key> =
+            self.plan.roots.iter().map(|root| self.game.position_key(root)).collect();
+        let mut keys = roots.clone();
+        keys.sort_unstable();
+        keys.dedup();
+        if self.plan.max_states.is_some_and(|most| keys.len() as u64 > most) {
+            return Err(GraphError::NoRoom { states: keys.len() as u64 });
+        }
+        for (row, &key) in keys.iter().enumerate() {
+            self.arrivals.insert(key, row as u32);
+            self.row_of.push(row as u32);
+        }
+        let row = |root: &G::Key| keys.binary_search(root).map_or(0, |row| row as u64);
+        self.state.root_ids = roots.iter().map(row).collect();
+        self.append_keys(keys)
+    }
+
+    /// Takes up the work at a checkpoint: rows are their own arrivals.
+    fn reload(&mut self, state: State) -> Result<(), GraphError> {
+        let total = state.offsets[state.offsets.len() - 1] as usize;
+        let begun = state.offsets[state.offsets.len() - 2] as usize;
+        let keys: Vec<G::Key> = match <G::Key as StateKey>::WORDS {
+            1 => bytemuck::allocation::cast_vec(self.draft.tail::<u64>("keys", total)?),
+            _ => bytemuck::allocation::cast_vec(self.draft.tail::<[u64; 2]>("keys", total)?),
+        };
+        keys.par_iter().enumerate().for_each(|(row, &key)| {
+            self.arrivals.insert(key, row as u32);
+        });
+        self.row_of = (0..total as u32).collect();
+        self.keys = keys[begun..].to_vec();
+        self.state = state;
+        Ok(())
+    }
+
+    /// Appends the keys of a new ply.
+    fn append_keys(&mut self, keys: Vec<G::Key>) -> Result<(), GraphError> {
+        self.draft.append(&[("keys", bytemuck::cast_slice(&keys))])?;
+        self.state.offsets.push(self.states() + keys.len() as u64);
+        self.keys = keys;
+        Ok(())
+    }
+
+    /// Completes one ply; false when it was the last.
+    fn step(&mut self, progress: &dyn Progress) -> Result<bool, GraphError> {
+        let started = Instant::now();
+        let ply = self.state.offsets.len() as u32 - 2;
+        let follow = self.plan.max_depth.is_none_or(|depth| ply < depth);
+        if follow {
+            self.check_memory(ply)?;
+        }
+        let mut pieces = self.expand(follow, progress)?;
+        let arrived = self.arrivals.len() as u64;
+        let too_many = self.plan.max_states.is_some_and(|most| arrived > most);
+        if follow && too_many {
+            // There is no room for the next ply, so this one is the frontier.
+            pieces = self.expand(false, progress)?;
+        }
+        let new = if too_many { Vec::new() } else { self.number(&mut pieces) };
+        self.append_edges(&pieces)?;
+        tracing::info!(
+            ply,
+            states = self.keys.len(),
+            new = new.len(),
+            seconds = started.elapsed().as_secs_f64(),
+            "ply complete"
+        );
+        if new.is_empty() {
+            return Ok(false);
+        }
+        self.append_keys(new)?;
+        if self.secured.elapsed() >= self.plan.checkpoint_after {
+            self.draft.checkpoint(&self.state)?;
+            self.secured = Instant::now();
+        }
+        Ok(true)
+    }
+
+    /// Refuses a ply that is not expected to fit in the memory that the plan allows.
+    fn check_memory(&self, ply: u32) -> Result<(), GraphError> {
+        let Some(most) = self.plan.max_memory else { return Ok(()) };
+        let sizes: Vec<u64> = self.state.offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let growth = match sizes[..] {
+            [.., before, last] if before > 0 => last as f64 / before as f64,
+            _ => 1.0,
+        };
+        let next = self.keys.len() as f64 * growth;
+        // What is there already, the next ply in the map (whose tables double) and as a list to
+        // sort, and its edges, which are about three times as many.
+        let bytes = memory(self.states() as f64, next, size_of::<G::Key>());
+        if bytes > most as f64 && next > 1e6 {
+            return Err(GraphError::NoMemory {
+                ply: ply + 1,
+                states: next as u64,
+                bytes: bytes as u64,
+            });
+        }
+        Ok(())
+    }
+
+    /// Expands the ply, or only says what its rows are.
+    fn expand(
+        &self,
+        follow: bool,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Piece<G::Key>>, GraphError> {
+        let counter = AtomicU64::new(self.row_of.len() as u64);
+        let most = self.plan.max_states.unwrap_or(u64::MAX).min(u64::from(u32::MAX));
+        let pieces: Vec<Piece<G::Key>> = self
+            .keys
+            .par_chunks(GRAIN)
+            .map(|keys| {
+                let mut piece = Piece {
+                    kinds: Vec::with_capacity(keys.len()),
+                    degrees: Vec::with_capacity(keys.len()),
+                    targets: Vec::new(),
+                    actions: Vec::new(),
+                    new: Vec::new(),
+                };
+                for &key in keys {
+                    // Once there are too many the ply will be a frontier, whatever else is found.
+                    let follow = follow && counter.load(Ordering::Relaxed) <= most;
+                    self.row(key, follow, &counter, &mut piece);
+                }
+                progress.advance(keys.len() as u64);
+                piece
+            })
+            .collect();
+        let arrived = counter.into_inner();
+        if arrived > u64::from(u32::MAX) && self.plan.max_states.is_none_or(|most| most >= arrived)
+        {
+            return Err(GraphError::TooManyStates { states: arrived });
+        }
+        Ok(pieces)
+    }
+
+    /// Adds one row to a piece.
+    ///
+    /// # Panics
+    ///
+    /// When the key is no position's; keys come from the rules, so that is a fault of the rules.
+    fn row(&self, key: G::Key, follow: bool, counter: &AtomicU64, piece: &mut Piece<G::Key>) {
+        let position = self.game.position_of(key).expect("a key made by the rules unpacks");
+        let (mut legal, mut degree) = (0, 0);
+        let restricted = self.attacker == Some(position.side);
+        if follow {
+            self.game.for_each_successor(&position.state, |action, state| {
+                legal += 1;
+                if restricted && !self.game.in_check(&state) {
+                    return;
+                }
+                degree += 1;
+                let after = Position { state, side: position.side.other() };
+                let arrival = self.arrive(self.game.position_key(&after), counter, &mut piece.new);
+                piece.targets.push(arrival);
+                piece.actions.push(action.0);
+            });
+        } else {
+            legal = u32::from(!self.game.is_terminal(&position.state));
+        }
+        let kind = match (legal > 0, follow, restricted) {
+            (false, ..) => StateKind::Terminal,
+            (true, false, _) => StateKind::Frontier,
+            (true, true, true) => StateKind::Restricted,
+            (true, true, false) => StateKind::Interior,
+        };
+        piece.kinds.push(kind as u8);
+        piece.degrees.push(degree);
+    }
+
+    /// The number of a key's arrival, now or before.
+    fn arrive(&self, key: G::Key, counter: &AtomicU64, new: &mut Vec<(G::Key, u32)>) -> u32 {
+        // Most keys are known, and looking them up needs no lock for writing.
+        if let Some(known) = self.arrivals.get(&key) {
+            return *known;
+        }
+        match self.arrivals.entry(key) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(vacant) => {
+                let arrival = counter.fetch_add(1, Ordering::Relaxed) as u32;
+                vacant.insert(arrival);
+                new.push((key, arrival));
+                arrival
+            }
+        }
+    }
+
+    /// Gives the new keys their rows, in order, and turns the pieces' arrivals into rows. Gives the
+    /// new keys.
+    fn number(&mut self, pieces: &mut [Piece<G::Key>]) -> Vec<G::Key> {
+        let mut new: Vec<(G::Key, u32)> = Vec::new();
+        for piece in pieces.iter_mut() {
+            new.append(&mut piece.new);
+        }
+        new.par_sort_unstable();
+        let base = self.row_of.len();
+        self.row_of.resize(base + new.len(), 0);
+        for (place, (_, arrival)) in new.iter().enumerate() {
+            self.row_of[*arrival as usize] = (base + place) as u32;
+        }
+        let row_of = &self.row_of;
+        pieces.par_iter_mut().for_each(|piece| {
+            piece.targets.iter_mut().for_each(|target| *target = row_of[*target as usize]);
+        });
+        new.into_par_iter().map(|(key, _)| key).collect()
+    }
+
+    /// Appends the kinds and edges of the ply.
+    fn append_edges(&mut self, pieces: &[Piece<G::Key>]) -> Result<(), GraphError> {
+        let mut counts = Tally::default();
+        let (mut kinds, mut offsets) = (Vec::new(), Vec::new());
+        let mut edge = self.state.edges;
+        for piece in pieces {
+            kinds.extend_from_slice(&piece.kinds);
+            for &degree in &piece.degrees {
+                edge += u64::from(degree);
+                offsets.push(edge);
+            }
+        }
+        let count = |kind: StateKind| kinds.iter().filter(|&&k| k == kind as u8).count() as u64;
+        counts.states = kinds.len() as u64;
+        counts.terminals = count(StateKind::Terminal);
+        counts.frontier = count(StateKind::Frontier);
+        counts.transitions = edge - self.state.edges;
+        self.draft
+            .append(&[("kinds", &kinds), ("edge_offsets", bytemuck::cast_slice(&offsets))])?;
+        for some in pieces.chunks(1 << 10) {
+            let targets: Vec<u32> = some.iter().flat_map(|p| p.targets.iter().copied()).collect();
+            let actions: Vec<u16> = some.iter().flat_map(|p| p.actions.iter().copied()).collect();
+            self.draft.append(&[
+                ("edge_targets", bytemuck::cast_slice(&targets)),
+                ("edge_actions", bytemuck::cast_slice(&actions)),
+            ])?;
+        }
+        self.state.edges = edge;
+        self.state.counts.push(Counts { table: counts, ..Counts::default() });
+        Ok(())
+    }
+
+    /// Writes what is left and commits the table.
+    fn finish(mut self) -> Result<std::path::PathBuf, GraphError> {
+        let offsets = std::mem::take(&mut self.state.offsets);
+        self.draft.append(&[("layer_offsets", bytemuck::cast_slice(&offsets))])?;
+        let mut counts = Counts::default();
+        self.state.counts.iter().for_each(|ply| counts.table.add(&ply.table));
+        let manifest = Manifest {
+            format: FORMAT.to_string(),
+            format_version: FORMAT_VERSION,
+            identity: self.draft.identity().clone(),
+            complete: counts.table.frontier == 0 && self.attacker.is_none(),
+            conventions: super::conventions::of_cyclic(self.game, self.plan),
+            first_layer: 0,
+            counts,
+            layers: self.state.counts,
+            root_ids: self.state.root_ids,
+            arrays: Default::default(),
+            solution: None,
+            discounted: None,
+            checksum: String::new(),
+        };
+        Ok(self.draft.commit(manifest)?)
+    }
+}
+
+/// Bytes of memory for `known` rows and a ply of `next` more whose edges lead to them: about 30 a row
+/// in the map at its fullest, a list of keys to sort, and three edges a new row.
+pub(super) fn memory(known: f64, next: f64, key: usize) -> f64 {
+    let key = key as f64;
+    (known + next) * ((key + 5.0) * 2.3 + 4.0) + next * (key + 4.0 + 3.0 * 6.0)
+}

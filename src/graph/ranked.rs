@@ -1,0 +1,234 @@
+//! A table whose rows are found by ranking: a bitmap of the ranks that are reachable, with counts.
+//!
+//! The row of a rank is the number of reachable ranks before it. Moves are not stored but made from
+//! the rules whenever they are asked for, since making one costs less than fetching it from a file
+//! larger than the memory of the machine.
+
+use crate::game::{Action, Cyclic, End, Position};
+use crate::table::{Array, Table, TableError};
+
+/// Ranks that one count covers: a cache line of the bitmap.
+pub(super) const BLOCK: usize = 512;
+const WORDS: usize = BLOCK / 64;
+
+/// The reachable ranks of a table.
+#[derive(Debug)]
+pub struct Ranked {
+    /// Bit `r % 64` of word `r / 64`: rank `r` is reachable.
+    reachable: Array<u64>,
+    /// Of every [`BLOCK`] ranks how many reachable ones come before them.
+    counts: Array<u32>,
+    rows: usize,
+}
+
+impl Ranked {
+    /// Maps the arrays of a table without reading their payload.
+    pub fn open(table: &Table) -> Result<Ranked, TableError> {
+        let ranked = Ranked {
+            reachable: table.array("reachable")?,
+            counts: table.array("rank_counts")?,
+            rows: table.manifest().counts.table.states as usize,
+        };
+        ranked.check(table)
+    }
+
+    /// Maps the arrays and compares their checksums.
+    pub fn open_checked(table: &Table) -> Result<Ranked, TableError> {
+        let ranked = Ranked {
+            reachable: table.checked_array("reachable")?,
+            counts: table.checked_array("rank_counts")?,
+            rows: table.manifest().counts.table.states as usize,
+        };
+        ranked.check(table)
+    }
+
+    fn check(self, table: &Table) -> Result<Ranked, TableError> {
+        if self.counts.len() == self.reachable.len().div_ceil(WORDS) {
+            return Ok(self);
+        }
+        let manifest = table.dir().join("manifest.json");
+        Err(TableError::damaged(&manifest, "its arrays' lengths do not fit each other"))
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The bitmap's words.
+    pub fn words(&self) -> &[u64] {
+        &self.reachable
+    }
+
+    /// How many rows come before each block of [`Ranked::words`]; a block is eight words.
+    pub fn block_counts(&self) -> &[u32] {
+        &self.counts
+    }
+
+    /// Whether a rank is reachable.
+    #[inline]
+    pub fn contains(&self, rank: u32) -> bool {
+        let word = self.reachable.get(rank as usize / 64);
+        word.is_some_and(|word| word >> (rank % 64) & 1 == 1)
+    }
+
+    /// The row of a rank; `None` if it is not reachable.
+    #[inline]
+    pub fn row(&self, rank: u32) -> Option<usize> {
+        if !self.contains(rank) {
+            return None;
+        }
+        let rank = rank as usize;
+        let (block, word) = (rank / BLOCK, rank / 64);
+        let before: u32 = self.reachable[block * WORDS..word].iter().map(|w| w.count_ones()).sum();
+        let below = self.reachable[word] & ((1 << (rank % 64)) - 1);
+        Some((self.counts[block] + before + below.count_ones()) as usize)
+    }
+
+    /// The rank of a row; `None` if there are not so many.
+    pub fn rank_of(&self, row: usize) -> Option<u32> {
+        if row >= self.rows {
+            return None;
+        }
+        let block = self.counts.partition_point(|&count| count as usize <= row).checked_sub(1)?;
+        let mut left = row - self.counts[block] as usize;
+        let end = self.reachable.len().min((block + 1) * WORDS);
+        for (at, &word) in self.reachable[..end].iter().enumerate().skip(block * WORDS) {
+            let ones = word.count_ones() as usize;
+            if left < ones {
+                return ones_of(word).nth(left).map(|bit| (at * 64) as u32 + bit);
+            }
+            left -= ones;
+        }
+        None
+    }
+
+    /// The row of a position, whatever its orientation; `None` if it is not in the table.
+    pub fn find<G: Cyclic>(&self, game: &G, position: &Position<G::State>) -> Option<usize> {
+        self.row(game.rank(&position.state)?)
+    }
+}
+
+/// How many reachable ranks come before each block of a bitmap.
+pub(super) fn block_counts(words: &[u64]) -> Vec<u32> {
+    let mut before = 0;
+    words
+        .chunks(WORDS)
+        .map(|block| {
+            let own: u32 = block.iter().map(|word| word.count_ones()).sum();
+            before += own;
+            before - own
+        })
+        .collect()
+}
+
+/// The numbers of the bits set in a word, ascending.
+#[inline]
+pub(crate) fn ones_of(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        (word != 0).then(|| {
+            let bit = word.trailing_zeros();
+            word &= word - 1;
+            bit
+        })
+    })
+}
+
+/// A move made from the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RankedMove {
+    /// The action, of the canonical state.
+    pub action: Action,
+    /// The successor's rank; `None` if it has none, which is a fault of the rules.
+    pub rank: Option<u32>,
+    /// How the game has ended there, for its mover.
+    pub end: Option<End>,
+}
+
+/// A ranked game without its types, for those who work on graphs alone. Ranks are below
+/// [`RankedMoves::ranks`].
+pub trait RankedMoves: Sync {
+    /// How many ranks there are.
+    fn ranks(&self) -> u32;
+
+    /// How the game has ended in a state, for its mover; with `None` fills `moves` with the moves.
+    fn expand(&self, rank: u32, moves: &mut Vec<RankedMove>) -> Option<End>;
+
+    /// The same without ranks: fills `ends` with how the game has ended after each move. Moves that
+    /// lead to one state are one.
+    fn ends(&self, rank: u32, ends: &mut Vec<Option<End>>) -> Option<End>;
+
+    /// Fills `predecessors` with the ranks of the states from which one move leads here, each once;
+    /// some of them may not be reachable, or ends of the game.
+    fn predecessors(&self, rank: u32, predecessors: &mut Vec<u32>);
+
+    /// The state in the game's notation, the mover shown as the first player.
+    fn describe(&self, rank: u32) -> String;
+
+    /// The rank of where the game starts.
+    fn start(&self) -> Option<u32>;
+}
+
+/// [`RankedMoves`] of a game.
+pub struct RankedGame<'a, G: Cyclic>(pub &'a G);
+
+impl<G: Cyclic> RankedGame<'_, G> {
+    fn state(&self, rank: u32) -> G::State {
+        self.0.unrank(rank).expect("a rank below the number of ranks is a state")
+    }
+
+    /// Whether a state is its own mirror image: two of its moves may then lead to one state.
+    fn is_symmetric(&self, state: &G::State) -> bool {
+        self.0.group().order() > 1 && self.0.transform(state, 1) == *state
+    }
+}
+
+impl<G: Cyclic> RankedMoves for RankedGame<'_, G> {
+    fn ranks(&self) -> u32 {
+        self.0.rank_count().unwrap_or(0)
+    }
+
+    fn expand(&self, rank: u32, moves: &mut Vec<RankedMove>) -> Option<End> {
+        moves.clear();
+        let state = self.state(rank);
+        self.0.for_each_successor(&state, |action, after| {
+            let end = self.0.end(&after);
+            moves.push(RankedMove { action, rank: self.0.rank(&after), end });
+        });
+        if moves.is_empty() { self.0.end(&state) } else { None }
+    }
+
+    fn ends(&self, rank: u32, ends: &mut Vec<Option<End>>) -> Option<End> {
+        ends.clear();
+        let state = self.state(rank);
+        if self.is_symmetric(&state) {
+            let mut moves = Vec::new();
+            let end = self.expand(rank, &mut moves);
+            moves.sort_unstable_by_key(|m| m.rank);
+            moves.dedup_by_key(|m| m.rank);
+            ends.extend(moves.iter().map(|m| m.end));
+            return end;
+        }
+        self.0.for_each_successor(&state, |_, after| ends.push(self.0.end(&after)));
+        if ends.is_empty() { self.0.end(&state) } else { None }
+    }
+
+    fn predecessors(&self, rank: u32, predecessors: &mut Vec<u32>) {
+        predecessors.clear();
+        let state = self.state(rank);
+        self.0.for_each_predecessor(&state, |before| predecessors.extend(self.0.rank(&before)));
+        if self.is_symmetric(&state) {
+            predecessors.sort_unstable();
+            predecessors.dedup();
+        }
+    }
+
+    fn describe(&self, rank: u32) -> String {
+        let side = crate::game::Side::First;
+        self.0.notation(&Position { state: self.state(rank), side })
+    }
+
+    fn start(&self) -> Option<u32> {
+        self.0.rank(&self.0.start().state)
+    }
+}

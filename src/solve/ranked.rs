@@ -1,0 +1,457 @@
+//! Whole games solved over the ranks of their positions, moves being made from the rules.
+//!
+//! One byte a rank holds all that is known of a state: how far the end is, or how many of its moves
+//! have not yet been found to lose. The parity of the distance tells who wins: in these games the last
+//! ply is the winner's, so a state whose end is an odd number of plies away is won by its mover.
+//!
+//! * [`retrograde`] works back from the ends (Bellman 1965; Thompson 1986): by rising distance, every
+//!   predecessor of a lost state is won, and a state all of whose moves lead to won states is lost.
+//!   Ends themselves are never taken back: the first pass counts only moves that do not lose at once.
+//! * [`iterate`] sweeps the states that are undecided, forwards (Jacobi value iteration): after sweep
+//!   n it knows every end that can be forced in n plies.
+//!
+//! What neither decides can be played on for ever.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use crate::game::{End, Outcome};
+use crate::graph::{Ranked, RankedMove, RankedMoves, ones_of};
+use crate::progress::Progress;
+use crate::table::SweepRecord;
+
+/// What `distance` holds in a ranked table where no end can be forced.
+pub const ENDLESS: u8 = u8::MAX;
+
+/// The longest distance there is room for.
+pub const LONGEST: u8 = 200;
+
+/// A state that is undecided with `n` moves left has the byte `LONGEST + n`.
+const MOST_MOVES: usize = (ENDLESS - 1 - LONGEST) as usize;
+
+/// A game that does not fit in the bytes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RankedError {
+    /// More plies than a byte holds.
+    #[error("an end is more than {LONGEST} plies away, which this way of solving has no room for")]
+    TooLong,
+    /// More moves than a byte counts.
+    #[error("a state has more than {MOST_MOVES} moves, which this way of solving has no room for")]
+    TooManyMoves,
+    /// The last ply is not the winner's.
+    #[error("a game ends in a way that this way of solving has no room for: {0}")]
+    Ending(String),
+}
+
+/// What a state's distance says of its outcome, for its mover; `None` where no end can be forced.
+pub fn outcome_of(distance: u8) -> Option<Outcome> {
+    match distance {
+        ENDLESS => None,
+        d if d % 2 == 1 => Some(Outcome::Win),
+        _ => Some(Outcome::Loss),
+    }
+}
+
+/// The byte of a finished game.
+fn byte_of(end: End) -> Result<u8, RankedError> {
+    let byte = u8::try_from(end.plies).ok().filter(|&plies| plies <= 1);
+    byte.filter(|&byte| outcome_of(byte) == Some(end.outcome))
+        .ok_or_else(|| RankedError::Ending(format!("{} in {}", end.outcome.name(), end.plies)))
+}
+
+/// The bytes of all ranks while a game is solved.
+struct Bytes<'a> {
+    ranked: &'a Ranked,
+    moves: &'a dyn RankedMoves,
+    of: Vec<AtomicU8>,
+}
+
+/// How many words of the bitmap a task takes.
+const WORDS: usize = 1 << 8;
+/// How many ranks a task takes.
+const GRAIN: usize = 1 << 10;
+
+impl<'a> Bytes<'a> {
+    fn new(ranked: &'a Ranked, moves: &'a dyn RankedMoves) -> Bytes<'a> {
+        let of = bytemuck::allocation::zeroed_vec::<u8>(moves.ranks() as usize);
+        let of = of.into_par_iter().map(|_| AtomicU8::new(ENDLESS)).collect();
+        Bytes { ranked, moves, of }
+    }
+
+    #[inline]
+    fn get(&self, rank: u32) -> u8 {
+        self.of[rank as usize].load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn set(&self, rank: u32, byte: u8) {
+        self.of[rank as usize].store(byte, Ordering::Relaxed);
+    }
+
+    fn is_undecided(byte: u8) -> bool {
+        byte > LONGEST && byte != ENDLESS
+    }
+
+    /// Calls `visit` with pieces of the reachable ranks, on all threads, and joins what it gives.
+    fn each_reachable<T: Send>(
+        &self,
+        none: impl Fn() -> T + Sync + Send,
+        visit: impl Fn(u32, &mut T) -> Result<(), RankedError> + Sync + Send,
+        join: impl Fn(T, T) -> T + Sync + Send,
+        progress: &dyn Progress,
+    ) -> Result<T, RankedError> {
+        let words = self.ranked.words();
+        words
+            .par_chunks(WORDS)
+            .enumerate()
+            .map(|(chunk, words)| {
+                let mut found = none();
+                let mut count = 0;
+                for (at, &word) in words.iter().enumerate() {
+                    let first = ((chunk * WORDS + at) * 64) as u32;
+                    count += u64::from(word.count_ones());
+                    for bit in ones_of(word) {
+                        visit(first + bit, &mut found)?;
+                    }
+                }
+                progress.advance(count);
+                Ok(found)
+            })
+            .try_reduce(&none, |a, b| Ok(join(a, b)))
+    }
+
+    /// The distances of the reachable states, in the order of rows.
+    fn distances(self) -> Vec<u8> {
+        let chunks: Vec<Vec<u8>> = self
+            .ranked
+            .words()
+            .par_chunks(WORDS)
+            .enumerate()
+            .map(|(chunk, words)| {
+                let mut out = Vec::with_capacity(WORDS * 16);
+                for (at, &word) in words.iter().enumerate() {
+                    let first = ((chunk * WORDS + at) * 64) as u32;
+                    out.extend(ones_of(word).map(|bit| match self.get(first + bit) {
+                        byte if byte > LONGEST => ENDLESS,
+                        byte => byte,
+                    }));
+                }
+                out
+            })
+            .collect();
+        chunks.concat()
+    }
+}
+
+/// The distance of every reachable state by retrograde analysis, in the order of rows;
+/// [`outcome_of`] says what it means.
+pub fn retrograde(
+    ranked: &Ranked,
+    moves: &dyn RankedMoves,
+    progress: &dyn Progress,
+    mut each: impl FnMut(usize, SweepRecord),
+) -> Result<Vec<u8>, RankedError> {
+    let bytes = Bytes::new(ranked, moves);
+    progress.begin("counting moves", Some(ranked.rows() as u64));
+    let started = Instant::now();
+    let Ends { won, lost, undecided } = bytes.count_moves(progress)?;
+    tracing::info!(seconds = started.elapsed().as_secs_f64(), undecided, "moves counted");
+    progress.begin("working back", Some(undecided));
+    // By distance: won in 1 besides the ends, lost in 2, and so on.
+    let mut level = won;
+    let mut next_level = lost;
+    let mut decided = ranked.rows() as u64 - undecided;
+    let mut distance = 1u8;
+    while !level.is_empty() || !next_level.is_empty() {
+        let started = Instant::now();
+        let mut found = bytes.take_back(&level, distance);
+        if distance == 1 {
+            // Those that the first pass has found.
+            each(1, SweepRecord { residual: 1.0, changed: decided, decided: Some(decided) });
+            found.append(&mut next_level);
+        }
+        decided += found.len() as u64;
+        progress.advance(found.len() as u64);
+        tracing::debug!(distance, states = level.len(), seconds = started.elapsed().as_secs_f64());
+        if !found.is_empty() {
+            let changed = found.len() as u64;
+            let sweep = usize::from(distance) + 1;
+            each(sweep, SweepRecord { residual: 1.0, changed, decided: Some(decided) });
+        }
+        level = found;
+        distance += 1;
+        if distance == LONGEST && !level.is_empty() {
+            return Err(RankedError::TooLong);
+        }
+    }
+    Ok(bytes.distances())
+}
+
+/// What the first pass finds.
+#[derive(Default)]
+struct Ends {
+    /// States won in 1 whose end is still to be played.
+    won: Vec<u32>,
+    /// States lost in 2.
+    lost: Vec<u32>,
+    undecided: u64,
+}
+
+impl Bytes<'_> {
+    /// Gives every reachable state its end, or the number of moves that do not lose at once.
+    fn count_moves(&self, progress: &dyn Progress) -> Result<Ends, RankedError> {
+        let visit = |rank: u32, (found, ends): &mut (Ends, Vec<Option<End>>)| {
+            if let Some(end) = self.moves.ends(rank, ends) {
+                self.set(rank, byte_of(end)?);
+                return Ok(());
+            }
+            let after =
+                |outcome| move |end: &Option<End>| end.is_some_and(|e| e.outcome == outcome);
+            if ends.iter().any(after(Outcome::Loss)) {
+                self.set(rank, 1);
+                found.won.push(rank);
+                return Ok(());
+            }
+            let left = ends.iter().filter(|end| !after(Outcome::Win)(end)).count();
+            if left > MOST_MOVES {
+                return Err(RankedError::TooManyMoves);
+            }
+            if left == 0 {
+                self.set(rank, 2);
+                found.lost.push(rank);
+            } else {
+                self.set(rank, LONGEST + left as u8);
+                found.undecided += 1;
+            }
+            Ok(())
+        };
+        let join = |mut a: (Ends, _), mut b: (Ends, _)| {
+            a.0.won.append(&mut b.0.won);
+            a.0.lost.append(&mut b.0.lost);
+            a.0.undecided += b.0.undecided;
+            a
+        };
+        let (found, _) =
+            self.each_reachable(|| (Ends::default(), Vec::new()), visit, join, progress)?;
+        Ok(found)
+    }
+
+    /// The states that are decided, one ply farther from the end, because those in `level` are.
+    fn take_back(&self, level: &[u32], distance: u8) -> Vec<u32> {
+        let won = distance % 2 == 1;
+        let found: Vec<Vec<u32>> = level
+            .par_chunks(GRAIN)
+            .map(|ranks| {
+                let (mut found, mut predecessors) = (Vec::new(), Vec::new());
+                for &rank in ranks {
+                    self.moves.predecessors(rank, &mut predecessors);
+                    for &before in &predecessors {
+                        if !Bytes::is_undecided(self.get(before)) {
+                            continue;
+                        }
+                        if won && self.loses_a_move(before) {
+                            self.set(before, distance + 1);
+                            found.push(before);
+                        } else if !won && self.wins(before, distance + 1) {
+                            found.push(before);
+                        }
+                    }
+                }
+                found
+            })
+            .collect();
+        found.concat()
+    }
+
+    /// Takes one move off an undecided state; tells whether it was the last.
+    fn loses_a_move(&self, rank: u32) -> bool {
+        self.of[rank as usize].fetch_sub(1, Ordering::Relaxed) == LONGEST + 1
+    }
+
+    /// Decides a state; tells whether it was undecided.
+    fn wins(&self, rank: u32, distance: u8) -> bool {
+        Bytes::is_undecided(self.of[rank as usize].swap(distance, Ordering::Relaxed))
+    }
+}
+
+/// The distance of every reachable state by value iteration, in the order of rows.
+pub fn iterate(
+    ranked: &Ranked,
+    moves: &dyn RankedMoves,
+    progress: &dyn Progress,
+    mut each: impl FnMut(usize, SweepRecord),
+) -> Result<Vec<u8>, RankedError> {
+    let bytes = Bytes::new(ranked, moves);
+    progress.begin("finding ends", Some(ranked.rows() as u64));
+    let end = |rank: u32, (left, room): &mut (Vec<u32>, Vec<RankedMove>)| {
+        match moves.expand(rank, room) {
+            Some(end) => bytes.set(rank, byte_of(end)?),
+            None => {
+                bytes.set(rank, LONGEST + 1);
+                left.push(rank);
+            }
+        }
+        Ok(())
+    };
+    let join = |mut a: (Vec<u32>, _), mut b: (Vec<u32>, _)| {
+        a.0.append(&mut b.0);
+        a
+    };
+    let (mut left, _) = bytes.each_reachable(|| (Vec::new(), Vec::new()), end, join, progress)?;
+    let rows = ranked.rows();
+    let mut sweep = 0u8;
+    loop {
+        sweep += 1;
+        progress.begin(&format!("sweep {sweep}"), Some(left.len() as u64));
+        let decided: Vec<(u32, u8)> = left
+            .par_chunks(GRAIN)
+            .flat_map_iter(|ranks| {
+                let mut room = Vec::new();
+                let found: Vec<_> = ranks
+                    .iter()
+                    .filter_map(|&rank| {
+                        moves.expand(rank, &mut room);
+                        Some((rank, bytes.backup(&room)?))
+                    })
+                    .collect();
+                progress.advance(ranks.len() as u64);
+                found
+            })
+            .collect();
+        let changed = decided.len() as u64;
+        decided.par_iter().for_each(|&(rank, byte)| bytes.set(rank, byte));
+        left.retain(|&rank| Bytes::is_undecided(bytes.get(rank)));
+        let residual = if changed > 0 { 1.0 } else { 0.0 };
+        let decided = Some((rows - left.len()) as u64);
+        each(usize::from(sweep), SweepRecord { residual, changed, decided });
+        // The ends are 0 and 1 plies away, so the first sweep may find nothing yet.
+        if changed == 0 && sweep > 1 {
+            return Ok(bytes.distances());
+        }
+        if sweep == LONGEST {
+            return Err(RankedError::TooLong);
+        }
+    }
+}
+
+impl Bytes<'_> {
+    /// The distance that the moves' values give an undecided state, if they do.
+    fn backup(&self, moves: &[RankedMove]) -> Option<u8> {
+        let values = moves.iter().map(|m| m.rank.map_or(ENDLESS, |rank| self.get(rank)));
+        let known = |byte: &u8| *byte <= LONGEST;
+        match values.clone().filter(known).filter(|byte| byte % 2 == 0).min() {
+            Some(lost) => Some(lost + 1),
+            None => values
+                .map(|byte| known(&byte).then_some(byte))
+                .max_by_key(|byte| byte.map_or(u8::MAX, |b| b))?
+                .map(|won| won + 1),
+        }
+    }
+}
+
+/// What is wrong with a solved ranked table: the first rank whose moves or distance do not follow
+/// from the rules and the distances of its successors, and why.
+pub fn prove(
+    ranked: &Ranked,
+    moves: &dyn RankedMoves,
+    distances: Option<&[u8]>,
+    progress: &dyn Progress,
+) -> Proof {
+    progress.begin("proving", Some(ranked.rows() as u64));
+    let words = ranked.words();
+    let start = moves.start();
+    words
+        .par_chunks(WORDS)
+        .enumerate()
+        .map(|(chunk, words)| {
+            let (mut proof, mut room, mut before) = (Proof::default(), Vec::new(), Vec::new());
+            for (at, &word) in words.iter().enumerate() {
+                let first = ((chunk * WORDS + at) * 64) as u32;
+                for bit in ones_of(word) {
+                    let rank = first + bit;
+                    proof.states += 1;
+                    let own = Some(rank) == start || {
+                        moves.predecessors(rank, &mut before);
+                        before.iter().any(|&b| ranked.contains(b))
+                    };
+                    let what = match own {
+                        true => prove_one(ranked, moves, distances, rank, &mut room),
+                        false => Err("no position of the table leads to it".to_string()),
+                    };
+                    match what {
+                        Ok(edges) => proof.edges += edges,
+                        Err(what) => {
+                            proof.wrong = Some((rank, what));
+                            return proof;
+                        }
+                    }
+                }
+            }
+            progress.advance(proof.states);
+            proof
+        })
+        .reduce(Proof::default, Proof::join)
+}
+
+/// What [`prove`] found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Proof {
+    /// How many states were looked at.
+    pub states: u64,
+    /// How many moves they have.
+    pub edges: u64,
+    /// The first rank that is wrong, and why.
+    pub wrong: Option<(u32, String)>,
+}
+
+impl Proof {
+    fn join(self, other: Proof) -> Proof {
+        Proof {
+            states: self.states + other.states,
+            edges: self.edges + other.edges,
+            wrong: match (self.wrong, other.wrong) {
+                (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
+                (a, b) => a.or(b),
+            },
+        }
+    }
+}
+
+/// Proves one state; gives how many moves it has.
+fn prove_one(
+    ranked: &Ranked,
+    moves: &dyn RankedMoves,
+    distances: Option<&[u8]>,
+    rank: u32,
+    room: &mut Vec<RankedMove>,
+) -> Result<u64, String> {
+    let end = moves.expand(rank, room);
+    let mut rows = Vec::with_capacity(room.len());
+    for m in room.iter() {
+        let row = m.rank.and_then(|rank| ranked.row(rank));
+        rows.push(row.ok_or("one of its moves leads out of the table")?);
+    }
+    let Some(distances) = distances else { return Ok(rows.len() as u64) };
+    let own = ranked.row(rank).and_then(|row| distances.get(row).copied());
+    let found = own.ok_or("it has no distance")?;
+    let wanted = match end {
+        Some(end) => byte_of(end).map_err(|error| error.to_string())?,
+        None => {
+            let after: Vec<u8> = rows.iter().map(|&row| distances[row]).collect();
+            let lost =
+                after.iter().copied().filter(|&d| outcome_of(d) == Some(Outcome::Loss)).min();
+            let all_won = after.iter().all(|&d| outcome_of(d) == Some(Outcome::Win));
+            match (lost, all_won) {
+                (Some(lost), _) => lost + 1,
+                (None, true) => after.iter().max().map_or(ENDLESS, |won| won + 1),
+                (None, false) => ENDLESS,
+            }
+        }
+    };
+    if found != wanted {
+        return Err(format!("its distance is {found}, its successors give {wanted}"));
+    }
+    Ok(rows.len() as u64)
+}
