@@ -9,10 +9,12 @@
 //! * [`backup`](Backup) says what one sweep does to one state, [`Sweep`] runs sweeps in one of two
 //!   orders;
 //! * [`verify()`] proves the columns from regenerated moves;
-//! * [`Solved`] reads them.
+//! * [`Solved`] reads them;
+//! * [`cyclic`] solves graphs with cycles, by value iteration and by retrograde analysis.
 
 mod backup;
 mod columns;
+pub mod cyclic;
 mod iterate;
 mod method;
 mod ranked;

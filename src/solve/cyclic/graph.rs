@@ -1,0 +1,213 @@
+//! The graph to be solved, as slices, and what is fixed in it before the first sweep.
+
+use rayon::prelude::*;
+
+use super::prospect::{Interval, Prospect};
+use crate::game::Outcome;
+
+/// What play without end counts as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Repetition {
+    /// A draw.
+    #[default]
+    Draw,
+    /// A win of the player who did not open the game.
+    SecondPlayerWins,
+    /// It is left open: bounds hold whatever it counts as.
+    Unknown,
+}
+
+const TERMINAL: u8 = 1;
+const INTERIOR: u8 = 0;
+const RESTRICTED: u8 = 3;
+
+/// How the game of a terminal row ended for its mover, and the plies to that end: 0 where it is
+/// already over.
+pub type GameEnd<'a> = dyn Fn(usize) -> (Outcome, u16) + Sync + 'a;
+
+/// Whether the player to move in a row is the one who did not open the game.
+pub type SecondToMove<'a> = dyn Fn(usize) -> bool + Sync + 'a;
+
+/// A graph that may have cycles.
+///
+/// Rows are numbered below 2³². Nothing is copied: the slices may be mapped files.
+#[derive(Clone, Copy)]
+pub struct CyclicGraph<'a> {
+    /// What each row is: 0 interior, 1 terminal, 2 frontier, 3 restricted. One per row.
+    pub kinds: &'a [u8],
+    /// Where each row's edges begin among the targets, and where the last's end: one more than
+    /// there are rows.
+    pub edge_offsets: &'a [u64],
+    /// The rows that edges lead to. The same one twice is harmless.
+    pub edge_targets: &'a [u32],
+    /// The ends of terminal rows.
+    pub end: &'a GameEnd<'a>,
+    /// Who is to move; asked only if the second player wins by repetition. Every edge must then
+    /// turn it.
+    pub second_to_move: &'a SecondToMove<'a>,
+    /// What play without end counts as.
+    pub repetition: Repetition,
+}
+
+/// A graph that is not what [`CyclicGraph`] asks for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("row {row} {what}")]
+pub struct MalformedGraph {
+    /// The first row that is wrong.
+    pub row: usize,
+    /// What is wrong with it.
+    pub what: &'static str,
+}
+
+impl CyclicGraph<'_> {
+    /// How many rows there are.
+    pub fn states(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// The rows that a row's edges lead to.
+    #[inline]
+    pub fn edges(&self, row: usize) -> &[u32] {
+        &self.edge_targets[self.edge_offsets[row] as usize..self.edge_offsets[row + 1] as usize]
+    }
+
+    /// That the graph can be solved: lengths fit, edges lead to rows, interior rows have edges and
+    /// finished and unfollowed ones none, and every edge turns the side to move if that matters.
+    ///
+    /// The solvers rely on it; on a graph that fails it they may panic or not come to an end.
+    pub fn check(&self) -> Result<(), MalformedGraph> {
+        let edges = self.edge_targets.len() as u64;
+        let numbered = u32::try_from(self.states().saturating_sub(1)).is_ok();
+        let fits = self.edge_offsets.len() == self.states() + 1
+            && self.edge_offsets.first() == Some(&0)
+            && self.edge_offsets.last() == Some(&edges)
+            && self.edge_offsets.par_windows(2).with_min_len(GRAIN).all(|o| o[0] <= o[1]);
+        if !numbered || !fits {
+            return Err(MalformedGraph { row: 0, what: "and others have offsets that do not fit" });
+        }
+        let wrong = (0..self.states())
+            .into_par_iter()
+            .with_min_len(GRAIN)
+            .find_map_first(|row| self.fault(row).map(|what| MalformedGraph { row, what }));
+        wrong.map_or(Ok(()), Err)
+    }
+
+    fn fault(&self, row: usize) -> Option<&'static str> {
+        let edges = self.edges(row);
+        match self.kinds[row] {
+            INTERIOR if edges.is_empty() => return Some("is interior and has no edge"),
+            INTERIOR | RESTRICTED => {}
+            4.. => return Some("is of no known kind"),
+            _ if !edges.is_empty() => return Some("is not interior and has edges"),
+            _ => return None,
+        }
+        if edges.iter().any(|&target| target as usize >= self.states()) {
+            return Some("has an edge that leads nowhere");
+        }
+        if self.repetition == Repetition::SecondPlayerWins {
+            let side = (self.second_to_move)(row);
+            if edges.iter().any(|&target| (self.second_to_move)(target as usize) == side) {
+                return Some("has an edge to a state in which the same player moves");
+            }
+        }
+        None
+    }
+
+    /// Whether a row's value comes from its moves.
+    #[inline]
+    pub(super) fn has_moves(&self, row: usize) -> bool {
+        matches!(self.kinds[row], INTERIOR | RESTRICTED) && !self.edges(row).is_empty()
+    }
+
+    #[inline]
+    pub(super) fn is_restricted(&self, row: usize) -> bool {
+        self.kinds[row] == RESTRICTED
+    }
+
+    /// Whether lower and upper bounds are the same everywhere: nothing is cut off and play without
+    /// end has a value.
+    pub(super) fn bounds_coincide(&self) -> bool {
+        let whole = |&kind: &u8| matches!(kind, INTERIOR | TERMINAL);
+        self.repetition != Repetition::Unknown
+            && self.kinds.par_iter().with_min_len(GRAIN).all(whole)
+    }
+
+    /// A row's bounds before the first sweep.
+    fn at_first(&self, row: usize) -> Interval {
+        let cut_off = Interval { lower: Prospect::loss(2), upper: Prospect::win(1) };
+        match self.kinds[row] {
+            INTERIOR => self.without_end(row),
+            TERMINAL => {
+                let (outcome, plies) = (self.end)(row);
+                Interval::exactly(Prospect::of_end(outcome, plies))
+            }
+            RESTRICTED if self.edges(row).is_empty() => {
+                Interval { upper: Prospect::ENDLESS_WIN, ..cut_off }
+            }
+            RESTRICTED => Interval { upper: Prospect::ENDLESS_WIN, ..self.without_end(row) },
+            _ => cut_off,
+        }
+    }
+
+    fn without_end(&self, row: usize) -> Interval {
+        match self.repetition {
+            Repetition::Draw => Interval::exactly(Prospect::DRAW),
+            Repetition::SecondPlayerWins if (self.second_to_move)(row) => {
+                Interval::exactly(Prospect::ENDLESS_WIN)
+            }
+            Repetition::SecondPlayerWins => Interval::exactly(Prospect::ENDLESS_LOSS),
+            Repetition::Unknown => {
+                Interval { lower: Prospect::ENDLESS_LOSS, upper: Prospect::ENDLESS_WIN }
+            }
+        }
+    }
+}
+
+/// How many rows a task takes.
+pub(super) const GRAIN: usize = 1 << 12;
+
+/// The bounds kept of a state: lower and upper, or only one of them where they coincide.
+///
+/// Bound `i` of a state depends on bound `BOUNDS − 1 − i` of its successors.
+pub(super) type Bounds<const BOUNDS: usize> = [Prospect; BOUNDS];
+
+/// A graph's values before the first sweep, and what follows from them.
+pub(super) struct Start<const BOUNDS: usize> {
+    pub values: Vec<Bounds<BOUNDS>>,
+    /// After `n` sweeps an end at most `n + lead` plies away is final.
+    pub lead: usize,
+    /// Draws or endless wins are fixed somewhere and may be better than play without end.
+    pub has_endless_goals: bool,
+}
+
+impl<const BOUNDS: usize> Start<BOUNDS> {
+    pub fn of(graph: &CyclicGraph<'_>) -> Self {
+        let rows = (0..graph.states()).into_par_iter().with_min_len(GRAIN);
+        let first = |row| {
+            let Interval { lower, upper } = graph.at_first(row);
+            std::array::from_fn(|bound| if bound == 0 { lower } else { upper })
+        };
+        let values: Vec<Bounds<BOUNDS>> = rows.map(first).collect();
+        let any_row = |is: &(dyn Fn(u8, Prospect) -> bool + Sync)| {
+            let pairs = graph.kinds.par_iter().zip(&values).with_min_len(GRAIN);
+            pairs.any(|(&kind, value)| is(kind, value[0]))
+        };
+        // The winner makes the last move: wins are in an odd number of plies, losses in an even.
+        let uneven = any_row(&|kind, end| {
+            let odd = u16::from(end.outcome() == Outcome::Win);
+            kind == TERMINAL && end.distance().is_some_and(|plies| plies % 2 != odd)
+        });
+        let draws = graph.repetition != Repetition::Draw
+            && any_row(&|kind, end| kind == TERMINAL && !end.is_end());
+        let restricted = any_row(&|kind, _| kind == RESTRICTED);
+        let lead = if uneven { 1 } else { 2 };
+        Start { values, lead, has_endless_goals: draws || restricted }
+    }
+}
+
+/// The values as intervals.
+pub(super) fn intervals<const BOUNDS: usize>(values: Vec<Bounds<BOUNDS>>) -> Vec<Interval> {
+    let interval = |value: Bounds<BOUNDS>| Interval { lower: value[0], upper: value[BOUNDS - 1] };
+    // Not in parallel: so the vector is reused where the sizes are the same.
+    values.into_iter().map(interval).collect()
+}

@@ -1,0 +1,317 @@
+use std::cmp::Reverse;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::reference::{Kind, Toy, ToyState, Value, by_attractors, by_sweeps, classes, spelled};
+use super::*;
+use crate::game::Outcome;
+
+fn both_roads(toy: &Toy) -> [CyclicSolution; 2] {
+    toy.with_graph(|graph| {
+        graph.check().expect("a proper graph");
+        let mut told = Vec::new();
+        let swept = iterate(graph, |n, sweep| told.push((n, *sweep)));
+        let numbered: Vec<_> = (1..).zip(swept.sweeps.iter().copied()).collect();
+        assert_eq!(told, numbered);
+        [swept, retrograde(graph, |_, _| {})]
+    })
+}
+
+fn spelled_out(solution: &CyclicSolution) -> Vec<(Value, Value)> {
+    solution.intervals.iter().map(|&interval| spelled(interval)).collect()
+}
+
+/// Turns edges round as early as may be, where the road itself would find it too dear.
+fn traced_at_once(toy: &Toy) -> CyclicSolution {
+    toy.with_graph(|graph| retrograde::turning_below(0, graph, Log::new(&mut |_, _| {})))
+}
+
+/// Solves by all means and returns the values.
+fn solve(toy: &Toy) -> Vec<(Value, Value)> {
+    let expected = by_sweeps(toy);
+    assert_eq!(classes(&expected), by_attractors(toy), "the references agree on {toy:?}");
+    for (solution, road) in both_roads(toy).iter().zip(["iterate", "retrograde"]) {
+        assert_eq!(spelled_out(solution), expected, "{road} on {toy:?}");
+    }
+    assert_eq!(spelled_out(&traced_at_once(toy)), expected, "retrograde by links on {toy:?}");
+    expected
+}
+
+fn state(kind: Kind, moves: &[u32]) -> ToyState {
+    ToyState { kind, moves: moves.to_vec(), second_to_move: false }
+}
+
+fn interior(moves: &[u32]) -> ToyState {
+    state(Kind::Interior, moves)
+}
+
+fn end(outcome: Outcome, plies: u16) -> ToyState {
+    state(Kind::Terminal(outcome, plies), &[])
+}
+
+fn toy(repetition: Repetition, states: Vec<ToyState>) -> Toy {
+    Toy { states, repetition }
+}
+
+fn win(plies: u32) -> Value {
+    Value::Win(Reverse(plies))
+}
+
+fn exactly(values: &[Value]) -> Vec<(Value, Value)> {
+    values.iter().map(|&value| (value, value)).collect()
+}
+
+#[test]
+fn two_states_for_ever() {
+    let cycle = |repetition| {
+        let mut toy = toy(repetition, vec![interior(&[1]), interior(&[0])]);
+        toy.states[1].second_to_move = true;
+        solve(&toy)
+    };
+    assert_eq!(cycle(Repetition::Draw), exactly(&[Value::Draw, Value::Draw]));
+    let open = (Value::EndlessLoss, Value::EndlessWin);
+    assert_eq!(cycle(Repetition::Unknown), [open, open]);
+    let second_wins = exactly(&[Value::EndlessLoss, Value::EndlessWin]);
+    assert_eq!(cycle(Repetition::SecondPlayerWins), second_wins);
+}
+
+#[test]
+fn a_win_out_of_a_cycle_has_the_shortest_distance() {
+    // 0 and 1 go round; 0 may also leave for a loss in 2 of the other, which 1 prefers to put off.
+    let states = vec![
+        interior(&[1, 2]),
+        interior(&[0, 4]),
+        interior(&[3]),
+        end(Outcome::Win, 1),
+        interior(&[2]),
+    ];
+    let expected = [win(3), Value::Loss(4), Value::Loss(2), win(1), win(3)];
+    assert_eq!(solve(&toy(Repetition::Draw, states)), exactly(&expected));
+}
+
+#[test]
+fn a_win_beside_a_cut_off_state_is_proven_but_its_distance_only_bounded() {
+    let states = vec![
+        interior(&[1, 5]),
+        interior(&[2]),
+        interior(&[3]),
+        interior(&[4]),
+        end(Outcome::Win, 1),
+        state(Kind::Frontier, &[]),
+    ];
+    let toy = toy(Repetition::Draw, states);
+    assert_eq!(solve(&toy)[0], (win(5), win(3)));
+    let root = both_roads(&toy)[1].intervals[0];
+    assert_eq!((root.outcome(), root.distance()), (Some(Outcome::Win), None));
+    assert_eq!((root.distance_lower(), root.distance_upper()), (Some(3), Some(5)));
+}
+
+#[test]
+fn restricted_states_win_by_their_moves_and_are_never_proven_lost() {
+    let states = vec![
+        end(Outcome::Loss, 0),
+        end(Outcome::Win, 1),
+        state(Kind::Restricted, &[0, 1]),
+        state(Kind::Restricted, &[1]),
+        state(Kind::Restricted, &[]),
+        interior(&[3]),
+        interior(&[2]),
+    ];
+    let values = solve(&toy(Repetition::Draw, states));
+    assert_eq!(values[2], (win(1), win(1)));
+    assert_eq!(values[3], (Value::Loss(2), Value::EndlessWin));
+    assert_eq!(values[4], (Value::Loss(2), Value::EndlessWin));
+    assert_eq!(values[5], (Value::EndlessLoss, win(3)));
+    assert_eq!(values[6], (Value::Loss(2), Value::Loss(2)));
+}
+
+#[test]
+fn the_second_player_wins_what_does_not_end_and_the_first_flees_into_a_draw() {
+    let side = |second_to_move, moves: &[u32]| ToyState { second_to_move, ..interior(moves) };
+    // 0 and 1 go round with draws at hand for the second player only; in 2 and 3 for the first.
+    let states = vec![
+        side(false, &[1]),
+        side(true, &[0, 5]),
+        side(false, &[3, 4]),
+        side(true, &[2]),
+        ToyState { second_to_move: true, ..end(Outcome::Draw, 0) },
+        end(Outcome::Draw, 0),
+    ];
+    let values = solve(&toy(Repetition::SecondPlayerWins, states));
+    use Value::{Draw, EndlessLoss, EndlessWin};
+    assert_eq!(values, exactly(&[EndlessLoss, EndlessWin, Draw, Draw, Draw, Draw]));
+}
+
+#[test]
+fn ends_beyond_the_longest_distance_are_taken_to_be_that_far() {
+    let last = Prospect::MAX_DISTANCE;
+    let mut states: Vec<_> = (0..20).map(|row| interior(&[row + 1])).collect();
+    states.push(end(Outcome::Win, last - 9));
+    for solution in both_roads(&toy(Repetition::Draw, states)) {
+        let interval = |row: usize| solution.intervals[row];
+        assert_eq!(interval(19), Interval::exactly(Prospect::loss(last - 8)));
+        assert_eq!(interval(11), Interval::exactly(Prospect::loss(last)));
+        assert_eq!(interval(10), Interval::exactly(Prospect::win(last)));
+        assert_eq!(interval(0), Interval::exactly(Prospect::win(last)));
+    }
+}
+
+#[test]
+fn a_state_with_more_moves_than_are_counted_is_solved_all_the_same() {
+    let mut states: Vec<_> = (1..12).map(|row| interior(&[row])).collect();
+    states[0].moves = [1, 3, 5].into_iter().cycle().take(70_000).collect();
+    states.extend([end(Outcome::Loss, 0), interior(&[0, 13]), interior(&[12])]);
+    let values = solve(&toy(Repetition::Unknown, states));
+    assert_eq!(values[0], (win(7), win(7)));
+}
+
+#[test]
+fn an_empty_graph_has_no_values() {
+    assert_eq!(solve(&toy(Repetition::Unknown, vec![])), []);
+}
+
+#[test]
+fn what_is_no_graph_is_named() {
+    let fault = |repetition, states| {
+        toy(repetition, states).with_graph(|graph| graph.check().expect_err("a fault"))
+    };
+    assert_eq!(fault(Repetition::Draw, vec![interior(&[7])]).row, 0);
+    assert_eq!(fault(Repetition::Draw, vec![interior(&[0]), interior(&[])]).row, 1);
+    let finished = state(Kind::Terminal(Outcome::Draw, 0), &[0]);
+    assert_eq!(fault(Repetition::Draw, vec![interior(&[0]), finished]).row, 1);
+    let same_side = vec![interior(&[1]), end(Outcome::Draw, 0)];
+    assert_eq!(fault(Repetition::SecondPlayerWins, same_side).row, 0);
+}
+
+/// What a random state is made of: kind, moves, end, side.
+type Parts = (u8, Vec<Index>, (usize, u16), bool);
+
+fn any_toy(plies: std::ops::Range<u16>) -> impl Strategy<Value = Toy> {
+    let moves = prop::collection::vec(any::<Index>(), 0..5);
+    let parts = (0..12u8, moves, (0..3usize, plies), any::<bool>());
+    let repetition = prop::sample::select(&[
+        Repetition::Draw,
+        Repetition::SecondPlayerWins,
+        Repetition::Unknown,
+    ]);
+    // Nearby moves make long games; without kinds cut off both bounds are the same.
+    let shape = (1..9usize, any::<bool>(), any::<bool>());
+    (repetition, prop::collection::vec(parts, 1..40), shape)
+        .prop_map(|(repetition, parts, shape)| assemble(repetition, parts, shape))
+}
+
+fn assemble(
+    repetition: Repetition,
+    parts: Vec<Parts>,
+    (reach, near, whole): (usize, bool, bool),
+) -> Toy {
+    let count = parts.len();
+    let sides: Vec<bool> = parts.iter().map(|part| part.3).collect();
+    let states = parts.into_iter().enumerate().map(|(row, (kind, moves, end, second_to_move))| {
+        let target = |index: Index| {
+            if near {
+                (row + 10 * count + 2 - index.index(reach + 2)) % count
+            } else {
+                index.index(count)
+            }
+        };
+        let turns = |&target: &usize| {
+            repetition != Repetition::SecondPlayerWins || sides[target] != second_to_move
+        };
+        let moves: Vec<u32> =
+            moves.into_iter().map(target).filter(turns).map(|target| target as u32).collect();
+        let finished = Kind::Terminal(Outcome::ALL[end.0], ending(end));
+        let (kind, moves) = match kind {
+            0 if !whole => (Kind::Frontier, vec![]),
+            1 if !whole => (Kind::Restricted, moves),
+            2 => (finished, vec![]),
+            _ if moves.is_empty() => (finished, vec![]),
+            _ => (Kind::Interior, moves),
+        };
+        ToyState { kind, moves, second_to_move }
+    });
+    Toy { states: states.collect(), repetition }
+}
+
+/// Plies as drawn, or as is usual for the outcome if none were.
+fn ending((outcome, plies): (usize, u16)) -> u16 {
+    if plies == 0 { u16::from(outcome == Outcome::Win.index()) } else { plies - 1 }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    #[test]
+    fn both_roads_agree_with_plain_references(toy in any_toy(0..1)) {
+        solve(&toy);
+        let [swept, traced] = both_roads(&toy);
+        prop_assert_eq!(&traced, &traced_at_once(&toy));
+        let decided = |solution: &CyclicSolution| solution.sweeps.last().map_or(0, |s| s.decided);
+        prop_assert_eq!(decided(&swept), decided(&traced));
+        prop_assert_eq!(swept.sweeps.last().map(|sweep| (sweep.changed, sweep.residual)), Some((0, 0.0)));
+        let ends = |row: &&ToyState| !row.moves.is_empty();
+        let both = |(lower, upper): &(Value, Value)| {
+            [lower, upper].into_iter().all(|bound| matches!(bound, Value::Win(_) | Value::Loss(_)))
+        };
+        let values = spelled_out(&swept);
+        let counted = toy.states.iter().zip(&values).filter(|(row, v)| ends(row) && both(v)).count();
+        prop_assert_eq!(decided(&swept), counted as u64);
+    }
+
+    #[test]
+    fn ends_of_any_distance_agree_with_plain_references(toy in any_toy(0..12)) {
+        solve(&toy);
+    }
+}
+
+/// A graph large enough for many threads.
+fn large(repetition: Repetition, whole: bool) -> Toy {
+    let mut seed = 2002u64;
+    let mut draw = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let count = 60_000;
+    let states = (0..count).map(|row| {
+        let second_to_move = row % 2 == 1;
+        // An odd number of rows away, so that the side turns.
+        let moves = (0..1 + draw(4)).map(|_| (row + count - 21 + 2 * draw(16)) % count);
+        let moves: Vec<u32> = moves.map(|target| target as u32).collect();
+        let (kind, moves) = match draw(40) {
+            0 => (Kind::Terminal(Outcome::Win, 1), vec![]),
+            1..4 => (Kind::Terminal(Outcome::Loss, 0), vec![]),
+            4 => (Kind::Terminal(Outcome::Draw, 0), vec![]),
+            5 if !whole => (Kind::Frontier, vec![]),
+            6 if !whole => (Kind::Restricted, moves),
+            _ => (Kind::Interior, moves),
+        };
+        ToyState { kind, moves, second_to_move }
+    });
+    Toy { states: states.collect(), repetition }
+}
+
+#[test]
+fn one_thread_and_four_give_the_same() {
+    for (repetition, whole) in [
+        (Repetition::Draw, true),
+        (Repetition::SecondPlayerWins, true),
+        (Repetition::SecondPlayerWins, false),
+        (Repetition::Unknown, false),
+    ] {
+        let toy = large(repetition, whole);
+        let solved = [1, 4].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            pool.expect("threads").install(|| both_roads(&toy))
+        });
+        assert_eq!(solved[0], solved[1], "{repetition:?}");
+        assert_eq!(solved[0][0].intervals, solved[0][1].intervals, "{repetition:?}");
+        let expected = by_sweeps(&toy);
+        assert_eq!(spelled_out(&solved[0][0]), expected);
+        let longest = expected.iter().map(|(lower, _)| match lower {
+            Value::Win(Reverse(plies)) | Value::Loss(plies) => *plies,
+            _ => 0,
+        });
+        assert!(longest.max() > Some(9), "distances that are looked back from");
+    }
+}
