@@ -182,7 +182,7 @@ fn read_ranks(variant: &Variant, text: &str, board: &mut Board) -> Result<(), No
             })?;
             promoted = false;
             if column < variant.columns {
-                board.cells[row * variant.columns + column] = cell;
+                board.put(row * variant.columns + column, cell);
             }
             column += 1;
         }
