@@ -20,6 +20,9 @@ use super::variant::{Ending, MAX_SQUARES, Variant};
 /// No pair of kings.
 const NO_PAIR: u8 = u8::MAX;
 
+/// By the squares of two kings: a number, and whether it is that of the mirror images.
+type PairNumbers = Vec<(u8, bool)>;
+
 /// The numbers of a variant's positions.
 #[derive(Clone, Debug)]
 pub(super) struct Ranking {
@@ -28,7 +31,7 @@ pub(super) struct Ranking {
     mirrored: [u8; MAX_SQUARES],
     /// By the squares of the mover's and of the opponent's king: the number of the pair of them or
     /// of their mirror images, and whether it is that of the images.
-    pairs: Vec<(u8, bool)>,
+    pairs: PairNumbers,
     /// The squares of each pair.
     kings: Vec<(u8, u8)>,
     /// Placements with one pair of kings, all cohorts together.
@@ -306,7 +309,7 @@ fn king_pairs(
     squares: usize,
     columns: usize,
     mirrored: &[u8; MAX_SQUARES],
-) -> (Vec<(u8, bool)>, Vec<(u8, u8)>) {
+) -> (PairNumbers, Vec<(u8, u8)>) {
     let mut pairs = vec![(NO_PAIR, false); squares * squares];
     let mut kings = Vec::new();
     // Row 0 is the farthest from the mover.
