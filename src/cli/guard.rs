@@ -64,7 +64,8 @@ fn count(states: f64) -> String {
     if states < 1e15 { thousands(states as u64) } else { format!("{states:.0e}") }
 }
 
-fn free_memory() -> Option<f64> {
+/// The bytes of memory that are free now, where that can be told.
+pub(super) fn free_memory() -> Option<f64> {
     let mut system = sysinfo::System::new().ok()?;
     system.refresh_memory();
     let host = system.available_memory();

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::context::Context;
-use super::enumerate::{counts_text, size_of_table};
+use super::counts::{counts_text, size_of_table};
 use crate::render::Grid;
 use crate::render::number::bytes;
 use crate::table::Solution;

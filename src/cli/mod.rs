@@ -5,6 +5,7 @@
 
 mod bars;
 mod context;
+mod counts;
 mod enumerate;
 mod error;
 mod guard;
@@ -16,6 +17,7 @@ mod report;
 mod shell;
 mod solve_table;
 mod value_iterate;
+mod verdict;
 mod verify;
 
 use std::path::PathBuf;

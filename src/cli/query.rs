@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::error::UserError;
 use super::position::{is_folded, parse, spec_of};
-use super::value_iterate::verdict;
+use super::verdict::verdict;
 use crate::game::{Action, Cyclic, GameVisitor, Layered, Orientations, Outcome, Position, Score};
 use crate::graph::{Graph, StateId, StateKind};
 use crate::render::Grid;

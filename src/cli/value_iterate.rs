@@ -6,12 +6,13 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::UserError;
 use super::position::{is_folded, roots, spec_of};
 use super::solve_table::{Wish, solve};
-use crate::game::{Cyclic, Empties, GameVisitor, Layered, Outcome};
+use super::verdict::{cyclic_verdict, repetition_text, verdict};
+use crate::game::{Cyclic, Empties, GameVisitor, Layered, Outcome, Repetition};
 use crate::render::Grid;
 use crate::render::number::thousands;
+use crate::solve::cyclic::{CyclicSolved, Road};
 use crate::solve::{Order, Run};
 use crate::table::{Discounted, Solution, Table};
 
@@ -20,18 +21,25 @@ use crate::table::{Discounted, Solution, Table};
 pub(super) struct Args {
     /// A table's name or directory [default: the one enumerated last]
     table: Option<String>,
-    /// Stop after a sweep in which no value changes by this much
-    #[arg(long, value_name = "θ", default_value_t = 0.01)]
-    theta: f64,
-    /// The order of a sweep
-    #[arg(long, value_enum, default_value = "topological")]
-    order: OrderArg,
+    /// Stop after a sweep in which no value changes by this much (Othello) [default: 0.01]
+    #[arg(long, value_name = "θ")]
+    theta: Option<f64>,
+    /// The order of a sweep (Othello) [default: topological]
+    #[arg(long, value_enum)]
+    order: Option<OrderArg>,
     /// Also keep outcomes discounted by γ a ply, as 32-bit floats in value.npy
     #[arg(long, value_name = "γ")]
     discount: Option<f64>,
-    /// What squares left empty at the end count for
-    #[arg(long, value_enum, default_value = "uncounted")]
-    empties: EmptiesArg,
+    /// What squares left empty at the end count for (Othello) [default: uncounted]
+    #[arg(long, value_enum)]
+    empties: Option<EmptiesArg>,
+    /// By which road (shogi); both lead to the same values [default: the faster one]
+    #[arg(long, value_enum)]
+    method: Option<MethodArg>,
+    /// What play without end counts as (shogi) [default: a draw in animal shogi; in minishogi, where
+    /// the fourth repetition does, a win of the second player]
+    #[arg(long, value_enum)]
+    repetition: Option<RepetitionArg>,
     /// Begin even if it is not expected to fit
     #[arg(long)]
     force: bool,
@@ -53,6 +61,24 @@ enum EmptiesArg {
     ToWinner,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum MethodArg {
+    /// Backwards from the ends, by distance
+    Retrograde,
+    /// Sweeps over all undecided states
+    ValueIteration,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum RepetitionArg {
+    /// A draw
+    Draw,
+    /// A win of White, who moves second
+    SecondPlayerWins,
+    /// Nothing is said of it; values that hang on it are not proven
+    Unknown,
+}
+
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let name = match args.table {
         Some(name) => name,
@@ -64,16 +90,25 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     };
     let mut table = context.store.open(&name)?;
     let wish = Wish {
-        order: match args.order {
+        order: args.order.map(|order| match order {
             OrderArg::Topological => Order::Topological,
             OrderArg::Natural => Order::Natural,
-        },
+        }),
         theta: args.theta,
-        empties: match args.empties {
+        empties: args.empties.map(|empties| match empties {
             EmptiesArg::Uncounted => Empties::Uncounted,
             EmptiesArg::ToWinner => Empties::ToWinner,
-        },
+        }),
         discount: args.discount,
+        road: args.method.map(|method| match method {
+            MethodArg::Retrograde => Road::Retrograde,
+            MethodArg::ValueIteration => Road::ValueIteration,
+        }),
+        repetition: args.repetition.map(|repetition| match repetition {
+            RepetitionArg::Draw => Repetition::Draw,
+            RepetitionArg::SecondPlayerWins => Repetition::SecondPlayerWins,
+            RepetitionArg::Unknown => Repetition::Unknown,
+        }),
         force: args.force,
     };
     let run = solve(&mut table, wish, context)?;
@@ -127,10 +162,14 @@ fn sweeps_text(run: &Run) -> String {
         .map(|(i, sweep)| {
             let residual = format!("{:.4}", sweep.residual);
             let residual = residual.trim_end_matches('0').trim_end_matches('.').to_string();
-            vec![(i + 1).to_string(), residual, thousands(sweep.changed)]
+            let mut row = vec![(i + 1).to_string(), residual, thousands(sweep.changed)];
+            row.extend(sweep.decided.map(thousands));
+            row
         })
         .collect();
-    Grid::of(&["sweep", "residual", "states changed"], rows).to_text()
+    let mut headings = vec!["sweep", "residual", "states changed"];
+    headings.extend(run.sweeps.iter().find_map(|sweep| sweep.decided).map(|_| "decided"));
+    Grid::of(&headings, rows).to_text()
 }
 
 /// What the roots are worth, in words.
@@ -180,33 +219,31 @@ impl GameVisitor for Result_<'_> {
     }
 
     fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<String> {
-        Err(UserError::not_yet("value-iterate", &game).into())
-    }
-}
-
-/// `Black, to move, loses by 8 discs; 13 plies to the end`.
-pub(super) fn verdict(
-    side: &str,
-    outcome: Option<Outcome>,
-    score: Option<i32>,
-    distance: Option<u16>,
-) -> String {
-    let result = match (outcome, score) {
-        (Some(Outcome::Draw), _) => "draws".to_string(),
-        (Some(outcome), score) => {
-            let verb = if outcome == Outcome::Win { "wins" } else { "loses" };
-            match score.map(i32::abs) {
-                Some(1) => format!("{verb} by 1 disc"),
-                Some(discs) => format!("{verb} by {discs} discs"),
-                None => format!("{verb} by a score that the table does not prove"),
-            }
+        const SHOWN: usize = 10;
+        let manifest = self.table.manifest();
+        let Some(solved) = CyclicSolved::open(self.table)? else { return Ok(String::new()) };
+        let roots = roots(&game, self.table)?;
+        let mut text = String::new();
+        for (root, &row) in roots.iter().zip(&manifest.root_ids).take(SHOWN) {
+            let value = cyclic_verdict(game.side_name(root.side), solved.value(row as usize));
+            text += &match roots.len() {
+                1 => format!("{value}\n"),
+                _ => format!("{}: {value}\n", game.notation(root)),
+            };
         }
-        (None, _) => "has an outcome that the table does not prove".to_string(),
-    };
-    let end = match distance {
-        Some(1) => "; 1 ply to the end".to_string(),
-        Some(plies) => format!("; {plies} plies to the end"),
-        None => String::new(),
-    };
-    format!("{side}, to move, {result}{end}")
+        if let Some(more @ 1..) = roots.len().checked_sub(SHOWN) {
+            text += &format!("and {more} roots more; see the manifest\n");
+        }
+        let states = manifest.counts.table.states;
+        if let Some(solution) = &manifest.solution {
+            text += &format!(
+                "of {} states {} have proven outcomes, {} exact distances; play without end counts as {}\n",
+                thousands(states),
+                thousands(solution.proven_outcomes),
+                thousands(solution.exact_distances),
+                repetition_text(solved.repetition())
+            );
+        }
+        Ok(text)
+    }
 }

@@ -35,7 +35,12 @@ pub fn explore<G: Cyclic>(
     progress: &dyn Progress,
 ) -> Result<Enumerated, GraphError> {
     let attacker = attacker(game, plan)?;
-    let identity = plan.identity_of_cyclic(game);
+    let mut identity = plan.identity_of_cyclic(game);
+    let whole = plan.max_depth.is_none() && plan.max_states.is_none() && plan.start == "standard";
+    if whole && game.rank_count().is_some() {
+        // Its table by rank has the plain name.
+        identity.index = Some("keys".to_string());
+    }
     let name = table_name(&identity);
     let place = store.place(&name);
     let _lock = store.lock(&name)?;

@@ -75,8 +75,8 @@ const GRAIN: usize = 1 << 10;
 
 impl<'a> Bytes<'a> {
     fn new(ranked: &'a Ranked, moves: &'a dyn RankedMoves) -> Bytes<'a> {
-        let of = bytemuck::allocation::zeroed_vec::<u8>(moves.ranks() as usize);
-        let of = of.into_par_iter().map(|_| AtomicU8::new(ENDLESS)).collect();
+        let ranks = (0..moves.ranks()).into_par_iter();
+        let of = ranks.with_min_len(GRAIN).map(|_| AtomicU8::new(ENDLESS)).collect();
         Bytes { ranked, moves, of }
     }
 
@@ -163,20 +163,20 @@ pub fn retrograde(
     let mut level = won;
     let mut next_level = lost;
     let mut decided = ranked.rows() as u64 - undecided;
+    // The first pass has found the ends, and what is one move away from them alone.
+    each(1, SweepRecord { residual: 1.0, changed: decided, decided: Some(decided) });
     let mut distance = 1u8;
     while !level.is_empty() || !next_level.is_empty() {
         let started = Instant::now();
         let mut found = bytes.take_back(&level, distance);
+        let changed = found.len() as u64;
+        decided += changed;
+        progress.advance(changed);
+        tracing::debug!(distance, states = level.len(), seconds = started.elapsed().as_secs_f64());
         if distance == 1 {
-            // Those that the first pass has found.
-            each(1, SweepRecord { residual: 1.0, changed: decided, decided: Some(decided) });
             found.append(&mut next_level);
         }
-        decided += found.len() as u64;
-        progress.advance(found.len() as u64);
-        tracing::debug!(distance, states = level.len(), seconds = started.elapsed().as_secs_f64());
-        if !found.is_empty() {
-            let changed = found.len() as u64;
+        if changed > 0 {
             let sweep = usize::from(distance) + 1;
             each(sweep, SweepRecord { residual: 1.0, changed, decided: Some(decided) });
         }

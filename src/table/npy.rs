@@ -29,7 +29,7 @@ pub trait Element: bytemuck::Pod + Send + Sync {
 macro_rules! elements {
     ($($t:ty => $descr:literal),*) => { $(impl Element for $t { const DESCR: &'static str = $descr; })* };
 }
-elements!(u8 => "|u1", i8 => "|i1", u16 => "<u2", u32 => "<u4", u64 => "<u8", f32 => "<f4");
+elements!(u8 => "|u1", i8 => "|i1", i16 => "<i2", u16 => "<u2", u32 => "<u4", u64 => "<u8", f32 => "<f4");
 
 /// A row of two words.
 impl Element for [u64; 2] {

@@ -198,13 +198,13 @@ impl<K: ShogiKey> Packing<K> {
                 head >>= 2;
             }
         }
-        for cell in &mut board.cells[..self.squares] {
+        for square in 0..self.squares {
             if head & 1 == 1 {
                 let code = (stream & ((1 << self.code_bits) - 1)) as usize;
                 if code >= 2 * self.kinds {
                     return None;
                 }
-                *cell = self.cells[code];
+                board.put(square, self.cells[code]);
                 tally += self.tallied[code];
                 stream >>= self.code_bits;
             }

@@ -194,9 +194,10 @@ impl<K: ShogiKey> Game for Shogi<K> {
         if symmetry == 0 {
             return *state;
         }
-        let mut image = Board { hands: state.hands, ..Board::EMPTY };
+        let mut image = Board::EMPTY;
+        image.hands = state.hands;
         for square in 0..self.squares() {
-            image.cells[self.mirrored(square)] = state.cells[square];
+            image.put(self.mirrored(square), state.cells[square]);
         }
         image
     }
@@ -273,7 +274,9 @@ impl<K: ShogiKey> Cyclic for Shogi<K> {
                 Some(End { outcome: Outcome::Win, plies })
             }
             Some(false) => Some(End { outcome: Outcome::Loss, plies: 0 }),
-            None if self.is_terminal(state) => Some(End { outcome: Outcome::Loss, plies: 0 }),
+            None if !self.moves.visit_undecided(state, |_| true) => {
+                Some(End { outcome: Outcome::Loss, plies: 0 })
+            }
             None => None,
         }
     }

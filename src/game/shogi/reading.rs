@@ -247,7 +247,7 @@ fn read_rank(
         }
         promoted = false;
         if column < variant.columns && !cell.is_empty() {
-            board.cells[row * variant.columns + column] = cell;
+            board.put(row * variant.columns + column, cell);
         }
         column += squares;
     }

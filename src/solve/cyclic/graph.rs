@@ -3,23 +3,12 @@
 use rayon::prelude::*;
 
 use super::prospect::{Interval, Prospect};
-use crate::game::Outcome;
+use crate::game::{Outcome, Repetition};
+use crate::graph::StateKind;
 
-/// What play without end counts as.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Repetition {
-    /// A draw.
-    #[default]
-    Draw,
-    /// A win of the player who did not open the game.
-    SecondPlayerWins,
-    /// It is left open: bounds hold whatever it counts as.
-    Unknown,
-}
-
-const TERMINAL: u8 = 1;
-const INTERIOR: u8 = 0;
-const RESTRICTED: u8 = 3;
+const INTERIOR: u8 = StateKind::Interior as u8;
+const TERMINAL: u8 = StateKind::Terminal as u8;
+const RESTRICTED: u8 = StateKind::Restricted as u8;
 
 /// How the game of a terminal row ended for its mover, and the plies to that end: 0 where it is
 /// already over.

@@ -25,7 +25,7 @@
 //! | frontier: moves not followed | loss in 2 | win in 1 |
 //! | restricted: some moves not followed | as above, loss in 2 without edges | at least a win without end |
 //!
-//! All others begin at the value of play without end ([`Repetition`]), and the fixed point that
+//! All others begin at the value of play without end ([`Repetition`](crate::game::Repetition)), and the fixed point that
 //! sweeps reach from there is the answer.
 //!
 //! # Why this is exact
@@ -63,21 +63,25 @@
 //! fixed point, because they begin between the values of n = 0 and the answer, and a sweep is
 //! monotone.
 
+mod columns;
 mod graph;
 mod iterate;
 mod links;
 mod prospect;
 mod retrograde;
+mod table;
 
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
 mod tests;
 
-pub use graph::{CyclicGraph, GameEnd, MalformedGraph, Repetition, SecondToMove};
+pub use columns::{CyclicMethod, CyclicSolved, Road};
+pub use graph::{CyclicGraph, GameEnd, MalformedGraph, SecondToMove};
 pub use iterate::iterate;
 pub use prospect::{Interval, Prospect};
 pub use retrograde::retrograde;
+pub use table::{solve_cyclic, solve_ranked};
 
 /// What one sweep changed, or in [`retrograde`] one distance to the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::{CyclicGraph, Interval, Repetition};
+use super::{CyclicGraph, Interval};
 use crate::game::Outcome;
+use crate::game::Repetition;
 
 /// A small graph, written out.
 #[derive(Clone, Debug)]

@@ -1,0 +1,170 @@
+//! What a table holds, in numbers.
+
+use crate::game::GameSpec;
+use crate::game::shogi::Variant;
+use crate::render::Grid;
+use crate::render::number::thousands;
+use crate::table::{Counts, Manifest, Table};
+
+/// The payload of all arrays, in bytes.
+pub(super) fn size_of_table(table: &Table) -> u64 {
+    let width = |dtype: &str| dtype.get(2..).and_then(|w| w.parse::<u64>().ok()).unwrap_or(1);
+    let arrays = table.manifest().arrays.values();
+    let sizes = arrays.map(|a| a.shape.iter().fold(width(&a.dtype), |n, &d| n.saturating_mul(d)));
+    sizes.fold(0, u64::saturating_add)
+}
+
+/// The counts of a table with their meaning, in all and by discs.
+pub(super) fn counts_text(manifest: &Manifest) -> String {
+    match manifest.identity.game.parse() {
+        Ok(GameSpec::Shogi(name)) => rows_text(name, manifest),
+        _ => positions_text(manifest),
+    }
+}
+
+/// Of a layered game: positions in every sense in which they are counted.
+fn positions_text(manifest: &Manifest) -> String {
+    let identity = &manifest.identity;
+    let board = identity.game.trim_start_matches("othello-");
+    let from = match identity.start.as_str() {
+        "standard" => "the standard start, Black to move".to_string(),
+        "both" => "the standard start, either side to move".to_string(),
+        _ => identity.roots.join(" "),
+    };
+    let mut text = format!("Othello {board} from {from}\n\n");
+    let (counts, rows) = (&manifest.counts, &manifest.counts.table);
+    let reachable = counts.reachable();
+    let folding = match identity.symmetry_order {
+        1 => "mover-relative states up to the board's symmetries".to_string(),
+        n => format!("mover-relative states up to the board's {n} symmetries: the table's rows"),
+    };
+    let mut facts = vec![
+        (reachable.states, "reachable states", "a board and the side to move"),
+        (counts.distinct_boards(), "distinct boards", "whoever is to move"),
+        (
+            counts.mover_relative(),
+            "mover-relative states",
+            "boards as the mover sees them, colours forgotten",
+        ),
+        (counts.canonical(), "canonical states", &folding),
+        (reachable.terminals, "terminals", "reachable states in which the game is over"),
+        (reachable.passes, "passes", "reachable states whose mover must pass"),
+        (reachable.transitions, "transitions", "moves out of reachable states, passes among them"),
+    ];
+    if !manifest.complete {
+        facts.push((
+            reachable.frontier,
+            "frontier",
+            "reachable states whose moves were not followed",
+        ));
+    }
+    for (number, name, meaning) in facts {
+        text += &format!("{:>15}  {name:<22} {meaning}\n", thousands(number));
+    }
+    text += &format!(
+        "{:>15}  {:<22} rows of the table: {} states, {} transitions\n\n",
+        "",
+        "",
+        thousands(rows.states),
+        thousands(rows.transitions)
+    );
+    text + &layers_text(manifest)
+}
+
+fn layers_text(manifest: &Manifest) -> String {
+    let mut headings = vec![
+        "discs",
+        "states",
+        "boards",
+        "mover-relative",
+        "canonical",
+        "terminals",
+        "passes",
+        "transitions",
+    ];
+    if !manifest.complete {
+        headings.push("frontier");
+    }
+    let row = |name: String, counts: &Counts| {
+        let reachable = counts.reachable();
+        let mut cells = vec![
+            reachable.states,
+            counts.distinct_boards(),
+            counts.mover_relative(),
+            counts.canonical(),
+            reachable.terminals,
+            reachable.passes,
+            reachable.transitions,
+        ];
+        if !manifest.complete {
+            cells.push(reachable.frontier);
+        }
+        std::iter::once(name).chain(cells.into_iter().map(thousands)).collect()
+    };
+    let mut rows: Vec<Vec<String>> = manifest
+        .layers
+        .iter()
+        .enumerate()
+        .map(|(i, counts)| row((manifest.first_layer as usize + i).to_string(), counts))
+        .collect();
+    rows.push(row("all".to_string(), &manifest.counts));
+    Grid::of(&headings, rows).to_text()
+}
+
+/// Of a cyclic game: the rows, in all and by plies.
+fn rows_text(name: &str, manifest: &Manifest) -> String {
+    let identity = &manifest.identity;
+    let title = Variant::named(name).map_or(name, |variant| variant.title);
+    let from = match (identity.start.as_str(), &identity.roots[..]) {
+        ("standard", _) => "the start, Black to move".to_string(),
+        (_, [root]) => root.clone(),
+        (_, roots) => format!("{} roots, the first {}", roots.len(), roots[0]),
+    };
+    let mut text = format!("{title} from {from}\n");
+    if identity.checks_only {
+        text += "The player to move at the root gives check with every move.\n";
+    }
+    text += "\n";
+    let rows = &manifest.counts.table;
+    let states = match (identity.symmetry_order > 1, identity.sides.is_some()) {
+        (true, true) => "positions with the side to move, mirror images counted once",
+        (false, true) => "positions with the side to move",
+        (true, false) => "positions as the mover sees them, mirror images counted once",
+        (false, false) => "positions as the mover sees them",
+    };
+    let won = manifest.counts.terminals_won;
+    let mut facts = vec![
+        (rows.states, "states", states),
+        (rows.terminals, "terminals", "states in which the game is over"),
+        (rows.transitions, "transitions", "moves out of the others"),
+    ];
+    if let Some(won) = won {
+        facts.insert(2, (won, "won terminals", "those in which the mover could capture the king"));
+    }
+    if rows.frontier > 0 {
+        facts.push((rows.frontier, "frontier", "states whose moves were not followed"));
+    }
+    for (number, name, meaning) in facts {
+        text += &format!("{:>15}  {name:<13} {meaning}\n", thousands(number));
+    }
+    let mut headings = vec!["ply", "states", "terminals"];
+    headings.extend(won.map(|_| "won"));
+    headings.push("transitions");
+    if rows.frontier > 0 {
+        headings.push("frontier");
+    }
+    let row = |name: String, counts: &Counts| {
+        let mut cells = vec![counts.table.states, counts.table.terminals];
+        cells.extend(won.map(|_| counts.terminals_won.unwrap_or(0)));
+        cells.push(counts.table.transitions);
+        if rows.frontier > 0 {
+            cells.push(counts.table.frontier);
+        }
+        std::iter::once(name).chain(cells.into_iter().map(thousands)).collect()
+    };
+    let plies = manifest.layers.iter().enumerate();
+    let mut lines: Vec<Vec<String>> =
+        plies.map(|(ply, counts)| row(ply.to_string(), counts)).collect();
+    lines.push(row("all".to_string(), &manifest.counts));
+    text + "\n" + &Grid::of(&headings, lines).to_text()
+}
