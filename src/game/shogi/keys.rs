@@ -198,6 +198,11 @@ impl<K: ShogiKey> Packing<K> {
                 head >>= 2;
             }
         }
+        let occupied = head & ((1 << self.squares) - 1);
+        if occupied.count_ones() > self.stream_bits / self.code_bits {
+            // More pieces than there are.
+            return None;
+        }
         for square in 0..self.squares {
             if head & 1 == 1 {
                 let code = (stream & ((1 << self.code_bits) - 1)) as usize;
