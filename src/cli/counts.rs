@@ -114,7 +114,8 @@ fn layers_text(manifest: &Manifest) -> String {
 /// Of a cyclic game: the rows, in all and by plies.
 fn rows_text(name: &str, manifest: &Manifest) -> String {
     let identity = &manifest.identity;
-    let title = Variant::named(name).map_or(name, |variant| variant.title);
+    let (title, king) = Variant::named(name)
+        .map_or((name, "king"), |variant| (variant.title, variant.kinds[0].name));
     let from = match (identity.start.as_str(), &identity.roots[..]) {
         ("standard", _) => "the start, Black to move".to_string(),
         (_, [root]) => root.clone(),
@@ -138,8 +139,9 @@ fn rows_text(name: &str, manifest: &Manifest) -> String {
         (rows.terminals, "terminals", "states in which the game is over"),
         (rows.transitions, "transitions", "moves out of the others"),
     ];
+    let captures = format!("those in which the mover could capture the {king}");
     if let Some(won) = won {
-        facts.insert(2, (won, "won terminals", "those in which the mover could capture the king"));
+        facts.insert(2, (won, "won terminals", &captures));
     }
     if rows.frontier > 0 {
         facts.push((rows.frontier, "frontier", "states whose moves were not followed"));

@@ -2,17 +2,22 @@
 
 use std::process::ExitCode;
 
+use super::by_distance;
 use super::context::Context;
 use super::counts::{counts_text, size_of_table};
+use super::verdict::proven_text;
 use crate::render::Grid;
 use crate::render::number::bytes;
-use crate::table::Solution;
+use crate::table::{Manifest, Solution};
 
 /// Show what a table holds
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A table's name or directory [default: the one enumerated last]
     table: Option<String>,
+    /// Show instead how many states of a solved table have which outcome in how many plies
+    #[arg(long)]
+    by_distance: bool,
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
@@ -21,6 +26,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         None => context.store.latest()?,
     };
     let opened = context.store.open(&name)?;
+    if args.by_distance {
+        by_distance::print(&opened, context)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let manifest = opened.manifest();
     if context.json {
         context.json(manifest)?;
@@ -37,18 +46,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     for (what, meaning) in &manifest.conventions {
         context.line(format!("{what}: {meaning}"))?;
     }
-    let empties = |solution: &Solution| solution.empties.clone().unwrap_or_default();
-    let solved = match (&manifest.solution, manifest.complete) {
-        (Some(solution), true) => {
-            format!("solved, {} sweeps, empties {}", solution.sweeps.len(), empties(solution))
-        }
-        (Some(solution), false) => format!(
-            "solved with bounds, {} of {} scores proven, empties {}",
-            solution.proven_scores.unwrap_or_default(),
-            manifest.counts.table.states,
-            empties(solution)
-        ),
-        (None, _) => format!("not solved; run 'solver value-iterate {}'", opened.name()),
+    let solved = match &manifest.solution {
+        Some(solution) => solution_text(manifest, solution),
+        None => format!("not solved; run 'solver value-iterate {}'", opened.name()),
     };
     context.line(format!(
         "\n{} in {}, {}, {solved}",
@@ -60,4 +60,28 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         context.line(format!("with values discounted by {}", discounted.discount))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How a table was solved and how much that proves.
+fn solution_text(manifest: &Manifest, solution: &Solution) -> String {
+    let with_bounds = if manifest.complete { "" } else { " with bounds" };
+    let sweeps = solution.sweeps.len();
+    if let Some(method) = &solution.method {
+        let method = match method.as_str() {
+            "value-iteration" => "value iteration",
+            "retrograde" => "retrograde analysis",
+            other => other,
+        };
+        let proven = proven_text(manifest, solution);
+        return format!("solved{with_bounds} by {method}, {sweeps} sweeps\n{proven}");
+    }
+    let empties = solution.empties.as_deref().unwrap_or_default();
+    if manifest.complete {
+        return format!("solved, {sweeps} sweeps, empties {empties}");
+    }
+    format!(
+        "solved with bounds, {} of {} scores proven, empties {empties}",
+        solution.proven_scores.unwrap_or_default(),
+        manifest.counts.table.states
+    )
 }

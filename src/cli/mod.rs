@@ -4,6 +4,7 @@
 //! error, with exit code 2 when the input was bad and 1 when we failed; a closed pipe is no error.
 
 mod bars;
+mod by_distance;
 mod context;
 mod counts;
 mod enumerate;
@@ -13,6 +14,7 @@ mod info;
 mod perft;
 mod position;
 mod query;
+mod query_cyclic;
 mod report;
 mod shell;
 mod solve_table;

@@ -9,48 +9,56 @@ use serde::Serialize;
 use super::context::Context;
 use super::error::UserError;
 use super::position::{is_folded, parse, spec_of};
+use super::query_cyclic::{self, CyclicAnswer};
 use super::verdict::verdict;
-use crate::game::{Action, Cyclic, GameVisitor, Layered, Orientations, Outcome, Position, Score};
-use crate::graph::{Graph, StateId, StateKind};
+use crate::game::{
+    Action, Cyclic, Game, GameVisitor, Layered, Orientations, Outcome, Position, Score,
+};
+use crate::graph::{Graph, StateId};
 use crate::render::Grid;
 use crate::solve::{Solved, Value};
-use crate::table::Table;
+use crate::table::{Manifest, Table};
 
 /// Show the value of a position and of each of its moves
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A table's name or directory
     table: String,
-    /// A board, an OBF line, digits, a transcript, 'start', or '-' to read it from stdin
+    /// A board, SFEN or an OBF line, digits, a transcript, 'start', or '-' to read it from stdin
     // Takes one value that may begin with a hyphen: more of them would swallow the options after.
     #[arg(allow_hyphen_values = true)]
     position: String,
     /// The rest of a position that is not quoted
     rest: Vec<String>,
+    /// Draw the board with the Japanese names of the pieces (shogi)
+    #[arg(long)]
+    japanese: bool,
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let table = context.store.open(&args.table)?;
-    let Some(solved) = Solved::open(&table)? else {
-        return Err(UserError::new(format!(
-            "{0} is not solved; run 'solver value-iterate {0}'",
-            args.table
-        ))
-        .into());
-    };
+    if table.manifest().solution.is_none() {
+        return Err(not_solved(&args.table).into());
+    }
     let mut text = [&[args.position], &args.rest[..]].concat().join(" ");
     if text == "-" {
         text.clear();
         std::io::stdin().read_to_string(&mut text)?;
     }
-    let visitor = Query { table: &table, solved, text: &text };
-    let answer = spec_of(&table)?.with_rules(is_folded(&table), visitor)?;
-    if context.json {
-        context.json(&answer)?
-    } else {
-        context.print(answer.to_text())?
+    let visitor = Query { table: &table, text: &text, japanese: args.japanese };
+    match spec_of(&table)?.with_rules(is_folded(&table), visitor)? {
+        Said::Layered(answer) if context.json => context.json(&answer)?,
+        Said::Layered(answer) => context.print(answer.to_text())?,
+        Said::Cyclic(answer) if context.json => context.json(&answer)?,
+        Said::Cyclic(answer) => context.print(answer.to_text())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was found, of either sort of game.
+enum Said {
+    Layered(Answer),
+    Cyclic(CyclicAnswer),
 }
 
 /// What the table says; the JSON that `--json` prints. Values are those of `mover`.
@@ -110,34 +118,28 @@ impl Verdict {
 
 struct Query<'a> {
     table: &'a Table,
-    solved: Solved,
     text: &'a str,
+    japanese: bool,
 }
 
 impl GameVisitor for Query<'_> {
-    type Output = anyhow::Result<Answer>;
+    type Output = anyhow::Result<Said>;
 
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Answer> {
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Said> {
         let position = parse(&game, self.table, self.text)?;
+        if self.japanese {
+            return Err(
+                UserError::new(format!("--japanese means nothing for {}", game.spec())).into()
+            );
+        }
         let graph = Graph::open(self.table)?;
-        let look = Look { game: &game, graph, solved: self.solved };
+        let solved = Solved::open(self.table)?.ok_or_else(|| not_solved(&self.table.name()))?;
+        let look = Look { game: &game, graph, solved };
         let Some(id) = look.graph.find(&game, &position.state) else {
-            return Err(UserError::new(format!(
-                "{} is not among the states of {}: it cannot be reached from the root{}",
-                game.notation(&position),
-                self.table.name(),
-                if self.table.manifest().complete { "" } else { " within the table's bounds" }
-            ))
-            .into());
+            return Err(not_found(&game, self.table, &position).into());
         };
         let moves = look.moves(&position);
-        let kind = match look.graph.kind(id.row()) {
-            StateKind::Interior => "interior",
-            StateKind::Terminal => "terminal",
-            StateKind::Frontier => "frontier",
-            StateKind::Restricted => "restricted",
-        };
-        Ok(Answer {
+        Ok(Said::Layered(Answer {
             table: self.table.name(),
             position: game.notation(&position),
             notations: game.notations(&position).into_iter().collect(),
@@ -145,7 +147,7 @@ impl GameVisitor for Query<'_> {
             perspective: "mover",
             mover: game.side_name(position.side),
             reachable: look.is_reachable(&position, id),
-            kind,
+            kind: look.graph.kind(id.row()).name(),
             value: Verdict::of(look.solved.value(id.row())),
             moves: moves
                 .iter()
@@ -156,12 +158,42 @@ impl GameVisitor for Query<'_> {
                 })
                 .collect(),
             principal_variation: look.best_line(position),
-        })
+        }))
     }
 
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Answer> {
-        Err(UserError::not_yet("query", &game).into())
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Said> {
+        let position = parse(&game, self.table, self.text)?;
+        Ok(Said::Cyclic(query_cyclic::answer(&game, self.table, position, self.japanese)?))
     }
+}
+
+pub(super) fn not_solved(table: &str) -> UserError {
+    UserError::new(format!("{table} is not solved; run 'solver value-iterate {table}'"))
+}
+
+/// That a position is not in a table, and what bounds the table.
+pub(super) fn not_found<G: Game>(
+    game: &G,
+    table: &Table,
+    position: &Position<G::State>,
+) -> UserError {
+    let Manifest { identity, complete, .. } = table.manifest();
+    let bounds = [
+        identity.max_depth.map(|plies| format!("{plies} plies")),
+        identity.max_states.map(|states| format!("{states} states")),
+        identity.checks_only.then(|| "checks only".to_string()),
+    ];
+    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+    let within = match complete {
+        true => String::new(),
+        false => format!(" within the table's bounds ({})", bounds.join(", ")),
+    };
+    let roots = if identity.roots.len() == 1 { "the root" } else { "its roots" };
+    UserError::new(format!(
+        "{} is not among the states of {}: it cannot be reached from {roots}{within}",
+        game.notation(position),
+        table.name()
+    ))
 }
 
 struct Look<'a, G: Layered> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::position::{is_folded, roots, spec_of};
 use super::solve_table::{Wish, solve};
-use super::verdict::{cyclic_verdict, repetition_text, verdict};
+use super::verdict::{Mover, cyclic_verdict, proven_text, verdict};
 use crate::game::{Cyclic, Empties, GameVisitor, Layered, Outcome, Repetition};
 use crate::render::Grid;
 use crate::render::number::thousands;
@@ -225,7 +225,12 @@ impl GameVisitor for Result_<'_> {
         let roots = roots(&game, self.table)?;
         let mut text = String::new();
         for (root, &row) in roots.iter().zip(&manifest.root_ids).take(SHOWN) {
-            let value = cyclic_verdict(game.side_name(root.side), solved.value(row as usize));
+            let mover = Mover {
+                side: game.side_name(root.side),
+                in_check: game.in_check(&root.state),
+                gives_checks: manifest.identity.checks_only.then_some(true),
+            };
+            let value = cyclic_verdict(mover, solved.value(row as usize));
             text += &match roots.len() {
                 1 => format!("{value}\n"),
                 _ => format!("{}: {value}\n", game.notation(root)),
@@ -234,15 +239,9 @@ impl GameVisitor for Result_<'_> {
         if let Some(more @ 1..) = roots.len().checked_sub(SHOWN) {
             text += &format!("and {more} roots more; see the manifest\n");
         }
-        let states = manifest.counts.table.states;
         if let Some(solution) = &manifest.solution {
-            text += &format!(
-                "of {} states {} have proven outcomes, {} exact distances; play without end counts as {}\n",
-                thousands(states),
-                thousands(solution.proven_outcomes),
-                thousands(solution.exact_distances),
-                repetition_text(solved.repetition())
-            );
+            text += &proven_text(manifest, solution);
+            text.push('\n');
         }
         Ok(text)
     }

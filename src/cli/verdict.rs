@@ -1,7 +1,9 @@
 //! Values in words.
 
 use crate::game::{Outcome, Repetition};
+use crate::render::number::thousands;
 use crate::solve::cyclic::Interval;
+use crate::table::{Manifest, Solution};
 
 /// `Black, to move, loses by 8 discs; 13 plies to the end`.
 pub(super) fn verdict(
@@ -30,43 +32,245 @@ pub(super) fn verdict(
     format!("{side}, to move, {result}{end}")
 }
 
-/// `Black, to move, wins in 7 plies`.
-pub(super) fn cyclic_verdict(side: &str, value: Interval) -> String {
-    let result = match value.outcome() {
-        None => "has an outcome that the table does not prove".to_string(),
-        Some(Outcome::Draw) => "draws: neither side can force an end".to_string(),
-        Some(outcome) => {
-            let verb = if outcome == Outcome::Win { "wins" } else { "loses" };
-            match distance_text(value) {
-                Some(plies) => format!("{verb} {plies}"),
-                None => format!("{verb} by play without end"),
-            }
-        }
-    };
-    format!("{side}, to move, {result}")
+/// Who is to move in a cyclic game, as far as the words of a verdict depend on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mover<'a> {
+    pub side: &'a str,
+    pub in_check: bool,
+    /// In a table that follows only the checks of one player: whether the mover is that player.
+    pub gives_checks: Option<bool>,
 }
 
-/// How far the end of a proven win or loss is; `None` if it has none.
-fn distance_text(value: Interval) -> Option<String> {
+/// `Black, to move, wins in 7 plies`.
+pub(super) fn cyclic_verdict(mover: Mover<'_>, value: Interval) -> String {
+    let check = if mover.in_check { " and in check" } else { "" };
+    let result = match mover.gives_checks {
+        None => result(value),
+        Some(true) => result_of_checks(value),
+        Some(false) => result_against_checks(value),
+    };
+    format!("{}, to move{check}, {result}", mover.side)
+}
+
+fn result(value: Interval) -> String {
+    match (value.outcome(), value.upper.outcome(), value.lower.outcome()) {
+        (Some(Outcome::Draw), ..) => "draws: neither side can force a win".to_string(),
+        (Some(Outcome::Win), ..) => format!("wins {}", in_plies(value)),
+        (Some(Outcome::Loss), ..) => format!("loses {}", in_plies(value)),
+        (None, Outcome::Draw, _) => "draws or loses; the table does not prove which".to_string(),
+        (None, _, Outcome::Draw) => "draws or wins; the table does not prove which".to_string(),
+        (None, ..) => {
+            let open = still_open(value).map_or(String::new(), |open| format!("; {open}"));
+            format!("has an outcome that the table does not prove{open}")
+        }
+    }
+}
+
+/// Of the player whose checks alone the table follows.
+fn result_of_checks(value: Interval) -> String {
+    match (value.outcome(), value.upper.distance()) {
+        (Some(Outcome::Win), _) => format!("wins {} by checks alone", in_plies(value)),
+        (Some(_), _) => result(value),
+        (None, None) => "has no mate by checks alone".to_string(),
+        (None, Some(plies)) => format!("is not proven to mate by checks alone{}", at_least(plies)),
+    }
+}
+
+/// Of the player who is given checks.
+fn result_against_checks(value: Interval) -> String {
+    match (value.outcome(), value.lower.distance()) {
+        (Some(Outcome::Loss), Some(_)) => format!("is mated {} by checks alone", in_plies(value)),
+        (Some(Outcome::Win), _) => result(value),
+        (_, None) => "cannot be mated by checks alone".to_string(),
+        (_, Some(plies)) => format!("is not proven to be mated by checks alone{}", at_least(plies)),
+    }
+}
+
+fn at_least(plies: u16) -> String {
+    match plies {
+        0..=2 => String::new(),
+        _ => format!(", which would take at least {plies} plies"),
+    }
+}
+
+/// What the bounds of an unproven outcome tell; `None` if nothing. A state in which the game goes on
+/// is won in 1 ply and lost in 2 at the soonest.
+pub(super) fn still_open(value: Interval) -> Option<String> {
+    let won = match (value.upper.outcome(), value.upper.distance()) {
+        (Outcome::Win, None) => Some("it could be won only by play without end".to_string()),
+        (Outcome::Win, Some(plies @ 2..)) => Some(format!("a win takes at least {plies} plies")),
+        _ => None,
+    };
+    let lost = match (value.lower.outcome(), value.lower.distance()) {
+        (Outcome::Loss, None) => Some("it could be lost only by play without end".to_string()),
+        (Outcome::Loss, Some(plies @ 3..)) => Some(format!("a loss takes at least {plies} plies")),
+        _ => None,
+    };
+    let both: Vec<String> = won.into_iter().chain(lost).collect();
+    (!both.is_empty()).then(|| both.join(", "))
+}
+
+/// How far the end of a proven win or loss is, in a sentence.
+fn in_plies(value: Interval) -> String {
     let plies = |n: u16| if n == 1 { "1 ply".to_string() } else { format!("{n} plies") };
     match (value.distance_lower(), value.distance_upper()) {
-        (Some(least), Some(most)) if least == most => Some(format!("in {}", plies(most))),
-        (Some(least), Some(most)) => Some(format!(
-            "in at most {}; whether at least {} or more is not proven",
-            plies(most),
-            plies(least)
-        )),
-        (Some(least), None) => Some(format!("in {} or more, or by play without end", plies(least))),
-        (None, Some(most)) => Some(format!("in at most {}", plies(most))),
-        (None, None) => None,
+        (Some(least), Some(most)) if least == most => format!("in {}", plies(most)),
+        (Some(least), Some(most)) if !is_trivial(least) => {
+            format!("in {least} to {}", plies(most))
+        }
+        (_, Some(most)) => format!("in at most {}", plies(most)),
+        (Some(least), None) => format!("in {} or more, or by play without end", plies(least)),
+        (None, None) => "by play without end".to_string(),
     }
+}
+
+/// The same in a cell of a column headed by plies.
+pub(super) fn plies_cell(value: Interval) -> String {
+    match (value.outcome(), value.distance_lower(), value.distance_upper()) {
+        (None, ..) => "not proven".to_string(),
+        (_, Some(least), Some(most)) if least == most => most.to_string(),
+        (_, Some(least), Some(most)) if !is_trivial(least) => format!("{least} to {most}"),
+        (_, _, Some(most)) => format!("at most {most}"),
+        (_, Some(least), None) => format!("{least} or more"),
+        (_, None, None) => "without end".to_string(),
+    }
+}
+
+/// The outcome in a cell: as much of it as is proven.
+pub(super) fn outcome_cell(value: Interval) -> &'static str {
+    match (value.outcome(), value.lower.outcome(), value.upper.outcome()) {
+        (Some(outcome), ..) => outcome.name(),
+        (None, Outcome::Draw, _) => "draw or win",
+        (None, _, Outcome::Draw) => "loss or draw",
+        (None, ..) => "not proven",
+    }
+}
+
+/// Whether a bound says no more than that the game goes on.
+fn is_trivial(least: u16) -> bool {
+    least <= 2
 }
 
 /// What play without end counts as, in words.
 pub(super) fn repetition_text(repetition: Repetition) -> &'static str {
     match repetition {
-        Repetition::Draw => "a draw",
-        Repetition::SecondPlayerWins => "a win of the second player",
-        Repetition::Unknown => "unknown",
+        Repetition::Draw => "play without end counts as a draw",
+        Repetition::SecondPlayerWins => "play without end counts as a win of the second player",
+        Repetition::Unknown => "what play without end counts as is left open",
+    }
+}
+
+/// How much a solution of a cyclic game proves, and by which convention.
+pub(super) fn proven_text(manifest: &Manifest, solution: &Solution) -> String {
+    let named = solution.repetition.as_deref().and_then(Repetition::of);
+    format!(
+        "of {} states {} have proven outcomes, {} exact distances; {}",
+        thousands(manifest.counts.table.states),
+        thousands(solution.proven_outcomes),
+        thousands(solution.exact_distances),
+        repetition_text(named.unwrap_or(Repetition::Unknown))
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::cyclic::Prospect;
+
+    const NOBODY: Mover<'_> = Mover { side: "Black", in_check: false, gives_checks: None };
+
+    fn between(lower: Prospect, upper: Prospect) -> Interval {
+        Interval { lower, upper }
+    }
+
+    /// Values with their words: of the outcome and the plies in a grid, and of a sentence.
+    fn examples() -> Vec<(Interval, &'static str, &'static str, &'static str)> {
+        use Prospect as P;
+        let exactly = Interval::exactly;
+        vec![
+            (exactly(P::win(1)), "win", "1", "wins in 1 ply"),
+            (exactly(P::loss(4)), "loss", "4", "loses in 4 plies"),
+            (exactly(P::DRAW), "draw", "without end", "draws: neither side can force a win"),
+            (exactly(P::ENDLESS_WIN), "win", "without end", "wins by play without end"),
+            (between(P::win(9), P::win(5)), "win", "5 to 9", "wins in 5 to 9 plies"),
+            (between(P::win(9), P::win(1)), "win", "at most 9", "wins in at most 9 plies"),
+            (between(P::loss(2), P::loss(8)), "loss", "at most 8", "loses in at most 8 plies"),
+            (
+                between(P::loss(6), P::ENDLESS_LOSS),
+                "loss",
+                "6 or more",
+                "loses in 6 plies or more, or by play without end",
+            ),
+            (
+                between(P::DRAW, P::win(5)),
+                "draw or win",
+                "not proven",
+                "draws or wins; the table does not prove which",
+            ),
+            (
+                between(P::loss(6), P::DRAW),
+                "loss or draw",
+                "not proven",
+                "draws or loses; the table does not prove which",
+            ),
+            (
+                between(P::loss(2), P::win(1)),
+                "not proven",
+                "not proven",
+                "has an outcome that the table does not prove",
+            ),
+            (
+                between(P::loss(4), P::win(5)),
+                "not proven",
+                "not proven",
+                "has an outcome that the table does not prove; a win takes at least 5 plies, a loss takes at least 4 plies",
+            ),
+            (
+                between(P::ENDLESS_LOSS, P::win(5)),
+                "not proven",
+                "not proven",
+                "has an outcome that the table does not prove; a win takes at least 5 plies, it could be lost only by play without end",
+            ),
+        ]
+    }
+
+    #[test]
+    fn values_are_told_as_far_as_they_are_proven() {
+        for (value, outcome, plies, said) in examples() {
+            assert_eq!((outcome_cell(value), plies_cell(value).as_str()), (outcome, plies));
+            assert_eq!(cyclic_verdict(NOBODY, value), format!("Black, to move, {said}"));
+        }
+        let checked = Mover { side: "White", in_check: true, ..NOBODY };
+        assert_eq!(
+            cyclic_verdict(checked, Interval::exactly(Prospect::loss(2))),
+            "White, to move and in check, loses in 2 plies"
+        );
+    }
+
+    #[test]
+    fn mates_by_checks_alone_are_called_so() {
+        use Prospect as P;
+        let gives = Mover { gives_checks: Some(true), ..NOBODY };
+        let is_given = Mover { gives_checks: Some(false), ..NOBODY };
+        let exactly = Interval::exactly;
+        for (mover, value, said) in [
+            (gives, exactly(P::win(3)), "wins in 3 plies by checks alone"),
+            (gives, between(P::loss(2), P::ENDLESS_WIN), "has no mate by checks alone"),
+            (
+                gives,
+                between(P::loss(2), P::win(5)),
+                "is not proven to mate by checks alone, which would take at least 5 plies",
+            ),
+            (is_given, exactly(P::loss(2)), "is mated in 2 plies by checks alone"),
+            (is_given, exactly(P::win(1)), "wins in 1 ply"),
+            (is_given, between(P::ENDLESS_LOSS, P::win(1)), "cannot be mated by checks alone"),
+            (
+                is_given,
+                between(P::loss(4), P::win(1)),
+                "is not proven to be mated by checks alone, which would take at least 4 plies",
+            ),
+        ] {
+            assert_eq!(cyclic_verdict(mover, value), format!("Black, to move, {said}"));
+        }
     }
 }

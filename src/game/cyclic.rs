@@ -8,6 +8,9 @@ pub trait Cyclic: Game {
     /// when it has no action.
     fn end(&self, state: &Self::State) -> Option<End>;
 
+    /// Why the game has ended, in words such as `Black is mated`; `None` while it goes on.
+    fn end_in_words(&self, position: &Position<Self::State>) -> Option<String>;
+
     /// Whether the mover's king is attacked.
     fn in_check(&self, state: &Self::State) -> bool;
 

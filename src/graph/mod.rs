@@ -59,6 +59,16 @@ impl StateKind {
         use StateKind::{Frontier, Interior, Restricted, Terminal};
         [Interior, Terminal, Frontier, Restricted].get(byte as usize).copied()
     }
+
+    /// `interior`, `terminal`, `frontier` or `restricted`.
+    pub fn name(self) -> &'static str {
+        match self {
+            StateKind::Interior => "interior",
+            StateKind::Terminal => "terminal",
+            StateKind::Frontier => "frontier",
+            StateKind::Restricted => "restricted",
+        }
+    }
 }
 
 /// An enumeration that cannot be done, or a table that does not fit.

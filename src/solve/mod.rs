@@ -10,12 +10,13 @@
 //!   orders;
 //! * [`verify()`] proves the columns from regenerated moves, [`cyclic::verify_cyclic`] and
 //!   [`verify_ranked`] those of cyclic games;
-//! * [`Solved`] reads them;
+//! * [`Solved`] reads them, [`ByDistance`] counts them;
 //! * [`cyclic`] solves graphs with cycles, by value iteration and by retrograde analysis.
 
 mod backup;
 mod columns;
 pub mod cyclic;
+mod distances;
 mod iterate;
 mod method;
 mod ranked;
@@ -24,6 +25,7 @@ mod verify;
 
 pub use backup::{Backup, Bounds, BoundsBackup, DiscountBackup, ExactBackup, Rank};
 pub use columns::{Solved, UNKNOWN_DISTANCE, UNKNOWN_SCORE, Value};
+pub use distances::ByDistance;
 pub use iterate::{Run, value_iterate};
 pub use method::Method;
 pub use ranked::{

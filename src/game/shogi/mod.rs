@@ -281,6 +281,27 @@ impl<K: ShogiKey> Cyclic for Shogi<K> {
         }
     }
 
+    fn end_in_words(&self, position: &Position<Board>) -> Option<String> {
+        let state = &position.state;
+        self.end(state)?;
+        let [mover, other] = [position.side, position.side.other()].map(|s| self.side_name(s));
+        let king = self.variant.kinds[0].name;
+        Some(match self.moves.king_rule(state) {
+            Some(true) if self.variant.ending == Ending::Adjudicated => {
+                format!("{mover} can capture the {king}")
+            }
+            Some(true) => format!("{mover}'s {king} is safe on the last rank"),
+            Some(false) if state.king(Owner::Mover).is_none() => {
+                format!("{mover}'s {king} has been captured")
+            }
+            Some(false) => format!("{other}'s {king} has reached the last rank"),
+            None if self.variant.ending == Ending::Mate && self.in_check(state) => {
+                format!("{mover} is mated")
+            }
+            None => format!("{mover} has no legal move"),
+        })
+    }
+
     fn in_check(&self, state: &Board) -> bool {
         self.moves.in_check(state, Owner::Mover)
     }

@@ -1,0 +1,199 @@
+//! How many states of a solved table have which outcome at which distance.
+
+use rayon::prelude::*;
+
+use super::cyclic::{CyclicSolved, Interval};
+use super::ranked::{ENDLESS, outcome_of};
+use super::{Solved, Value};
+use crate::game::{Outcome, Repetition};
+
+/// How many rows a task counts.
+const GRAIN: usize = 1 << 20;
+
+/// States of a solved table counted by their value for the mover; every state is counted once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ByDistance {
+    /// Of every number of plies to the end, from 0 on, how many states are lost, drawn and won in
+    /// exactly so many, in the order of [`Outcome::index`].
+    pub plies: Vec<[u64; 3]>,
+    /// Proven outcomes without an end that could be forced: draws in a game that may go round in
+    /// circles, and what play without end decides there.
+    pub endless: [u64; 3],
+    /// Proven outcomes of which it is not proven how far the end is.
+    pub inexact: [u64; 3],
+    /// States whose moves were followed and whose outcome is not proven.
+    pub unproven: u64,
+    /// States whose moves were not followed.
+    pub frontier: u64,
+}
+
+/// Where a state belongs.
+enum Place {
+    Plies(Outcome, usize),
+    Endless(Outcome),
+    Inexact(Outcome),
+    Unproven,
+    Frontier,
+}
+
+impl ByDistance {
+    /// Counts a layered game's table; `is_frontier` tells whose moves were not followed.
+    pub fn of(solved: &Solved, is_frontier: impl Fn(usize) -> bool + Sync) -> ByDistance {
+        ByDistance::count(solved.states(), |row| of_value(solved.value(row), || is_frontier(row)))
+    }
+
+    /// Counts a cyclic game's table.
+    pub fn of_cyclic(
+        solved: &CyclicSolved,
+        is_frontier: impl Fn(usize) -> bool + Sync,
+    ) -> ByDistance {
+        match solved.ranked_distances() {
+            Some(distances) => ByDistance::of_bytes(distances, solved.repetition()),
+            None => ByDistance::count(solved.rows(), |row| {
+                of_interval(solved.value(row), || is_frontier(row))
+            }),
+        }
+    }
+
+    /// Counts the column of a table by rank, a byte a state.
+    fn of_bytes(distances: &[u8], repetition: Repetition) -> ByDistance {
+        let join = |mut a: [u64; 256], b: [u64; 256]| {
+            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+            a
+        };
+        let bytes = distances
+            .par_chunks(GRAIN)
+            .map(|chunk| {
+                let mut bytes = [0; 256];
+                chunk.iter().for_each(|&byte| bytes[usize::from(byte)] += 1);
+                bytes
+            })
+            .reduce(|| [0; 256], join);
+        let mut counted = ByDistance::default();
+        for (byte, &states) in (0..ENDLESS).zip(&bytes) {
+            if let Some(outcome) = outcome_of(byte) {
+                counted.add(Place::Plies(outcome, usize::from(byte)), states);
+            }
+        }
+        let endless = match repetition {
+            Repetition::Unknown => Place::Unproven,
+            _ => Place::Endless(Outcome::Draw),
+        };
+        counted.add(endless, bytes[usize::from(ENDLESS)]);
+        counted
+    }
+
+    fn count(rows: usize, place: impl Fn(usize) -> Place + Sync) -> ByDistance {
+        let chunks = (0..rows.div_ceil(GRAIN)).into_par_iter();
+        chunks
+            .map(|chunk| {
+                let mut counted = ByDistance::default();
+                for row in chunk * GRAIN..rows.min((chunk + 1) * GRAIN) {
+                    counted.add(place(row), 1);
+                }
+                counted
+            })
+            .reduce(ByDistance::default, ByDistance::join)
+    }
+
+    #[inline]
+    fn add(&mut self, place: Place, states: u64) {
+        match place {
+            // A distance at which there is nobody makes no line.
+            Place::Plies(_, _) if states == 0 => {}
+            Place::Plies(outcome, plies) => {
+                if plies >= self.plies.len() {
+                    self.plies.resize(plies + 1, [0; 3]);
+                }
+                self.plies[plies][outcome.index()] += states;
+            }
+            Place::Endless(outcome) => self.endless[outcome.index()] += states,
+            Place::Inexact(outcome) => self.inexact[outcome.index()] += states,
+            Place::Unproven => self.unproven += states,
+            Place::Frontier => self.frontier += states,
+        }
+    }
+
+    fn join(mut self, other: ByDistance) -> ByDistance {
+        let add = |own: &mut [u64; 3], other: [u64; 3]| {
+            own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
+        };
+        if other.plies.len() > self.plies.len() {
+            self.plies.resize(other.plies.len(), [0; 3]);
+        }
+        self.plies.iter_mut().zip(other.plies).for_each(|(own, other)| add(own, other));
+        add(&mut self.endless, other.endless);
+        add(&mut self.inexact, other.inexact);
+        self.unproven += other.unproven;
+        self.frontier += other.frontier;
+        self
+    }
+
+    /// How many states have an outcome that is proven, lost, drawn and won.
+    pub fn proven(&self) -> [u64; 3] {
+        let all = self.plies.iter().chain([&self.endless, &self.inexact]);
+        all.fold([0; 3], |sum, some| std::array::from_fn(|i| sum[i] + some[i]))
+    }
+
+    /// How many states there are.
+    pub fn states(&self) -> u64 {
+        self.proven().iter().sum::<u64>() + self.unproven + self.frontier
+    }
+}
+
+fn of_value(value: Value, is_frontier: impl Fn() -> bool) -> Place {
+    match (value.outcome(), value.distance) {
+        (Some(outcome), Some(plies)) => Place::Plies(outcome, usize::from(plies)),
+        (Some(outcome), None) => Place::Inexact(outcome),
+        (None, _) if is_frontier() => Place::Frontier,
+        (None, _) => Place::Unproven,
+    }
+}
+
+fn of_interval(value: Interval, is_frontier: impl Fn() -> bool) -> Place {
+    match (value.outcome(), value.distance()) {
+        (Some(outcome), Some(plies)) => Place::Plies(outcome, usize::from(plies)),
+        (Some(outcome), None) if value.lower == value.upper => Place::Endless(outcome),
+        (Some(outcome), None) => Place::Inexact(outcome),
+        (None, _) if is_frontier() => Place::Frontier,
+        (None, _) => Place::Unproven,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::cyclic::Prospect;
+
+    #[test]
+    fn every_state_is_counted_once_and_in_its_place() {
+        let exactly = Interval::exactly;
+        let between = |lower, upper| Interval { lower, upper };
+        let values = [
+            exactly(Prospect::win(3)),
+            exactly(Prospect::win(3)),
+            exactly(Prospect::loss(0)),
+            exactly(Prospect::DRAW),
+            exactly(Prospect::ENDLESS_LOSS),
+            between(Prospect::win(9), Prospect::win(5)),
+            between(Prospect::loss(2), Prospect::ENDLESS_LOSS),
+            between(Prospect::DRAW, Prospect::win(5)),
+            between(Prospect::loss(2), Prospect::win(1)),
+        ];
+        let counted = ByDistance::count(values.len(), |row| of_interval(values[row], || row == 8));
+        assert_eq!(counted.plies, [[1, 0, 0], [0; 3], [0; 3], [0, 0, 2]]);
+        assert_eq!((counted.endless, counted.inexact), ([1, 1, 0], [1, 0, 1]));
+        assert_eq!((counted.unproven, counted.frontier), (1, 1));
+        assert_eq!((counted.proven(), counted.states()), ([3, 1, 3], 9));
+    }
+
+    #[test]
+    fn bytes_of_ranks_are_counted_as_their_values_are() {
+        let bytes = [0, 1, 1, 2, 7, ENDLESS];
+        let drawn = ByDistance::of_bytes(&bytes, Repetition::Draw);
+        assert_eq!(drawn.plies[..3], [[1, 0, 0], [0, 0, 2], [1, 0, 0]]);
+        assert_eq!((drawn.plies.len(), drawn.plies[7], drawn.endless), (8, [0, 0, 1], [0, 1, 0]));
+        let unknown = ByDistance::of_bytes(&bytes, Repetition::Unknown);
+        assert_eq!((unknown.endless, unknown.unproven, unknown.states()), ([0; 3], 1, 6));
+    }
+}
