@@ -48,7 +48,7 @@ const COLUMNS: [Column; 8] = [
     },
     Column {
         heading: ("plies", "kept"),
-        meaning: "how often it also wins as soon, or loses as late, as can be; where that is known",
+        meaning: "how often it wins as soon, or loses as late, as can be, where plies are compared",
         shown: Shown::WithoutScores,
         cell: |figures| share(figures.optimal_by_distance()),
     },
@@ -276,8 +276,8 @@ fn positions(table: &TableFacts) -> String {
     };
     let sides = if table.keeps_sides { "" } else { ", whoever is to move" };
     format!(
-        "Positions  {}, {} of them finished games; each row counts once, for {images}{sides}\n",
-        thousands(table.rows),
+        "Positions  {}, {} of them finished games\n           a row counts once, for {images}{sides}\n",
+        counted(table.rows, "row"),
         thousands(table.terminal_states),
     )
 }
@@ -295,7 +295,7 @@ fn judged(table: &TableFacts) -> String {
     }
     let proven = match table.has_scores() {
         true => "those whose moves' scores are all proven",
-        false => "those whose results and moves' results are all proven",
+        false => "those whose moves' results are all proven",
     };
     format!(
         "{} of the {} positions with a move to make: {proven}",
