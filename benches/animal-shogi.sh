@@ -37,8 +37,14 @@ solution = json.loads(run("value-iterate", "animal-shogi", "--json"))["solution"
 root_value = solution["roots"][0]
 assert (root_value["outcome"], root_value["distance"]) == (-1, truth["root"]["distance"])
 
-plies = json.loads(run("info", "animal-shogi", "--by-distance", "--json"))["by_distance"]
-print(json.dumps(plies)[:300])
+counted = json.loads(run("info", "animal-shogi", "--by-distance", "--json"))
+won, lost = sum(counted["won"]), sum(counted["lost"])
+assert (won, lost, counted["drawn"]) == (
+    truth["total_W"], truth["total_L"], truth["nonterminal_D"])
+longest = max(len(counted["won"]), len(counted["lost"])) - 1
+assert longest == truth["max_distance"]
+print(f"{won:,} won, {lost:,} lost, {counted['drawn']:,} drawn; the first player loses in "
+      f"{root_value['distance']}, the longest game takes {longest} plies")
 
 size = sum(os.path.getsize(os.path.join(root, "animal-shogi", name))
            for name in os.listdir(os.path.join(root, "animal-shogi")))

@@ -167,7 +167,8 @@ impl<'a, G: Cyclic> Work<'a, G> {
     }
 
     /// Makes what was found the last ply.
-    fn take(&mut self, found: Found) -> Result<(), GraphError> {
+    fn take(&mut self, mut found: Found) -> Result<(), GraphError> {
+        found.counts.terminals_won.get_or_insert(0);
         self.draft.append(&[("found", bytemuck::cast_slice(&found.ranks))])?;
         self.state.plies.push(found.counts);
         self.open = found.open;
