@@ -1,6 +1,6 @@
 //! What every game must keep to: the invariants of the page of `yomikiri::game`.
 //!
-//! A game is added by one line of the list at the end.
+//! A game is added by one line of a list at the end.
 
 mod common;
 
@@ -8,7 +8,10 @@ use std::collections::{HashMap, HashSet};
 
 use common::Random;
 use yomikiri::game::othello::Othello;
-use yomikiri::game::{Game, Layered, Orientations, Position, Side, StateKey, Symmetry, WideKey};
+use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
+use yomikiri::game::{
+    Cyclic, Game, Layered, Orientations, Position, Side, StateKey, Symmetry, WideKey,
+};
 
 /// A key as the words that a table stores.
 fn words<K: StateKey>(key: &K) -> Vec<u64> {
@@ -273,4 +276,136 @@ layered_games! {
     othello_6x6: Othello::<WideKey>::new(6, 6, true), 6;
     othello_7x5: Othello::<WideKey>::new(7, 5, true), 6;
     othello_8x8: Othello::<WideKey>::new(8, 8, true), 6;
+}
+
+/// Whether a cyclic game's moves can be taken back.
+#[derive(Clone, Copy, PartialEq)]
+enum Predecessors {
+    /// They are given, for every state.
+    Given,
+    /// They are not meant to be asked for.
+    NotMeant,
+}
+
+/// Everything that a cyclic game must keep to, on the states of games that are broken off after
+/// `plies`.
+fn cyclic_conforms<G: Cyclic>(game: &G, plies: u32, predecessors: Predecessors) {
+    let mut random = Random(0);
+    let games: Vec<_> = (0..40).map(|_| chance_game(game, &mut random, plies)).collect();
+    let states: HashSet<G::State> = games.concat().into_iter().collect();
+    assert!(states.iter().any(|state| !game.is_terminal(state)));
+    conforms(game, &states);
+    for state in &states {
+        assert_eq!(game.end(state).is_some(), game.actions(state).is_empty(), "{state:?}");
+        let image = |g| game.transform(state, g);
+        for g in 0..game.group().order() as Symmetry {
+            assert_eq!(game.end(&image(g)), game.end(state), "symmetry {g} of {state:?}");
+            assert_eq!(game.in_check(&image(g)), game.in_check(state), "symmetry {g} of {state:?}");
+        }
+        position_keys_conform(game, state);
+        if predecessors == Predecessors::Given {
+            predecessors_conform(game, state);
+        }
+    }
+    if game.rank_count().is_some() {
+        ranks_conform(game, &states);
+    } else {
+        for state in &states {
+            assert_eq!((game.rank(state), game.unrank(0)), (None, None));
+        }
+    }
+}
+
+fn position_keys_conform<G: Cyclic>(game: &G, state: &G::State) {
+    let keys = Side::ALL.map(|side| game.position_key(&Position { state: *state, side }));
+    assert_eq!(keys[0] != keys[1], game.keeps_sides(), "{state:?}");
+    assert_eq!(keys[0], game.canonical(state).key, "{state:?}");
+    for (side, key) in Side::ALL.into_iter().zip(keys) {
+        let kept = game.position_of(key).unwrap();
+        assert_eq!(kept.side, if game.keeps_sides() { side } else { Side::First });
+        assert_eq!(game.key(&kept.state), game.canonical(state).key, "{state:?}");
+        let images = 0..game.group().order() as Symmetry;
+        assert!(images.into_iter().any(|g| game.transform(&kept.state, g) == *state), "{state:?}");
+        assert_eq!(game.position_key(&kept), key, "{state:?}");
+        assert_eq!(game.state(key), Some(kept.state), "{state:?}");
+        assert!(key.prefix(game.key_bits(), 24) < 1 << 24, "{key:?}");
+    }
+}
+
+/// Every move can be taken back, and every move taken back is a move.
+fn predecessors_conform<G: Cyclic>(game: &G, state: &G::State) {
+    let before = |after: &G::State| {
+        let mut before = Vec::new();
+        game.for_each_predecessor(after, |state| before.push(state));
+        before
+    };
+    game.for_each_successor(state, |action, after| {
+        assert!(before(&after).contains(state), "{action:?} of {state:?} is not taken back");
+    });
+    let all = before(state);
+    let distinct: HashSet<G::State> = all.iter().copied().collect();
+    assert_eq!(distinct.len(), all.len(), "a predecessor of {state:?} is given twice");
+    for earlier in all {
+        let mut leads_here = game.is_terminal(&earlier);
+        game.for_each_successor(&earlier, |_, after| leads_here |= after == *state);
+        assert!(leads_here, "{earlier:?} does not lead to {state:?}");
+    }
+}
+
+fn ranks_conform<G: Cyclic>(game: &G, states: &HashSet<G::State>) {
+    let count = game.rank_count().unwrap();
+    let mut state_of = HashMap::new();
+    for state in states {
+        let rank = game.rank(state).unwrap_or_else(|| panic!("no rank: {state:?}"));
+        assert!(rank < count, "{rank} of {state:?}");
+        for g in 0..game.group().order() as Symmetry {
+            assert_eq!(game.rank(&game.transform(state, g)), Some(rank), "{g} of {state:?}");
+        }
+        let back = game.unrank(rank).unwrap();
+        assert_eq!(game.rank(&back), Some(rank), "{state:?}");
+        let canonical = game.canonical(state).key;
+        assert_eq!(game.canonical(&back).key, canonical, "{state:?} has the rank of {back:?}");
+        let other = state_of.insert(rank, canonical).filter(|other| *other != canonical);
+        assert_eq!(other, None, "{state:?} shares its rank {rank}");
+    }
+    assert_eq!(game.unrank(count), None);
+    assert_eq!(game.unrank(u32::MAX), None);
+}
+
+/// The ranks of a whole game: one for a state, save where a state and its image have two.
+#[test]
+fn every_rank_of_animal_shogi_3x3_is_that_of_its_state() {
+    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
+    let count = game.rank_count().unwrap();
+    let mut spare = 0;
+    for rank in 0..count {
+        let state = game.unrank(rank).unwrap();
+        let own = game.rank(&state).unwrap();
+        if own != rank {
+            assert!(own < rank, "{rank} has the state of {own}");
+            assert_eq!(game.unrank(own), Some(game.transform(&state, 1)), "{rank}");
+            spare += 1;
+        }
+    }
+    assert!(spare > 0 && spare < count / 10, "{spare} of {count} ranks are spare");
+}
+
+/// One test a cyclic game: name, rules, the plies of a game, and whether moves are taken back.
+macro_rules! cyclic_games {
+    ($($name:ident: $game:expr, $plies:expr, $predecessors:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            cyclic_conforms(&$game, $plies, Predecessors::$predecessors);
+        }
+    )*};
+}
+
+cyclic_games! {
+    minishogi: Shogi::<WideKey>::new(&MINISHOGI, true), 80, NotMeant;
+    minishogi_unfolded: Shogi::<WideKey>::new(&MINISHOGI, false), 80, NotMeant;
+    animal_shogi: Shogi::<u64>::new(&ANIMAL_SHOGI, true), 60, Given;
+    animal_shogi_unfolded: Shogi::<u64>::new(&ANIMAL_SHOGI, false), 60, Given;
+    animal_shogi_with_a_wide_key: Shogi::<WideKey>::new(&ANIMAL_SHOGI, true), 60, Given;
+    animal_shogi_3x3: Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true), 60, Given;
+    animal_shogi_3x3_unfolded: Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, false), 60, Given;
 }

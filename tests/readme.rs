@@ -25,6 +25,16 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
+/// The words of a command, what stands in quotes being one.
+fn words(command: &str) -> Vec<&str> {
+    let parts = command.split('"').enumerate();
+    let split = parts.flat_map(|(i, part)| match i % 2 {
+        1 => vec![part],
+        _ => part.split_whitespace().collect(),
+    });
+    split.collect()
+}
+
 fn run(program: &str, args: &[&str], dir: &Path) -> String {
     let output = Command::new(program)
         .args(args)
@@ -46,7 +56,7 @@ fn the_tour_prints_what_the_readme_shows() {
         match block.language.as_str() {
             "console" => {
                 let (command, shown) = block.text.split_once('\n').unwrap();
-                let words: Vec<&str> = command.split_whitespace().collect();
+                let words = words(command);
                 assert_eq!(words[..2], ["$", "solver"], "{command}");
                 let printed = run(env!("CARGO_BIN_EXE_solver"), &words[2..], dir.path());
                 assert_eq!(printed.trim_end(), shown.trim_end(), "{command}");

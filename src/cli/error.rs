@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use crate::game::{Game, NotationError, SpecError};
+use crate::game::{NotationError, SpecError};
 use crate::graph::GraphError;
 use crate::solve::SweepError;
 use crate::table::TableError;
@@ -16,11 +16,6 @@ pub(super) struct UserError(String);
 impl UserError {
     pub fn new(what: impl Into<String>) -> UserError {
         UserError(what.into())
-    }
-
-    /// A game that a command knows nothing of.
-    pub fn not_yet(command: &str, game: &impl Game) -> UserError {
-        UserError(format!("'solver {command}' does not know {} yet", game.spec()))
     }
 
     /// Input that a library function has refused.

@@ -8,9 +8,10 @@ use super::context::Context;
 use super::error::UserError;
 use super::position::{is_folded, roots, spec_of};
 use crate::game::{Cyclic, Empties, GameVisitor, Layered};
-use crate::graph::{Graph, Regenerator};
+use crate::graph::{Graph, Ranked, RankedGame, Regenerator, Remaker, roots_of};
 use crate::render::number::{bytes, thousands};
-use crate::solve::{Solved, Verified, verify};
+use crate::solve::cyclic::verify_cyclic;
+use crate::solve::{Solved, Verified, verify, verify_ranked};
 use crate::table::Table;
 
 /// Read every byte of a table and prove every edge and value from the rules
@@ -50,6 +51,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let read = table.check()?;
     let spec = spec_of(&table)?;
     let found = spec.with_rules(is_folded(&table), Verify { table: &table, context })?;
+    let Found { verified: found, mover } = found;
     let proven = found.counterexample.is_none();
     let code = if proven { ExitCode::SUCCESS } else { ExitCode::from(1) };
     let output = Output {
@@ -68,12 +70,12 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     if context.json {
         context.json(&output)?;
     } else {
-        print(&output, context)?;
+        print(&output, mover, context)?;
     }
     Ok(code)
 }
 
-fn print(output: &Output, context: &mut Context) -> anyhow::Result<()> {
+fn print(output: &Output, mover: Option<&str>, context: &mut Context) -> anyhow::Result<()> {
     context.line(format!(
         "{}: all checksums match ({} read)",
         output.table,
@@ -82,7 +84,8 @@ fn print(output: &Output, context: &mut Context) -> anyhow::Result<()> {
     match &output.counterexample {
         Some(wrong) => {
             context.line(format!("row {} is wrong: {}", wrong.row, wrong.what))?;
-            context.line(format!("  {} (the mover shown as X)", wrong.state))?;
+            let shown = mover.map(|name| format!(" (the mover shown as {name})"));
+            context.line(format!("  {}{}", wrong.state, shown.unwrap_or_default()))?;
         }
         None => {
             let values = if output.solved {
@@ -100,24 +103,50 @@ fn print(output: &Output, context: &mut Context) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What was found, and as whom states show their mover if not as who it is.
+struct Found {
+    verified: Verified,
+    mover: Option<&'static str>,
+}
+
 struct Verify<'a> {
     table: &'a Table,
     context: &'a Context,
 }
 
 impl GameVisitor for Verify<'_> {
-    type Output = anyhow::Result<Verified>;
+    type Output = anyhow::Result<Found>;
 
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Verified> {
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Found> {
         let Verify { table, context } = self;
         let graph = Graph::open(table)?;
         let empties = Solved::open(table)?.map_or(Empties::Uncounted, |solved| solved.empties());
         let regenerator = Regenerator::new(&graph, &game, empties);
         let roots = regenerator.roots(&roots(&game, table)?);
-        Ok(verify(table, &graph, &regenerator, &roots, &context.bars)?)
+        let verified = verify(table, &graph, &regenerator, &roots, &context.bars)?;
+        Ok(Found { verified, mover: Some("X") })
     }
 
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Verified> {
-        Err(UserError::not_yet("verify", &game).into())
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Found> {
+        let Verify { table, context } = self;
+        let mover = if game.keeps_sides() { None } else { Some("Black") };
+        let verified = if table.manifest().identity.index.as_deref() == Some("rank") {
+            if game.rank_count().is_none() {
+                return Err(UserError::new(format!(
+                    "{} says that it is found by rank, which {} is not",
+                    table.name(),
+                    game.spec()
+                ))
+                .into());
+            }
+            roots_of(&game, table)?;
+            let ranked = Ranked::open(table)?;
+            verify_ranked(table, &ranked, &RankedGame(&game), &context.bars)?
+        } else {
+            let graph = Graph::open(table)?;
+            let remaker = Remaker::new(&graph, &game, table)?;
+            verify_cyclic(table, &graph, &remaker, &context.bars)?
+        };
+        Ok(Found { verified, mover })
     }
 }

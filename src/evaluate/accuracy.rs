@@ -33,10 +33,21 @@ pub struct PolicyAccuracy {
 /// The figures of one policy in one layer of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LayerAccuracy {
-    /// The layer: how many discs lie on the board before the move.
-    pub discs: u32,
+    /// Which layer.
+    #[serde(flatten)]
+    pub layer: Layer,
     /// On its positions.
     pub figures: FiguresBySet,
+}
+
+/// A layer by its number; in JSON a field of that name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layer {
+    /// In a layered game: how many discs lie on the board before the move.
+    Discs(u32),
+    /// In a cyclic game: plies from the nearest root.
+    Plies(u32),
 }
 
 /// How many rows a task takes; a constant, since it groups the sums.
@@ -61,7 +72,7 @@ pub fn accuracy<G: Game>(
     let name = policy.name();
     progress.begin(&format!("judging {name}"), Some(graph.states() as u64));
     let judge = Judge { game, graph, solved, policy };
-    let mut total = FiguresBySet::default();
+    let mut total = FiguresBySet::scored();
     let mut layers = Vec::new();
     for (place, rows) in graph.layers().enumerate() {
         let chunks: Vec<Result<FiguresBySet, String>> = (0..rows.len().div_ceil(CHUNK))
@@ -75,14 +86,15 @@ pub fn accuracy<G: Game>(
                 sums
             })
             .collect();
-        let mut figures = FiguresBySet::default();
+        let mut figures = FiguresBySet::scored();
         for chunk in chunks {
             let chunk = chunk.map_err(|what| TableError::damaged(table.dir(), what))?;
             figures.add(&chunk);
         }
         if figures.all.states > 0 {
             total.add(&figures);
-            layers.push(LayerAccuracy { discs: graph.first_layer() + place as u32, figures });
+            let layer = Layer::Discs(graph.first_layer() + place as u32);
+            layers.push(LayerAccuracy { layer, figures });
         }
     }
     progress.finish(&format!("{} positions", total.all.states));
@@ -142,7 +154,7 @@ impl<G: Game> Judge<'_, G> {
             probabilities: Vec::new(),
             chosen: Vec::new(),
         };
-        let mut sums = FiguresBySet::default();
+        let mut sums = FiguresBySet::scored();
         for row in rows.filter(|&row| is_judged(self.graph, self.solved, row)) {
             let state = self.game.state(keys[row]);
             let state = state.ok_or_else(|| format!("row {row} of its keys is no position"))?;
@@ -159,7 +171,7 @@ impl<G: Game> Judge<'_, G> {
                     sums.decisive_outcome.add(&figures);
                 }
                 if prospect.differs_in_score {
-                    sums.decisive_score.add(&figures);
+                    sums.decisive_score.get_or_insert_default().add(&figures);
                 }
             }
         }

@@ -1,28 +1,35 @@
 //! Policies measured on solved tables, exactly.
 //!
 //! * [`accuracy`] asks a policy for its move in every position that a table stands for and sets the
-//!   probabilities against the moves' exact values;
+//!   probabilities against the moves' exact values; [`accuracy_cyclic`] does so on tables of cyclic
+//!   games;
 //! * [`AccuracyReport`] puts the figures of several policies beside the facts of the table, as data
 //!   for people's programs (`docs/report-schema.md`) and for [`render`](crate::render);
-//! * [`Perfect`] plays a table's best moves, and [`build`] makes a policy from what a person wrote.
+//! * [`Perfect`] and [`CyclicPerfect`] play a table's best moves, and [`build`] and
+//!   [`build_cyclic`] make a policy from what a person wrote.
 //!
 //! All values are the mover's. Figures are expectations over the policy's probabilities and do not
 //! depend on the number of threads: not in their last bit.
 
 mod accuracy;
+mod cyclic;
 mod figures;
 mod perfect;
+mod perfect_cyclic;
 mod report;
 
-pub use accuracy::{LayerAccuracy, PolicyAccuracy, accuracy, judged_positions};
+pub use accuracy::{Layer, LayerAccuracy, PolicyAccuracy, accuracy, judged_positions};
+pub use cyclic::{CyclicAccuracy, CyclicPolicy, CyclicRows, accuracy_cyclic};
 pub use figures::{Blunders, Figures, FiguresBySet};
 pub use perfect::Perfect;
+pub use perfect_cyclic::CyclicPerfect;
 pub use report::{AccuracyReport, RootFacts, SCHEMA, SCHEMA_VERSION, TableFacts};
 
-use crate::game::Layered;
+use crate::game::{Cyclic, Layered};
 use crate::graph::Graph;
-use crate::policy::{Greedy, Policy, PolicySpec, Random, Weights, WeightsError};
+use crate::policy::{Greedy, Policy, PolicySpec, PolicySpecError, Random, Weights, WeightsError};
 use crate::solve::Solved;
+use crate::solve::cyclic::CyclicSolved;
 
 /// Makes the policy that is meant for a game, the perfect one from its solved table; reads the
 /// file of weights if one is named.
@@ -38,5 +45,22 @@ pub fn build<'a, G: Layered>(
         PolicySpec::Weights => Box::new(Weights::of_board(game.spec())),
         PolicySpec::WeightsFile(path) => Box::new(Weights::read(game.spec(), path)?),
         PolicySpec::Perfect => Box::new(Perfect::new(graph, solved)),
+    })
+}
+
+/// The same for a cyclic game. Fails where the policy is for another game.
+pub fn build_cyclic<'a, G: Cyclic>(
+    spec: &PolicySpec,
+    game: &G,
+    rows: CyclicRows<'a>,
+    solved: &'a CyclicSolved,
+) -> Result<CyclicPolicy<'a, G>, PolicySpecError> {
+    Ok(match spec {
+        PolicySpec::Random => CyclicPolicy::Rule(Box::new(Random)),
+        PolicySpec::Greedy => CyclicPolicy::Rule(Box::new(Greedy)),
+        PolicySpec::Perfect => CyclicPolicy::Perfect(CyclicPerfect::new(rows, solved)),
+        PolicySpec::Weights | PolicySpec::WeightsFile(_) => {
+            return Err(PolicySpecError::other_game(spec, game.spec()));
+        }
     })
 }

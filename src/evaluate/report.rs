@@ -3,9 +3,11 @@
 use serde::Serialize;
 
 use super::accuracy::{PolicyAccuracy, judged_positions};
-use crate::game::{Game, Side};
+use super::cyclic::CyclicAccuracy;
+use crate::game::{Cyclic, Game, Side};
 use crate::graph::Graph;
 use crate::solve::Solved;
+use crate::solve::cyclic::CyclicSolved;
 use crate::table::{Table, TableError};
 
 /// What `schema` says in every report.
@@ -33,18 +35,25 @@ pub struct AccuracyReport {
 pub struct TableFacts {
     /// The table's name.
     pub name: String,
-    /// The game, `othello-4x4`.
+    /// The game: `othello-4x4`, `minishogi`.
     pub game: String,
     /// Whether no state is at a frontier.
     pub complete: bool,
     /// How many symmetries states are folded under; 1 if they are not.
     pub symmetry_order: u8,
-    /// `uncounted` or `to-winner`: what squares left empty at the end count for in scores.
-    pub empties: String,
+    /// Whether positions that differ only in who is to move count as two.
+    pub keeps_sides: bool,
+    /// `uncounted` or `to-winner`: what squares left empty at the end count for in scores; `None` in
+    /// cyclic games, which have none.
+    pub empties: Option<String>,
+    /// `draw`, `second-player-wins` or `unknown`: what play without end counts for; `None` in layered
+    /// games, which end.
+    pub repetition: Option<String>,
     /// Rows of the table.
     pub rows: u64,
-    /// Actual positions (board and side to move) that are reachable from the roots.
-    pub reachable_states: u64,
+    /// Actual positions (board and side to move) that are reachable from the roots; `None` in cyclic
+    /// games, of whose tables the rows are counted instead, here and below.
+    pub reachable_states: Option<u64>,
     /// Those of them in which the game is over.
     pub terminal_states: u64,
     /// The others.
@@ -68,8 +77,19 @@ pub struct RootFacts {
     pub outcome: Option<i8>,
     /// The mover's score in discs.
     pub score: Option<i8>,
-    /// Plies to the end of the game.
+    /// Plies to the end of the game; `None` for draws in cyclic games too.
     pub distance: Option<u16>,
+    /// The fewest plies in which a proven result can come; `None` where it cannot come by an end.
+    pub distance_lower: Option<u16>,
+    /// The most; `None` where it may come by play without end.
+    pub distance_upper: Option<u16>,
+}
+
+impl TableFacts {
+    /// Whether the game has scores.
+    pub fn has_scores(&self) -> bool {
+        self.repetition.is_none()
+    }
 }
 
 impl AccuracyReport {
@@ -83,38 +103,85 @@ impl AccuracyReport {
         solved: &Solved,
         policies: Vec<PolicyAccuracy>,
     ) -> Result<AccuracyReport, TableError> {
-        let manifest = table.manifest();
-        let reachable = manifest.counts.reachable();
-        let empties =
-            manifest.solution.as_ref().and_then(|s| s.empties.clone()).unwrap_or_default();
-        Ok(AccuracyReport {
+        let reachable = table.manifest().counts.reachable();
+        let bounds = |_: usize, distance: Option<u16>| (distance, distance);
+        let facts = TableFacts {
+            reachable_states: Some(reachable.states),
+            terminal_states: reachable.terminals,
+            nonterminal_states: reachable.states.saturating_sub(reachable.terminals),
+            judged_states: judged_positions(graph, solved),
+            keeps_sides: true,
+            ..facts(table, roots(game, table, bounds)?)
+        };
+        Ok(AccuracyReport::of(facts, policies))
+    }
+
+    /// The same for a table of a cyclic game, whose rows are counted.
+    pub fn of_cyclic<G: Cyclic>(
+        game: &G,
+        table: &Table,
+        solved: &CyclicSolved,
+        measured: CyclicAccuracy,
+    ) -> Result<AccuracyReport, TableError> {
+        let bounds = |row: usize, distance: Option<u16>| match row < solved.rows() {
+            true => {
+                let value = solved.value(row);
+                (value.distance_lower(), value.distance_upper())
+            }
+            false => (distance, distance),
+        };
+        let facts = TableFacts {
+            judged_states: measured.judged,
+            ..facts(table, roots(game, table, bounds)?)
+        };
+        Ok(AccuracyReport::of(facts, measured.policies))
+    }
+
+    fn of(table: TableFacts, policies: Vec<PolicyAccuracy>) -> AccuracyReport {
+        AccuracyReport {
             schema: SCHEMA,
             schema_version: SCHEMA_VERSION,
             perspective: "mover",
-            table: TableFacts {
-                name: table.name(),
-                game: manifest.identity.game.clone(),
-                complete: manifest.complete,
-                symmetry_order: manifest.identity.symmetry_order,
-                empties,
-                rows: manifest.counts.table.states,
-                reachable_states: reachable.states,
-                terminal_states: reachable.terminals,
-                nonterminal_states: reachable.states.saturating_sub(reachable.terminals),
-                judged_states: judged_positions(graph, solved),
-                roots: roots(game, table)?,
-            },
+            table,
             policies,
-        })
+        }
     }
 }
 
-fn roots<G: Game>(game: &G, table: &Table) -> Result<Vec<RootFacts>, TableError> {
+/// What the manifest says of a table, its rows being counted.
+fn facts(table: &Table, roots: Vec<RootFacts>) -> TableFacts {
+    let manifest = table.manifest();
+    let rows = manifest.counts.table;
+    let solution = manifest.solution.as_ref();
+    TableFacts {
+        name: table.name(),
+        game: manifest.identity.game.clone(),
+        complete: manifest.complete,
+        symmetry_order: manifest.identity.symmetry_order,
+        keeps_sides: manifest.identity.sides.is_some(),
+        empties: solution.and_then(|solution| solution.empties.clone()),
+        repetition: solution.and_then(|solution| solution.repetition.clone()),
+        rows: rows.states,
+        reachable_states: None,
+        terminal_states: rows.terminals,
+        nonterminal_states: rows.states.saturating_sub(rows.terminals),
+        judged_states: 0,
+        roots,
+    }
+}
+
+/// The roots with their values; `bounds` gives those of a row's distance, if it is known exactly that.
+fn roots<G: Game>(
+    game: &G,
+    table: &Table,
+    bounds: impl Fn(usize, Option<u16>) -> (Option<u16>, Option<u16>),
+) -> Result<Vec<RootFacts>, TableError> {
     let manifest = table.manifest();
     let values = manifest.solution.iter().flat_map(|solution| &solution.roots);
-    let roots = manifest.identity.roots.iter().zip(values);
+    let roots = manifest.identity.roots.iter().zip(values).zip(&manifest.root_ids);
     roots
-        .map(|(notation, value)| {
+        .map(|((notation, value), &row)| {
+            let (distance_lower, distance_upper) = bounds(row as usize, value.distance);
             let position = game.parse_position(notation, &game.start()).map_err(|error| {
                 TableError::damaged(&table.dir().join("manifest.json"), error.to_string())
             })?;
@@ -131,6 +198,8 @@ fn roots<G: Game>(game: &G, table: &Table) -> Result<Vec<RootFacts>, TableError>
                 outcome: value.outcome,
                 score: value.score,
                 distance: value.distance,
+                distance_lower,
+                distance_upper,
             })
         })
         .collect()

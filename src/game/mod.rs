@@ -10,7 +10,9 @@
 //! * a state has no action exactly when the game is over in it;
 //! * symmetries commute with moves;
 //! * in a layered game `layer` never falls along a move, only [forced](Game::is_pass) moves keep it,
-//!   and `max_plies` falls along every move.
+//!   and `max_plies` falls along every move;
+//! * in a cyclic game `end` is known exactly where the game is over, and a rank or the key of a
+//!   position leads back to it or to its mirror image.
 
 mod cyclic;
 mod layered;

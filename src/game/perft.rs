@@ -1,7 +1,6 @@
 //! Perft: how many lines of play there are to a depth, the standard check of a move generator.
 //!
-//! A pass is a ply, and a game that has ended counts once at every depth past its end (the
-//! convention of the published 8×8 Othello counts).
+//! A pass is a ply. What a game that has ended sooner counts is a convention, [`Finished`].
 
 use dashmap::DashMap;
 use rayon::prelude::*;
@@ -9,31 +8,60 @@ use rustc_hash::FxBuildHasher;
 
 use super::Game;
 
+/// What a game that has ended counts at the depths past its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finished {
+    /// One line at each of them: the convention of the published 8×8 Othello counts.
+    Counted,
+    /// Nothing: lines have exactly so many plies, as chess and shogi programs count them.
+    Dropped,
+}
+
+impl Finished {
+    fn lines(self) -> u64 {
+        match self {
+            Finished::Counted => 1,
+            Finished::Dropped => 0,
+        }
+    }
+}
+
 /// The number of lines of `depth` plies from `state`, counted one by one.
-pub fn perft<G: Game>(game: &G, state: &G::State, depth: u32) -> u64 {
+pub fn perft<G: Game>(game: &G, state: &G::State, depth: u32, finished: Finished) -> u64 {
     if depth == 0 {
         return 1;
     }
+    if depth == 1 {
+        let mut actions = 0;
+        game.for_each_action(state, |_| actions += 1);
+        return if actions == 0 { finished.lines() } else { actions };
+    }
     let mut successors = Vec::with_capacity(16);
     game.for_each_successor(state, |_, successor| successors.push(successor));
-    if depth == 1 || successors.is_empty() {
-        return successors.len().max(1) as u64;
+    if successors.is_empty() {
+        return finished.lines();
     }
-    successors.iter().map(|successor| perft(game, successor, depth - 1)).sum()
+    successors.iter().map(|successor| perft(game, successor, depth - 1, finished)).sum()
 }
 
 /// The same number as [`perft`], on all threads, counting each distinct canonical state once a
 /// depth. Memory grows with the number of distinct states above the last two plies.
-pub fn perft_shared<G: Game>(game: &G, state: &G::State, depth: u32) -> u64 {
+pub fn perft_shared<G: Game>(game: &G, state: &G::State, depth: u32, finished: Finished) -> u64 {
     let memo = DashMap::with_hasher(FxBuildHasher);
-    shared(game, state, depth, &memo)
+    shared(game, state, depth, finished, &memo)
 }
 
 type Memo<K> = DashMap<(K, u32), u64, FxBuildHasher>;
 
-fn shared<G: Game>(game: &G, state: &G::State, depth: u32, memo: &Memo<G::Key>) -> u64 {
+fn shared<G: Game>(
+    game: &G,
+    state: &G::State,
+    depth: u32,
+    finished: Finished,
+    memo: &Memo<G::Key>,
+) -> u64 {
     if depth <= 2 {
-        return perft(game, state, depth);
+        return perft(game, state, depth, finished);
     }
     let at = (game.canonical(state).key, depth);
     if let Some(known) = memo.get(&at) {
@@ -41,12 +69,13 @@ fn shared<G: Game>(game: &G, state: &G::State, depth: u32, memo: &Memo<G::Key>) 
     }
     let mut successors = Vec::new();
     game.for_each_successor(state, |_, successor| successors.push(successor));
+    let below = |successor: &G::State| shared(game, successor, depth - 1, finished, memo);
     let count = if successors.is_empty() {
-        1
+        finished.lines()
     } else if depth > 4 {
-        successors.par_iter().map(|successor| shared(game, successor, depth - 1, memo)).sum()
+        successors.par_iter().map(below).sum()
     } else {
-        successors.iter().map(|successor| shared(game, successor, depth - 1, memo)).sum()
+        successors.iter().map(below).sum()
     };
     memo.insert(at, count);
     count

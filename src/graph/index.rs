@@ -23,7 +23,7 @@ impl BucketIndex {
         let bits = (usize::BITS - (keys.len() / 4).leading_zeros()).clamp(1, 22.min(half));
         let mut starts = Vec::with_capacity((1 << bits) + 1);
         for (place, key) in keys.iter().enumerate() {
-            let prefix = key.prefix(width, bits);
+            let prefix = bucket(*key, width, bits);
             while starts.len() <= prefix {
                 starts.push(place as u32);
             }
@@ -35,10 +35,16 @@ impl BucketIndex {
     /// The place of a key in the slice that the index was built for.
     #[inline]
     pub fn find<K: StateKey>(&self, keys: &[K], key: K) -> Option<usize> {
-        let prefix = key.prefix(self.width, self.bits);
+        let prefix = bucket(key, self.width, self.bits);
         let range = self.starts[prefix] as usize..*self.starts.get(prefix + 1)? as usize;
         search(keys, range, key)
     }
+}
+
+/// The bucket of a key; of one with higher bits set than there should be, the last.
+#[inline]
+fn bucket<K: StateKey>(key: K, width: u32, bits: u32) -> usize {
+    key.prefix(width, bits).min((1 << bits) - 1)
 }
 
 /// The place of a key within a range of ascending keys.
@@ -72,6 +78,11 @@ mod tests {
                 assert_eq!(index.find(&wide, key), Some(place));
                 assert_eq!(index.find(&wide, WideKey([key.0[0], 0])), None);
             }
+            // A damaged table may hold keys of any bits.
+            let long = [keys.clone(), vec![u64::MAX]].concat();
+            let index = BucketIndex::new(&long, 32);
+            assert_eq!(index.find(&long, u64::MAX), Some(count));
+            assert_eq!(index.find(&long, u64::MAX - 1), None);
         }
     }
 }

@@ -17,6 +17,7 @@ mod layer;
 mod plan;
 mod ranked;
 mod regenerate;
+mod remake;
 mod settle;
 mod sort;
 mod view;
@@ -32,6 +33,7 @@ pub use plan::{Plan, table_name};
 pub(crate) use ranked::ones_of;
 pub use ranked::{Ranked, RankedGame, RankedMove, RankedMoves};
 pub use regenerate::{Move, Regenerate, Regenerated, Regenerator};
+pub use remake::{Remade, RemadeMove, Remake, Remaker, roots_of};
 pub use view::{Actions, Graph, Keys, StateId, TerminalScores};
 pub use whole::enumerate_whole;
 

@@ -1,10 +1,11 @@
-//! The move after which one has the most discs.
+//! The move after which one has the most material.
 
 use super::{Policy, uniform_over_best};
 use crate::game::{Action, Game, Position};
 
 /// Maximises the material after the move, own less the opponent's: one ply of looking ahead, as
-/// beginners play Othello.
+/// beginners play. In Othello it counts discs; in shogi the values of pieces, so that it captures what
+/// is worth the most and promotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Greedy;
 

@@ -3,8 +3,8 @@
 //! A [`Policy`] gives each legal action of a position a probability. Its figures are then exact
 //! expectations: nothing is drawn at random.
 //!
-//! * [`Random`] takes every move equally often, [`Greedy`] the most discs, [`Weights`] the best
-//!   squares;
+//! * [`Random`] takes every move equally often, [`Greedy`] the most material, [`Weights`] the
+//!   best squares;
 //! * [`PolicySpec`] is what a person writes for a policy. The perfect policy needs a solved table,
 //!   so it and the way from a specification to a policy belong to
 //!   [`evaluate`](crate::evaluate).
@@ -44,7 +44,7 @@ pub trait Policy<G: Game>: Send + Sync {
 }
 
 /// Writes to `out` the same probability for each of the actions that `worth` finds best, and 0 for
-/// the others. `worth` is asked once for each action.
+/// the others. `worth` is asked once for each action, in their order.
 pub fn uniform_over_best<W: Ord>(
     actions: &[Action],
     out: &mut [f64],

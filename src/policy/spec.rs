@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::game::GameSpec;
+
 /// Which policy is meant. The text form reads back as the same specification.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PolicySpec {
@@ -22,6 +24,23 @@ pub enum PolicySpec {
 impl PolicySpec {
     /// What can be written, for help and messages.
     pub const KNOWN: &'static str = "random, greedy, weights, weights:FILE, perfect";
+
+    /// What is measured on a game unless something else is asked for.
+    pub fn defaults(game: GameSpec) -> Vec<PolicySpec> {
+        let all =
+            [PolicySpec::Random, PolicySpec::Greedy, PolicySpec::Weights, PolicySpec::Perfect];
+        all.into_iter().filter(|spec| spec.check(game).is_ok()).collect()
+    }
+
+    /// That a game has what the policy goes by: squares are worth something in Othello only.
+    pub fn check(&self, game: GameSpec) -> Result<(), PolicySpecError> {
+        match (self, game) {
+            (PolicySpec::Weights | PolicySpec::WeightsFile(_), GameSpec::Shogi(_)) => {
+                Err(PolicySpecError::other_game(self, game))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl fmt::Display for PolicySpec {
@@ -57,7 +76,7 @@ impl FromStr for PolicySpec {
     }
 }
 
-/// Text that names no policy; one line that lists what is known.
+/// Text that names no policy, or none of a game's; one line that lists what is known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct PolicySpecError(String);
@@ -66,6 +85,13 @@ impl PolicySpecError {
     fn unknown(text: &str) -> PolicySpecError {
         let known = PolicySpec::KNOWN;
         PolicySpecError(format!("policy '{text}' is not known; known are {known}"))
+    }
+
+    /// A policy that goes by the squares of an Othello board, asked for in another game.
+    pub(crate) fn other_game(spec: &PolicySpec, game: GameSpec) -> PolicySpecError {
+        PolicySpecError(format!(
+            "policy '{spec}' goes by the squares of an Othello board; for {game} there are random, greedy, perfect"
+        ))
     }
 }
 
@@ -87,6 +113,12 @@ mod tests {
             assert!(message.contains(&format!("'{text}'")), "{message}");
             assert!(message.contains(PolicySpec::KNOWN), "{message}");
         }
+        let shogi = "minishogi".parse().unwrap();
+        let of = |game| PolicySpec::defaults(game).iter().map(PolicySpec::to_string).collect();
+        let names: Vec<String> = of(shogi);
+        assert_eq!(names, ["random", "greedy", "perfect"]);
+        let message = PolicySpec::Weights.check(shogi).unwrap_err().to_string();
+        assert!(message.ends_with(&format!("for minishogi there are {}", names.join(", "))));
         let message = "weights:".parse::<PolicySpec>().unwrap_err().to_string();
         assert!(message.contains("names no file"), "{message}");
     }

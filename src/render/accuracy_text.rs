@@ -3,47 +3,139 @@
 use super::grid::Grid;
 use super::number::{amount, counted, percent, thousands};
 use crate::evaluate::{
-    AccuracyReport, Figures, FiguresBySet, PolicyAccuracy, RootFacts, TableFacts,
+    AccuracyReport, Figures, FiguresBySet, Layer, PolicyAccuracy, RootFacts, TableFacts,
 };
 
-/// The headings of a policy's figures, in two lines.
-const FIGURES: [(&str, &str); 7] = [
-    ("result", "kept"),
-    ("score", "kept"),
-    ("result", "lost"),
-    ("discs", "lost"),
-    ("win→", "draw"),
-    ("win→", "loss"),
-    ("draw→", "loss"),
+/// A column of a policy's figures.
+struct Column {
+    /// In two lines.
+    heading: (&'static str, &'static str),
+    meaning: &'static str,
+    shown: Shown,
+    cell: fn(&Figures) -> String,
+}
+
+/// In which games something is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    Always,
+    WithScores,
+    WithoutScores,
+}
+
+impl Shown {
+    fn is_in(self, table: &TableFacts) -> bool {
+        match self {
+            Shown::Always => true,
+            Shown::WithScores => table.has_scores(),
+            Shown::WithoutScores => !table.has_scores(),
+        }
+    }
+}
+
+const COLUMNS: [Column; 8] = [
+    Column {
+        heading: ("result", "kept"),
+        meaning: "how often the move keeps the best result (win, draw or loss) there is to be had",
+        shown: Shown::Always,
+        cell: |figures| share(figures.optimal_by_outcome()),
+    },
+    Column {
+        heading: ("score", "kept"),
+        meaning: "how often it keeps the best final score",
+        shown: Shown::WithScores,
+        cell: |figures| share(figures.optimal_by_score()),
+    },
+    Column {
+        heading: ("plies", "kept"),
+        meaning: "how often it wins as soon, or loses as late, as can be, where plies are compared",
+        shown: Shown::WithoutScores,
+        cell: |figures| share(figures.optimal_by_distance()),
+    },
+    Column {
+        heading: ("result", "lost"),
+        meaning: "what it gives away of the result on average: a win is 1, a draw 0, a loss -1",
+        shown: Shown::Always,
+        cell: |figures| or_none(figures.expected_loss_outcome(), amount),
+    },
+    Column {
+        heading: ("discs", "lost"),
+        meaning: "what it gives away of the final score on average, in discs",
+        shown: Shown::WithScores,
+        cell: |figures| or_none(figures.expected_loss_discs(), amount),
+    },
+    Column {
+        heading: ("win→", "draw"),
+        meaning: "in how many of the positions it turns a win into a draw",
+        shown: Shown::Always,
+        cell: |figures| share(figures.mean(figures.blunders.win_to_draw)),
+    },
+    Column {
+        heading: ("win→", "loss"),
+        meaning: "in how many it turns a win into a loss",
+        shown: Shown::Always,
+        cell: |figures| share(figures.mean(figures.blunders.win_to_loss)),
+    },
+    Column {
+        heading: ("draw→", "loss"),
+        meaning: "in how many it turns a draw into a loss",
+        shown: Shown::Always,
+        cell: |figures| share(figures.mean(figures.blunders.draw_to_loss)),
+    },
 ];
 
-const LEGEND: &str = "\
-result kept  how often the move keeps the best result (win, draw or loss) there is to be had
-score kept   how often it keeps the best final score
-result lost  what it gives away of the result on average: a win is 1, a draw 0, a loss -1
-discs lost   what it gives away of the final score on average, in discs
-win→draw     in how many of the positions it turns a win into a draw
-win→loss     in how many it turns a win into a loss
-draw→loss    in how many it turns a draw into a loss
-";
+fn or_none(value: Option<f64>, show: fn(f64) -> String) -> String {
+    value.map_or_else(|| "-".to_string(), show)
+}
+
+fn share(value: Option<f64>) -> String {
+    or_none(value, percent)
+}
+
+/// The columns of a table's game.
+fn columns(table: &TableFacts) -> impl Iterator<Item = &'static Column> {
+    COLUMNS.iter().filter(|column| column.shown.is_in(table))
+}
 
 /// The roots that a header names; a table can have very many.
 const ROOTS_SHOWN: usize = 4;
 
 /// A set of positions, with what it is called.
-type Set = (Part, &'static str, fn(&FiguresBySet) -> &Figures);
+struct Set {
+    part: Part,
+    title: &'static str,
+    of: fn(&FiguresBySet) -> Option<&Figures>,
+}
 
 const SETS: [Set; 3] = [
-    (Part::All, "All positions, forced moves and passes among them", |sets| &sets.all),
-    (Part::Result, "Positions in which the choice of the move decides the result", |sets| {
-        &sets.decisive_outcome
-    }),
-    (Part::Score, "Positions in which the choice of the move decides the score", |sets| {
-        &sets.decisive_score
-    }),
+    Set {
+        part: Part::All,
+        title: "All positions, forced moves and passes among them",
+        of: |sets| Some(&sets.all),
+    },
+    Set {
+        part: Part::Result,
+        title: "Positions in which the choice of the move decides the result",
+        of: |sets| Some(&sets.decisive_outcome),
+    },
+    Set {
+        part: Part::Score,
+        title: "Positions in which the choice of the move decides the score",
+        of: |sets| sets.decisive_score.as_ref(),
+    },
 ];
 
-/// A set of positions for which figures are laid out by the number of discs.
+impl Set {
+    /// The title; cyclic games know no pass.
+    fn title(&self, table: &TableFacts) -> &'static str {
+        match (self.part, table.has_scores()) {
+            (Part::All, false) => "All positions, forced moves among them",
+            _ => self.title,
+        }
+    }
+}
+
+/// A set of positions for which figures are laid out by layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// All positions.
@@ -55,101 +147,171 @@ pub enum Part {
 }
 
 /// Lays out a report: the table, the policies side by side on each set of positions, a legend, and
-/// each policy by disc count on the sets in `parts`. Ends in a line break.
+/// each policy by layers (discs on the board, or plies from the root) on the sets in `parts`; sets
+/// and layers that the table does not have are left out. Ends in a line break.
 pub fn accuracy_text(report: &AccuracyReport, parts: &[Part]) -> String {
-    let mut text = header(&report.table);
-    for (_, title, of) in SETS {
-        let states = report.policies.first().map_or(0, |policy| of(&policy.total).states);
-        text += &format!("\n{title} ({})\n\n", thousands(states));
-        let mut grid = Grid::headed(&[&[("", "policy")], &FIGURES[..]].concat());
+    let table = &report.table;
+    let headings: Vec<_> = columns(table).map(|column| column.heading).collect();
+    let sets: Vec<&Set> =
+        SETS.iter().filter(|set| set.part != Part::Score || table.has_scores()).collect();
+    let mut text = header(report);
+    for set in &sets {
+        let figures =
+            |policy: &PolicyAccuracy| (set.of)(&policy.total).copied().unwrap_or_default();
+        let states = report.policies.first().map_or(0, |policy| figures(policy).states);
+        text += &format!("\n{} ({})\n\n", set.title(table), thousands(states));
+        let mut grid = Grid::headed(&[&[("", "policy")], &headings[..]].concat());
         for policy in &report.policies {
-            grid.push([vec![policy.policy.clone()], cells(of(&policy.total))].concat());
+            grid.push([vec![policy.policy.clone()], cells(table, &figures(policy))].concat());
         }
         text += &grid.to_text();
     }
-    text += &format!("\n{LEGEND}");
-    for (part, title, of) in SETS {
-        if !parts.contains(&part) {
-            continue;
-        }
-        for policy in &report.policies {
-            text += &format!("\n{title}\n{} by discs before the move\n\n", policy.policy);
-            text += &by_discs(policy, of);
+    text += "\n";
+    for column in columns(table) {
+        let (upper, lower) = column.heading;
+        let name = match upper.ends_with('→') {
+            true => format!("{upper}{lower}"),
+            false => format!("{upper} {lower}"),
+        };
+        text += &format!("{name:<13}{}\n", column.meaning);
+    }
+    for set in sets.iter().filter(|set| parts.contains(&set.part)) {
+        for policy in report.policies.iter().filter(|_| has_layers(report)) {
+            let (_, by) = layer_words(table);
+            text += &format!("\n{}\n{} by {by}\n\n", set.title(table), policy.policy);
+            text += &by_layer(table, policy, set.of);
         }
     }
     text
 }
 
-fn by_discs(policy: &PolicyAccuracy, of: fn(&FiguresBySet) -> &Figures) -> String {
-    let mut grid = Grid::headed(&[&[("", "discs"), ("", "positions")], &FIGURES[..]].concat());
+/// Whether figures are known by layer: tables found by rank do not keep layers.
+fn has_layers(report: &AccuracyReport) -> bool {
+    report.table.has_scores() || report.policies.iter().any(|policy| !policy.layers.is_empty())
+}
+
+/// What layers are counted in, as a heading and in a sentence.
+fn layer_words(table: &TableFacts) -> (&'static str, &'static str) {
+    match table.has_scores() {
+        true => ("discs", "discs before the move"),
+        false => ("plies", "plies from the root"),
+    }
+}
+
+fn by_layer(
+    table: &TableFacts,
+    policy: &PolicyAccuracy,
+    of: fn(&FiguresBySet) -> Option<&Figures>,
+) -> String {
+    let (heading, _) = layer_words(table);
+    let headings: Vec<_> = columns(table).map(|column| column.heading).collect();
+    let mut grid = Grid::headed(&[&[("", heading), ("", "positions")], &headings[..]].concat());
     let mut push = |name: String, figures: &FiguresBySet| {
-        let figures = of(figures);
-        grid.push([vec![name, thousands(figures.states)], cells(figures)].concat());
+        let figures = of(figures).copied().unwrap_or_default();
+        grid.push([vec![name, thousands(figures.states)], cells(table, &figures)].concat());
     };
     for layer in &policy.layers {
-        push(format!("{:>5}", layer.discs), &layer.figures);
+        let (Layer::Discs(number) | Layer::Plies(number)) = layer.layer;
+        push(format!("{number:>5}"), &layer.figures);
     }
     push("all".to_string(), &policy.total);
     grid.to_text()
 }
 
-fn cells(figures: &Figures) -> Vec<String> {
-    let or_none =
-        |value: Option<f64>, show: fn(f64) -> String| value.map_or_else(|| "-".to_string(), show);
-    let blunders = &figures.blunders;
-    vec![
-        or_none(figures.optimal_by_outcome(), percent),
-        or_none(figures.optimal_by_score(), percent),
-        or_none(figures.expected_loss_outcome(), amount),
-        or_none(figures.expected_loss_discs(), amount),
-        or_none(figures.mean(blunders.win_to_draw), percent),
-        or_none(figures.mean(blunders.win_to_loss), percent),
-        or_none(figures.mean(blunders.draw_to_loss), percent),
-    ]
+fn cells(table: &TableFacts, figures: &Figures) -> Vec<String> {
+    columns(table).map(|column| (column.cell)(figures)).collect()
 }
 
-fn header(table: &TableFacts) -> String {
+fn header(report: &AccuracyReport) -> String {
+    let table = &report.table;
     let symmetry = match table.symmetry_order {
         1 => "not folded".to_string(),
         order => format!("folded under {order} symmetries"),
     };
-    let judged = if table.judged_states == table.nonterminal_states {
-        format!("all {} positions with a move to make", thousands(table.judged_states))
-    } else {
-        format!(
-            "{} of the {} positions with a move to make: those whose moves' scores are all proven",
-            thousands(table.judged_states),
-            thousands(table.nonterminal_states)
-        )
-    };
-    let empties = match table.empties.as_str() {
-        "to-winner" => "empty squares go to the winner",
-        _ => "empty squares count for nobody",
-    };
     let mut text = format!(
-        "Table      {}: {} of {}, {symmetry}\n\
-         Positions  {} can be reached (a board and the side to move), {} of them finished games\n",
+        "Table      {}: {} of {}, {symmetry}\n",
         table.name,
         counted(table.rows, "row"),
         table.game,
-        thousands(table.reachable_states),
-        thousands(table.terminal_states),
     );
+    text += &positions(table);
     for root in table.roots.iter().take(ROOTS_SHOWN) {
-        text += &format!("Best play  {}\n", prospects(root, table.roots.len() > 1));
+        text += &format!("Best play  {}\n", prospects(table, root));
     }
     if table.roots.len() > ROOTS_SHOWN {
         let more = (table.roots.len() - ROOTS_SHOWN) as u64;
         text += &format!("           and {} more\n", counted(more, "root"));
     }
-    text += &format!("Scores     {empties}\nFigures    of {judged}\n");
+    text += match (table.repetition.as_deref(), table.empties.as_deref()) {
+        (Some("draw"), _) => "Endless    play without end counts as a draw\n",
+        (Some("second-player-wins"), _) => {
+            "Endless    play without end counts as a win of the second player\n"
+        }
+        (Some(_), _) => "Endless    what play without end counts as is left open\n",
+        (None, Some("to-winner")) => "Scores     empty squares go to the winner\n",
+        (None, _) => "Scores     empty squares count for nobody\n",
+    };
+    text += &format!("Figures    of {}\n", judged(table));
+    if let (false, Some(policy)) = (table.has_scores(), report.policies.first()) {
+        text += &format!(
+            "Plies      are compared in {} of them: won or lost, all distances exact\n",
+            thousands(policy.total.all.timed)
+        );
+    }
     text
 }
 
-/// Who wins from a root, and by how much.
-fn prospects(root: &RootFacts, among_others: bool) -> String {
-    let at = if among_others { format!(" in {}", root.position) } else { String::new() };
+/// What is counted as a position, and how many there are.
+fn positions(table: &TableFacts) -> String {
+    if let Some(reachable) = table.reachable_states {
+        return format!(
+            "Positions  {} can be reached (a board and the side to move), {} of them finished games\n",
+            thousands(reachable),
+            thousands(table.terminal_states),
+        );
+    }
+    let images = match table.symmetry_order {
+        1 => "a position",
+        _ => "a position and its mirror image",
+    };
+    let sides = if table.keeps_sides { "" } else { ", whoever is to move" };
+    format!(
+        "Positions  {}, {} of them finished games\n           a row counts once, for {images}{sides}\n",
+        counted(table.rows, "row"),
+        thousands(table.terminal_states),
+    )
+}
+
+/// Which positions the figures are of.
+fn judged(table: &TableFacts) -> String {
+    if table.judged_states == table.nonterminal_states {
+        return match table.has_scores() {
+            true => format!("all {} positions with a move to make", thousands(table.judged_states)),
+            false => format!(
+                "all {} positions with a move to make; every result is proven",
+                thousands(table.judged_states)
+            ),
+        };
+    }
+    let proven = match table.has_scores() {
+        true => "those whose moves' scores are all proven",
+        false => "those whose moves' results are all proven",
+    };
+    format!(
+        "{} of the {} positions with a move to make: {proven}",
+        thousands(table.judged_states),
+        thousands(table.nonterminal_states)
+    )
+}
+
+/// Who wins from a root, and by how much or how soon.
+fn prospects(table: &TableFacts, root: &RootFacts) -> String {
+    let at = match table.roots.len() {
+        1 => String::new(),
+        _ => format!(" in {}", root.position),
+    };
     let result = match (&root.winner, root.outcome, root.score) {
+        (Some(winner), ..) if !table.has_scores() => format!("{winner} wins{}", when(root)),
         (Some(winner), _, Some(score)) => {
             let discs = counted(u64::from(score.unsigned_abs()), "disc");
             format!("{winner} wins by {discs}")
@@ -163,6 +325,21 @@ fn prospects(root: &RootFacts, among_others: bool) -> String {
         None => String::new(),
     };
     format!("{} to move{at}: {result}{plies}", root.mover)
+}
+
+/// What is proven of when a root is won whose distance is not known exactly.
+fn when(root: &RootFacts) -> String {
+    match (root.distance, root.distance_lower, root.distance_upper) {
+        (Some(_), ..) => String::new(),
+        (None, Some(least), Some(most)) => {
+            format!(", after {least} to {}", number_of_plies(most))
+        }
+        (None, Some(least), None) => {
+            format!(" by play without end, or after {} or more", number_of_plies(least))
+        }
+        (None, None, Some(most)) => format!(" after {} or fewer", number_of_plies(most)),
+        (None, None, None) => " by play without end".to_string(),
+    }
 }
 
 fn number_of_plies(distance: u16) -> String {

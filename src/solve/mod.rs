@@ -8,7 +8,8 @@
 //!   frontier, or discounted;
 //! * [`backup`](Backup) says what one sweep does to one state, [`Sweep`] runs sweeps in one of two
 //!   orders;
-//! * [`verify()`] proves the columns from regenerated moves;
+//! * [`verify()`] proves the columns from regenerated moves, [`cyclic::verify_cyclic`] and
+//!   [`verify_ranked`] those of cyclic games;
 //! * [`Solved`] reads them, [`ByDistance`] counts them;
 //! * [`cyclic`] solves graphs with cycles, by value iteration and by retrograde analysis.
 
@@ -28,8 +29,8 @@ pub use distances::ByDistance;
 pub use iterate::{Run, value_iterate};
 pub use method::Method;
 pub use ranked::{
-    ENDLESS, Proof, RankedError, iterate as iterate_ranked, outcome_of, prove as prove_ranked,
-    retrograde as retrograde_ranked,
+    ENDLESS, RankedError, iterate as iterate_ranked, outcome_of, retrograde as retrograde_ranked,
+    verify_ranked,
 };
 pub use sweep::{Order, Sweep, SweepError};
 pub use verify::{Counterexample, Verified, verify};

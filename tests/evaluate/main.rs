@@ -1,6 +1,9 @@
 //! Figures of policies on the 4×4 board: from the table, from the rules alone, folded or not, on
-//! one thread or two.
+//! one thread or two; and on the tables of the shogi family.
 
+#[path = "../common/mod.rs"]
+mod common;
+mod shogi;
 mod walk;
 
 use std::path::Path;
@@ -9,7 +12,7 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 use walk::Walk;
 use yomikiri::evaluate::{
-    AccuracyReport, Figures, FiguresBySet, Perfect, accuracy, build, judged_positions,
+    AccuracyReport, Figures, FiguresBySet, Layer, Perfect, accuracy, build, judged_positions,
 };
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Game, GameSpec, Layered};
@@ -67,16 +70,21 @@ fn folded() -> &'static (Opened, AccuracyReport) {
     })
 }
 
-fn sets(figures: &FiguresBySet) -> [&Figures; 3] {
-    [&figures.all, &figures.decisive_outcome, &figures.decisive_score]
+/// Those that there are.
+fn sets(figures: &FiguresBySet) -> Vec<&Figures> {
+    let all = [&figures.all, &figures.decisive_outcome];
+    all.into_iter().chain(&figures.decisive_score).collect()
 }
 
-fn numbers(figures: &Figures) -> [f64; 8] {
+fn numbers(figures: &Figures) -> [f64; 11] {
     let blunders = &figures.blunders;
     [
         figures.states as f64,
+        figures.scored as f64,
+        figures.timed as f64,
         figures.optimal_outcome,
         figures.optimal_score,
+        figures.optimal_distance,
         figures.loss_outcome,
         figures.loss_score,
         blunders.win_to_draw,
@@ -86,12 +94,13 @@ fn numbers(figures: &Figures) -> [f64; 8] {
 }
 
 fn assert_close(found: &FiguresBySet, wanted: &FiguresBySet, what: &str) {
+    assert_eq!(sets(found).len(), sets(wanted).len(), "{what}");
     for (set, (found, wanted)) in sets(found).into_iter().zip(sets(wanted)).enumerate() {
         let (found, wanted) = (numbers(found), numbers(wanted));
         // Means are compared, the counts must be equal.
         let states = wanted[0].max(1.0);
         let close = found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() / states < 1e-9);
-        assert!(close && found[0] == wanted[0], "{what}, set {set}: {found:?} for {wanted:?}");
+        assert!(close && found[..3] == wanted[..3], "{what}, set {set}: {found:?} for {wanted:?}");
     }
 }
 
@@ -102,8 +111,8 @@ fn perfect_is_perfect_everywhere() {
     assert_eq!(perfect.total.all.states, JUDGED);
     let layers = perfect.layers.iter().map(|layer| &layer.figures);
     for figures in layers.chain([&perfect.total]).flat_map(sets) {
-        let states = figures.states as f64;
-        assert_eq!(numbers(figures), [states, states, states, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let n = figures.states as f64;
+        assert_eq!(numbers(figures), [n, n, 0.0, n, n, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 }
 
@@ -152,9 +161,9 @@ fn figures_agree_with_a_walk_by_the_rules_alone() {
         assert_eq!(found.policy, name);
         let layers = walk.figures(rule);
         assert_eq!(found.layers.len(), layers.len());
-        let mut total = FiguresBySet::default();
+        let mut total = FiguresBySet::scored();
         for (layer, (discs, wanted)) in found.layers.iter().zip(&layers) {
-            assert_eq!(layer.discs, *discs);
+            assert_eq!(layer.layer, Layer::Discs(*discs));
             assert_close(&layer.figures, wanted, &format!("{name} at {discs} discs"));
             total.add(wanted);
         }
@@ -165,7 +174,7 @@ fn figures_agree_with_a_walk_by_the_rules_alone() {
 #[test]
 fn layers_add_up_to_the_total() {
     for policy in &folded().1.policies {
-        let mut sum = FiguresBySet::default();
+        let mut sum = FiguresBySet::scored();
         policy.layers.iter().for_each(|layer| sum.add(&layer.figures));
         assert_eq!(sum, policy.total);
     }
@@ -180,7 +189,7 @@ fn folding_changes_no_figure() {
     for (a, b) in unfolded.policies.iter().zip(&folded.policies) {
         assert_close(&a.total, &b.total, &a.policy);
         for (a, b) in a.layers.iter().zip(&b.layers) {
-            assert_eq!(a.discs, b.discs);
+            assert_eq!(a.layer, b.layer);
             assert_close(&a.figures, &b.figures, "a layer");
         }
     }
@@ -305,6 +314,7 @@ fn the_report_as_json_says_whose_values_and_what_version() {
     assert_eq!((&root["outcome"], &root["score"]), (&(-1).into(), &(-8).into()));
     let perfect = &json["policies"][3]["total"]["all"];
     assert_eq!(perfect["optimal_by_score"], 1.0);
+    assert!(perfect["optimal_by_distance"].is_null() && perfect["distance_states"] == 0);
     assert_eq!(perfect["blunders"]["win_to_loss"]["share"], 0.0);
     // No position of the first layer is decisive by outcome: an empty set has no means.
     let first = &json["policies"][0]["layers"][0];

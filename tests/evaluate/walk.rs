@@ -100,19 +100,19 @@ impl Walk {
             let chosen = liking.iter().filter(|&&l| l == most).count() as f64;
             let scores: Vec<i32> = after.iter().map(|next| -self.scores[next]).collect();
             let best = *scores.iter().max().unwrap();
-            let mut one = Figures { states: 1, ..Figures::default() };
+            let mut one = Figures { states: 1, scored: 1, ..Figures::default() };
             for (&score, &l) in scores.iter().zip(&liking) {
                 if l == most {
                     count(&mut one, best, score, 1.0 / chosen);
                 }
             }
-            let figures = layers.entry(position.state.discs()).or_default();
+            let figures = layers.entry(position.state.discs()).or_insert_with(FiguresBySet::scored);
             figures.all.add(&one);
             if scores.iter().any(|score| score.signum() != best.signum()) {
                 figures.decisive_outcome.add(&one);
             }
             if scores.iter().any(|&score| score != best) {
-                figures.decisive_score.add(&one);
+                figures.decisive_score.get_or_insert_default().add(&one);
             }
         }
         layers

@@ -97,28 +97,55 @@ pub struct Board {
     pub cells: [Cell; MAX_SQUARES],
     /// How many pieces of each kind the mover and the opponent hold: kind `k` at index `k - 1`.
     pub hands: [[u8; MAX_HAND_KINDS]; 2],
+    /// The squares of the mover's and the opponent's king, which the cells say too; [`NO_SQUARE`]
+    /// for one that has been captured.
+    kings: [u8; 2],
 }
+
+/// Where a captured king stands.
+const NO_SQUARE: u8 = u8::MAX;
 
 impl Board {
     /// Nothing on the board or in hand.
-    pub const EMPTY: Board =
-        Board { cells: [Cell::EMPTY; MAX_SQUARES], hands: [[0; MAX_HAND_KINDS]; 2] };
+    pub const EMPTY: Board = Board {
+        cells: [Cell::EMPTY; MAX_SQUARES],
+        hands: [[0; MAX_HAND_KINDS]; 2],
+        kings: [NO_SQUARE; 2],
+    };
+
+    /// Puts a piece, or nothing, on a square.
+    #[inline]
+    pub fn put(&mut self, square: usize, cell: Cell) {
+        self.cells[square] = cell;
+        if let Some((owner, 0)) = cell.piece() {
+            self.kings[owner.index()] = square as u8;
+        }
+    }
+
+    /// Takes the king of a player off the board, wherever it stood.
+    pub(super) fn lose_king(&mut self, owner: Owner) {
+        self.kings[owner.index()] = NO_SQUARE;
+    }
 
     /// The position as the other player sees it, the board having `squares` squares.
     #[inline]
     pub fn turned(&self, squares: usize) -> Board {
-        let mut turned = Board { hands: [self.hands[1], self.hands[0]], ..Board::EMPTY };
+        let mut turned = Board::EMPTY;
+        turned.hands = [self.hands[1], self.hands[0]];
         let cells = self.cells[..squares].iter().rev();
         for (to, from) in turned.cells[..squares].iter_mut().zip(cells) {
             *to = from.turned();
         }
+        let last = squares as u8 - 1;
+        turned.kings = [self.kings[1], self.kings[0]]
+            .map(|king| if king == NO_SQUARE { NO_SQUARE } else { last - king });
         turned
     }
 
     /// Where the king of a player stands; `None` if it has been captured.
     #[inline]
     pub fn king(&self, owner: Owner) -> Option<usize> {
-        let king = Cell::of(owner, 0);
-        self.cells.iter().position(|&cell| cell == king)
+        let king = self.kings[owner.index()];
+        (king != NO_SQUARE).then_some(usize::from(king))
     }
 }

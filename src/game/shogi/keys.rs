@@ -74,6 +74,13 @@ pub(super) struct Packing<K> {
     cells: [Cell; 32],
     /// Of every square its mirror image.
     mirrored: [u8; MAX_SQUARES],
+    /// By the code of a piece: one in the byte where pieces of its sort are counted, which are the
+    /// mover's king, the kinds that can be held, and the opponent's king.
+    tallied: [u64; 32],
+    /// How many there may be of each kind that can be held, and whether kings are never captured.
+    copies: u8,
+    kings_stay: bool,
+    keeps_sides: bool,
     key: PhantomData<K>,
 }
 
@@ -94,11 +101,15 @@ impl<K: ShogiKey> Packing<K> {
         let (code_bits, stream_bits) = stream_of(variant);
         let bits = Packing::<K>::bits_for(variant).expect("the key has room for the variant");
         let (mut codes, mut cells) = ([0; 32], [Cell::EMPTY; 32]);
+        let mut tallied = [0; 32];
         for kind in 0..kinds {
             for (owner, place) in [(super::Owner::Mover, 0), (super::Owner::Opponent, kinds)] {
                 let cell = Cell::of(owner, kind);
                 codes[usize::from(cell.0)] = (kind + place) as u64;
                 cells[kind + place] = cell;
+                let theirs = kind == 0 && place > 0;
+                let byte = if theirs { hand_kinds + 1 } else { variant.kinds[kind].in_hand };
+                tallied[kind + place] = 1 << (8 * byte);
             }
         }
         let mut mirrored = [0; MAX_SQUARES];
@@ -116,6 +127,10 @@ impl<K: ShogiKey> Packing<K> {
             codes,
             cells,
             mirrored,
+            tallied,
+            copies: variant.copies,
+            kings_stay: variant.ending != Ending::Played,
+            keeps_sides: variant.keeps_sides,
             key: PhantomData,
         }
     }
@@ -175,29 +190,46 @@ impl<K: ShogiKey> Packing<K> {
     pub fn unpack(&self, key: K) -> Option<(Board, Side)> {
         let (mut head, mut stream) = key.split(self.stream_bits);
         let mut board = Board::EMPTY;
+        let mut tally = 0;
         for hand in board.hands.iter_mut().rev() {
-            for count in hand[..self.hand_kinds].iter_mut().rev() {
+            for (place, count) in hand[..self.hand_kinds].iter_mut().enumerate().rev() {
                 *count = (head & 3) as u8;
+                tally += (head & 3) << (8 * (place + 1));
                 head >>= 2;
             }
         }
-        for cell in &mut board.cells[..self.squares] {
+        let occupied = head & ((1 << self.squares) - 1);
+        if occupied.count_ones() > self.stream_bits / self.code_bits {
+            // More pieces than there are.
+            return None;
+        }
+        for square in 0..self.squares {
             if head & 1 == 1 {
                 let code = (stream & ((1 << self.code_bits) - 1)) as usize;
                 if code >= 2 * self.kinds {
                     return None;
                 }
-                *cell = self.cells[code];
+                board.put(square, self.cells[code]);
+                tally += self.tallied[code];
                 stream >>= self.code_bits;
             }
             head >>= 1;
         }
         let side = match head {
             0 => Side::First,
-            1 => Side::Second,
+            1 if self.keeps_sides => Side::Second,
             _ => return None,
         };
-        (stream == 0).then_some((board, side))
+        (stream == 0 && self.can_be(tally)).then_some((board, side))
+    }
+
+    /// Whether there can be a position with so many pieces of every sort.
+    fn can_be(&self, tally: u64) -> bool {
+        let count = |byte: usize| (tally >> (8 * byte)) as u8;
+        let king = |byte: usize| count(byte) == 1 || count(byte) == 0 && !self.kings_stay;
+        king(0)
+            && king(self.hand_kinds + 1)
+            && (1..=self.hand_kinds).all(|kind| count(kind) <= self.copies)
     }
 
     /// What keys and actions mean, in words.

@@ -13,6 +13,7 @@ mod keys;
 mod moves;
 mod notation;
 mod ranking;
+mod reading;
 mod unmoves;
 mod variant;
 
@@ -116,7 +117,7 @@ impl<K: ShogiKey> Game for Shogi<K> {
     }
 
     fn start(&self) -> Position<Board> {
-        notation::read_sfen(self, self.variant.start).expect("the start of a variant is a position")
+        reading::read_sfen(self, self.variant.start).expect("the start of a variant is a position")
     }
 
     fn action_count(&self) -> usize {
@@ -193,9 +194,10 @@ impl<K: ShogiKey> Game for Shogi<K> {
         if symmetry == 0 {
             return *state;
         }
-        let mut image = Board { hands: state.hands, ..Board::EMPTY };
+        let mut image = Board::EMPTY;
+        image.hands = state.hands;
         for square in 0..self.squares() {
-            image.cells[self.mirrored(square)] = state.cells[square];
+            image.put(self.mirrored(square), state.cells[square]);
         }
         image
     }
@@ -252,7 +254,7 @@ impl<K: ShogiKey> Game for Shogi<K> {
         text: &str,
         from: &Position<Board>,
     ) -> Result<Position<Board>, NotationError> {
-        notation::parse_position(self, text, from)
+        reading::parse_position(self, text, from)
     }
 
     fn side_name(&self, side: Side) -> &'static str {
@@ -266,13 +268,15 @@ impl<K: ShogiKey> Game for Shogi<K> {
 impl<K: ShogiKey> Cyclic for Shogi<K> {
     fn end(&self, state: &Board) -> Option<End> {
         match self.moves.king_rule(state) {
-            // The capture of the king is known and still to be played.
-            Some(true) if state.king(Owner::Opponent).is_some() => {
-                Some(End { outcome: Outcome::Win, plies: 1 })
+            // Adjudicated, the capture of the king is known and still to be played.
+            Some(true) => {
+                let plies = u16::from(self.variant.ending == Ending::Adjudicated);
+                Some(End { outcome: Outcome::Win, plies })
             }
-            Some(true) => Some(End { outcome: Outcome::Win, plies: 0 }),
             Some(false) => Some(End { outcome: Outcome::Loss, plies: 0 }),
-            None if self.is_terminal(state) => Some(End { outcome: Outcome::Loss, plies: 0 }),
+            None if !self.moves.visit_undecided(state, |_| true) => {
+                Some(End { outcome: Outcome::Loss, plies: 0 })
+            }
             None => None,
         }
     }

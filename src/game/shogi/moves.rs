@@ -211,11 +211,13 @@ impl Moves {
 
     /// Calls `visit` with the mover's legal moves in ascending order of their actions until it says
     /// to stop; tells whether it did.
-    pub fn visit(&self, board: &Board, mut visit: impl FnMut(Move) -> bool) -> bool {
+    pub fn visit(&self, board: &Board, visit: impl FnMut(Move) -> bool) -> bool {
+        self.king_rule(board).is_none() && self.visit_undecided(board, visit)
+    }
+
+    /// The same on a board on which [`Moves::king_rule`] has found no end.
+    pub fn visit_undecided(&self, board: &Board, mut visit: impl FnMut(Move) -> bool) -> bool {
         let mate = self.variant.ending == Ending::Mate;
-        if self.king_rule(board).is_some() {
-            return false;
-        }
         let king = board.king(Owner::Mover).unwrap_or(MAX_SQUARES);
         let checked = mate && self.in_check(board, Owner::Mover);
         let shields = if mate && king < MAX_SQUARES { self.shields(board, king) } else { 0 };
@@ -306,8 +308,8 @@ impl Moves {
 
     fn leaves_king_safe(&self, board: &Board, from: usize, to: usize) -> bool {
         let mut after = *board;
-        after.cells[to] = after.cells[from];
         after.cells[from] = Cell::EMPTY;
+        after.put(to, board.cells[from]);
         !self.in_check(&after, Owner::Mover)
     }
 
@@ -341,19 +343,19 @@ impl Moves {
                 let (from, to) = (usize::from(from), usize::from(to));
                 let taken = after.cells[to];
                 if !taken.is_empty() {
-                    let kind = self.variant.kinds[taken.kind()].in_hand;
                     // A captured king is gone: it is held by nobody.
-                    if kind > 0 {
-                        after.hands[0][kind - 1] += 1;
+                    match self.variant.kinds[taken.kind()].in_hand {
+                        0 => after.lose_king(Owner::Opponent),
+                        kind => after.hands[0][kind - 1] += 1,
                     }
                 }
                 let kind = after.cells[from].kind();
-                after.cells[from] = Cell::EMPTY;
                 let kind = match self.variant.kinds[kind].promotes_to {
                     Some(promoted) if promotes => promoted,
                     _ => kind,
                 };
-                after.cells[to] = Cell::of(Owner::Mover, kind);
+                after.cells[from] = Cell::EMPTY;
+                after.put(to, Cell::of(Owner::Mover, kind));
             }
             Move::Drop { kind, to } => {
                 after.hands[0][usize::from(kind) - 1] -= 1;

@@ -15,37 +15,76 @@
 
 use super::board::{Board, Cell, Owner};
 use super::moves::{Squares, bits};
-use super::variant::{Ending, MAX_SQUARES, Variant};
+use super::variant::{Ending, MAX_HAND_KINDS, MAX_PIECES, Variant};
 
 /// No pair of kings.
 const NO_PAIR: u8 = u8::MAX;
+/// No such cohort: more pieces than there are, or than there is room for.
+const NO_COHORT: u32 = u32::MAX;
+/// The most squares of a board whose positions are ranked: sets of squares are indices into tables.
+const MOST_SQUARES: usize = 12;
+/// Bits of the field in which the pieces of one kind are counted, and how many such counts there are:
+/// at most six sorts of piece (in either hand, on the board with either owner, promoted or not), each
+/// a digit to base 3.
+const FIELD: u32 = 10;
+const COUNTS: usize = 3usize.pow(6);
+
+/// How many squares are in a set. The processors that this must run on cannot all count bits.
+static SIZES: [u8; 1 << MOST_SQUARES] = sizes();
+
+const fn sizes() -> [u8; 1 << MOST_SQUARES] {
+    let mut sizes = [0; 1 << MOST_SQUARES];
+    let mut set = 1;
+    while set < sizes.len() {
+        sizes[set] = sizes[set / 2] + (set % 2) as u8;
+        set += 1;
+    }
+    sizes
+}
+
+fn size(set: Squares) -> u32 {
+    u32::from(SIZES[set as usize])
+}
 
 /// The numbers of a variant's positions.
 #[derive(Clone, Debug)]
 pub(super) struct Ranking {
     squares: usize,
     hand_kinds: usize,
-    mirrored: [u8; MAX_SQUARES],
-    /// By the squares of the mover's and of the opponent's king: the number of the pair of them or
-    /// of their mirror images, and whether it is that of the images.
-    pairs: Vec<(u8, bool)>,
+    /// Of every set of squares its mirror image.
+    images: Vec<u16>,
+    /// By the squares of the mover's and of the opponent's king.
+    pairs: Vec<Pair>,
     /// The squares of each pair.
     kings: Vec<(u8, u8)>,
     /// Placements with one pair of kings, all cohorts together.
     placements: u32,
-    /// By the number that a cohort's counts make: its place in `cohorts`.
-    cohort_of: Vec<u16>,
+    /// What a piece on the board adds to the counts, by its cell, and one in hand.
+    weights: [u64; 32],
+    hand_weights: [[u64; MAX_HAND_KINDS]; 2],
+    /// By kind and the count of its pieces: which of the ways to have two of the kind it is.
+    ways: Vec<[u8; COUNTS]>,
+    /// How many ways there are for each kind.
+    way_counts: Vec<u32>,
+    /// By the ways of all kinds: the cohort.
+    cohort_of: Vec<u32>,
     cohorts: Vec<Cohort>,
-    /// For each kind that can be held, by the cell of a piece of it: the weight of that piece in the
-    /// number that the counts make.
-    weights: [u32; 32],
-    hand_weights: [[u32; super::MAX_HAND_KINDS]; 2],
-    /// The cells that pieces but the kings can be, in the order of the groups.
-    group_cells: Vec<Cell>,
+    /// The first placement of each cohort.
+    firsts: Vec<u32>,
+}
+
+/// A pair of kings.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    number: u8,
+    /// The number is that of the mirror images.
+    image: bool,
+    /// The mirror leaves both where they are.
+    still: bool,
 }
 
 /// Like pieces on the board.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Group {
     cell: Cell,
     count: u8,
@@ -54,129 +93,129 @@ struct Group {
 }
 
 /// What pieces there are where, the kings left out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Cohort {
-    /// The number of its first placement.
-    first: u32,
     /// The groups that are not empty.
-    groups: Vec<Group>,
-    hands: [[u8; super::MAX_HAND_KINDS]; 2],
+    groups: [Group; MAX_PIECES],
+    group_count: u8,
+    hands: [[u8; MAX_HAND_KINDS]; 2],
+}
+
+impl Cohort {
+    #[inline]
+    fn groups(&self) -> &[Group] {
+        &self.groups[..usize::from(self.group_count)]
+    }
 }
 
 impl Ranking {
     /// The ranking of a variant's positions; `None` where there are too many to be numbered in 32
     /// bits, or where kings are not captured.
     pub fn new(variant: &Variant) -> Option<Ranking> {
-        if variant.ending != Ending::Adjudicated || variant.copies != 2 {
+        let (squares, hand_kinds) = (variant.squares(), variant.hand_kinds());
+        let fits = squares <= MOST_SQUARES && FIELD as usize * hand_kinds <= 64;
+        if variant.ending != Ending::Adjudicated || variant.copies != 2 || !fits {
             return None;
         }
-        let (squares, hand_kinds) = (variant.squares(), variant.hand_kinds());
-        let mut mirrored = [0; MAX_SQUARES];
-        for (square, image) in mirrored.iter_mut().enumerate().take(squares) {
+        let mirrored = |square: usize| {
             let column = square % variant.columns;
-            *image = (square - column + variant.columns - 1 - column) as u8;
-        }
-        let (pairs, kings) = king_pairs(squares, variant.columns, &mirrored);
+            square - column + variant.columns - 1 - column
+        };
+        let image = |set: Squares| bits(set).fold(0, |image, square| image | 1 << mirrored(square));
+        let (pairs, kings) = king_pairs(squares, variant.columns, mirrored);
         let mut ranking = Ranking {
             squares,
             hand_kinds,
-            mirrored,
+            images: (0..1 << squares).map(image).collect(),
             pairs,
             kings,
             placements: 0,
+            weights: [0; 32],
+            hand_weights: [[0; MAX_HAND_KINDS]; 2],
+            ways: vec![[0; COUNTS]; hand_kinds],
+            way_counts: Vec::new(),
             cohort_of: Vec::new(),
             cohorts: Vec::new(),
-            weights: [0; 32],
-            hand_weights: [[0; super::MAX_HAND_KINDS]; 2],
-            group_cells: Vec::new(),
+            firsts: Vec::new(),
         };
         ranking.number_cohorts(variant)?;
-        (ranking.placements as u64 * ranking.kings.len() as u64 <= u64::from(u32::MAX))
-            .then_some(ranking)
+        let ranks = u64::from(ranking.placements) * ranking.kings.len() as u64;
+        u32::try_from(ranks).ok().map(|_| ranking)
     }
 
-    /// Numbers the cohorts: the count of each sort of piece is a digit to base 3.
+    /// Numbers the cohorts.
     fn number_cohorts(&mut self, variant: &Variant) -> Option<()> {
-        let mut digits = 0;
-        let mut weight = || {
-            digits += 1;
-            3u32.checked_pow(digits - 1)
-        };
+        let mut ways_of_kinds = Vec::new();
         for kind in 1..=self.hand_kinds {
-            for owner in [Owner::Mover, Owner::Opponent] {
-                self.hand_weights[owner.index()][kind - 1] = weight()?;
-            }
-            for form in std::iter::once(kind).chain(variant.kinds[kind].promotes_to) {
-                for owner in [Owner::Mover, Owner::Opponent] {
-                    let cell = Cell::of(owner, form);
-                    self.weights[usize::from(cell.0)] = weight()?;
-                    self.group_cells.push(cell);
+            let field = 1u64 << (FIELD * (kind as u32 - 1));
+            let sorts = sorts_of(variant, kind);
+            for (digit, sort) in sorts.iter().enumerate() {
+                let weight = field * 3u64.pow(digit as u32);
+                match sort {
+                    Sort::Held(owner) => self.hand_weights[owner.index()][kind - 1] = weight,
+                    Sort::Placed(cell) => self.weights[usize::from(cell.0)] = weight,
                 }
             }
-        }
-        let numbers = 3usize.checked_pow(digits).filter(|&numbers| numbers <= 1 << 26)?;
-        self.cohort_of = vec![u16::MAX; numbers];
-        let mut counts = vec![0; digits as usize];
-        self.each_cohort(variant, 1, 0, &mut counts, 0)
-    }
-
-    /// Adds the cohorts whose counts of kinds below `kind` are given; `at` is the place of the
-    /// kind's first count and `number` what the counts so far make.
-    fn each_cohort(
-        &mut self,
-        variant: &Variant,
-        kind: usize,
-        at: usize,
-        counts: &mut [u8],
-        number: u32,
-    ) -> Option<()> {
-        if kind > self.hand_kinds {
-            return self.add_cohort(variant, counts, number);
-        }
-        let sorts = if variant.kinds[kind].promotes_to.is_some() { 6 } else { 4 };
-        for first in 0..sorts {
-            for second in first..sorts {
-                counts[at..at + sorts].fill(0);
-                counts[at + first] += 1;
-                counts[at + second] += 1;
-                let more = 3u32.pow((at + first) as u32) + 3u32.pow((at + second) as u32);
-                self.each_cohort(variant, kind + 1, at + sorts, counts, number + more)?;
+            let mut ways = Vec::new();
+            for first in 0..sorts.len() {
+                for second in first..sorts.len() {
+                    let count = 3usize.pow(first as u32) + 3usize.pow(second as u32);
+                    self.ways[kind - 1][count] = ways.len() as u8;
+                    ways.push([sorts[first], sorts[second]]);
+                }
             }
+            self.way_counts.push(ways.len() as u32);
+            ways_of_kinds.push(ways);
         }
-        counts[at..at + sorts].fill(0);
+        let all: u32 = self.way_counts.iter().product();
+        for number in 0..all {
+            let (mut rest, mut pieces) = (number, Vec::new());
+            for ways in ways_of_kinds.iter().rev() {
+                pieces.push(ways[rest as usize % ways.len()]);
+                rest /= ways.len() as u32;
+            }
+            pieces.reverse();
+            self.add_cohort(&pieces)?;
+        }
         Some(())
     }
 
-    fn add_cohort(&mut self, variant: &Variant, counts: &[u8], number: u32) -> Option<()> {
-        let mut hands = [[0; super::MAX_HAND_KINDS]; 2];
-        let mut groups = Vec::new();
+    /// Adds the cohort in which the two pieces of each kind are of these sorts.
+    fn add_cohort(&mut self, pieces: &[[Sort; 2]]) -> Option<()> {
+        let mut cohort = Cohort {
+            groups: [Group::default(); MAX_PIECES],
+            group_count: 0,
+            hands: [[0; MAX_HAND_KINDS]; 2],
+        };
         let mut free = self.squares as u32 - 2;
-        let (mut ways_of_all, mut at) = (1u32, 0);
-        for kind in 1..=self.hand_kinds {
-            hands[0][kind - 1] = counts[at];
-            hands[1][kind - 1] = counts[at + 1];
-            at += 2;
-            for form in std::iter::once(kind).chain(variant.kinds[kind].promotes_to) {
-                for owner in [Owner::Mover, Owner::Opponent] {
-                    let count = counts[at];
-                    at += 1;
-                    if count == 0 {
-                        continue;
-                    }
-                    if free < u32::from(count) {
-                        // More pieces than squares: such positions do not exist.
-                        return Some(());
-                    }
-                    let ways = if count == 1 { free } else { free * (free - 1) / 2 };
-                    groups.push(Group { cell: Cell::of(owner, form), count, ways });
-                    free -= u32::from(count);
-                    ways_of_all = ways_of_all.checked_mul(ways)?;
+        let mut all_ways = 1u32;
+        for (kind, [first, second]) in pieces.iter().enumerate() {
+            for sort in [first, second] {
+                if let Sort::Held(owner) = sort {
+                    cohort.hands[owner.index()][kind] += 1;
                 }
             }
+            let pair = first == second;
+            let placed = if pair { &[*first][..] } else { &[*first, *second][..] };
+            for sort in placed {
+                let Sort::Placed(cell) = *sort else { continue };
+                let count = if pair { 2 } else { 1 };
+                if free < u32::from(count) {
+                    // More pieces than squares: there are no such positions.
+                    self.cohort_of.push(NO_COHORT);
+                    return Some(());
+                }
+                let ways = if pair { free * (free - 1) / 2 } else { free };
+                cohort.groups[usize::from(cohort.group_count)] = Group { cell, count, ways };
+                cohort.group_count += 1;
+                free -= u32::from(count);
+                all_ways = all_ways.checked_mul(ways)?;
+            }
         }
-        self.cohort_of[number as usize] = u16::try_from(self.cohorts.len()).ok()?;
-        self.cohorts.push(Cohort { first: self.placements, groups, hands });
-        self.placements = self.placements.checked_add(ways_of_all)?;
+        self.cohort_of.push(self.cohorts.len() as u32);
+        self.cohorts.push(cohort);
+        self.firsts.push(self.placements);
+        self.placements = self.placements.checked_add(all_ways)?;
         Some(())
     }
 
@@ -189,108 +228,124 @@ impl Ranking {
     /// has won, or pieces are).
     #[inline]
     pub fn rank(&self, board: &Board) -> Option<u32> {
-        let mut sets = [0 as Squares; 32];
-        let mut number = 0;
+        let (own, their) = (board.king(Owner::Mover)?, board.king(Owner::Opponent)?);
+        let pair = self.pairs[own * self.squares + their];
+        let mut sets = [0u16; 32];
+        let mut counts = 0;
         for (square, cell) in board.cells[..self.squares].iter().enumerate() {
             let code = usize::from(cell.0 & 31);
             sets[code] |= 1 << square;
-            number += self.weights[code];
+            counts += self.weights[code];
         }
         for (hand, weights) in board.hands.iter().zip(&self.hand_weights) {
             for (count, weight) in hand[..self.hand_kinds].iter().zip(weights) {
-                number += u32::from(*count) * weight;
+                counts += u64::from(*count) * weight;
             }
         }
-        let own = sets[usize::from(Cell::of(Owner::Mover, 0).0)].trailing_zeros() as usize;
-        let their = sets[usize::from(Cell::of(Owner::Opponent, 0).0)].trailing_zeros() as usize;
-        if own.max(their) >= self.squares {
+        let mut number = 0;
+        for (ways, of_all) in self.ways.iter().zip(&self.way_counts) {
+            let count = (counts & ((1 << FIELD) - 1)) as usize;
+            number = number * of_all + u32::from(*ways.get(count)?);
+            counts >>= FIELD;
+        }
+        let cohort = self.cohort_of[number as usize];
+        if pair.number == NO_PAIR || cohort == NO_COHORT {
             return None;
         }
-        let (pair, image) = self.pairs[own * self.squares + their];
-        let cohort = self.cohorts.get(usize::from(*self.cohort_of.get(number as usize)?))?;
-        if pair == NO_PAIR {
-            return None;
+        let first = u32::from(pair.number) * self.placements + self.firsts[cohort as usize];
+        let cohort = &self.cohorts[cohort as usize];
+        let kings = 1 << own | 1 << their;
+        let place = if pair.image {
+            self.place_image(cohort, kings, &sets)
+        } else {
+            place(cohort, self.all() & !kings, |cell| Squares::from(sets[cell]))
+        };
+        if pair.still {
+            return Some(first + place.min(self.place_image(cohort, kings, &sets)));
         }
-        let first = u32::from(pair) * self.placements + cohort.first;
-        let still = |king: usize| usize::from(self.mirrored[king]) == king;
-        if still(own) && still(their) {
-            let (one, other) = (self.place(cohort, &sets), self.place(cohort, &self.mirror(&sets)));
-            return Some(first + one.min(other));
-        }
-        Some(
-            first
-                + if image {
-                    self.place(cohort, &self.mirror(&sets))
-                } else {
-                    self.place(cohort, &sets)
-                },
-        )
+        Some(first + place)
     }
 
-    fn mirror(&self, sets: &[Squares; 32]) -> [Squares; 32] {
-        let mut images = [0; 32];
-        for &cell in &self.group_cells {
-            let set = sets[usize::from(cell.0)];
-            images[usize::from(cell.0)] =
-                bits(set).fold(0, |image, square| image | 1 << self.mirrored[square]);
-        }
-        for king in [Owner::Mover, Owner::Opponent].map(|owner| usize::from(Cell::of(owner, 0).0)) {
-            images[king] = 1 << self.mirrored[sets[king].trailing_zeros() as usize];
-        }
-        images
+    fn all(&self) -> Squares {
+        (1 << self.squares) - 1
     }
 
-    /// The number of a placement in its cohort.
-    #[inline]
-    fn place(&self, cohort: &Cohort, sets: &[Squares; 32]) -> u32 {
-        let kings = [Owner::Mover, Owner::Opponent].map(|o| sets[usize::from(Cell::of(o, 0).0)]);
-        let mut free = ((1 << self.squares) - 1) & !(kings[0] | kings[1]);
-        let mut place = 0;
-        for group in &cohort.groups {
-            let set = sets[usize::from(group.cell.0)];
-            let nth = |square: u32| (free & ((1 << square) - 1)).count_ones();
-            let mut way = nth(set.trailing_zeros());
-            if group.count == 2 {
-                let second = nth(Squares::BITS - 1 - set.leading_zeros());
-                way += second * (second - 1) / 2;
-            }
-            place = place * group.ways + way;
-            free &= !set;
-        }
-        place
+    /// The number of the mirror image's placement.
+    fn place_image(&self, cohort: &Cohort, kings: Squares, sets: &[u16; 32]) -> u32 {
+        let image = |set: u16| Squares::from(self.images[usize::from(set)]);
+        let free = self.all() & !image(kings as u16);
+        place(cohort, free, |cell| image(sets[cell]))
     }
 
     /// The position of a rank below [`Ranking::len`].
     pub fn unrank(&self, rank: u32) -> Board {
         let (own, their) = self.kings[(rank / self.placements) as usize];
         let rest = rank % self.placements;
-        let after = self.cohorts.partition_point(|cohort| cohort.first <= rest);
-        let cohort = &self.cohorts[after - 1];
-        let mut place = rest - cohort.first;
-        let mut ways = [0; super::variant::MAX_PIECES];
-        for (way, group) in ways.iter_mut().zip(&cohort.groups).rev() {
+        let cohort = self.firsts.partition_point(|&first| first <= rest) - 1;
+        let mut place = rest - self.firsts[cohort];
+        let cohort = &self.cohorts[cohort];
+        let mut ways = [0; MAX_PIECES];
+        for (way, group) in ways.iter_mut().zip(cohort.groups()).rev() {
             *way = place % group.ways;
             place /= group.ways;
         }
-        let mut board = Board { hands: cohort.hands, ..Board::EMPTY };
-        board.cells[usize::from(own)] = Cell::of(Owner::Mover, 0);
-        board.cells[usize::from(their)] = Cell::of(Owner::Opponent, 0);
-        let mut free: Squares = ((1 << self.squares) - 1) & !(1 << own | 1 << their);
-        for (&way, group) in ways.iter().zip(&cohort.groups) {
+        let mut board = Board::EMPTY;
+        board.hands = cohort.hands;
+        board.put(usize::from(own), Cell::of(Owner::Mover, 0));
+        board.put(usize::from(their), Cell::of(Owner::Opponent, 0));
+        let mut free = self.all() & !(1 << own | 1 << their);
+        for (&way, group) in ways.iter().zip(cohort.groups()) {
             let mut taken = 0;
             if group.count == 2 {
-                // The larger number of the pair is the largest whose triangle is not above.
-                let second = (1..).take_while(|n| n * (n + 1) / 2 <= way).last().unwrap_or(0) + 1;
+                // The larger number of the two is the largest whose triangle is not above.
+                let mut second = 1;
+                while second * (second + 1) / 2 <= way {
+                    second += 1;
+                }
                 taken |= 1 << nth_square(free, second);
                 taken |= 1 << nth_square(free, way - second * (second - 1) / 2);
             } else {
                 taken |= 1 << nth_square(free, way);
             }
-            bits(taken).for_each(|square| board.cells[square] = group.cell);
+            bits(taken).for_each(|square| board.put(square, group.cell));
             free &= !taken;
         }
         board
     }
+}
+
+/// The number of a placement in its cohort, of which `set_of` gives the squares of each cell.
+#[inline]
+fn place(cohort: &Cohort, mut free: Squares, set_of: impl Fn(usize) -> Squares) -> u32 {
+    let mut place = 0;
+    for group in cohort.groups() {
+        let set = set_of(usize::from(group.cell.0 & 31));
+        // The free squares below the lowest of the set, and below the highest.
+        let lowest = set & set.wrapping_neg();
+        let mut way = size(free & lowest.wrapping_sub(1));
+        if group.count == 2 {
+            let second = size(free & (set ^ lowest).wrapping_sub(1));
+            way += second * (second - 1) / 2;
+        }
+        place = place * group.ways + way;
+        free &= !set;
+    }
+    place
+}
+
+/// Where a piece of a kind is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    Held(Owner),
+    Placed(Cell),
+}
+
+/// Everywhere a piece of a kind can be; the order is part of the ranking.
+fn sorts_of(variant: &Variant, kind: usize) -> Vec<Sort> {
+    let owners = [Owner::Mover, Owner::Opponent];
+    let forms = std::iter::once(kind).chain(variant.kinds[kind].promotes_to);
+    let placed = forms.flat_map(|form| owners.map(|owner| Sort::Placed(Cell::of(owner, form))));
+    owners.map(Sort::Held).into_iter().chain(placed).collect()
 }
 
 /// The `n`th square of a set, from 0.
@@ -301,22 +356,23 @@ fn nth_square(mut set: Squares, n: u32) -> usize {
     set.trailing_zeros() as usize
 }
 
-/// By squares of the mover's and the opponent's king the number of the pair, and the pairs.
+/// By squares of the mover's and the opponent's king the pair, and the squares of every pair.
 fn king_pairs(
     squares: usize,
     columns: usize,
-    mirrored: &[u8; MAX_SQUARES],
-) -> (Vec<(u8, bool)>, Vec<(u8, u8)>) {
-    let mut pairs = vec![(NO_PAIR, false); squares * squares];
+    mirrored: impl Fn(usize) -> usize,
+) -> (Vec<Pair>, Vec<(u8, u8)>) {
+    let none = Pair { number: NO_PAIR, image: false, still: false };
+    let mut pairs = vec![none; squares * squares];
     let mut kings = Vec::new();
     // Row 0 is the farthest from the mover.
     for own in columns..squares {
         for their in (0..squares).filter(|&their| their != own) {
-            let image = (usize::from(mirrored[own]), usize::from(mirrored[their]));
+            let image = (mirrored(own), mirrored(their));
             if (own, their) <= image {
-                let number = kings.len() as u8;
-                pairs[image.0 * squares + image.1] = (number, true);
-                pairs[own * squares + their] = (number, false);
+                let (number, still) = (kings.len() as u8, (own, their) == image);
+                pairs[image.0 * squares + image.1] = Pair { number, image: true, still };
+                pairs[own * squares + their] = Pair { number, image: false, still };
                 kings.push((own as u8, their as u8));
             }
         }

@@ -48,8 +48,8 @@ impl Moves {
         visit: &mut impl FnMut(Board),
     ) {
         let mut before = *after;
-        before.cells[from] = Cell::of(Owner::Mover, was);
         before.cells[to] = Cell::EMPTY;
+        before.put(from, Cell::of(Owner::Mover, was));
         visit(before);
         for held in 1..=self.variant().hand_kinds() {
             if after.hands[0][held - 1] == 0 {

@@ -64,12 +64,14 @@
 //! monotone.
 
 mod columns;
+mod fate;
 mod graph;
 mod iterate;
 mod links;
 mod prospect;
 mod retrograde;
 mod table;
+mod verify;
 
 #[cfg(test)]
 mod reference;
@@ -82,6 +84,7 @@ pub use iterate::iterate;
 pub use prospect::{Interval, Prospect};
 pub use retrograde::retrograde;
 pub use table::{solve_cyclic, solve_ranked};
+pub use verify::verify_cyclic;
 
 /// What one sweep changed, or in [`retrograde`] one distance to the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -5,7 +5,7 @@ use proptest::sample::Index;
 
 use super::reference::{Kind, Toy, ToyState, Value, by_attractors, by_sweeps, classes, spelled};
 use super::*;
-use crate::game::Outcome;
+use crate::game::{Outcome, Repetition};
 
 fn both_roads(toy: &Toy) -> [CyclicSolution; 2] {
     toy.with_graph(|graph| {

@@ -12,6 +12,8 @@
 //!
 //! What neither decides can be played on for ever.
 
+mod verify;
+
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Instant;
 
@@ -21,6 +23,8 @@ use crate::game::{End, Outcome};
 use crate::graph::{Ranked, RankedMove, RankedMoves, ones_of};
 use crate::progress::Progress;
 use crate::table::SweepRecord;
+
+pub use verify::verify_ranked;
 
 /// What `distance` holds in a ranked table where no end can be forced.
 pub const ENDLESS: u8 = u8::MAX;
@@ -349,109 +353,4 @@ impl Bytes<'_> {
                 .map(|won| won + 1),
         }
     }
-}
-
-/// What is wrong with a solved ranked table: the first rank whose moves or distance do not follow
-/// from the rules and the distances of its successors, and why.
-pub fn prove(
-    ranked: &Ranked,
-    moves: &dyn RankedMoves,
-    distances: Option<&[u8]>,
-    progress: &dyn Progress,
-) -> Proof {
-    progress.begin("proving", Some(ranked.rows() as u64));
-    let words = ranked.words();
-    let start = moves.start();
-    words
-        .par_chunks(WORDS)
-        .enumerate()
-        .map(|(chunk, words)| {
-            let (mut proof, mut room, mut before) = (Proof::default(), Vec::new(), Vec::new());
-            for (at, &word) in words.iter().enumerate() {
-                let first = ((chunk * WORDS + at) * 64) as u32;
-                for bit in ones_of(word) {
-                    let rank = first + bit;
-                    proof.states += 1;
-                    let own = Some(rank) == start || {
-                        moves.predecessors(rank, &mut before);
-                        before.iter().any(|&b| ranked.contains(b))
-                    };
-                    let what = match own {
-                        true => prove_one(ranked, moves, distances, rank, &mut room),
-                        false => Err("no position of the table leads to it".to_string()),
-                    };
-                    match what {
-                        Ok(edges) => proof.edges += edges,
-                        Err(what) => {
-                            proof.wrong = Some((rank, what));
-                            return proof;
-                        }
-                    }
-                }
-            }
-            progress.advance(proof.states);
-            proof
-        })
-        .reduce(Proof::default, Proof::join)
-}
-
-/// What [`prove`] found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Proof {
-    /// How many states were looked at.
-    pub states: u64,
-    /// How many moves they have.
-    pub edges: u64,
-    /// The first rank that is wrong, and why.
-    pub wrong: Option<(u32, String)>,
-}
-
-impl Proof {
-    fn join(self, other: Proof) -> Proof {
-        Proof {
-            states: self.states + other.states,
-            edges: self.edges + other.edges,
-            wrong: match (self.wrong, other.wrong) {
-                (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
-                (a, b) => a.or(b),
-            },
-        }
-    }
-}
-
-/// Proves one state; gives how many moves it has.
-fn prove_one(
-    ranked: &Ranked,
-    moves: &dyn RankedMoves,
-    distances: Option<&[u8]>,
-    rank: u32,
-    room: &mut Vec<RankedMove>,
-) -> Result<u64, String> {
-    let end = moves.expand(rank, room);
-    let mut rows = Vec::with_capacity(room.len());
-    for m in room.iter() {
-        let row = m.rank.and_then(|rank| ranked.row(rank));
-        rows.push(row.ok_or("one of its moves leads out of the table")?);
-    }
-    let Some(distances) = distances else { return Ok(rows.len() as u64) };
-    let own = ranked.row(rank).and_then(|row| distances.get(row).copied());
-    let found = own.ok_or("it has no distance")?;
-    let wanted = match end {
-        Some(end) => byte_of(end).map_err(|error| error.to_string())?,
-        None => {
-            let after: Vec<u8> = rows.iter().map(|&row| distances[row]).collect();
-            let lost =
-                after.iter().copied().filter(|&d| outcome_of(d) == Some(Outcome::Loss)).min();
-            let all_won = after.iter().all(|&d| outcome_of(d) == Some(Outcome::Win));
-            match (lost, all_won) {
-                (Some(lost), _) => lost + 1,
-                (None, true) => after.iter().max().map_or(ENDLESS, |won| won + 1),
-                (None, false) => ENDLESS,
-            }
-        }
-    };
-    if found != wanted {
-        return Err(format!("its distance is {found}, its successors give {wanted}"));
-    }
-    Ok(rows.len() as u64)
 }

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Animal shogi whole: enumerated, solved, its totals held against the published ones, and what
+# docs/results.md says of it. Takes some minutes, 2 GB of memory and 1.4 GB of disk (332 MB stay).
+#   bash benches/animal-shogi.sh [DIR]      (after cargo build --release)
+set -euo pipefail
+here="$(cd "$(dirname "$0")" && pwd)"
+root=${1:-$(mktemp -d)}
+
+python3 - "$here/../target/release/solver" "$root" "$here/../tests/data/animal-shogi.json" <<'PY'
+import json, os, resource, subprocess, sys, time
+
+solver, root, truth = sys.argv[1:]
+truth = json.load(open(truth))
+
+def run(*args):
+    begin = time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([solver, "--tables", root, "-q", *args], check=True,
+                          stdout=subprocess.PIPE, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"{args[0]}: {time.perf_counter() - begin:.0f} s, {cpu:.0f} s of processors; "
+          f"no process above {after.ru_maxrss / 2**20:.2f} GiB so far", flush=True)
+    return done.stdout
+
+made = json.loads(run("enumerate", "--game", "animal-shogi", "--json"))["manifest"]
+counts = made["counts"]
+assert counts["table"]["states"] == truth["total"]
+assert counts["terminals_won"] == truth["catch"]
+assert counts["table"]["terminals"] == truth["catch"] + truth["try_"]
+assert counts["table"]["transitions"] == truth["edges"]
+for ply, (total, catch, tried, _) in zip(made["layers"], truth["new_at_ply_total_catch_try_nonterminal"]):
+    assert ply["table"]["states"] == total and ply["terminals_won"] == catch
+    assert ply["table"]["terminals"] == catch + tried
+
+solution = json.loads(run("value-iterate", "animal-shogi", "--json"))["solution"]
+root_value = solution["roots"][0]
+assert (root_value["outcome"], root_value["distance"]) == (-1, truth["root"]["distance"])
+
+plies = json.loads(run("info", "animal-shogi", "--by-distance", "--json"))["by_distance"]
+print(json.dumps(plies)[:300])
+
+size = sum(os.path.getsize(os.path.join(root, "animal-shogi", name))
+           for name in os.listdir(os.path.join(root, "animal-shogi")))
+assert size <= 350e6, size
+print(f"the table has {size / 1e6:.1f} MB")
+PY

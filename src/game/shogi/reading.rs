@@ -1,0 +1,508 @@
+//! Text read as a position: SFEN, moves in USI, drawn boards.
+
+use super::Shogi;
+use super::board::{Board, Cell, Owner};
+use super::keys::ShogiKey;
+use super::notation::{sfen, square_name};
+use super::variant::{Ending, Promotion, Variant};
+use crate::game::{Game, NotationError, Position, Side};
+
+fn wrong<T>(what: impl Into<String>) -> Result<T, NotationError> {
+    Err(NotationError::new(what))
+}
+
+/// Reads SFEN, `start` (which is `from`), `startpos`, moves played from `from`, USI's `position`
+/// line, or a drawn board.
+pub(super) fn parse_position<K: ShogiKey>(
+    game: &Shogi<K>,
+    text: &str,
+    from: &Position<Board>,
+) -> Result<Position<Board>, NotationError> {
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    if is_drawn(text, &words) {
+        return read_diagram(game, text);
+    }
+    if is(words.first(), "position") {
+        words.remove(0);
+    }
+    let (place, moves) = match words.iter().position(|word| is(Some(word), "moves")) {
+        Some(at) => (&words[..at], &words[at + 1..]),
+        None if is(words.first(), "start") || is(words.first(), "startpos") => words.split_at(1),
+        None if is(words.first(), "sfen") || words.iter().any(|word| word.contains('/')) => {
+            (&words[..], &[][..])
+        }
+        None => (&[][..], &words[..]),
+    };
+    let position = match place {
+        [] => *from,
+        [word] if is(Some(word), "start") => *from,
+        [word] if is(Some(word), "startpos") => game.start(),
+        [word, sfen @ ..] if is(Some(word), "sfen") => read_sfen(game, &sfen.join(" "))?,
+        sfen => read_sfen(game, &sfen.join(" "))?,
+    };
+    if moves.len() == words.len()
+        && let Some(word) = words.first().filter(|word| !is_written_as_move(word))
+    {
+        return wrong(format!(
+            "'{word}' is neither a position nor a move of {}; write a position in SFEN, such as '{}', or moves, such as {}",
+            game.variant().name,
+            game.variant().start,
+            examples(game.variant())
+        ));
+    }
+    play_all(game, position, moves)
+}
+
+fn is(word: Option<&&str>, name: &str) -> bool {
+    word.is_some_and(|word| word.eq_ignore_ascii_case(name))
+}
+
+/// Whether text is a board over several lines, as opposed to SFEN and moves.
+fn is_drawn(text: &str, words: &[&str]) -> bool {
+    let names = ["start", "startpos", "sfen", "position", "moves"];
+    let first = words.first();
+    text.trim().lines().count() > 1
+        && !text.contains('/')
+        && !names.iter().any(|name| is(first, name))
+        && !first.is_some_and(|word| is_written_as_move(word))
+}
+
+fn is_written_as_move(word: &str) -> bool {
+    let signs: Vec<char> = word.trim_end_matches('+').chars().collect();
+    let is_square = |file: char, rank: char| file.is_ascii_digit() && rank.is_ascii_alphabetic();
+    match signs[..] {
+        [file, rank, to_file, to_rank] => {
+            is_square(to_file, to_rank)
+                && (is_square(file, rank) || file.is_ascii_alphabetic() && rank == '*')
+        }
+        _ => false,
+    }
+}
+
+fn examples(variant: &Variant) -> String {
+    let drop = format!("{}*2b", variant.kinds[1].letter);
+    match variant.promotion {
+        Promotion::Chosen => format!("1e1d, 1e1a+ or {drop}"),
+        Promotion::Forced => format!("2c2b or {drop}"),
+    }
+}
+
+fn play_all<K: ShogiKey>(
+    game: &Shogi<K>,
+    mut position: Position<Board>,
+    moves: &[&str],
+) -> Result<Position<Board>, NotationError> {
+    for (i, name) in moves.iter().enumerate() {
+        let number = i + 1;
+        if !is_written_as_move(name) {
+            return wrong(format!(
+                "move {number}, '{name}', is not written as a move; moves are {}",
+                examples(game.variant())
+            ));
+        }
+        position = play_named(game, &position, name).ok_or_else(|| {
+            NotationError::new(format!(
+                "move {number}, '{name}', is not legal in '{}'; {}",
+                sfen(game, &position),
+                instead(game, &position, name)
+            ))
+        })?;
+    }
+    Ok(position)
+}
+
+fn play_named<K: ShogiKey>(
+    game: &Shogi<K>,
+    position: &Position<Board>,
+    name: &str,
+) -> Option<Position<Board>> {
+    // Where promotion is forced the + may be left out.
+    let forced = game.variant().promotion == Promotion::Forced;
+    let also = if forced { format!("{name}+") } else { name.to_string() };
+    let mut found = None;
+    game.for_each_action(&position.state, |action| {
+        let own = game.action_name(position.side, action);
+        if own.eq_ignore_ascii_case(name) || own.eq_ignore_ascii_case(&also) {
+            found = Some(action);
+        }
+    });
+    found.map(|action| game.advance(position, action))
+}
+
+/// What the mover can do with the piece that a move names.
+fn instead<K: ShogiKey>(game: &Shogi<K>, position: &Position<Board>, name: &str) -> String {
+    let who = game.side_name(position.side);
+    let actions = game.actions(&position.state);
+    if actions.is_empty() {
+        return "the game is over there".to_string();
+    }
+    let (piece, _) = name.split_at(2);
+    let names = actions.iter().map(|&action| game.action_name(position.side, action));
+    let own: Vec<_> =
+        names.filter(|own| own.get(..2).is_some_and(|o| o.eq_ignore_ascii_case(piece))).collect();
+    let mate = game.variant().ending == Ending::Mate;
+    let checked = if mate && game.moves.in_check(&position.state, Owner::Mover) {
+        format!(" ({who} is in check)")
+    } else {
+        String::new()
+    };
+    if !own.is_empty() {
+        return format!("{who} can play {}{checked}", own.join(", "));
+    }
+    match piece.strip_suffix('*') {
+        Some(letter) => {
+            let kind = kind_of_letter(game.variant(), letter.chars().next().unwrap_or(' '));
+            let held = |kind: usize| kind > 0 && position.state.hands[0][kind - 1] > 0;
+            let has = if kind.is_some_and(|(_, kind)| held(kind)) {
+                "has no legal drop of"
+            } else {
+                "holds no"
+            };
+            format!("{who} {has} {}{checked}", letter.to_ascii_uppercase())
+        }
+        None => format!("{who} has no legal move from {}{checked}", piece.to_ascii_lowercase()),
+    }
+}
+
+/// A number of things, `1 rank` or `2 ranks`.
+fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Reads SFEN; the move number may be missing.
+pub(super) fn read_sfen<K: ShogiKey>(
+    game: &Shogi<K>,
+    text: &str,
+) -> Result<Position<Board>, NotationError> {
+    let variant = game.variant();
+    let fields: Vec<&str> = text.split_whitespace().collect();
+    let (ranks, side, hands) = match fields[..] {
+        [ranks, side, hands] | [ranks, side, hands, _] => (ranks, side, hands),
+        _ => {
+            return wrong(format!(
+                "SFEN '{text}' has {} where 3 or 4 are wanted: the board, b or w to move, the hands (- if empty), the number of the move; such as '{}'",
+                counted(fields.len(), "field"),
+                variant.start
+            ));
+        }
+    };
+    if let Some(number) = fields.get(3)
+        && !number.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        return wrong(format!(
+            "SFEN '{text}' ends in '{number}' where the number of the move stands, such as 1"
+        ));
+    }
+    let side = match side {
+        "b" => Side::First,
+        "w" => Side::Second,
+        other => {
+            return wrong(format!(
+                "SFEN '{text}' has '{other}' where the side to move is: b (Black) or w (White)"
+            ));
+        }
+    };
+    let mut board = Board::EMPTY;
+    let rows: Vec<&str> = ranks.split('/').collect();
+    check_rows(variant, &format!("board '{ranks}'"), rows.len())?;
+    for (row, rank) in rows.into_iter().enumerate() {
+        let what = format!("rank {} of board '{ranks}', '{rank}',", row + 1);
+        read_rank(variant, row, rank, &what, &mut board)?;
+    }
+    read_hands(variant, hands, &mut board)?;
+    finish(game, board, side)
+}
+
+fn check_rows(variant: &Variant, what: &str, rows: usize) -> Result<(), NotationError> {
+    if rows == variant.rows {
+        return Ok(());
+    }
+    let ranks = counted(rows, "rank");
+    wrong(format!("{what} has {ranks} where {} has {}", variant.name, variant.rows))
+}
+
+/// Reads one rank of SFEN, which messages call `what`.
+fn read_rank(
+    variant: &Variant,
+    row: usize,
+    rank: &str,
+    what: &str,
+    board: &mut Board,
+) -> Result<(), NotationError> {
+    let mut column = 0;
+    let mut promoted = false;
+    for letter in rank.chars() {
+        if letter == '+' && !promoted {
+            promoted = true;
+            continue;
+        }
+        let mut cell = Cell::EMPTY;
+        let mut squares = 1;
+        match letter.to_digit(10).filter(|&empty| empty > 0 && !promoted) {
+            Some(empty) => squares = empty as usize,
+            None => {
+                cell = read_piece(variant, letter, promoted)
+                    .or_else(|why| wrong(format!("{what} has {why}")))?;
+            }
+        }
+        promoted = false;
+        if column < variant.columns && !cell.is_empty() {
+            board.put(row * variant.columns + column, cell);
+        }
+        column += squares;
+    }
+    if promoted {
+        return wrong(format!("{what} has a + without a piece behind it"));
+    }
+    if column != variant.columns {
+        let squares = counted(column, "square");
+        return wrong(format!(
+            "{what} has {squares} where {} has {}",
+            variant.name, variant.columns
+        ));
+    }
+    Ok(())
+}
+
+fn kind_of_letter(variant: &Variant, letter: char) -> Option<(Owner, usize)> {
+    let owner = if letter.is_ascii_uppercase() { Owner::Mover } else { Owner::Opponent };
+    let capital = letter.to_ascii_uppercase();
+    let kind = variant.kinds.iter().position(|kind| kind.letter == capital)?;
+    Some((owner, kind))
+}
+
+/// A piece on the board, or what is wrong with it.
+fn read_piece(variant: &Variant, letter: char, promoted: bool) -> Result<Cell, String> {
+    if promoted && !letter.is_alphabetic() {
+        return Err("a + without a piece behind it".to_string());
+    }
+    let Some((owner, kind)) = kind_of_letter(variant, letter) else {
+        let plus = if promoted { "+" } else { "" };
+        return Err(format!(
+            "'{plus}{letter}', which is no piece of {}; its pieces are {} {}, small letters for White's, a + before those promoted",
+            variant.name,
+            variant.kinds[0].letter,
+            letters(variant)
+        ));
+    };
+    match variant.kinds[kind].promotes_to {
+        Some(form) if promoted => Ok(Cell::of(owner, form)),
+        None if promoted => {
+            Err(format!("'+{letter}', but {}s do not promote", variant.kinds[kind].name))
+        }
+        _ => Ok(Cell::of(owner, kind)),
+    }
+}
+
+/// The letters of the kinds that can be held.
+fn letters(variant: &Variant) -> String {
+    let kinds = (1..=variant.hand_kinds()).rev();
+    kinds.map(|kind| variant.kinds[kind].letter.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), NotationError> {
+    if text == "-" {
+        return Ok(());
+    }
+    let most = u32::from(variant.copies);
+    let mut count: Option<u32> = None;
+    for letter in text.chars() {
+        if let Some(digit) = letter.to_digit(10) {
+            count = Some(count.unwrap_or(0).saturating_mul(10).saturating_add(digit));
+            continue;
+        }
+        let (owner, kind) = match kind_of_letter(variant, letter) {
+            Some((_, 0)) => {
+                return wrong(format!(
+                    "hands '{text}' have '{letter}', but {}s are never held",
+                    variant.kinds[0].name
+                ));
+            }
+            Some(held) => held,
+            None if letter == '+' => {
+                return wrong(format!(
+                    "hands '{text}' have a +, but a piece in hand is never promoted"
+                ));
+            }
+            None => {
+                return wrong(format!(
+                    "hands '{text}' have '{letter}', which cannot be held in {}; write {}, small letters for White's, or - alone if both are empty",
+                    variant.name,
+                    letters(variant)
+                ));
+            }
+        };
+        let more = count.take().unwrap_or(1);
+        if more == 0 {
+            return wrong(format!(
+                "hands '{text}' have 0 of '{letter}'; leave out what is not held"
+            ));
+        }
+        let held = &mut board.hands[owner.index()][kind - 1];
+        let all = more.saturating_add(u32::from(*held));
+        if all > most {
+            return wrong(format!(
+                "hands '{text}' have more of '{letter}' than the {most} there are in {}",
+                variant.name
+            ));
+        }
+        *held = all as u8;
+    }
+    match count {
+        Some(count) => wrong(format!("hands '{text}' end in {count} without a piece behind it")),
+        None => Ok(()),
+    }
+}
+
+/// Looks whether a board, as the first player sees it, can be a position, and turns it to its mover.
+fn finish<K: ShogiKey>(
+    game: &Shogi<K>,
+    board: Board,
+    side: Side,
+) -> Result<Position<Board>, NotationError> {
+    let variant = game.variant();
+    let mut counts = vec![0u32; variant.kinds.len()];
+    for (owner, side) in [(Owner::Mover, Side::First), (Owner::Opponent, Side::Second)] {
+        let king = Cell::of(owner, 0);
+        let (who, royal) = (game.side_name(side), variant.kinds[0].name);
+        match board.cells.iter().filter(|&&cell| cell == king).count() {
+            0 => return wrong(format!("{who} has no {royal} on the board; each side has one")),
+            1 => {}
+            n => return wrong(format!("{who} has {n} {royal}s on the board; each side has one")),
+        }
+        for (count, &held) in counts[1..].iter_mut().zip(&board.hands[owner.index()]) {
+            *count += u32::from(held);
+        }
+    }
+    for (_, kind) in board.cells.iter().filter_map(|cell| cell.piece()) {
+        counts[variant.kinds[kind].in_hand] += u32::from(kind > 0);
+    }
+    for (kind, &count) in counts.iter().enumerate() {
+        if count > u32::from(variant.copies) {
+            return wrong(format!(
+                "there are {count} {}s, promoted ones and those in hand among them, where {} has {} in all",
+                variant.kinds[kind].name, variant.name, variant.copies
+            ));
+        }
+    }
+    let turned = game.swapped(&board);
+    for (state, owner) in [(&board, Side::First), (&turned, Side::Second)] {
+        check_pawns(game, state, owner)?;
+    }
+    let state = if side == Side::First { board } else { turned };
+    if variant.ending == Ending::Mate && game.moves.in_check(&state, Owner::Opponent) {
+        let (mover, waiting) = (game.side_name(side), game.side_name(side.other()));
+        return wrong(format!(
+            "it is {mover}'s move and {waiting}'s king is in check, to which no legal move leads; if it is {waiting}'s move, say so"
+        ));
+    }
+    Ok(Position { state, side })
+}
+
+/// That no piece of the mover, `side`, stands where it may not have been dropped or moved to.
+fn check_pawns<K: ShogiKey>(
+    game: &Shogi<K>,
+    state: &Board,
+    side: Side,
+) -> Result<(), NotationError> {
+    let variant = game.variant();
+    let who = game.side_name(side);
+    let own = || {
+        let cells = state.cells.iter().enumerate();
+        cells.filter_map(|(square, cell)| match cell.piece() {
+            Some((Owner::Mover, kind)) => Some((square, kind)),
+            _ => None,
+        })
+    };
+    for (square, kind) in own() {
+        let name = variant.kinds[kind].name;
+        let place = square_name(variant, side, square as u8);
+        if !variant.drops.immobile && game.moves.is_stuck(kind, square) {
+            return wrong(format!(
+                "{who}'s {name} on {place} stands on the last rank, where it could never move; only a promoted one can be there"
+            ));
+        }
+        let twin = own().find(|&(other, its_kind)| {
+            let same_file = game.moves.file_of(square) >> other & 1 == 1;
+            its_kind == kind && other > square && same_file
+        });
+        if let Some((other, _)) = twin.filter(|_| !variant.drops.two_pawns)
+            && variant.is_pawn(kind)
+        {
+            return wrong(format!(
+                "{who} has unpromoted {name}s on {place} and {}; a file can have but one",
+                square_name(variant, side, other as u8)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Reads what [`diagram`](super::notation::diagram) writes, followed by whose move it is.
+fn read_diagram<K: ShogiKey>(
+    game: &Shogi<K>,
+    text: &str,
+) -> Result<Position<Board>, NotationError> {
+    let variant = game.variant();
+    let mut rows = Vec::new();
+    let (mut hands, mut side) = (String::new(), Side::First);
+    let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    for words in lines.filter(|words| !words.is_empty()) {
+        let who = Side::ALL.into_iter().find(|&side| is(words.first(), game.side_name(side)));
+        let line = words.join(" ");
+        if let [_, held @ ..] = &words[..]
+            && is(held.first(), "holds")
+        {
+            hands += &held_by(game, who, &held[1..].concat(), &line)?;
+        } else if let [.., to, word] = &words[..]
+            && is(Some(to), "to")
+            && is(Some(word), "move")
+        {
+            side = who.filter(|_| words.len() == 3).ok_or_else(|| unnamed(game, &line))?;
+        } else if words.len() == 1 || !words.iter().all(|word| word.parse::<u8>().is_ok()) {
+            rows.push(words);
+        }
+    }
+    let mut board = Board::EMPTY;
+    check_rows(variant, "the board", rows.len())?;
+    // No piece has the letter of the first rank.
+    let lettered = rows.first().is_some_and(|words| is(words.first(), "a"));
+    for (row, words) in rows.iter().enumerate() {
+        let what = format!("line '{}' of the board", words.join(" "));
+        let letter = char::from(b'a' + row as u8).to_string();
+        if lettered && !is(words.first(), &letter) {
+            return wrong(format!("{what} does not begin with {letter}, the name of its rank"));
+        }
+        let cells = &words[usize::from(lettered)..];
+        read_rank(variant, row, &cells.concat().replace('.', "1"), &what, &mut board)?;
+    }
+    read_hands(variant, if hands.is_empty() { "-" } else { &hands }, &mut board)?;
+    finish(game, board, side)
+}
+
+fn unnamed<K: ShogiKey>(game: &Shogi<K>, line: &str) -> NotationError {
+    let [first, second] = Side::ALL.map(|side| game.side_name(side));
+    NotationError::new(format!("line '{line}' does not begin with {first} or {second}"))
+}
+
+/// What a line of a drawn board says that a player holds; nothing for `-`.
+fn held_by<K: ShogiKey>(
+    game: &Shogi<K>,
+    who: Option<Side>,
+    held: &str,
+    line: &str,
+) -> Result<String, NotationError> {
+    let owner = who.ok_or_else(|| unnamed(game, line))?;
+    let foreign = |letter: &char| match owner {
+        Side::First => letter.is_ascii_lowercase(),
+        Side::Second => letter.is_ascii_uppercase(),
+    };
+    if let Some(letter) = held.chars().find(foreign) {
+        let size = if owner == Side::First { "capitals" } else { "small letters" };
+        return wrong(format!(
+            "line '{line}' has '{letter}', but {}'s pieces are written in {size}",
+            game.side_name(owner)
+        ));
+    }
+    Ok(if held == "-" { String::new() } else { held.to_string() })
+}
