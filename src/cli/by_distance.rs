@@ -59,7 +59,7 @@ impl Kinds {
     }
 }
 
-/// The JSON that `--json` prints; outcomes are the mover's.
+/// The JSON that `--json` prints (`docs/query-schema.md`); outcomes are the mover's.
 #[derive(Serialize)]
 struct Output {
     table: String,

@@ -61,7 +61,8 @@ enum Said {
     Cyclic(CyclicAnswer),
 }
 
-/// What the table says; the JSON that `--json` prints. Values are those of `mover`.
+/// What the table says; the JSON that `--json` prints (`docs/query-schema.md`). Values are those of
+/// `mover`.
 #[derive(Debug, Serialize)]
 struct Answer {
     table: String,

@@ -22,7 +22,8 @@ use crate::table::Table;
 /// How many plies of best play are shown.
 const LONGEST_LINE: usize = 200;
 
-/// What the table says; the JSON that `--json` prints. Values are those of `mover`.
+/// What the table says; the JSON that `--json` prints (`docs/query-schema.md`). Values are those of
+/// `mover`.
 #[derive(Debug, Serialize)]
 pub(super) struct CyclicAnswer {
     table: String,
@@ -183,7 +184,7 @@ const NOTHING: Interval = Interval { lower: Prospect::loss(2), upper: Prospect::
 
 /// The rows of a table, found in either way.
 enum Rows {
-    Keys(Graph),
+    Keys(Box<Graph>),
     Ranks(Ranked),
 }
 
@@ -191,7 +192,7 @@ impl Rows {
     fn open(table: &Table) -> anyhow::Result<Rows> {
         Ok(match table.manifest().identity.index.as_deref() {
             Some("rank") => Rows::Ranks(Ranked::open(table)?),
-            _ => Rows::Keys(Graph::open(table)?),
+            _ => Rows::Keys(Box::new(Graph::open(table)?)),
         })
     }
 
