@@ -39,11 +39,11 @@ assert (root_value["outcome"], root_value["distance"]) == (-1, truth["root"]["di
 
 counted = json.loads(run("info", "animal-shogi", "--by-distance", "--json"))
 won, lost = sum(counted["won"]), sum(counted["lost"])
-assert (won, lost, counted["drawn"]) == (
+assert (won, lost, counted["drawn_without_end"]) == (
     truth["total_W"], truth["total_L"], truth["nonterminal_D"])
-longest = max(len(counted["won"]), len(counted["lost"])) - 1
+longest = max(plies for name in ("won", "lost") for plies, n in enumerate(counted[name]) if n)
 assert longest == truth["max_distance"]
-print(f"{won:,} won, {lost:,} lost, {counted['drawn']:,} drawn; the first player loses in "
+print(f"{won:,} won, {lost:,} lost, {counted['drawn_without_end']:,} drawn; the first player loses in "
       f"{root_value['distance']}, the longest game takes {longest} plies")
 
 size = sum(os.path.getsize(os.path.join(root, "animal-shogi", name))

@@ -12,10 +12,12 @@ use std::time::{Duration, Instant};
 use common::solved::{exactly, standard};
 use common::tables::{Ran, Tables, assert_same_files, board_4x4, copy_dir, files, make, solve};
 use yomikiri::game::othello::Othello;
+use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
 use yomikiri::game::{Layered, WideKey};
-use yomikiri::graph::{Plan, enumerate};
+use yomikiri::graph::{Enumerated, GraphError, Plan, enumerate, enumerate_whole, explore};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::solve::{Method, Order};
+use yomikiri::table::Store;
 
 /// Ends the work, as a kill would, at the nth time that it tells how far it is.
 struct Interrupt {
@@ -88,6 +90,40 @@ fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
         ..standard(&game)
     };
     enumeration_goes_on(&game, &bounded);
+}
+
+/// Interrupts the enumeration of a game with cycles in its first plies and goes on.
+fn plies_go_on(
+    enumerate: &dyn Fn(&Store, &dyn Progress) -> Result<Enumerated, GraphError>,
+    plies: u32,
+) {
+    let whole = Tables::new();
+    let name = enumerate(&whole.store(), &Silent).unwrap().table.name();
+    for ply in 1..=plies {
+        let tables = Tables::new();
+        let store = tables.store();
+        assert!(interrupted(ply, |progress| {
+            let _ = enumerate(&store, progress);
+        }));
+        assert!(store.open(&name).is_err(), "no table after ply {ply}");
+        litter(&tables.place(&format!("{name}.partial")));
+        let again = enumerate(&store, &Silent).unwrap();
+        assert_eq!(again.resumed_at, (ply > 1).then(|| ply - 1), "interrupted in ply {ply}");
+        assert_same_files(whole.root(), tables.root(), &format!("interrupted in ply {ply}"));
+    }
+}
+
+#[test]
+fn an_enumeration_with_cycles_goes_on_from_its_checkpoint_in_every_ply() {
+    let game = Shogi::<WideKey>::new(&MINISHOGI, true);
+    let plan =
+        Plan { max_depth: Some(3), checkpoint_after: Duration::ZERO, ..Plan::from_start(&game) };
+    // The last ply has more rows than one task takes.
+    plies_go_on(&|store, progress| explore(&game, &plan, store, progress), 4);
+    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
+    let plan = Plan { checkpoint_after: Duration::ZERO, ..Plan::from_start(&game) };
+    plies_go_on(&|store, progress| explore(&game, &plan, store, progress), 6);
+    plies_go_on(&|store, progress| enumerate_whole(&game, &plan, store, progress), 9);
 }
 
 #[test]
@@ -212,7 +248,7 @@ fn kill_after(tables: &Tables, args: &[&str], time: Duration) -> bool {
 
 /// Kills a command at moments spread over its run, from tables like `before`; each time there is
 /// no table or one that `verify` proves, and the same command then ends in the same bytes.
-fn killed_and_done_again(before: &Tables, args: &[&str], moments: u32) {
+fn killed_and_done_again(before: &Tables, table: &str, args: &[&str], moments: u32) {
     let whole = Tables::new();
     copy_dir(before.root(), whole.root());
     let started = Instant::now();
@@ -230,8 +266,8 @@ fn killed_and_done_again(before: &Tables, args: &[&str], moments: u32) {
             after /= 2;
         };
         let what = format!("{args:?} killed after {after:?} of {time:?}");
-        let found = tables.run(&["verify", "othello-4x5"]);
-        if tables.place("othello-4x5").exists() {
+        let found = tables.run(&["verify", table]);
+        if tables.place(table).exists() {
             assert_eq!(found.code, 0, "{what}: {found:?}");
         } else {
             found.refused(&what);
@@ -245,7 +281,9 @@ const ENUMERATE: [&str; 6] = ["enumerate", "--size", "4x5", "--threads", "1", "-
 
 #[test]
 fn a_killed_enumeration_leaves_no_half_table() {
-    killed_and_done_again(&Tables::new(), &ENUMERATE, 8);
+    killed_and_done_again(&Tables::new(), "othello-4x5", &ENUMERATE, 8);
+    let minishogi = ["enumerate", "--game", "minishogi", "--max-depth", "5", "-q"];
+    killed_and_done_again(&Tables::new(), "minishogi-depth5", &minishogi, 4);
 }
 
 #[test]
@@ -254,8 +292,11 @@ fn a_killed_solve_leaves_no_half_solution() {
     unsolved.ok(&ENUMERATE);
     for order in ["topological", "natural"] {
         let args = ["value-iterate", "--threads", "1", "-q", "--order", order];
-        killed_and_done_again(&unsolved, &args, 4);
+        killed_and_done_again(&unsolved, "othello-4x5", &args, 4);
     }
+    let unsolved = Tables::new();
+    unsolved.ok(&["enumerate", "--game", "minishogi", "--max-depth", "5", "-q"]);
+    killed_and_done_again(&unsolved, "minishogi-depth5", &["value-iterate", "-q"], 4);
 }
 
 #[test]

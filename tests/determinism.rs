@@ -15,7 +15,7 @@ fn solved_with(threads: &str, enumerate: &[&str]) -> Tables {
     let with = ["-q", "--threads", threads];
     tables.ok(&[&["enumerate"], enumerate, &with].concat());
     tables.ok(&[&["value-iterate"], &with[..]].concat());
-    if !enumerate.contains(&"--max-depth") {
+    if !enumerate.contains(&"--max-depth") && enumerate.contains(&"--size") {
         tables.ok(&[&["value-iterate", "--discount", "0.97"], &with[..]].concat());
     }
     tables
@@ -37,6 +37,14 @@ fn threads_change_no_byte_of_small_tables() {
     same_for_all_threads(&["--size", "4", "--start", "both"]);
     same_for_all_threads(&["--size", "4", "--max-states", "5000", "--max-depth", "9"]);
     same_for_all_threads(&["--size", "6", "--max-depth", "8"]);
+}
+
+#[test]
+fn threads_change_no_byte_of_tables_of_games_with_cycles() {
+    same_for_all_threads(&["--game", "minishogi", "--max-depth", "5"]);
+    same_for_all_threads(&["--game", "minishogi", "--max-states", "20000", "--symmetry", "none"]);
+    same_for_all_threads(&["--game", "animal-shogi-3x3"]);
+    same_for_all_threads(&["--game", "animal-shogi-3x3", "--index", "keys"]);
 }
 
 #[test]

@@ -26,9 +26,13 @@ fn numpy_is_there() -> bool {
     there
 }
 
-/// Runs the script on a table and gives what it prints, or what it says is wrong.
 fn rederive(table: &Path) -> Result<String, String> {
-    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/numpy/rederive.py");
+    run("rederive.py", table)
+}
+
+/// Runs a script on a table and gives what it prints, or what it says is wrong.
+fn run(script: &str, table: &Path) -> Result<String, String> {
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/numpy").join(script);
     let output = Command::new("python3").arg(script).arg(table).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
@@ -69,6 +73,39 @@ fn numpy_derives_the_bounds_of_bounded_tables() {
     assert!(said.starts_with(&format!("keys ({rows}, 2): {rows} rows, ")), "{said}");
     // Deep enough for ends of games, and so for proven scores.
     bounded(&board_4x4(), &tables.store(), 11);
+}
+
+#[test]
+fn numpy_derives_every_value_of_games_with_cycles() {
+    if !numpy_is_there() {
+        return;
+    }
+    let mate = "4k/2gb1/P1+B1p/1R3/KG1S1 b RS 1";
+    let cases: [(&[&str], &[&str]); 6] = [
+        (&["minishogi", "--max-depth", "4"], &["second-player-wins", "draw", "unknown"]),
+        (&["minishogi", "--root", mate, "--max-depth", "3"], &["second-player-wins", "unknown"]),
+        (&["minishogi", "--root", mate, "--max-depth", "5", "--checks-only"], &["unknown"]),
+        (&["animal-shogi", "--max-depth", "7"], &["draw", "unknown"]),
+        (&["animal-shogi-3x3", "--index", "keys"], &["draw", "unknown"]),
+        (&["animal-shogi-3x3"], &["draw"]),
+    ];
+    for (args, conventions) in cases {
+        let tables = Tables::new();
+        let made = tables.json(&[&["enumerate", "-q", "--game"], args].concat());
+        let table = tables.place(made["table"].as_str().unwrap());
+        for repetition in conventions {
+            tables.ok(&["value-iterate", "-q", "--repetition", repetition]);
+            let said = run("rederive_cyclic.py", &table);
+            assert!(said.is_ok(), "{args:?}, {repetition}: {said:?}");
+        }
+    }
+    let tables = Tables::new();
+    tables.ok(&["enumerate", "-q", "--game", "minishogi", "--max-depth", "4"]);
+    tables.ok(&["value-iterate", "-q"]);
+    let table = tables.place("minishogi-depth4");
+    forge(&table, "prospect_upper", |bytes| bytes[2 * 777] ^= 2);
+    let error = run("rederive_cyclic.py", &table).unwrap_err();
+    assert!(error.contains("prospect_upper of row 777"), "{error}");
 }
 
 #[test]

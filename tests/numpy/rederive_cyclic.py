@@ -1,0 +1,112 @@
+"""Opens a solved table of a game with cycles with NumPy, checks its files, and derives its values.
+
+    python3 rederive_cyclic.py tables/minishogi-depth5
+
+Values are the mover's. In tables of sorted keys every value is derived again from kinds and edges by
+plain sweeps (of finished games only how they ended is read); in ranked tables rows, ranks and counts are
+held against each other.
+"""
+
+import json
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np  # 2.0 or later, for bitwise_count
+
+table = Path(sys.argv[1])
+manifest = json.loads((table / "manifest.json").read_text())
+array = {}
+for name, entry in manifest["arrays"].items():
+    array[name] = np.load(table / f"{name}.npy", mmap_mode="r")
+    assert array[name].dtype == entry["dtype"], name
+    assert list(array[name].shape) == entry["shape"], name
+    assert zlib.crc32(array[name]) == int(entry["crc32"], 16), name
+states = manifest["counts"]["table"]["states"]
+solution = manifest["solution"]
+repetition = solution["repetition"]
+
+
+def ranked():
+    """The row of a rank, as docs/table-format.md says; and what a distance means."""
+    bits = np.unpackbits(array["reachable"].view(np.uint8), bitorder="little")
+    ranks = np.flatnonzero(bits)
+    assert len(ranks) == states == len(array["distance"])
+    block = np.bitwise_count(array["reachable"]).astype(np.int64)
+    block = np.add.reduceat(block, np.arange(0, len(block), 8))
+    before = np.concatenate([[0], np.cumsum(block)[:-1]])
+    assert np.array_equal(before, array["rank_counts"])
+    inside = np.array([bits[512 * (r // 512):r].sum() for r in ranks[::997]])
+    assert np.array_equal(before[ranks[::997] // 512] + inside, np.arange(0, states, 997))
+    distance = array["distance"]
+    known = distance != 255
+    assert known.sum() == solution["exact_distances"]
+    won = (known & (distance % 2 == 1)).sum()
+    print(f"{states} rows: {won} won, {(known.sum() - won)} lost, {states - known.sum()} drawn")
+
+
+END = 30_000  # a win in d plies is END - d, a loss in d plies d - END
+
+
+def before(value):
+    """What a move to a state of this value is worth to the one who moves there."""
+    end = np.abs(value) > 1
+    return -value + np.where(end, np.sign(value), 0)
+
+
+def sorted_keys():
+    kinds, offsets = array["kinds"], array["edge_offsets"].astype(np.int64)
+    target = array["edge_targets"]
+    interior, terminal, frontier, restricted = (kinds == kind for kind in range(4))
+    degree = np.diff(offsets)
+    assert offsets[0] == 0 and offsets[-1] == len(target)
+    assert (degree[interior] > 0).all() and (degree[terminal | frontier] == 0).all()
+    endless = {"draw": (0, 0), "unknown": (-1, 1)}.get(repetition)
+    lower, upper = np.zeros(states, int), np.zeros(states, int)
+    if endless is None:
+        # The side to move is the highest bit of a minishogi key: above 25 squares and 20 bits of hands.
+        second = array["keys"][:, 0] >> np.uint64(45) == 1
+        lower[:] = upper[:] = np.where(second, 1, -1)
+    else:
+        lower[:], upper[:] = endless
+    sign = array["outcome"][terminal].astype(int)
+    ends = sign * (END - array["distance"][terminal].astype(int))
+    lower[terminal] = upper[terminal] = ends
+    lower[frontier], upper[frontier] = 2 - END, END - 1
+    bare = restricted & (degree == 0)
+    lower[bare], upper[bare] = 2 - END, 1
+    moving = (interior | restricted) & (degree > 0)
+    begin, least = offsets[:-1][moving], np.where(restricted[moving], 1, -END)
+    sweeps = 0
+    while True:
+        low = np.maximum.reduceat(before(upper[target]), begin) if moving.any() else lower[moving]
+        high = np.maximum.reduceat(before(lower[target]), begin) if moving.any() else upper[moving]
+        high = np.maximum(high, least)
+        if np.array_equal(low, lower[moving]) and np.array_equal(high, upper[moving]):
+            break
+        lower[moving], upper[moving] = low, high
+        sweeps += 1
+
+    def same(name, expected):
+        wrong = np.flatnonzero(array[name] != expected)
+        if len(wrong):
+            row = wrong[0]
+            sys.exit(f"{name} of row {row} is {array[name][row]}, derived {expected[row]}")
+
+    proven = np.sign(lower) == np.sign(upper)
+    exact = (lower == upper) & (np.abs(lower) > 1)
+    same("outcome", np.where(proven, np.sign(lower), -128))
+    same("distance", np.where(exact, END - np.abs(lower), 65535))
+    if "lower" in array:
+        same("lower", np.sign(lower))
+        same("upper", np.sign(upper))
+        same("prospect_lower", lower)
+        same("prospect_upper", upper)
+    else:
+        assert np.array_equal(lower, upper)
+    assert proven.sum() == solution["proven_outcomes"]
+    assert exact.sum() == solution["exact_distances"]
+    print(f"{states} rows: {proven.sum()} proven, {exact.sum()} exact, {sweeps} sweeps")
+
+
+ranked() if manifest["identity"].get("index") == "rank" else sorted_keys()
