@@ -19,6 +19,8 @@ use super::variant::{Ending, MAX_HAND_KINDS, MAX_PIECES, Variant};
 
 /// No pair of kings.
 const NO_PAIR: u8 = u8::MAX;
+/// No way to have two of a kind: there are fewer or more of them.
+const NO_WAY: u8 = u8::MAX;
 /// No such cohort: more pieces than there are, or than there is room for.
 const NO_COHORT: u32 = u32::MAX;
 /// The most squares of a board whose positions are ranked: sets of squares are indices into tables.
@@ -132,7 +134,7 @@ impl Ranking {
             placements: 0,
             weights: [0; 32],
             hand_weights: [[0; MAX_HAND_KINDS]; 2],
-            ways: vec![[0; COUNTS]; hand_kinds],
+            ways: vec![[NO_WAY; COUNTS]; hand_kinds],
             way_counts: Vec::new(),
             cohort_of: Vec::new(),
             cohorts: Vec::new(),
@@ -245,7 +247,8 @@ impl Ranking {
         let mut number = 0;
         for (ways, of_all) in self.ways.iter().zip(&self.way_counts) {
             let count = (counts & ((1 << FIELD) - 1)) as usize;
-            number = number * of_all + u32::from(*ways.get(count)?);
+            let way = ways.get(count).copied().filter(|&way| way != NO_WAY)?;
+            number = number * of_all + u32::from(way);
             counts >>= FIELD;
         }
         let cohort = self.cohort_of[number as usize];

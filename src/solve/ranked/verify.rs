@@ -203,6 +203,7 @@ impl Proof<'_> {
     ) -> Result<(), String> {
         let end = self.moves.expand(rank, room);
         counts.table.states += 1;
+        counts.terminals_won.get_or_insert(0);
         counts.table.transitions += room.len() as u64;
         if let Some(end) = end {
             counts.table.terminals += 1;
