@@ -290,7 +290,7 @@ fn what_cannot_be_answered_is_one_line() {
             "--japanese means nothing for othello-4x4",
         ),
         (&["query", RANKED, "1a1b"], "'1a1b'"),
-        (&["query", RANKED, "elc/3/CL b -"], "rank 'CL'"),
+        (&["query", RANKED, "elc/3/CL b -"], "rank 3 of board 'elc/3/CL', 'CL', has 2 squares"),
         (&["query", RANKED, "elc/3/CLE", "x", "-"], "'x'"),
     ];
     for (args, named) in cases {
