@@ -61,3 +61,17 @@ fn version_1_bounded_with_wide_keys() {
     let how: [&[&str]; 2] = [&["enumerate", "--size", "6", "--max-depth", "4"], &["value-iterate"]];
     check("othello-6x6-depth4", &how, "start", "does not prove; score -36 to +36");
 }
+
+#[test]
+fn version_1_with_cycles_bounded() {
+    let root = "2k2/5/2S2/5/2K2 b G 1";
+    let bounded = ["enumerate", "--game", "minishogi", "--root", root, "--max-depth", "2"];
+    let how: [&[&str]; 2] = [&bounded, &["value-iterate"]];
+    check("minishogi-root-b1d77ad8-depth2", &how, root, "wins in 1 ply");
+}
+
+#[test]
+fn version_1_ranked() {
+    let how: [&[&str]; 2] = [&["enumerate", "--game", "animal-shogi-3x3"], &["value-iterate"]];
+    check("animal-shogi-3x3", &how, "start", "wins in 7 plies");
+}

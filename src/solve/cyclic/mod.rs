@@ -2,8 +2,8 @@
 //! where a subtree is cut off.
 //!
 //! A game with cycles may never end, so its values are not found by walking the layers backwards
-//! once. [`iterate`] sweeps all states until nothing changes (value iteration: Bellman 1957;
-//! Shapley 1953); [`retrograde`] works backwards from the ends by distance (Ströhlein 1970;
+//! once. [`iterate()`] sweeps all states until nothing changes (value iteration: Bellman 1957;
+//! Shapley 1953); [`retrograde()`] works backwards from the ends by distance (Ströhlein 1970;
 //! Thompson 1986). Both give the same [`Interval`]s. Neither knows any rules: how a finished game
 //! ended and, where it matters, who is to move is handed in with the [`CyclicGraph`].
 //!
@@ -86,7 +86,7 @@ pub use retrograde::retrograde;
 pub use table::{solve_cyclic, solve_ranked};
 pub use verify::verify_cyclic;
 
-/// What one sweep changed, or in [`retrograde`] one distance to the end.
+/// What one sweep changed, or in [`retrograde()`] one distance to the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CyclicSweep {
     /// The largest change of a bound: the difference in plies between two ends with the same
