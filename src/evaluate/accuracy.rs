@@ -212,7 +212,8 @@ impl<G: Game> Judge<'_, G> {
         self.game.for_each_action(&position.state, |action| actions.push(action));
         probabilities.clear();
         probabilities.resize(actions.len(), 0.0);
-        self.policy.probabilities(self.game, position, actions, probabilities);
+        let asked = crate::policy::ask(self.policy, self.game, position).ok()?;
+        probabilities.iter_mut().zip(asked).for_each(|(p, (_, asked))| *p = asked);
         debug_assert!(
             (probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-6,
             "a policy's probabilities sum to 1"

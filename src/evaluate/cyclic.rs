@@ -331,7 +331,9 @@ impl<G: Cyclic> Judge<'_, G> {
             probabilities.resize(actions.len(), 0.0);
             match policy {
                 CyclicPolicy::Rule(policy) => {
-                    policy.probabilities(self.game, position, actions, probabilities);
+                    let asked = crate::policy::ask(policy.as_ref(), self.game, position)
+                        .map_err(|e| e.to_string())?;
+                    probabilities.iter_mut().zip(asked).for_each(|(p, (_, asked))| *p = asked);
                 }
                 CyclicPolicy::Perfect(_) => CyclicPerfect::share(actions, values, probabilities),
             }

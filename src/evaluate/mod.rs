@@ -27,7 +27,9 @@ pub use report::{AccuracyReport, RootFacts, SCHEMA, SCHEMA_VERSION, TableFacts};
 
 use crate::game::{Cyclic, Layered};
 use crate::graph::Graph;
-use crate::policy::{Greedy, Policy, PolicySpec, PolicySpecError, Random, Weights, WeightsError};
+use crate::policy::{
+    ByRule, Greedy, Policy, PolicySpec, PolicySpecError, Random, Weights, WeightsError,
+};
 use crate::solve::Solved;
 use crate::solve::cyclic::CyclicSolved;
 
@@ -40,10 +42,10 @@ pub fn build<'a, G: Layered>(
     solved: &'a Solved,
 ) -> Result<Box<dyn Policy<G> + 'a>, WeightsError> {
     Ok(match spec {
-        PolicySpec::Random => Box::new(Random),
-        PolicySpec::Greedy => Box::new(Greedy),
-        PolicySpec::Weights => Box::new(Weights::of_board(game.spec())),
-        PolicySpec::WeightsFile(path) => Box::new(Weights::read(game.spec(), path)?),
+        PolicySpec::Random => Box::new(ByRule(Random)),
+        PolicySpec::Greedy => Box::new(ByRule(Greedy)),
+        PolicySpec::Weights => Box::new(ByRule(Weights::of_board(game.spec()))),
+        PolicySpec::WeightsFile(path) => Box::new(ByRule(Weights::read(game.spec(), path)?)),
         PolicySpec::Perfect => Box::new(Perfect::new(graph, solved)),
     })
 }
@@ -56,8 +58,8 @@ pub fn build_cyclic<'a, G: Cyclic>(
     solved: &'a CyclicSolved,
 ) -> Result<CyclicPolicy<'a, G>, PolicySpecError> {
     Ok(match spec {
-        PolicySpec::Random => CyclicPolicy::Rule(Box::new(Random)),
-        PolicySpec::Greedy => CyclicPolicy::Rule(Box::new(Greedy)),
+        PolicySpec::Random => CyclicPolicy::Rule(Box::new(ByRule(Random))),
+        PolicySpec::Greedy => CyclicPolicy::Rule(Box::new(ByRule(Greedy))),
         PolicySpec::Perfect => CyclicPolicy::Perfect(CyclicPerfect::new(rows, solved)),
         PolicySpec::Weights | PolicySpec::WeightsFile(_) => {
             return Err(PolicySpecError::other_game(spec, game.spec()));

@@ -1,8 +1,8 @@
 //! The best moves of a solved table.
 
-use crate::game::{Action, Layered, Position, Symmetry};
+use crate::game::{Action, Layered, Symmetry};
 use crate::graph::{Graph, search};
-use crate::policy::{Policy, uniform_over_best};
+use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
 use crate::solve::Solved;
 
 /// Plays a table's best moves, equally often those that are equally good.
@@ -56,20 +56,26 @@ impl<G: Layered> Policy<G> for Perfect<'_> {
     /// # Panics
     ///
     /// When the game's keys have another width than the table's: the table is of another game.
-    fn probabilities(
+    fn answer(
         &self,
         game: &G,
-        position: &Position<G::State>,
-        actions: &[Action],
-        out: &mut [f64],
-    ) {
-        let Some((row, symmetry)) = self.row(game, &position.state) else {
-            out.fill(1.0 / actions.len() as f64);
-            return;
-        };
-        let proven = self.solved.value(row).score().is_some();
-        uniform_over_best(actions, out, |action| {
-            self.worth(row, game.transform_action(action, symmetry), proven)
-        });
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), PolicyError> {
+        answers.probabilities.resize(batch.actions().len(), 0.0);
+        for (at, position) in batch.positions().iter().enumerate() {
+            let actions = &batch.actions()[batch.range(at)];
+            let out = &mut answers.probabilities[batch.range(at)];
+            let Some((row, symmetry)) = self.row(game, &position.state) else {
+                out.fill(1.0 / actions.len() as f64);
+                continue;
+            };
+            let proven = self.solved.value(row).score().is_some();
+            let worth =
+                |&action: &Action| self.worth(row, game.transform_action(action, symmetry), proven);
+            let worths: Vec<Worth> = actions.iter().map(worth).collect();
+            share_best(&worths, out);
+        }
+        Ok(())
     }
 }

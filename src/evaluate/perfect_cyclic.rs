@@ -2,7 +2,7 @@
 
 use super::cyclic::CyclicRows;
 use crate::game::{Action, Cyclic, Outcome, Position};
-use crate::policy::{Policy, uniform_over_best};
+use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
 use crate::solve::cyclic::{CyclicSolved, Interval, Prospect};
 
 /// Plays a table's best moves, equally often those that are equally good.
@@ -32,8 +32,9 @@ impl<'a> CyclicPerfect<'a> {
 
     /// Writes to `out` the probabilities of `actions` that are worth `values` to who makes them.
     pub(super) fn share(actions: &[Action], values: &[Interval], out: &mut [f64]) {
-        let mut values = values.iter();
-        uniform_over_best(actions, out, |_| values.next().copied().map(worth));
+        let _ = actions;
+        let worths: Vec<Worth> = values.iter().copied().map(worth).collect();
+        share_best(&worths, out);
     }
 
     fn value<G: Cyclic>(&self, game: &G, position: &Position<G::State>) -> Option<Interval> {
@@ -55,20 +56,27 @@ impl<G: Cyclic> Policy<G> for CyclicPerfect<'_> {
     /// # Panics
     ///
     /// When the game's keys have another width than the table's: the table is of another game.
-    fn probabilities(
+    fn answer(
         &self,
         game: &G,
-        position: &Position<G::State>,
-        actions: &[Action],
-        out: &mut [f64],
-    ) {
-        if self.rows.find(game, position).is_none() {
-            out.fill(1.0 / actions.len() as f64);
-            return;
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), PolicyError> {
+        answers.probabilities.resize(batch.actions().len(), 0.0);
+        for (at, position) in batch.positions().iter().enumerate() {
+            let actions = &batch.actions()[batch.range(at)];
+            let out = &mut answers.probabilities[batch.range(at)];
+            if self.rows.find(game, position).is_none() {
+                out.fill(1.0 / actions.len() as f64);
+                continue;
+            }
+            let worth = |&action: &Action| {
+                let after = game.advance(position, action);
+                worth(self.value(game, &after).unwrap_or(UNKNOWN).before())
+            };
+            let worths: Vec<Worth> = actions.iter().map(worth).collect();
+            share_best(&worths, out);
         }
-        uniform_over_best(actions, out, |action| {
-            let after = game.advance(position, action);
-            worth(self.value(game, &after).unwrap_or(UNKNOWN).before())
-        });
+        Ok(())
     }
 }

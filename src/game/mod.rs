@@ -154,6 +154,9 @@ pub trait Game: Send + Sync {
     /// The mover's material less the opponent's; in Othello discs.
     fn material(&self, state: &Self::State) -> i32;
 
+    /// How the game has ended for the mover; `None` while it goes on.
+    fn result(&self, state: &Self::State) -> Option<Outcome>;
+
     /// Packs a state.
     fn key(&self, state: &Self::State) -> Self::Key;
 

@@ -1,6 +1,6 @@
 //! The move after which one has the most material.
 
-use super::{Policy, uniform_over_best};
+use super::Rule;
 use crate::game::{Action, Game, Position};
 
 /// Maximises the material after the move, own less the opponent's: one ply of looking ahead, as
@@ -9,21 +9,15 @@ use crate::game::{Action, Game, Position};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Greedy;
 
-impl<G: Game> Policy<G> for Greedy {
+impl<G: Game> Rule<G> for Greedy {
     fn name(&self) -> String {
         "greedy".to_string()
     }
 
-    fn probabilities(
-        &self,
-        game: &G,
-        position: &Position<G::State>,
-        actions: &[Action],
-        out: &mut [f64],
-    ) {
+    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
         // The successor is seen by the opponent, whose material is to be least.
-        uniform_over_best(actions, out, |action| {
-            -game.material(&game.play(&position.state, action))
-        });
+        for (out, &action) in out.iter_mut().zip(actions) {
+            *out = f64::from(-game.material(&game.play(&position.state, action)));
+        }
     }
 }

@@ -1,7 +1,11 @@
 //! What chooses moves.
 //!
-//! A [`Policy`] gives each legal action of a position a probability. Its figures are then exact
-//! expectations: nothing is drawn at random.
+//! A [`Policy`] is asked about a [`Batch`] of positions and gives each legal action of each a
+//! probability, and if it can a score of each action and a value of the position ([`Answers`]). Figures
+//! are then exact expectations: nothing is drawn at random.
+//!
+//! Most policies are a [`Rule`]: they go position by position and find each action worth something;
+//! the best actions share ([`ByRule`]).
 //!
 //! * [`Random`] takes every move equally often, [`Greedy`] the most material, [`Weights`] the
 //!   best squares;
@@ -9,15 +13,18 @@
 //!   so it and the way from a specification to a policy belong to
 //!   [`evaluate`](crate::evaluate).
 //!
-//! Each is a rule for one move, and moves that the rule finds equally good are equally likely.
-//! Scores are integers, so that ties are exact and do not depend on the order of sums. A single
-//! action, such as a pass, has probability 1.
+//! Moves that a rule finds equally good are equally likely. A single action, such as a pass, has
+//! probability 1.
 
+mod batch;
+mod error;
 mod greedy;
 mod random;
 mod spec;
 mod weights;
 
+pub use batch::{Answers, Batch};
+pub use error::PolicyError;
 pub use greedy::Greedy;
 pub use random::Random;
 pub use spec::{PolicySpec, PolicySpecError};
@@ -30,43 +37,96 @@ pub trait Policy<G: Game>: Send + Sync {
     /// The name under which reports show it.
     fn name(&self) -> String;
 
-    /// Writes to `out` the probability with which each of `actions` is chosen, in their order.
+    /// Answers for every position of a batch; `answers` comes cleared.
     ///
-    /// `actions` are the legal actions of the position, at least one; `out` comes with as many
-    /// zeros and must sum to 1.
-    fn probabilities(
+    /// The answer for a position must not depend on what else is in the batch.
+    fn answer(
         &self,
         game: &G,
-        position: &Position<G::State>,
-        actions: &[Action],
-        out: &mut [f64],
-    );
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), PolicyError>;
 }
 
-/// Writes to `out` the same probability for each of the actions that `worth` finds best, and 0 for
-/// the others. `worth` is asked once for each action, in their order.
-pub fn uniform_over_best<W: Ord>(
-    actions: &[Action],
-    out: &mut [f64],
-    mut worth: impl FnMut(Action) -> W,
-) {
+/// A policy that goes position by position and takes what it finds best.
+pub trait Rule<G: Game>: Send + Sync {
+    /// The name under which reports show it.
+    fn name(&self) -> String;
+
+    /// Writes to `out` what each of `actions` is worth, in their order: the higher, the better.
+    ///
+    /// `actions` are the legal actions of the position, at least two, for one needs no choice.
+    /// Actions of the same worth are equally likely, so that sums should be exact (of integers, say).
+    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]);
+}
+
+/// A rule as a policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ByRule<R>(pub R);
+
+impl<G: Game, R: Rule<G>> Policy<G> for ByRule<R> {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn answer(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), PolicyError> {
+        let count = batch.actions().len();
+        answers.scores.resize(count, 0.0);
+        answers.probabilities.resize(count, 0.0);
+        for (at, position) in batch.positions().iter().enumerate() {
+            let range = batch.range(at);
+            let actions = &batch.actions()[range.clone()];
+            let scores = &mut answers.scores[range.clone()];
+            if actions.len() > 1 {
+                self.0.worths(game, position, actions, scores);
+            }
+            share_best(scores, &mut answers.probabilities[range]);
+        }
+        Ok(())
+    }
+}
+
+/// What a policy does in one position: its legal actions, each with its probability.
+pub fn ask<G: Game>(
+    policy: &dyn Policy<G>,
+    game: &G,
+    position: &Position<G::State>,
+) -> Result<Vec<(Action, f64)>, PolicyError> {
+    let mut batch = Batch::default();
+    batch.push(*position, game.actions(&position.state));
+    let mut answers = Answers::default();
+    policy.answer(game, &batch, &mut answers)?;
+    answers.check(&batch)?;
+    Ok(batch.actions().iter().copied().zip(answers.probabilities).collect())
+}
+
+/// Writes to `out` the same probability for each place whose worth is the highest, and 0 for the
+/// others. Both have the same length.
+///
+/// # Panics
+///
+/// When the lengths differ.
+pub fn share_best<W: PartialOrd + Copy>(worths: &[W], out: &mut [f64]) {
+    assert_eq!(worths.len(), out.len(), "one probability a worth");
     let mut best: Option<W> = None;
     let mut count = 0u32;
-    for (i, &action) in actions.iter().enumerate() {
-        let found = worth(action);
-        let order = best.as_ref().map(|best| found.cmp(best));
-        out[i] = match order {
-            Some(std::cmp::Ordering::Less) => 0.0,
-            Some(std::cmp::Ordering::Equal) => {
-                count += 1;
-                1.0
-            }
-            Some(std::cmp::Ordering::Greater) | None => {
+    for (i, &worth) in worths.iter().enumerate() {
+        let is_less = best.is_some_and(|best| worth < best);
+        let is_equal = best.is_some_and(|best| worth == best);
+        out[i] = if is_less { 0.0 } else { 1.0 };
+        match (is_less, is_equal) {
+            (true, _) => {}
+            (_, true) => count += 1,
+            _ => {
                 out[..i].fill(0.0);
-                (best, count) = (Some(found), 1);
-                1.0
+                (best, count) = (Some(worth), 1);
             }
-        };
+        }
     }
     out.iter_mut().for_each(|p| *p /= f64::from(count.max(1)));
 }
@@ -77,10 +137,8 @@ mod tests {
 
     #[test]
     fn the_best_share_and_the_others_get_nothing() {
-        let actions: Vec<Action> = (0..6).map(Action).collect();
-        let worth = [1, 3, 2, 3, 0, 3];
         let mut out = [9.0; 6];
-        uniform_over_best(&actions, &mut out, |a| worth[a.0 as usize]);
+        share_best(&[1, 3, 2, 3, 0, 3], &mut out);
         let third = 1.0 / 3.0;
         assert_eq!(out, [0.0, third, 0.0, third, 0.0, third]);
     }

@@ -11,7 +11,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Policy, uniform_over_best};
+use super::Rule;
 use crate::game::{Action, GameSpec, Layered, Position};
 
 /// How many units a weight of 1 is.
@@ -96,7 +96,7 @@ impl Weights {
     }
 }
 
-impl<G: Layered> Policy<G> for Weights {
+impl<G: Layered> Rule<G> for Weights {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -104,18 +104,12 @@ impl<G: Layered> Policy<G> for Weights {
     /// # Panics
     ///
     /// When the board has more squares than the one the weights were made for.
-    fn probabilities(
-        &self,
-        game: &G,
-        position: &Position<G::State>,
-        actions: &[Action],
-        out: &mut [f64],
-    ) {
-        uniform_over_best(actions, out, |action| {
+    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
+        for (out, &action) in out.iter_mut().zip(actions) {
             // The successor's mover is the opponent.
             let (theirs, own) = game.squares(&game.play(&position.state, action));
-            self.sum(own) - self.sum(theirs)
-        });
+            *out = (self.sum(own) - self.sum(theirs)) as f64;
+        }
     }
 }
 

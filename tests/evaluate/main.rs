@@ -17,7 +17,7 @@ use yomikiri::evaluate::{
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Game, GameSpec, Layered};
 use yomikiri::graph::{Graph, Plan, enumerate};
-use yomikiri::policy::{MICRO, Policy, PolicySpec, Weights};
+use yomikiri::policy::{MICRO, PolicySpec, Weights, ask};
 use yomikiri::progress::Silent;
 use yomikiri::render::accuracy_text;
 use yomikiri::solve::{Method, Solved, value_iterate};
@@ -133,8 +133,8 @@ fn perfect_plays_exactly_the_moves_that_keep_score_and_distance() {
             .collect();
         let share = 1.0 / keeps.iter().filter(|&&keeps| keeps).count() as f64;
         let wanted: Vec<f64> = keeps.iter().map(|&k| if k { share } else { 0.0 }).collect();
-        let mut found = vec![0.0; actions.len()];
-        perfect.probabilities(game, position, &actions, &mut found);
+        let found = ask(&perfect, game, position).unwrap();
+        let found: Vec<f64> = found.into_iter().map(|(_, p)| p).collect();
         assert_eq!(found, wanted, "{}", game.notation(position));
     }
 }
@@ -145,10 +145,8 @@ fn perfect_knows_nothing_outside_its_table() {
     let text = "X... .O.. .OO. .... X";
     let position = game.parse_position(text, &game.start()).unwrap();
     assert!(graph.find(game, &position.state).is_none());
-    let actions = game.actions(&position.state);
-    let mut found = vec![0.0; actions.len()];
-    Perfect::new(graph, solved).probabilities(game, &position, &actions, &mut found);
-    assert!(!actions.is_empty() && found.iter().all(|&p| p == 1.0 / actions.len() as f64));
+    let found = ask(&Perfect::new(graph, solved), game, &position).unwrap();
+    assert!(!found.is_empty() && found.iter().all(|&(_, p)| p == 1.0 / found.len() as f64));
 }
 
 #[test]

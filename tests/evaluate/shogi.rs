@@ -11,7 +11,7 @@ use yomikiri::evaluate::{
 use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
 use yomikiri::game::{Cyclic, Game, Side, WideKey};
 use yomikiri::graph::{Graph, Plan, Ranked, RankedGame, enumerate_whole, explore};
-use yomikiri::policy::{Policy, PolicySpec};
+use yomikiri::policy::{ByRule, Greedy, PolicySpec, ask};
 use yomikiri::progress::Silent;
 use yomikiri::render::{Part, accuracy_text};
 use yomikiri::solve::cyclic::{CyclicMethod, CyclicSolved, Road, solve_cyclic, solve_ranked};
@@ -303,12 +303,10 @@ fn perfect_asked_as_a_policy_plays_the_same() {
 fn probabilities<G: Cyclic>(opened: &Opened<G>, text: &str) -> Vec<(String, f64)> {
     let game = &opened.game;
     let position = game.parse_position(text, &game.start()).unwrap();
-    let actions = game.actions(&position.state);
-    let mut found = vec![0.0; actions.len()];
-    CyclicPerfect::new(opened.rows(), &opened.solved)
-        .probabilities(game, &position, &actions, &mut found);
-    let names = actions.iter().map(|&action| game.action_name(position.side, action));
-    names.zip(found).collect()
+    let perfect = CyclicPerfect::new(opened.rows(), &opened.solved);
+    let found = ask(&perfect, game, &position).unwrap();
+    let name = |(action, p)| (game.action_name(position.side, action), p);
+    found.into_iter().map(name).collect()
 }
 
 #[test]
@@ -494,11 +492,9 @@ fn greedy_captures_what_is_worth_the_most() {
     let game = Shogi::<WideKey>::new(&MINISHOGI, true);
     let chosen = |sfen: &str| {
         let position = game.parse_position(sfen, &game.start()).unwrap();
-        let actions = game.actions(&position.state);
-        let mut p = vec![0.0; actions.len()];
-        yomikiri::policy::Greedy.probabilities(&game, &position, &actions, &mut p);
-        let best = actions.iter().zip(&p).filter(|(_, p)| **p > 0.0);
-        best.map(|(&a, _)| game.action_name(position.side, a)).collect::<Vec<_>>()
+        let found = ask(&ByRule(Greedy), &game, &position).unwrap();
+        let best = found.into_iter().filter(|(_, p)| *p > 0.0);
+        best.map(|(action, _)| game.action_name(position.side, action)).collect::<Vec<_>>()
     };
     // A silver is worth 5 on the board and 5 in hand, a pawn 1 and 1.
     assert_eq!(chosen("k4/5/2p2/5/K1R1s b - 1"), ["3e1e"]);

@@ -13,8 +13,8 @@ mod notation;
 
 use super::symmetry::map_square;
 use super::{
-    Action, Canonical, Empties, Game, GameSpec, Group, Layered, Mobility, NotationError, Position,
-    Score, Side, StateKey, Symmetry, WideKey,
+    Action, Canonical, Empties, Game, GameSpec, Group, Layered, Mobility, NotationError, Outcome,
+    Position, Score, Side, StateKey, Symmetry, WideKey,
 };
 use canonical::Images;
 use moves::Lines;
@@ -235,6 +235,11 @@ impl<K: OthelloKey> Game for Othello<K> {
 
     fn material(&self, state: &Board) -> i32 {
         state.mover.count_ones() as i32 - state.opponent.count_ones() as i32
+    }
+
+    fn result(&self, state: &Board) -> Option<Outcome> {
+        let over = self.is_terminal(state);
+        over.then(|| self.final_score(state, Empties::Uncounted).outcome())
     }
 
     fn key(&self, state: &Board) -> K {

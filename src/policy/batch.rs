@@ -1,0 +1,152 @@
+//! Positions put to a policy together, and what it says of them.
+
+use std::ops::Range;
+
+use super::PolicyError;
+use crate::game::{Action, Position};
+
+/// Positions in which a policy is asked for its move, each with its legal actions.
+#[derive(Clone, Debug)]
+pub struct Batch<S> {
+    positions: Vec<Position<S>>,
+    /// Where the actions of each position begin, and at last where they end.
+    offsets: Vec<usize>,
+    actions: Vec<Action>,
+}
+
+impl<S> Default for Batch<S> {
+    fn default() -> Batch<S> {
+        Batch { positions: Vec::new(), offsets: vec![0], actions: Vec::new() }
+    }
+}
+
+impl<S> Batch<S> {
+    /// Adds a position that is not over, with its legal actions in ascending order.
+    pub fn push(&mut self, position: Position<S>, actions: impl IntoIterator<Item = Action>) {
+        self.positions.push(position);
+        self.actions.extend(actions);
+        self.offsets.push(self.actions.len());
+    }
+
+    /// How many positions there are.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    /// The positions.
+    pub fn positions(&self) -> &[Position<S>] {
+        &self.positions
+    }
+
+    /// The actions of all positions, one position after the other.
+    pub fn actions(&self) -> &[Action] {
+        &self.actions
+    }
+
+    /// Which of the actions are those of the position at a place.
+    pub fn range(&self, at: usize) -> Range<usize> {
+        self.offsets[at]..self.offsets[at + 1]
+    }
+
+    /// Takes all positions out and keeps the room.
+    pub fn clear(&mut self) {
+        self.positions.clear();
+        self.actions.clear();
+        self.offsets.truncate(1);
+    }
+}
+
+/// What a policy says of a [`Batch`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answers {
+    /// One an action of the batch, in its order: with which probability the policy chooses it. Those
+    /// of a position sum to 1.
+    pub probabilities: Vec<f64>,
+    /// One an action: how good the policy finds it, on any scale, the higher the better (a logit, a Q
+    /// value). Empty if it tells none; its probabilities then stand for them.
+    pub scores: Vec<f64>,
+    /// One a position: the outcome that the policy expects for the player to move, −1 a loss to 1 a
+    /// win. Empty if it tells none.
+    pub values: Vec<f64>,
+}
+
+/// How far a sum of probabilities may be from 1.
+const SLACK: f64 = 1e-6;
+
+impl Answers {
+    /// Forgets everything and keeps the room.
+    pub fn clear(&mut self) {
+        self.probabilities.clear();
+        self.scores.clear();
+        self.values.clear();
+    }
+
+    /// That there is an answer for everything in the batch and that it makes sense.
+    pub fn check<S>(&self, batch: &Batch<S>) -> Result<(), PolicyError> {
+        let (actions, positions) = (batch.actions().len(), batch.len());
+        let wrong = |what: &str| Err(PolicyError::new(what));
+        if self.probabilities.len() != actions {
+            return wrong("it does not tell one probability for each legal move");
+        }
+        if !self.scores.is_empty() && self.scores.len() != actions {
+            return wrong("it does not tell one score for each legal move");
+        }
+        if !self.values.is_empty() && self.values.len() != positions {
+            return wrong("it does not tell one value for each position");
+        }
+        if self.scores.iter().any(|score| score.is_nan()) {
+            return wrong("one of its scores is not a number");
+        }
+        if self.values.iter().any(|value| !(-1.0..=1.0).contains(value)) {
+            return wrong("one of its values is not from -1 (a loss) to 1 (a win)");
+        }
+        for at in 0..positions {
+            let probabilities = &self.probabilities[batch.range(at)];
+            let sum: f64 = probabilities.iter().sum();
+            // Written so that a sum that is not a number fails.
+            let fits = (sum - 1.0).abs() <= SLACK && probabilities.iter().all(|&p| p >= 0.0);
+            if !fits {
+                return wrong("the probabilities of one of its positions do not sum to 1");
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Side;
+
+    #[test]
+    fn answers_must_fit_the_batch() {
+        let mut batch = Batch::default();
+        batch.push(Position { state: 0u8, side: Side::First }, [Action(1), Action(4)]);
+        batch.push(Position { state: 1u8, side: Side::Second }, [Action(2)]);
+        assert_eq!((batch.len(), batch.range(0), batch.range(1)), (2, 0..2, 2..3));
+        let good = Answers {
+            probabilities: vec![0.25, 0.75, 1.0],
+            scores: vec![],
+            values: vec![-1.0, 1.0],
+        };
+        good.check(&batch).unwrap();
+        let wrong = [
+            Answers { probabilities: vec![0.25, 0.75], ..good.clone() },
+            Answers { probabilities: vec![0.25, 0.7, 1.0], ..good.clone() },
+            Answers { probabilities: vec![-0.25, 1.25, 1.0], ..good.clone() },
+            Answers { probabilities: vec![f64::NAN, 0.75, 1.0], ..good.clone() },
+            Answers { scores: vec![0.0], ..good.clone() },
+            Answers { scores: vec![0.0, f64::NAN, 0.0], ..good.clone() },
+            Answers { values: vec![0.0], ..good.clone() },
+            Answers { values: vec![0.0, 1.5], ..good.clone() },
+        ];
+        for answers in wrong {
+            assert!(answers.check(&batch).is_err(), "{answers:?}");
+        }
+    }
+}

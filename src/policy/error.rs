@@ -1,0 +1,15 @@
+//! What can be wrong with a policy that comes from outside.
+
+/// A policy that cannot answer, or whose answer makes no sense; one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct PolicyError {
+    what: String,
+}
+
+impl PolicyError {
+    /// What is wrong, where, and what would be right.
+    pub fn new(what: impl Into<String>) -> PolicyError {
+        PolicyError { what: what.into() }
+    }
+}
