@@ -11,7 +11,9 @@ mod enumerate;
 mod error;
 mod guard;
 mod info;
+mod matches;
 mod perft;
+mod played;
 mod position;
 mod query;
 mod query_cyclic;
@@ -75,6 +77,7 @@ enum Command {
     ValueIterate(value_iterate::Args),
     Query(query::Args),
     Report(report::Args),
+    Match(matches::Args),
     Verify(verify::Args),
     Info(info::Args),
     Perft(perft::Args),
@@ -106,6 +109,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::ValueIterate(args) => value_iterate::run(args, &mut context),
         Command::Query(args) => query::run(args, &mut context),
         Command::Report(args) => report::run(args, &mut context),
+        Command::Match(args) => matches::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),
         Command::Info(args) => info::run(args, &mut context),
         Command::Perft(args) => perft::run(args, &mut context),
