@@ -27,9 +27,7 @@ pub use report::{AccuracyReport, RootFacts, SCHEMA, SCHEMA_VERSION, TableFacts};
 
 use crate::game::{Cyclic, Layered};
 use crate::graph::Graph;
-use crate::policy::{
-    ByRule, Greedy, Policy, PolicySpec, PolicySpecError, Random, Weights, WeightsError,
-};
+use crate::policy::{self, Policy, PolicySpec, PolicySpecError, WeightsError};
 use crate::solve::Solved;
 use crate::solve::cyclic::CyclicSolved;
 
@@ -41,12 +39,9 @@ pub fn build<'a, G: Layered>(
     graph: &'a Graph,
     solved: &'a Solved,
 ) -> Result<Box<dyn Policy<G> + 'a>, WeightsError> {
-    Ok(match spec {
-        PolicySpec::Random => Box::new(ByRule(Random)),
-        PolicySpec::Greedy => Box::new(ByRule(Greedy)),
-        PolicySpec::Weights => Box::new(ByRule(Weights::of_board(game.spec()))),
-        PolicySpec::WeightsFile(path) => Box::new(ByRule(Weights::read(game.spec(), path)?)),
-        PolicySpec::Perfect => Box::new(Perfect::new(graph, solved)),
+    Ok(match policy::of_layered(spec, game)? {
+        Some(policy) => policy,
+        None => Box::new(Perfect::new(graph, solved)),
     })
 }
 
@@ -57,12 +52,8 @@ pub fn build_cyclic<'a, G: Cyclic>(
     rows: CyclicRows<'a>,
     solved: &'a CyclicSolved,
 ) -> Result<CyclicPolicy<'a, G>, PolicySpecError> {
-    Ok(match spec {
-        PolicySpec::Random => CyclicPolicy::Rule(Box::new(ByRule(Random))),
-        PolicySpec::Greedy => CyclicPolicy::Rule(Box::new(ByRule(Greedy))),
-        PolicySpec::Perfect => CyclicPolicy::Perfect(CyclicPerfect::new(rows, solved)),
-        PolicySpec::Weights | PolicySpec::WeightsFile(_) => {
-            return Err(PolicySpecError::other_game(spec, game.spec()));
-        }
+    Ok(match policy::of_cyclic(spec, game)? {
+        Some(policy) => CyclicPolicy::Rule(policy),
+        None => CyclicPolicy::Perfect(CyclicPerfect::new(rows, solved)),
     })
 }
