@@ -11,7 +11,7 @@ use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use crate::game::{Action, Game, Outcome, Position};
 
 /// After how many plies a playout is broken off and counts as a draw. No game of Othello is as long;
-/// in shogi chance rarely plays so long, but nothing else would stop it.
+/// in minishogi, where nothing else need stop it, chance plays so long in about 2 games of 100.
 pub const PLAYOUT_PLIES: u32 = 512;
 
 /// The chance of one position.
@@ -63,8 +63,10 @@ pub(super) fn value(outcome: Outcome) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::super::sample::{animals, answers, four, minishogi, positions};
-    use super::super::{Mcts, MonteCarlo, Policy};
+    use super::super::{Answers, Mcts, MonteCarlo, Policy};
     use super::*;
+    use crate::game::Layered;
+    use crate::game::othello::Othello;
 
     #[test]
     fn draws_are_fair() {
@@ -114,6 +116,18 @@ mod tests {
         assert_eq!(answers(&Mcts::new(30, 0), &game, &[kings]).values, [0.0]);
     }
 
+    #[test]
+    fn few_games_are_broken_off() {
+        let othello = Othello::<crate::game::WideKey>::new(8, 8, true);
+        assert!(othello.max_plies(&othello.start().state) < PLAYOUT_PLIES);
+        // Minishogi has no drawn ends, so that a draw is a game that was broken off.
+        let game = minishogi();
+        let mut chance = Chance::new(&game, 0, &game.start());
+        let results = (0..500).map(|_| chance.playout(&game, &game.start().state));
+        let broken = results.filter(|&result| result == 0).count();
+        assert!(broken <= 15, "{broken} of 500");
+    }
+
     fn hangs_on_the_position_alone<G: Game>(game: &G, count: usize, policy: &dyn Policy<G>) {
         let mut positions = positions(game, count);
         let together = answers(policy, game, &positions);
@@ -131,8 +145,6 @@ mod tests {
         positions.reverse();
         assert_eq!(one_by_one(&positions), answers(policy, game, &positions));
     }
-
-    use super::super::Answers;
 
     #[test]
     fn answers_hang_on_the_position_alone() {

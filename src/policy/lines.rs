@@ -82,8 +82,10 @@ fn quotient(sum: i128, count: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{animals, answers, discs, four, lines, minishogi, positions, six};
-    use super::super::{PolicySpec, Weights, of_cyclic, of_layered};
+    use super::super::sample::{
+        Glance, animals, answers, discs, four, lines, minishogi, positions, six,
+    };
+    use super::super::{Policy, PolicySpec, Weights, ask, of_cyclic, of_layered};
     use super::*;
     use crate::game::{Cyclic, Layered};
 
@@ -111,7 +113,7 @@ mod tests {
         root: &Position<G::State>,
         action: Action,
         reference: Reference,
-        worth: &dyn Fn(&Position<G::State>, &Position<G::State>) -> i64,
+        worth: Glance<'_, G::State>,
     ) -> (i64, i64) {
         // The n-th turn of a player comes after a line of which he has made n moves, or n − 1 if it
         // was not he who began.
@@ -136,9 +138,9 @@ mod tests {
     fn agrees<G: Game>(
         game: &G,
         count: usize,
-        policy: &dyn super::super::Policy<G>,
+        policy: &dyn Policy<G>,
         kind: Reference,
-        worth: &dyn Fn(&Position<G::State>, &Position<G::State>) -> i64,
+        worth: Glance<'_, G::State>,
     ) {
         let positions = positions(game, count);
         let answers = answers(policy, game, &positions);
@@ -219,7 +221,7 @@ mod tests {
         let game = minishogi();
         let mate = game.parse_position("2k2/5/2P2/5/2K2 b G 1", &game.start()).unwrap();
         let least = of_cyclic(&PolicySpec::NLeast(1), &game).unwrap().unwrap();
-        let asked = super::super::ask(&*least, &game, &mate).unwrap();
+        let asked = ask(&*least, &game, &mate).unwrap();
         let played: Vec<String> = asked
             .iter()
             .filter(|(_, p)| *p > 0.0)

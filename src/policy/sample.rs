@@ -93,6 +93,9 @@ pub(super) fn lines<G: Game>(
     done
 }
 
+/// What a position (the second) is worth to the player who is to move in another (the first).
+pub(super) type Glance<'a, S> = &'a dyn Fn(&Position<S>, &Position<S>) -> i64;
+
 /// The discs on an Othello board as its text shows it, row by row: 1 those of the player to move in
 /// `root`, −1 those of the other.
 pub(super) fn discs<G: Game>(

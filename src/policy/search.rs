@@ -122,7 +122,7 @@ fn at_the_end<G: Game>(
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use super::super::sample::{animals, discs, four, minishogi, positions, result, six};
+    use super::super::sample::{Glance, animals, discs, four, minishogi, positions, result, six};
     use super::super::{Material, Weights};
     use super::*;
     use crate::game::{Layered, Outcome};
@@ -130,7 +130,6 @@ mod tests {
     /// What a line is worth to who is to move at the root: who wins, how soon (for the loser how
     /// late), and what is on the board.
     type Worth = (Outcome, i64, i64);
-    type Glance<'a, S> = &'a dyn Fn(&Position<S>, &Position<S>) -> i64;
 
     /// The worth of an action from levels of positions, written out and taken back one by one: the
     /// player at the root takes the largest, the other the smallest.
