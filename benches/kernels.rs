@@ -13,9 +13,10 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashSet};
-use yomikiri::game::Game;
 use yomikiri::game::othello::{Board, Othello};
+use yomikiri::game::{Game, Position, Side};
 use yomikiri::graph::Graph;
+use yomikiri::policy::{Answers, Batch, PolicySpec, of_layered};
 use yomikiri::solve::Order;
 
 fn main() {
@@ -122,6 +123,38 @@ fn sweep(bencher: Bencher, board: usize, order: Order) {
             let score = solve(&mut table, &game, order);
             assert_eq!(score, Some([-8, 16][board]));
         });
+}
+
+/// Policies, each with how many actions it chooses in all boards of 4×4 and their mirror images.
+const RULES: [(&str, usize); 6] = [
+    ("n-hand:2", 102_432),
+    ("n-least:2", 119_800),
+    ("n-most:2", 122_032),
+    ("minimax:2", 98_872),
+    ("alphabeta:6", 114_928),
+    ("montecarlo:10", 122_016),
+];
+
+#[divan::bench(args = 0..RULES.len(), sample_count = 5)]
+fn policy(bencher: Bencher, rule: usize) {
+    let (name, wanted) = RULES[rule];
+    let (game, boards) = states(0);
+    let mut batch = Batch::default();
+    for board in &boards {
+        for symmetry in 0..8 {
+            let state = game.transform(board, symmetry);
+            if !game.is_terminal(&state) {
+                batch.push(Position { state, side: Side::First }, game.actions(&state));
+            }
+        }
+    }
+    let spec: PolicySpec = name.parse().expect("it is known");
+    let policy = of_layered(&spec, &game).expect("it needs no file").expect("it is a rule");
+    bencher.counter(ItemsCount::new(batch.len())).bench_local(|| {
+        let mut answers = Answers::default();
+        policy.answer(&game, &batch, &mut answers).expect("rules have answers");
+        assert_eq!(answers.probabilities.iter().filter(|&&p| p > 0.0).count(), wanted, "{name}");
+    });
 }
 
 /// Distinct keys of all 4×5 successors: by shards of a local hash set, by a parallel sort, and by

@@ -39,8 +39,10 @@ pub(super) struct Args {
     /// A table's name or directory, instead of a whole game
     #[arg(long, value_name = "TABLE")]
     table: Option<String>,
-    /// A policy to measure; may be repeated: random, greedy, perfect, and in Othello weights and
-    /// weights:FILE [default: random, greedy, weights in Othello, perfect]
+    /// A policy to measure; may be repeated: random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N,
+    /// alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect, and in Othello weights, weights:FILE,
+    /// n-hand-custom:N[:FILE], minimax:N:FILE, alphabeta:N:FILE [default: random, greedy, weights in
+    /// Othello, perfect]
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,
     /// For which positions to show the figures by discs (in shogi by plies from the root): all, those

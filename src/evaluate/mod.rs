@@ -51,17 +51,14 @@ pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, ValueFigures};
 
 use crate::game::{Cyclic, Layered};
-use crate::policy::{ByRule, Greedy, PolicySpec, PolicySpecError, Random, Weights, WeightsError};
+use crate::policy::{self, PolicySpec, PolicySpecError, WeightsError};
 
 /// Makes the player that is meant for a game; reads the file of weights if one is named.
 pub fn build<G: Layered>(spec: &PolicySpec, game: &G) -> Result<Player<'static, G>, WeightsError> {
-    Ok(Player::Policy(match spec {
-        PolicySpec::Random => Box::new(ByRule(Random)),
-        PolicySpec::Greedy => Box::new(ByRule(Greedy)),
-        PolicySpec::Weights => Box::new(ByRule(Weights::of_board(game.spec()))),
-        PolicySpec::WeightsFile(path) => Box::new(ByRule(Weights::read(game.spec(), path)?)),
-        PolicySpec::Perfect => return Ok(Player::Perfect),
-    }))
+    Ok(match policy::of_layered(spec, game)? {
+        Some(policy) => Player::Policy(policy),
+        None => Player::Perfect,
+    })
 }
 
 /// The same for a cyclic game. Fails where the policy is for another game.
@@ -69,12 +66,8 @@ pub fn build_cyclic<G: Cyclic>(
     spec: &PolicySpec,
     game: &G,
 ) -> Result<Player<'static, G>, PolicySpecError> {
-    Ok(match spec {
-        PolicySpec::Random => Player::Policy(Box::new(ByRule(Random))),
-        PolicySpec::Greedy => Player::Policy(Box::new(ByRule(Greedy))),
-        PolicySpec::Perfect => Player::Perfect,
-        PolicySpec::Weights | PolicySpec::WeightsFile(_) => {
-            return Err(PolicySpecError::other_game(spec, game.spec()));
-        }
+    Ok(match policy::of_cyclic(spec, game)? {
+        Some(policy) => Player::Policy(policy),
+        None => Player::Perfect,
     })
 }

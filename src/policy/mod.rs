@@ -9,24 +9,42 @@
 //!
 //! * [`Random`] takes every move equally often, [`Greedy`] the most material, [`Weights`] the
 //!   best squares;
-//! * [`PolicySpec`] is what a person writes for a policy. The perfect policy needs a solved table,
-//!   so it and the way from a specification to a policy belong to
-//!   [`evaluate`](crate::evaluate).
+//! * [`Lines`] averages over all lines of a length, [`Minimax`] and [`AlphaBeta`] take the best for
+//!   either side; what they look at where they stop is an [`Evaluation`];
+//! * [`MonteCarlo`] and [`Mcts`] play on at random, from a seed, so that they too are fixed;
+//! * [`PolicySpec`] is what a person writes for a policy; [`of_layered`] and [`of_cyclic`] make it.
+//!   The perfect policy needs a solved table, so it belongs to [`evaluate`](crate::evaluate).
 //!
 //! Moves that a rule finds equally good are equally likely. A single action, such as a pass, has
 //! probability 1.
 
 mod batch;
+mod build;
+mod chance;
 mod error;
+mod evaluation;
 mod greedy;
+mod lines;
+mod mcts;
+mod montecarlo;
 mod random;
+#[cfg(test)]
+mod sample;
+mod search;
 mod spec;
 mod weights;
 
 pub use batch::{Answers, Batch};
+pub use build::{of_cyclic, of_layered};
+pub use chance::PLAYOUT_PLIES;
 pub use error::PolicyError;
+pub use evaluation::{Evaluation, Material, Moves};
 pub use greedy::Greedy;
+pub use lines::Lines;
+pub use mcts::Mcts;
+pub use montecarlo::MonteCarlo;
 pub use random::Random;
+pub use search::{AlphaBeta, Minimax};
 pub use spec::{PolicySpec, PolicySpecError};
 pub use weights::{MICRO, Weights, WeightsError};
 

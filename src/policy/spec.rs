@@ -1,7 +1,7 @@
-//! What a person writes for a policy: `greedy`, `weights:FILE`.
+//! What a person writes for a policy: `greedy`, `weights:FILE`, `minimax:2`.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::game::GameSpec;
@@ -17,13 +17,50 @@ pub enum PolicySpec {
     Weights,
     /// [`Weights`](super::Weights) from a file.
     WeightsFile(PathBuf),
+    /// [`Lines`](super::Lines) of so many plies: the material at their ends.
+    NHand(u32),
+    /// [`Lines`](super::Lines) of so many plies: square weights, the built-in ones or a file's.
+    NHandCustom(u32, Option<PathBuf>),
+    /// [`Lines`](super::Lines) to the opponent's turn of this number: the fewest moves.
+    NLeast(u32),
+    /// [`Lines`](super::Lines) to one's own turn of this number: the most moves.
+    NMost(u32),
+    /// [`Minimax`](super::Minimax) of so many plies; in Othello a file of weights may be named.
+    Minimax(u32, Option<PathBuf>),
+    /// [`AlphaBeta`](super::AlphaBeta) of so many plies; in Othello a file of weights may be named.
+    AlphaBeta(u32, Option<PathBuf>),
+    /// [`MonteCarlo`](super::MonteCarlo).
+    MonteCarlo {
+        /// Random games after each move.
+        playouts: u32,
+        /// What they are drawn from.
+        seed: u64,
+    },
+    /// [`Mcts`](super::Mcts).
+    Mcts {
+        /// Ways down the tree in each position.
+        simulations: u32,
+        /// What is random in them is drawn from this.
+        seed: u64,
+    },
     /// The best moves of a solved table.
     Perfect,
 }
 
+/// How far ahead a policy may read: plies, or turns of one player.
+const READ: (u32, u32) = (1, 10);
+/// How many playouts or simulations there may be.
+const PLAYED: (u32, u32) = (1, 1_000_000);
+
 impl PolicySpec {
     /// What can be written, for help and messages.
-    pub const KNOWN: &'static str = "random, greedy, weights, weights:FILE, perfect";
+    pub const KNOWN: &'static str = "random, greedy, weights, weights:FILE, n-hand:N, \
+        n-hand-custom:N[:FILE], n-least:N, n-most:N, minimax:N[:FILE], alphabeta:N[:FILE], \
+        montecarlo:N[:SEED], mcts:N[:SEED], perfect";
+
+    /// What of it is for every game.
+    const EVERYWHERE: &'static str = "random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N, \
+        alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect";
 
     /// What is measured on a game unless something else is asked for.
     pub fn defaults(game: GameSpec) -> Vec<PolicySpec> {
@@ -34,22 +71,50 @@ impl PolicySpec {
 
     /// That a game has what the policy goes by: squares are worth something in Othello only.
     pub fn check(&self, game: GameSpec) -> Result<(), PolicySpecError> {
-        match (self, game) {
-            (PolicySpec::Weights | PolicySpec::WeightsFile(_), GameSpec::Shogi(_)) => {
-                Err(PolicySpecError::other_game(self, game))
-            }
+        let by_squares = matches!(self, PolicySpec::Weights | PolicySpec::NHandCustom(..))
+            || self.weights_file().is_some();
+        match game {
+            GameSpec::Shogi(_) if by_squares => Err(PolicySpecError::other_game(self, game)),
             _ => Ok(()),
+        }
+    }
+
+    /// The file of square weights that is named, if one is.
+    pub fn weights_file(&self) -> Option<&Path> {
+        match self {
+            PolicySpec::WeightsFile(path) => Some(path),
+            PolicySpec::NHandCustom(_, file)
+            | PolicySpec::Minimax(_, file)
+            | PolicySpec::AlphaBeta(_, file) => file.as_deref(),
+            _ => None,
         }
     }
 }
 
 impl fmt::Display for PolicySpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let read = |f: &mut fmt::Formatter<'_>, name: &str, n: u32, file: &Option<PathBuf>| {
+            write!(f, "{name}:{n}")?;
+            file.as_ref().map_or(Ok(()), |path| write!(f, ":{}", path.display()))
+        };
+        // The seed 0 is the one that is meant when none is written.
+        let played = |f: &mut fmt::Formatter<'_>, name: &str, n: u32, seed: u64| match seed {
+            0 => write!(f, "{name}:{n}"),
+            _ => write!(f, "{name}:{n}:{seed}"),
+        };
         match self {
             PolicySpec::Random => f.write_str("random"),
             PolicySpec::Greedy => f.write_str("greedy"),
             PolicySpec::Weights => f.write_str("weights"),
             PolicySpec::WeightsFile(path) => write!(f, "weights:{}", path.display()),
+            PolicySpec::NHand(n) => write!(f, "n-hand:{n}"),
+            PolicySpec::NHandCustom(n, file) => read(f, "n-hand-custom", *n, file),
+            PolicySpec::NLeast(n) => write!(f, "n-least:{n}"),
+            PolicySpec::NMost(n) => write!(f, "n-most:{n}"),
+            PolicySpec::Minimax(n, file) => read(f, "minimax", *n, file),
+            PolicySpec::AlphaBeta(n, file) => read(f, "alphabeta", *n, file),
+            PolicySpec::MonteCarlo { playouts, seed } => played(f, "montecarlo", *playouts, *seed),
+            PolicySpec::Mcts { simulations, seed } => played(f, "mcts", *simulations, *seed),
             PolicySpec::Perfect => f.write_str("perfect"),
         }
     }
@@ -59,20 +124,109 @@ impl FromStr for PolicySpec {
     type Err = PolicySpecError;
 
     fn from_str(text: &str) -> Result<PolicySpec, PolicySpecError> {
+        let parts = Parts::of(text);
+        Ok(match (parts.name, parts.rest) {
+            ("random", None) => PolicySpec::Random,
+            ("greedy", None) => PolicySpec::Greedy,
+            ("perfect", None) => PolicySpec::Perfect,
+            ("weights", None) => PolicySpec::Weights,
+            ("weights", Some(path)) => PolicySpec::WeightsFile(parts.file(path)?),
+            ("n-hand", _) => PolicySpec::NHand(parts.reading(1)?),
+            ("n-least", _) => PolicySpec::NLeast(parts.reading(1)?),
+            ("n-most", _) => PolicySpec::NMost(parts.reading(1)?),
+            ("n-hand-custom", _) => {
+                let (plies, file) = parts.reading_by_squares(1)?;
+                PolicySpec::NHandCustom(plies, file)
+            }
+            ("minimax", _) => {
+                let (plies, file) = parts.reading_by_squares(2)?;
+                PolicySpec::Minimax(plies, file)
+            }
+            ("alphabeta", _) => {
+                let (plies, file) = parts.reading_by_squares(2)?;
+                PolicySpec::AlphaBeta(plies, file)
+            }
+            ("montecarlo", _) => {
+                let (playouts, seed) = parts.playing()?;
+                PolicySpec::MonteCarlo { playouts, seed }
+            }
+            ("mcts", _) => {
+                let (simulations, seed) = parts.playing()?;
+                PolicySpec::Mcts { simulations, seed }
+            }
+            _ => return Err(PolicySpecError::unknown(text)),
+        })
+    }
+}
+
+/// A specification's text, its name, and what follows the first colon.
+#[derive(Clone, Copy)]
+struct Parts<'a> {
+    text: &'a str,
+    name: &'a str,
+    rest: Option<&'a str>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(text: &'a str) -> Parts<'a> {
         match text.split_once(':') {
-            None => match text {
-                "random" => Ok(PolicySpec::Random),
-                "greedy" => Ok(PolicySpec::Greedy),
-                "weights" => Ok(PolicySpec::Weights),
-                "perfect" => Ok(PolicySpec::Perfect),
-                _ => Err(PolicySpecError::unknown(text)),
-            },
-            Some(("weights", "")) => Err(PolicySpecError(format!(
-                "policy '{text}' names no file; write weights:FILE, or weights for the built-in ones"
-            ))),
-            Some(("weights", path)) => Ok(PolicySpec::WeightsFile(PathBuf::from(path))),
-            Some(_) => Err(PolicySpecError::unknown(text)),
+            None => Parts { text, name: text, rest: None },
+            Some((name, rest)) => Parts { text, name, rest: Some(rest) },
         }
+    }
+
+    /// How far ahead to read.
+    fn reading(self, default: u32) -> Result<u32, PolicySpecError> {
+        self.rest.map_or(Ok(default), |number| self.number(number, READ))
+    }
+
+    /// How far ahead to read, and a file of weights.
+    fn reading_by_squares(self, default: u32) -> Result<(u32, Option<PathBuf>), PolicySpecError> {
+        match self.rest.map(|rest| rest.split_once(':').ok_or(rest)) {
+            None => Ok((default, None)),
+            Some(Err(number)) => Ok((self.number(number, READ)?, None)),
+            Some(Ok((number, path))) => Ok((self.number(number, READ)?, Some(self.file(path)?))),
+        }
+    }
+
+    /// How often to play on at random, and the seed.
+    fn playing(self) -> Result<(u32, u64), PolicySpecError> {
+        let (number, seed) = match self.rest.map(|rest| rest.split_once(':').ok_or(rest)) {
+            None => return Err(self.wrong("names no number", PLAYED)),
+            Some(Err(number)) => (number, "0"),
+            Some(Ok(parts)) => parts,
+        };
+        let number = self.number(number, PLAYED)?;
+        let seed = seed.parse().map_err(|_| {
+            PolicySpecError(format!(
+                "policy '{}': '{seed}' is no seed; write a whole number from 0 to {}",
+                self.text,
+                u64::MAX
+            ))
+        })?;
+        Ok((number, seed))
+    }
+
+    fn number(self, number: &str, limits: (u32, u32)) -> Result<u32, PolicySpecError> {
+        let parsed = number.parse().ok().filter(|n| (limits.0..=limits.1).contains(n));
+        parsed.ok_or_else(|| self.wrong(&format!("cannot have the number '{number}'"), limits))
+    }
+
+    fn wrong(self, what: &str, (least, most): (u32, u32)) -> PolicySpecError {
+        let Parts { text, name, .. } = self;
+        PolicySpecError(format!(
+            "policy '{text}' {what}; write {name}:N with a whole number N from {least} to {most}"
+        ))
+    }
+
+    fn file(self, path: &str) -> Result<PathBuf, PolicySpecError> {
+        if !path.is_empty() {
+            return Ok(PathBuf::from(path));
+        }
+        let (text, without) = (self.text, self.text.trim_end_matches(':'));
+        Err(PolicySpecError(format!(
+            "policy '{text}' names no file; write {without}:FILE, or {without} for the built-in weights"
+        )))
     }
 }
 
@@ -88,9 +242,10 @@ impl PolicySpecError {
     }
 
     /// A policy that goes by the squares of an Othello board, asked for in another game.
-    pub(crate) fn other_game(spec: &PolicySpec, game: GameSpec) -> PolicySpecError {
+    fn other_game(spec: &PolicySpec, game: GameSpec) -> PolicySpecError {
+        let others = PolicySpec::EVERYWHERE;
         PolicySpecError(format!(
-            "policy '{spec}' goes by the squares of an Othello board; for {game} there are random, greedy, perfect"
+            "policy '{spec}' goes by the squares of an Othello board; for {game} there are {others}"
         ))
     }
 }
@@ -101,25 +256,103 @@ mod tests {
 
     #[test]
     fn specifications_read_back() {
-        for text in ["random", "greedy", "weights", "weights:a:b.txt", "perfect"] {
+        let all = [
+            "random",
+            "greedy",
+            "weights",
+            "weights:a:b.txt",
+            "n-hand:3",
+            "n-hand-custom:1",
+            "n-hand-custom:10:a:b.txt",
+            "n-least:2",
+            "n-most:2",
+            "minimax:4",
+            "minimax:4:2",
+            "alphabeta:6",
+            "alphabeta:6:w.txt",
+            "montecarlo:100",
+            "montecarlo:100:7",
+            "mcts:1000000",
+            "mcts:1:18446744073709551615",
+            "perfect",
+        ];
+        for text in all {
             assert_eq!(text.parse::<PolicySpec>().unwrap().to_string(), text);
         }
+        let short = [
+            ("n-hand", "n-hand:1"),
+            ("n-hand-custom", "n-hand-custom:1"),
+            ("n-least", "n-least:1"),
+            ("n-most", "n-most:1"),
+            ("minimax", "minimax:2"),
+            ("alphabeta", "alphabeta:2"),
+            ("montecarlo:5:0", "montecarlo:5"),
+        ];
+        for (text, long) in short {
+            assert_eq!(text.parse::<PolicySpec>().unwrap().to_string(), long);
+        }
+    }
+
+    fn refused(text: &str, wanted: &str) {
+        let message = text.parse::<PolicySpec>().unwrap_err().to_string();
+        assert!(message.starts_with(&format!("policy '{text}'")), "{message}");
+        assert!(message.ends_with(wanted) && !message.contains('\n'), "{message} for {wanted}");
     }
 
     #[test]
     fn what_is_not_known_is_answered_with_what_is() {
-        for text in ["", "Random", "minimax", "greedy:2"] {
-            let message = text.parse::<PolicySpec>().unwrap_err().to_string();
-            assert!(message.contains(&format!("'{text}'")), "{message}");
-            assert!(message.contains(PolicySpec::KNOWN), "{message}");
+        for text in ["", "Random", "best", "greedy:2", "perfect:", "nhand:2"] {
+            refused(text, &format!(" is not known; known are {}", PolicySpec::KNOWN));
         }
-        let shogi = "minishogi".parse().unwrap();
-        let of = |game| PolicySpec::defaults(game).iter().map(PolicySpec::to_string).collect();
-        let names: Vec<String> = of(shogi);
-        assert_eq!(names, ["random", "greedy", "perfect"]);
-        let message = PolicySpec::Weights.check(shogi).unwrap_err().to_string();
-        assert!(message.ends_with(&format!("for minishogi there are {}", names.join(", "))));
-        let message = "weights:".parse::<PolicySpec>().unwrap_err().to_string();
-        assert!(message.contains("names no file"), "{message}");
+    }
+
+    #[test]
+    fn numbers_out_of_their_limits_are_answered_with_the_limits() {
+        for number in ["", "0", "11", "-1", "2.0", "2:w.txt", "99999999999"] {
+            let limits = "write n-hand:N with a whole number N from 1 to 10";
+            refused(&format!("n-hand:{number}"), &format!("the number '{number}'; {limits}"));
+        }
+        refused("alphabeta:w.txt", "'w.txt'; write alphabeta:N with a whole number N from 1 to 10");
+        refused("n-most:11", "'11'; write n-most:N with a whole number N from 1 to 10");
+        let playouts = "write mcts:N with a whole number N from 1 to 1000000";
+        refused("mcts", &format!("names no number; {playouts}"));
+        refused("mcts:1000001", &format!("the number '1000001'; {playouts}"));
+        refused("mcts:0:1", &format!("the number '0'; {playouts}"));
+        let seed = "is no seed; write a whole number from 0 to 18446744073709551615";
+        refused("montecarlo:9:", &format!("'' {seed}"));
+        refused("montecarlo:9:1:2", &format!("'1:2' {seed}"));
+        refused("montecarlo:9:18446744073709551616", &format!("'18446744073709551616' {seed}"));
+    }
+
+    #[test]
+    fn a_file_that_is_announced_must_be_named() {
+        let wanted = "names no file; write weights:FILE, or weights for the built-in weights";
+        refused("weights:", wanted);
+        let wanted = "names no file; write minimax:3:FILE, or minimax:3 for the built-in weights";
+        refused("minimax:3:", wanted);
+    }
+
+    #[test]
+    fn squares_are_worth_something_in_othello_only() {
+        let [shogi, othello] = ["minishogi", "othello-4x4"].map(|name| name.parse().unwrap());
+        let names = |game| PolicySpec::defaults(game).iter().map(PolicySpec::to_string).collect();
+        let [of_shogi, of_othello]: [Vec<String>; 2] = [names(shogi), names(othello)];
+        assert_eq!(of_shogi, ["random", "greedy", "perfect"]);
+        assert_eq!(of_othello, ["random", "greedy", "weights", "perfect"]);
+        let by_squares =
+            ["weights", "weights:w", "n-hand-custom:2", "minimax:2:w", "alphabeta:2:w"];
+        for text in by_squares {
+            let spec: PolicySpec = text.parse().unwrap();
+            spec.check(othello).unwrap();
+            let message = spec.check(shogi).unwrap_err().to_string();
+            assert!(message.starts_with(&format!("policy '{text}' goes by")), "{message}");
+            let wanted = format!("for minishogi there are {}", PolicySpec::EVERYWHERE);
+            assert!(message.ends_with(&wanted), "{message}");
+        }
+        for form in PolicySpec::EVERYWHERE.split(", ") {
+            let text = form.replace("[:SEED]", "").replace(":N", ":2");
+            text.parse::<PolicySpec>().unwrap().check(shogi).unwrap();
+            assert!(PolicySpec::KNOWN.contains(form), "{form}");
+        }
     }
 }

@@ -11,7 +11,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Rule;
+use super::{Evaluation, Rule};
 use crate::game::{Action, GameSpec, Layered, Position};
 
 /// How many units a weight of 1 is.
@@ -86,7 +86,8 @@ impl Weights {
         &self.weights
     }
 
-    fn sum(&self, mut squares: u64) -> i64 {
+    /// The sum of the weights of squares, bit `row * columns + column` each.
+    pub(super) fn sum(&self, mut squares: u64) -> i64 {
         let mut sum = 0;
         while squares != 0 {
             sum += self.weights[squares.trailing_zeros() as usize];
@@ -107,8 +108,7 @@ impl<G: Layered> Rule<G> for Weights {
     fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
         for (out, &action) in out.iter_mut().zip(actions) {
             // The successor's mover is the opponent.
-            let (theirs, own) = game.squares(&game.play(&position.state, action));
-            *out = (self.sum(own) - self.sum(theirs)) as f64;
+            *out = -self.of(game, &game.play(&position.state, action)) as f64;
         }
     }
 }

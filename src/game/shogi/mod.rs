@@ -165,11 +165,11 @@ impl<K: ShogiKey> Game for Shogi<K> {
         state.turned(self.squares())
     }
 
-    /// The values of the mover's pieces, on the board and in hand, less those of the opponent's.
     fn result(&self, state: &Board) -> Option<Outcome> {
         self.end(state).map(|end| end.outcome)
     }
 
+    /// The values of the mover's pieces, on the board and in hand, less those of the opponent's.
     fn material(&self, state: &Board) -> i32 {
         let value = |kind: usize| self.variant.kinds[kind].value;
         let on_board = state.cells.iter().filter_map(|cell| cell.piece());

@@ -1,0 +1,64 @@
+//! From a specification to a policy.
+
+use super::{
+    AlphaBeta, ByRule, Evaluation, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves,
+    Policy, PolicySpec, PolicySpecError, Random, Rule, Weights, WeightsError,
+};
+use crate::game::{Cyclic, Game, Layered};
+
+/// Makes the policy that is meant for a layered game; reads the file of weights if one is named.
+/// `None` if it needs more than the rules, as the perfect one needs a solved table.
+pub fn of_layered<G: Layered>(
+    spec: &PolicySpec,
+    game: &G,
+) -> Result<Option<Box<dyn Policy<G>>>, WeightsError> {
+    let weights = match spec.weights_file() {
+        Some(path) => Weights::read(game.spec(), path)?,
+        None => Weights::of_board(game.spec()),
+    };
+    Ok(match spec {
+        PolicySpec::Weights | PolicySpec::WeightsFile(_) => by_rule(weights),
+        PolicySpec::NHandCustom(plies, _) => by_rule(Lines::new(spec.to_string(), *plies, weights)),
+        _ => of_any(spec, weights),
+    })
+}
+
+/// The same for a cyclic game. Fails where the policy is for another game.
+pub fn of_cyclic<G: Cyclic>(
+    spec: &PolicySpec,
+    game: &G,
+) -> Result<Option<Box<dyn Policy<G>>>, PolicySpecError> {
+    spec.check(game.spec())?;
+    Ok(of_any(spec, Material))
+}
+
+/// What goes by nothing but the rules, which every game has; searches look for what `evaluation`
+/// finds good.
+fn of_any<G: Game>(
+    spec: &PolicySpec,
+    evaluation: impl Evaluation<G> + 'static,
+) -> Option<Box<dyn Policy<G>>> {
+    let name = spec.to_string();
+    match *spec {
+        PolicySpec::Random => by_rule(Random),
+        PolicySpec::Greedy => by_rule(Greedy),
+        PolicySpec::NHand(plies) => by_rule(Lines::new(name, plies, Material)),
+        // The turns of a player are two plies apart, and the opponent's first follows the move.
+        PolicySpec::NLeast(turns) => by_rule(Lines::new(name, 2 * turns - 1, Moves)),
+        PolicySpec::NMost(turns) => by_rule(Lines::new(name, 2 * turns, Moves)),
+        PolicySpec::Minimax(plies, _) => by_rule(Minimax::new(name, plies, evaluation)),
+        PolicySpec::AlphaBeta(plies, _) => by_rule(AlphaBeta::new(name, plies, evaluation)),
+        PolicySpec::MonteCarlo { playouts, seed } => {
+            Some(Box::new(MonteCarlo::new(playouts, seed)))
+        }
+        PolicySpec::Mcts { simulations, seed } => Some(Box::new(Mcts::new(simulations, seed))),
+        PolicySpec::Weights
+        | PolicySpec::WeightsFile(_)
+        | PolicySpec::NHandCustom(..)
+        | PolicySpec::Perfect => None,
+    }
+}
+
+fn by_rule<G: Game>(rule: impl Rule<G> + 'static) -> Option<Box<dyn Policy<G>>> {
+    Some(Box::new(ByRule(rule)))
+}
