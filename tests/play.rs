@@ -1,9 +1,6 @@
 //! Games between policies, exactly: against games that are sampled, against a recursion over the rules
 //! alone, and against what must hold of best responses.
 
-#[path = "common/mod.rs"]
-mod common;
-
 use std::collections::HashMap;
 use std::sync::OnceLock;
 

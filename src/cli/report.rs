@@ -12,13 +12,13 @@ use super::position::{is_folded, spec_of};
 use super::solve_table::{Wish, solve};
 use crate::evaluate::{
     AccuracyReport, CyclicRows, CyclicTable, Gathered, LayeredRows, MeasureError, Orienting, Piece,
-    Play, Played, Player, Sink, build, build_cyclic, games, measure,
+    Play, Played, Player, Sink, build, build_cyclic, games, judgements, measure,
 };
-use crate::game::{Cyclic, GameSpec, GameVisitor, Layered};
+use crate::game::{Cyclic, Game, GameSpec, GameVisitor, Layered};
 use crate::graph::{Enumerated, Graph, Plan, Ranked};
 use crate::policy::{Answers, PolicySpec};
 use crate::progress::Progress;
-use crate::render::{Part, accuracy_text, html};
+use crate::render::{Part, RowsFile, accuracy_text, html};
 use crate::solve::Solved;
 use crate::solve::cyclic::CyclicSolved;
 use crate::table::{Table, TableError};
@@ -64,6 +64,13 @@ pub(super) struct Args {
     /// Also write the report as a page with plots, one file that needs nothing else
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Also write the results position by position, one row a policy and position, as CSV
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// The same as Parquet
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "FILE")]
+    parquet: Option<PathBuf>,
     /// Do not play games
     #[arg(long)]
     no_games: bool,
@@ -98,8 +105,17 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     // A page has room for some mistakes of each policy.
     let mistakes = if args.html.is_some() { args.mistakes.max(3) } else { args.mistakes };
     let games = !args.no_games;
-    let visitor =
-        Measure { table: &table, policies: &policies, orienting, games, mistakes, context };
+    let visitor = Measure {
+        table: &table,
+        policies: &policies,
+        orienting,
+        games,
+        mistakes,
+        csv: args.csv.as_deref(),
+        #[cfg(feature = "parquet")]
+        parquet: args.parquet.as_deref(),
+        context,
+    };
     let report = spec.with_rules(is_folded(&table), visitor)?;
     if let Some(path) = &args.html {
         write_whole(path, &html(&report))?;
@@ -225,6 +241,9 @@ struct Measure<'a> {
     /// Whether games are wanted, and how many mistakes of each policy.
     games: bool,
     mistakes: usize,
+    csv: Option<&'a Path>,
+    #[cfg(feature = "parquet")]
+    parquet: Option<&'a Path>,
     context: &'a Context,
 }
 
@@ -246,15 +265,19 @@ impl GameVisitor for Measure<'_> {
         };
         let rows = LayeredRows::new(&game, &graph, &solved, self.orienting);
         let mut gathered = Gathered::default();
-        let mut gather = |_: &Piece<G::State>, answers: &[Answers]| {
-            gathered.add(answers);
-            Ok(())
+        let names: Vec<String> = players.iter().map(Player::name).collect();
+        let mut files = self.files()?;
+        let heard = unfolded.is_some() || !files.is_empty();
+        let mut hear = |piece: &Piece<G::State>, answers: &[Answers]| {
+            if unfolded.is_some() {
+                gathered.add(answers);
+            }
+            push_rows(&mut files, &game, &names, piece, answers)
         };
-        let sink: Option<&mut Sink<'_, G::State>> =
-            if unfolded.is_some() { Some(&mut gather) } else { None };
+        let sink: Option<&mut Sink<'_, G::State>> = if heard { Some(&mut hear) } else { None };
         let measured = measure(&game, &rows, &players, sink, &context.bars);
         let measured = measured.map_err(|error| failed(table, error))?;
-        let names: Vec<String> = players.iter().map(Player::name).collect();
+        finish(files)?;
         let mut report = AccuracyReport::new(&game, table, self.orienting, measured)?;
         if let Some(unfolded) = unfolded {
             let mut played = Vec::new();
@@ -283,6 +306,22 @@ impl GameVisitor for Measure<'_> {
 }
 
 impl Measure<'_> {
+    /// The files of results that are wanted, begun.
+    fn files(&self) -> Result<Vec<RowsFile>, UserError> {
+        let cannot = |path: &Path, error: std::io::Error| {
+            UserError::new(format!("cannot write {}: {error}", path.display()))
+        };
+        let mut files = Vec::new();
+        if let Some(path) = self.csv {
+            files.push(RowsFile::csv(path).map_err(|error| cannot(path, error))?);
+        }
+        #[cfg(feature = "parquet")]
+        if let Some(path) = self.parquet {
+            files.push(RowsFile::parquet(path).map_err(|error| cannot(path, error))?);
+        }
+        Ok(files)
+    }
+
     /// Whether games are played out: on complete tables, where every orientation is asked about and
     /// all positions fit in memory.
     fn wants_games(&self) -> bool {
@@ -317,10 +356,38 @@ impl Measure<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         let damaged = |what| failed(table, MeasureError::Damaged(what));
         let rows = CyclicTable::new(game, rows, solved).map_err(damaged)?;
-        let measured = measure(game, &rows, &players, None, &context.bars);
+        let names: Vec<String> = players.iter().map(Player::name).collect();
+        let mut files = self.files()?;
+        let heard = !files.is_empty();
+        let mut hear = |piece: &Piece<G::State>, answers: &[Answers]| {
+            push_rows(&mut files, game, &names, piece, answers)
+        };
+        let sink: Option<&mut Sink<'_, G::State>> = if heard { Some(&mut hear) } else { None };
+        let measured = measure(game, &rows, &players, sink, &context.bars);
         let measured = measured.map_err(|error| failed(table, error))?;
+        finish(files)?;
         Ok(AccuracyReport::of_cyclic(game, table, solved, measured)?)
     }
+}
+
+/// Adds what policies answered for a piece to files of results.
+fn push_rows<G: Game>(
+    files: &mut [RowsFile],
+    game: &G,
+    names: &[String],
+    piece: &Piece<G::State>,
+    answers: &[Answers],
+) -> std::io::Result<()> {
+    for file in files {
+        for (name, answers) in names.iter().zip(answers) {
+            judgements(game, name, piece, answers).try_for_each(|row| file.push(row))?;
+        }
+    }
+    Ok(())
+}
+
+fn finish(files: Vec<RowsFile>) -> std::io::Result<()> {
+    files.into_iter().try_for_each(RowsFile::finish)
 }
 
 /// Writes a file whole or not at all.

@@ -16,6 +16,7 @@ mod accuracy;
 mod cyclic;
 mod figures;
 mod games;
+mod judgement;
 mod layered;
 mod losses;
 mod mistakes;
@@ -38,6 +39,7 @@ pub use games::{
     BothSides, Consistency, Exploitability, Games, Match, MistakesAgainst, Opening, OwnLines,
     Played, PolicyGames, exploitability, games, met,
 };
+pub use judgement::{Judgement, judgements};
 pub use layered::{LayeredRows, Orienting};
 pub use losses::Losses;
 pub use mistakes::{BeatingLine, Mistake, MoveFacts, beating_line, mistakes};

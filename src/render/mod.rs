@@ -2,6 +2,7 @@
 //!
 //! * [`accuracy_text`] lays out an [`AccuracyReport`](crate::evaluate::AccuracyReport);
 //! * [`html`] makes a page of it, with [`plots`];
+//! * [`RowsFile`] takes the results position by position, as CSV or Parquet;
 //! * [`number`] writes numbers as all our text shows them.
 
 mod accuracy_text;
@@ -10,9 +11,11 @@ mod grid;
 mod html;
 pub mod number;
 mod plots;
+mod rows;
 
 pub use accuracy_text::{Part, accuracy_text};
 pub use games_text::{games_text, match_text};
 pub use grid::Grid;
 pub use html::html;
 pub use plots::{Plot, plots};
+pub use rows::RowsFile;

@@ -1,0 +1,102 @@
+//! What a policy does in one position, and what that is worth: a row of the state-by-state results.
+
+use serde::Serialize;
+
+use super::figures::Figures;
+use super::source::Piece;
+use crate::game::Game;
+use crate::policy::Answers;
+
+/// One policy in one position. All values are those of the player to move.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judgement {
+    /// The policy's name.
+    pub policy: String,
+    /// The row of the table that the position belongs to.
+    pub row: u32,
+    /// The position in the game's one-line notation.
+    pub position: String,
+    /// The name of the side to move.
+    pub mover: String,
+    /// Discs on the board (Othello) or plies from the nearest root; `None` where that is not kept.
+    pub layer: Option<i32>,
+    /// How many legal moves there are.
+    pub moves: i32,
+    /// Plies to the end under best play, where they are known.
+    pub distance: Option<i32>,
+    /// The exact outcome: 1, 0 or −1.
+    pub outcome: i32,
+    /// The exact score; `None` in games without.
+    pub score: Option<i32>,
+    /// Whether the moves differ in outcome.
+    pub decisive_outcome: bool,
+    /// Whether they differ in score.
+    pub decisive_score: bool,
+    /// Probability of moves that keep the outcome.
+    pub optimal_by_outcome: f64,
+    /// Probability of moves that keep the score.
+    pub optimal_by_score: Option<f64>,
+    /// Expected loss of outcome, 0 to 2.
+    pub loss_outcome: f64,
+    /// Expected loss of score, in discs.
+    pub loss_discs: Option<f64>,
+    /// Rank correlation of the policy's scores with the exact values of the moves.
+    pub rank_correlation: Option<f64>,
+    /// The outcome the policy expects, if it tells.
+    pub value: Option<f64>,
+    /// The likeliest move; the first of several.
+    pub likeliest: String,
+    /// Its probability.
+    pub likeliest_probability: f64,
+    /// The exact outcome after it.
+    pub likeliest_outcome: i32,
+    /// The exact score after it.
+    pub likeliest_score: Option<i32>,
+}
+
+/// The judgements of one policy on a piece, in the piece's order.
+pub fn judgements<'a, G: Game>(
+    game: &'a G,
+    policy: &'a str,
+    piece: &'a Piece<G::State>,
+    answers: &'a Answers,
+) -> impl Iterator<Item = Judgement> + 'a {
+    piece.batch.positions().iter().enumerate().map(move |(at, position)| {
+        let (case, range) = (&piece.cases[at], piece.batch.range(at));
+        let probabilities = &answers.probabilities[range.clone()];
+        let scores = match answers.scores.is_empty() {
+            true => probabilities,
+            false => &answers.scores[range.clone()],
+        };
+        let truths = &piece.truths[range.clone()];
+        let figures = Figures::of_position(case, truths, probabilities, scores);
+        let places = 0..probabilities.len();
+        let better = |a: usize, b: usize| if probabilities[b] > probabilities[a] { b } else { a };
+        let likeliest = places.reduce(better).unwrap_or(0);
+        let has_scores = case.own.score.is_some();
+        let of_score = |score: Option<crate::game::Score>| score.map(|score| i32::from(score.0));
+        Judgement {
+            policy: policy.to_string(),
+            row: case.row,
+            position: game.notation(position),
+            mover: game.side_name(position.side).to_string(),
+            layer: case.layer.map(|layer| layer as i32),
+            moves: truths.len() as i32,
+            distance: case.own.distance.map(i32::from),
+            outcome: i32::from(case.own.outcome.value()),
+            score: of_score(case.own.score),
+            decisive_outcome: case.differs_in_outcome,
+            decisive_score: case.differs_in_score,
+            optimal_by_outcome: figures.optimal_outcome,
+            optimal_by_score: has_scores.then_some(figures.optimal_score),
+            loss_outcome: figures.loss_outcome,
+            loss_discs: has_scores.then_some(figures.loss_score),
+            rank_correlation: figures.rank_correlation(),
+            value: answers.values.get(at).copied(),
+            likeliest: game.action_name(position.side, piece.batch.actions()[range][likeliest]),
+            likeliest_probability: probabilities[likeliest],
+            likeliest_outcome: i32::from(truths[likeliest].outcome.value()),
+            likeliest_score: of_score(truths[likeliest].score),
+        }
+    })
+}

@@ -1,0 +1,181 @@
+//! State-by-state results as CSV or Parquet: one row a policy and position, one column a field of
+//! [`Judgement`], in the order of the table.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::evaluate::Judgement;
+
+/// A file of judgements in the making; it is at its place once it is finished, whole.
+pub struct RowsFile {
+    path: PathBuf,
+    part: PathBuf,
+    writer: Writer,
+}
+
+enum Writer {
+    Csv(Box<csv::Writer<BufWriter<File>>>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<parquet_rows::ParquetRows>),
+}
+
+impl RowsFile {
+    /// Begins a CSV file.
+    pub fn csv(path: &Path) -> io::Result<RowsFile> {
+        let (part, file) = begin(path)?;
+        let writer = Writer::Csv(Box::new(csv::Writer::from_writer(BufWriter::new(file))));
+        Ok(RowsFile { path: path.to_path_buf(), part, writer })
+    }
+
+    /// Begins a Parquet file.
+    #[cfg(feature = "parquet")]
+    pub fn parquet(path: &Path) -> io::Result<RowsFile> {
+        let (part, file) = begin(path)?;
+        let writer = Writer::Parquet(Box::new(parquet_rows::ParquetRows::new(file)?));
+        Ok(RowsFile { path: path.to_path_buf(), part, writer })
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: Judgement) -> io::Result<()> {
+        match &mut self.writer {
+            Writer::Csv(csv) => csv.serialize(row).map_err(io::Error::other),
+            #[cfg(feature = "parquet")]
+            Writer::Parquet(parquet) => parquet.push(row),
+        }
+    }
+
+    /// Writes what is left and puts the file at its place.
+    pub fn finish(self) -> io::Result<()> {
+        match self.writer {
+            Writer::Csv(csv) => {
+                let buffer =
+                    csv.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+                buffer.into_inner().map_err(|error| error.into_error())?.flush()?;
+            }
+            #[cfg(feature = "parquet")]
+            Writer::Parquet(parquet) => parquet.finish()?,
+        }
+        std::fs::rename(&self.part, &self.path)
+    }
+}
+
+fn begin(path: &Path) -> io::Result<(PathBuf, File)> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let file = File::create(&part)?;
+    Ok((part, file))
+}
+
+#[cfg(feature = "parquet")]
+mod parquet_rows {
+    use std::fs::File;
+    use std::io;
+    use std::sync::Arc;
+
+    use parquet::basic::Compression;
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::record::RecordWriter;
+
+    use crate::evaluate::Judgement;
+
+    /// How many rows are written together.
+    const GROUP: usize = 1 << 17;
+
+    pub struct ParquetRows {
+        writer: SerializedFileWriter<File>,
+        rows: Vec<Row>,
+    }
+
+    /// A judgement with the types that Parquet has.
+    #[derive(parquet_derive::ParquetRecordWriter)]
+    struct Row {
+        policy: String,
+        row: i64,
+        position: String,
+        mover: String,
+        layer: Option<i32>,
+        moves: i32,
+        distance: Option<i32>,
+        outcome: i32,
+        score: Option<i32>,
+        decisive_outcome: bool,
+        decisive_score: bool,
+        optimal_by_outcome: f64,
+        optimal_by_score: Option<f64>,
+        loss_outcome: f64,
+        loss_discs: Option<f64>,
+        rank_correlation: Option<f64>,
+        value: Option<f64>,
+        likeliest: String,
+        likeliest_probability: f64,
+        likeliest_outcome: i32,
+        likeliest_score: Option<i32>,
+    }
+
+    impl From<Judgement> for Row {
+        fn from(row: Judgement) -> Row {
+            Row {
+                policy: row.policy,
+                row: i64::from(row.row),
+                position: row.position,
+                mover: row.mover,
+                layer: row.layer,
+                moves: row.moves,
+                distance: row.distance,
+                outcome: row.outcome,
+                score: row.score,
+                decisive_outcome: row.decisive_outcome,
+                decisive_score: row.decisive_score,
+                optimal_by_outcome: row.optimal_by_outcome,
+                optimal_by_score: row.optimal_by_score,
+                loss_outcome: row.loss_outcome,
+                loss_discs: row.loss_discs,
+                rank_correlation: row.rank_correlation,
+                value: row.value,
+                likeliest: row.likeliest,
+                likeliest_probability: row.likeliest_probability,
+                likeliest_outcome: row.likeliest_outcome,
+                likeliest_score: row.likeliest_score,
+            }
+        }
+    }
+
+    impl ParquetRows {
+        pub fn new(file: File) -> io::Result<ParquetRows> {
+            let none: &[Row] = &[];
+            let schema = none.schema().map_err(io::Error::other)?;
+            let properties = WriterProperties::builder()
+                .set_compression(Compression::SNAPPY)
+                .set_created_by("yomikiri".to_string())
+                .build();
+            let writer = SerializedFileWriter::new(file, schema, Arc::new(properties))
+                .map_err(io::Error::other)?;
+            Ok(ParquetRows { writer, rows: Vec::new() })
+        }
+
+        pub fn push(&mut self, row: Judgement) -> io::Result<()> {
+            self.rows.push(row.into());
+            if self.rows.len() == GROUP { self.write() } else { Ok(()) }
+        }
+
+        fn write(&mut self) -> io::Result<()> {
+            if self.rows.is_empty() {
+                return Ok(());
+            }
+            let mut group = self.writer.next_row_group().map_err(io::Error::other)?;
+            self.rows.as_slice().write_to_row_group(&mut group).map_err(io::Error::other)?;
+            group.close().map_err(io::Error::other)?;
+            self.rows.clear();
+            Ok(())
+        }
+
+        pub fn finish(mut self) -> io::Result<()> {
+            self.write()?;
+            self.writer.close().map_err(io::Error::other)?;
+            Ok(())
+        }
+    }
+}
