@@ -32,8 +32,8 @@ pub(super) struct Args {
     /// A table's name or directory, instead of a whole game
     #[arg(long, value_name = "TABLE")]
     table: Option<String>,
-    /// A policy to measure; may be repeated: random, greedy, perfect, and in Othello weights and
-    /// weights:FILE [default: random, greedy, weights in Othello, perfect]
+    /// A policy to measure; may be repeated: random, greedy, perfect, and in Othello weights,
+    /// weights:FILE and onnx:FILE [default: random, greedy, weights in Othello, perfect]
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,
     /// For which positions to show the figures by discs (in shogi by plies from the root): all, those

@@ -28,24 +28,28 @@ pub use report::{AccuracyReport, RootFacts, SCHEMA, SCHEMA_VERSION, TableFacts};
 use crate::game::{Cyclic, Layered};
 use crate::graph::Graph;
 use crate::policy::{
-    ByRule, Greedy, Policy, PolicySpec, PolicySpecError, Random, Weights, WeightsError,
+    ByRule, Greedy, Policy, PolicyError, PolicySpec, PolicySpecError, Random, Weights,
 };
 use crate::solve::Solved;
 use crate::solve::cyclic::CyclicSolved;
 
 /// Makes the policy that is meant for a game, the perfect one from its solved table; reads the
-/// file of weights if one is named.
+/// file of weights or the model if one is named.
 pub fn build<'a, G: Layered>(
     spec: &PolicySpec,
     game: &G,
     graph: &'a Graph,
     solved: &'a Solved,
-) -> Result<Box<dyn Policy<G> + 'a>, WeightsError> {
+) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
     Ok(match spec {
         PolicySpec::Random => Box::new(ByRule(Random)),
         PolicySpec::Greedy => Box::new(ByRule(Greedy)),
         PolicySpec::Weights => Box::new(ByRule(Weights::of_board(game.spec()))),
-        PolicySpec::WeightsFile(path) => Box::new(ByRule(Weights::read(game.spec(), path)?)),
+        PolicySpec::WeightsFile(path) => {
+            let weights = Weights::read(game.spec(), path);
+            Box::new(ByRule(weights.map_err(|error| PolicyError::new(error.to_string()))?))
+        }
+        PolicySpec::Onnx(onnx) => onnx.load(game)?,
         PolicySpec::Perfect => Box::new(Perfect::new(graph, solved)),
     })
 }
@@ -61,7 +65,7 @@ pub fn build_cyclic<'a, G: Cyclic>(
         PolicySpec::Random => CyclicPolicy::Rule(Box::new(ByRule(Random))),
         PolicySpec::Greedy => CyclicPolicy::Rule(Box::new(ByRule(Greedy))),
         PolicySpec::Perfect => CyclicPolicy::Perfect(CyclicPerfect::new(rows, solved)),
-        PolicySpec::Weights | PolicySpec::WeightsFile(_) => {
+        PolicySpec::Weights | PolicySpec::WeightsFile(_) | PolicySpec::Onnx(_) => {
             return Err(PolicySpecError::other_game(spec, game.spec()));
         }
     })

@@ -9,6 +9,8 @@
 //!
 //! * [`Random`] takes every move equally often, [`Greedy`] the most material, [`Weights`] the
 //!   best squares;
+//! * `Onnx` (with the feature of that name) is a network in an ONNX file, for which [`encode`] lays
+//!   out positions; [`OnnxSpec`] says how it is read;
 //! * [`PolicySpec`] is what a person writes for a policy. The perfect policy needs a solved table,
 //!   so it and the way from a specification to a policy belong to
 //!   [`evaluate`](crate::evaluate).
@@ -17,8 +19,12 @@
 //! probability 1.
 
 mod batch;
+pub mod encode;
 mod error;
 mod greedy;
+#[cfg(feature = "onnx")]
+mod onnx;
+mod onnx_spec;
 mod random;
 mod spec;
 mod weights;
@@ -26,6 +32,9 @@ mod weights;
 pub use batch::{Answers, Batch};
 pub use error::PolicyError;
 pub use greedy::Greedy;
+#[cfg(feature = "onnx")]
+pub use onnx::Onnx;
+pub use onnx_spec::{Choice, Head, OnnxSpec, Softmax, ValueRange};
 pub use random::Random;
 pub use spec::{PolicySpec, PolicySpecError};
 pub use weights::{MICRO, Weights, WeightsError};

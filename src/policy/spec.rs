@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use super::onnx_spec::OnnxSpec;
 use crate::game::GameSpec;
 
 /// Which policy is meant. The text form reads back as the same specification.
@@ -17,13 +18,15 @@ pub enum PolicySpec {
     Weights,
     /// [`Weights`](super::Weights) from a file.
     WeightsFile(PathBuf),
+    /// A network in an ONNX file.
+    Onnx(OnnxSpec),
     /// The best moves of a solved table.
     Perfect,
 }
 
 impl PolicySpec {
     /// What can be written, for help and messages.
-    pub const KNOWN: &'static str = "random, greedy, weights, weights:FILE, perfect";
+    pub const KNOWN: &'static str = "random, greedy, weights, weights:FILE, onnx:FILE, perfect";
 
     /// What is measured on a game unless something else is asked for.
     pub fn defaults(game: GameSpec) -> Vec<PolicySpec> {
@@ -38,6 +41,12 @@ impl PolicySpec {
             (PolicySpec::Weights | PolicySpec::WeightsFile(_), GameSpec::Shogi(_)) => {
                 Err(PolicySpecError::other_game(self, game))
             }
+            (PolicySpec::Onnx(_), GameSpec::Shogi(_)) => Err(PolicySpecError(format!(
+                "policy '{self}': ONNX models are for Othello; for {game} there are random, greedy, perfect"
+            ))),
+            (PolicySpec::Onnx(_), _) if !OnnxSpec::IS_BUILT_IN => {
+                Err(PolicySpecError(format!("policy '{self}': {}", OnnxSpec::NOT_BUILT_IN)))
+            }
             _ => Ok(()),
         }
     }
@@ -50,6 +59,7 @@ impl fmt::Display for PolicySpec {
             PolicySpec::Greedy => f.write_str("greedy"),
             PolicySpec::Weights => f.write_str("weights"),
             PolicySpec::WeightsFile(path) => write!(f, "weights:{}", path.display()),
+            PolicySpec::Onnx(onnx) => write!(f, "onnx:{onnx}"),
             PolicySpec::Perfect => f.write_str("perfect"),
         }
     }
@@ -71,6 +81,9 @@ impl FromStr for PolicySpec {
                 "policy '{text}' names no file; write weights:FILE, or weights for the built-in ones"
             ))),
             Some(("weights", path)) => Ok(PolicySpec::WeightsFile(PathBuf::from(path))),
+            Some(("onnx", model)) => {
+                OnnxSpec::read(model).map(PolicySpec::Onnx).map_err(PolicySpecError)
+            }
             Some(_) => Err(PolicySpecError::unknown(text)),
         }
     }
@@ -101,7 +114,9 @@ mod tests {
 
     #[test]
     fn specifications_read_back() {
-        for text in ["random", "greedy", "weights", "weights:a:b.txt", "perfect"] {
+        for text in
+            ["random", "greedy", "weights", "weights:a:b.txt", "onnx:m?.onnx?pass=no", "perfect"]
+        {
             assert_eq!(text.parse::<PolicySpec>().unwrap().to_string(), text);
         }
     }
