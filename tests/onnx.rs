@@ -76,7 +76,7 @@ fn models_say_what_onnx_runtime_says_of_them() {
         assert_eq!(&found, wanted);
     }
     let cases = expected["cases"].as_array().unwrap();
-    assert_eq!(cases.len(), 14);
+    assert_eq!(cases.len(), 15);
     for case in cases {
         let model = case["model"].as_str().unwrap();
         let answers = ask(&load(model).unwrap(), &game, &positions);

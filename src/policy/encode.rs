@@ -372,17 +372,32 @@ mod tests {
         assert_eq!(Plane::read_list("mover+theirs"), Err("theirs".to_string()));
     }
 
-    /// OpenSpiel 1.x, `othello`: plane 0 the empty squares, 1 the discs of the player who looks,
-    /// 2 those of the other.
+    /// The observation tensor that OpenSpiel's `othello` gives White, who is to move, after Black has
+    /// opened with d3: the player who looks is the mover, and his discs are the second plane.
     #[test]
     fn openspiel_has_the_empty_squares_first() {
-        let of = |shape: &[usize], layout| {
+        let (own, theirs): (&[usize], &[usize]) = (&[36], &[19, 27, 28, 35]);
+        let bits = |squares: &[usize]| squares.iter().map(|&square| 1u64 << square).sum();
+        let squares =
+            Squares { mover: bits(own), opponent: bits(theirs), legal: 0, side: Side::Second };
+        let mut expected = [0.0f32; 192];
+        expected[..64].fill(1.0);
+        for &square in own {
+            (expected[square], expected[64 + square]) = (0.0, 1.0);
+        }
+        for &square in theirs {
+            (expected[square], expected[128 + square]) = (0.0, 1.0);
+        }
+        let write = |shape: &[usize], layout| {
             let shape: Vec<_> = shape.iter().copied().map(Some).collect();
-            first_row(&Encoding::find((4, 4), &shape, Some(layout), None).unwrap())
+            let encoding = Encoding::find((8, 8), &shape, Some(layout), None).unwrap();
+            let mut out = vec![9.0; encoding.len()];
+            encoding.write(&squares, &mut out);
+            out
         };
-        let expected: [[f32; 5]; 3] =
-            [[0.0, 0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0, 0.0]];
-        assert_eq!(of(&[48], Layout::OpenSpiel), expected);
-        assert_eq!(of(&[4, 4, 3], Layout::OpenSpielNhwc), expected);
+        assert_eq!(write(&[192], Layout::OpenSpiel), expected);
+        let last = write(&[8, 8, 3], Layout::OpenSpielNhwc);
+        let planes = (0..192).map(|at| last[at % 64 * 3 + at / 64]);
+        assert_eq!(planes.collect::<Vec<_>>(), expected);
     }
 }

@@ -134,6 +134,12 @@ mod tests {
         assert_eq!(names, ["random", "greedy", "perfect"]);
         let message = PolicySpec::Weights.check(shogi).unwrap_err().to_string();
         assert!(message.ends_with(&format!("for minishogi there are {}", names.join(", "))));
+        let onnx: PolicySpec = "onnx:m.onnx".parse().unwrap();
+        let message = onnx.check(shogi).unwrap_err().to_string();
+        assert!(message.contains("ONNX models are for Othello"), "{message}");
+        let checked = onnx.check("othello-4x4".parse().unwrap()).map_err(|e| e.to_string());
+        let absent = format!("policy 'onnx:m.onnx': {}", OnnxSpec::NOT_BUILT_IN);
+        assert_eq!(checked, if cfg!(feature = "onnx") { Ok(()) } else { Err(absent) });
         let message = "weights:".parse::<PolicySpec>().unwrap_err().to_string();
         assert!(message.contains("names no file"), "{message}");
     }

@@ -168,6 +168,13 @@ def sklearn_models():
     (OUT / "q.onnx").write_bytes(to_onnx(regressor, x[:1]).SerializeToString())
 
 
+def external():
+    """Weights in a file beside the model, as PyTorch writes them for large networks."""
+    model = onnx.load(OUT / "nchw.onnx")
+    (OUT / "external.onnx.data").unlink(missing_ok=True)
+    onnx.save(model, OUT / "external.onnx", save_as_external_data=True, location="external.onnx.data", size_threshold=0)
+
+
 def broken():
     graph = Graph([2, 4, 4])
     logits = graph.dense(graph.add("Flatten", "x", axis=1), 32, 17)
@@ -254,6 +261,7 @@ CASES = [
     ("nchw", "?value=none", "nchw", "policy", "logits", None, None),
     ("nchw", "?move=best", "nchw", "policy", "best", "value", "-11"),
     ("nchw", "?output=value", "nchw", None, None, "value", "-11"),
+    ("external", "", "nchw", "policy", "logits", "value", "-11"),
     ("nhwc", "", "nhwc", "a", "probabilities", "b", "-11"),
     ("openspiel", "?layout=openspiel", "openspiel", "policy_logits", "logits", "wdl", "wdl"),
     ("signed", "", "signed", "pi", "logits", "v", "-11"),
@@ -316,7 +324,7 @@ def policy(outputs, case, asked, encode):
 
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
-    for make in (nchw, nhwc, openspiel, signed, legal, value, label, sklearn_models, broken):
+    for make in (nchw, nhwc, openspiel, signed, legal, value, label, sklearn_models, broken, external):
         make()
     flat("flat", [-1, 16, 1])
     flat("interleaved", [-1, 4, 4])
