@@ -41,7 +41,7 @@ pub(super) struct Args {
     table: Option<String>,
     /// A policy to measure; may be repeated: random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N,
     /// alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect, and in Othello weights, weights:FILE,
-    /// n-hand-custom:N[:FILE], minimax:N:FILE, alphabeta:N:FILE [default: random, greedy, weights in
+    /// n-hand-custom:N[:FILE], minimax:N:FILE, alphabeta:N:FILE, onnx:FILE [default: random, greedy, weights in
     /// Othello, perfect]
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,

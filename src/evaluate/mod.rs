@@ -53,10 +53,11 @@ pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, ValueFigures};
 
 use crate::game::{Cyclic, Layered};
-use crate::policy::{self, PolicySpec, PolicySpecError, WeightsError};
+use crate::policy::{self, PolicyError, PolicySpec, PolicySpecError};
 
-/// Makes the player that is meant for a game; reads the file of weights if one is named.
-pub fn build<G: Layered>(spec: &PolicySpec, game: &G) -> Result<Player<'static, G>, WeightsError> {
+/// Makes the player that is meant for a game; reads the file of weights or the model
+/// if one is named.
+pub fn build<G: Layered>(spec: &PolicySpec, game: &G) -> Result<Player<'static, G>, PolicyError> {
     Ok(match policy::of_layered(spec, game)? {
         Some(policy) => Player::Policy(policy),
         None => Player::Perfect,

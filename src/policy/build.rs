@@ -2,23 +2,28 @@
 
 use super::{
     AlphaBeta, ByRule, Evaluation, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves,
-    Policy, PolicySpec, PolicySpecError, Random, Rule, Weights, WeightsError,
+    Policy, PolicyError, PolicySpec, PolicySpecError, Random, Rule, Weights,
 };
 use crate::game::{Cyclic, Game, Layered};
 
-/// Makes the policy that is meant for a layered game; reads the file of weights if one is named.
+/// Makes the policy that is meant for a layered game; reads the file of weights or the model
+/// if one is named.
 /// `None` if it needs more than the rules, as the perfect one needs a solved table.
 pub fn of_layered<G: Layered>(
     spec: &PolicySpec,
     game: &G,
-) -> Result<Option<Box<dyn Policy<G>>>, WeightsError> {
+) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
     let weights = match spec.weights_file() {
-        Some(path) => Weights::read(game.spec(), path)?,
+        Some(path) => {
+            let weights = Weights::read(game.spec(), path);
+            weights.map_err(|error| PolicyError::new(error.to_string()))?
+        }
         None => Weights::of_board(game.spec()),
     };
     Ok(match spec {
         PolicySpec::Weights | PolicySpec::WeightsFile(_) => by_rule(weights),
         PolicySpec::NHandCustom(plies, _) => by_rule(Lines::new(spec.to_string(), *plies, weights)),
+        PolicySpec::Onnx(onnx) => Some(onnx.load(game)?),
         _ => of_any(spec, weights),
     })
 }
@@ -55,6 +60,7 @@ fn of_any<G: Game>(
         PolicySpec::Weights
         | PolicySpec::WeightsFile(_)
         | PolicySpec::NHandCustom(..)
+        | PolicySpec::Onnx(_)
         | PolicySpec::Perfect => None,
     }
 }

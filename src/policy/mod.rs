@@ -12,6 +12,8 @@
 //! * [`Lines`] averages over all lines of a length, [`Minimax`] and [`AlphaBeta`] take the best for
 //!   either side; what they look at where they stop is an [`Evaluation`];
 //! * [`MonteCarlo`] and [`Mcts`] play on at random, from a seed, so that they too are fixed;
+//! * `Onnx` (with the feature of that name) is a network in an ONNX file, for which [`encode`] lays
+//!   out positions; [`OnnxSpec`] says how it is read;
 //! * [`PolicySpec`] is what a person writes for a policy; [`of_layered`] and [`of_cyclic`] make it.
 //!   The perfect policy needs a solved table, so it belongs to [`evaluate`](crate::evaluate).
 //!
@@ -21,12 +23,16 @@
 mod batch;
 mod build;
 mod chance;
+pub mod encode;
 mod error;
 mod evaluation;
 mod greedy;
 mod lines;
 mod mcts;
 mod montecarlo;
+#[cfg(feature = "onnx")]
+mod onnx;
+mod onnx_spec;
 mod random;
 #[cfg(test)]
 mod sample;
@@ -43,6 +49,9 @@ pub use greedy::Greedy;
 pub use lines::Lines;
 pub use mcts::Mcts;
 pub use montecarlo::MonteCarlo;
+#[cfg(feature = "onnx")]
+pub use onnx::Onnx;
+pub use onnx_spec::{Choice, Head, OnnxSpec, Softmax, ValueRange};
 pub use random::Random;
 pub use search::{AlphaBeta, Minimax};
 pub use spec::{PolicySpec, PolicySpecError};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use super::onnx_spec::OnnxSpec;
 use crate::game::GameSpec;
 
 /// Which policy is meant. The text form reads back as the same specification.
@@ -43,6 +44,8 @@ pub enum PolicySpec {
         /// What is random in them is drawn from this.
         seed: u64,
     },
+    /// A network in an ONNX file.
+    Onnx(OnnxSpec),
     /// The best moves of a solved table.
     Perfect,
 }
@@ -56,7 +59,7 @@ impl PolicySpec {
     /// What can be written, for help and messages.
     pub const KNOWN: &'static str = "random, greedy, weights, weights:FILE, n-hand:N, \
         n-hand-custom:N[:FILE], n-least:N, n-most:N, minimax:N[:FILE], alphabeta:N[:FILE], \
-        montecarlo:N[:SEED], mcts:N[:SEED], perfect";
+        montecarlo:N[:SEED], mcts:N[:SEED], onnx:FILE, perfect";
 
     /// What of it is for every game.
     const EVERYWHERE: &'static str = "random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N, \
@@ -73,8 +76,15 @@ impl PolicySpec {
     pub fn check(&self, game: GameSpec) -> Result<(), PolicySpecError> {
         let by_squares = matches!(self, PolicySpec::Weights | PolicySpec::NHandCustom(..))
             || self.weights_file().is_some();
-        match game {
-            GameSpec::Shogi(_) if by_squares => Err(PolicySpecError::other_game(self, game)),
+        match (self, game) {
+            (_, GameSpec::Shogi(_)) if by_squares => Err(PolicySpecError::other_game(self, game)),
+            (PolicySpec::Onnx(_), GameSpec::Shogi(_)) => Err(PolicySpecError(format!(
+                "policy '{self}': ONNX models are for Othello; for {game} there are {}",
+                PolicySpec::EVERYWHERE
+            ))),
+            (PolicySpec::Onnx(_), _) if !OnnxSpec::IS_BUILT_IN => {
+                Err(PolicySpecError(format!("policy '{self}': {}", OnnxSpec::NOT_BUILT_IN)))
+            }
             _ => Ok(()),
         }
     }
@@ -115,6 +125,7 @@ impl fmt::Display for PolicySpec {
             PolicySpec::AlphaBeta(n, file) => read(f, "alphabeta", *n, file),
             PolicySpec::MonteCarlo { playouts, seed } => played(f, "montecarlo", *playouts, *seed),
             PolicySpec::Mcts { simulations, seed } => played(f, "mcts", *simulations, *seed),
+            PolicySpec::Onnx(onnx) => write!(f, "onnx:{onnx}"),
             PolicySpec::Perfect => f.write_str("perfect"),
         }
     }
@@ -153,6 +164,9 @@ impl FromStr for PolicySpec {
             ("mcts", _) => {
                 let (simulations, seed) = parts.playing()?;
                 PolicySpec::Mcts { simulations, seed }
+            }
+            ("onnx", Some(model)) => {
+                PolicySpec::Onnx(OnnxSpec::read(model).map_err(PolicySpecError)?)
             }
             _ => return Err(PolicySpecError::unknown(text)),
         })
@@ -274,6 +288,7 @@ mod tests {
             "montecarlo:100:7",
             "mcts:1000000",
             "mcts:1:18446744073709551615",
+            "onnx:m?.onnx?pass=no",
             "perfect",
         ];
         for text in all {
@@ -354,5 +369,12 @@ mod tests {
             text.parse::<PolicySpec>().unwrap().check(shogi).unwrap();
             assert!(PolicySpec::KNOWN.contains(form), "{form}");
         }
+        let shogi = "minishogi".parse().unwrap();
+        let onnx: PolicySpec = "onnx:m.onnx".parse().unwrap();
+        let message = onnx.check(shogi).unwrap_err().to_string();
+        assert!(message.contains("ONNX models are for Othello"), "{message}");
+        let checked = onnx.check("othello-4x4".parse().unwrap()).map_err(|e| e.to_string());
+        let absent = format!("policy 'onnx:m.onnx': {}", OnnxSpec::NOT_BUILT_IN);
+        assert_eq!(checked, if cfg!(feature = "onnx") { Ok(()) } else { Err(absent) });
     }
 }

@@ -1,0 +1,403 @@
+//! Positions as numbers that a network reads.
+//!
+//! A position is a list of planes, each one number a square, and an [`Order`] in which they are laid
+//! out. The [`Layout`]s are those that people use under the names by which they know them; a shape
+//! with three or more planes says nothing of what they are, so a list of planes can be written too
+//! ([`Plane::read_list`]). Squares go row by row from a1, as actions do.
+
+use std::fmt;
+
+use crate::game::Side;
+
+/// What a position is made of, as the mover sees it: bit `row * columns + column` a square.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Squares {
+    /// The mover's discs.
+    pub mover: u64,
+    /// The opponent's discs.
+    pub opponent: u64,
+    /// Where the mover may place a disc.
+    pub legal: u64,
+    /// Who the mover is.
+    pub side: Side,
+}
+
+/// What one plane tells of every square: 1 or 0, but for [`Plane::Signed`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Plane {
+    /// The mover's discs.
+    Mover,
+    /// The opponent's discs.
+    Opponent,
+    /// The squares without a disc.
+    Empty,
+    /// Where the mover may place a disc.
+    Legal,
+    /// 1 for the mover's discs, −1 for the opponent's.
+    Signed,
+    /// The discs of the player who opens the game.
+    Black,
+    /// The discs of the other player.
+    White,
+    /// 1 everywhere if Black is to move.
+    BlackToMove,
+    /// 1 everywhere.
+    Ones,
+    /// 0 everywhere.
+    Zeros,
+}
+
+impl Plane {
+    const ALL: [(&'static str, Plane); 10] = [
+        ("mover", Plane::Mover),
+        ("opponent", Plane::Opponent),
+        ("empty", Plane::Empty),
+        ("legal", Plane::Legal),
+        ("signed", Plane::Signed),
+        ("black", Plane::Black),
+        ("white", Plane::White),
+        ("black-to-move", Plane::BlackToMove),
+        ("ones", Plane::Ones),
+        ("zeros", Plane::Zeros),
+    ];
+
+    /// The names of all planes, for messages.
+    pub fn names() -> String {
+        Plane::ALL.map(|(name, _)| name).join(", ")
+    }
+
+    /// Reads `mover+opponent+legal`; what is no plane is given back.
+    pub fn read_list(text: &str) -> Result<Vec<Plane>, String> {
+        let read = |name: &str| {
+            let known = Plane::ALL.iter().find(|(known, _)| *known == name);
+            known.map(|&(_, plane)| plane).ok_or_else(|| name.to_string())
+        };
+        text.split('+').map(read).collect()
+    }
+
+    /// The number of a square.
+    fn at(self, squares: &Squares, square: usize) -> f32 {
+        let has = |bits: u64| (bits >> square & 1) as f32;
+        let Squares { mover, opponent, legal, side } = *squares;
+        let is_first = side == Side::First;
+        match self {
+            Plane::Mover => has(mover),
+            Plane::Opponent => has(opponent),
+            Plane::Empty => 1.0 - has(mover | opponent),
+            Plane::Legal => has(legal),
+            Plane::Signed => has(mover) - has(opponent),
+            Plane::Black => has(if is_first { mover } else { opponent }),
+            Plane::White => has(if is_first { opponent } else { mover }),
+            Plane::BlackToMove => f32::from(u8::from(is_first)),
+            Plane::Ones => 1.0,
+            Plane::Zeros => 0.0,
+        }
+    }
+}
+
+impl fmt::Display for Plane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = Plane::ALL.iter().find(|(_, plane)| plane == self);
+        f.write_str(known.map_or("", |(name, _)| name))
+    }
+}
+
+/// Which index runs faster, the square's or the plane's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// One plane after the other: `(planes, rows, columns)`.
+    PlanesFirst,
+    /// One square after the other: `(rows, columns, planes)`.
+    PlanesLast,
+}
+
+/// A way to lay out positions, by the name by which people know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// `(N, P, R, C)`: the planes of the mover and of the opponent, as PyTorch has them.
+    Nchw,
+    /// `(N, R, C, P)`: the same with the planes last, as TensorFlow, JAX and Pgx have them.
+    Nhwc,
+    /// `(N, P·R·C)`: all squares of the mover, then all of the opponent, for scikit-learn.
+    Flat,
+    /// `(N, R·C·P)`: mover and opponent square by square.
+    Interleaved,
+    /// `(N, R, C)`, `(N, 1, R, C)`, `(N, R, C, 1)` or `(N, R·C)`: 1 the mover, −1 the opponent.
+    Signed,
+    /// `(N, 3, R, C)`, `(N, 3, R·C)` or `(N, 3·R·C)`: empty squares, mover, opponent: the
+    /// observation tensor of OpenSpiel's Othello for the player to move.
+    OpenSpiel,
+    /// `(N, R, C, 3)`: the same with the planes last.
+    OpenSpielNhwc,
+}
+
+impl Layout {
+    /// All layouts with their names, in the order in which shapes are tried.
+    pub const ALL: [(&'static str, Layout); 7] = [
+        ("nchw", Layout::Nchw),
+        ("nhwc", Layout::Nhwc),
+        ("signed", Layout::Signed),
+        ("flat", Layout::Flat),
+        ("interleaved", Layout::Interleaved),
+        ("openspiel", Layout::OpenSpiel),
+        ("openspiel-nhwc", Layout::OpenSpielNhwc),
+    ];
+
+    /// The names of all layouts, for messages.
+    pub fn names() -> String {
+        Layout::ALL.map(|(name, _)| name).join(", ")
+    }
+
+    /// The layout of a name.
+    pub fn named(name: &str) -> Option<Layout> {
+        Layout::ALL.iter().find(|(known, _)| *known == name).map(|&(_, layout)| layout)
+    }
+
+    /// The planes, where nobody says others.
+    pub fn planes(self) -> &'static [Plane] {
+        match self {
+            Layout::Nchw | Layout::Nhwc | Layout::Flat | Layout::Interleaved => {
+                &[Plane::Mover, Plane::Opponent]
+            }
+            Layout::Signed => &[Plane::Signed],
+            Layout::OpenSpiel | Layout::OpenSpielNhwc => {
+                &[Plane::Empty, Plane::Mover, Plane::Opponent]
+            }
+        }
+    }
+
+    /// Whether other planes can be asked for: not where the name says what they are.
+    pub fn takes_planes(self) -> bool {
+        matches!(self, Layout::Nchw | Layout::Nhwc | Layout::Flat | Layout::Interleaved)
+    }
+
+    fn order(self) -> Order {
+        match self {
+            Layout::Nchw | Layout::Flat | Layout::Signed | Layout::OpenSpiel => Order::PlanesFirst,
+            Layout::Nhwc | Layout::Interleaved | Layout::OpenSpielNhwc => Order::PlanesLast,
+        }
+    }
+
+    /// The shapes of one position that have this layout, the usual one first.
+    fn shapes(self, planes: usize, rows: usize, columns: usize) -> Vec<Vec<usize>> {
+        let squares = rows * columns;
+        let first = vec![vec![planes, rows, columns], vec![planes, squares]];
+        let last = vec![vec![rows, columns, planes], vec![squares, planes]];
+        let flat = vec![vec![planes * squares]];
+        match self {
+            Layout::Nchw => first,
+            Layout::Nhwc | Layout::OpenSpielNhwc => last,
+            Layout::Flat | Layout::Interleaved => flat,
+            Layout::OpenSpiel => [first, flat].concat(),
+            Layout::Signed => [vec![vec![rows, columns]], first, last, flat].concat(),
+        }
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = Layout::ALL.iter().find(|(_, layout)| layout == self);
+        f.write_str(known.map_or("", |(name, _)| name))
+    }
+}
+
+/// How the positions of a board become numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encoding {
+    /// The layout by its name.
+    pub layout: Layout,
+    /// The planes in their order.
+    pub planes: Vec<Plane>,
+    /// The shape of one position, without the dimension of the batch.
+    pub shape: Vec<usize>,
+    squares: usize,
+}
+
+impl Encoding {
+    /// Finds the encoding for a shape of one position on a board of `rows` × `columns`; `None` stands
+    /// for a size that the model leaves open. What is asked for by `layout` and `planes` must fit the
+    /// shape; what is not is guessed from it, where all of its sizes are known. `None` if nothing
+    /// fits.
+    ///
+    /// A flat shape does not tell its order: it is taken for [`Layout::Flat`].
+    pub fn find(
+        (rows, columns): (usize, usize),
+        shape: &[Option<usize>],
+        layout: Option<Layout>,
+        planes: Option<&[Plane]>,
+    ) -> Option<Encoding> {
+        let fits = |wanted: &[usize]| {
+            let same = |(size, wanted): (&Option<usize>, &usize)| size.is_none_or(|n| n == *wanted);
+            wanted.len() == shape.len() && shape.iter().zip(wanted).all(same)
+        };
+        let of = |layout: Layout| {
+            let planes = match planes {
+                Some(planes) if layout.takes_planes() => planes,
+                Some(_) => return None,
+                None => layout.planes(),
+            };
+            let shapes = layout.shapes(planes.len(), rows, columns);
+            let shape = shapes.into_iter().find(|wanted| fits(wanted))?;
+            Some(Encoding { layout, planes: planes.to_vec(), shape, squares: rows * columns })
+        };
+        let told = [Layout::Nchw, Layout::Nhwc, Layout::Signed, Layout::Flat];
+        match layout {
+            Some(layout) => of(layout),
+            None if shape.contains(&None) => None,
+            None => told.into_iter().find_map(of),
+        }
+    }
+
+    /// How many numbers a position takes.
+    pub fn len(&self) -> usize {
+        self.planes.len() * self.squares
+    }
+
+    /// Whether a position takes no numbers: never, a board has squares.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Writes the numbers of a position.
+    ///
+    /// # Panics
+    ///
+    /// When `out` has not [`Encoding::len`] places.
+    pub fn write(&self, squares: &Squares, out: &mut [f32]) {
+        assert_eq!(out.len(), self.len(), "one place a number");
+        for (at, plane) in self.planes.iter().enumerate() {
+            let (first, step) = match self.layout.order() {
+                Order::PlanesFirst => (at * self.squares, 1),
+                Order::PlanesLast => (at, self.planes.len()),
+            };
+            for square in 0..self.squares {
+                out[first + square * step] = plane.at(squares, square);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(shape: &[usize], layout: Option<Layout>) -> Option<Encoding> {
+        let shape: Vec<_> = shape.iter().copied().map(Some).collect();
+        Encoding::find((4, 5), &shape, layout, None)
+    }
+
+    #[test]
+    fn shapes_are_recognised_where_they_say_what_they_are() {
+        let known: [(&[usize], Layout); 9] = [
+            (&[2, 4, 5], Layout::Nchw),
+            (&[2, 20], Layout::Nchw),
+            (&[4, 5, 2], Layout::Nhwc),
+            (&[20, 2], Layout::Nhwc),
+            (&[4, 5], Layout::Signed),
+            (&[1, 4, 5], Layout::Signed),
+            (&[4, 5, 1], Layout::Signed),
+            (&[20], Layout::Signed),
+            (&[40], Layout::Flat),
+        ];
+        for (shape, layout) in known {
+            assert_eq!(find(shape, None).unwrap().layout, layout, "{shape:?}");
+        }
+        // Three planes may be anything, and a board of another size is another game's.
+        let unknown: [&[usize]; 7] =
+            [&[3, 4, 5], &[4, 5, 3], &[60], &[2, 5, 4], &[8, 8], &[], &[2, 4, 5, 1]];
+        for shape in unknown {
+            assert_eq!(find(shape, None), None, "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_must_fit_the_shape() {
+        for shape in [&[3, 4, 5][..], &[3, 20], &[60]] {
+            assert_eq!(find(shape, Some(Layout::OpenSpiel)).unwrap().shape, shape);
+        }
+        assert!(find(&[4, 5, 3], Some(Layout::OpenSpiel)).is_none());
+        assert!(find(&[4, 5, 2], Some(Layout::Nchw)).is_none());
+        assert_eq!(find(&[40], Some(Layout::Interleaved)).unwrap().layout, Layout::Interleaved);
+        let planes = Plane::read_list("mover+opponent+legal").unwrap();
+        let with = |shape: &[usize], layout| {
+            let shape: Vec<_> = shape.iter().copied().map(Some).collect();
+            Encoding::find((4, 5), &shape, layout, Some(&planes))
+        };
+        assert_eq!(with(&[3, 4, 5], None).unwrap().layout, Layout::Nchw);
+        assert_eq!(with(&[4, 5, 3], None).unwrap().layout, Layout::Nhwc);
+        assert_eq!(with(&[60], None).unwrap().layout, Layout::Flat);
+        assert!(with(&[2, 4, 5], None).is_none() && with(&[20], Some(Layout::Signed)).is_none());
+        // Sizes that the model leaves open take those of the layout, which must then be told.
+        let open = [None, None, Some(5)];
+        assert!(Encoding::find((4, 5), &open, None, None).is_none());
+        let found = Encoding::find((4, 5), &open, Some(Layout::Nchw), None).unwrap();
+        assert_eq!(found.shape, [2, 4, 5]);
+    }
+
+    /// A board of 4 × 4 on which White, to move, has a1 and b1, Black c1; White may go to d1.
+    const SQUARES: Squares =
+        Squares { mover: 0b11, opponent: 0b100, legal: 0b1000, side: Side::Second };
+
+    fn first_row(encoding: &Encoding) -> Vec<Vec<f32>> {
+        let mut out = vec![9.0; encoding.len()];
+        encoding.write(&SQUARES, &mut out);
+        let planes = encoding.planes.len();
+        let at = |plane: usize, square: usize| match encoding.layout.order() {
+            Order::PlanesFirst => out[plane * 16 + square],
+            Order::PlanesLast => out[square * planes + plane],
+        };
+        (0..planes).map(|plane| (0..5).map(|square| at(plane, square)).collect()).collect()
+    }
+
+    #[test]
+    fn planes_hold_what_their_names_say() {
+        let all = Plane::read_list(&Plane::names().replace(", ", "+")).unwrap();
+        for (layout, shape) in [(Layout::Nchw, [10, 4, 4]), (Layout::Nhwc, [4, 4, 10])] {
+            let encoding =
+                Encoding::find((4, 4), &shape.map(Some), Some(layout), Some(&all)).unwrap();
+            let expected: [[f32; 5]; 10] = [
+                [1.0, 1.0, 0.0, 0.0, 0.0],
+                [0.0, 0.0, 1.0, 0.0, 0.0],
+                [0.0, 0.0, 0.0, 1.0, 1.0],
+                [0.0, 0.0, 0.0, 1.0, 0.0],
+                [1.0, 1.0, -1.0, 0.0, 0.0],
+                [0.0, 0.0, 1.0, 0.0, 0.0],
+                [1.0, 1.0, 0.0, 0.0, 0.0],
+                [0.0; 5],
+                [1.0; 5],
+                [0.0; 5],
+            ];
+            assert_eq!(first_row(&encoding), expected, "{layout}");
+        }
+        assert_eq!(Plane::read_list("mover+theirs"), Err("theirs".to_string()));
+    }
+
+    /// The observation tensor that OpenSpiel's `othello` gives White, who is to move, after Black has
+    /// opened with d3: the player who looks is the mover, and his discs are the second plane.
+    #[test]
+    fn openspiel_has_the_empty_squares_first() {
+        let (own, theirs): (&[usize], &[usize]) = (&[36], &[19, 27, 28, 35]);
+        let bits = |squares: &[usize]| squares.iter().map(|&square| 1u64 << square).sum();
+        let squares =
+            Squares { mover: bits(own), opponent: bits(theirs), legal: 0, side: Side::Second };
+        let mut expected = [0.0f32; 192];
+        expected[..64].fill(1.0);
+        for &square in own {
+            (expected[square], expected[64 + square]) = (0.0, 1.0);
+        }
+        for &square in theirs {
+            (expected[square], expected[128 + square]) = (0.0, 1.0);
+        }
+        let write = |shape: &[usize], layout| {
+            let shape: Vec<_> = shape.iter().copied().map(Some).collect();
+            let encoding = Encoding::find((8, 8), &shape, Some(layout), None).unwrap();
+            let mut out = vec![9.0; encoding.len()];
+            encoding.write(&squares, &mut out);
+            out
+        };
+        assert_eq!(write(&[192], Layout::OpenSpiel), expected);
+        let last = write(&[8, 8, 3], Layout::OpenSpielNhwc);
+        let planes = (0..192).map(|at| last[at % 64 * 3 + at / 64]);
+        assert_eq!(planes.collect::<Vec<_>>(), expected);
+    }
+}

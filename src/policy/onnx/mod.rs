@@ -1,0 +1,272 @@
+//! Policies in ONNX files, for Othello.
+//!
+//! A file is read by [`file`], its positions are laid out by an [`Encoding`], it is run by
+//! [`session`], and what its numbers mean is known by [`heads`]. All of that is settled when the
+//! policy is made, and the model is tried on the start position and those after it, so that what
+//! does not fit is told before any work is done. `docs/policies-onnx.md` is for people.
+
+mod file;
+mod heads;
+mod session;
+mod wire;
+
+use file::{File, Kind, Port};
+use heads::{Found, Heads};
+use session::{INPUT_KINDS, Output, Session};
+
+use super::encode::{Encoding, Layout, Plane, Squares};
+use super::onnx_spec::{Head, OnnxSpec};
+use super::{Answers, Batch, Policy, PolicyError, share_best};
+use crate::game::{Action, Empties, Layered, Position};
+
+/// A network in an ONNX file as a policy.
+///
+/// With a policy output its numbers, restricted to the legal moves, are the probabilities; with only
+/// a value output the move is chosen after which the opponent's value is the least.
+pub struct Onnx {
+    /// As it was written.
+    name: String,
+    encoding: Encoding,
+    session: Session,
+    heads: Heads,
+}
+
+impl Onnx {
+    /// Reads the model that is meant and finds out how it is to be used for a game.
+    ///
+    /// The error is one line that names the file, what is wrong with it, and what to do.
+    pub fn load<G: Layered>(spec: &OnnxSpec, game: &G) -> Result<Onnx, PolicyError> {
+        let path = spec.path.display();
+        let bytes = std::fs::read(&spec.path)
+            .map_err(|error| PolicyError::new(format!("cannot read the model {path}: {error}")))?;
+        let file = File::read(bytes.clone())
+            .ok_or_else(|| PolicyError::new(format!("{path} is no ONNX model")))?;
+        Onnx::of_file(spec, game, &file, bytes).map_err(|what| {
+            let line = format!("{path}: {what} ({})", file.describe());
+            PolicyError::new(line.replace(['\n', '\r'], " "))
+        })
+    }
+
+    fn of_file<G: Layered>(
+        spec: &OnnxSpec,
+        game: &G,
+        file: &File,
+        bytes: Vec<u8>,
+    ) -> Result<Onnx, String> {
+        let [input] = &file.inputs[..] else {
+            return Err(format!("it has {} inputs; a policy has one", file.inputs.len()));
+        };
+        let kind = input_kind(input)?;
+        let (batch, encoding) = encoding(spec, game, input)?;
+        let (kept, pruned) = file.computable()?;
+        let is_own = pruned.is_none();
+        let model = session::load(&spec.path, pruned.unwrap_or(bytes), is_own)?;
+        let session = Session::new(model, &kept, kind, encoding.shape.clone(), batch)?;
+        let heads = Heads { policy: None, value: None, decides: Head::Policy };
+        let name = format!("onnx:{spec}");
+        let mut policy = Onnx { name, encoding, session, heads };
+        let tried = policy.run(game, &first_positions(game))?;
+        let squares = game.action_count() - 1;
+        policy.heads = Found { spec, file, kept: &kept, tried: &tried, squares }.heads()?;
+        tracing::info!(
+            model = %spec.path.display(),
+            layout = %policy.encoding.layout,
+            planes = %policy.encoding.planes.iter().map(Plane::to_string).collect::<Vec<_>>().join("+"),
+            policy = policy.heads.policy.as_ref().map(|(at, _)| kept[*at].name.as_str()),
+            value = policy.heads.value.as_ref().map(|(at, _)| kept[*at].name.as_str()),
+            "model read"
+        );
+        policy.keep_used();
+        policy.try_answer(game)?;
+        Ok(policy)
+    }
+
+    /// Computes from now on only the outputs that are used.
+    fn keep_used(&mut self) {
+        let mut used = Vec::new();
+        let Heads { policy, value, .. } = &mut self.heads;
+        let places =
+            [policy.as_mut().map(|head| &mut head.0), value.as_mut().map(|head| &mut head.0)];
+        for place in places.into_iter().flatten() {
+            used.push(*place);
+            *place = used.len() - 1;
+        }
+        self.session.select(&used);
+    }
+
+    /// That the answers for the first positions of the game make sense.
+    fn try_answer<G: Layered>(&self, game: &G) -> Result<(), String> {
+        let mut batch = Batch::default();
+        for position in first_positions(game) {
+            batch.push(position, game.actions(&position.state));
+        }
+        let mut answers = Answers::default();
+        self.answer_batch(game, &batch, &mut answers)?;
+        answers.check(&batch).map_err(|error| error.to_string())
+    }
+
+    /// What the outputs say of some positions.
+    fn run<G: Layered>(
+        &self,
+        game: &G,
+        positions: &[Position<G::State>],
+    ) -> Result<Vec<Output>, String> {
+        let wants_legal = self.encoding.planes.contains(&Plane::Legal);
+        self.session.run(positions.len(), &|at, out| {
+            let Position { state, side } = positions[at];
+            let (mover, opponent) = game.squares(&state);
+            let mut legal = 0;
+            if wants_legal {
+                game.for_each_action(&state, |action| {
+                    legal |= if game.is_pass(action) { 0 } else { 1 << action.0 };
+                });
+            }
+            self.encoding.write(&Squares { mover, opponent, legal, side }, out);
+        })
+    }
+
+    fn answer_batch<G: Layered>(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), String> {
+        let count = batch.actions().len();
+        answers.scores.resize(count, 0.0);
+        answers.probabilities.resize(count, 0.0);
+        let outputs = self.run(game, batch.positions())?;
+        let at_position = |what: String, position: &Position<G::State>| {
+            format!("{what} in the position {}", game.notation(position))
+        };
+        for (at, position) in batch.positions().iter().enumerate() {
+            let range = batch.range(at);
+            if let Some((output, head)) = &self.heads.policy {
+                head.read(
+                    outputs[*output].row(at),
+                    &batch.actions()[range.clone()],
+                    &mut answers.scores[range.clone()],
+                    &mut answers.probabilities[range],
+                )
+                .map_err(|what| at_position(what, position))?;
+            }
+            if let Some((output, head)) = &self.heads.value {
+                let value = head.read(outputs[*output].row(at));
+                let value = value.map_err(|what| at_position(what, position))?;
+                if head.is_outcome() {
+                    answers.values.push(value.clamp(-1.0, 1.0));
+                }
+            }
+        }
+        if self.heads.decides == Head::Value {
+            self.look_ahead(game, batch, answers)?;
+        }
+        Ok(())
+    }
+
+    /// Scores every action by what the position after it is worth to its mover, the opponent: the
+    /// less, the better. Ends of games are known.
+    fn look_ahead<G: Layered>(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), String> {
+        let Some((output, head)) = &self.heads.value else { return Ok(()) };
+        let (mut after, mut places) = (Vec::new(), Vec::new());
+        for (at, position) in batch.positions().iter().enumerate() {
+            for place in batch.range(at) {
+                let next = game.advance(position, batch.actions()[place]);
+                match game.result(&next.state) {
+                    Some(outcome) if head.is_outcome() => {
+                        answers.scores[place] = -f64::from(outcome.value());
+                    }
+                    Some(_) => {
+                        let score = game.final_score(&next.state, Empties::Uncounted);
+                        answers.scores[place] = -f64::from(score.0);
+                    }
+                    None => {
+                        after.push(next);
+                        places.push(place);
+                    }
+                }
+            }
+        }
+        let outputs = self.run(game, &after)?;
+        for (at, (&place, next)) in places.iter().zip(&after).enumerate() {
+            let value = head
+                .read(outputs[*output].row(at))
+                .map_err(|what| format!("{what} in the position {}", game.notation(next)))?;
+            answers.scores[place] = -value;
+        }
+        for at in 0..batch.len() {
+            let range = batch.range(at);
+            share_best(&answers.scores[range.clone()], &mut answers.probabilities[range]);
+        }
+        Ok(())
+    }
+}
+
+impl<G: Layered> Policy<G> for Onnx {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn answer(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), PolicyError> {
+        self.answer_batch(game, batch, answers)
+            .map_err(|what| PolicyError::new(format!("{}: {what}", self.name)))
+    }
+}
+
+/// The start position and those after it.
+fn first_positions<G: Layered>(game: &G) -> Vec<Position<G::State>> {
+    let start = game.start();
+    let mut positions = vec![start];
+    let actions: Vec<Action> = game.actions(&start.state);
+    positions.extend(actions.into_iter().map(|action| game.advance(&start, action)));
+    positions
+}
+
+/// The type of the input's elements, where it can be made.
+fn input_kind(input: &Port) -> Result<i64, String> {
+    match input.kind {
+        Kind::Tensor(kind) if INPUT_KINDS.contains(&kind) => Ok(kind),
+        Kind::Untold => Ok(1),
+        _ => Err("its input should be of float32 (or int8, int32, int64, uint8, bool); with skl2onnx give FloatTensorType or an example of float32".to_string()),
+    }
+}
+
+/// How many positions the model takes at a time, if it is so many, and how they are laid out.
+fn encoding<G: Layered>(
+    spec: &OnnxSpec,
+    game: &G,
+    input: &Port,
+) -> Result<(Option<usize>, Encoding), String> {
+    let (rows, columns) = game.spec().shape();
+    let planes = spec.planes.as_deref();
+    let found = match &input.shape {
+        Some(shape) => shape.split_first().and_then(|(batch, shape)| {
+            let found = Encoding::find((rows, columns), shape, spec.layout, planes)?;
+            Some((*batch, found))
+        }),
+        // Nothing is told: three sizes open are those of planes, one that of a flat list.
+        None => [3, 1].into_iter().find_map(|sizes| {
+            let shape = vec![None; sizes];
+            Some((None, Encoding::find((rows, columns), &shape, spec.layout, planes)?))
+        }),
+    };
+    found.ok_or_else(|| {
+        let what = match spec.layout {
+            Some(layout) => format!("the shape of its input does not fit layout={layout}"),
+            None => "the shape of its input does not tell how positions are laid out".to_string(),
+        };
+        format!(
+            "{what} on the {rows}x{columns} board; write layout= with one of {}, and planes=mover+opponent+legal or the like where the planes are others",
+            Layout::names()
+        )
+    })
+}

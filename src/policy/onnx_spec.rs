@@ -1,0 +1,245 @@
+//! What a person writes for a policy in an ONNX file: `onnx:model.onnx?layout=nhwc,value=none`.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::encode::{Layout, Plane};
+use super::{Policy, PolicyError};
+use crate::game::Layered;
+
+/// A model's file and how it is to be read. The text form reads back as the same specification.
+///
+/// What follows the last `?` are options, separated by commas. What is left out is guessed from the
+/// model's inputs and outputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct OnnxSpec {
+    /// The file.
+    pub path: PathBuf,
+    /// `layout=`: how positions are laid out.
+    pub layout: Option<Layout>,
+    /// `planes=`: what the planes of a layout are, if not the mover's and the opponent's discs.
+    pub planes: Option<Vec<Plane>>,
+    /// `pass=yes|no`: whether the policy has a number for the pass.
+    pub pass: Option<bool>,
+    /// `policy=`: the name of the output that is the policy; `none` if there is none.
+    pub policy: Option<String>,
+    /// `value=`: the name of the output that is the value; `none` if it is not to be used.
+    pub value: Option<String>,
+    /// `output=policy|value`: what chooses the moves.
+    pub output: Option<Head>,
+    /// `softmax=auto|yes|no`.
+    pub softmax: Softmax,
+    /// `move=sample|best`.
+    pub choice: Option<Choice>,
+    /// `range=-11|01|clip|discs`.
+    pub range: ValueRange,
+}
+
+/// What chooses the moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Head {
+    /// The policy output.
+    Policy,
+    /// The value output, by one ply of looking ahead.
+    Value,
+}
+
+/// Whether the policy output is logits, which take a softmax, or probabilities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Softmax {
+    /// Probabilities if every row that is tried is in [0, 1] and sums to 1, otherwise logits.
+    #[default]
+    Auto,
+    /// Logits.
+    Yes,
+    /// Probabilities, or other numbers that are not negative.
+    No,
+}
+
+/// How moves are chosen by the policy output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Choice {
+    /// With its probabilities.
+    Sample,
+    /// The best; for Q values, and for a network's first choice.
+    Best,
+}
+
+/// What the value output's numbers are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ValueRange {
+    /// −1 a loss of the mover to 1 a win.
+    #[default]
+    Signed,
+    /// 0 a loss to 1 a win.
+    Unit,
+    /// −1 to 1 but for errors of a regression, which are cut off.
+    Clip,
+    /// The final disc difference: good for looking ahead, but no estimate of the outcome.
+    Discs,
+}
+
+const HEADS: &[(&str, Head)] = &[("policy", Head::Policy), ("value", Head::Value)];
+const SOFTMAX: &[(&str, Softmax)] =
+    &[("auto", Softmax::Auto), ("yes", Softmax::Yes), ("no", Softmax::No)];
+const CHOICES: &[(&str, Choice)] = &[("sample", Choice::Sample), ("best", Choice::Best)];
+const RANGES: &[(&str, ValueRange)] = &[
+    ("-11", ValueRange::Signed),
+    ("01", ValueRange::Unit),
+    ("clip", ValueRange::Clip),
+    ("discs", ValueRange::Discs),
+];
+const YES_NO: &[(&str, bool)] = &[("yes", true), ("no", false)];
+
+const KEYS: &str = "layout, planes, pass, policy, value, output, softmax, move, range";
+
+/// The value of a name, or what is known.
+fn one_of<T: Copy>(known: &[(&str, T)], text: &str) -> Result<T, String> {
+    let found = known.iter().find(|(name, _)| *name == text);
+    found
+        .map(|&(_, value)| value)
+        .ok_or_else(|| known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "))
+}
+
+fn name_of<T: Copy + PartialEq>(known: &[(&'static str, T)], value: T) -> &'static str {
+    known.iter().find(|(_, other)| *other == value).map_or("", |(name, _)| name)
+}
+
+impl OnnxSpec {
+    /// Whether models can be read: with the feature `onnx`.
+    pub const IS_BUILT_IN: bool = cfg!(feature = "onnx");
+    /// What is said where they cannot.
+    pub const NOT_BUILT_IN: &'static str =
+        "this program was built without ONNX; build it with --features onnx";
+
+    /// Reads the model and makes it a policy for a game.
+    ///
+    /// The error is one line that names the file, what is wrong with it, and what to do.
+    #[cfg(feature = "onnx")]
+    pub fn load<'a, G: Layered>(&self, game: &G) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
+        Ok(Box::new(super::Onnx::load(self, game)?))
+    }
+
+    /// Fails: models cannot be read.
+    #[cfg(not(feature = "onnx"))]
+    pub fn load<'a, G: Layered>(&self, _game: &G) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
+        Err(PolicyError::new(format!("onnx:{self}: {}", OnnxSpec::NOT_BUILT_IN)))
+    }
+
+    /// Reads what follows `onnx:`, or says in one line what is wrong with it.
+    pub fn read(text: &str) -> Result<OnnxSpec, String> {
+        let (path, options) = text.rsplit_once('?').unwrap_or((text, ""));
+        if path.is_empty() {
+            return Err(format!(
+                "policy 'onnx:{text}' names no file; write onnx:FILE or 'onnx:FILE?layout=nchw'"
+            ));
+        }
+        let mut spec = OnnxSpec { path: PathBuf::from(path), ..OnnxSpec::default() };
+        for option in options.split([',', '&']).filter(|option| !option.is_empty()) {
+            let (key, value) = option.split_once('=').unwrap_or((option, ""));
+            spec.set(key, value).map_err(|known| {
+                format!("policy 'onnx:{text}': '{option}' is not known; known are {known}")
+            })?;
+        }
+        if let Some(layout) = spec.layout.filter(|layout| !layout.takes_planes())
+            && spec.planes.is_some()
+        {
+            return Err(format!(
+                "policy 'onnx:{text}': layout {layout} says what its planes are; leave out planes, or name nchw, nhwc, flat or interleaved"
+            ));
+        }
+        Ok(spec)
+    }
+
+    /// Takes an option, or gives what is known in its place.
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        match key {
+            "layout" => self.layout = Some(Layout::named(value).ok_or_else(Layout::names)?),
+            "planes" => {
+                self.planes = Some(Plane::read_list(value).map_err(|_| {
+                    format!("lists such as mover+opponent+legal, of {}", Plane::names())
+                })?);
+            }
+            "pass" => self.pass = Some(one_of(YES_NO, value)?),
+            "policy" if !value.is_empty() => self.policy = Some(value.to_string()),
+            "value" if !value.is_empty() => self.value = Some(value.to_string()),
+            "policy" | "value" => return Err("an output's name, none".to_string()),
+            "output" => self.output = Some(one_of(HEADS, value)?),
+            "softmax" => self.softmax = one_of(SOFTMAX, value)?,
+            "move" => self.choice = Some(one_of(CHOICES, value)?),
+            "range" => self.range = one_of(RANGES, value)?,
+            _ => return Err(KEYS.to_string()),
+        }
+        Ok(())
+    }
+
+    /// The options that are not left to be guessed, as they are written.
+    fn options(&self) -> Vec<String> {
+        let mut options = Vec::new();
+        let mut say = |key: &str, value: Option<String>| {
+            options.extend(value.map(|value| format!("{key}={value}")));
+        };
+        let list =
+            |planes: &Vec<Plane>| planes.iter().map(Plane::to_string).collect::<Vec<_>>().join("+");
+        let changed = |name: &str, default: &str| (name != default).then(|| name.to_string());
+        say("layout", self.layout.map(|layout| layout.to_string()));
+        say("planes", self.planes.as_ref().map(list));
+        say("pass", self.pass.map(|pass| name_of(YES_NO, pass).to_string()));
+        say("policy", self.policy.clone());
+        say("value", self.value.clone());
+        say("output", self.output.map(|head| name_of(HEADS, head).to_string()));
+        say("softmax", changed(name_of(SOFTMAX, self.softmax), "auto"));
+        say("move", self.choice.map(|choice| name_of(CHOICES, choice).to_string()));
+        say("range", changed(name_of(RANGES, self.range), "-11"));
+        options
+    }
+}
+
+impl fmt::Display for OnnxSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, options) = (self.path.display().to_string(), self.options());
+        f.write_str(&path)?;
+        // A path with a `?` of its own needs another behind it, so that it ends there.
+        if !options.is_empty() || path.contains('?') {
+            write!(f, "?{}", options.join(","))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specifications_read_back() {
+        let texts = [
+            "model.onnx",
+            "C:\\nets\\a:b.onnx",
+            "why?.onnx?",
+            "m.onnx?layout=nhwc,planes=mover+opponent+legal,pass=no,policy=p,value=none,output=value,softmax=no,move=best,range=01",
+            "m.onnx?layout=openspiel,range=clip",
+        ];
+        for text in texts {
+            assert_eq!(OnnxSpec::read(text).unwrap().to_string(), text);
+        }
+        let defaults = OnnxSpec::read("m.onnx?softmax=auto&range=-11").unwrap();
+        assert_eq!(defaults.to_string(), "m.onnx");
+    }
+
+    #[test]
+    fn what_is_not_known_is_answered_with_what_is() {
+        let said = |text: &str| OnnxSpec::read(text).unwrap_err();
+        assert!(said("").contains("names no file"));
+        assert!(said("?layout=nchw").contains("names no file"));
+        assert!(said("m.onnx?shape=2").ends_with(KEYS));
+        assert!(said("m.onnx?layout=hwc").ends_with(&Layout::names()));
+        assert!(said("m.onnx?planes=mover,opponent").contains("'opponent' is not known"));
+        assert!(said("m.onnx?planes=mover+theirs").ends_with(&Plane::names()));
+        assert!(said("m.onnx?pass=maybe").ends_with("known are yes, no"));
+        assert!(said("m.onnx?policy=").ends_with("an output's name, none"));
+        assert!(said("m.onnx?range=2").contains("'range=2' is not known; known are -11, 01"));
+        let planes = said("m.onnx?layout=openspiel,planes=mover");
+        assert!(planes.contains("layout openspiel says what its planes are"), "{planes}");
+    }
+}
