@@ -9,6 +9,7 @@ mod context;
 mod counts;
 mod enumerate;
 mod error;
+mod export;
 mod guard;
 mod info;
 mod perft;
@@ -75,6 +76,7 @@ enum Command {
     ValueIterate(value_iterate::Args),
     Query(query::Args),
     Report(report::Args),
+    Export(export::Args),
     Verify(verify::Args),
     Info(info::Args),
     Perft(perft::Args),
@@ -106,6 +108,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::ValueIterate(args) => value_iterate::run(args, &mut context),
         Command::Query(args) => query::run(args, &mut context),
         Command::Report(args) => report::run(args, &mut context),
+        Command::Export(args) => export::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),
         Command::Info(args) => info::run(args, &mut context),
         Command::Perft(args) => perft::run(args, &mut context),

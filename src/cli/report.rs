@@ -1,6 +1,7 @@
 //! `solver report`: how accurate policies are, exactly.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use super::context::Context;
 use super::enumerate::{make, make_cyclic, spec};
@@ -33,9 +34,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "TABLE")]
     table: Option<String>,
     /// A policy to measure; may be repeated: random, greedy, perfect, and in Othello weights and
-    /// weights:FILE [default: random, greedy, weights in Othello, perfect]
+    /// weights:FILE; predictions:DIR for predictions of the positions of 'solver export --states', and
+    /// 'exec:COMMAND' for a program that is asked [default: random, greedy, weights in Othello, perfect]
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,
+    /// How long an answer of a program may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    policy_timeout: f64,
     /// For which positions to show the figures by discs (in shogi by plies from the root): all, those
     /// whose moves differ in result, those whose moves differ in score (Othello), or none [default:
     /// all of these]
@@ -64,6 +69,7 @@ enum ByDiscs {
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let named = args.policy.iter().map(|name| name.parse().map_err(UserError::from_error));
     let named = named.collect::<Result<Vec<PolicySpec>, _>>()?;
+    let limit = timeout(args.policy_timeout)?;
     let opened = args.table.as_ref().map(|name| context.store.open(name)).transpose()?;
     let spec = match &opened {
         Some(table) => spec_of(table)?,
@@ -81,7 +87,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         context.remark(format!("{}: solving", table.name()));
         solve(&mut table, Wish { force: args.force, ..Wish::default() }, context)?;
     }
-    let visitor = Measure { table: &table, policies: &policies, context };
+    let visitor = Measure { table: &table, policies: &policies, limit, context };
     let report = spec.with_rules(is_folded(&table), visitor)?;
     if context.json {
         context.json(&report)?
@@ -89,6 +95,14 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         context.print(accuracy_text(&report, &parts))?
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The time that is given in seconds.
+fn timeout(seconds: f64) -> Result<Duration, UserError> {
+    let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero());
+    limit.ok_or_else(|| {
+        UserError::new(format!("--policy-timeout {seconds}: give a number of seconds above 0"))
+    })
 }
 
 /// The sets that are asked for, all of the game's unless some are named.
@@ -150,6 +164,7 @@ impl Whole<'_> {
 struct Measure<'a> {
     table: &'a Table,
     policies: &'a [PolicySpec],
+    limit: Duration,
     context: &'a Context,
 }
 
@@ -157,13 +172,13 @@ impl GameVisitor for Measure<'_> {
     type Output = anyhow::Result<AccuracyReport>;
 
     fn layered<G: Layered>(self, game: G) -> anyhow::Result<AccuracyReport> {
-        let Measure { table, policies, context } = self;
+        let Measure { table, policies, limit, context } = self;
         let graph = Graph::open_checked(table)?;
         let solved = Solved::open_checked(table)?.ok_or_else(|| unsolved(table))?;
         // Policies are built first: a weight file that is wrong is told before the work begins.
         let built = policies
             .iter()
-            .map(|spec| build(spec, &game, &graph, &solved).map_err(UserError::from_error))
+            .map(|spec| build(spec, &game, &graph, &solved, limit).map_err(UserError::from_error))
             .collect::<Result<Vec<_>, _>>()?;
         let measured = built
             .iter()
@@ -191,10 +206,12 @@ impl Measure<'_> {
         rows: CyclicRows<'_>,
         solved: &CyclicSolved,
     ) -> anyhow::Result<AccuracyReport> {
-        let Measure { table, policies, context } = self;
+        let Measure { table, policies, context, limit } = *self;
         let built = policies
             .iter()
-            .map(|spec| build_cyclic(spec, game, rows, solved).map_err(UserError::from_error))
+            .map(|spec| {
+                build_cyclic(spec, game, rows, solved, limit).map_err(UserError::from_error)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let measured = accuracy_cyclic(game, table, rows, solved, &built, &context.bars)?;
         Ok(AccuracyReport::of_cyclic(game, table, solved, measured)?)

@@ -25,10 +25,13 @@ pub use perfect::Perfect;
 pub use perfect_cyclic::CyclicPerfect;
 pub use report::{AccuracyReport, RootFacts, SCHEMA, SCHEMA_VERSION, TableFacts};
 
+use std::time::Duration;
+
 use crate::game::{Cyclic, Layered};
 use crate::graph::Graph;
 use crate::policy::{
-    ByRule, Greedy, Policy, PolicySpec, PolicySpecError, Random, Weights, WeightsError,
+    ByRule, Exec, Greedy, Policy, PolicyError, PolicySpec, PolicySpecError, Predictions, Random,
+    Weights,
 };
 use crate::solve::Solved;
 use crate::solve::cyclic::CyclicSolved;
@@ -40,13 +43,16 @@ pub fn build<'a, G: Layered>(
     game: &G,
     graph: &'a Graph,
     solved: &'a Solved,
-) -> Result<Box<dyn Policy<G> + 'a>, WeightsError> {
+    limit: Duration,
+) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
     Ok(match spec {
         PolicySpec::Random => Box::new(ByRule(Random)),
         PolicySpec::Greedy => Box::new(ByRule(Greedy)),
         PolicySpec::Weights => Box::new(ByRule(Weights::of_board(game.spec()))),
         PolicySpec::WeightsFile(path) => Box::new(ByRule(Weights::read(game.spec(), path)?)),
         PolicySpec::Perfect => Box::new(Perfect::new(graph, solved)),
+        PolicySpec::Predictions(dir) => Box::new(Predictions::read(game, dir)?),
+        PolicySpec::Exec(command) => Box::new(Exec::start(game, command, limit)?),
     })
 }
 
@@ -56,13 +62,18 @@ pub fn build_cyclic<'a, G: Cyclic>(
     game: &G,
     rows: CyclicRows<'a>,
     solved: &'a CyclicSolved,
-) -> Result<CyclicPolicy<'a, G>, PolicySpecError> {
+    limit: Duration,
+) -> Result<CyclicPolicy<'a, G>, PolicyError> {
     Ok(match spec {
         PolicySpec::Random => CyclicPolicy::Rule(Box::new(ByRule(Random))),
         PolicySpec::Greedy => CyclicPolicy::Rule(Box::new(ByRule(Greedy))),
+        PolicySpec::Predictions(dir) => CyclicPolicy::Rule(Box::new(Predictions::read(game, dir)?)),
+        PolicySpec::Exec(command) => {
+            CyclicPolicy::Rule(Box::new(Exec::start(game, command, limit)?))
+        }
         PolicySpec::Perfect => CyclicPolicy::Perfect(CyclicPerfect::new(rows, solved)),
         PolicySpec::Weights | PolicySpec::WeightsFile(_) => {
-            return Err(PolicySpecError::other_game(spec, game.spec()));
+            return Err(PolicySpecError::other_game(spec, game.spec()).into());
         }
     })
 }

@@ -9,6 +9,7 @@
 //!
 //! * [`Random`] takes every move equally often, [`Greedy`] the most material, [`Weights`] the
 //!   best squares;
+//! * [`Predictions`] and [`Exec`] ask files and programs;
 //! * [`PolicySpec`] is what a person writes for a policy. The perfect policy needs a solved table,
 //!   so it and the way from a specification to a policy belong to
 //!   [`evaluate`](crate::evaluate).
@@ -19,6 +20,7 @@
 mod batch;
 mod error;
 mod greedy;
+mod outside;
 mod random;
 mod spec;
 mod weights;
@@ -26,6 +28,7 @@ mod weights;
 pub use batch::{Answers, Batch};
 pub use error::PolicyError;
 pub use greedy::Greedy;
+pub use outside::{Exec, PROTOCOL, PROTOCOL_VERSION, Predictions};
 pub use random::Random;
 pub use spec::{PolicySpec, PolicySpecError};
 pub use weights::{MICRO, Weights, WeightsError};

@@ -19,11 +19,16 @@ pub enum PolicySpec {
     WeightsFile(PathBuf),
     /// The best moves of a solved table.
     Perfect,
+    /// [`Predictions`](super::Predictions) in a directory.
+    Predictions(PathBuf),
+    /// [`Exec`](super::Exec): a command line.
+    Exec(String),
 }
 
 impl PolicySpec {
     /// What can be written, for help and messages.
-    pub const KNOWN: &'static str = "random, greedy, weights, weights:FILE, perfect";
+    pub const KNOWN: &'static str =
+        "random, greedy, weights, weights:FILE, perfect, predictions:DIR, exec:COMMAND";
 
     /// What is measured on a game unless something else is asked for.
     pub fn defaults(game: GameSpec) -> Vec<PolicySpec> {
@@ -51,6 +56,8 @@ impl fmt::Display for PolicySpec {
             PolicySpec::Weights => f.write_str("weights"),
             PolicySpec::WeightsFile(path) => write!(f, "weights:{}", path.display()),
             PolicySpec::Perfect => f.write_str("perfect"),
+            PolicySpec::Predictions(dir) => write!(f, "predictions:{}", dir.display()),
+            PolicySpec::Exec(command) => write!(f, "exec:{command}"),
         }
     }
 }
@@ -71,6 +78,19 @@ impl FromStr for PolicySpec {
                 "policy '{text}' names no file; write weights:FILE, or weights for the built-in ones"
             ))),
             Some(("weights", path)) => Ok(PolicySpec::WeightsFile(PathBuf::from(path))),
+            Some(("predictions", "")) => Err(PolicySpecError(format!(
+                "policy '{text}' names no directory; write predictions:DIR"
+            ))),
+            Some(("predictions", dir)) => Ok(PolicySpec::Predictions(PathBuf::from(dir))),
+            Some(("exec", command)) => match shlex::split(command) {
+                Some(words) if !words.is_empty() => Ok(PolicySpec::Exec(command.to_string())),
+                Some(_) => Err(PolicySpecError(format!(
+                    "policy '{text}' names no program; write exec:COMMAND"
+                ))),
+                None => Err(PolicySpecError(format!(
+                    "policy '{text}' has a quote that is not closed, or ends in a backslash"
+                ))),
+            },
             Some(_) => Err(PolicySpecError::unknown(text)),
         }
     }
@@ -101,7 +121,15 @@ mod tests {
 
     #[test]
     fn specifications_read_back() {
-        for text in ["random", "greedy", "weights", "weights:a:b.txt", "perfect"] {
+        for text in [
+            "random",
+            "greedy",
+            "weights",
+            "weights:a:b.txt",
+            "perfect",
+            "predictions:a:b",
+            "exec:python 'my policy.py' a:b",
+        ] {
             assert_eq!(text.parse::<PolicySpec>().unwrap().to_string(), text);
         }
     }
@@ -119,7 +147,16 @@ mod tests {
         assert_eq!(names, ["random", "greedy", "perfect"]);
         let message = PolicySpec::Weights.check(shogi).unwrap_err().to_string();
         assert!(message.ends_with(&format!("for minishogi there are {}", names.join(", "))));
-        let message = "weights:".parse::<PolicySpec>().unwrap_err().to_string();
-        assert!(message.contains("names no file"), "{message}");
+        let wrong = [
+            ("weights:", "names no file"),
+            ("predictions:", "names no directory"),
+            ("exec:", "names no program"),
+            ("exec: ", "names no program"),
+            ("exec:python 'my policy.py", "not closed"),
+        ];
+        for (text, what) in wrong {
+            let message = text.parse::<PolicySpec>().unwrap_err().to_string();
+            assert!(message.contains(what), "{message}");
+        }
     }
 }
