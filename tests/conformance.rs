@@ -129,16 +129,16 @@ fn planes_conform<G: Game>(game: &G, state: &G::State) {
     let (rows, columns) = game.spec().shape();
     let mut numbers = vec![9; planes.count() * rows * columns];
     game.write_planes(state, &mut numbers);
-    assert_eq!(game.from_planes(&numbers), Some(*state), "{numbers:?}");
+    assert_eq!(game.read_planes(&numbers), Some(*state), "{numbers:?}");
     assert_eq!(planes.names().len(), planes.count());
-    assert_eq!(game.from_planes(&numbers[1..]), None, "one number too few for {state:?}");
+    assert_eq!(game.read_planes(&numbers[1..]), None, "one number too few for {state:?}");
     // Nothing stands twice on one square, or is there but in part.
     let taken = numbers.iter().take(rows * columns).position(|&n| n == 1);
     let Some(square) = taken else { return };
     for (plane, number) in [(planes.pieces.len(), 1), (0, 2)] {
         let mut wrong = numbers.clone();
         wrong[plane * rows * columns + square] = number;
-        assert_eq!(game.from_planes(&wrong), None, "{wrong:?}");
+        assert_eq!(game.read_planes(&wrong), None, "{wrong:?}");
     }
 }
 

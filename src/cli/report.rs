@@ -8,14 +8,16 @@ use super::enumerate::{make, make_cyclic, spec};
 use super::error::UserError;
 use super::position::{is_folded, spec_of};
 use super::solve_table::{Wish, solve};
-use crate::evaluate::{AccuracyReport, CyclicRows, accuracy, accuracy_cyclic, build, build_cyclic};
+use crate::evaluate::{
+    AccuracyReport, CyclicRows, MeasureError, accuracy, accuracy_cyclic, build, build_cyclic,
+};
 use crate::game::{Cyclic, GameSpec, GameVisitor, Layered};
 use crate::graph::{Enumerated, Graph, Plan, Ranked};
 use crate::policy::PolicySpec;
 use crate::render::{Part, accuracy_text};
 use crate::solve::Solved;
 use crate::solve::cyclic::CyclicSolved;
-use crate::table::Table;
+use crate::table::{Table, TableError};
 
 /// Measure policies against the solution, building the table if it is not there
 ///
@@ -182,7 +184,8 @@ impl GameVisitor for Measure<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         let measured = built
             .iter()
-            .map(|policy| accuracy(&game, table, &graph, &solved, policy.as_ref(), &context.bars))
+            .map(|policy| accuracy(&game, &graph, &solved, policy.as_ref(), &context.bars))
+            .map(|measured| measured.map_err(|error| failed(table, error)))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(AccuracyReport::new(&game, table, &graph, &solved, measured)?)
     }
@@ -213,8 +216,17 @@ impl Measure<'_> {
                 build_cyclic(spec, game, rows, solved, limit).map_err(UserError::from_error)
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let measured = accuracy_cyclic(game, table, rows, solved, &built, &context.bars)?;
+        let measured = accuracy_cyclic(game, rows, solved, &built, &context.bars)
+            .map_err(|error| failed(table, error))?;
         Ok(AccuracyReport::of_cyclic(game, table, solved, measured)?)
+    }
+}
+
+/// A damaged table is the table's failure; a policy comes from the person who asks.
+fn failed(table: &Table, error: MeasureError) -> anyhow::Error {
+    match error {
+        MeasureError::Damaged(what) => TableError::damaged(table.dir(), what).into(),
+        MeasureError::Policy { .. } => UserError::from_error(error).into(),
     }
 }
 

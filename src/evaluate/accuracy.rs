@@ -14,10 +14,9 @@ use serde::Serialize;
 use super::figures::{Figures, FiguresBySet, Worth};
 use crate::game::{Action, Game, Position, Symmetry};
 use crate::graph::{Graph, StateKind};
-use crate::policy::Policy;
+use crate::policy::{Policy, PolicyError, ask};
 use crate::progress::Progress;
 use crate::solve::Solved;
-use crate::table::{Table, TableError};
 
 /// The figures of one policy on one table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,6 +27,22 @@ pub struct PolicyAccuracy {
     pub total: FiguresBySet,
     /// Layer by layer, those that have judged positions.
     pub layers: Vec<LayerAccuracy>,
+}
+
+/// What went wrong while policies were measured.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The table is damaged.
+    #[error("{0}")]
+    Damaged(String),
+    /// A policy failed.
+    #[error("policy '{policy}': {error}")]
+    Policy {
+        /// Its name.
+        policy: String,
+        /// How.
+        error: PolicyError,
+    },
 }
 
 /// The figures of one policy in one layer of a table.
@@ -55,27 +70,26 @@ const CHUNK: usize = 1 << 11;
 
 /// Judges a policy in every position that a solved table stands for.
 ///
-/// `graph` and `solved` are those of `table`, which is one of `game`'s. Fails where a row is no
-/// position or its edges are not its moves: the table is damaged.
+/// `graph` and `solved` are those of a table of `game`'s. Fails where the policy does, and where a row
+/// is no position or its edges are not its moves: the table is damaged.
 ///
 /// # Panics
 ///
 /// When the offsets of edges do not ascend; [`Graph::open_checked`] makes sure that they do.
 pub fn accuracy<G: Game>(
     game: &G,
-    table: &Table,
     graph: &Graph,
     solved: &Solved,
     policy: &dyn Policy<G>,
     progress: &dyn Progress,
-) -> Result<PolicyAccuracy, TableError> {
+) -> Result<PolicyAccuracy, MeasureError> {
     let name = policy.name();
     progress.begin(&format!("judging {name}"), Some(graph.states() as u64));
     let judge = Judge { game, graph, solved, policy };
     let mut total = FiguresBySet::scored();
     let mut layers = Vec::new();
     for (place, rows) in graph.layers().enumerate() {
-        let chunks: Vec<Result<FiguresBySet, String>> = (0..rows.len().div_ceil(CHUNK))
+        let chunks: Vec<Result<FiguresBySet, MeasureError>> = (0..rows.len().div_ceil(CHUNK))
             .into_par_iter()
             .map(|chunk| {
                 let start = rows.start + chunk * CHUNK;
@@ -88,8 +102,7 @@ pub fn accuracy<G: Game>(
             .collect();
         let mut figures = FiguresBySet::scored();
         for chunk in chunks {
-            let chunk = chunk.map_err(|what| TableError::damaged(table.dir(), what))?;
-            figures.add(&chunk);
+            figures.add(&chunk?);
         }
         if figures.all.states > 0 {
             total.add(&figures);
@@ -137,35 +150,45 @@ struct Prospect {
 struct Room {
     /// By action of the canonical state; `None` if it is no move.
     worths: Vec<Option<Worth>>,
-    actions: Vec<Action>,
-    probabilities: Vec<f64>,
+    /// The actions of a position, and how probable each is.
+    asked: Vec<(Action, f64)>,
     /// What each action is worth, and how probable it is.
     chosen: Vec<(Worth, f64)>,
 }
 
 impl<G: Game> Judge<'_, G> {
     /// The sums of some rows, or what is wrong with one of them.
-    fn rows(&self, rows: std::ops::Range<usize>) -> Result<FiguresBySet, String> {
+    fn rows(&self, rows: std::ops::Range<usize>) -> Result<FiguresBySet, MeasureError> {
+        let damaged = MeasureError::Damaged;
         let order = self.game.group().order();
         let keys = self.graph.keys().of::<G::Key>();
         let mut room = Room {
             worths: vec![None; self.game.action_count()],
-            actions: Vec::new(),
-            probabilities: Vec::new(),
+            asked: Vec::new(),
             chosen: Vec::new(),
         };
         let mut sums = FiguresBySet::scored();
         for row in rows.filter(|&row| is_judged(self.graph, self.solved, row)) {
             let state = self.game.state(keys[row]);
-            let state = state.ok_or_else(|| format!("row {row} of its keys is no position"))?;
-            let foreign = || format!("row {row} of its edges has not the moves of its position");
+            let state =
+                state.ok_or_else(|| damaged(format!("row {row} of its keys is no position")))?;
+            let foreign =
+                || damaged(format!("row {row} of its edges has not the moves of its position"));
             let prospect = self.prospect(row, &mut room.worths).ok_or_else(foreign)?;
             for (symmetry, side) in self.graph.orientations(row).iter(order) {
                 let state = self.game.transform(&state, symmetry);
                 let inverse = self.game.group().inverse(symmetry);
                 let position = Position { state, side };
-                let figures =
-                    self.position(&position, &prospect, inverse, &mut room).ok_or_else(foreign)?;
+                room.asked.clear();
+                let asked = ask(self.policy, self.game, &position);
+                room.asked.extend(
+                    asked.map_err(|error| MeasureError::Policy {
+                        policy: self.policy.name(),
+                        error,
+                    })?,
+                );
+                let figures = Judge::<G>::position(self.game, &prospect, inverse, &mut room)
+                    .ok_or_else(foreign)?;
                 sums.all.add(&figures);
                 if prospect.differs_in_outcome {
                     sums.decisive_outcome.add(&figures);
@@ -201,26 +224,15 @@ impl<G: Game> Judge<'_, G> {
 
     /// The figures of one actual position, which `inverse` brings to its canonical state.
     fn position(
-        &self,
-        position: &Position<G::State>,
+        game: &G,
         prospect: &Prospect,
         inverse: Symmetry,
         room: &mut Room,
     ) -> Option<Figures> {
-        let Room { worths, actions, probabilities, chosen } = room;
-        actions.clear();
-        self.game.for_each_action(&position.state, |action| actions.push(action));
-        probabilities.clear();
-        probabilities.resize(actions.len(), 0.0);
-        let asked = crate::policy::ask(self.policy, self.game, position).ok()?;
-        probabilities.iter_mut().zip(asked).for_each(|(p, (_, asked))| *p = asked);
-        debug_assert!(
-            (probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-6,
-            "a policy's probabilities sum to 1"
-        );
+        let Room { worths, asked, chosen } = room;
         chosen.clear();
-        for (&action, &p) in actions.iter().zip(probabilities.iter()) {
-            let canonical = self.game.transform_action(action, inverse);
+        for &(action, p) in asked.iter() {
+            let canonical = game.transform_action(action, inverse);
             chosen.push(((*worths.get(usize::from(canonical.0))?)?, p));
         }
         Some(Figures::of_position(prospect.best, chosen.iter().copied()))

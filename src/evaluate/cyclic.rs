@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::accuracy::{Layer, LayerAccuracy, PolicyAccuracy};
+use super::accuracy::{Layer, LayerAccuracy, MeasureError, PolicyAccuracy};
 use super::figures::{Figures, FiguresBySet};
 use super::perfect_cyclic::CyclicPerfect;
 use crate::game::{Action, Cyclic, Outcome, Position, Side};
@@ -22,7 +22,6 @@ use crate::graph::{Graph, Ranked, StateKind, ones_of};
 use crate::policy::Policy;
 use crate::progress::Progress;
 use crate::solve::cyclic::{CyclicSolved, Interval, Prospect};
-use crate::table::{Table, TableError};
 
 /// The rows of a cyclic game's table, however they are found.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +78,11 @@ pub struct CyclicAccuracy {
     pub policies: Vec<PolicyAccuracy>,
 }
 
+/// The table is damaged.
+fn damaged(what: String) -> MeasureError {
+    MeasureError::Damaged(what)
+}
+
 /// How many rows a task takes where rows have keys, and how many words of the bitmap where they have
 /// ranks; constants, since they group the sums. A block of counts is a whole number of words.
 const CHUNK: usize = 1 << 11;
@@ -87,7 +91,7 @@ const BLOCK_WORDS: usize = 8;
 
 /// Judges policies in every row of a solved table of a cyclic game, all of them in one pass.
 ///
-/// `rows` and `solved` are those of `table`, which is one of `game`'s. Fails where a row is no
+/// `rows` and `solved` are those of a table of `game`'s. Fails where a policy does, and where a row is no
 /// position or its moves or their values do not fit it: the table is damaged.
 ///
 /// # Panics
@@ -96,15 +100,13 @@ const BLOCK_WORDS: usize = 8;
 /// that they do not. When the game's keys have another width than the table's.
 pub fn accuracy_cyclic<G: Cyclic>(
     game: &G,
-    table: &Table,
     rows: CyclicRows<'_>,
     solved: &CyclicSolved,
     policies: &[CyclicPolicy<'_, G>],
     progress: &dyn Progress,
-) -> Result<CyclicAccuracy, TableError> {
+) -> Result<CyclicAccuracy, MeasureError> {
     let names: Vec<String> = policies.iter().map(CyclicPolicy::name).collect();
     progress.begin(&format!("judging {}", names.join(", ")), Some(rows.rows() as u64));
-    let damaged = |what: String| TableError::damaged(table.dir(), what);
     if solved.rows() != rows.rows() {
         return Err(damaged("its columns' lengths do not fit its rows".to_string()));
     }
@@ -117,7 +119,7 @@ pub fn accuracy_cyclic<G: Cyclic>(
                 let visit = |part, room: &mut _, sums: &mut _| {
                     judge.rows_with_keys(graph, part, room, sums)
                 };
-                let sums = judge.sum(rows, CHUNK, progress, visit).map_err(damaged)?;
+                let sums = judge.sum(rows, CHUNK, progress, visit)?;
                 if sums.judged == 0 {
                     continue;
                 }
@@ -130,7 +132,7 @@ pub fn accuracy_cyclic<G: Cyclic>(
         CyclicRows::Ranked(ranked) => {
             let visit = |part, room: &mut _, sums: &mut _| judge.ranks(ranked, part, room, sums);
             let words = 0..ranked.words().len();
-            total = judge.sum(words, CHUNK_WORDS, progress, visit).map_err(damaged)?;
+            total = judge.sum(words, CHUNK_WORDS, progress, visit)?;
         }
     }
     progress.finish(&format!("{} rows", total.judged));
@@ -185,9 +187,9 @@ impl<G: Cyclic> Judge<'_, G> {
         all: Range<usize>,
         grain: usize,
         progress: &dyn Progress,
-        visit: impl Fn(Range<usize>, &mut Room, &mut Sums) -> Result<u64, String> + Sync,
-    ) -> Result<Sums, String> {
-        let chunks: Vec<Result<Sums, String>> = (0..all.len().div_ceil(grain))
+        visit: impl Fn(Range<usize>, &mut Room, &mut Sums) -> Result<u64, MeasureError> + Sync,
+    ) -> Result<Sums, MeasureError> {
+        let chunks: Vec<Result<Sums, MeasureError>> = (0..all.len().div_ceil(grain))
             .into_par_iter()
             .map(|chunk| {
                 let start = all.start + chunk * grain;
@@ -212,7 +214,7 @@ impl<G: Cyclic> Judge<'_, G> {
         rows: Range<usize>,
         room: &mut Room,
         sums: &mut Sums,
-    ) -> Result<u64, String> {
+    ) -> Result<u64, MeasureError> {
         let keys = graph.keys().of::<G::Key>();
         let seen = rows.len() as u64;
         for row in rows {
@@ -229,13 +231,15 @@ impl<G: Cyclic> Judge<'_, G> {
             }
             let position = self.game.position_of(keys[row]);
             let position =
-                position.ok_or_else(|| format!("row {row} of its keys is no position"))?;
+                position.ok_or_else(|| damaged(format!("row {row} of its keys is no position")))?;
             room.actions.clear();
             self.game.for_each_action(&position.state, |action| room.actions.push(action));
             // Policies are asked about moves of the rules, so the stored ones must be those.
             let stored = graph.edges_of(row).map(|edge| graph.edge_actions().get(edge));
             if !stored.eq(room.actions.iter().copied()) {
-                return Err(format!("row {row} of its edges has not the moves of its position"));
+                return Err(damaged(format!(
+                    "row {row} of its edges has not the moves of its position"
+                )));
             }
             self.row(row, &position, own, room, sums)?;
         }
@@ -249,14 +253,14 @@ impl<G: Cyclic> Judge<'_, G> {
         words: Range<usize>,
         room: &mut Room,
         sums: &mut Sums,
-    ) -> Result<u64, String> {
+    ) -> Result<u64, MeasureError> {
         let first = ranked.block_counts()[words.start / BLOCK_WORDS] as usize;
         let mut row = first;
         for at in words {
             for bit in ones_of(ranked.words()[at]) {
                 let rank = (at * 64) as u32 + bit;
                 if row >= self.solved.rows() {
-                    return Err("its bits are more than its rows".to_string());
+                    return Err(damaged("its bits are more than its rows".to_string()));
                 }
                 self.rank(ranked, rank, row, room, sums)?;
                 row += 1;
@@ -272,14 +276,15 @@ impl<G: Cyclic> Judge<'_, G> {
         row: usize,
         room: &mut Room,
         sums: &mut Sums,
-    ) -> Result<(), String> {
+    ) -> Result<(), MeasureError> {
         let own = self.solved.value(row);
         // Lost in no plies is over; a win in one may be over too, which only the rules tell.
         if own.outcome().is_none() || own.lower == Prospect::loss(0) {
             return Ok(());
         }
         let state = self.game.unrank(rank);
-        let state = state.ok_or_else(|| format!("row {row} of its bits is no position"))?;
+        let state =
+            state.ok_or_else(|| damaged(format!("row {row} of its bits is no position")))?;
         room.actions.clear();
         room.ranks.clear();
         self.game.for_each_successor(&state, |action, after| {
@@ -295,7 +300,7 @@ impl<G: Cyclic> Judge<'_, G> {
             let row_after = rank.and_then(|rank| ranked.row(rank));
             let row_after = row_after.filter(|&row| row < self.solved.rows());
             let row_after =
-                row_after.ok_or_else(|| format!("a move of row {row} leads out of it"))?;
+                row_after.ok_or_else(|| damaged(format!("a move of row {row} leads out of it")))?;
             room.values.push(self.solved.value(row_after).before());
         }
         if room.values.iter().any(|value| value.outcome().is_none()) {
@@ -312,7 +317,7 @@ impl<G: Cyclic> Judge<'_, G> {
         own: Interval,
         room: &mut Room,
         sums: &mut Sums,
-    ) -> Result<(), String> {
+    ) -> Result<(), MeasureError> {
         let Room { actions, values, probabilities, .. } = room;
         let best = own.lower.outcome();
         let (mut least, mut most) = (Outcome::Win, Outcome::Loss);
@@ -323,7 +328,7 @@ impl<G: Cyclic> Judge<'_, G> {
             timed &= outcome != best || value.distance().is_some();
         }
         if values.is_empty() || most != best {
-            return Err(format!("the value of row {row} does not follow from its moves"));
+            return Err(damaged(format!("the value of row {row} does not follow from its moves")));
         }
         sums.judged += 1;
         for (policy, sums) in self.policies.iter().zip(&mut sums.figures) {
@@ -332,7 +337,7 @@ impl<G: Cyclic> Judge<'_, G> {
             match policy {
                 CyclicPolicy::Rule(policy) => {
                     let asked = crate::policy::ask(policy.as_ref(), self.game, position)
-                        .map_err(|e| e.to_string())?;
+                        .map_err(|error| MeasureError::Policy { policy: policy.name(), error })?;
                     probabilities.iter_mut().zip(asked).for_each(|(p, (_, asked))| *p = asked);
                 }
                 CyclicPolicy::Perfect(_) => CyclicPerfect::share(actions, values, probabilities),

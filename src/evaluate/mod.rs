@@ -18,7 +18,9 @@ mod perfect;
 mod perfect_cyclic;
 mod report;
 
-pub use accuracy::{Layer, LayerAccuracy, PolicyAccuracy, accuracy, judged_positions};
+pub use accuracy::{
+    Layer, LayerAccuracy, MeasureError, PolicyAccuracy, accuracy, judged_positions,
+};
 pub use cyclic::{CyclicAccuracy, CyclicPolicy, CyclicRows, accuracy_cyclic};
 pub use figures::{Blunders, Figures, FiguresBySet};
 pub use perfect::Perfect;

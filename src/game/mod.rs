@@ -174,7 +174,7 @@ pub trait Game: Send + Sync {
     fn write_planes(&self, state: &Self::State, out: &mut [u8]);
 
     /// The state that has these planes; `None` if none has.
-    fn from_planes(&self, planes: &[u8]) -> Option<Self::State>;
+    fn read_planes(&self, planes: &[u8]) -> Option<Self::State>;
 
     /// The image of a state under a symmetry of [`Game::group`].
     fn transform(&self, state: &Self::State, symmetry: Symmetry) -> Self::State;

@@ -8,6 +8,7 @@ mod walk;
 
 use std::path::Path;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use tempfile::TempDir;
 use walk::Walk;
@@ -53,8 +54,10 @@ impl Opened {
     fn report(&self) -> AccuracyReport {
         let Opened { game, table, graph, solved, .. } = self;
         let of = |name: &str| {
-            let policy = build(&name.parse::<PolicySpec>().unwrap(), game, graph, solved).unwrap();
-            accuracy(game, table, graph, solved, &*policy, &Silent).unwrap()
+            let policy =
+                build(&name.parse::<PolicySpec>().unwrap(), game, graph, solved, Duration::MAX)
+                    .unwrap();
+            accuracy(game, graph, solved, &*policy, &Silent).unwrap()
         };
         let policies = POLICIES.into_iter().map(of).collect();
         AccuracyReport::new(game, table, graph, solved, policies).unwrap()
@@ -285,9 +288,9 @@ fn a_file_that_repeats_the_rule_plays_the_same() {
         walk::WEIGHTS.iter().map(|w| format!("{:.1}", *w as f64 / 10.0)).collect();
     std::fs::write(&path, text.join("\n")).unwrap();
     let name = format!("weights:{}", path.display());
-    let Opened { game, table, graph, solved, .. } = opened;
-    let policy = build(&name.parse().unwrap(), game, graph, solved).unwrap();
-    let found = accuracy(game, table, graph, solved, &*policy, &Silent).unwrap();
+    let Opened { game, graph, solved, .. } = opened;
+    let policy = build(&name.parse().unwrap(), game, graph, solved, Duration::MAX).unwrap();
+    let found = accuracy(game, graph, solved, &*policy, &Silent).unwrap();
     assert_eq!(found.policy, name);
     assert_eq!(found.total, report.policies[2].total);
 }

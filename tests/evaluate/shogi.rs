@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use tempfile::TempDir;
 use yomikiri::evaluate::{
@@ -82,15 +83,15 @@ impl<G: Cyclic> Opened<G> {
     }
 
     fn measure(&self, policies: &[CyclicPolicy<'_, G>]) -> CyclicAccuracy {
-        let Opened { game, table, solved, .. } = self;
-        accuracy_cyclic(game, table, self.rows(), solved, policies, &Silent).unwrap()
+        let Opened { game, solved, .. } = self;
+        accuracy_cyclic(game, self.rows(), solved, policies, &Silent).unwrap()
     }
 
     fn report(&self) -> AccuracyReport {
         let Opened { game, table, solved, .. } = self;
         let build = |name: &str| {
             let spec: PolicySpec = name.parse().unwrap();
-            build_cyclic(&spec, game, self.rows(), solved).unwrap()
+            build_cyclic(&spec, game, self.rows(), solved, Duration::MAX).unwrap()
         };
         let measured = self.measure(&POLICIES.map(build));
         AccuracyReport::of_cyclic(game, table, solved, measured).unwrap()

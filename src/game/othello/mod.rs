@@ -275,7 +275,7 @@ impl<K: OthelloKey> Game for Othello<K> {
         }
     }
 
-    fn from_planes(&self, planes: &[u8]) -> Option<Board> {
+    fn read_planes(&self, planes: &[u8]) -> Option<Board> {
         let (mover, opponent) = planes.split_at_checked(self.square_count())?;
         if opponent.len() != mover.len() || planes.iter().any(|&number| number > 1) {
             return None;

@@ -203,7 +203,7 @@ impl<K: ShogiKey> Game for Shogi<K> {
         planes::write(&self.variant, state, out);
     }
 
-    fn from_planes(&self, planes: &[u8]) -> Option<Board> {
+    fn read_planes(&self, planes: &[u8]) -> Option<Board> {
         let board = planes::read(&self.variant, planes)?;
         // A board that does not survive its key has more pieces than there are, or fewer kings.
         (self.state(self.key(&board)) == Some(board)).then_some(board)

@@ -437,7 +437,7 @@ fn next_planes<G: Game>(
     let byte = |&number: &f64| if (0.0..255.0).contains(&number) { number as u8 } else { 255 };
     let bytes: Vec<u8> = numbers.iter().map(byte).collect();
     let state = game
-        .from_planes(&bytes)
+        .read_planes(&bytes)
         .ok_or_else(|| wrong_row(planes.path(), row, "these planes are no position".to_string()))?;
     sides.next(numbers)?;
     let side = Side::ALL.into_iter().find(|side| side.index() as f64 == numbers[0]);
