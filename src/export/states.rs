@@ -145,7 +145,7 @@ pub fn write_states<G: Game>(
             format!("it has {} positions where its counts say {}", files.count, wanted.positions);
         return Err(TableError::damaged(table.dir(), what).into());
     }
-    let states = States { files: files.seal(game, &folder)?, ..wanted };
+    let states = States { files: files.seal(game)?, ..wanted };
     let path = folder.file(STATES);
     let text = serde_json::to_string_pretty(&states).expect("a description is plain data") + "\n";
     let mut file = File::create(&path).at("write", &path)?;
@@ -306,6 +306,7 @@ struct Files {
     arrays: [Stream; 4],
     text: BufWriter<File>,
     text_path: PathBuf,
+    text_sum: crc32fast::Hasher,
     count: u64,
 }
 
@@ -315,7 +316,8 @@ impl Files {
         let [planes, legal, side, row] = ARRAYS.map(|(name, _)| stream(name));
         let text_path = folder.file(POSITIONS);
         let text = BufWriter::new(File::create(&text_path).at("write", &text_path)?);
-        Ok(Files { arrays: [planes?, legal?, side?, row?], text, text_path, count: 0 })
+        let text_sum = crc32fast::Hasher::new();
+        Ok(Files { arrays: [planes?, legal?, side?, row?], text, text_path, text_sum, count: 0 })
     }
 
     fn append(&mut self, piece: &Piece) -> Result<(), TableError> {
@@ -323,34 +325,36 @@ impl Files {
             stream.append(bytes)?;
         }
         self.text.write_all(piece.text.as_bytes()).at("write", &self.text_path)?;
+        self.text_sum.update(piece.text.as_bytes());
         self.count += piece.count;
         Ok(())
     }
 
     /// Writes the headers, waits for the disk, and describes the files.
-    fn seal<G: Game>(
-        mut self,
-        game: &G,
-        folder: &Folder,
-    ) -> Result<BTreeMap<String, StatesFile>, TableError> {
+    fn seal<G: Game>(mut self, game: &G) -> Result<BTreeMap<String, StatesFile>, TableError> {
         let (rows, columns) = game.spec().shape();
         let planes = [self.count, game.planes().count() as u64, rows as u64, columns as u64];
         let legal = [self.count, game.action_count() as u64];
         let shapes: [&[u64]; 4] = [&planes, &legal, &[self.count], &[self.count]];
-        for ((stream, (_, descr)), shape) in self.arrays.iter_mut().zip(ARRAYS).zip(shapes) {
-            stream.seal(descr, shape)?;
+        let mut files = BTreeMap::new();
+        for ((stream, (name, descr)), shape) in self.arrays.iter_mut().zip(ARRAYS).zip(shapes) {
+            let mut sum = crc32fast::Hasher::new();
+            sum.update(&stream.seal(descr, shape)?);
+            let (payload, length) = (stream.checksum(), stream.len_bytes());
+            sum.combine(&crc32fast::Hasher::new_with_initial_len(payload, length));
+            files.insert(name.to_string(), StatesFile::new(Some(descr), shape, sum));
         }
         self.text.flush().at("write", &self.text_path)?;
         self.text.get_ref().sync_all().at("write", &self.text_path)?;
-        let described = |name: &str, dtype: Option<&str>, shape: &[u64]| {
-            let path = folder.file(name);
-            let crc32 = format!("{:08x}", checksum(&path).at("read", &path)?);
-            let file =
-                StatesFile { dtype: dtype.map(str::to_string), shape: shape.to_vec(), crc32 };
-            Ok((name.to_string(), file))
-        };
-        let arrays = ARRAYS.iter().zip(shapes);
-        let arrays = arrays.map(|((name, descr), shape)| described(name, Some(descr), shape));
-        arrays.chain([described(POSITIONS, None, &[self.count])]).collect()
+        let text = StatesFile::new(None, &[self.count], self.text_sum);
+        files.insert(POSITIONS.to_string(), text);
+        Ok(files)
+    }
+}
+
+impl StatesFile {
+    fn new(dtype: Option<&str>, shape: &[u64], sum: crc32fast::Hasher) -> StatesFile {
+        let crc32 = format!("{:08x}", sum.finalize());
+        StatesFile { dtype: dtype.map(str::to_string), shape: shape.to_vec(), crc32 }
     }
 }

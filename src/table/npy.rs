@@ -207,12 +207,13 @@ impl Stream {
     }
 
     /// Writes the header and waits for the disk; the file is then a whole `.npy`. That the shape is
-    /// that of the payload is up to the caller.
-    pub fn seal(&mut self, descr: &str, shape: &[u64]) -> Result<(), TableError> {
+    /// that of the payload is up to the caller. Gives the header.
+    pub fn seal(&mut self, descr: &str, shape: &[u64]) -> Result<Vec<u8>, TableError> {
         let header = header(&self.path, descr, shape)?;
         self.file.seek(SeekFrom::Start(0)).at("write", &self.path)?;
         self.file.write_all(&header).at("write", &self.path)?;
-        self.file.sync_data().at("write", &self.path)
+        self.file.sync_data().at("write", &self.path)?;
+        Ok(header)
     }
 }
 

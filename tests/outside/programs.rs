@@ -110,7 +110,7 @@ fn programs_that_do_not_run_are_told_in_one_line() {
     // Greeted, it dies at the first question.
     let policy = script(&tables, "read line; echo '{\"id\": 0}'; read line; kill -9 $$");
     refused(&tables, &policy, &[], &["signal: 9"]);
-    let policy = script(&tables, "read line; exec >&-; sleep 60");
+    let policy = script(&tables, "read line; exec >&-; exec sleep 60");
     let begun = Instant::now();
     refused(&tables, &policy, &[], &["closed its output"]);
     assert!(begun.elapsed() < Duration::from_secs(30));
