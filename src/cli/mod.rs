@@ -12,7 +12,9 @@ mod error;
 mod export;
 mod guard;
 mod info;
+mod matches;
 mod perft;
+mod played;
 mod position;
 mod query;
 mod query_cyclic;
@@ -77,6 +79,7 @@ enum Command {
     Query(query::Args),
     Report(report::Args),
     Export(export::Args),
+    Match(matches::Args),
     Verify(verify::Args),
     Info(info::Args),
     Perft(perft::Args),
@@ -109,6 +112,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Query(args) => query::run(args, &mut context),
         Command::Report(args) => report::run(args, &mut context),
         Command::Export(args) => export::run(args, &mut context),
+        Command::Match(args) => matches::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),
         Command::Info(args) => info::run(args, &mut context),
         Command::Perft(args) => perft::run(args, &mut context),

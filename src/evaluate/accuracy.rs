@@ -1,32 +1,142 @@
-//! How often, and by how much, a policy's moves are worse than the best.
+//! How often, and by how much, a policy's moves are worse than the best, and how good its values are.
 //!
-//! Every actual position counts once: a row of the table stands for as many as it has orientations,
-//! and the policy is asked in each, for it need not be symmetric. Ends of games are left out. In a
-//! table with a frontier only positions are judged whose own score and all of whose moves' scores
-//! are proven; elsewhere it is not known what the best move is.
-//!
-//! Sums are made of chunks of rows of a fixed size and added in order, so that the number of
-//! threads changes no bit of them.
+//! Policies are asked in every judged position of a [`Source`], all of them in one pass, because
+//! getting a position's moves and their values costs more than asking a cheap policy. Sums are made
+//! of pieces of a fixed size and added in order, so that the number of threads changes no bit of them.
+
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::figures::{Figures, FiguresBySet, Worth};
-use crate::game::{Action, Game, Position, Symmetry};
-use crate::graph::{Graph, StateKind};
-use crate::policy::{Policy, PolicyError, ask};
+use super::figures::{Figures, FiguresBySet, discs_lost};
+use super::losses::Losses;
+use super::source::{Piece, Source};
+use super::truth::{Case, Truth};
+use super::values::ValueFigures;
+use crate::game::Game;
+use crate::policy::{Answers, Policy, PolicyError, share_best};
 use crate::progress::Progress;
-use crate::solve::Solved;
+
+/// Who is judged.
+pub enum Player<'a, G: Game> {
+    /// A policy that goes by the position.
+    Policy(Box<dyn Policy<G> + 'a>),
+    /// The table's best moves, whose values are at hand in every position. It plays for the score
+    /// and then, ahead and level, for the shortest game, behind for the longest; equally good moves
+    /// share.
+    Perfect,
+}
+
+impl<G: Game> Player<'_, G> {
+    /// The name under which reports show it.
+    pub fn name(&self) -> String {
+        match self {
+            Player::Policy(policy) => policy.name(),
+            Player::Perfect => "perfect".to_string(),
+        }
+    }
+
+    fn answer(
+        &self,
+        game: &G,
+        piece: &Piece<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), PolicyError> {
+        match self {
+            Player::Policy(policy) => {
+                policy.answer(game, &piece.batch, answers)?;
+                answers.check(&piece.batch)
+            }
+            Player::Perfect => {
+                answers.probabilities.resize(piece.truths.len(), 0.0);
+                for at in 0..piece.batch.len() {
+                    let range = piece.batch.range(at);
+                    let ranks: Vec<i64> =
+                        piece.truths[range.clone()].iter().map(|truth| truth.rank).collect();
+                    share_best(&ranks, &mut answers.probabilities[range]);
+                }
+                answers.scores.extend(piece.truths.iter().map(|truth| truth.q() as f64));
+                let outcomes = piece.cases.iter().map(|case| case.own.outcome);
+                answers.values.extend(outcomes.map(|outcome| f64::from(outcome.value())));
+                Ok(())
+            }
+        }
+    }
+}
 
 /// The figures of one policy on one table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PolicyAccuracy {
     /// The policy's name.
     pub policy: String,
-    /// On the whole table: the sum of the layers.
+    /// On all judged positions.
     pub total: FiguresBySet,
-    /// Layer by layer, those that have judged positions.
-    pub layers: Vec<LayerAccuracy>,
+    /// By discs before the move or by plies from the nearest root; empty where the table does not
+    /// keep plies.
+    pub layers: Vec<Group>,
+    /// By the number of legal moves.
+    pub by_moves: Vec<Group>,
+    /// By the plies that are left under best play; without positions whose distance is not known
+    /// exactly, or that do not end.
+    pub by_distance: Vec<Group>,
+    /// By the exact score, or the exact outcome in games without scores.
+    pub by_value: Vec<Group>,
+    /// What its moves give away of the score, over all judged positions; `None` where there are no
+    /// scores.
+    pub losses: Option<Losses>,
+    /// The same over the positions in which the moves differ in score.
+    pub losses_decisive: Option<Losses>,
+    /// How good its values are; `None` if it tells none.
+    pub values: Option<ValueFigures>,
+}
+
+/// The figures of one policy on the positions that have something in common.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Group {
+    /// What they have in common.
+    #[serde(flatten)]
+    pub key: Key,
+    /// On these positions.
+    pub figures: FiguresBySet,
+}
+
+/// What a group of positions has in common; in JSON a field of that name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Key {
+    /// How many discs lie on the board before the move.
+    Discs(i32),
+    /// Plies from the nearest root.
+    Plies(i32),
+    /// How many legal moves there are.
+    Moves(i32),
+    /// Plies to the end under best play.
+    Distance(i32),
+    /// The exact score of the mover.
+    Score(i32),
+    /// The exact outcome of the mover: 1 a win, 0 a draw, −1 a loss.
+    Outcome(i32),
+}
+
+impl Key {
+    /// The number.
+    pub fn number(self) -> i32 {
+        let (Key::Discs(n) | Key::Plies(n) | Key::Moves(n)) = self else {
+            let (Key::Distance(n) | Key::Score(n) | Key::Outcome(n)) = self else { return 0 };
+            return n;
+        };
+        n
+    }
+}
+
+/// What was measured on a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// In how many positions policies were judged.
+    pub judged: u64,
+    /// The figures of each policy.
+    pub policies: Vec<PolicyAccuracy>,
 }
 
 /// What went wrong while policies were measured.
@@ -43,198 +153,210 @@ pub enum MeasureError {
         /// How.
         error: PolicyError,
     },
+    /// What was heard could not be written.
+    #[error(transparent)]
+    Output(#[from] std::io::Error),
 }
 
-/// The figures of one policy in one layer of a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LayerAccuracy {
-    /// Which layer.
-    #[serde(flatten)]
-    pub layer: Layer,
-    /// On its positions.
-    pub figures: FiguresBySet,
-}
+/// How many pieces are in work before their sums are added.
+const WINDOW: usize = 128;
 
-/// A layer by its number; in JSON a field of that name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Layer {
-    /// In a layered game: how many discs lie on the board before the move.
-    Discs(u32),
-    /// In a cyclic game: plies from the nearest root.
-    Plies(u32),
-}
+/// Hears every piece in order, with what each policy answered.
+pub type Sink<'s, S> = dyn FnMut(&Piece<S>, &[Answers]) -> std::io::Result<()> + 's;
 
-/// How many rows a task takes; a constant, since it groups the sums.
-const CHUNK: usize = 1 << 11;
-
-/// Judges a policy in every position that a solved table stands for.
-///
-/// `graph` and `solved` are those of a table of `game`'s. Fails where the policy does, and where a row
-/// is no position or its edges are not its moves: the table is damaged.
-///
-/// # Panics
-///
-/// When the offsets of edges do not ascend; [`Graph::open_checked`] makes sure that they do.
-pub fn accuracy<G: Game>(
+/// Judges policies in every judged position of a solved table; `sink` hears what they answered.
+pub fn measure<G: Game, S: Source<G>>(
     game: &G,
-    graph: &Graph,
-    solved: &Solved,
-    policy: &dyn Policy<G>,
+    source: &S,
+    players: &[Player<'_, G>],
+    mut sink: Option<&mut Sink<'_, G::State>>,
     progress: &dyn Progress,
-) -> Result<PolicyAccuracy, MeasureError> {
-    let name = policy.name();
-    progress.begin(&format!("judging {name}"), Some(graph.states() as u64));
-    let judge = Judge { game, graph, solved, policy };
-    let mut total = FiguresBySet::scored();
-    let mut layers = Vec::new();
-    for (place, rows) in graph.layers().enumerate() {
-        let chunks: Vec<Result<FiguresBySet, MeasureError>> = (0..rows.len().div_ceil(CHUNK))
+) -> Result<Measured, MeasureError> {
+    let names: Vec<String> = players.iter().map(Player::name).collect();
+    progress.begin(&format!("judging {}", names.join(", ")), Some(source.rows()));
+    let mut sums = vec![Sums::default(); players.len()];
+    let mut judged = 0;
+    let heard = sink.is_some();
+    for begin in (0..source.pieces()).step_by(WINDOW) {
+        let window = begin..source.pieces().min(begin + WINDOW);
+        let parts: Vec<Part<G::State>> = window
             .into_par_iter()
-            .map(|chunk| {
-                let start = rows.start + chunk * CHUNK;
-                let part = start..(start + CHUNK).min(rows.end);
-                let count = part.len() as u64;
-                let sums = judge.rows(part);
-                progress.advance(count);
-                sums
+            .map(|at| {
+                let mut piece = Piece::default();
+                let rows = source.fill(at, &mut piece).map_err(MeasureError::Damaged)?;
+                let part = judge(game, piece, players, heard)?;
+                progress.advance(rows);
+                Ok(part)
             })
-            .collect();
-        let mut figures = FiguresBySet::scored();
-        for chunk in chunks {
-            figures.add(&chunk?);
-        }
-        if figures.all.states > 0 {
-            total.add(&figures);
-            let layer = Layer::Discs(graph.first_layer() + place as u32);
-            layers.push(LayerAccuracy { layer, figures });
+            .collect::<Result<_, MeasureError>>()?;
+        for part in parts {
+            judged += part.judged;
+            sums.iter_mut().zip(&part.sums).for_each(|(sum, part)| sum.add(part));
+            if let (Some(sink), Some(piece)) = (&mut sink, &part.piece) {
+                sink(piece, &part.answers)?;
+            }
         }
     }
-    progress.finish(&format!("{} positions", total.all.states));
-    Ok(PolicyAccuracy { policy: name, total, layers })
+    progress.finish(&format!("{judged} positions"));
+    let named = names.into_iter().zip(sums);
+    Ok(Measured { judged, policies: named.map(|(name, sums)| sums.named(name)).collect() })
 }
 
-/// In how many actual positions [`accuracy`] judges a policy, whichever it is.
-pub fn judged_positions(graph: &Graph, solved: &Solved) -> u64 {
-    (0..graph.states())
-        .into_par_iter()
-        .with_min_len(CHUNK)
-        .filter(|&row| is_judged(graph, solved, row))
-        .map(|row| u64::from(graph.orientations(row).count()))
-        .sum()
+/// What was found out about a piece.
+struct Part<S> {
+    judged: u64,
+    /// One of each policy.
+    sums: Vec<Sums>,
+    /// The piece and what each policy answered, if that is to be heard.
+    piece: Option<Piece<S>>,
+    answers: Vec<Answers>,
 }
 
-/// Whether a row is no end, and its score and those of all its moves are proven.
-fn is_judged(graph: &Graph, solved: &Solved, row: usize) -> bool {
-    let proven = |row: usize| row < solved.states() && solved.value(row).score().is_some();
-    graph.kind(row) == StateKind::Interior
-        && proven(row)
-        && graph.edges_of(row).all(|edge| proven(graph.edge_targets()[edge] as usize))
+fn judge<G: Game>(
+    game: &G,
+    piece: Piece<G::State>,
+    players: &[Player<'_, G>],
+    heard: bool,
+) -> Result<Part<G::State>, MeasureError> {
+    let judged = piece.batch.len() as u64;
+    let mut part =
+        Part { judged, sums: Vec::with_capacity(players.len()), piece: None, answers: Vec::new() };
+    let mut answers = Answers::default();
+    for player in players {
+        let failed = |error| MeasureError::Policy { policy: player.name(), error };
+        answers.clear();
+        if !piece.batch.is_empty() {
+            player.answer(game, &piece, &mut answers).map_err(failed)?;
+        }
+        let mut sums = Sums::default();
+        for (at, case) in piece.cases.iter().enumerate() {
+            let range = piece.batch.range(at);
+            let probabilities = &answers.probabilities[range.clone()];
+            let scores = match answers.scores.is_empty() {
+                true => probabilities,
+                false => &answers.scores[range.clone()],
+            };
+            let value = answers.values.get(at).copied();
+            sums.add_position(case, &piece.truths[range], probabilities, scores, value);
+        }
+        part.sums.push(sums);
+        if heard {
+            part.answers.push(std::mem::take(&mut answers));
+        }
+    }
+    part.piece = heard.then_some(piece);
+    Ok(part)
 }
 
-struct Judge<'a, G: Game> {
-    game: &'a G,
-    graph: &'a Graph,
-    solved: &'a Solved,
-    policy: &'a dyn Policy<G>,
+/// Everything that policies answer, gathered in the order of the judged positions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gathered {
+    /// Of each policy.
+    pub answers: Vec<Answers>,
 }
 
-/// What a row's moves are worth; the same in all its orientations.
-struct Prospect {
-    best: Worth,
-    differs_in_outcome: bool,
-    differs_in_score: bool,
+impl Gathered {
+    /// Appends what was answered for a piece.
+    pub fn add(&mut self, answers: &[Answers]) {
+        self.answers.resize_with(answers.len(), Answers::default);
+        for (all, part) in self.answers.iter_mut().zip(answers) {
+            all.probabilities.extend_from_slice(&part.probabilities);
+            all.values.extend_from_slice(&part.values);
+        }
+    }
 }
 
-/// Room that is used again for every position.
-struct Room {
-    /// By action of the canonical state; `None` if it is no move.
-    worths: Vec<Option<Worth>>,
-    /// The actions of a position, and how probable each is.
-    asked: Vec<(Action, f64)>,
-    /// What each action is worth, and how probable it is.
-    chosen: Vec<(Worth, f64)>,
+/// The sums of one policy over some positions.
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    total: FiguresBySet,
+    groups: BTreeMap<Key, FiguresBySet>,
+    losses: Losses,
+    losses_decisive: Losses,
+    values: Option<ValueFigures>,
 }
 
-impl<G: Game> Judge<'_, G> {
-    /// The sums of some rows, or what is wrong with one of them.
-    fn rows(&self, rows: std::ops::Range<usize>) -> Result<FiguresBySet, MeasureError> {
-        let damaged = MeasureError::Damaged;
-        let order = self.game.group().order();
-        let keys = self.graph.keys().of::<G::Key>();
-        let mut room = Room {
-            worths: vec![None; self.game.action_count()],
-            asked: Vec::new(),
-            chosen: Vec::new(),
-        };
-        let mut sums = FiguresBySet::scored();
-        for row in rows.filter(|&row| is_judged(self.graph, self.solved, row)) {
-            let state = self.game.state(keys[row]);
-            let state =
-                state.ok_or_else(|| damaged(format!("row {row} of its keys is no position")))?;
-            let foreign =
-                || damaged(format!("row {row} of its edges has not the moves of its position"));
-            let prospect = self.prospect(row, &mut room.worths).ok_or_else(foreign)?;
-            for (symmetry, side) in self.graph.orientations(row).iter(order) {
-                let state = self.game.transform(&state, symmetry);
-                let inverse = self.game.group().inverse(symmetry);
-                let position = Position { state, side };
-                room.asked.clear();
-                let asked = ask(self.policy, self.game, &position);
-                room.asked.extend(
-                    asked.map_err(|error| MeasureError::Policy {
-                        policy: self.policy.name(),
-                        error,
-                    })?,
-                );
-                let figures = Judge::<G>::position(self.game, &prospect, inverse, &mut room)
-                    .ok_or_else(foreign)?;
-                sums.all.add(&figures);
-                if prospect.differs_in_outcome {
-                    sums.decisive_outcome.add(&figures);
-                }
-                if prospect.differs_in_score {
-                    sums.decisive_score.get_or_insert_default().add(&figures);
+impl Sums {
+    fn add_position(
+        &mut self,
+        case: &Case,
+        truths: &[Truth],
+        probabilities: &[f64],
+        scores: &[f64],
+        value: Option<f64>,
+    ) {
+        let figures = Figures::of_position(case, truths, probabilities, scores);
+        let has_scores = case.own.score.is_some();
+        let mut sets = FiguresBySet { all: figures, ..FiguresBySet::default() };
+        if has_scores {
+            sets = FiguresBySet { all: figures, ..FiguresBySet::scored() };
+        }
+        if case.differs_in_outcome {
+            sets.decisive_outcome = figures;
+        }
+        if case.differs_in_score {
+            sets.decisive_score = Some(figures);
+        }
+        self.total.add(&sets);
+        for key in keys(case, truths.len()).into_iter().flatten() {
+            self.groups.entry(key).or_default().add(&sets);
+        }
+        if has_scores {
+            for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
+                let discs = discs_lost(&case.own, truth).unsigned_abs() as usize;
+                self.losses.add(discs, p);
+                if case.differs_in_score {
+                    self.losses_decisive.add(discs, p);
                 }
             }
         }
-        Ok(sums)
+        if let Some(value) = value {
+            self.values.get_or_insert_default().add_position(case.own.outcome, value);
+        }
     }
 
-    /// Fills in the worth of each of a judged row's moves; `None` if it has none or a strange one.
-    fn prospect(&self, row: usize, worths: &mut [Option<Worth>]) -> Option<Prospect> {
-        worths.fill(None);
-        let (mut best, mut worst) = (None, None);
-        for edge in self.graph.edges_of(row) {
-            let value = self.solved.value(self.graph.edge_targets()[edge] as usize).before();
-            let worth = (value.outcome()?, value.score()?);
-            let action = self.graph.edge_actions().get(edge);
-            *worths.get_mut(usize::from(action.0))? = Some(worth);
-            best = best.max(Some(worth));
-            worst = Some(worst.map_or(worth, |worst: Worth| worst.min(worth)));
+    fn add(&mut self, other: &Sums) {
+        self.total.add(&other.total);
+        for (key, figures) in &other.groups {
+            self.groups.entry(*key).or_default().add(figures);
         }
-        // A better score is never a worse outcome, so the extremes are extreme in both.
-        let (best, worst) = (best?, worst?);
-        Some(Prospect {
-            best,
-            differs_in_outcome: best.0 != worst.0,
-            differs_in_score: best.1 != worst.1,
-        })
+        self.losses.merge(&other.losses);
+        self.losses_decisive.merge(&other.losses_decisive);
+        if let Some(values) = &other.values {
+            self.values.get_or_insert_default().add(values);
+        }
     }
 
-    /// The figures of one actual position, which `inverse` brings to its canonical state.
-    fn position(
-        game: &G,
-        prospect: &Prospect,
-        inverse: Symmetry,
-        room: &mut Room,
-    ) -> Option<Figures> {
-        let Room { worths, asked, chosen } = room;
-        chosen.clear();
-        for &(action, p) in asked.iter() {
-            let canonical = game.transform_action(action, inverse);
-            chosen.push(((*worths.get(usize::from(canonical.0))?)?, p));
+    fn named(self, policy: String) -> PolicyAccuracy {
+        let has_scores = self.total.decisive_score.is_some();
+        let groups = |wanted: fn(Key) -> bool| {
+            let of_kind = self.groups.iter().filter(|(key, _)| wanted(**key));
+            of_kind.map(|(&key, &figures)| Group { key, figures }).collect()
+        };
+        PolicyAccuracy {
+            policy,
+            total: self.total,
+            layers: groups(|key| matches!(key, Key::Discs(_) | Key::Plies(_))),
+            by_moves: groups(|key| matches!(key, Key::Moves(_))),
+            by_distance: groups(|key| matches!(key, Key::Distance(_))),
+            by_value: groups(|key| matches!(key, Key::Score(_) | Key::Outcome(_))),
+            losses: has_scores.then_some(self.losses),
+            losses_decisive: has_scores.then_some(self.losses_decisive),
+            values: self.values,
         }
-        Some(Figures::of_position(prospect.best, chosen.iter().copied()))
     }
+}
+
+/// The groups that a position belongs to.
+fn keys(case: &Case, moves: usize) -> [Option<Key>; 4] {
+    let layer = case.layer.map(|layer| match case.own.score {
+        Some(_) => Key::Discs(layer as i32),
+        None => Key::Plies(layer as i32),
+    });
+    let value = match case.own.score {
+        Some(score) => Key::Score(i32::from(score.0)),
+        None => Key::Outcome(i32::from(case.own.outcome.value())),
+    };
+    let distance = case.own.distance.map(|plies| Key::Distance(i32::from(plies)));
+    [layer, Some(Key::Moves(moves as i32)), distance, Some(value)]
 }

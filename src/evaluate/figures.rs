@@ -2,11 +2,9 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::game::{Outcome, Score};
-use crate::solve::cyclic::Interval;
-
-/// What a move is worth to the one who makes it.
-pub(super) type Worth = (Outcome, Score);
+use super::ranks::rank_correlation;
+use super::truth::{Case, Truth};
+use crate::game::Outcome;
 
 /// The figures of a policy on a set of positions. The fields are sums over the positions of
 /// expectations over the policy's moves; the methods give the means, `None` for an empty set.
@@ -34,20 +32,13 @@ pub struct Figures {
     pub loss_outcome: f64,
     /// Best score less the chosen one's, in discs.
     pub loss_score: f64,
-    /// Expected numbers of positions in which a better outcome is given away.
-    pub blunders: Blunders,
-}
-
-/// Expected numbers of positions, by the outcome that could be had and the one that is left, both
-/// the mover's.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Blunders {
-    /// A win becomes a draw.
-    pub win_to_draw: f64,
-    /// A win becomes a loss.
-    pub win_to_loss: f64,
-    /// A draw becomes a loss.
-    pub draw_to_loss: f64,
+    /// Expected numbers of positions by the best outcome and the one that is left, both the mover's:
+    /// `outcomes[best][left]` by [`Outcome::index`].
+    pub outcomes: [[f64; 3]; 3],
+    /// Rank correlations of the policy's scores with the exact values of the moves.
+    pub correlation: f64,
+    /// How many positions have one: those in which neither are all equal.
+    pub correlated: u64,
 }
 
 impl Figures {
@@ -61,9 +52,22 @@ impl Figures {
         self.optimal_distance += other.optimal_distance;
         self.loss_outcome += other.loss_outcome;
         self.loss_score += other.loss_score;
-        self.blunders.win_to_draw += other.blunders.win_to_draw;
-        self.blunders.win_to_loss += other.blunders.win_to_loss;
-        self.blunders.draw_to_loss += other.blunders.draw_to_loss;
+        self.correlation += other.correlation;
+        self.correlated += other.correlated;
+        for (sums, others) in self.outcomes.iter_mut().zip(&other.outcomes) {
+            sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += other);
+        }
+    }
+
+    /// The expected number of positions in which `best` could be had and `left` is what remains.
+    pub fn turned(&self, best: Outcome, left: Outcome) -> f64 {
+        self.outcomes[best.index()][left.index()]
+    }
+
+    /// Mean rank correlation (Spearman's ρ, −1 to 1) of the policy's scores with the exact values of
+    /// the moves, over the positions in which there is one.
+    pub fn rank_correlation(&self) -> Option<f64> {
+        mean(self.correlation, self.correlated)
     }
 
     /// The mean of a sum over the positions.
@@ -97,78 +101,86 @@ impl Figures {
         mean(self.loss_score, self.scored)
     }
 
-    /// The figures of one position in which the best move is worth `best` and the moves, each with
-    /// its worth, are chosen with some probabilities; the worths are the mover's.
+    /// The figures of one position, whose moves are worth `truths` and chosen with `probabilities`;
+    /// `scores` are what the policy finds them worth.
     ///
     /// Where no worse move has a chance the figures are exactly 1 and exactly no loss, however the
     /// probabilities are rounded.
-    pub(super) fn of_position(best: Worth, moves: impl Iterator<Item = (Worth, f64)>) -> Figures {
-        let mut figures = Figures { states: 1, scored: 1, ..Figures::default() };
-        let (mut keeps_outcome, mut keeps_score) = (true, true);
-        for ((outcome, score), p) in moves.filter(|&(_, p)| p > 0.0) {
-            if score == best.1 {
-                figures.optimal_score += p;
-            } else {
-                keeps_score = false;
-                figures.loss_score += p * (f64::from(best.1.0) - f64::from(score.0));
-            }
-            keeps_outcome &= figures.add_outcome(best.0, outcome, p);
-        }
-        if keeps_outcome {
-            figures.optimal_outcome = 1.0;
-        }
-        if keeps_score {
-            figures.optimal_score = 1.0;
-        }
-        figures
-    }
-
-    /// The same in a cyclic game: `best` is worth as much as the best move, all outcomes are proven,
-    /// and with `timed` the distances of `best` and of the moves that keep its outcome are exact.
-    pub(super) fn of_cyclic_position(
-        best: Interval,
-        timed: bool,
-        moves: impl Iterator<Item = (Interval, f64)>,
+    pub(super) fn of_position(
+        case: &Case,
+        truths: &[Truth],
+        probabilities: &[f64],
+        scores: &[f64],
     ) -> Figures {
-        let mut figures = Figures { states: 1, timed: u64::from(timed), ..Figures::default() };
-        let best_outcome = best.lower.outcome();
-        let (mut keeps_outcome, mut keeps_distance) = (true, true);
-        for (value, p) in moves.filter(|&(_, p)| p > 0.0) {
-            keeps_outcome &= figures.add_outcome(best_outcome, value.lower.outcome(), p);
-            if value == best {
-                figures.optimal_distance += p;
-            } else {
-                keeps_distance = false;
-            }
+        let has_scores = case.own.score.is_some();
+        let mut figures = Figures {
+            states: 1,
+            scored: u64::from(has_scores),
+            timed: u64::from(case.timed),
+            ..Figures::default()
+        };
+        let best = &case.own;
+        let (mut outcome, mut score, mut distance) = (Kept::new(), Kept::new(), Kept::new());
+        for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
+            figures.outcomes[best.outcome.index()][truth.outcome.index()] += p;
+            outcome.add(truth.outcome == best.outcome, p);
+            score.add(truth.score == best.score, p);
+            distance.add(truth.rank == best.rank, p);
+            figures.loss_outcome += p * outcome_lost(best, truth);
+            figures.loss_score += p * f64::from(discs_lost(best, truth));
         }
-        if keeps_outcome {
-            figures.optimal_outcome = 1.0;
+        figures.optimal_outcome = outcome.total();
+        if has_scores {
+            figures.optimal_score = score.total();
         }
-        match (timed, keeps_distance) {
-            (false, _) => figures.optimal_distance = 0.0,
-            (true, true) => figures.optimal_distance = 1.0,
-            (true, false) => {}
+        if case.timed {
+            figures.optimal_distance = distance.total();
+        }
+        let q: Vec<f64> = truths.iter().map(|truth| truth.q() as f64).collect();
+        if let Some(correlation) = rank_correlation(scores, &q) {
+            (figures.correlation, figures.correlated) = (correlation, 1);
         }
         figures
-    }
-
-    /// Adds a move made with probability `p`; tells whether it keeps the best outcome.
-    fn add_outcome(&mut self, best: Outcome, outcome: Outcome, p: f64) -> bool {
-        if outcome == best {
-            self.optimal_outcome += p;
-            return true;
-        }
-        self.loss_outcome += p * f64::from(best.value() - outcome.value());
-        match (best, outcome) {
-            (Outcome::Win, Outcome::Draw) => self.blunders.win_to_draw += p,
-            (Outcome::Win, _) => self.blunders.win_to_loss += p,
-            _ => self.blunders.draw_to_loss += p,
-        }
-        false
     }
 }
 
-fn mean(sum: f64, count: u64) -> Option<f64> {
+/// What a move gives away of the outcome: 0, 1 or 2.
+pub(super) fn outcome_lost(best: &Truth, truth: &Truth) -> f64 {
+    f64::from(best.outcome.value() - truth.outcome.value())
+}
+
+/// What it gives away of the score, in discs; 0 in games without scores.
+pub(super) fn discs_lost(best: &Truth, truth: &Truth) -> i32 {
+    match (best.score, truth.score) {
+        (Some(best), Some(score)) => i32::from(best.0) - i32::from(score.0),
+        _ => 0,
+    }
+}
+
+/// The probability of moves that keep something.
+struct Kept {
+    sum: f64,
+    always: bool,
+}
+
+impl Kept {
+    fn new() -> Kept {
+        Kept { sum: 0.0, always: true }
+    }
+
+    fn add(&mut self, keeps: bool, p: f64) {
+        match keeps {
+            true => self.sum += p,
+            false => self.always = false,
+        }
+    }
+
+    fn total(&self) -> f64 {
+        if self.always { 1.0 } else { self.sum }
+    }
+}
+
+pub(super) fn mean(sum: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
@@ -209,7 +221,11 @@ struct Means {
     optimal_by_distance: Option<f64>,
     expected_loss_outcome: Option<f64>,
     expected_loss_discs: Option<f64>,
+    rank_correlation: Option<f64>,
+    rank_correlation_states: u64,
     blunders: BlunderMeans,
+    /// By the best outcome (loss, draw, win), then by the one that is left.
+    outcomes: [[f64; 3]; 3],
 }
 
 #[derive(Serialize)]
@@ -236,11 +252,14 @@ impl Serialize for Figures {
             optimal_by_distance: self.optimal_by_distance(),
             expected_loss_outcome: self.expected_loss_outcome(),
             expected_loss_discs: self.expected_loss_discs(),
+            rank_correlation: self.rank_correlation(),
+            rank_correlation_states: self.correlated,
             blunders: BlunderMeans {
-                win_to_draw: blunder(self.blunders.win_to_draw),
-                win_to_loss: blunder(self.blunders.win_to_loss),
-                draw_to_loss: blunder(self.blunders.draw_to_loss),
+                win_to_draw: blunder(self.turned(Outcome::Win, Outcome::Draw)),
+                win_to_loss: blunder(self.turned(Outcome::Win, Outcome::Loss)),
+                draw_to_loss: blunder(self.turned(Outcome::Draw, Outcome::Loss)),
             },
+            outcomes: self.outcomes,
         }
         .serialize(serializer)
     }

@@ -30,13 +30,6 @@ impl<'a> CyclicPerfect<'a> {
         CyclicPerfect { rows, solved }
     }
 
-    /// Writes to `out` the probabilities of `actions` that are worth `values` to who makes them.
-    pub(super) fn share(actions: &[Action], values: &[Interval], out: &mut [f64]) {
-        let _ = actions;
-        let worths: Vec<Worth> = values.iter().copied().map(worth).collect();
-        share_best(&worths, out);
-    }
-
     fn value<G: Cyclic>(&self, game: &G, position: &Position<G::State>) -> Option<Interval> {
         let row = self.rows.find(game, position)?;
         (row < self.solved.rows()).then(|| self.solved.value(row))

@@ -2,13 +2,12 @@
 
 use serde::Serialize;
 
-use super::accuracy::{PolicyAccuracy, judged_positions};
-use super::cyclic::CyclicAccuracy;
+use super::accuracy::{Measured, PolicyAccuracy};
+use super::games::Games;
+use super::layered::Orienting;
 use crate::game::{Cyclic, Game, Side};
-use crate::graph::Graph;
-use crate::solve::Solved;
 use crate::solve::cyclic::CyclicSolved;
-use crate::table::{Table, TableError};
+use crate::table::{SweepRecord, Table, TableError};
 
 /// What `schema` says in every report.
 pub const SCHEMA: &str = "yomikiri-accuracy";
@@ -28,6 +27,11 @@ pub struct AccuracyReport {
     pub table: TableFacts,
     /// In the order in which they were asked for.
     pub policies: Vec<PolicyAccuracy>,
+    /// Games between them; `None` where they are not played out: on tables of cyclic games, on bounded
+    /// ones, or where that is not wanted.
+    pub games: Option<Games>,
+    /// How the table was solved, sweep by sweep.
+    pub sweeps: Vec<SweepRecord>,
 }
 
 /// What a report says of its table.
@@ -99,21 +103,26 @@ impl AccuracyReport {
     pub fn new<G: Game>(
         game: &G,
         table: &Table,
-        graph: &Graph,
-        solved: &Solved,
-        policies: Vec<PolicyAccuracy>,
+        orienting: Orienting,
+        measured: Measured,
     ) -> Result<AccuracyReport, TableError> {
-        let reachable = table.manifest().counts.reachable();
         let bounds = |_: usize, distance: Option<u16>| (distance, distance);
-        let facts = TableFacts {
-            reachable_states: Some(reachable.states),
-            terminal_states: reachable.terminals,
-            nonterminal_states: reachable.states.saturating_sub(reachable.terminals),
-            judged_states: judged_positions(graph, solved),
-            keeps_sides: true,
+        let rows = TableFacts {
+            judged_states: measured.judged,
             ..facts(table, roots(game, table, bounds)?)
         };
-        Ok(AccuracyReport::of(facts, policies))
+        let reachable = table.manifest().counts.reachable();
+        let facts = match orienting {
+            Orienting::First => rows,
+            Orienting::All => TableFacts {
+                reachable_states: Some(reachable.states),
+                terminal_states: reachable.terminals,
+                nonterminal_states: reachable.states.saturating_sub(reachable.terminals),
+                keeps_sides: true,
+                ..rows
+            },
+        };
+        Ok(AccuracyReport::of(table, facts, measured.policies))
     }
 
     /// The same for a table of a cyclic game, whose rows are counted.
@@ -121,7 +130,7 @@ impl AccuracyReport {
         game: &G,
         table: &Table,
         solved: &CyclicSolved,
-        measured: CyclicAccuracy,
+        measured: Measured,
     ) -> Result<AccuracyReport, TableError> {
         let bounds = |row: usize, distance: Option<u16>| match row < solved.rows() {
             true => {
@@ -134,16 +143,19 @@ impl AccuracyReport {
             judged_states: measured.judged,
             ..facts(table, roots(game, table, bounds)?)
         };
-        Ok(AccuracyReport::of(facts, measured.policies))
+        Ok(AccuracyReport::of(table, facts, measured.policies))
     }
 
-    fn of(table: TableFacts, policies: Vec<PolicyAccuracy>) -> AccuracyReport {
+    fn of(solved: &Table, table: TableFacts, policies: Vec<PolicyAccuracy>) -> AccuracyReport {
+        let solution = solved.manifest().solution.as_ref();
         AccuracyReport {
             schema: SCHEMA,
             schema_version: SCHEMA_VERSION,
             perspective: "mover",
             table,
             policies,
+            games: None,
+            sweeps: solution.map_or(Vec::new(), |solution| solution.sweeps.clone()),
         }
     }
 }

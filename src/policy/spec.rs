@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use crate::game::GameSpec;
 
@@ -21,14 +22,30 @@ pub enum PolicySpec {
     Perfect,
     /// [`Predictions`](super::Predictions) in a directory.
     Predictions(PathBuf),
-    /// [`Exec`](super::Exec): a command line.
-    Exec(String),
+    /// [`Exec`](super::Exec): a program.
+    Exec {
+        /// The command line.
+        command: String,
+        /// How long each of its answers may take; not part of the text form.
+        limit: Duration,
+    },
 }
 
 impl PolicySpec {
     /// What can be written, for help and messages.
     pub const KNOWN: &'static str =
         "random, greedy, weights, weights:FILE, perfect, predictions:DIR, exec:COMMAND";
+
+    /// How long an answer of a program may take unless something else is asked for.
+    pub const LIMIT: Duration = Duration::from_secs(60);
+
+    /// The same policy, whose answers may take `limit` each if it is a program.
+    pub fn within(self, limit: Duration) -> PolicySpec {
+        match self {
+            PolicySpec::Exec { command, .. } => PolicySpec::Exec { command, limit },
+            other => other,
+        }
+    }
 
     /// What is measured on a game unless something else is asked for.
     pub fn defaults(game: GameSpec) -> Vec<PolicySpec> {
@@ -57,7 +74,7 @@ impl fmt::Display for PolicySpec {
             PolicySpec::WeightsFile(path) => write!(f, "weights:{}", path.display()),
             PolicySpec::Perfect => f.write_str("perfect"),
             PolicySpec::Predictions(dir) => write!(f, "predictions:{}", dir.display()),
-            PolicySpec::Exec(command) => write!(f, "exec:{command}"),
+            PolicySpec::Exec { command, .. } => write!(f, "exec:{command}"),
         }
     }
 }
@@ -83,7 +100,9 @@ impl FromStr for PolicySpec {
             ))),
             Some(("predictions", dir)) => Ok(PolicySpec::Predictions(PathBuf::from(dir))),
             Some(("exec", command)) => match shlex::split(command) {
-                Some(words) if !words.is_empty() => Ok(PolicySpec::Exec(command.to_string())),
+                Some(words) if !words.is_empty() => {
+                    Ok(PolicySpec::Exec { command: command.to_string(), limit: PolicySpec::LIMIT })
+                }
                 Some(_) => Err(PolicySpecError(format!(
                     "policy '{text}' names no program; write exec:COMMAND"
                 ))),

@@ -1,10 +1,12 @@
 //! The accuracy report as aligned text.
 
+use super::games_text::games_text;
 use super::grid::Grid;
 use super::number::{amount, counted, percent, thousands};
 use crate::evaluate::{
-    AccuracyReport, Figures, FiguresBySet, Layer, PolicyAccuracy, RootFacts, TableFacts,
+    AccuracyReport, Figures, FiguresBySet, PolicyAccuracy, RootFacts, TableFacts,
 };
+use crate::game::Outcome;
 
 /// A column of a policy's figures.
 struct Column {
@@ -33,7 +35,7 @@ impl Shown {
     }
 }
 
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 9] = [
     Column {
         heading: ("result", "kept"),
         meaning: "how often the move keeps the best result (win, draw or loss) there is to be had",
@@ -65,22 +67,28 @@ const COLUMNS: [Column; 8] = [
         cell: |figures| or_none(figures.expected_loss_discs(), amount),
     },
     Column {
+        heading: ("rank", "corr."),
+        meaning: "how far it ranks the moves as their exact values do: 1 just so, 0 not at all",
+        shown: Shown::Always,
+        cell: |figures| or_none(figures.rank_correlation(), |rho| format!("{rho:.3}")),
+    },
+    Column {
         heading: ("win→", "draw"),
         meaning: "in how many of the positions it turns a win into a draw",
         shown: Shown::Always,
-        cell: |figures| share(figures.mean(figures.blunders.win_to_draw)),
+        cell: |figures| share(figures.mean(figures.turned(Outcome::Win, Outcome::Draw))),
     },
     Column {
         heading: ("win→", "loss"),
         meaning: "in how many it turns a win into a loss",
         shown: Shown::Always,
-        cell: |figures| share(figures.mean(figures.blunders.win_to_loss)),
+        cell: |figures| share(figures.mean(figures.turned(Outcome::Win, Outcome::Loss))),
     },
     Column {
         heading: ("draw→", "loss"),
         meaning: "in how many it turns a draw into a loss",
         shown: Shown::Always,
-        cell: |figures| share(figures.mean(figures.blunders.draw_to_loss)),
+        cell: |figures| share(figures.mean(figures.turned(Outcome::Draw, Outcome::Loss))),
     },
 ];
 
@@ -149,7 +157,7 @@ pub enum Part {
 /// Lays out a report: the table, the policies side by side on each set of positions, a legend, and
 /// each policy by layers (discs on the board, or plies from the root) on the sets in `parts`; sets
 /// and layers that the table does not have are left out. Ends in a line break.
-pub fn accuracy_text(report: &AccuracyReport, parts: &[Part]) -> String {
+pub fn accuracy_text(report: &AccuracyReport, parts: &[Part], mistakes: usize) -> String {
     let table = &report.table;
     let headings: Vec<_> = columns(table).map(|column| column.heading).collect();
     let sets: Vec<&Set> =
@@ -175,12 +183,58 @@ pub fn accuracy_text(report: &AccuracyReport, parts: &[Part]) -> String {
         };
         text += &format!("{name:<13}{}\n", column.meaning);
     }
+    text += &beyond_means(report);
+    if let Some(games) = &report.games {
+        text += &games_text(games, ["Black", "White"], mistakes);
+    }
     for set in sets.iter().filter(|set| parts.contains(&set.part)) {
         for policy in report.policies.iter().filter(|_| has_layers(report)) {
             let (_, by) = layer_words(table);
             text += &format!("\n{}\n{} by {by}\n\n", set.title(table), policy.policy);
             text += &by_layer(table, policy, set.of);
         }
+    }
+    text
+}
+
+/// How losses are distributed, and how good the values of those policies are that tell some.
+fn beyond_means(report: &AccuracyReport) -> String {
+    let mut text = String::new();
+    if report.table.has_scores() {
+        text += "\nDiscs lost: in 95 of 100 positions no more than, and the most there is\n\n";
+        let mut grid = Grid::headed(&[
+            ("", "policy"),
+            ("all", "95%"),
+            ("", "worst"),
+            ("decisive", "95%"),
+            ("by score", "worst"),
+        ]);
+        for policy in &report.policies {
+            let mut row = vec![policy.policy.clone()];
+            for losses in [&policy.losses, &policy.losses_decisive].into_iter().flatten() {
+                let found = [losses.percentile(0.95), losses.worst()];
+                row.extend(found.map(|n| n.map_or("-".to_string(), |n| n.to_string())));
+            }
+            grid.push(row);
+        }
+        text += &grid.to_text();
+    }
+    let with_values = report.policies.iter().filter_map(|policy| {
+        let values = policy.values.as_ref().filter(|_| policy.policy != "perfect")?;
+        let mut row = vec![policy.policy.clone()];
+        row.extend(
+            [values.mean_error(), values.root_mean_square_error(), values.sign_accuracy()]
+                .into_iter()
+                .chain([values.brier(), values.calibration_error()])
+                .map(|value| or_none(value, |value| format!("{value:.3}"))),
+        );
+        Some(row)
+    });
+    let rows: Vec<Vec<String>> = with_values.collect();
+    if !rows.is_empty() {
+        text += "\nValues that policies tell, against the exact outcome\n\n";
+        let headings = ["policy", "error", "rmse", "sign", "Brier", "calibration"];
+        text += &Grid::of(&headings, rows).to_text();
     }
     text
 }
@@ -211,8 +265,7 @@ fn by_layer(
         grid.push([vec![name, thousands(figures.states)], cells(table, &figures)].concat());
     };
     for layer in &policy.layers {
-        let (Layer::Discs(number) | Layer::Plies(number)) = layer.layer;
-        push(format!("{number:>5}"), &layer.figures);
+        push(format!("{:>5}", layer.key.number()), &layer.figures);
     }
     push("all".to_string(), &policy.total);
     grid.to_text()
@@ -272,7 +325,8 @@ fn positions(table: &TableFacts) -> String {
     }
     let images = match table.symmetry_order {
         1 => "a position",
-        _ => "a position and its mirror image",
+        2 => "a position and its mirror image",
+        _ => "a position and all its images",
     };
     let sides = if table.keeps_sides { "" } else { ", whoever is to move" };
     format!(

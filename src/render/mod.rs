@@ -1,11 +1,18 @@
-//! Reports as text. Nothing here prints: every function returns what a command may write out.
+//! Reports as text and pages. Nothing here prints: every function returns what a command may write out.
 //!
 //! * [`accuracy_text`] lays out an [`AccuracyReport`](crate::evaluate::AccuracyReport);
+//! * [`html`] makes a page of it, with [`plots`];
 //! * [`number`] writes numbers as all our text shows them.
 
 mod accuracy_text;
+mod games_text;
 mod grid;
+mod html;
 pub mod number;
+mod plots;
 
 pub use accuracy_text::{Part, accuracy_text};
+pub use games_text::{games_text, match_text};
 pub use grid::Grid;
+pub use html::html;
+pub use plots::{Plot, plots};

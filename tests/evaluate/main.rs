@@ -8,17 +8,17 @@ mod walk;
 
 use std::path::Path;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use tempfile::TempDir;
 use walk::Walk;
 use yomikiri::evaluate::{
-    AccuracyReport, Figures, FiguresBySet, Layer, Perfect, accuracy, build, judged_positions,
+    AccuracyReport, Figures, FiguresBySet, Key, LayeredRows, Measured, Orienting, Perfect, Player,
+    build, measure,
 };
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Game, GameSpec, Layered};
+use yomikiri::game::{Game, GameSpec, Layered, Outcome};
 use yomikiri::graph::{Graph, Plan, enumerate};
-use yomikiri::policy::{MICRO, PolicySpec, Weights, ask};
+use yomikiri::policy::{MICRO, Weights, ask};
 use yomikiri::progress::Silent;
 use yomikiri::render::accuracy_text;
 use yomikiri::solve::{Method, Solved, value_iterate};
@@ -51,16 +51,16 @@ impl Opened {
         Opened { _dir: dir, game, table, graph, solved }
     }
 
+    fn measure(&self, players: &[Player<'_, Othello<u64>>], orienting: Orienting) -> Measured {
+        let Opened { game, graph, solved, .. } = self;
+        let rows = LayeredRows::new(game, graph, solved, orienting);
+        measure(game, &rows, players, None, &Silent).unwrap()
+    }
+
     fn report(&self) -> AccuracyReport {
-        let Opened { game, table, graph, solved, .. } = self;
-        let of = |name: &str| {
-            let policy =
-                build(&name.parse::<PolicySpec>().unwrap(), game, graph, solved, Duration::MAX)
-                    .unwrap();
-            accuracy(game, graph, solved, &*policy, &Silent).unwrap()
-        };
-        let policies = POLICIES.into_iter().map(of).collect();
-        AccuracyReport::new(game, table, graph, solved, policies).unwrap()
+        let players = POLICIES.map(|name| build(&name.parse().unwrap(), &self.game).unwrap());
+        let measured = self.measure(&players, Orienting::All);
+        AccuracyReport::new(&self.game, &self.table, Orienting::All, measured).unwrap()
     }
 }
 
@@ -80,7 +80,6 @@ fn sets(figures: &FiguresBySet) -> Vec<&Figures> {
 }
 
 fn numbers(figures: &Figures) -> [f64; 11] {
-    let blunders = &figures.blunders;
     [
         figures.states as f64,
         figures.scored as f64,
@@ -90,9 +89,9 @@ fn numbers(figures: &Figures) -> [f64; 11] {
         figures.optimal_distance,
         figures.loss_outcome,
         figures.loss_score,
-        blunders.win_to_draw,
-        blunders.win_to_loss,
-        blunders.draw_to_loss,
+        figures.turned(Outcome::Win, Outcome::Draw),
+        figures.turned(Outcome::Win, Outcome::Loss),
+        figures.turned(Outcome::Draw, Outcome::Loss),
     ]
 }
 
@@ -164,7 +163,7 @@ fn figures_agree_with_a_walk_by_the_rules_alone() {
         assert_eq!(found.layers.len(), layers.len());
         let mut total = FiguresBySet::scored();
         for (layer, (discs, wanted)) in found.layers.iter().zip(&layers) {
-            assert_eq!(layer.layer, Layer::Discs(*discs));
+            assert_eq!(layer.key, Key::Discs(*discs as i32));
             assert_close(&layer.figures, wanted, &format!("{name} at {discs} discs"));
             total.add(wanted);
         }
@@ -177,7 +176,7 @@ fn layers_add_up_to_the_total() {
     for policy in &folded().1.policies {
         let mut sum = FiguresBySet::scored();
         policy.layers.iter().for_each(|layer| sum.add(&layer.figures));
-        assert_eq!(sum, policy.total);
+        assert_close(&sum, &policy.total, &policy.policy);
     }
 }
 
@@ -190,7 +189,7 @@ fn folding_changes_no_figure() {
     for (a, b) in unfolded.policies.iter().zip(&folded.policies) {
         assert_close(&a.total, &b.total, &a.policy);
         for (a, b) in a.layers.iter().zip(&b.layers) {
-            assert_eq!(a.layer, b.layer);
+            assert_eq!(a.key, b.key);
             assert_close(&a.figures, &b.figures, "a layer");
         }
     }
@@ -212,7 +211,15 @@ fn only_proven_positions_are_judged() {
     let table = &report.table;
     assert!(!table.complete);
     assert!(0 < table.judged_states && table.judged_states < table.nonterminal_states);
-    assert_eq!(table.judged_states, judged_positions(&opened.graph, &opened.solved));
+    // By the columns alone: a row is judged if its score and its successors' are proven.
+    let Opened { graph, solved, .. } = &opened;
+    let proven = |row: usize| solved.value(row).score().is_some();
+    let judged = (0..graph.states()).filter(|&row| {
+        let targets = &graph.edge_targets()[graph.edges_of(row)];
+        !targets.is_empty() && proven(row) && targets.iter().all(|&to| proven(to as usize))
+    });
+    let positions: u64 = judged.map(|row| u64::from(graph.orientations(row).count())).sum();
+    assert_eq!(table.judged_states, positions);
     for policy in &report.policies {
         assert_eq!(policy.total.all.states, table.judged_states);
     }
@@ -288,9 +295,8 @@ fn a_file_that_repeats_the_rule_plays_the_same() {
         walk::WEIGHTS.iter().map(|w| format!("{:.1}", *w as f64 / 10.0)).collect();
     std::fs::write(&path, text.join("\n")).unwrap();
     let name = format!("weights:{}", path.display());
-    let Opened { game, graph, solved, .. } = opened;
-    let policy = build(&name.parse().unwrap(), game, graph, solved, Duration::MAX).unwrap();
-    let found = accuracy(game, graph, solved, &*policy, &Silent).unwrap();
+    let player = build(&name.parse().unwrap(), &opened.game).unwrap();
+    let found = &opened.measure(&[player], Orienting::All).policies[0];
     assert_eq!(found.policy, name);
     assert_eq!(found.total, report.policies[2].total);
 }
@@ -299,7 +305,7 @@ fn a_file_that_repeats_the_rule_plays_the_same() {
 fn the_report_as_text() {
     insta::assert_snapshot!(
         "accuracy-4x4",
-        accuracy_text(&folded().1, &[yomikiri::render::Part::All])
+        accuracy_text(&folded().1, &[yomikiri::render::Part::All], 1)
     );
 }
 

@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use tempfile::TempDir;
 use yomikiri::evaluate::{
-    AccuracyReport, CyclicAccuracy, CyclicPerfect, CyclicPolicy, CyclicRows, Figures, FiguresBySet,
-    Layer, accuracy_cyclic, build_cyclic,
+    AccuracyReport, CyclicPerfect, CyclicRows, CyclicTable, Figures, FiguresBySet, Key, Measured,
+    Player, build_cyclic, measure,
 };
 use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Cyclic, Game, Side, WideKey};
+use yomikiri::game::{Cyclic, Game, Outcome, Side, WideKey};
 use yomikiri::graph::{Graph, Plan, Ranked, RankedGame, enumerate_whole, explore};
 use yomikiri::policy::{ByRule, Greedy, PolicySpec, ask};
 use yomikiri::progress::Silent;
@@ -82,16 +81,16 @@ impl<G: Cyclic> Opened<G> {
         }
     }
 
-    fn measure(&self, policies: &[CyclicPolicy<'_, G>]) -> CyclicAccuracy {
-        let Opened { game, solved, .. } = self;
-        accuracy_cyclic(game, self.rows(), solved, policies, &Silent).unwrap()
+    fn measure(&self, players: &[Player<'_, G>]) -> Measured {
+        let rows = CyclicTable::new(&self.game, self.rows(), &self.solved).unwrap();
+        measure(&self.game, &rows, players, None, &Silent).unwrap()
     }
 
     fn report(&self) -> AccuracyReport {
         let Opened { game, table, solved, .. } = self;
         let build = |name: &str| {
             let spec: PolicySpec = name.parse().unwrap();
-            build_cyclic(&spec, game, self.rows(), solved, Duration::MAX).unwrap()
+            build_cyclic(&spec, game).unwrap()
         };
         let measured = self.measure(&POLICIES.map(build));
         AccuracyReport::of_cyclic(game, table, solved, measured).unwrap()
@@ -199,12 +198,8 @@ fn plain_figures(rule: Rule) -> FiguresBySet {
             one.optimal_outcome += if outcome == own { p } else { 0.0 };
             one.optimal_distance +=
                 if timed == 1 && (outcome, left) == (own, plies) { p } else { 0.0 };
-            match (own, outcome) {
-                (1, 0) => one.blunders.win_to_draw += p,
-                (1, -1) => one.blunders.win_to_loss += p,
-                (0, -1) => one.blunders.draw_to_loss += p,
-                _ => assert_eq!(own, outcome),
-            }
+            assert!(outcome <= own);
+            one.outcomes[(own + 1) as usize][(outcome + 1) as usize] += p;
         }
         figures.all.add(&one);
         if values.iter().any(|&(outcome, _)| outcome != own) {
@@ -248,15 +243,15 @@ fn layers_are_plies_where_they_are_known() {
     assert!(ranked.policies.iter().all(|policy| policy.layers.is_empty()));
     let layers = opened.table.manifest().layers.iter().zip(0..);
     let open = layers.filter(|(counts, _)| counts.table.states > counts.table.terminals);
-    let open: Vec<(Layer, u64)> = open
-        .map(|(counts, ply)| (Layer::Plies(ply), counts.table.states - counts.table.terminals))
+    let open: Vec<(Key, u64)> = open
+        .map(|(counts, ply)| (Key::Plies(ply), counts.table.states - counts.table.terminals))
         .collect();
     for policy in &keyed.policies {
         let mut sum = FiguresBySet::default();
         policy.layers.iter().for_each(|layer| sum.add(&layer.figures));
-        assert_eq!(sum, policy.total);
-        let layers: Vec<(Layer, u64)> =
-            policy.layers.iter().map(|layer| (layer.layer, layer.figures.all.states)).collect();
+        assert_close(&sum, &policy.total, &policy.policy);
+        let layers: Vec<(Key, u64)> =
+            policy.layers.iter().map(|layer| (layer.key, layer.figures.all.states)).collect();
         assert_eq!(layers, open);
     }
 }
@@ -284,16 +279,19 @@ fn perfect_is_perfect_everywhere() {
     assert!(pawn.table.complete && pawn.table.judged_states == all.states);
     assert!(0 < all.timed && all.timed < all.states);
     assert!(pawn.policies[0].total.decisive_outcome.states > 0);
-    assert!(all.blunders.win_to_loss > 0.0 && all.blunders.win_to_draw == 0.0);
+    assert!(
+        all.turned(Outcome::Win, Outcome::Loss) > 0.0
+            && all.turned(Outcome::Win, Outcome::Draw) == 0.0
+    );
 }
 
 #[test]
 fn perfect_asked_as_a_policy_plays_the_same() {
     fn check<G: Cyclic>(opened: &Opened<G>, report: &AccuracyReport) {
         let perfect = CyclicPerfect::new(opened.rows(), &opened.solved);
-        let measured = opened.measure(&[CyclicPolicy::Rule(Box::new(perfect))]);
+        let measured = opened.measure(&[Player::Policy(Box::new(perfect))]);
         assert_eq!(measured.judged, report.table.judged_states);
-        assert_eq!(measured.policies[0], report.policies[2]);
+        assert_close(&measured.policies[0].total, &report.policies[2].total, "perfect");
     }
     check(&by_rank().0, &by_rank().1);
     check(&by_keys().0, &by_keys().1);
@@ -365,7 +363,7 @@ fn only_proven_rows_are_judged() {
         assert_perfect(report);
     }
     assert!(bounded.1.table.judged_states > 0);
-    let text = accuracy_text(&from_start, &[Part::All]);
+    let text = accuracy_text(&from_start, &[Part::All], 0);
     assert!(text.contains("those whose moves' results are all proven"), "{text}");
 }
 
@@ -383,7 +381,7 @@ fn threads_change_no_bit() {
 
 #[test]
 fn the_reports_as_text() {
-    let text = |report| accuracy_text(report, &[Part::All, Part::Result, Part::Score]);
+    let text = |report| accuracy_text(report, &[Part::All, Part::Result, Part::Score], 0);
     insta::assert_snapshot!("accuracy-animal-shogi-3x3", text(&by_rank().1));
     insta::assert_snapshot!("accuracy-animal-shogi-3x3-keys", text(&by_keys().1));
     insta::assert_snapshot!("accuracy-minishogi", text(&bounded().1));
@@ -436,6 +434,9 @@ fn the_report_as_json_has_no_scores() {
             "win_to_loss": blunder(0.8),
             "draw_to_loss": blunder(0.0),
         },
+        "outcomes": [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.8, 0.0, 0.2]],
+        "rank_correlation": null,
+        "rank_correlation_states": 0,
     });
     let layer = serde_json::json!({
         "plies": 0,
@@ -455,7 +456,7 @@ fn the_command_makes_the_table_and_measures_the_game_s_policies() {
     let wanted = serde_json::to_value(&by_rank().1).unwrap();
     assert_eq!(json, wanted);
     let text = tables.ok(&["report", "--table", "animal-shogi-3x3", "-q"]);
-    assert_eq!(text, accuracy_text(&by_rank().1, &[Part::All, Part::Result]));
+    assert_eq!(text, accuracy_text(&by_rank().1, &[Part::All, Part::Result], 0));
     assert!(!text.contains("score") && !text.contains("discs"), "{text}");
 
     tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2", "-q"]);

@@ -128,10 +128,5 @@ fn count(figures: &mut Figures, best: i32, score: i32, p: f64) {
     }
     figures.loss_score += p * f64::from(best - score);
     figures.loss_outcome += p * f64::from(best.signum() - score.signum());
-    match (best.signum(), score.signum()) {
-        (1, 0) => figures.blunders.win_to_draw += p,
-        (1, -1) => figures.blunders.win_to_loss += p,
-        (0, -1) => figures.blunders.draw_to_loss += p,
-        _ => {}
-    }
+    figures.outcomes[(best.signum() + 1) as usize][(score.signum() + 1) as usize] += p;
 }

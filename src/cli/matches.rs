@@ -1,0 +1,141 @@
+//! `solver match`: what games between two policies come to, exactly.
+
+use std::process::ExitCode;
+
+use super::context::Context;
+use super::error::UserError;
+use super::guard;
+use super::played::{unfold, unfolded_bytes};
+use super::report::{Asked, Timeout, failed, opened, unsolved};
+use crate::evaluate::{
+    BothSides, Gathered, LayeredRows, Match, Opening, Orienting, Piece, Play, build, mean_of,
+    measure,
+};
+use crate::game::{Cyclic, GameVisitor, Layered, Side};
+use crate::graph::Graph;
+use crate::policy::{Answers, PolicySpec};
+use crate::render::match_text;
+use crate::solve::Solved;
+use crate::table::Table;
+
+/// Play two policies against each other, exactly
+///
+/// What games come to is computed by dynamic programming over all positions of a solved table; no game
+/// is sampled. The table is built if it is not there.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A policy: see the report's --policy
+    first: String,
+    /// The policy it plays against
+    second: String,
+    #[command(flatten)]
+    timeout: Timeout,
+    /// An Othello board, rows x columns, each 4 to 8 [default: 4]
+    #[arg(long, value_name = "SIZE", conflicts_with = "table")]
+    size: Option<String>,
+    /// A table's name or directory, instead of a whole board
+    #[arg(long, value_name = "TABLE")]
+    table: Option<String>,
+    /// Also begin after up to so many plies at random, passes among them
+    #[arg(long, value_name = "PLIES", default_value_t = 0)]
+    openings: u32,
+    /// Begin even if it is not expected to fit
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    let asked = Asked {
+        policies: &[args.first.clone(), args.second.clone()],
+        timeout: &args.timeout,
+        table: args.table.as_deref(),
+        game: None,
+        size: args.size.as_deref(),
+        force: args.force,
+    };
+    let (table, game, policies) = opened(&asked, context)?;
+    let visitor = Meet {
+        table: &table,
+        policies: &policies,
+        openings: args.openings,
+        force: args.force,
+        context,
+    };
+    let met = game.with_rules(super::position::is_folded(&table), visitor)?;
+    match context.json {
+        true => context.json(&met)?,
+        false => context.print(match_text(&met))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Meet<'a> {
+    table: &'a Table,
+    policies: &'a [PolicySpec],
+    openings: u32,
+    force: bool,
+    context: &'a Context,
+}
+
+impl GameVisitor for Meet<'_> {
+    type Output = anyhow::Result<Match>;
+
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Match> {
+        let Meet { table, policies, openings, force, context } = self;
+        let name = table.name();
+        if !table.manifest().complete {
+            return Err(UserError::new(format!(
+                "{name} is bounded: games lead out of it; give a table of a whole game"
+            ))
+            .into());
+        }
+        let counts = table.manifest().counts.reachable();
+        if !force {
+            let bytes = unfolded_bytes(counts.states, counts.transitions, policies.len());
+            guard::check_memory(&format!("playing games on {name}"), bytes)?;
+        }
+        let graph = Graph::open_checked(table)?;
+        let solved = Solved::open_checked(table)?.ok_or_else(|| unsolved(table))?;
+        let players = policies
+            .iter()
+            .map(|spec| build(spec, &game).map_err(UserError::from_error))
+            .collect::<Result<Vec<_>, _>>()?;
+        let rows = LayeredRows::new(&game, &graph, &solved, Orienting::All);
+        let mut gathered = Gathered::default();
+        let mut sink = |_: &Piece<G::State>, answers: &[Answers]| {
+            gathered.add(answers);
+            Ok(())
+        };
+        measure(&game, &rows, &players, Some(&mut sink), &context.bars)
+            .map_err(|error| failed(table, error))?;
+        let unfolded = unfold(&game, table, &graph)?;
+        let play = Play::new(&unfolded, &solved);
+        let [own, other] = [0, 1].map(|at| &gathered.answers[at].probabilities[..]);
+        let (as_first, as_second) = (play.games(own, other), play.games(other, own));
+        let opening = |random_plies| {
+            let from = play.after_random_plies(random_plies);
+            let results = BothSides {
+                first: mean_of(&as_first, &from),
+                second: mean_of(&as_second, &from).reversed(),
+            };
+            Opening { random_plies, results }
+        };
+        Ok(Match {
+            schema: "yomikiri-match",
+            schema_version: 1,
+            table: name,
+            policy: players[0].name(),
+            opponent: players[1].name(),
+            sides: Side::ALL.map(|side| game.side_name(side)),
+            openings: (0..=openings).map(opening).collect(),
+        })
+    }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Match> {
+        Err(UserError::new(format!(
+            "games of {} may go on for ever, and are not played out; match knows Othello",
+            game.spec()
+        ))
+        .into())
+    }
+}

@@ -1,0 +1,323 @@
+//! What a report says of the games that policies play: results against each other, how much a best
+//! response wins, and where games go wrong.
+
+use serde::Serialize;
+
+use super::mistakes::{BeatingLine, Mistake, beating_line, mistakes};
+use super::play::{Aim, Expected, Play, mean_of};
+use crate::game::{Layered, Side};
+use crate::graph::Graph;
+
+/// Exact play between policies from the start of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Games {
+    /// In the order of the report's policies.
+    pub policies: Vec<PolicyGames>,
+    /// `table[a][b]`: what games come to for policy `a` as the first player against policy `b`, both
+    /// of the report's policies.
+    pub table: Vec<Vec<Expected>>,
+}
+
+/// The games of one policy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PolicyGames {
+    /// The policy's name.
+    pub policy: String,
+    /// Against who moves at random, for the policy.
+    pub against_random: BothSides<Expected>,
+    /// Against the table's best moves, for the policy.
+    pub against_perfect: BothSides<Expected>,
+    /// Against a best response that aims at the outcome, and at the score.
+    pub exploitability: BothSides<Exploitability>,
+    /// What the policy gives away in games against itself, random moves and perfect ones.
+    pub mistakes: Vec<MistakesAgainst>,
+    /// In how far it is right where its own moves lead.
+    pub own_lines: OwnLines,
+    /// In how far its values and its moves agree; `None` if it tells no values.
+    pub consistency: Option<Consistency>,
+    /// The line of a best response on either side.
+    pub beating_lines: BothSides<Option<BeatingLine>>,
+    /// Where it gives away the most.
+    pub costliest: Vec<Mistake>,
+}
+
+/// In how far a policy's values agree with each other and with its moves. All values are the mover's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Consistency {
+    /// Mean difference between the value of a position and the best that its own values promise one
+    /// ply on (a finished game has its true outcome), 0 to 2.
+    pub gap: f64,
+    /// Over the positions with a choice: mean probability of the moves that its own values find best.
+    pub agreement: f64,
+}
+
+/// Something of a policy as the first and as the second player.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct BothSides<T> {
+    /// As the first player.
+    pub first: T,
+    /// As the second player.
+    pub second: T,
+}
+
+impl<T> BothSides<T> {
+    /// The same of either side.
+    pub fn of(of: impl Fn(Side) -> T) -> BothSides<T> {
+        BothSides { first: of(Side::First), second: of(Side::Second) }
+    }
+}
+
+/// How much of what it could have a policy loses to a best response.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Exploitability {
+    /// The expected outcome (−1 to 1) that is left to the policy by a best response after outcomes.
+    pub outcome: f64,
+    /// The game's value for the policy's side, less that: 0 for a policy that cannot be exploited.
+    pub outcome_lost: f64,
+    /// The expected score that is left to it by a best response after scores, in discs.
+    pub score: f64,
+    /// The game's score for the policy's side, less that.
+    pub score_lost: f64,
+}
+
+/// What a policy gives away in a game, on average over both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MistakesAgainst {
+    /// `itself`, `random` or `perfect`.
+    pub opponent: &'static str,
+    /// Expected number of moves in a game that give away the outcome.
+    pub outcome_mistakes: f64,
+    /// Expected number of moves that give away some of the score.
+    pub score_mistakes: f64,
+    /// Expected outcome given away in a game, move by move.
+    pub outcome_lost: f64,
+    /// Expected score given away, in discs.
+    pub score_lost: f64,
+}
+
+/// A policy in the positions to which its own moves lead, whatever the opponent does. A *champion* is
+/// right in all of them; an *expert* everywhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OwnLines {
+    /// How many positions with a move to make it may come to, on either side.
+    pub positions: u64,
+    /// In how many of them it surely keeps the outcome.
+    pub right: u64,
+    /// The positions on either side in all.
+    pub all_positions: u64,
+    /// In how many of them it surely keeps the outcome.
+    pub all_right: u64,
+}
+
+impl OwnLines {
+    /// Whether the policy never gives away an outcome in a game of its own.
+    pub fn is_champion(&self) -> bool {
+        self.right == self.positions
+    }
+
+    /// Whether it never gives one away anywhere.
+    pub fn is_expert(&self) -> bool {
+        self.all_right == self.all_positions
+    }
+}
+
+/// A policy as it is played: its name, the probabilities of its moves by edge, and, if it tells
+/// values, that of each position that is not over, in order.
+#[derive(Clone, Copy, Debug)]
+pub struct Played<'a> {
+    /// The policy's name.
+    pub name: &'a str,
+    /// One an edge.
+    pub probabilities: &'a [f64],
+    /// One a position with moves, or none.
+    pub values: &'a [f64],
+}
+
+/// What games between two policies come to; as JSON, with all values those of `policy`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Match {
+    /// Always `yomikiri-match`.
+    pub schema: &'static str,
+    /// Always 1.
+    pub schema_version: u32,
+    /// The table's name.
+    pub table: String,
+    /// The policy whose results are told.
+    pub policy: String,
+    /// Whom it plays against.
+    pub opponent: String,
+    /// The names of the first and the second player.
+    pub sides: [&'static str; 2],
+    /// By the number of plies that are played at random before the policies take over.
+    pub openings: Vec<Opening>,
+}
+
+/// Games that begin with so many plies at random.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Opening {
+    /// How many.
+    pub random_plies: u32,
+    /// What they come to for the policy as the first and as the second player.
+    #[serde(flatten)]
+    pub results: BothSides<Expected>,
+}
+
+/// Plays policies against each other and the baselines; `costliest` mistakes of each are shown.
+pub fn games<G: Layered>(
+    game: &G,
+    graph: &Graph,
+    play: &Play<'_>,
+    policies: &[Played<'_>],
+    costliest: usize,
+) -> Games {
+    let (random, perfect) = (play.random(), play.perfect());
+    let start = play.start();
+    let result = |first: &[f64], second: &[f64]| mean_of(&play.games(first, second), &start);
+    let both = |own: &[f64], other: &[f64]| BothSides {
+        first: result(own, other),
+        second: result(other, own).reversed(),
+    };
+    let of = |policy: &Played<'_>| {
+        let own = policy.probabilities;
+        PolicyGames {
+            policy: policy.name.to_string(),
+            against_random: both(own, &random),
+            against_perfect: both(own, &perfect),
+            exploitability: BothSides::of(|side| exploitability(play, own, side)),
+            beating_lines: BothSides::of(|side| beating_line(game, graph, play, own, side)),
+            mistakes: [("itself", own), ("random", &random[..]), ("perfect", &perfect[..])]
+                .map(|(opponent, other)| mistakes_against(play, own, other, opponent))
+                .into(),
+            own_lines: own_lines(play, own),
+            consistency: consistency(play, policy),
+            costliest: mistakes(game, graph, play, own, costliest),
+        }
+    };
+    let row = |first: &Played<'_>| {
+        let against = |second: &Played<'_>| result(first.probabilities, second.probabilities);
+        policies.iter().map(against).collect()
+    };
+    Games { policies: policies.iter().map(of).collect(), table: policies.iter().map(row).collect() }
+}
+
+/// How much a policy that plays one side loses to best responses.
+pub fn exploitability(play: &Play<'_>, policy: &[f64], side: Side) -> Exploitability {
+    let start = play.start();
+    let left = |aim| {
+        let response = play.best_response(policy, side.other(), aim);
+        -start.iter().map(|&(at, p)| p * response.values[at]).sum::<f64>()
+    };
+    // The value of the game for the policy's side.
+    let value = |aim| {
+        let of = |at: usize| {
+            let Some(truth) = play.truth(at) else { return 0.0 };
+            let value = match (aim, truth.score) {
+                (Aim::Score, Some(score)) => f64::from(score.0),
+                _ => f64::from(truth.outcome.value()),
+            };
+            if play.unfolded().side(at) == side { value } else { -value }
+        };
+        start.iter().map(|&(at, p)| p * of(at)).sum::<f64>()
+    };
+    let (outcome, score) = (left(Aim::Outcome), left(Aim::Score));
+    Exploitability {
+        outcome,
+        outcome_lost: value(Aim::Outcome) - outcome,
+        score,
+        score_lost: value(Aim::Score) - score,
+    }
+}
+
+/// What the moves of a position give away: probabilities of giving away outcome and score, and how
+/// much of each.
+pub(super) fn lost_at(play: &Play<'_>, policy: &[f64], at: usize) -> [f64; 4] {
+    let mut lost = [0.0; 4];
+    let Some(own) = play.truth(at) else { return lost };
+    for edge in play.unfolded().edges_of(at).filter(|&edge| policy[edge] > 0.0) {
+        let Some(truth) = play.move_truth(edge) else { continue };
+        let outcome = super::figures::outcome_lost(&own, &truth);
+        let discs = f64::from(super::figures::discs_lost(&own, &truth));
+        let p = policy[edge];
+        lost[0] += if outcome > 0.0 { p } else { 0.0 };
+        lost[1] += if discs > 0.0 { p } else { 0.0 };
+        lost[2] += p * outcome;
+        lost[3] += p * discs;
+    }
+    lost
+}
+
+/// How often positions are met in games of a policy, half of them on either side; only those in which
+/// it is to move.
+pub fn met(play: &Play<'_>, policy: &[f64], opponent: &[f64]) -> Vec<f64> {
+    let start = play.start();
+    let as_first = play.visits(policy, opponent, &start);
+    let as_second = play.visits(opponent, policy, &start);
+    let of = |at: usize| match play.unfolded().side(at) {
+        Side::First => as_first[at] / 2.0,
+        Side::Second => as_second[at] / 2.0,
+    };
+    (0..play.unfolded().positions()).map(of).collect()
+}
+
+fn mistakes_against(
+    play: &Play<'_>,
+    policy: &[f64],
+    other: &[f64],
+    opponent: &'static str,
+) -> MistakesAgainst {
+    let mut sums = [0.0; 4];
+    for (at, weight) in met(play, policy, other).into_iter().enumerate() {
+        if weight > 0.0 {
+            let lost = lost_at(play, policy, at);
+            sums.iter_mut().zip(lost).for_each(|(sum, lost)| *sum += weight * lost);
+        }
+    }
+    let [outcome_mistakes, score_mistakes, outcome_lost, score_lost] = sums;
+    MistakesAgainst { opponent, outcome_mistakes, score_mistakes, outcome_lost, score_lost }
+}
+
+fn own_lines(play: &Play<'_>, policy: &[f64]) -> OwnLines {
+    let anything = play.random();
+    let met = met(play, policy, &anything);
+    let mut lines = OwnLines::default();
+    for (at, met) in met.into_iter().enumerate() {
+        if play.unfolded().edges_of(at).is_empty() {
+            continue;
+        }
+        let right = u64::from(lost_at(play, policy, at)[0] == 0.0);
+        lines.all_positions += 1;
+        lines.all_right += right;
+        if met > 0.0 {
+            lines.positions += 1;
+            lines.right += right;
+        }
+    }
+    lines
+}
+
+fn consistency(play: &Play<'_>, policy: &Played<'_>) -> Option<Consistency> {
+    let unfolded = play.unfolded();
+    if policy.values.is_empty() {
+        return None;
+    }
+    let mut told = policy.values.iter();
+    let value = |at: usize| match unfolded.edges_of(at).is_empty() {
+        true => play.truth(at).map(|truth| f64::from(truth.outcome.value())),
+        false => told.next().copied(),
+    };
+    let values = (0..unfolded.positions()).map(value).collect::<Option<Vec<f64>>>()?;
+    let (mut gap, mut agreement, mut open, mut choices) = (0.0, 0.0, 0u64, 0u64);
+    for at in (0..unfolded.positions()).filter(|&at| !unfolded.edges_of(at).is_empty()) {
+        let edges = unfolded.edges_of(at);
+        let promised = |edge: usize| -values[unfolded.target(edge)];
+        let best = edges.clone().map(promised).fold(f64::NEG_INFINITY, f64::max);
+        gap += (values[at] - best).abs();
+        open += 1;
+        if edges.len() > 1 {
+            choices += 1;
+            let best = edges.filter(|&edge| promised(edge) == best);
+            agreement += best.map(|edge| policy.probabilities[edge]).sum::<f64>();
+        }
+    }
+    Some(Consistency { gap: gap / open as f64, agreement: agreement / choices.max(1) as f64 })
+}

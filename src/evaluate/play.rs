@@ -1,0 +1,272 @@
+//! Play between policies on a solved table, exactly: by dynamic programming over all positions.
+//!
+//! A policy is given as its moves' probabilities, one an edge of the [`Unfolded`] table. What a game
+//! between two of them comes to is computed backwards from the ends, how often they meet a position
+//! forwards from the roots, and the best response to one of them backwards again, the responder taking
+//! the best move. Nothing is drawn at random.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::truth::Truth;
+use super::unfolded::Unfolded;
+use crate::game::{Outcome, Side};
+use crate::policy::share_best;
+use crate::solve::Solved;
+
+/// What a game comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Expected {
+    /// Probability of a win.
+    pub win: f64,
+    /// Probability of a draw.
+    pub draw: f64,
+    /// Probability of a loss.
+    pub loss: f64,
+    /// Expected final score, in discs.
+    pub score: f64,
+}
+
+impl Expected {
+    fn of_end(outcome: Outcome, score: f64) -> Expected {
+        let is = |wanted| if outcome == wanted { 1.0 } else { 0.0 };
+        Expected { win: is(Outcome::Win), draw: is(Outcome::Draw), loss: is(Outcome::Loss), score }
+    }
+
+    /// Adds another with a weight.
+    pub fn add(&mut self, other: &Expected, weight: f64) {
+        self.win += weight * other.win;
+        self.draw += weight * other.draw;
+        self.loss += weight * other.loss;
+        self.score += weight * other.score;
+    }
+
+    /// The same for the other player.
+    pub fn reversed(&self) -> Expected {
+        Expected { win: self.loss, draw: self.draw, loss: self.win, score: -self.score }
+    }
+
+    /// The expected outcome: a win 1, a draw 0, a loss −1.
+    pub fn outcome(&self) -> f64 {
+        self.win - self.loss
+    }
+}
+
+/// What a best response is after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Aim {
+    /// The expected outcome.
+    Outcome,
+    /// The expected final score.
+    Score,
+}
+
+/// A best response to a policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Response {
+    /// What it reaches from each position, for the responder: outcome (−1 to 1) or score.
+    pub values: Vec<f64>,
+    /// The edge it takes in each position in which the responder is to move; elsewhere, and at the end
+    /// of a game, `u32::MAX`.
+    pub choices: Vec<u32>,
+}
+
+/// Games on an unfolded table.
+#[derive(Clone, Copy, Debug)]
+pub struct Play<'a> {
+    unfolded: &'a Unfolded,
+    solved: &'a Solved,
+}
+
+/// How many positions a task takes.
+const GRAIN: usize = 1 << 12;
+
+impl<'a> Play<'a> {
+    /// Games on a table; `solved` is the solution of the table that was unfolded.
+    pub fn new(unfolded: &'a Unfolded, solved: &'a Solved) -> Play<'a> {
+        Play { unfolded, solved }
+    }
+
+    /// The positions.
+    pub fn unfolded(&self) -> &'a Unfolded {
+        self.unfolded
+    }
+
+    /// The value of a position for its mover.
+    pub fn truth(&self, at: usize) -> Option<Truth> {
+        Truth::of_value(&self.unfolded.value(self.solved, at))
+    }
+
+    /// The value of an edge for who moves along it.
+    pub fn move_truth(&self, edge: usize) -> Option<Truth> {
+        Truth::of_value(&self.unfolded.value(self.solved, self.unfolded.target(edge)).before())
+    }
+
+    /// The uniform policy.
+    pub fn random(&self) -> Vec<f64> {
+        self.by_position(|edges, out| out.fill(1.0 / edges.len() as f64))
+    }
+
+    /// The table's best moves, as [`Player::Perfect`](super::Player::Perfect) shares them.
+    pub fn perfect(&self) -> Vec<f64> {
+        self.by_position(|edges, out| {
+            let ranks: Vec<Option<i64>> =
+                edges.map(|edge| self.move_truth(edge).map(|truth| truth.rank)).collect();
+            share_best(&ranks, out);
+        })
+    }
+
+    fn by_position(&self, fill: impl Fn(std::ops::Range<usize>, &mut [f64])) -> Vec<f64> {
+        let mut probabilities = vec![0.0; self.unfolded.edges()];
+        for at in 0..self.unfolded.positions() {
+            let edges = self.unfolded.edges_of(at);
+            if !edges.is_empty() {
+                fill(edges.clone(), &mut probabilities[edges]);
+            }
+        }
+        probabilities
+    }
+
+    /// What games between two policies come to from every position, for the first player.
+    pub fn games(&self, first: &[f64], second: &[f64]) -> Vec<Expected> {
+        self.backwards(Expected::default(), |at, values| {
+            let edges = self.unfolded.edges_of(at);
+            if edges.is_empty() {
+                return self.end(at);
+            }
+            let policy = match self.unfolded.side(at) {
+                Side::First => first,
+                Side::Second => second,
+            };
+            let mut expected = Expected::default();
+            for edge in edges.filter(|&edge| policy[edge] > 0.0) {
+                expected.add(&values[self.unfolded.target(edge)], policy[edge]);
+            }
+            expected
+        })
+    }
+
+    /// How a game has ended, for the first player.
+    fn end(&self, at: usize) -> Expected {
+        let value = self.unfolded.value(self.solved, at);
+        let own = Expected::of_end(value.lower, f64::from(value.score_lower.0));
+        match self.unfolded.side(at) {
+            Side::First => own,
+            Side::Second => own.reversed(),
+        }
+    }
+
+    /// The best response of one side to a policy that the other side plays.
+    pub fn best_response(&self, policy: &[f64], responder: Side, aim: Aim) -> Response {
+        let pairs = self.backwards((0.0, u32::MAX), |at, values: &[(f64, u32)]| {
+            let edges = self.unfolded.edges_of(at);
+            if edges.is_empty() {
+                let end = match responder {
+                    Side::First => self.end(at),
+                    Side::Second => self.end(at).reversed(),
+                };
+                let value = match aim {
+                    Aim::Outcome => end.outcome(),
+                    Aim::Score => end.score,
+                };
+                return (value, u32::MAX);
+            }
+            let value = |edge: usize| values[self.unfolded.target(edge)].0;
+            if self.unfolded.side(at) == responder {
+                let mut best = (f64::NEG_INFINITY, u32::MAX);
+                for edge in edges {
+                    if value(edge) > best.0 {
+                        best = (value(edge), edge as u32);
+                    }
+                }
+                return best;
+            }
+            let likely = edges.filter(|&edge| policy[edge] > 0.0);
+            (likely.map(|edge| policy[edge] * value(edge)).sum(), u32::MAX)
+        });
+        let (values, choices) = pairs.into_iter().unzip();
+        Response { values, choices }
+    }
+
+    /// Computes something of every position from that of its successors, layer by layer from the last.
+    fn backwards<T: Copy + Send + Sync>(
+        &self,
+        empty: T,
+        of: impl Fn(usize, &[T]) -> T + Sync,
+    ) -> Vec<T> {
+        let mut values = vec![empty; self.unfolded.positions()];
+        for layer in self.unfolded.layers().iter().rev() {
+            // A pass leads to a position of the same layer that is none: those come first.
+            for passes in [false, true] {
+                let wanted = |at: &usize| self.unfolded.is_pass(*at, layer) == passes;
+                let found: Vec<(usize, T)> = layer
+                    .clone()
+                    .into_par_iter()
+                    .with_min_len(GRAIN)
+                    .filter(wanted)
+                    .map(|at| (at, of(at, &values)))
+                    .collect();
+                found.into_iter().for_each(|(at, value)| values[at] = value);
+            }
+        }
+        values
+    }
+
+    /// With which probability a game between two policies comes to each position, beginning in some
+    /// with probabilities.
+    pub fn visits(&self, first: &[f64], second: &[f64], from: &[(usize, f64)]) -> Vec<f64> {
+        let mut visits = vec![0.0; self.unfolded.positions()];
+        from.iter().for_each(|&(at, p)| visits[at] += p);
+        for layer in self.unfolded.layers() {
+            for passes in [true, false] {
+                for at in layer.clone() {
+                    if visits[at] == 0.0 || self.unfolded.is_pass(at, layer) != passes {
+                        continue;
+                    }
+                    let policy = match self.unfolded.side(at) {
+                        Side::First => first,
+                        Side::Second => second,
+                    };
+                    for edge in self.unfolded.edges_of(at) {
+                        visits[self.unfolded.target(edge)] += visits[at] * policy[edge];
+                    }
+                }
+            }
+        }
+        visits
+    }
+
+    /// Where games begin: every root with the same probability.
+    pub fn start(&self) -> Vec<(usize, f64)> {
+        let roots = self.unfolded.roots();
+        roots.iter().map(|&root| (root, 1.0 / roots.len() as f64)).collect()
+    }
+
+    /// Where games are after so many plies at random; a game that is over stays where it is.
+    pub fn after_random_plies(&self, plies: u32) -> Vec<(usize, f64)> {
+        let mut now: std::collections::BTreeMap<usize, f64> = self.start().into_iter().collect();
+        for _ in 0..plies {
+            let mut next = std::collections::BTreeMap::new();
+            for (at, p) in now {
+                let edges = self.unfolded.edges_of(at);
+                if edges.is_empty() {
+                    *next.entry(at).or_default() += p;
+                }
+                let share = p / edges.len().max(1) as f64;
+                for edge in edges {
+                    *next.entry(self.unfolded.target(edge)).or_default() += share;
+                }
+            }
+            now = next;
+        }
+        now.into_iter().collect()
+    }
+}
+
+/// The mean over a distribution of positions.
+pub fn mean_of(values: &[Expected], from: &[(usize, f64)]) -> Expected {
+    let mut mean = Expected::default();
+    from.iter().for_each(|&(at, p)| mean.add(&values[at], p));
+    mean
+}

@@ -1,0 +1,171 @@
+//! How good the values are that a policy tells, beside its moves.
+//!
+//! A value v in [−1, 1] is the outcome that the policy expects for the player to move; as a chance of
+//! winning it is p = (v + 1) / 2, a draw counting half. The truth is the proven outcome, or as a chance
+//! 1, ½ or 0.
+
+use serde::{Serialize, Serializer};
+
+use super::figures::mean;
+use crate::game::Outcome;
+
+/// Into how many classes of equal width chances are sorted for the reliability diagram.
+pub const BINS: usize = 10;
+
+/// Sums over positions, as [`Figures`](super::Figures); the methods give the means.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ValueFigures {
+    /// How many positions.
+    pub states: u64,
+    /// Those of them that are not drawn.
+    pub decided: u64,
+    /// Absolute differences of value and outcome.
+    pub error: f64,
+    /// Their squares.
+    pub squared: f64,
+    /// Decided positions in which the value has the outcome's sign.
+    pub right_sign: u64,
+    /// Positions by chance.
+    pub bins: [Bin; BINS],
+}
+
+/// The positions whose chance, as the policy sees it, is in one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bin {
+    /// How many.
+    pub states: u64,
+    /// Sum of the chances that the policy sees.
+    pub predicted: f64,
+    /// Sum of the true ones.
+    pub actual: f64,
+}
+
+impl ValueFigures {
+    /// A position whose outcome is known, and what the policy expects.
+    pub(super) fn add_position(&mut self, outcome: Outcome, value: f64) {
+        let truth = f64::from(outcome.value());
+        self.states += 1;
+        self.error += (value - truth).abs();
+        self.squared += (value - truth).powi(2);
+        if outcome != Outcome::Draw {
+            self.decided += 1;
+            self.right_sign += u64::from(value * truth > 0.0);
+        }
+        let chance = f64::midpoint(value, 1.0);
+        let bin = &mut self.bins[((chance * BINS as f64) as usize).min(BINS - 1)];
+        bin.states += 1;
+        bin.predicted += chance;
+        bin.actual += f64::midpoint(truth, 1.0);
+    }
+
+    /// Adds those of other positions.
+    pub(super) fn add(&mut self, other: &ValueFigures) {
+        self.states += other.states;
+        self.decided += other.decided;
+        self.error += other.error;
+        self.squared += other.squared;
+        self.right_sign += other.right_sign;
+        for (bin, other) in self.bins.iter_mut().zip(&other.bins) {
+            bin.states += other.states;
+            bin.predicted += other.predicted;
+            bin.actual += other.actual;
+        }
+    }
+
+    /// Mean absolute error, 0 to 2.
+    pub fn mean_error(&self) -> Option<f64> {
+        mean(self.error, self.states)
+    }
+
+    /// Root of the mean squared error, 0 to 2.
+    pub fn root_mean_square_error(&self) -> Option<f64> {
+        mean(self.squared, self.states).map(f64::sqrt)
+    }
+
+    /// Share of the decided positions in which the value has the outcome's sign.
+    pub fn sign_accuracy(&self) -> Option<f64> {
+        mean(self.right_sign as f64, self.decided)
+    }
+
+    /// Brier score: the mean square of chance less truth, 0 to 1 (Brier 1950).
+    pub fn brier(&self) -> Option<f64> {
+        mean(self.squared / 4.0, self.states)
+    }
+
+    /// Expected calibration error: the mean over positions of how far the mean chance of a position's
+    /// class is from the mean truth of the class (Naeini, Cooper and Hauskrecht 2015).
+    pub fn calibration_error(&self) -> Option<f64> {
+        let off = self.bins.iter().map(|bin| (bin.predicted - bin.actual).abs()).sum();
+        mean(off, self.states)
+    }
+}
+
+#[derive(Serialize)]
+struct Means {
+    states: u64,
+    decided_states: u64,
+    mean_error: Option<f64>,
+    root_mean_square_error: Option<f64>,
+    sign_accuracy: Option<f64>,
+    brier: Option<f64>,
+    calibration_error: Option<f64>,
+    reliability: Vec<BinMeans>,
+}
+
+#[derive(Serialize)]
+struct BinMeans {
+    from: f64,
+    to: f64,
+    states: u64,
+    predicted: Option<f64>,
+    actual: Option<f64>,
+}
+
+impl Serialize for ValueFigures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let bins = self.bins.iter().enumerate().map(|(at, bin)| BinMeans {
+            from: at as f64 / BINS as f64,
+            to: (at + 1) as f64 / BINS as f64,
+            states: bin.states,
+            predicted: mean(bin.predicted, bin.states),
+            actual: mean(bin.actual, bin.states),
+        });
+        Means {
+            states: self.states,
+            decided_states: self.decided,
+            mean_error: self.mean_error(),
+            root_mean_square_error: self.root_mean_square_error(),
+            sign_accuracy: self.sign_accuracy(),
+            brier: self.brier(),
+            calibration_error: self.calibration_error(),
+            reliability: bins.collect(),
+        }
+        .serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_values_worked_out_by_hand() {
+        let mut figures = ValueFigures::default();
+        figures.add_position(Outcome::Win, 0.5); // chance 0.75 of 1
+        figures.add_position(Outcome::Loss, 0.5); // chance 0.75 of 0
+        figures.add_position(Outcome::Draw, 0.0); // chance 0.5 of 0.5
+        figures.add_position(Outcome::Loss, -1.0); // chance 0 of 0
+        assert_eq!((figures.states, figures.decided, figures.right_sign), (4, 3, 2));
+        assert_eq!(figures.mean_error(), Some((0.5 + 1.5) / 4.0));
+        assert_eq!(figures.brier(), Some((0.0625 + 0.5625) / 4.0));
+        assert_eq!(figures.sign_accuracy(), Some(2.0 / 3.0));
+        // The class of 0.75 has two positions that say 1.5 in sum and truly have 1.
+        assert_eq!(figures.calibration_error(), Some(0.5 / 4.0));
+        let mut twice = figures;
+        twice.add(&figures);
+        assert_eq!(twice.brier(), figures.brier());
+        assert_eq!(twice.bins[7].states, 4);
+        figures.add_position(Outcome::Win, 1.0);
+        assert_eq!(figures.bins[9].states, 1);
+    }
+}

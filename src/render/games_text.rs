@@ -1,0 +1,199 @@
+//! The games of a report as aligned text.
+
+use super::grid::Grid;
+use super::number::percent;
+use crate::evaluate::{
+    BothSides, Expected, Exploitability, Games, Match, Mistake, MistakesAgainst, PolicyGames,
+};
+
+/// Lays out what games between policies come to and where they go wrong, `mistakes` of each policy's
+/// costliest among it. `sides` are the names of the first and the second player. Ends in a line break.
+pub fn games_text(games: &Games, sides: [&str; 2], mistakes: usize) -> String {
+    let mut text = "\nGames from the start against random moves, exactly\n\n".to_string();
+    text += &against(games, sides, |policy| &policy.against_random);
+    text += "\nGames from the start against perfect moves, exactly\n\n";
+    text += &against(games, sides, |policy| &policy.against_perfect);
+    if games.policies.len() > 1 {
+        text += &format!(
+            "\nGames against each other: what {} is expected to score, in discs, by who plays {}\n\n",
+            sides[0], sides[1]
+        );
+        text += &crosstable(games);
+    }
+    text += "\nWhat a best response takes from a policy that plays a side, and what a game costs it\n\n";
+    text += &losses(games, sides);
+    text += "\n";
+    for (name, meaning) in [
+        (
+            "results",
+            "what of the result a best response after results takes: a win is 1, a loss -1",
+        ),
+        ("discs", "what of the score a best response after discs takes"),
+        (
+            "mistakes",
+            "moves that give away the result in a game against itself, random and perfect moves",
+        ),
+        (
+            "own lines",
+            "of the positions its own moves lead to, whatever comes: where it keeps the result",
+        ),
+    ] {
+        text += &format!("{name:<13}{meaning}\n");
+    }
+    for policy in &games.policies {
+        if mistakes > 0 {
+            text += &lines(policy);
+        }
+        for (at, mistake) in policy.costliest.iter().take(mistakes).enumerate() {
+            text += &format!("\n{}, costly mistake {}\n\n", policy.policy, at + 1);
+            text += &mistake_text(mistake);
+        }
+    }
+    text
+}
+
+/// Lays out what games between two policies come to, for the first of them. Ends in a line break.
+pub fn match_text(met: &Match) -> String {
+    let [first, second] = met.sides;
+    let mut text = format!(
+        "{} against {} on {}, exactly; results are {}'s\n\n",
+        met.policy, met.opponent, met.table, met.policy
+    );
+    let mut grid = Grid::default();
+    let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
+    let (as_first, as_second) = (format!("as {first}"), format!("as {second}"));
+    grid.push(words(&["random", "", &as_first, "", "", "", &as_second, "", ""]));
+    let heading = ["plies", "win", "draw", "loss", "discs", "win", "draw", "loss", "discs"];
+    grid.push(words(&heading));
+    for opening in &met.openings {
+        let mut row = vec![format!("{:>6}", opening.random_plies)];
+        row.extend(cells(&opening.results.first));
+        row.extend(cells(&opening.results.second));
+        grid.push(row);
+    }
+    text += &grid.to_text();
+    text
+}
+
+fn against(
+    games: &Games,
+    sides: [&str; 2],
+    of: fn(&PolicyGames) -> &BothSides<Expected>,
+) -> String {
+    let [first, second] = sides.map(|side| format!("as {side}"));
+    let heading = ["win", "draw", "loss", "discs"];
+    let upper = |side: &str| {
+        let mut row = vec![String::new(); 4];
+        row[1] = side.to_string();
+        row
+    };
+    let rows = games.policies.iter().map(|policy| {
+        let both = of(policy);
+        let mut row = vec![policy.policy.clone()];
+        for expected in [&both.first, &both.second] {
+            row.extend(cells(expected));
+        }
+        row
+    });
+    let mut grid = Grid::default();
+    grid.push([vec![String::new()], upper(&first), upper(&second)].concat());
+    grid.push(
+        [&["policy"], &heading[..], &heading[..]].concat().iter().map(|h| h.to_string()).collect(),
+    );
+    rows.for_each(|row| grid.push(row));
+    grid.to_text()
+}
+
+/// Win, draw and loss in percent, and the score.
+fn cells(expected: &Expected) -> Vec<String> {
+    let mut cells: Vec<String> =
+        [expected.win, expected.draw, expected.loss].into_iter().map(percent).collect();
+    cells.push(signed(expected.score));
+    cells
+}
+
+/// A number with its sign and two decimals; nothing is plain 0.
+fn signed(number: f64) -> String {
+    let text = format!("{number:+.2}");
+    if text == "-0.00" || text == "+0.00" { "0.00".to_string() } else { text }
+}
+
+fn crosstable(games: &Games) -> String {
+    let names: Vec<&str> = games.policies.iter().map(|policy| &policy.policy[..]).collect();
+    let rows = names.iter().zip(&games.table).map(|(name, row)| {
+        let scores = row.iter().map(|expected| signed(expected.score));
+        [vec![name.to_string()], scores.collect()].concat()
+    });
+    Grid::of(&[&["policy"], &names[..]].concat(), rows).to_text()
+}
+
+fn losses(games: &Games, sides: [&str; 2]) -> String {
+    let mut grid = Grid::headed(&[
+        ("", "policy"),
+        (sides[0], "results"),
+        (sides[0], "discs"),
+        (sides[1], "results"),
+        (sides[1], "discs"),
+        ("mistakes", "itself"),
+        ("a game", "random"),
+        ("", "perfect"),
+        ("own", "lines"),
+    ]);
+    for policy in &games.policies {
+        let BothSides { first, second } = &policy.exploitability;
+        let lost = |exploitability: &Exploitability| {
+            [exploitability.outcome_lost, exploitability.score_lost]
+                .map(|lost| format!("{lost:.2}"))
+        };
+        let mistakes = |against: &MistakesAgainst| format!("{:.2}", against.outcome_mistakes);
+        let lines = &policy.own_lines;
+        let right = match (lines.is_expert(), lines.is_champion()) {
+            (true, _) => "expert".to_string(),
+            (_, true) => "champion".to_string(),
+            _ => percent(lines.right as f64 / lines.positions.max(1) as f64),
+        };
+        let mut row = vec![policy.policy.clone()];
+        row.extend(lost(first));
+        row.extend(lost(second));
+        row.extend(policy.mistakes.iter().map(mistakes));
+        row.push(right);
+        grid.push(row);
+    }
+    grid.to_text()
+}
+
+/// The lines of best responses, those that win something.
+fn lines(policy: &PolicyGames) -> String {
+    let both = [&policy.beating_lines.first, &policy.beating_lines.second];
+    let lines = both.into_iter().flatten().filter(|line| line.score < line.score_possible);
+    let text = lines.map(|line| {
+        format!(
+            "\n{} as {} can be beaten so, {:+} discs instead of {:+}: {}\n",
+            policy.policy,
+            line.policy_plays,
+            line.score,
+            line.score_possible,
+            line.moves.join(" ")
+        )
+    });
+    text.collect()
+}
+
+fn mistake_text(mistake: &Mistake) -> String {
+    let rows = mistake.moves.iter().map(|facts| {
+        vec![
+            facts.name.clone(),
+            percent(facts.probability),
+            facts.score.map_or(String::new(), |score| format!("{score:+}")),
+            if facts.best { "best" } else { "" }.to_string(),
+        ]
+    });
+    let moves = Grid::of(&["move", "chosen", "score", ""], rows).to_text();
+    format!(
+        "{}\n{} to move; met in {} of its games; {:.2} discs lost\n\n{moves}",
+        mistake.diagram.trim_end(),
+        mistake.mover,
+        percent(mistake.met),
+        mistake.score_lost
+    )
+}

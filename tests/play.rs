@@ -1,0 +1,366 @@
+//! Games between policies, exactly: against games that are sampled, against a recursion over the rules
+//! alone, and against what must hold of best responses.
+
+#[path = "common/mod.rs"]
+mod common;
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+use yomikiri::evaluate::{
+    Aim, Expected, Gathered, LayeredRows, Orienting, Piece, Play, Unfolded, build, exploitability,
+    games, mean_of, measure,
+};
+use yomikiri::evaluate::{Played, Player};
+use yomikiri::game::othello::{Board, Othello};
+use yomikiri::game::{Action, Empties, Game, Layered, Outcome, Position, Side};
+use yomikiri::graph::{Graph, Plan, enumerate};
+use yomikiri::policy::{Answers, ByRule, Greedy, Policy, Random, Weights, ask};
+use yomikiri::progress::Silent;
+use yomikiri::solve::{Method, Solved, value_iterate};
+use yomikiri::table::Store;
+
+const POLICIES: [&str; 4] = ["random", "greedy", "weights", "perfect"];
+
+struct Opened {
+    _dir: TempDir,
+    game: Othello<u64>,
+    graph: Graph,
+    solved: Solved,
+    unfolded: Unfolded,
+    /// The probabilities of each of [`POLICIES`], by edge.
+    answers: Vec<Answers>,
+}
+
+fn open(fold: bool) -> Opened {
+    let dir = tempfile::tempdir().unwrap();
+    let game = Othello::<u64>::new(4, 4, fold);
+    let plan = Plan::from_start(&game);
+    let mut table = enumerate(&game, &plan, &Store::at(dir.path()), &Silent).unwrap().table;
+    let graph = Graph::open_checked(&table).unwrap();
+    let method = Method::exact(game.max_score());
+    let terminal = graph.terminal_scores(&game, method.empties);
+    value_iterate(&mut table, &graph, &terminal, &method, &Silent, |_, _| {}).unwrap();
+    drop(terminal);
+    let solved = Solved::open_checked(&table).unwrap().unwrap();
+    let unfolded = Unfolded::new(&game, &graph, &[game.start()]).unwrap();
+    let players: Vec<Player<'_, _>> =
+        POLICIES.iter().map(|name| build(&name.parse().unwrap(), &game).unwrap()).collect();
+    let rows = LayeredRows::new(&game, &graph, &solved, Orienting::All);
+    let mut gathered = Gathered::default();
+    let mut sink = |_: &Piece<Board>, answers: &[Answers]| {
+        gathered.add(answers);
+        Ok(())
+    };
+    measure(&game, &rows, &players, Some(&mut sink), &Silent).unwrap();
+    Opened { _dir: dir, game, graph, solved, unfolded, answers: gathered.answers }
+}
+
+fn folded() -> &'static Opened {
+    static FOLDED: OnceLock<Opened> = OnceLock::new();
+    FOLDED.get_or_init(|| open(true))
+}
+
+impl Opened {
+    fn play(&self) -> Play<'_> {
+        Play::new(&self.unfolded, &self.solved)
+    }
+
+    fn policy(&self, place: usize) -> &[f64] {
+        &self.answers[place].probabilities
+    }
+
+    fn result(&self, first: usize, second: usize) -> Expected {
+        let play = self.play();
+        mean_of(&play.games(self.policy(first), self.policy(second)), &play.start())
+    }
+}
+
+fn close(a: &Expected, b: &Expected) -> bool {
+    let parts = |e: &Expected| [e.win, e.draw, e.loss, e.score];
+    parts(a).iter().zip(parts(b)).all(|(a, b)| (a - b).abs() < 1e-10)
+}
+
+#[test]
+fn every_actual_position_is_unfolded_once() {
+    let Opened { game, graph, unfolded, .. } = folded();
+    assert_eq!(unfolded.positions(), 62_789);
+    assert_eq!(unfolded.edges(), 89_332);
+    for at in (0..unfolded.positions()).step_by(7) {
+        let position = unfolded.position(game, graph, at).unwrap();
+        assert_eq!(unfolded.find(game, graph, &position), Some(at));
+        assert_eq!(unfolded.side(at), position.side);
+        let after = game.actions(&position.state).into_iter();
+        let after: Vec<_> = after.map(|action| game.advance(&position, action)).collect();
+        let targets = unfolded.edges_of(at).map(|edge| unfolded.target(edge));
+        let targets: Vec<_> =
+            targets.map(|to| unfolded.position(game, graph, to).unwrap()).collect();
+        assert_eq!(after, targets);
+    }
+}
+
+/// What games come to by recursion over the rules, without a table.
+struct Recursion<'a> {
+    game: Othello<u64>,
+    players: [&'a dyn Policy<Othello<u64>>; 2],
+    known: HashMap<Position<Board>, Expected>,
+}
+
+impl Recursion<'_> {
+    fn of(&mut self, position: Position<Board>) -> Expected {
+        if let Some(known) = self.known.get(&position) {
+            return *known;
+        }
+        let mut found = Expected::default();
+        if self.game.is_terminal(&position.state) {
+            let score = self.game.final_score(&position.state, Empties::Uncounted);
+            let is = |outcome| if score.outcome() == outcome { 1.0 } else { 0.0 };
+            found = Expected {
+                win: is(Outcome::Win),
+                draw: is(Outcome::Draw),
+                loss: is(Outcome::Loss),
+                score: f64::from(score.0),
+            };
+            if position.side == Side::Second {
+                found = found.reversed();
+            }
+        } else {
+            let policy = self.players[position.side.index()];
+            for (action, p) in ask(policy, &self.game, &position).unwrap() {
+                let after = self.of(self.game.advance(&position, action));
+                found.add(&after, p);
+            }
+        }
+        self.known.insert(position, found);
+        found
+    }
+}
+
+#[test]
+fn games_agree_with_a_recursion_over_the_rules() {
+    let opened = folded();
+    let weights = ByRule(Weights::of_board(opened.game.spec()));
+    let players: [&dyn Policy<Othello<u64>>; 3] = [&ByRule(Random), &ByRule(Greedy), &weights];
+    for first in 0..3 {
+        for second in 0..3 {
+            let mut recursion = Recursion {
+                game: Othello::new(4, 4, false),
+                players: [players[first], players[second]],
+                known: HashMap::new(),
+            };
+            let wanted = recursion.of(opened.game.start());
+            let found = opened.result(first, second);
+            assert!(close(&found, &wanted), "{first} {second}: {found:?} for {wanted:?}");
+        }
+    }
+}
+
+#[test]
+fn folding_changes_no_game() {
+    let unfolded = open(false);
+    for first in 0..4 {
+        for second in 0..4 {
+            let (a, b) = (folded().result(first, second), unfolded.result(first, second));
+            assert!(close(&a, &b), "{first} {second}: {a:?} and {b:?}");
+        }
+    }
+}
+
+/// A number in [0, 1); xorshift64* by Vigna.
+fn chance(state: &mut u64) -> f64 {
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    (state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+#[test]
+fn sampled_games_agree_within_their_confidence_interval() {
+    let opened = folded();
+    const GAMES: u32 = 100_000;
+    for (first, second) in [(0, 0), (0, 2), (2, 0), (1, 0), (0, 3)] {
+        let wanted = opened.result(first, second);
+        let mut seed = 0x9E37_79B9_7F4A_7C15 ^ (first * 4 + second) as u64;
+        let (mut wins, mut losses, mut scores) = (0u32, 0u32, 0i64);
+        for _ in 0..GAMES {
+            let mut at = opened.unfolded.roots()[0];
+            while !opened.unfolded.edges_of(at).is_empty() {
+                let place = if opened.unfolded.side(at) == Side::First { first } else { second };
+                let mut left = chance(&mut seed);
+                let mut edges = opened.unfolded.edges_of(at);
+                let chosen = edges.find(|&edge| {
+                    left -= opened.policy(place)[edge];
+                    left < 0.0
+                });
+                // Only rounding can leave nothing chosen.
+                let last = opened.unfolded.edges_of(at).end - 1;
+                at = opened.unfolded.target(chosen.unwrap_or(last));
+            }
+            let position = opened.unfolded.position(&opened.game, &opened.graph, at).unwrap();
+            let score = opened.game.final_score(&position.state, Empties::Uncounted).0;
+            let score = if position.side == Side::First { score } else { -score };
+            wins += u32::from(score > 0);
+            losses += u32::from(score < 0);
+            scores += i64::from(score);
+        }
+        let games = f64::from(GAMES);
+        // Four standard errors: one run in 16,000 falls outside; the seed is fixed.
+        let within =
+            |found: f64, p: f64| (found - p).abs() <= 4.0 * (p * (1.0 - p) / games).sqrt() + 1e-12;
+        assert!(within(f64::from(wins) / games, wanted.win), "{first} {second} {wins} {wanted:?}");
+        assert!(within(f64::from(losses) / games, wanted.loss), "{first} {second} {losses}");
+        // A score's standard deviation is at most 16 discs.
+        assert!((scores as f64 / games - wanted.score).abs() < 4.0 * 16.0 / games.sqrt());
+    }
+}
+
+#[test]
+fn perfect_play_is_worth_the_value_of_the_game_and_cannot_be_exploited() {
+    let opened = folded();
+    let wanted = Expected { win: 0.0, draw: 0.0, loss: 1.0, score: -8.0 };
+    assert!(close(&opened.result(3, 3), &wanted));
+    for side in Side::ALL {
+        let lost = exploitability(&opened.play(), opened.policy(3), side);
+        assert_eq!((lost.outcome_lost, lost.score_lost), (0.0, 0.0));
+    }
+}
+
+#[test]
+fn a_best_response_never_does_worse_than_anyone() {
+    let opened = folded();
+    let play = opened.play();
+    for place in 0..4 {
+        let policy = opened.policy(place);
+        for side in Side::ALL {
+            let responder = side.other();
+            let score = play.best_response(policy, responder, Aim::Score);
+            let outcome = play.best_response(policy, responder, Aim::Outcome);
+            for other in 0..4 {
+                let other = opened.policy(other);
+                let values = match responder {
+                    Side::First => play.games(other, policy),
+                    Side::Second => play.games(policy, other),
+                };
+                for (at, value) in values.iter().enumerate() {
+                    let own = if responder == Side::First { *value } else { value.reversed() };
+                    assert!(score.values[at] >= own.score - 1e-9);
+                    assert!(outcome.values[at] >= own.outcome() - 1e-9);
+                }
+            }
+            // It keeps its word: played as a policy it reaches what it promises.
+            let mut played = vec![0.0; opened.unfolded.edges()];
+            score.choices.iter().filter(|&&edge| edge != u32::MAX).for_each(|&edge| {
+                played[edge as usize] = 1.0;
+            });
+            let games = match responder {
+                Side::First => play.games(&played, policy),
+                Side::Second => play.games(policy, &played),
+            };
+            for (at, value) in games.iter().enumerate() {
+                let own = if responder == Side::First { value.score } else { -value.score };
+                assert!((own - score.values[at]).abs() < 1e-9);
+            }
+        }
+    }
+}
+
+#[test]
+fn games_end_somewhere_and_openings_are_distributions() {
+    let opened = folded();
+    let play = opened.play();
+    let visits = play.visits(opened.policy(0), opened.policy(1), &play.start());
+    let ends = (0..opened.unfolded.positions())
+        .filter(|&at| opened.unfolded.edges_of(at).is_empty())
+        .map(|at| visits[at])
+        .sum::<f64>();
+    assert!((ends - 1.0).abs() < 1e-12, "{ends}");
+    // How often an end is met is what games come to.
+    let won: f64 = (0..opened.unfolded.positions())
+        .filter(|&at| opened.unfolded.edges_of(at).is_empty())
+        .map(|at| {
+            let value = opened.unfolded.value(&opened.solved, at);
+            let own = f64::from(value.score_lower.0);
+            visits[at] * if opened.unfolded.side(at) == Side::First { own } else { -own }
+        })
+        .sum();
+    assert!((won - opened.result(0, 1).score).abs() < 1e-9);
+    for plies in [0, 1, 4, 30] {
+        let from = play.after_random_plies(plies);
+        assert!((from.iter().map(|(_, p)| p).sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+    assert_eq!(play.after_random_plies(0), play.start());
+    assert_eq!(play.after_random_plies(2).len(), 12);
+    // Random openings of any length change nothing for two random players.
+    let random = play.games(opened.policy(0), opened.policy(0));
+    let start = mean_of(&random, &play.start());
+    for plies in [3, 8, 30] {
+        assert!(close(&mean_of(&random, &play.after_random_plies(plies)), &start));
+    }
+}
+
+#[test]
+fn reports_of_games_agree_with_themselves() {
+    let opened = folded();
+    let played: Vec<Played<'_>> = POLICIES
+        .iter()
+        .zip(&opened.answers)
+        .map(|(name, answers)| Played {
+            name,
+            probabilities: &answers.probabilities,
+            values: &answers.values,
+        })
+        .collect();
+    let report = games(&opened.game, &opened.graph, &opened.play(), &played, 3);
+    for (place, policy) in report.policies.iter().enumerate() {
+        assert!(close(&policy.against_random.first, &report.table[place][0]));
+        assert!(close(&policy.against_random.second, &report.table[0][place].reversed()));
+        assert!(close(&policy.against_perfect.first, &report.table[place][3]));
+        // What is given away move by move is what a game against perfect moves comes to.
+        let perfect = &policy.mistakes[2];
+        let (first, second) = (&policy.against_perfect.first, &policy.against_perfect.second);
+        let lost = (-8.0 - first.score + 8.0 - second.score) / 2.0;
+        assert!((perfect.score_lost - lost).abs() < 1e-9, "{perfect:?} {lost}");
+        for mistake in &policy.costliest {
+            assert!(mistake.outcome_lost > 0.0 || mistake.score_lost > 0.0);
+            let sum: f64 = mistake.moves.iter().map(|facts| facts.probability).sum();
+            assert!((sum - 1.0).abs() < 1e-12);
+            assert!(mistake.moves.iter().any(|facts| facts.best && facts.probability < 1.0));
+        }
+        for line in [&policy.beating_lines.first, &policy.beating_lines.second] {
+            let line = line.as_ref().unwrap();
+            check_line(&opened.game, line.moves.iter().map(String::as_str), |end| {
+                let score = opened.game.final_score(&end.state, Empties::Uncounted).0;
+                let own = opened.game.side_name(end.side) == line.policy_plays;
+                assert_eq!(if own { score } else { -score }, line.score);
+            });
+            assert!(line.score <= line.score_possible);
+        }
+    }
+    let perfect = &report.policies[3];
+    assert!(perfect.own_lines.is_expert() && perfect.own_lines.is_champion());
+    assert!(perfect.costliest.is_empty());
+    let consistency = perfect.consistency.unwrap();
+    assert_eq!((consistency.gap, consistency.agreement), (0.0, 1.0));
+    let random = &report.policies[0];
+    assert!(random.consistency.is_none() && !random.own_lines.is_champion());
+    assert_eq!(random.own_lines.positions, random.own_lines.all_positions);
+    assert_eq!(random.own_lines.all_positions, 56_621);
+}
+
+/// Plays a line of moves by their names and looks at its end.
+fn check_line<'a>(
+    game: &Othello<u64>,
+    names: impl Iterator<Item = &'a str>,
+    check: impl Fn(&Position<Board>),
+) {
+    let mut position = game.start();
+    for name in names {
+        let actions: Vec<Action> = game.actions(&position.state);
+        let of_name = |action: &&Action| game.action_name(position.side, **action) == name;
+        let action = *actions.iter().find(of_name).unwrap();
+        position = game.advance(&position, action);
+    }
+    assert!(game.is_terminal(&position.state));
+    check(&position);
+}
