@@ -16,6 +16,7 @@
 //! * [`solve`]: value iteration and verification, on graphs;
 //! * [`policy`]: what chooses moves;
 //! * [`evaluate`]: policies measured on solved tables;
+//! * [`export`]: positions for other programs to answer;
 //! * [`render`]: reports and boards as text;
 //! * [`progress`]: how long work tells that it goes on;
 //! * [`cli`]: the commands of `solver`.
@@ -24,6 +25,7 @@
 
 pub mod cli;
 pub mod evaluate;
+pub mod export;
 pub mod game;
 pub mod graph;
 pub mod policy;

@@ -26,6 +26,7 @@ fn conforms<G: Game>(game: &G, states: &HashSet<G::State>) {
         symmetries_conform(game, state);
         swapping_conforms(game, state);
         notation_conforms(game, state);
+        planes_conform(game, state);
     }
     keys_conform(game, states);
 }
@@ -119,6 +120,25 @@ fn notation_conforms<G: Game>(game: &G, state: &G::State) {
         let after_diagram =
             format!("{}\n{} to move", game.diagram(&position), game.side_name(side));
         assert_eq!(game.parse_position(&after_diagram, &game.start()), Ok(position));
+    }
+}
+
+/// Planes tell the state, and planes that are none are refused.
+fn planes_conform<G: Game>(game: &G, state: &G::State) {
+    let planes = game.planes();
+    let (rows, columns) = game.spec().shape();
+    let mut numbers = vec![9; planes.count() * rows * columns];
+    game.write_planes(state, &mut numbers);
+    assert_eq!(game.read_planes(&numbers), Some(*state), "{numbers:?}");
+    assert_eq!(planes.names().len(), planes.count());
+    assert_eq!(game.read_planes(&numbers[1..]), None, "one number too few for {state:?}");
+    // Nothing stands twice on one square, or is there but in part.
+    let taken = numbers.iter().take(rows * columns).position(|&n| n == 1);
+    let Some(square) = taken else { return };
+    for (plane, number) in [(planes.pieces.len(), 1), (0, 2)] {
+        let mut wrong = numbers.clone();
+        wrong[plane * rows * columns + square] = number;
+        assert_eq!(game.read_planes(&wrong), None, "{wrong:?}");
     }
 }
 

@@ -14,7 +14,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ("solve", &["game", "graph", "table", "progress"]),
     ("policy", &["game"]),
     ("evaluate", &["game", "graph", "solve", "policy", "table", "progress"]),
-    ("export", &["game", "graph", "solve", "table"]),
+    ("export", &["game", "graph", "solve", "table", "progress"]),
     ("learn", &["game", "policy", "evaluate", "export"]),
     ("render", &["evaluate", "game"]),
     ("serve", ALL_BUT_CLI),

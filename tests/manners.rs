@@ -13,7 +13,7 @@ use serde_json::Value;
 const START: &str = "-----OX--XO----- X;";
 
 /// Every command, in an order in which each finds what it needs.
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 12] = [
     &["enumerate", "--size", "4"],
     &["value-iterate"],
     &["value-iterate", "--discount", "0.9"],
@@ -22,6 +22,7 @@ const COMMANDS: [&[&str]; 11] = [
     &["verify"],
     &["perft", "--size", "4", "--depth", "6"],
     &["report", "--size", "4"],
+    &["export", "--states", "othello-4x4"],
     &["completions", "fish"],
     &["man"],
     &["--help"],
@@ -76,7 +77,7 @@ fn json_of_every_command_has_what_a_reader_needs() {
     let mut of_manifest: Vec<&str> = of_manifest.iter().map(String::as_str).collect();
     of_manifest.extend(["/table", "/directory", "/bytes", "/reused"]);
     of_manifest.push("/manifest/conventions/perspective");
-    let expected: [&[&str]; 8] = [
+    let expected: [&[&str]; 9] = [
         &of_manifest,
         &["/table", "/perspective", "/solution/roots/0/score", "/solution/sweeps/0/residual"],
         &["/table", "/perspective", "/discounted/roots/0", "/discounted/discount"],
@@ -96,6 +97,7 @@ fn json_of_every_command_has_what_a_reader_needs() {
         &["/table", "/states", "/edges", "/proven", "/solved"],
         &["/game", "/root", "/perft/5"],
         &[],
+        &["/table", "/directory", "/positions", "/actions", "/planes/1", "/bytes", "/reused"],
     ];
     for (args, fields) in COMMANDS.iter().zip(expected) {
         let json = tables.json(args);
@@ -157,6 +159,8 @@ fn bad_input_is_one_line_and_changes_nothing() {
         (&["value-iterate", table, "--discount", "1.5"], "discount 1.5"),
         (&["value-iterate", table, "--discount", "0"], "discount 0"),
         (&["value-iterate", short, "--discount", "0.9"], "frontier"),
+        (&["export", "--states", "nowhere"], "nowhere"),
+        (&["report", "--policy", "predictions:nowhere"], "nowhere"),
     ];
     let list = || {
         let entries = fs::read_dir(tables.root()).unwrap();

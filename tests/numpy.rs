@@ -109,6 +109,29 @@ fn numpy_derives_every_value_of_games_with_cycles() {
 }
 
 #[test]
+fn numpy_predicts_what_is_exported() {
+    if !numpy_is_there() {
+        return;
+    }
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    tables.ok(&["export", "--states", "-q"]);
+    let states = tables.place("othello-4x4-states");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/predictions.py");
+    let output = Command::new("python3").arg(example).arg(&states).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let policy = format!("predictions:{}", states.display());
+    let args = ["report", "--table", "othello-4x4", "--policy", &policy, "--policy", "random"];
+    let report = tables.json(&args);
+    let kept = |at: usize| {
+        let figures = &report["policies"][at]["total"]["decisive_outcome"];
+        figures["optimal_by_outcome"].as_f64().unwrap()
+    };
+    // Corners are worth having: better than chance, and no more than a rule of thumb.
+    assert!(kept(0) > kept(1) + 0.02 && kept(0) < 0.8, "{} {}", kept(0), kept(1));
+}
+
+#[test]
 fn numpy_contradicts_a_forged_table() {
     if !numpy_is_there() {
         return;

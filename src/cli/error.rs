@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
+use crate::export::ExportError;
 use crate::game::{NotationError, SpecError};
 use crate::graph::GraphError;
 use crate::solve::SweepError;
@@ -53,6 +54,7 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
             || cause.is::<SpecError>()
             || cause.downcast_ref::<TableError>().is_some_and(TableError::is_bad_input)
             || cause.downcast_ref::<GraphError>().is_some_and(GraphError::is_bad_input)
+            || cause.downcast_ref::<ExportError>().is_some_and(ExportError::is_bad_input)
             || cause.downcast_ref::<SweepError>().is_some_and(SweepError::is_bad_input)
     })
 }

@@ -74,7 +74,7 @@ pub(super) fn free_memory() -> Option<f64> {
 }
 
 /// The room on the disk that holds `dir` or its nearest parent.
-fn free_disk(dir: &Path) -> Option<f64> {
+pub(super) fn free_disk(dir: &Path) -> Option<f64> {
     let there = std::path::absolute(dir).ok()?;
     let there = there.ancestors().find_map(|parent| parent.canonicalize().ok())?;
     let disks = sysinfo::Disks::new_with_refreshed_list().ok()?;

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::error::UserError;
 use super::guard;
 use super::played::{unfold, unfolded_bytes};
-use super::report::{Asked, failed, opened, unsolved};
+use super::report::{Asked, Timeout, failed, opened, unsolved};
 use crate::evaluate::{
     BothSides, Gathered, LayeredRows, Match, Opening, Orienting, Piece, Play, build, mean_of,
     measure,
@@ -28,6 +28,8 @@ pub(super) struct Args {
     first: String,
     /// The policy it plays against
     second: String,
+    #[command(flatten)]
+    timeout: Timeout,
     /// An Othello board, rows x columns, each 4 to 8 [default: 4]
     #[arg(long, value_name = "SIZE", conflicts_with = "table")]
     size: Option<String>,
@@ -45,6 +47,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let asked = Asked {
         policies: &[args.first.clone(), args.second.clone()],
+        timeout: &args.timeout,
         table: args.table.as_deref(),
         game: None,
         size: args.size.as_deref(),

@@ -9,6 +9,7 @@ mod context;
 mod counts;
 mod enumerate;
 mod error;
+mod export;
 mod guard;
 mod info;
 mod matches;
@@ -77,6 +78,7 @@ enum Command {
     ValueIterate(value_iterate::Args),
     Query(query::Args),
     Report(report::Args),
+    Export(export::Args),
     Match(matches::Args),
     Verify(verify::Args),
     Info(info::Args),
@@ -109,6 +111,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::ValueIterate(args) => value_iterate::run(args, &mut context),
         Command::Query(args) => query::run(args, &mut context),
         Command::Report(args) => report::run(args, &mut context),
+        Command::Export(args) => export::run(args, &mut context),
         Command::Match(args) => matches::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),
         Command::Info(args) => info::run(args, &mut context),

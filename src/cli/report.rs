@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use super::context::Context;
 use super::enumerate::{make, make_cyclic, spec};
@@ -41,10 +42,13 @@ pub(super) struct Args {
     table: Option<String>,
     /// A policy to measure; may be repeated: random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N,
     /// alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect, and in Othello weights, weights:FILE,
-    /// n-hand-custom:N[:FILE], minimax:N:FILE, alphabeta:N:FILE, onnx:FILE [default: random, greedy, weights in
-    /// Othello, perfect]
+    /// n-hand-custom:N[:FILE], minimax:N:FILE, alphabeta:N:FILE and onnx:FILE; predictions:DIR for
+    /// predictions of the positions of 'solver export --states', and 'exec:COMMAND' for a program that is
+    /// asked [default: random, greedy, weights in Othello, perfect]
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,
+    #[command(flatten)]
+    timeout: Timeout,
     /// For which positions to show the figures by discs (in shogi by plies from the root): all, those
     /// whose moves differ in result, those whose moves differ in score (Othello), or none [default:
     /// all of these]
@@ -93,6 +97,7 @@ enum ByDiscs {
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let asked = Asked {
         policies: &args.policy,
+        timeout: &args.timeout,
         table: args.table.as_deref(),
         game: args.game.as_deref(),
         size: args.size.as_deref(),
@@ -129,9 +134,28 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
+/// How long programs may take.
+#[derive(Debug, clap::Args)]
+pub(super) struct Timeout {
+    /// How long an answer of a program may take, if a policy is one
+    #[arg(long, value_name = "SECONDS", default_value_t = PolicySpec::LIMIT.as_secs_f64())]
+    policy_timeout: f64,
+}
+
+impl Timeout {
+    fn limit(&self) -> Result<Duration, UserError> {
+        let seconds = self.policy_timeout;
+        let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero());
+        limit.ok_or_else(|| {
+            UserError::new(format!("--policy-timeout {seconds}: give a number of seconds above 0"))
+        })
+    }
+}
+
 /// What a person asks of a solved table: policies, and where.
 pub(super) struct Asked<'a> {
     pub policies: &'a [String],
+    pub timeout: &'a Timeout,
     pub table: Option<&'a str>,
     pub game: Option<&'a str>,
     pub size: Option<&'a str>,
@@ -153,7 +177,9 @@ fn opened_for(
     context: &mut Context,
     check: impl Fn(GameSpec) -> Result<(), UserError>,
 ) -> anyhow::Result<(Table, GameSpec, Vec<PolicySpec>)> {
-    let named = asked.policies.iter().map(|name| name.parse().map_err(UserError::from_error));
+    let limit = asked.timeout.limit()?;
+    let parse = |name: &String| name.parse().map(|spec: PolicySpec| spec.within(limit));
+    let named = asked.policies.iter().map(|name| parse(name).map_err(UserError::from_error));
     let named = named.collect::<Result<Vec<PolicySpec>, _>>()?;
     let opened = asked.table.map(|name| context.store.open(name)).transpose()?;
     let spec = match &opened {

@@ -53,10 +53,10 @@ pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, ValueFigures};
 
 use crate::game::{Cyclic, Layered};
-use crate::policy::{self, PolicyError, PolicySpec, PolicySpecError};
+use crate::policy::{self, PolicyError, PolicySpec};
 
-/// Makes the player that is meant for a game; reads the file of weights or the model
-/// if one is named.
+/// Makes the player that is meant for a game; reads the files and starts the program that are named.
+/// The error is one line that says which of them is at fault.
 pub fn build<G: Layered>(spec: &PolicySpec, game: &G) -> Result<Player<'static, G>, PolicyError> {
     Ok(match policy::of_layered(spec, game)? {
         Some(policy) => Player::Policy(policy),
@@ -68,7 +68,7 @@ pub fn build<G: Layered>(spec: &PolicySpec, game: &G) -> Result<Player<'static, 
 pub fn build_cyclic<G: Cyclic>(
     spec: &PolicySpec,
     game: &G,
-) -> Result<Player<'static, G>, PolicySpecError> {
+) -> Result<Player<'static, G>, PolicyError> {
     Ok(match policy::of_cyclic(spec, game)? {
         Some(policy) => Player::Policy(policy),
         None => Player::Perfect,

@@ -18,6 +18,7 @@ mod cyclic;
 mod layered;
 pub mod othello;
 pub mod perft;
+mod planes;
 pub mod shogi;
 mod spec;
 pub mod symmetry;
@@ -28,6 +29,7 @@ use std::hash::Hash;
 
 pub use cyclic::{Cyclic, End, Repetition};
 pub use layered::Layered;
+pub use planes::Planes;
 pub use spec::{GameSpec, GameVisitor, SpecError, with_variant};
 pub use symmetry::{Group, Orientations, Symmetry};
 pub use types::{Action, Empties, Outcome, Position, Score, Side};
@@ -162,6 +164,17 @@ pub trait Game: Send + Sync {
 
     /// Unpacks a key; `None` if no state has it.
     fn state(&self, key: Self::Key) -> Option<Self::State>;
+
+    /// What the planes of [`Game::write_planes`] are.
+    fn planes(&self) -> Planes;
+
+    /// Writes a state as planes, as its mover sees it: number `row * columns + column` of plane `p` is
+    /// `out[p * rows * columns + row * columns + column]`. `out` has room for all planes and nothing
+    /// else; all of it is written.
+    fn write_planes(&self, state: &Self::State, out: &mut [u8]);
+
+    /// The state that has these planes; `None` if none has.
+    fn read_planes(&self, planes: &[u8]) -> Option<Self::State>;
 
     /// The image of a state under a symmetry of [`Game::group`].
     fn transform(&self, state: &Self::State, symmetry: Symmetry) -> Self::State;

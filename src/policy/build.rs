@@ -1,8 +1,8 @@
 //! From a specification to a policy.
 
 use super::{
-    AlphaBeta, ByRule, Evaluation, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves,
-    Policy, PolicyError, PolicySpec, PolicySpecError, Random, Rule, Weights,
+    AlphaBeta, ByRule, Evaluation, Exec, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves,
+    Policy, PolicyError, PolicySpec, Predictions, Random, Rule, Weights,
 };
 use crate::game::{Cyclic, Game, Layered};
 
@@ -14,17 +14,17 @@ pub fn of_layered<G: Layered>(
     game: &G,
 ) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
     let weights = match spec.weights_file() {
-        Some(path) => {
-            let weights = Weights::read(game.spec(), path);
-            weights.map_err(|error| PolicyError::new(error.to_string()))?
-        }
+        Some(path) => Weights::read(game.spec(), path)?,
         None => Weights::of_board(game.spec()),
     };
     Ok(match spec {
         PolicySpec::Weights | PolicySpec::WeightsFile(_) => by_rule(weights),
         PolicySpec::NHandCustom(plies, _) => by_rule(Lines::new(spec.to_string(), *plies, weights)),
         PolicySpec::Onnx(onnx) => Some(onnx.load(game)?),
-        _ => of_any(spec, weights),
+        _ => match of_outside(spec, game)? {
+            Some(policy) => Some(policy),
+            None => of_any(spec, weights),
+        },
     })
 }
 
@@ -32,9 +32,24 @@ pub fn of_layered<G: Layered>(
 pub fn of_cyclic<G: Cyclic>(
     spec: &PolicySpec,
     game: &G,
-) -> Result<Option<Box<dyn Policy<G>>>, PolicySpecError> {
+) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
     spec.check(game.spec())?;
-    Ok(of_any(spec, Material))
+    Ok(match of_outside(spec, game)? {
+        Some(policy) => Some(policy),
+        None => of_any(spec, Material),
+    })
+}
+
+/// What asks files or a program.
+fn of_outside<G: Game>(
+    spec: &PolicySpec,
+    game: &G,
+) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
+    Ok(match spec {
+        PolicySpec::Predictions(dir) => Some(Box::new(Predictions::read(game, dir)?)),
+        PolicySpec::Exec { command, limit } => Some(Box::new(Exec::start(game, command, *limit)?)),
+        _ => None,
+    })
 }
 
 /// What goes by nothing but the rules, which every game has; searches look for what `evaluation`
@@ -61,6 +76,8 @@ fn of_any<G: Game>(
         | PolicySpec::WeightsFile(_)
         | PolicySpec::NHandCustom(..)
         | PolicySpec::Onnx(_)
+        | PolicySpec::Predictions(_)
+        | PolicySpec::Exec { .. }
         | PolicySpec::Perfect => None,
     }
 }

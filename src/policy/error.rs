@@ -1,5 +1,7 @@
 //! What can be wrong with a policy that comes from outside.
 
+use super::{PolicySpecError, WeightsError};
+
 /// A policy that cannot answer, or whose answer makes no sense; one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
@@ -11,5 +13,17 @@ impl PolicyError {
     /// What is wrong, where, and what would be right.
     pub fn new(what: impl Into<String>) -> PolicyError {
         PolicyError { what: what.into() }
+    }
+}
+
+impl From<WeightsError> for PolicyError {
+    fn from(error: WeightsError) -> PolicyError {
+        PolicyError::new(error.to_string())
+    }
+}
+
+impl From<PolicySpecError> for PolicyError {
+    fn from(error: PolicySpecError) -> PolicyError {
+        PolicyError::new(error.to_string())
     }
 }

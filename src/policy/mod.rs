@@ -14,6 +14,7 @@
 //! * [`MonteCarlo`] and [`Mcts`] play on at random, from a seed, so that they too are fixed;
 //! * `Onnx` (with the feature of that name) is a network in an ONNX file, for which [`encode`] lays
 //!   out positions; [`OnnxSpec`] says how it is read;
+//! * [`Predictions`] and [`Exec`] ask files and programs;
 //! * [`PolicySpec`] is what a person writes for a policy; [`of_layered`] and [`of_cyclic`] make it.
 //!   The perfect policy needs a solved table, so it belongs to [`evaluate`](crate::evaluate).
 //!
@@ -33,6 +34,7 @@ mod montecarlo;
 #[cfg(feature = "onnx")]
 mod onnx;
 mod onnx_spec;
+mod outside;
 mod random;
 #[cfg(test)]
 mod sample;
@@ -52,6 +54,7 @@ pub use montecarlo::MonteCarlo;
 #[cfg(feature = "onnx")]
 pub use onnx::Onnx;
 pub use onnx_spec::{Choice, Head, OnnxSpec, Softmax, ValueRange};
+pub use outside::{Exec, PROTOCOL, PROTOCOL_VERSION, Predictions};
 pub use random::Random;
 pub use search::{AlphaBeta, Minimax};
 pub use spec::{PolicySpec, PolicySpecError};

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 
 use super::onnx_spec::OnnxSpec;
 use crate::game::GameSpec;
@@ -48,6 +49,15 @@ pub enum PolicySpec {
     Onnx(OnnxSpec),
     /// The best moves of a solved table.
     Perfect,
+    /// [`Predictions`](super::Predictions) in a directory.
+    Predictions(PathBuf),
+    /// [`Exec`](super::Exec): a program.
+    Exec {
+        /// The command line.
+        command: String,
+        /// How long each of its answers may take; not part of the text form.
+        limit: Duration,
+    },
 }
 
 /// How far ahead a policy may read: plies, or turns of one player.
@@ -59,11 +69,21 @@ impl PolicySpec {
     /// What can be written, for help and messages.
     pub const KNOWN: &'static str = "random, greedy, weights, weights:FILE, n-hand:N, \
         n-hand-custom:N[:FILE], n-least:N, n-most:N, minimax:N[:FILE], alphabeta:N[:FILE], \
-        montecarlo:N[:SEED], mcts:N[:SEED], onnx:FILE, perfect";
+        montecarlo:N[:SEED], mcts:N[:SEED], onnx:FILE, predictions:DIR, exec:COMMAND, perfect";
 
     /// What of it is for every game.
     const EVERYWHERE: &'static str = "random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N, \
         alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect";
+    /// How long an answer of a program may take unless something else is asked for.
+    pub const LIMIT: Duration = Duration::from_secs(60);
+
+    /// The same policy, whose answers may take `limit` each if it is a program.
+    pub fn within(self, limit: Duration) -> PolicySpec {
+        match self {
+            PolicySpec::Exec { command, .. } => PolicySpec::Exec { command, limit },
+            other => other,
+        }
+    }
 
     /// What is measured on a game unless something else is asked for.
     pub fn defaults(game: GameSpec) -> Vec<PolicySpec> {
@@ -127,6 +147,8 @@ impl fmt::Display for PolicySpec {
             PolicySpec::Mcts { simulations, seed } => played(f, "mcts", *simulations, *seed),
             PolicySpec::Onnx(onnx) => write!(f, "onnx:{onnx}"),
             PolicySpec::Perfect => f.write_str("perfect"),
+            PolicySpec::Predictions(dir) => write!(f, "predictions:{}", dir.display()),
+            PolicySpec::Exec { command, .. } => write!(f, "exec:{command}"),
         }
     }
 }
@@ -168,6 +190,29 @@ impl FromStr for PolicySpec {
             ("onnx", Some(model)) => {
                 PolicySpec::Onnx(OnnxSpec::read(model).map_err(PolicySpecError)?)
             }
+            ("predictions", Some(dir)) => match dir {
+                "" => {
+                    return Err(PolicySpecError(format!(
+                        "policy '{text}' names no directory; write predictions:DIR"
+                    )));
+                }
+                dir => PolicySpec::Predictions(PathBuf::from(dir)),
+            },
+            ("exec", Some(command)) => match shlex::split(command) {
+                Some(words) if !words.is_empty() => {
+                    PolicySpec::Exec { command: command.to_string(), limit: PolicySpec::LIMIT }
+                }
+                Some(_) => {
+                    return Err(PolicySpecError(format!(
+                        "policy '{text}' names no program; write exec:COMMAND"
+                    )));
+                }
+                None => {
+                    return Err(PolicySpecError(format!(
+                        "policy '{text}' has a quote that is not closed, or ends in a backslash"
+                    )));
+                }
+            },
             _ => return Err(PolicySpecError::unknown(text)),
         })
     }
@@ -290,6 +335,8 @@ mod tests {
             "mcts:1:18446744073709551615",
             "onnx:m?.onnx?pass=no",
             "perfect",
+            "predictions:a:b",
+            "exec:python 'my policy.py' a:b",
         ];
         for text in all {
             assert_eq!(text.parse::<PolicySpec>().unwrap().to_string(), text);
@@ -376,5 +423,16 @@ mod tests {
         let checked = onnx.check("othello-4x4".parse().unwrap()).map_err(|e| e.to_string());
         let absent = format!("policy 'onnx:m.onnx': {}", OnnxSpec::NOT_BUILT_IN);
         assert_eq!(checked, if cfg!(feature = "onnx") { Ok(()) } else { Err(absent) });
+        let wrong = [
+            ("weights:", "names no file"),
+            ("predictions:", "names no directory"),
+            ("exec:", "names no program"),
+            ("exec: ", "names no program"),
+            ("exec:python 'my policy.py", "not closed"),
+        ];
+        for (text, what) in wrong {
+            let message = text.parse::<PolicySpec>().unwrap_err().to_string();
+            assert!(message.contains(what), "{message}");
+        }
     }
 }

@@ -24,11 +24,11 @@ pub use manifest::{
     ArrayEntry, Counts, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest, RootValue,
     Solution, SweepRecord, Tally,
 };
-pub use npy::{Array, Element, HEADER_BYTES, crc32, shape_of};
+pub use npy::{Array, Element, HEADER_BYTES, Stream, crc32, shape_of};
 pub use scratch::Scratch;
 pub use store::{Lock, Store};
 
-use error::IoContext;
+pub(crate) use error::IoContext;
 use rayon::prelude::*;
 
 #[cfg(target_endian = "big")]
@@ -238,7 +238,8 @@ fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), TableError> {
     write_atomically(&dir.join("manifest.json"), manifest.to_text().as_bytes())
 }
 
-fn sync_dir(dir: &Path) -> Result<(), TableError> {
+/// Waits for the disk to have the names of a directory's files.
+pub(crate) fn sync_dir(dir: &Path) -> Result<(), TableError> {
     let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
     // Directories cannot be opened on every system; there the rename alone must do.
     match fs::File::open(dir) {

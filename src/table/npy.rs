@@ -146,7 +146,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
 
 /// An array being appended to; its header is written by [`Stream::seal`].
 #[derive(Debug)]
-pub(super) struct Stream {
+pub struct Stream {
     path: PathBuf,
     file: File,
     bytes: u64,
@@ -154,6 +154,11 @@ pub(super) struct Stream {
 }
 
 impl Stream {
+    /// Begins a file anew.
+    pub fn create(path: &Path) -> Result<Stream, TableError> {
+        Stream::open(path, 0, 0)
+    }
+
     /// Opens the file with `bytes` of payload already in it (their checksum being `crc`); what lies
     /// behind them is cut off.
     pub(super) fn open(path: &Path, bytes: u64, crc: u32) -> Result<Stream, TableError> {
@@ -174,7 +179,8 @@ impl Stream {
         Ok(Stream { path: path.to_path_buf(), file, bytes, crc })
     }
 
-    pub(super) fn append(&mut self, payload: &[u8]) -> Result<(), TableError> {
+    /// Adds bytes behind those that are there.
+    pub fn append(&mut self, payload: &[u8]) -> Result<(), TableError> {
         self.file.write_all(payload).at("write", &self.path)?;
         self.crc.combine(&crc32fast::Hasher::new_with_initial_len(
             crc32(payload),
@@ -184,11 +190,13 @@ impl Stream {
         Ok(())
     }
 
-    pub(super) fn len_bytes(&self) -> u64 {
+    /// How many bytes of payload there are.
+    pub fn len_bytes(&self) -> u64 {
         self.bytes
     }
 
-    pub(super) fn checksum(&self) -> u32 {
+    /// The CRC-32 of the payload.
+    pub fn checksum(&self) -> u32 {
         self.crc.clone().finalize()
     }
 
@@ -198,12 +206,14 @@ impl Stream {
         Ok(Syncer { path: self.path.clone(), file })
     }
 
-    /// Writes the header; the file is then a whole `.npy`.
-    pub(super) fn seal(&mut self, descr: &str, shape: &[u64]) -> Result<(), TableError> {
+    /// Writes the header and waits for the disk; the file is then a whole `.npy`. That the shape is
+    /// that of the payload is up to the caller. Gives the header.
+    pub fn seal(&mut self, descr: &str, shape: &[u64]) -> Result<Vec<u8>, TableError> {
         let header = header(&self.path, descr, shape)?;
         self.file.seek(SeekFrom::Start(0)).at("write", &self.path)?;
         self.file.write_all(&header).at("write", &self.path)?;
-        self.file.sync_data().at("write", &self.path)
+        self.file.sync_data().at("write", &self.path)?;
+        Ok(header)
     }
 }
 

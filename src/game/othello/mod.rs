@@ -14,7 +14,7 @@ mod notation;
 use super::symmetry::map_square;
 use super::{
     Action, Canonical, Empties, Game, GameSpec, Group, Layered, Mobility, NotationError, Outcome,
-    Position, Score, Side, StateKey, Symmetry, WideKey,
+    Planes, Position, Score, Side, StateKey, Symmetry, WideKey,
 };
 use canonical::Images;
 use moves::Lines;
@@ -259,6 +259,33 @@ impl<K: OthelloKey> Game for Othello<K> {
             return None;
         }
         Some(Board { mover: self.unpack(mover), opponent: self.unpack(opponent) })
+    }
+
+    fn planes(&self) -> Planes {
+        Planes { pieces: vec!["disc"], held: vec![] }
+    }
+
+    fn write_planes(&self, state: &Board, out: &mut [u8]) {
+        for (plane, grid) in [state.mover, state.opponent].into_iter().enumerate() {
+            let packed = self.pack(grid);
+            let plane = &mut out[plane * self.square_count()..][..self.square_count()];
+            for (square, number) in plane.iter_mut().enumerate() {
+                *number = (packed >> square & 1) as u8;
+            }
+        }
+    }
+
+    fn read_planes(&self, planes: &[u8]) -> Option<Board> {
+        let (mover, opponent) = planes.split_at_checked(self.square_count())?;
+        if opponent.len() != mover.len() || planes.iter().any(|&number| number > 1) {
+            return None;
+        }
+        let grid = |plane: &[u8]| {
+            let bits = plane.iter().enumerate().map(|(square, &disc)| u64::from(disc) << square);
+            self.unpack(bits.fold(0, |all, bit| all | bit))
+        };
+        let state = Board { mover: grid(mover), opponent: grid(opponent) };
+        (state.mover & state.opponent == 0).then_some(state)
     }
 
     fn transform(&self, state: &Board, symmetry: Symmetry) -> Board {

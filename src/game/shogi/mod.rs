@@ -12,6 +12,7 @@ mod board;
 mod keys;
 mod moves;
 mod notation;
+mod planes;
 mod ranking;
 mod reading;
 mod unmoves;
@@ -25,8 +26,8 @@ pub use variant::{
 };
 
 use super::{
-    Action, Canonical, Cyclic, End, Game, GameSpec, Group, NotationError, Outcome, Position,
-    Repetition, Side, Symmetry,
+    Action, Canonical, Cyclic, End, Game, GameSpec, Group, NotationError, Outcome, Planes,
+    Position, Repetition, Side, Symmetry,
 };
 use keys::Packing;
 use moves::{Move, Moves};
@@ -192,6 +193,20 @@ impl<K: ShogiKey> Game for Shogi<K> {
 
     fn state(&self, key: K) -> Option<Board> {
         self.packing.unpack(key).map(|(board, _)| board)
+    }
+
+    fn planes(&self) -> Planes {
+        planes::of(&self.variant)
+    }
+
+    fn write_planes(&self, state: &Board, out: &mut [u8]) {
+        planes::write(&self.variant, state, out);
+    }
+
+    fn read_planes(&self, planes: &[u8]) -> Option<Board> {
+        let board = planes::read(&self.variant, planes)?;
+        // A board that does not survive its key has more pieces than there are, or fewer kings.
+        (self.state(self.key(&board)) == Some(board)).then_some(board)
     }
 
     fn transform(&self, state: &Board, symmetry: Symmetry) -> Board {

@@ -1,0 +1,160 @@
+//! `solver export`: what other programs are given of a table.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::context::Context;
+use super::error::UserError;
+use super::guard::free_disk;
+use super::position::{is_folded, spec_of};
+use crate::export::{
+    CyclicPositions, Exported, LayeredPositions, Positions, RankedPositions, StatesOf, bytes_of,
+    write_states,
+};
+use crate::game::{Cyclic, Game, GameVisitor, Layered};
+use crate::graph::{Graph, Ranked};
+use crate::render::number::{bytes, thousands};
+use crate::table::Table;
+
+/// Write every position in which a policy is asked, for programs that answer them all at once
+///
+/// The directory gets planes.npy, legal.npy, side.npy, row.npy, positions.txt and states.json, which
+/// says what is in them. Write logits.npy, probabilities.npy, actions.npy or scores.npy beside them, a
+/// row for each position, and measure them with 'solver report --policy predictions:DIR'.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A table's name or directory [default: the one enumerated last]
+    table: Option<String>,
+    /// Write the positions in which a move is to be chosen
+    #[arg(long, required = true)]
+    states: bool,
+    /// Where to write [default: TABLE-states beside the table, TABLE-states-canonical for those]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Which positions
+    #[arg(long, value_enum, default_value = "all")]
+    states_of: Which,
+    /// Begin even if it is not expected to fit on the disk
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Which {
+    /// Every orientation in which a row occurs, as reports ask for them
+    All,
+    /// One for each row, as reports ask with --canonical
+    Canonical,
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    table: &'a str,
+    directory: String,
+    reused: bool,
+    bytes: u64,
+    positions: u64,
+    actions: u64,
+    planes: &'a [String],
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    // Positions are all there is to export so far, and clap has seen that they are asked for.
+    debug_assert!(args.states);
+    let name = match &args.table {
+        Some(name) => name.clone(),
+        None => context.store.latest()?,
+    };
+    let table = context.store.open(&name)?;
+    let of = match args.states_of {
+        Which::All => StatesOf::All,
+        Which::Canonical => StatesOf::Canonical,
+    };
+    let place = args.out.unwrap_or_else(|| {
+        let suffix = match of {
+            StatesOf::All => "states",
+            StatesOf::Canonical => "states-canonical",
+        };
+        table.dir().with_file_name(format!("{}-{suffix}", table.name()))
+    });
+    let visitor = Export { table: &table, of, place, force: args.force, context };
+    let exported = spec_of(&table)?.with_rules(is_folded(&table), visitor)?;
+    print(&exported, context)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Export<'a> {
+    table: &'a Table,
+    of: StatesOf,
+    place: PathBuf,
+    force: bool,
+    context: &'a Context,
+}
+
+impl GameVisitor for Export<'_> {
+    type Output = anyhow::Result<Exported>;
+
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Exported> {
+        let graph = Graph::open_checked(self.table)?;
+        graph.check_layered(self.table)?;
+        self.write(&game, &LayeredPositions { game: &game, graph: &graph, of: self.of })
+    }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Exported> {
+        if self.table.manifest().identity.index.as_deref() == Some("rank") {
+            let ranked = Ranked::open_checked(self.table)?;
+            let terminals = self.table.manifest().counts.table.terminals;
+            return self.write(&game, &RankedPositions { game: &game, ranked: &ranked, terminals });
+        }
+        let graph = Graph::open_checked(self.table)?;
+        self.write(&game, &CyclicPositions { game: &game, graph: &graph })
+    }
+}
+
+impl Export<'_> {
+    fn write<G: Game>(&self, game: &G, positions: &dyn Positions<G>) -> anyhow::Result<Exported> {
+        let Export { table, of, place, context, .. } = self;
+        let needed = bytes_of(game, positions.count()) as f64;
+        if !self.force
+            && let Some(free) = free_disk(place)
+            && needed > free
+        {
+            return Err(UserError::new(format!(
+                "{} positions take about {} on disk where {} has {} free; choose another --out, or add --force",
+                thousands(positions.count()),
+                bytes(needed),
+                place.display(),
+                bytes(free)
+            ))
+            .into());
+        }
+        Ok(write_states(game, table, *of, positions, place, &context.bars)?)
+    }
+}
+
+fn print(exported: &Exported, context: &mut Context) -> anyhow::Result<()> {
+    let Exported { states, place, reused, bytes: size } = exported;
+    if context.json {
+        return context.json(&Output {
+            table: &states.table,
+            directory: place.display().to_string(),
+            reused: *reused,
+            bytes: *size,
+            positions: states.positions,
+            actions: states.actions,
+            planes: &states.planes,
+        });
+    }
+    let there = if *reused { " (they were already there)" } else { "" };
+    context.line(format!(
+        "{} positions of {} in {}, {}{there}",
+        thousands(states.positions),
+        states.table,
+        place.display(),
+        bytes(*size as f64)
+    ))?;
+    Ok(())
+}

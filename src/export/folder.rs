@@ -1,0 +1,94 @@
+//! A directory that comes to its place all at once.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::ExportError;
+use crate::table::{IoContext, TableError, sync_dir};
+
+/// A directory being written beside its place, in `PLACE.partial`.
+#[derive(Debug)]
+pub(super) struct Folder {
+    place: PathBuf,
+    partial: PathBuf,
+    /// Held while this process writes.
+    _lock: File,
+}
+
+const LOCK: &str = "lock";
+
+impl Folder {
+    /// Begins a directory that is to hold files of the names `ours` and no others, and removes what a
+    /// killed process left of an earlier attempt.
+    ///
+    /// Fails where the place holds, or the directory beside it, anything but such files.
+    pub fn begin(place: &Path, ours: &[&str]) -> Result<Folder, ExportError> {
+        refuse_foreign(place, ours)?;
+        let old = place.with_added_extension("old");
+        refuse_foreign(&old, ours)?;
+        let partial = place.with_added_extension("partial");
+        refuse_foreign(&partial, &[ours, &[LOCK]].concat())?;
+        fs::create_dir_all(&partial).at("create", &partial)?;
+        let path = partial.join(LOCK);
+        let lock = File::create(&path).at("write", &path)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => {
+                return Err(ExportError::Busy { place: place.to_path_buf() });
+            }
+            Err(fs::TryLockError::Error(source)) => {
+                return Err(TableError::Io { action: "lock", path, source }.into());
+            }
+        }
+        for name in ours {
+            let _ = fs::remove_file(partial.join(name));
+        }
+        if old.exists() {
+            fs::remove_dir_all(&old).at("remove", &old)?;
+        }
+        Ok(Folder { place: place.to_path_buf(), partial, _lock: lock })
+    }
+
+    /// Where to write a file.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.partial.join(name)
+    }
+
+    /// Moves the directory to its place. What an earlier one left there is removed, after it was
+    /// moved away.
+    pub fn commit(self) -> Result<(), ExportError> {
+        let Folder { place, partial, _lock } = &self;
+        let old = place.with_added_extension("old");
+        let _ = fs::remove_file(partial.join(LOCK));
+        sync_dir(partial)?;
+        let replaces = place.exists();
+        if replaces {
+            fs::rename(place, &old).at("replace", place)?;
+        }
+        fs::rename(partial, place).at("write", place)?;
+        sync_dir(place.parent().unwrap_or(Path::new(".")))?;
+        if replaces {
+            fs::remove_dir_all(&old).at("remove", &old)?;
+        }
+        Ok(())
+    }
+}
+
+/// That a path is free, or a directory that holds files of some names only.
+fn refuse_foreign(place: &Path, ours: &[&str]) -> Result<(), ExportError> {
+    let taken = |what: String| ExportError::Taken { place: place.to_path_buf(), what };
+    if !place.exists() {
+        return Ok(());
+    }
+    if !place.is_dir() {
+        return Err(taken("is a file".to_string()));
+    }
+    for entry in fs::read_dir(place).at("read", place)? {
+        let name = entry.at("read", place)?.file_name();
+        if !ours.iter().any(|known| name == *known) {
+            let name = name.to_string_lossy().into_owned();
+            return Err(taken(format!("holds {name}, which no export of states writes")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! What other programs are given: the positions of a table, as arrays and as text.
+//!
+//! [`states`](write_states) writes every position in which a report asks a policy, for programs that
+//! answer them all at once and hand their predictions back (`docs/policy-protocol.md`). The files are
+//! written into a directory beside their place, which is renamed when all is there; what stands at the
+//! place is replaced only if an earlier export wrote all of it.
+//!
+//! The bytes depend on the table and on what is asked for alone, not on threads or the machine. Memory
+//! is bounded by a few chunks of rows.
+
+mod folder;
+mod positions;
+mod states;
+
+use std::path::PathBuf;
+
+pub use positions::{CyclicPositions, LayeredPositions, Positions, RankedPositions, StatesOf};
+pub use states::{Exported, SCHEMA, SCHEMA_VERSION, States, StatesFile, bytes_of, write_states};
+
+use crate::table::TableError;
+
+/// An export that cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The table, or the files.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// Something else is at the place.
+    #[error("{} {what}; move it away or choose another --out", place.display())]
+    Taken {
+        /// Where the export was to lie.
+        place: PathBuf,
+        /// What is there.
+        what: String,
+    },
+    /// Another process is writing to the same place.
+    #[error("{} is being written by another process; wait for it to end", place.display())]
+    Busy {
+        /// Where it writes.
+        place: PathBuf,
+    },
+}
+
+impl ExportError {
+    /// Whether the cause is what we were given, and not a failure on our side.
+    pub fn is_bad_input(&self) -> bool {
+        match self {
+            ExportError::Table(error) => error.is_bad_input(),
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! From what others say of the legal moves to probabilities that sum to 1.
+
+/// How far the sum of given probabilities may be from 1: they may come of 32-bit floats.
+const LOOSE: f64 = 1e-3;
+/// Sums that are nearer are left as they are, so that a sixth stays a sixth.
+const EXACT: f64 = 1e-9;
+
+/// Writes the softmax of `logits` to `out`, which has the same length; says what is wrong where there
+/// is none. Minus infinity stands for probability 0.
+pub(super) fn softmax(logits: &[f64], out: &mut [f64]) -> Result<(), &'static str> {
+    let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if most == f64::NEG_INFINITY {
+        return Err("the logits of all legal moves are minus infinity");
+    }
+    if most == f64::INFINITY {
+        return Err("the logit of a legal move is infinite");
+    }
+    let mut sum = 0.0;
+    for (out, logit) in out.iter_mut().zip(logits) {
+        *out = (logit - most).exp();
+        sum += *out;
+    }
+    out.iter_mut().for_each(|p| *p /= sum);
+    Ok(())
+}
+
+/// Makes probabilities that all but sum to 1 do so; says what is wrong if they do not nearly, or are
+/// none.
+pub(super) fn normalise(probabilities: &mut [f64]) -> Result<(), String> {
+    if let Some(p) = probabilities.iter().find(|p| !(0.0..=1.0 + LOOSE).contains(*p)) {
+        return Err(format!("{p} is no probability"));
+    }
+    let sum: f64 = probabilities.iter().sum();
+    if (sum - 1.0).abs() > LOOSE {
+        return Err(format!("the probabilities of the legal moves sum to {sum}, not to 1"));
+    }
+    if (sum - 1.0).abs() > EXACT {
+        probabilities.iter_mut().for_each(|p| *p /= sum);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_logits_share_exactly() {
+        let mut out = [9.0; 4];
+        let low = f64::NEG_INFINITY;
+        softmax(&[700.5, low, 700.5, 700.5], &mut out).unwrap();
+        let third = 1.0 / 3.0;
+        assert_eq!(out, [third, 0.0, third, third]);
+        softmax(&[0.0, 2.0_f64.ln(), low, low], &mut out).unwrap();
+        assert!((out[1] - 2.0 / 3.0).abs() < 1e-15 && out[2] == 0.0, "{out:?}");
+        assert!(softmax(&[low, low], &mut out[..2]).is_err());
+        assert!(softmax(&[0.0, f64::INFINITY], &mut out[..2]).is_err());
+    }
+
+    #[test]
+    fn given_probabilities_are_left_alone_or_made_to_sum_to_one() {
+        let mut tenths = [0.1; 10];
+        normalise(&mut tenths).unwrap();
+        assert_eq!(tenths, [0.1; 10]);
+        let mut loose = [f64::from(0.3f32), f64::from(0.7001f32)];
+        normalise(&mut loose).unwrap();
+        assert!((loose[0] + loose[1] - 1.0).abs() < 1e-15 && loose[0] < 0.3, "{loose:?}");
+        for mut wrong in [[0.4, 0.5], [1.1, -0.1], [f64::NAN, 1.0], [f64::INFINITY, 0.0]] {
+            assert!(normalise(&mut wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! A program that is asked about positions in lines of JSON: see `docs/policy-protocol.md`.
+
+use std::fmt::Display;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::distribution::normalise;
+use super::listed;
+use super::process::{Failure, Process, excerpt};
+use crate::game::{Action, Game, Position, Side};
+use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
+
+/// What `schema` says in every line that the program is told.
+pub const PROTOCOL: &str = "yomikiri-policy";
+/// The version of the protocol; raised when a field changes its meaning or goes away.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// The most positions that are asked about in one line.
+const MOST_POSITIONS: usize = 1 << 10;
+
+/// A policy that is a program. It is asked one line at a time, by one thread at a time.
+#[derive(Debug)]
+pub struct Exec {
+    command: String,
+    limit: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// None once it has failed.
+    process: Option<Process>,
+    /// What went wrong, told to whoever asks again.
+    failed: Option<PolicyError>,
+    asked: u64,
+}
+
+/// The first line the program is told.
+#[derive(Serialize)]
+struct Hello {
+    schema: &'static str,
+    version: u32,
+    id: u64,
+    hello: bool,
+    game: String,
+    rows: usize,
+    columns: usize,
+    actions: usize,
+    /// In games in which one may have to pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pass: Option<usize>,
+    pieces: Vec<&'static str>,
+    held: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Request {
+    schema: &'static str,
+    version: u32,
+    id: u64,
+    game: String,
+    positions: Vec<Asked>,
+}
+
+#[derive(Serialize)]
+struct Asked {
+    position: String,
+    side: &'static str,
+    /// Square by square as the mover sees them: 0 empty, k + 1 the mover's piece of kind k, and with
+    /// a minus sign the opponent's.
+    board: Vec<i8>,
+    /// How many pieces of each kind the mover and the opponent hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hands: Option<[Vec<u8>; 2]>,
+    legal: Vec<u16>,
+}
+
+/// A line that the program answers.
+#[derive(Deserialize)]
+struct Reply {
+    id: Option<u64>,
+    error: Option<String>,
+    policies: Option<Vec<Vec<f64>>>,
+    actions: Option<Vec<i64>>,
+    scores: Option<Vec<Vec<f64>>>,
+    values: Option<Vec<f64>>,
+}
+
+impl Exec {
+    /// Starts the program of a command line, split into words as a shell does, and greets it; each of
+    /// its answers may take `limit`. The error names the policy.
+    pub fn start<G: Game>(game: &G, command: &str, limit: Duration) -> Result<Exec, PolicyError> {
+        let named = |what: String| PolicyError::new(format!("policy 'exec:{command}': {what}"));
+        let words = shlex::split(command).filter(|words| !words.is_empty());
+        let words = words.ok_or_else(|| named("it is no command".to_string()))?;
+        let process = Process::start(&words, limit)
+            .map_err(|error| named(format!("'{}' cannot be started: {error}", words[0])))?;
+        let state = State { process: Some(process), failed: None, asked: 0 };
+        let exec = Exec { command: command.to_string(), limit, state: Mutex::new(state) };
+        let pass = (0..game.action_count()).find(|&a| game.is_pass(Action(a as u16)));
+        let (rows, columns) = game.spec().shape();
+        let planes = game.planes();
+        let hello = Hello {
+            schema: PROTOCOL,
+            version: PROTOCOL_VERSION,
+            id: 0,
+            hello: true,
+            game: game.spec().to_string(),
+            rows,
+            columns,
+            actions: game.action_count(),
+            pass,
+            pieces: planes.pieces,
+            held: planes.held,
+        };
+        let greeted = exec.exchange(|_| line_of(&hello), |_| Ok(()));
+        greeted.map_err(|error| named(error.to_string()))?;
+        Ok(exec)
+    }
+
+    /// Tells the program the line that `line` makes of its number and gives the answer to `take`.
+    /// After a failure the program is ended, and whoever asks again is told the same.
+    fn exchange(
+        &self,
+        line: impl FnOnce(u64) -> Vec<u8>,
+        take: impl FnOnce(Reply) -> Result<(), String>,
+    ) -> Result<(), PolicyError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = &state.failed {
+            return Err(error.clone());
+        }
+        let id = state.asked;
+        state.asked += 1;
+        let answered = match &mut state.process {
+            Some(process) => process.ask(line(id)).map_err(|failure| self.in_words(failure)),
+            None => Err("it has ended".to_string()),
+        };
+        let taken = answered.and_then(|answer| reply_of(&answer, id)).and_then(take);
+        taken.map_err(|what| {
+            let error = PolicyError::new(what);
+            state.process = None;
+            state.failed = Some(error.clone());
+            error
+        })
+    }
+
+    fn in_words(&self, failure: Failure) -> String {
+        let last = |words: Option<String>| match words {
+            Some(words) => format!("; the last it said on stderr: {words}"),
+            None => String::new(),
+        };
+        match failure {
+            Failure::Ended(how, words) => {
+                format!("it ended before it answered ({how}){}", last(words))
+            }
+            Failure::Stalled(words) => format!(
+                "it has not answered within {} s and was stopped; raise --policy-timeout if it needs longer{}",
+                self.limit.as_secs_f64(),
+                last(words)
+            ),
+            Failure::TooLong => "it wrote a line longer than any answer".to_string(),
+        }
+    }
+
+    /// Asks about some positions of a batch.
+    fn ask_about<G: Game>(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        places: std::ops::Range<usize>,
+        answers: &mut Answers,
+    ) -> Result<(), PolicyError> {
+        let asked = places
+            .clone()
+            .map(|at| asked_of(game, &batch.positions()[at], &batch.actions()[batch.range(at)]));
+        let positions = asked.collect();
+        let line = |id| {
+            let (schema, version) = (PROTOCOL, PROTOCOL_VERSION);
+            line_of(&Request { schema, version, id, game: game.spec().to_string(), positions })
+        };
+        self.exchange(line, |reply| take(game, batch, places, reply, answers))
+    }
+}
+
+impl<G: Game> Policy<G> for Exec {
+    fn name(&self) -> String {
+        format!("exec:{}", self.command)
+    }
+
+    fn answer(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), PolicyError> {
+        for start in (0..batch.len()).step_by(MOST_POSITIONS) {
+            let places = start..batch.len().min(start + MOST_POSITIONS);
+            self.ask_about(game, batch, places, answers)?;
+        }
+        // All or nothing is what a batch may be told of either.
+        let told = |what: &str| PolicyError::new(what);
+        match () {
+            _ if ![0, batch.actions().len()].contains(&answers.scores.len()) => {
+                Err(told("it tells scores in some of its answers only"))
+            }
+            _ if ![0, batch.len()].contains(&answers.values.len()) => {
+                Err(told("it tells values in some of its answers only"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn line_of(value: &impl Serialize) -> Vec<u8> {
+    let mut line = serde_json::to_vec(value).expect("a line is plain data");
+    line.push(b'\n');
+    line
+}
+
+fn asked_of<G: Game>(game: &G, position: &Position<G::State>, legal: &[Action]) -> Asked {
+    let planes = game.planes();
+    let (rows, columns) = game.spec().shape();
+    let squares = rows * columns;
+    let mut numbers = vec![0; planes.count() * squares];
+    game.write_planes(&position.state, &mut numbers);
+    let (kinds, held) = (planes.pieces.len(), planes.held.len());
+    let (pieces, hands) = numbers.split_at(2 * kinds * squares);
+    let mut board = vec![0; squares];
+    for (plane, numbers) in pieces.chunks_exact(squares).enumerate() {
+        let kind = (plane % kinds) as i8 + 1;
+        let sign = if plane < kinds { kind } else { -kind };
+        board.iter_mut().zip(numbers).for_each(|(square, &there)| *square += sign * there as i8);
+    }
+    // Each plane is filled with one number.
+    let counts: Vec<u8> = hands.iter().step_by(squares).copied().collect();
+    let hands = (held > 0).then(|| [counts[..held].to_vec(), counts[held..].to_vec()]);
+    Asked {
+        position: game.notation(position),
+        side: if position.side == Side::First { "first" } else { "second" },
+        board,
+        hands,
+        legal: legal.iter().map(|action| action.0).collect(),
+    }
+}
+
+/// Reads an answer, which is to bear the number of what was asked.
+fn reply_of(line: &[u8], id: u64) -> Result<Reply, String> {
+    let text = String::from_utf8_lossy(line);
+    let reply: Reply = serde_json::from_slice(line).map_err(|error| {
+        format!("it answered with no JSON of the protocol ({error}): {}", excerpt(&text))
+    })?;
+    if let Some(error) = reply.error {
+        return Err(format!("it says: {}", excerpt(&error)));
+    }
+    match reply.id {
+        Some(found) if found == id => Ok(reply),
+        Some(found) => Err(format!("it answered number {found} when asked number {id}")),
+        None => Err(format!("it answered without the id {id}: {}", excerpt(&text))),
+    }
+}
+
+/// Takes an answer about some positions of a batch in; says what is wrong with it.
+fn take<G: Game>(
+    game: &G,
+    batch: &Batch<G::State>,
+    places: std::ops::Range<usize>,
+    reply: Reply,
+    answers: &mut Answers,
+) -> Result<(), String> {
+    let Reply { policies, actions, scores, values, .. } = reply;
+    let count = places.len();
+    counted("lists in policies", policies.as_ref().map(Vec::len), count)?;
+    counted("actions", actions.as_ref().map(Vec::len), count)?;
+    counted("lists in scores", scores.as_ref().map(Vec::len), count)?;
+    counted("values", values.as_ref().map(Vec::len), count)?;
+    if policies.is_some() && actions.is_some() {
+        return Err("it answered with both policies and actions; one of them is meant".to_string());
+    }
+    if policies.is_none() && actions.is_none() && scores.is_none() {
+        return Err("it answered without policies, actions or scores".to_string());
+    }
+    for (i, at) in places.enumerate() {
+        let legal = &batch.actions()[batch.range(at)];
+        let name =
+            || format!("'{}', which has {}", game.notation(&batch.positions()[at]), listed(legal));
+        let begin = answers.probabilities.len();
+        answers.probabilities.resize(begin + legal.len(), 0.0);
+        let out = &mut answers.probabilities[begin..];
+        let scores = scores.as_ref().map(|scores| &scores[i]);
+        if let Some(scores) = scores {
+            fits("scores", scores, legal, name)?;
+        }
+        match (&policies, &actions, scores) {
+            (Some(policies), _, _) => {
+                fits("probabilities", &policies[i], legal, name)?;
+                out.copy_from_slice(&policies[i]);
+                normalise(out)
+                    .map_err(|what| format!("it answered wrongly about {}: {what}", name()))?;
+            }
+            (_, Some(actions), _) => {
+                let played = legal.iter().position(|action| i64::from(action.0) == actions[i]);
+                let illegal =
+                    || format!("it plays {}, which is no legal move of {}", actions[i], name());
+                out[played.ok_or_else(illegal)?] = 1.0;
+            }
+            (_, _, Some(scores)) => share_best(scores, out),
+            _ => {}
+        }
+        answers.scores.extend(scores.into_iter().flatten());
+    }
+    for value in values.iter().flatten() {
+        if !(-1.0..=1.0).contains(value) {
+            return Err(format!(
+                "it told the value {value}; they are from -1 (the mover loses) to 1"
+            ));
+        }
+        answers.values.push(*value);
+    }
+    Ok(())
+}
+
+fn counted(what: &str, found: Option<usize>, wanted: usize) -> Result<(), String> {
+    match found {
+        Some(found) if found != wanted => {
+            Err(format!("it answered with {found} {what} when asked about {wanted} positions"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn fits<D: Display>(
+    what: &str,
+    found: &[f64],
+    legal: &[Action],
+    name: impl Fn() -> D,
+) -> Result<(), String> {
+    if found.len() == legal.len() {
+        return Ok(());
+    }
+    Err(format!("it answered with {} {what} for {}", found.len(), name()))
+}

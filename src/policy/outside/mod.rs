@@ -1,0 +1,22 @@
+//! Policies that come from outside: predictions in files, and programs that are asked.
+//!
+//! [`Predictions`] were made beforehand for every position; [`Exec`] is a program that is asked while
+//! the report goes on. What either says is checked here, and whatever is wrong with it is one line that
+//! names the file and the row, or the position. `docs/policy-protocol.md` is the specification.
+
+mod distribution;
+mod exec;
+mod npy;
+mod predictions;
+mod process;
+
+pub use exec::{Exec, PROTOCOL, PROTOCOL_VERSION};
+pub use predictions::Predictions;
+
+use crate::game::Action;
+
+/// Actions for a message: `1, 4, 11`.
+fn listed(actions: &[Action]) -> String {
+    let numbers: Vec<String> = actions.iter().map(|action| action.0.to_string()).collect();
+    numbers.join(", ")
+}

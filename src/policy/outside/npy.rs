@@ -1,0 +1,145 @@
+//! Arrays that other programs wrote, read once from front to back.
+//!
+//! They are not mapped, as tables are: a file that its owner writes anew while it is read would change
+//! under a map.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use crate::policy::PolicyError;
+
+/// What numbers an array may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Numbers {
+    /// `float32` or `float64`.
+    Floats,
+    /// Any signed or unsigned integers, or booleans.
+    Integers,
+}
+
+/// An array being read row by row.
+#[derive(Debug)]
+pub(super) struct Rows {
+    path: PathBuf,
+    reader: BufReader<File>,
+    scalar: Scalar,
+    rows: u64,
+    /// How many numbers a row has.
+    width: usize,
+    bytes: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Scalar {
+    size: usize,
+    read: fn(&[u8]) -> f64,
+}
+
+/// The scalar of a NumPy name. Integers of 64 bits are rounded to floats, so that those which matter
+/// here (actions, sides, squares) are exact.
+fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
+    macro_rules! little {
+        ($t:ty) => {
+            Scalar {
+                size: size_of::<$t>(),
+                read: |bytes| <$t>::from_le_bytes(bytes.try_into().unwrap_or_default()) as f64,
+            }
+        };
+    }
+    let floats = numbers == Numbers::Floats;
+    Some(match descr {
+        "<f4" if floats => little!(f32),
+        "<f8" if floats => little!(f64),
+        "|b1" | "|u1" if !floats => little!(u8),
+        "|i1" if !floats => little!(i8),
+        "<i2" if !floats => little!(i16),
+        "<u2" if !floats => little!(u16),
+        "<i4" if !floats => little!(i32),
+        "<u4" if !floats => little!(u32),
+        "<i8" if !floats => little!(i64),
+        "<u8" if !floats => little!(u64),
+        _ => return None,
+    })
+}
+
+impl Rows {
+    /// Opens an array whose rows are of the shape `row`; one number a row may be written as `(N,)` or
+    /// as `(N, 1)`. Fails in one line that names the file.
+    pub fn open(path: &Path, numbers: Numbers, row: &[usize]) -> Result<Rows, PolicyError> {
+        let wrong = |what: String| PolicyError::new(format!("{}: {what}", path.display()));
+        let cannot = |error: std::io::Error| wrong(format!("cannot be read: {error}"));
+        let file = File::open(path).map_err(cannot)?;
+        let length = file.metadata().map_err(cannot)?.len();
+        let mut reader = BufReader::with_capacity(1 << 20, file);
+        let header = npyz::NpyHeader::from_reader(&mut reader)
+            .map_err(|_| wrong("is no .npy file; write it with numpy.save".to_string()))?;
+        let descr = match header.dtype() {
+            npyz::DType::Plain(plain) => plain.to_string(),
+            other => other.descr(),
+        };
+        let scalar = scalar(&descr, numbers).ok_or_else(|| {
+            let wanted = match numbers {
+                Numbers::Floats => "float32 or float64",
+                Numbers::Integers => "integers",
+            };
+            wrong(format!("holds {descr} where {wanted} are wanted"))
+        })?;
+        let shape: Vec<usize> = header.shape().iter().map(|&n| n as usize).collect();
+        let fits = match shape.split_first() {
+            Some((_, rest)) => rest == row || (row.is_empty() && rest == [1]),
+            None => false,
+        };
+        if !fits {
+            let wanted: Vec<String> = row.iter().map(|n| format!(", {n}")).collect();
+            let wanted = if row.is_empty() { ",".to_string() } else { wanted.concat() };
+            return Err(wrong(format!(
+                "has the shape {} where (N{wanted}) is wanted",
+                tuple(&shape)
+            )));
+        }
+        if header.order() == npyz::Order::Fortran && shape.len() > 1 {
+            let what = "is in Fortran order; save numpy.ascontiguousarray of it";
+            return Err(wrong(what.to_string()));
+        }
+        let width = row.iter().product::<usize>();
+        let begin = reader.stream_position().map_err(cannot)?;
+        let wanted = (shape[0] as u64).checked_mul((width * scalar.size) as u64);
+        if wanted.and_then(|payload| payload.checked_add(begin)) != Some(length) {
+            let what =
+                format!("has {length} bytes, which its shape {} does not take", tuple(&shape));
+            return Err(wrong(what));
+        }
+        let bytes = vec![0; width * scalar.size];
+        Ok(Rows { path: path.to_path_buf(), reader, scalar, rows: shape[0] as u64, width, bytes })
+    }
+
+    /// How many rows there are.
+    pub fn count(&self) -> u64 {
+        self.rows
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads the next row into `out`, which comes to have exactly its numbers.
+    pub fn next(&mut self, out: &mut Vec<f64>) -> Result<(), PolicyError> {
+        self.reader.read_exact(&mut self.bytes).map_err(|error| {
+            PolicyError::new(format!("{}: cannot be read: {error}", self.path.display()))
+        })?;
+        out.clear();
+        out.reserve(self.width);
+        out.extend(self.bytes.chunks_exact(self.scalar.size).map(self.scalar.read));
+        Ok(())
+    }
+}
+
+/// A shape as Python writes it.
+fn tuple(shape: &[usize]) -> String {
+    match shape {
+        [one] => format!("({one},)"),
+        _ => format!("({})", shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}

@@ -1,0 +1,467 @@
+//! What a program has predicted beforehand, read from a directory and matched by position.
+
+use std::collections::hash_map::Entry;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+
+use super::distribution::{normalise, softmax};
+use super::listed;
+use super::npy::{Numbers, Rows};
+use crate::game::{Action, Game, Position, Side, StateKey};
+use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
+
+/// The files that say which move is chosen, one of which there must be.
+const DECIDING: [(&str, Deciding); 4] = [
+    ("logits.npy", Deciding::Logits),
+    ("probabilities.npy", Deciding::Probabilities),
+    ("actions.npy", Deciding::Actions),
+    ("scores.npy", Deciding::Scores),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Deciding {
+    /// The softmax over the legal moves.
+    Logits,
+    /// As they are.
+    Probabilities,
+    /// One move with certainty.
+    Actions,
+    /// The best share.
+    Scores,
+}
+
+/// Predictions for many positions, from files.
+///
+/// `K` is the type of the game's keys. A position is one with its side to move, in its own orientation: a mirror image is another.
+pub struct Predictions<K> {
+    dir: PathBuf,
+    /// Of every position its row in the files.
+    rows: FxHashMap<(K, Side), u32>,
+    /// Where the answers of each row begin, and at last where they end.
+    offsets: Vec<u64>,
+    probabilities: Vec<f64>,
+    /// Empty, or one an action, as the probabilities are.
+    scores: Vec<f64>,
+    /// Empty, or one a row.
+    values: Vec<f64>,
+}
+
+impl<K: StateKey> Predictions<K> {
+    /// Reads a directory.
+    ///
+    /// It holds `logits.npy`, `probabilities.npy`, `actions.npy` or `scores.npy`, and may hold
+    /// `values.npy`; `scores.npy` may also stand beside another of them. Which positions the rows are
+    /// of is told by `positions.txt`, or `planes.npy` and `side.npy`, or by both, which must then agree.
+    pub fn read<G: Game<Key = K>>(game: &G, dir: &Path) -> Result<Predictions<K>, PolicyError> {
+        let mut files = Files::open(game, dir)?;
+        let mut states = States::open(game, dir)?;
+        let count = files.deciding.1.count();
+        let mut read = Predictions {
+            dir: dir.to_path_buf(),
+            rows: FxHashMap::default(),
+            offsets: vec![0],
+            probabilities: Vec::new(),
+            scores: Vec::new(),
+            values: Vec::new(),
+        };
+        if u32::try_from(count).is_err() {
+            return Err(wrong(files.deciding.1.path(), "has more than 2^32 rows"));
+        }
+        let mut actions = Vec::new();
+        for row in 0..count {
+            let position = states.next(game, row, count, files.deciding.1.path())?;
+            actions.clear();
+            game.for_each_action(&position.state, |action| actions.push(action));
+            let name = || game.notation(&position);
+            read.push(&mut files, row, &actions, &name)?;
+            match read.rows.entry((game.key(&position.state), position.side)) {
+                Entry::Vacant(entry) => {
+                    entry.insert(row as u32);
+                }
+                Entry::Occupied(entry) => {
+                    let first = *entry.get();
+                    if !read.agree(first as usize, row as usize) {
+                        return Err(wrong(
+                            files.deciding.1.path(),
+                            format!(
+                                "rows {first} and {row} are of the same position '{}' and do not agree",
+                                name()
+                            ),
+                        ));
+                    }
+                }
+            }
+        }
+        states.end(count, files.deciding.1.path())?;
+        Ok(read)
+    }
+
+    /// Takes the next row of every file in.
+    fn push(
+        &mut self,
+        files: &mut Files,
+        row: u64,
+        actions: &[Action],
+        name: &dyn Fn() -> String,
+    ) -> Result<(), PolicyError> {
+        let Files { deciding: (deciding, array), scores, values, numbers } = files;
+        array.next(numbers)?;
+        let at = self.probabilities.len();
+        self.probabilities.resize(at + actions.len(), 0.0);
+        let out = &mut self.probabilities[at..];
+        let told = |what| wrong_row(array.path(), row, what);
+        match deciding {
+            Deciding::Actions => choose(numbers[0], actions, out, name).map_err(told)?,
+            _ => no_nan(numbers).map_err(told)?,
+        }
+        let legal = |numbers: &[f64]| -> Vec<f64> {
+            actions.iter().map(|action| numbers[usize::from(action.0)]).collect()
+        };
+        match deciding {
+            // A position that is over has no moves, and nothing is asked about it.
+            _ if actions.is_empty() => {}
+            Deciding::Actions => {}
+            Deciding::Logits => {
+                let logits = legal(numbers);
+                softmax(&logits, out).map_err(|what| told(what.to_string()))?;
+                if scores.is_none() {
+                    self.scores.extend(logits);
+                }
+            }
+            Deciding::Probabilities => {
+                out.copy_from_slice(&legal(numbers));
+                nothing_illegal(numbers, actions, name).map_err(told)?;
+                normalise(out).map_err(|what| told(format!("{what} ('{}')", name())))?;
+            }
+            Deciding::Scores => {
+                share_best(&legal(numbers), out);
+                self.scores.extend(legal(numbers));
+            }
+        }
+        if let Some(scores) = scores {
+            scores.next(numbers)?;
+            no_nan(numbers).map_err(|what| wrong_row(scores.path(), row, what))?;
+            self.scores.extend(legal(numbers));
+        }
+        if let Some(values) = values {
+            values.next(numbers)?;
+            if !(-1.0..=1.0).contains(&numbers[0]) {
+                let what = format!(
+                    "{} is no value; write them from -1 (the mover loses) to 1 (wins)",
+                    numbers[0]
+                );
+                return Err(wrong_row(values.path(), row, what));
+            }
+            self.values.push(numbers[0]);
+        }
+        self.offsets.push(self.probabilities.len() as u64);
+        Ok(())
+    }
+
+    fn range(&self, row: usize) -> std::ops::Range<usize> {
+        self.offsets[row] as usize..self.offsets[row + 1] as usize
+    }
+
+    /// Whether two rows say the same.
+    fn agree(&self, a: usize, b: usize) -> bool {
+        let same = |numbers: &[f64]| {
+            numbers.is_empty() || numbers[self.range(a)] == numbers[self.range(b)]
+        };
+        let values = self.values.is_empty() || self.values[a] == self.values[b];
+        values && same(&self.probabilities) && same(&self.scores)
+    }
+}
+
+impl<G: Game> Policy<G> for Predictions<G::Key> {
+    fn name(&self) -> String {
+        format!("predictions:{}", self.dir.display())
+    }
+
+    fn answer(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), PolicyError> {
+        for position in batch.positions() {
+            let row = self.rows.get(&(game.key(&position.state), position.side));
+            let row = row.ok_or_else(|| {
+                PolicyError::new(format!(
+                    "there is no prediction for '{}'; predict every position that 'solver export --states' writes",
+                    game.notation(position)
+                ))
+            })?;
+            let row = *row as usize;
+            answers.probabilities.extend_from_slice(&self.probabilities[self.range(row)]);
+            if !self.scores.is_empty() {
+                answers.scores.extend_from_slice(&self.scores[self.range(row)]);
+            }
+            if !self.values.is_empty() {
+                answers.values.push(self.values[row]);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn wrong(path: &Path, what: impl std::fmt::Display) -> PolicyError {
+    PolicyError::new(format!("{}: {what}", path.display()))
+}
+
+fn wrong_row(path: &Path, row: u64, what: String) -> PolicyError {
+    PolicyError::new(format!("{}, row {row}: {what}", path.display()))
+}
+
+fn no_nan(numbers: &[f64]) -> Result<(), String> {
+    match numbers.iter().position(|number| number.is_nan()) {
+        Some(action) => Err(format!("the number of action {action} is NaN")),
+        None => Ok(()),
+    }
+}
+
+/// Probability 1 for the action that is written as a number.
+fn choose(
+    number: f64,
+    actions: &[Action],
+    out: &mut [f64],
+    name: &dyn Fn() -> String,
+) -> Result<(), String> {
+    if actions.is_empty() {
+        return Ok(());
+    }
+    let at = actions.iter().position(|action| f64::from(action.0) == number).ok_or_else(|| {
+        format!("action {number} is no legal move of '{}', which has {}", name(), listed(actions))
+    })?;
+    out[at] = 1.0;
+    Ok(())
+}
+
+/// That probabilities are given to legal moves only.
+fn nothing_illegal(
+    numbers: &[f64],
+    actions: &[Action],
+    name: &dyn Fn() -> String,
+) -> Result<(), String> {
+    let legal = |at: usize| actions.binary_search(&Action(at as u16)).is_ok();
+    match numbers.iter().enumerate().find(|&(at, &p)| p.abs() > 1e-6 && !legal(at)) {
+        None => Ok(()),
+        Some((at, p)) => Err(format!(
+            "action {at} has probability {p} and is no legal move of '{}', which has {}; logits.npy is masked for you",
+            name(),
+            listed(actions)
+        )),
+    }
+}
+
+/// The files of predictions, read in step.
+struct Files {
+    deciding: (Deciding, Rows),
+    scores: Option<Rows>,
+    values: Option<Rows>,
+    numbers: Vec<f64>,
+}
+
+impl Files {
+    fn open<G: Game>(game: &G, dir: &Path) -> Result<Files, PolicyError> {
+        if !dir.is_dir() {
+            return Err(wrong(dir, "there is no such directory of predictions"));
+        }
+        check_game(game, dir)?;
+        let there = |name: &str| dir.join(name).exists();
+        let found: Vec<_> = DECIDING.into_iter().filter(|(name, _)| there(name)).collect();
+        let (name, deciding) = match &found[..] {
+            [one] | [one, ("scores.npy", _)] => *one,
+            [] => {
+                let names = DECIDING.map(|(name, _)| name).join(", ");
+                return Err(wrong(
+                    dir,
+                    format!("holds no predictions; write one of {names} there"),
+                ));
+            }
+            [(one, _), (other, _), ..] => {
+                let what = format!("holds both {one} and {other}; keep the one that is meant");
+                return Err(wrong(dir, what));
+            }
+        };
+        let width = [game.action_count()];
+        let main = match deciding {
+            Deciding::Actions => Rows::open(&dir.join(name), Numbers::Integers, &[])?,
+            _ => Rows::open(&dir.join(name), Numbers::Floats, &width)?,
+        };
+        let beside = |name: &str, row: &[usize]| -> Result<Option<Rows>, PolicyError> {
+            if !there(name) {
+                return Ok(None);
+            }
+            let rows = Rows::open(&dir.join(name), Numbers::Floats, row)?;
+            same_count(&rows, main.count(), main.path())?;
+            Ok(Some(rows))
+        };
+        let scores =
+            if deciding == Deciding::Scores { None } else { beside("scores.npy", &width)? };
+        let values = beside("values.npy", &[])?;
+        Ok(Files { deciding: (deciding, main), scores, values, numbers: Vec::new() })
+    }
+}
+
+fn same_count(rows: &Rows, count: u64, other: &Path) -> Result<(), PolicyError> {
+    if rows.count() == count {
+        return Ok(());
+    }
+    let other = other.file_name().unwrap_or_default().to_string_lossy();
+    Err(wrong(rows.path(), format!("has {} rows where {other} has {count}", rows.count())))
+}
+
+/// That an export in the directory, if there is one, is of the same game.
+fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), PolicyError> {
+    let path = dir.join("states.json");
+    let Ok(text) = std::fs::read(&path) else { return Ok(()) };
+    let json: serde_json::Value = serde_json::from_slice(&text)
+        .map_err(|error| wrong(&path, format!("is no JSON ({error}); export the states anew")))?;
+    let (found, here) = (json["game"].as_str().unwrap_or_default(), game.spec().to_string());
+    if found != here {
+        return Err(wrong(
+            &path,
+            format!("the states are of '{found}' where the table is of {here}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Which positions the rows are of, read in step with them.
+struct States {
+    text: Option<(PathBuf, std::io::Lines<BufReader<File>>)>,
+    planes: Option<(Rows, Rows)>,
+    numbers: Vec<f64>,
+}
+
+impl States {
+    fn open<G: Game>(game: &G, dir: &Path) -> Result<States, PolicyError> {
+        let [text, planes, side] =
+            ["positions.txt", "planes.npy", "side.npy"].map(|name| dir.join(name));
+        let lines = match File::open(&text) {
+            Ok(file) => Some((text, BufReader::new(file).lines())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(wrong(&text, format!("cannot be read: {error}"))),
+        };
+        let (rows, columns) = game.spec().shape();
+        let arrays = if planes.exists() && side.exists() {
+            let planes =
+                Rows::open(&planes, Numbers::Integers, &[game.planes().count(), rows, columns])?;
+            let side = Rows::open(&side, Numbers::Integers, &[])?;
+            same_count(&side, planes.count(), planes.path())?;
+            Some((planes, side))
+        } else {
+            None
+        };
+        if lines.is_none() && arrays.is_none() {
+            return Err(wrong(
+                dir,
+                "does not say of which positions its rows are; put positions.txt, or planes.npy and side.npy, of 'solver export --states' there, in the order of the predictions",
+            ));
+        }
+        Ok(States { text: lines, planes: arrays, numbers: Vec::new() })
+    }
+
+    /// The position of the next row, of `count` in the file of predictions at `path`.
+    fn next<G: Game>(
+        &mut self,
+        game: &G,
+        row: u64,
+        count: u64,
+        path: &Path,
+    ) -> Result<Position<G::State>, PolicyError> {
+        if row == 0
+            && let Some((planes, _)) = &self.planes
+        {
+            same_count(planes, count, path)?;
+        }
+        let written = match &mut self.text {
+            None => None,
+            Some((text, lines)) => Some(next_line(game, text, lines, row, count, path)?),
+        };
+        let drawn = match &mut self.planes {
+            None => None,
+            Some(arrays) => {
+                let position = next_planes(game, arrays, &mut self.numbers, row)?;
+                Some((arrays.0.path(), position))
+            }
+        };
+        match (written, drawn) {
+            (Some(written), Some((planes, drawn))) if written != drawn => {
+                let [written, drawn] = [written, drawn].map(|position| game.notation(&position));
+                Err(wrong_row(
+                    planes,
+                    row,
+                    format!(
+                        "these planes are '{drawn}' where positions.txt says '{written}'; keep the ones that are meant"
+                    ),
+                ))
+            }
+            (Some(position), _) | (None, Some((_, position))) => Ok(position),
+            (None, None) => Err(wrong_row(path, row, "its position is not told".to_string())),
+        }
+    }
+
+    /// That there are no more positions than rows.
+    fn end(&mut self, count: u64, path: &Path) -> Result<(), PolicyError> {
+        if count == 0
+            && let Some((planes, _)) = &self.planes
+        {
+            same_count(planes, count, path)?;
+        }
+        match &mut self.text {
+            Some((text, lines)) => match lines.next() {
+                None => Ok(()),
+                Some(_) => {
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    Err(wrong(text, format!("has more lines than {name} has rows, {count}")))
+                }
+            },
+            None => Ok(()),
+        }
+    }
+}
+
+/// The position of the next row of planes and sides.
+fn next_planes<G: Game>(
+    game: &G,
+    (planes, sides): &mut (Rows, Rows),
+    numbers: &mut Vec<f64>,
+    row: u64,
+) -> Result<Position<G::State>, PolicyError> {
+    planes.next(numbers)?;
+    // What is out of a byte's bounds becomes its largest, which no plane holds.
+    let byte = |&number: &f64| if (0.0..255.0).contains(&number) { number as u8 } else { 255 };
+    let bytes: Vec<u8> = numbers.iter().map(byte).collect();
+    let state = game
+        .read_planes(&bytes)
+        .ok_or_else(|| wrong_row(planes.path(), row, "these planes are no position".to_string()))?;
+    sides.next(numbers)?;
+    let side = Side::ALL.into_iter().find(|side| side.index() as f64 == numbers[0]);
+    let side = side.ok_or_else(|| {
+        let what = format!("{} is no side; the first player is 0, the second 1", numbers[0]);
+        wrong_row(sides.path(), row, what)
+    })?;
+    Ok(Position { state, side })
+}
+
+/// The position on the next line of a text.
+fn next_line<G: Game>(
+    game: &G,
+    text: &Path,
+    lines: &mut std::io::Lines<BufReader<File>>,
+    row: u64,
+    count: u64,
+    path: &Path,
+) -> Result<Position<G::State>, PolicyError> {
+    let line = lines.next().ok_or_else(|| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        wrong(text, format!("has {row} lines where {name} has {count} rows"))
+    })?;
+    let line = line.map_err(|error| wrong_row(text, row, format!("cannot be read: {error}")))?;
+    game.parse_position(line.trim(), &game.start())
+        .map_err(|error| wrong_row(text, row, error.to_string()))
+}

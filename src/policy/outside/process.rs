@@ -1,0 +1,202 @@
+//! A program that is told lines and answers each with a line, within a limit of time.
+//!
+//! Its standard input is written, and its standard output and error are read, by a thread each, so that
+//! neither a program that does not read nor one that does not write can hold us up for longer than the
+//! limit. What it writes to standard error is kept from the terminal; the end of it is for messages.
+//!
+//! The program is started without a shell, in our process group: a Ctrl-C at the terminal reaches it as
+//! it reaches us. When we end in whatever way its standard input ends, and when a [`Process`] is dropped
+//! the program is given a moment to end by itself, then killed, and waited for.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+/// The longest line that is read.
+const LONGEST_LINE: u64 = 1 << 28;
+/// How much of the end of standard error is kept.
+const TAIL_BYTES: usize = 1 << 12;
+/// How long a program that is told to end may take.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Why a program has not answered.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// It ended; with its last line on standard error, if there is one.
+    Ended(String, Option<String>),
+    /// It took longer than the limit, and has been killed.
+    Stalled(Option<String>),
+    /// It wrote a line that is longer than any answer.
+    TooLong,
+}
+
+/// A program that runs.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    /// What is to be written to its standard input, which ends with this.
+    input: Option<Sender<Vec<u8>>>,
+    output: Receiver<Output>,
+    errors: Errors,
+    limit: Duration,
+}
+
+#[derive(Debug)]
+enum Output {
+    Line(Vec<u8>),
+    TooLong,
+}
+
+/// The end of standard error.
+#[derive(Debug)]
+struct Errors {
+    tail: Arc<Mutex<Vec<u8>>>,
+    /// Says nothing and closes when all is read.
+    all_read: Receiver<()>,
+}
+
+impl Process {
+    /// Starts a program; `words` are its name and its arguments, at least the former.
+    pub fn start(words: &[String], limit: Duration) -> std::io::Result<Process> {
+        let (program, arguments) = words.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            unreachable!("all three were asked for");
+        };
+        let (input, lines) = channel();
+        // One line is waited for at a time; a program that talks on is not listened to.
+        let (answers, output) = sync_channel(1);
+        let (done, all_read) = sync_channel(0);
+        let tail = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&tail);
+        // Made first, so that the program is killed if a thread cannot be started.
+        let errors = Errors { tail, all_read };
+        let process = Process { child, input: Some(input), output, errors, limit };
+        Builder::new().spawn(move || write_lines(stdin, &lines))?;
+        Builder::new().spawn(move || read_lines(BufReader::new(stdout), &answers))?;
+        Builder::new().spawn(move || keep_tail(stderr, &kept, done))?;
+        Ok(process)
+    }
+
+    /// Tells a line, which ends in a newline, and waits for the answer, without its newline. After a
+    /// failure the program is not to be asked again.
+    pub fn ask(&mut self, line: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        if let Some(input) = &self.input {
+            // If nobody takes it the program has ended, which its output tells.
+            let _ = input.send(line);
+        }
+        match self.output.recv_timeout(self.limit) {
+            Ok(Output::Line(line)) => Ok(line),
+            Ok(Output::TooLong) => {
+                self.kill();
+                Err(Failure::TooLong)
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                self.kill();
+                Err(Failure::Stalled(self.last_words()))
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let how = match self.end() {
+                    Some(status) => status.to_string(),
+                    None => "closed its output, and was stopped".to_string(),
+                };
+                Err(Failure::Ended(how, self.last_words()))
+            }
+        }
+    }
+
+    /// Ends the program's input and waits a moment for it to end; kills it if it does not, and then
+    /// tells no status.
+    fn end(&mut self) -> Option<ExitStatus> {
+        self.input = None;
+        let begun = Instant::now();
+        while begun.elapsed() < GRACE {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.kill();
+        None
+    }
+
+    fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// The last line that the program wrote to standard error, in one line that a terminal can show.
+    fn last_words(&self) -> Option<String> {
+        // A program that it has started in turn may still hold the pipe.
+        let _ = self.errors.all_read.recv_timeout(GRACE);
+        let tail = self.errors.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&tail);
+        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+        Some(excerpt(line))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            self.end();
+        }
+    }
+}
+
+/// The beginning of some text without control characters.
+pub(super) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 160;
+    let mut clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let begin: String = clean.by_ref().take(LONGEST).collect();
+    if clean.next().is_some() { begin + "…" } else { begin }
+}
+
+fn write_lines(mut stdin: ChildStdin, lines: &Receiver<Vec<u8>>) {
+    for line in lines {
+        // A program that has closed its input may answer all the same; if not, that will be told.
+        if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+fn read_lines(mut stdout: impl BufRead, answers: &SyncSender<Output>) {
+    loop {
+        let mut line = Vec::new();
+        let read = stdout.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
+        let output = match (read, line.last()) {
+            (Ok(0) | Err(_), _) => return,
+            (Ok(_), Some(b'\n')) => {
+                line.pop();
+                Output::Line(line)
+            }
+            (Ok(n), _) if n as u64 == LONGEST_LINE => Output::TooLong,
+            // The program ended in the middle of a line, which may be whole nevertheless.
+            (Ok(_), _) => Output::Line(line),
+        };
+        if answers.send(output).is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads all there is and keeps the end of it; `_done` closes behind it.
+fn keep_tail(mut stderr: impl Read, tail: &Mutex<Vec<u8>>, _done: SyncSender<()>) {
+    let mut buffer = [0; TAIL_BYTES];
+    while let Ok(n @ 1..) = stderr.read(&mut buffer) {
+        let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.extend_from_slice(&buffer[..n]);
+        let surplus = tail.len().saturating_sub(TAIL_BYTES);
+        tail.drain(..surplus);
+    }
+}

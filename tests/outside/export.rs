@@ -1,0 +1,195 @@
+//! `solver export --states`.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use yomikiri::game::othello::Othello;
+use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
+use yomikiri::game::{Game, Position, Side, WideKey};
+use yomikiri::graph::{Graph, Ranked};
+use yomikiri::table::{HEADER_BYTES, Table, crc32};
+
+use crate::common::tables::{Tables, assert_same_files, files, solved_4x4};
+
+/// An exported array's payload; its header says what states.json says.
+fn payload(dir: &Path, states: &Value, name: &str, dtype: &str, shape: &[u64]) -> Vec<u8> {
+    let bytes = fs::read(dir.join(name)).unwrap();
+    let header = npyz::NpyHeader::from_reader(&bytes[..]).unwrap();
+    assert_eq!(header.shape(), shape, "{name}");
+    assert_eq!(header.dtype().descr(), format!("'{dtype}'"), "{name}");
+    let file = &states["files"][name];
+    assert_eq!((&file["dtype"], &file["shape"]), (&dtype.into(), &shape.into()), "{name}");
+    assert_eq!(file["crc32"], format!("{:08x}", crc32(&bytes)), "{name}");
+    bytes[HEADER_BYTES..].to_vec()
+}
+
+/// Reads an export back and compares every file with the rules; gives the positions with their rows.
+fn read<G: Game>(game: &G, dir: &Path) -> Vec<(Position<G::State>, usize)> {
+    let states: Value =
+        serde_json::from_slice(&fs::read(dir.join("states.json")).unwrap()).unwrap();
+    let text = fs::read_to_string(dir.join("positions.txt")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let count = lines.len() as u64;
+    assert_eq!(states["positions"], count);
+    assert_eq!(states["game"], game.spec().to_string());
+    let (rows, columns) = game.spec().shape();
+    let plane_count = game.planes().count();
+    assert_eq!(states["planes"].as_array().unwrap().len(), plane_count);
+    let actions = game.action_count();
+    let shape = [count, plane_count as u64, rows as u64, columns as u64];
+    let planes = payload(dir, &states, "planes.npy", "|u1", &shape);
+    let legal = payload(dir, &states, "legal.npy", "|u1", &[count, actions as u64]);
+    let side = payload(dir, &states, "side.npy", "|i1", &[count]);
+    let row = payload(dir, &states, "row.npy", "<u4", &[count]);
+    let width = plane_count * rows * columns;
+    let read = lines.iter().enumerate().map(|(at, line)| {
+        let position = game.parse_position(line, &game.start()).unwrap();
+        assert_eq!(game.notation(&position), *line);
+        assert_eq!(side[at], position.side.index() as u8, "{line}");
+        let drawn = game.read_planes(&planes[at * width..][..width]);
+        assert_eq!(drawn, Some(position.state), "{line}");
+        let mut wanted = vec![0; actions];
+        game.actions(&position.state).iter().for_each(|action| wanted[action.0 as usize] = 1);
+        assert_eq!(legal[at * actions..][..actions], wanted, "{line}");
+        assert!(wanted.contains(&1), "{line} is over");
+        let row = u32::from_le_bytes(row[4 * at..][..4].try_into().unwrap());
+        (position, row as usize)
+    });
+    read.collect()
+}
+
+#[test]
+fn every_position_of_a_layered_table_is_written_once() {
+    let tables = Tables::new();
+    let table = solved_4x4(&tables);
+    let said = tables.json(&["export", "--states", "othello-4x4"]);
+    assert_eq!(said["positions"], 56_621);
+    let dir = tables.place("othello-4x4-states");
+    assert_eq!(said["directory"], dir.to_str().unwrap());
+    let (game, graph) = (Othello::<u64>::new(4, 4, true), Graph::open(&table).unwrap());
+    let all = read(&game, &dir);
+    assert_eq!(all.len(), 56_621);
+    let distinct: HashSet<_> = all.iter().map(|(position, _)| *position).collect();
+    assert_eq!(distinct.len(), all.len());
+    assert!(all.is_sorted_by_key(|(_, row)| *row));
+    // Within a row by side, then by symmetry, as the table's orientations are.
+    let mut rest = all.iter();
+    let keys = graph.keys().of::<u64>();
+    for (row, &key) in keys.iter().enumerate() {
+        let state = game.state(key).unwrap();
+        if game.is_terminal(&state) {
+            continue;
+        }
+        for (symmetry, side) in graph.orientations(row).iter(8) {
+            let position = Position { state: game.transform(&state, symmetry), side };
+            assert_eq!(rest.next(), Some(&(position, row)));
+        }
+    }
+
+    let said = tables.json(&["export", "--states", "--states-of", "canonical"]);
+    let dir = tables.place("othello-4x4-states-canonical");
+    let canonical = read(&game, &dir);
+    assert_eq!(said["positions"], canonical.len());
+    // The first orientation of each row.
+    let mut first = all.clone();
+    first.dedup_by_key(|(_, row)| *row);
+    assert_eq!(canonical, first);
+}
+
+#[test]
+fn rows_of_games_with_cycles_are_written_once() {
+    let tables = Tables::new();
+    tables.ok(&["enumerate", "-q", "--game", "animal-shogi-3x3"]);
+    tables.ok(&["export", "-q", "--states"]);
+    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
+    let table = Table::open(&tables.place("animal-shogi-3x3")).unwrap();
+    let ranked = Ranked::open(&table).unwrap();
+    let all = read(&game, &tables.place("animal-shogi-3x3-states"));
+    assert_eq!(all.len(), 94_521);
+    for (position, row) in &all {
+        assert_eq!((ranked.find(&game, position), position.side), (Some(*row), Side::First));
+    }
+
+    tables.ok(&["enumerate", "-q", "--game", "minishogi", "--max-depth", "5"]);
+    tables.ok(&["export", "-q", "--states"]);
+    let game = Shogi::<WideKey>::new(&MINISHOGI, true);
+    let table = Table::open(&tables.place("minishogi-depth5")).unwrap();
+    let graph = Graph::open(&table).unwrap();
+    let all = read(&game, &tables.place("minishogi-depth5-states"));
+    let counts = table.manifest().counts.table;
+    assert_eq!(all.len() as u64, counts.states - counts.terminals - counts.frontier);
+    let sides: HashSet<Side> = all.iter().map(|(position, _)| position.side).collect();
+    assert_eq!(sides.len(), 2);
+    for (position, row) in &all {
+        assert_eq!(graph.find_position(&game, position).unwrap().row(), *row);
+    }
+}
+
+#[test]
+fn exports_have_the_same_bytes_for_any_number_of_threads() {
+    let tables = Tables::new();
+    tables.ok(&["enumerate", "-q", "--size", "4"]);
+    tables.ok(&["enumerate", "-q", "--game", "animal-shogi-3x3"]);
+    for table in ["othello-4x4", "animal-shogi-3x3"] {
+        let [one, two] = ["1", "2"].map(|threads| {
+            let out = tables.place(&format!("{table}-{threads}"));
+            let args = ["export", "--states", table, "--threads", threads, "-q", "--out"];
+            tables.ok(&[&args[..], &[out.to_str().unwrap()]].concat());
+            out
+        });
+        assert_same_files(&one, &two, table);
+    }
+}
+
+#[test]
+fn an_export_replaces_only_what_an_export_wrote() {
+    let tables = Tables::new();
+    tables.ok(&["enumerate", "-q", "--size", "4"]);
+    tables.ok(&["enumerate", "-q", "--size", "4", "--max-depth", "4"]);
+    let out = tables.place("out");
+    let export = |table| tables.run(&["export", "--states", table, "--out", out.to_str().unwrap()]);
+    let states = || fs::read_to_string(out.join("states.json")).unwrap();
+    // An empty directory is as good as none.
+    fs::create_dir(&out).unwrap();
+    assert_eq!(export("othello-4x4-depth4").code, 0);
+    let short = files(&out);
+    assert!(export("othello-4x4-depth4").stdout.contains("already there"));
+    assert_eq!(files(&out), short);
+    assert_eq!(export("othello-4x4").code, 0);
+    let whole = files(&out);
+    assert_ne!(whole, short);
+    assert!(states().contains("\"othello-4x4\""));
+
+    // With predictions beside it the same export is left alone, and another refused.
+    fs::write(out.join("logits.npy"), "mine").unwrap();
+    assert!(export("othello-4x4").stdout.contains("already there"));
+    let line = export("othello-4x4-depth4");
+    assert!(line.refused("predictions beside it").contains("logits.npy"), "{line:?}");
+    fs::remove_file(out.join("logits.npy")).unwrap();
+    assert_eq!(files(&out), whole);
+
+    // What a killed export left is cleared away.
+    let partial = tables.place("out.partial");
+    fs::create_dir(&partial).unwrap();
+    fs::write(partial.join("planes.npy"), "half").unwrap();
+    assert_eq!(export("othello-4x4-depth4").code, 0);
+    assert!(files(&out) == short && !partial.exists());
+
+    for (name, text) in [("planes.npy", "mine"), ("states.json", "{}")] {
+        let kept = fs::read(out.join(name)).unwrap();
+        fs::write(out.join(name), text).unwrap();
+        let before = files(&out);
+        for table in ["othello-4x4", "othello-4x4-depth4"] {
+            let ran = export(table);
+            let line = ran.refused(name);
+            assert!(line.contains("--out") && line.contains(out.to_str().unwrap()), "{line}");
+        }
+        assert_eq!(files(&out), before);
+        fs::write(out.join(name), kept).unwrap();
+    }
+    fs::write(tables.place("file"), "mine").unwrap();
+    let ran = tables.run(&["export", "--states", "--out", tables.place("file").to_str().unwrap()]);
+    assert!(ran.refused("a file").contains("is a file"), "{ran:?}");
+}
