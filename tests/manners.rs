@@ -160,7 +160,7 @@ fn bad_input_is_one_line_and_changes_nothing() {
         (&["value-iterate", table, "--discount", "0"], "discount 0"),
         (&["value-iterate", short, "--discount", "0.9"], "frontier"),
         (&["export", "--states", "nowhere"], "nowhere"),
-        (&["report", "--policy", "predictions:nowhere"], "nowhere"),
+        (&["report", "--table", table, "--policy", "predictions:nowhere"], "nowhere"),
     ];
     let list = || {
         let entries = fs::read_dir(tables.root()).unwrap();
