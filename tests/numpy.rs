@@ -144,3 +144,24 @@ fn numpy_contradicts_a_forged_table() {
         assert!(error.contains(&format!("{array} of row 777")), "{error}");
     }
 }
+
+#[cfg(feature = "parquet")]
+#[test]
+fn every_metric_is_found_again_from_the_results_by_position() {
+    if !numpy_is_there() {
+        return;
+    }
+    let tables = Tables::new();
+    let at = |name: &str| tables.place(name).to_str().unwrap().to_string();
+    let (csv, parquet, json) = (at("r.csv"), at("r.parquet"), at("r.json"));
+    let mut args = vec!["report", "-q", "--json", "--csv", &csv, "--parquet", &parquet];
+    let policies = ["random", "weights", "n-most:2", "montecarlo:5", "mcts:20", "perfect"];
+    policies.iter().for_each(|policy| args.extend(["--policy", policy]));
+    std::fs::write(&json, tables.ok(&args)).unwrap();
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/numpy/metrics.py");
+    let output =
+        Command::new("python3").arg(script).args([&csv, &parquet, &json]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.starts_with("339726 rows, "), "{said}");
+}

@@ -177,9 +177,8 @@ fn reliability(report: &AccuracyReport) -> Option<Option<Plot>> {
 
 /// States changed in each sweep of the solution.
 fn convergence(report: &AccuracyReport) -> Option<Option<Plot>> {
-    let changed = |record: &crate::table::SweepRecord| ((record.changed + 1) as f64).log10();
-    let points: Vec<(f64, f64)> =
-        report.sweeps.iter().zip(1..).map(|(record, n)| (f64::from(n), changed(record))).collect();
+    let changed = report.sweeps.iter().map(|record| ((record.changed + 1) as f64).log10());
+    let points: Vec<(f64, f64)> = (1..).map(f64::from).zip(changed).collect();
     let lines = [Series { colour: 0, points }];
     let (first, last) = range(&lines)?;
     let highest = lines[0].points.iter().map(|point| point.1).fold(1.0, f64::max);
@@ -201,6 +200,11 @@ fn range(lines: &[Series]) -> Option<(f64, f64)> {
     let first = xs.next()?;
     let (least, most) = xs.fold((first, first), |(a, b), x| (a.min(x), b.max(x)));
     Some((least, if most > least { most } else { least + 1.0 }))
+}
+
+/// How many labels an axis has at most: whole numbers are not written twice.
+fn labels((least, most): (f64, f64)) -> usize {
+    if most > 1.5 { ((most - least) as usize + 1).clamp(2, 10) } else { 10 }
 }
 
 /// Draws lines with points, or bars.
@@ -225,8 +229,8 @@ fn draw_into(
     let mut chart = ChartBuilder::on(&area)
         .margin(8)
         .margin_right(20)
-        .x_label_area_size(44)
-        .y_label_area_size(56)
+        .x_label_area_size(56)
+        .y_label_area_size(72)
         .build_cartesian_2d(axes.x.0..axes.x.1, axes.y.0..axes.y.1)?;
     let percent = axes.y_percent;
     let whole = axes.x.1 > 1.5;
@@ -235,11 +239,11 @@ fn draw_into(
         .light_line_style(TRANSPARENT)
         .bold_line_style(FAINT)
         .axis_style(INK)
-        .label_style(("sans-serif", 15).into_font().color(&INK))
-        .axis_desc_style(("sans-serif", 15).into_font().color(&INK))
+        .label_style(("sans-serif", 20).into_font().color(&INK))
+        .axis_desc_style(("sans-serif", 20).into_font().color(&INK))
         .x_desc(&axes.x_name)
         .y_desc(axes.y_name)
-        .x_labels(if bars { 0 } else { 10 })
+        .x_labels(if bars { 0 } else { labels(axes.x) })
         .y_labels(6)
         .x_label_formatter(&|x| if whole { format!("{x:.0}") } else { format!("{x:.1}") })
         .y_label_formatter(&|y| match percent {
