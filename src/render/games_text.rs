@@ -40,6 +40,7 @@ pub fn games_text(games: &Games, sides: [&str; 2], mistakes: usize) -> String {
     ] {
         text += &format!("{name:<13}{meaning}\n");
     }
+    text += &consistency(games);
     for policy in &games.policies {
         if mistakes > 0 {
             text += &lines(policy);
@@ -160,6 +161,25 @@ fn losses(games: &Games, sides: [&str; 2]) -> String {
         grid.push(row);
     }
     grid.to_text()
+}
+
+/// In how far values agree with each other and with the moves, of policies that tell values.
+fn consistency(games: &Games) -> String {
+    let rows = games.policies.iter().filter(|policy| policy.policy != "perfect");
+    let rows = rows.filter_map(|policy| {
+        let found = policy.consistency?;
+        Some(vec![policy.policy.clone(), format!("{:.3}", found.gap), percent(found.agreement)])
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::headed(&[("", "policy"), ("one ply", "off"), ("own", "moves")]);
+    rows.into_iter().for_each(|row| grid.push(row));
+    format!(
+        "\nValues against each other: how far a position's is from the best they promise one ply on, and\nhow often the move is one that they find best\n\n{}",
+        grid.to_text()
+    )
 }
 
 /// The lines of best responses, those that win something.

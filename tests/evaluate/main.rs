@@ -1,6 +1,7 @@
 //! Figures of policies on the 4×4 board: from the table, from the rules alone, folded or not, on
 //! one thread or two; and on the tables of the shogi family.
 
+mod by_hand;
 #[path = "../common/mod.rs"]
 mod common;
 mod shogi;

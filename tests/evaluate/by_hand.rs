@@ -1,0 +1,132 @@
+//! Figures of a hand-made policy on hand-made values, worked out by hand.
+
+use yomikiri::evaluate::{Case, Figures, Key, Piece, Player, Source, Truth, measure};
+use yomikiri::game::othello::{Board, Othello};
+use yomikiri::game::{Game, Outcome, Score};
+use yomikiri::policy::{Answers, Batch, Policy, PolicyError};
+use yomikiri::progress::Silent;
+
+/// Two positions of 4×4 whose values are invented.
+struct Invented;
+
+fn truth(score: i8, distance: u16) -> Truth {
+    let score = Score(score);
+    let tempo = if score.0 < 0 { i64::from(distance) } else { -i64::from(distance) };
+    Truth {
+        outcome: score.outcome(),
+        score: Some(score),
+        distance: Some(distance),
+        rank: (i64::from(score.0) << 20) + tempo,
+    }
+}
+
+impl Source<Othello<u64>> for Invented {
+    fn pieces(&self) -> usize {
+        1
+    }
+
+    fn rows(&self) -> u64 {
+        2
+    }
+
+    fn fill(&self, _piece: usize, out: &mut Piece<Board>) -> Result<u64, String> {
+        let game = Othello::<u64>::new(4, 4, true);
+        let start = game.start();
+        let after = game.advance(&start, game.actions(&start.state)[0]);
+        // Four moves: two keep a win, one only just; the others draw and lose.
+        let first = [truth(6, 9), truth(2, 5), truth(0, 7), truth(-4, 3)];
+        // Three moves, all of them drawn.
+        let second = [truth(0, 4), truth(0, 6), truth(0, 8)];
+        let moves = [&first[..], &second[..]];
+        for ((position, layer), moves) in [(start, 4), (after, 5)].into_iter().zip(moves) {
+            out.batch.push(position, game.actions(&position.state));
+            out.cases.push(Case {
+                row: layer - 4,
+                layer: Some(layer),
+                own: moves[0],
+                differs_in_outcome: layer == 4,
+                differs_in_score: layer == 4,
+                timed: false,
+            });
+            out.truths.extend_from_slice(moves);
+        }
+        Ok(2)
+    }
+}
+
+struct Told;
+
+impl Policy<Othello<u64>> for Told {
+    fn name(&self) -> String {
+        "told".to_string()
+    }
+
+    fn answer(
+        &self,
+        _game: &Othello<u64>,
+        batch: &Batch<Board>,
+        answers: &mut Answers,
+    ) -> Result<(), PolicyError> {
+        assert_eq!(batch.len(), 2);
+        answers.probabilities = vec![0.5, 0.25, 0.125, 0.125, 0.25, 0.25, 0.5];
+        answers.scores = vec![3.0, 4.0, 2.0, 1.0, 0.0, 0.0, 1.0];
+        answers.values = vec![0.5, -0.5];
+        Ok(())
+    }
+}
+
+#[test]
+fn figures_are_those_worked_out_by_hand() {
+    let game = Othello::<u64>::new(4, 4, true);
+    let players = [Player::Policy(Box::new(Told))];
+    let measured = measure(&game, &Invented, &players, None, &Silent).unwrap();
+    assert_eq!(measured.judged, 2);
+    let policy = &measured.policies[0];
+
+    let mut first = Figures { states: 1, scored: 1, ..Figures::default() };
+    first.optimal_outcome = 0.75;
+    first.optimal_score = 0.5;
+    // A draw for a win with 1/8, a loss for a win with 1/8.
+    first.loss_outcome = 0.125 + 0.25;
+    // 4 discs with 1/4, 6 and 10 with 1/8 each.
+    first.loss_score = 1.0 + 0.75 + 1.25;
+    first.outcomes[Outcome::Win.index()] = [0.125, 0.125, 0.75];
+    // Ranks 3 4 2 1 for 4 3 2 1: 1 - 6 (1 + 1) / (4 (16 - 1)).
+    (first.correlation, first.correlated) = (0.8, 1);
+    let mut second = Figures { states: 1, scored: 1, ..Figures::default() };
+    (second.optimal_outcome, second.optimal_score) = (1.0, 1.0);
+    second.outcomes[Outcome::Draw.index()][Outcome::Draw.index()] = 1.0;
+
+    assert_eq!(policy.layers[0].key, Key::Discs(4));
+    assert_eq!(policy.layers[0].figures.all, first);
+    assert_eq!(policy.layers[1].figures.all, second);
+    assert_eq!(policy.total.decisive_outcome, first);
+    assert_eq!(policy.total.decisive_score, Some(first));
+    let mut both = first;
+    both.add(&second);
+    assert_eq!(policy.total.all, both);
+    assert_eq!(policy.total.all.optimal_by_outcome(), Some(0.875));
+    assert_eq!(policy.total.all.expected_loss_discs(), Some(1.5));
+    assert_eq!(policy.total.all.rank_correlation(), Some(0.8));
+
+    let numbers = |groups: &[yomikiri::evaluate::Group]| -> Vec<i32> {
+        groups.iter().map(|group| group.key.number()).collect()
+    };
+    assert_eq!(numbers(&policy.by_moves), [3, 4]);
+    assert_eq!(numbers(&policy.by_distance), [4, 9]);
+    assert_eq!(numbers(&policy.by_value), [0, 6]);
+
+    // 0 discs with 1.5, 4 with 0.25, 6 and 10 with 0.125 of two positions.
+    let losses = policy.losses.as_ref().unwrap();
+    assert_eq!(losses.expected[0], 1.5);
+    assert_eq!((losses.expected[4], losses.expected[6], losses.expected[10]), (0.25, 0.125, 0.125));
+    assert_eq!((losses.percentile(0.75), losses.percentile(0.95)), (Some(0), Some(10)));
+    assert_eq!(losses.worst(), Some(10));
+
+    // A win expected with 0.75, truly 1; a draw with 0.25, truly 0.5.
+    let values = policy.values.as_ref().unwrap();
+    assert_eq!(values.mean_error(), Some(0.5));
+    assert_eq!(values.brier(), Some(0.0625));
+    assert_eq!(values.sign_accuracy(), Some(1.0));
+    assert_eq!(values.calibration_error(), Some(0.25));
+}
