@@ -5,7 +5,7 @@
 //! the images of a state under the board's symmetries); the rest is provided. A game is either
 //! [`Layered`], if its moves lead only on, or [`Cyclic`], if they may lead back.
 //!
-//! Invariants, checked for every game by `tests/conformance.rs`:
+//! Invariants, checked for every game by `tests/tables/conformance.rs`:
 //! * `state(key(s)) == s`, and keys order states totally;
 //! * a state has no action exactly when the game is over in it;
 //! * symmetries commute with moves;

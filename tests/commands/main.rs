@@ -1,0 +1,9 @@
+//! The binary as a person meets it: its manners, its pages, what README shows.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod manners;
+mod page;
+mod perft_command;
+mod query_cyclic;
+mod readme;

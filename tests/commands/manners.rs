@@ -1,0 +1,394 @@
+//! How the commands behave towards people, pipes and other programs.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::common::tables::{Ran, Tables, files, solved_4x4};
+use serde_json::Value;
+
+const START: &str = "-----OX--XO----- X;";
+
+/// Every command, in an order in which each finds what it needs.
+const COMMANDS: [&[&str]; 12] = [
+    &["enumerate", "--size", "4"],
+    &["value-iterate"],
+    &["value-iterate", "--discount", "0.9"],
+    &["query", "othello-4x4", "start"],
+    &["info"],
+    &["verify"],
+    &["perft", "--size", "4", "--depth", "6"],
+    &["report", "--size", "4"],
+    &["export", "--states", "othello-4x4"],
+    &["completions", "fish"],
+    &["man"],
+    &["--help"],
+];
+
+/// The commands' names, from the help.
+fn command_names(tables: &Tables) -> Vec<String> {
+    let help = tables.ok(&["--help"]);
+    let list = help.split("Commands:\n").nth(1).unwrap().lines();
+    let names = list.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+    names.map(|line| line.split_whitespace().next().unwrap().to_string()).collect()
+}
+
+#[test]
+fn quiet_commands_write_nothing_but_data() {
+    let tables = Tables::new();
+    for args in COMMANDS {
+        let ran = tables.run(&[args, &["-q"]].concat());
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
+        assert!(!ran.stdout.is_empty() && !ran.stdout.contains('\x1b'), "{args:?}");
+    }
+}
+
+#[test]
+fn remarks_and_logs_keep_off_stdout() {
+    let tables = Tables::new();
+    for args in COMMANDS {
+        let plain = Tables::new();
+        for earlier in COMMANDS.iter().take_while(|&&other| other != args) {
+            plain.ok(earlier);
+        }
+        let quiet = plain.ok(&[args, &["-q"]].concat());
+        let ran = tables.run(&[args, &["-vv"]].concat());
+        let here = |text: &str, t: &Tables| text.replace(t.root().to_str().unwrap(), "tables");
+        assert_eq!(here(&ran.stdout, &tables), here(&quiet, &plain), "{args:?}");
+        assert!(!ran.stderr.contains('\x1b'), "{args:?}: colours and bars are for terminals");
+    }
+}
+
+fn expect_fields(json: &Value, fields: &[&str], what: &str) {
+    for path in fields {
+        let found = json.pointer(path).unwrap_or_else(|| panic!("{what}: no {path} in {json}"));
+        assert!(!found.is_null(), "{what}: {path} is null");
+    }
+}
+
+#[test]
+fn json_of_every_command_has_what_a_reader_needs() {
+    let tables = Tables::new();
+    let counts = ["/counts/reachable/states", "/layers/0/table/states", "/identity/game"];
+    let of_manifest: Vec<String> = counts.iter().map(|path| format!("/manifest{path}")).collect();
+    let mut of_manifest: Vec<&str> = of_manifest.iter().map(String::as_str).collect();
+    of_manifest.extend(["/table", "/directory", "/bytes", "/reused"]);
+    of_manifest.push("/manifest/conventions/perspective");
+    let expected: [&[&str]; 9] = [
+        &of_manifest,
+        &["/table", "/perspective", "/solution/roots/0/score", "/solution/sweeps/0/residual"],
+        &["/table", "/perspective", "/discounted/roots/0", "/discounted/discount"],
+        &[
+            "/perspective",
+            "/mover",
+            "/reachable",
+            "/kind",
+            "/outcome",
+            "/score",
+            "/distance",
+            "/moves/3/move",
+            "/moves/3/score",
+            "/principal_variation/0",
+        ],
+        &["/conventions/perspective", "/conventions/keys", "/arrays/score/dtype", "/checksum"],
+        &["/table", "/states", "/edges", "/proven", "/solved"],
+        &["/game", "/root", "/perft/5"],
+        &[],
+        &["/table", "/directory", "/positions", "/actions", "/planes/1", "/bytes", "/reused"],
+    ];
+    for (args, fields) in COMMANDS.iter().zip(expected) {
+        let json = tables.json(args);
+        assert!(json.is_object(), "{args:?}");
+        expect_fields(&json, fields, args[0]);
+        if let Some(perspective) = json.get("perspective").and_then(Value::as_str) {
+            assert_eq!(perspective, "mover", "{args:?}");
+        }
+    }
+    let query = tables.json(&["query", "othello-4x4", "start"]);
+    assert_eq!((&query["score"], &query["mover"]), (&(-8).into(), &"Black".into()));
+    assert_eq!(query["position"], START);
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let tables = Tables::new();
+    for args in COMMANDS {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = tables.solver(args);
+        let child = command.arg("-q").stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+        drop(command);
+        let ran = Ran::of(child.wait_with_output().unwrap());
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
+    }
+}
+
+#[test]
+fn bad_input_is_one_line_and_changes_nothing() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    tables.ok(&["enumerate", "--max-depth", "3", "-q"]);
+    let (table, short) = ("othello-4x4", "othello-4x4-depth3");
+    let cases: &[(&[&str], &str)] = &[
+        (&["enumerate", "--size", "3"], "'3'"),
+        (&["enumerate", "--size", "9x9"], "'9x9'"),
+        (&["enumerate", "--size", "4x"], "'4x'"),
+        (&["enumerate", "--size", "foo"], "'foo'"),
+        (&["perft", "--size", "4x4x4"], "'4x4x4'"),
+        (&["enumerate", "--size", "6", "--max-depth", "0"], "--max-depth 0"),
+        (&["enumerate", "--max-states", "0"], "--max-states"),
+        (&["enumerate", "--root", "XO!?"], "'!'"),
+        (&["enumerate", "--root", "c4 a1"], "'a1'"),
+        (&["perft", "--size", "4", "--root", "XXX"], "3 squares"),
+        (&["enumerate", "--threads", "0"], "--threads 0"),
+        (&["info", "nowhere"], "othello-4x4"),
+        (&["verify", "nowhere"], "nowhere"),
+        (&["value-iterate", "nowhere"], "nowhere"),
+        (&["query", "nowhere", "start"], "nowhere"),
+        (&["query", short, "start"], "value-iterate"),
+        (&["query", table, "-----OX--XO----"], "15"),
+        (&["query", table, "10000021001200"], "14 digits"),
+        (&["query", table, "b4"], "'b4'"),
+        (&["query", table, "XXXXXXXXXXXXXXXX X"], "not among the states"),
+        (&["value-iterate", table, "--theta", "0"], "theta 0"),
+        (&["value-iterate", table, "--theta", "2"], "theta 2"),
+        (&["value-iterate", table, "--theta", "nan"], "NaN"),
+        (&["value-iterate", table, "--discount", "1.5"], "discount 1.5"),
+        (&["value-iterate", table, "--discount", "0"], "discount 0"),
+        (&["value-iterate", short, "--discount", "0.9"], "frontier"),
+        (&["export", "--states", "nowhere"], "nowhere"),
+        (&["report", "--table", table, "--policy", "predictions:nowhere"], "nowhere"),
+    ];
+    let list = || {
+        let entries = fs::read_dir(tables.root()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = (list(), files(tables.root()));
+    for (args, named) in cases {
+        let ran = tables.run(args);
+        let line = ran.refused(&format!("{args:?}"));
+        assert!(line.starts_with("solver: ") && line.contains(named), "{args:?}: {line}");
+        assert!((list(), files(tables.root())) == before, "{args:?} changed the tables");
+    }
+    // What clap refuses may be said in more than one line.
+    let usage: [&[&str]; 4] = [&[], &["fly"], &["enumerate", "--size"], &["query", table]];
+    for args in usage {
+        let ran = tables.run(args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn what_cannot_fit_is_refused_before_any_work() {
+    let tables = Tables::new();
+    let mut command = tables.solver(&["enumerate", "--size", "8"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Work once begun would fill the memory.
+    let refused = (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        child.try_wait().unwrap().is_some()
+    });
+    child.kill().unwrap();
+    assert!(refused, "it began");
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    let line = ran.refused("8x8");
+    assert!(line.contains("othello-8x8") && line.contains("--max-depth"), "{line}");
+    assert_eq!(fs::read_dir(tables.root()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_refusal_of_the_system_is_told_once_and_is_no_bad_input() {
+    let tables = Tables::new();
+    let file = tables.place("file");
+    fs::write(&file, "").unwrap();
+    let ran = tables.run(&["enumerate", "--tables", file.to_str().unwrap()]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (1, 1), "{ran:?}");
+    assert_eq!(ran.stderr.matches("os error").count(), 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains(file.to_str().unwrap()), "{}", ran.stderr);
+}
+
+#[test]
+fn no_tables_at_all_is_said_in_one_line() {
+    let tables = Tables::new();
+    for command in ["info", "verify", "value-iterate"] {
+        let ran = tables.run(&[command]);
+        assert!(ran.refused(command).contains("solver enumerate"), "{ran:?}");
+    }
+    assert!(files(tables.root()).is_empty());
+}
+
+#[test]
+fn without_a_name_the_table_enumerated_last_is_meant() {
+    let tables = Tables::new();
+    for (args, name) in [
+        (&["enumerate", "--size", "4"][..], "othello-4x4"),
+        (&["enumerate", "--size", "4", "--max-depth", "5"], "othello-4x4-depth5"),
+        (&["enumerate", "--size", "4"], "othello-4x4"),
+    ] {
+        tables.ok(args);
+        assert_eq!(tables.json(&["value-iterate"])["table"], name);
+        assert_eq!(tables.json(&["verify"])["table"], name);
+        let depth = if name.ends_with("depth5") { Value::from(5) } else { Value::Null };
+        assert_eq!(tables.json(&["info"])["identity"]["max_depth"], depth);
+    }
+}
+
+/// A query of the solved 4x4 table.
+fn query(tables: &Tables, position: &str) -> Value {
+    tables.json(&["query", "othello-4x4", position])
+}
+
+#[test]
+fn images_of_a_position_have_its_value() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let squares = |text: &str| text[..16].to_string();
+    let after = query(&tables, "b1");
+    let board = squares(after["position"].as_str().unwrap());
+    let transposed: String = (0..16).map(|i| board.as_bytes()[i % 4 * 4 + i / 4] as char).collect();
+    let turned: String = board.chars().rev().collect();
+    let mirrored: String =
+        (0..16).map(|i| board.as_bytes()[i / 4 * 4 + 3 - i % 4] as char).collect();
+    let colours = |board: &str| board.replace('X', "?").replace('O', "X").replace('?', "O");
+    let images = [
+        // The two diagonals of the start are axes of the game; a mirror image swaps its colours.
+        (format!("{board} O;"), true, "White"),
+        (format!("{transposed} O;"), true, "White"),
+        (format!("{turned} O;"), true, "White"),
+        (format!("{mirrored} O;"), false, "White"),
+        (format!("{} X;", colours(&board)), false, "Black"),
+        (format!("{} X;", colours(&mirrored)), false, "Black"),
+    ];
+    for (text, reachable, mover) in images {
+        let image = query(&tables, &text);
+        for field in ["outcome", "score", "distance", "kind"] {
+            assert_eq!(image[field], after[field], "{field} of {text}");
+        }
+        assert_eq!(image["reachable"], reachable, "{text}");
+        assert_eq!(image["mover"], mover, "{text}");
+        let said = tables.ok(&["query", "othello-4x4", &text]);
+        assert_eq!(said.contains("cannot be reached"), !reachable, "{text}");
+    }
+}
+
+#[test]
+fn positions_are_read_in_every_notation_and_from_stdin() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let start = query(&tables, "start");
+    let diagram = "  a b c d\n1 . . . .\n2 . O X .\n3 . X O .\n4 . . . .\nBlack to move\n";
+    let texts = [START, "10000021001200000", diagram, "-----ox--xo-----X", "start", ""];
+    for text in texts {
+        if !text.is_empty() {
+            assert_eq!(query(&tables, text), start, "{text}");
+        }
+        let mut command = tables.solver(&["query", "othello-4x4", "-", "--json"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let ran = Ran::of(child.wait_with_output().unwrap());
+        let found: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(found, start, "{text} from stdin");
+    }
+    let white = query(&tables, "20000021001200000");
+    assert_eq!((&white["mover"], &white["reachable"]), (&"White".into(), &false.into()));
+}
+
+#[test]
+fn options_may_stand_before_and_after_a_position() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let start = query(&tables, "start");
+    let words: [&[&str]; 6] = [
+        &["--json", "query", "othello-4x4", "start"],
+        &["query", "--json", "othello-4x4", "start"],
+        &["query", "othello-4x4", "--json", START],
+        &["query", "othello-4x4", START, "--json", "-q"],
+        &["query", "othello-4x4", "-----OX--XO-----", "X;", "--json"],
+        &["query", "othello-4x4", "1", "0000", "0210", "0120", "0000", "--json"],
+    ];
+    for args in words {
+        let found: Value = serde_json::from_str(&tables.ok(args)).unwrap();
+        assert_eq!(found, start, "{args:?}");
+    }
+}
+
+#[test]
+fn completions_are_there_for_every_shell() {
+    let tables = Tables::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = tables.ok(&["completions", shell]);
+        for name in command_names(&tables) {
+            assert!(script.contains(&name), "{shell} does not know {name}");
+        }
+        if shell == "bash" {
+            let file = tables.place("completions.bash");
+            fs::write(&file, script).unwrap();
+            let check = Command::new("bash").arg("-n").arg(file).output().unwrap();
+            assert!(check.status.success() && check.stderr.is_empty(), "{check:?}");
+        }
+    }
+}
+
+#[test]
+fn the_manual_has_a_page_for_every_command() {
+    let tables = Tables::new();
+    let page = tables.ok(&["man"]);
+    assert!(page.starts_with(".ie") || page.starts_with(".TH"), "{}", &page[..40]);
+    let dir = tables.place("man");
+    assert_eq!(tables.ok(&["man", "--dir", dir.to_str().unwrap()]), "");
+    let names = command_names(&tables).into_iter().filter(|name| name != "help");
+    let mut wanted: Vec<String> = names.map(|name| format!("solver-{name}.1")).collect();
+    wanted.push("solver.1".to_string());
+    wanted.sort();
+    let pages = files(&dir);
+    let found: Vec<_> = pages.keys().map(|path| path.to_str().unwrap()).collect();
+    assert_eq!(found, wanted);
+    assert!(pages.values().all(|page| page.windows(4).any(|four| four == b".TH ")));
+}
+
+/// Runs a command with a terminal for its output; `None` where there is no `script` to do it.
+fn on_a_terminal(tables: &Tables, args: &[&str], no_color: bool) -> Option<String> {
+    if !Command::new("script").arg("--version").output().is_ok_and(|o| o.status.success()) {
+        eprintln!("NOT TESTED: there is no 'script' to make a terminal");
+        return None;
+    }
+    let words = [&[env!("CARGO_BIN_EXE_solver")], args].concat();
+    let mut command = Command::new("script");
+    command.args(["-qec", &words.join(" "), "/dev/null"]).env("YOMIKIRI_TABLES", tables.root());
+    command.env("TERM", "xterm").env_remove("NO_COLOR").stdin(Stdio::null());
+    if no_color {
+        command.env("NO_COLOR", "1");
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn a_terminal_is_shown_a_bar_unless_quiet() {
+    let tables = Tables::new();
+    let args = ["enumerate", "--size", "4x5", "--threads", "1"];
+    let Some(seen) = on_a_terminal(&tables, &args, false) else { return };
+    assert!(seen.contains("/2,426,921 states"), "{seen}");
+    let tables = Tables::new();
+    let seen = on_a_terminal(&tables, &[&args[..], &["-q"]].concat(), false).unwrap();
+    assert!(!seen.contains('\x1b') && !seen.contains("to go"), "{seen}");
+}
+
+#[test]
+fn no_color_is_respected() {
+    let colours = |no_color| {
+        let tables = Tables::new();
+        let args = ["enumerate", "--size", "4", "-q", "-v"];
+        on_a_terminal(&tables, &args, no_color).map(|seen| {
+            assert!(seen.contains("layer complete"), "{seen}");
+            seen.contains("\x1b[3") || seen.contains("\x1b[2m")
+        })
+    };
+    assert!(colours(false) != Some(false), "a terminal is shown colours");
+    assert!(colours(true) != Some(true), "and none with NO_COLOR");
+}

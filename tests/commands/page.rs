@@ -1,0 +1,89 @@
+//! The report as a page, looked at in a browser where there is one; where there must be
+//! (`YOMIKIRI_REQUIRE_CHROMIUM=1`) its absence is a failure.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::common::tables::Tables;
+
+/// What every browser of a test is told: to need no network and no display.
+const QUIETLY: [&str; 8] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+];
+
+const PLOTS: [&str; 4] = ["by-layer", "losses", "comparison", "convergence"];
+
+fn page(tables: &Tables) -> String {
+    let path = tables.root().join("report.html");
+    let policies = ["random", "n-least:1", "mcts:20", "perfect"];
+    let mut args = vec!["report", "--html", path.to_str().unwrap(), "-q"];
+    policies.iter().for_each(|policy| args.extend(["--policy", policy]));
+    tables.ok(&args);
+    std::fs::read_to_string(path).unwrap()
+}
+
+fn browse(dir: &Path, args: &[&str], page: &Path) -> Option<Output> {
+    let url = format!("file://{}", page.display());
+    let profile = format!("--user-data-dir={}", dir.join("profile").display());
+    let mut browsers = ["chromium", "chromium-browser", "google-chrome"].iter();
+    browsers.find_map(|browser| {
+        let mut command = Command::new(browser);
+        command.args(QUIETLY).arg(&profile).args(args).arg(&url);
+        command.output().ok()
+    })
+}
+
+#[test]
+fn the_page_stands_alone_and_shows_everything() {
+    let tables = Tables::new();
+    let page = page(&tables);
+    assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
+    for plot in PLOTS.iter().chain(&["reliability"]) {
+        assert!(page.contains(&format!("<figure id=\"{plot}\">")), "{plot}");
+    }
+    for remote in ["http://", "https://", "<script", "<link", "src="] {
+        let found = page.replace("http://www.w3.org/2000/svg", "");
+        assert!(!found.contains(remote), "{remote}");
+    }
+    assert!(page.contains("class=\"board\"") && page.contains("n-least:1"));
+    // The same command writes the same page.
+    assert_eq!(page, self::page(&tables));
+}
+
+#[test]
+fn a_browser_shows_the_page_without_complaint() {
+    let tables = Tables::new();
+    page(&tables);
+    let (dir, path) = (tables.root(), tables.root().join("report.html"));
+    let Some(shown) = browse(dir, &["--enable-logging=stderr", "--dump-dom"], &path) else {
+        let required = std::env::var("YOMIKIRI_REQUIRE_CHROMIUM").is_ok_and(|value| value == "1");
+        assert!(!required, "Chromium is required and cannot be started");
+        println!("skipped: no Chromium");
+        return;
+    };
+    let (dom, said) =
+        (String::from_utf8_lossy(&shown.stdout), String::from_utf8_lossy(&shown.stderr));
+    assert!(shown.status.success(), "{said}");
+    assert!(!said.contains("CONSOLE"), "{said}");
+    for plot in PLOTS {
+        let figure = dom.split(&format!("<figure id=\"{plot}\">")).nth(1).unwrap_or_default();
+        let figure = figure.split("</figure>").next().unwrap_or_default();
+        let drawn = ["<circle", "<rect", "<polyline"].map(|mark| figure.matches(mark).count());
+        assert!(drawn.iter().sum::<usize>() > 2, "{plot}: {drawn:?}");
+    }
+    // A phone and a desk; the picture is that of something, not of an empty page.
+    for (name, window) in [("phone", "400,2000"), ("desk", "1200,2000")] {
+        let picture = dir.join(format!("{name}.png"));
+        let to = format!("--screenshot={}", picture.display());
+        let window = format!("--window-size={window}");
+        browse(dir, &[&to, &window, "--hide-scrollbars"], &path).unwrap();
+        assert!(std::fs::metadata(&picture).unwrap().len() > 20_000, "{name}");
+    }
+}

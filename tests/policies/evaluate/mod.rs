@@ -1,0 +1,330 @@
+//! Figures of policies on the 4×4 board: from the table, from the rules alone, folded or not, on
+//! one thread or two; and on the tables of the shogi family.
+
+mod by_hand;
+mod shogi;
+mod walk;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+use walk::Walk;
+use yomikiri::evaluate::{
+    AccuracyReport, Figures, FiguresBySet, Key, LayeredRows, Measured, Orienting, Perfect, Player,
+    build, measure,
+};
+use yomikiri::game::othello::{Board, Othello};
+use yomikiri::game::{Game, GameSpec, Layered, Outcome};
+use yomikiri::graph::{Graph, Plan, enumerate};
+use yomikiri::policy::{MICRO, Weights, ask};
+use yomikiri::progress::Silent;
+use yomikiri::render::accuracy_text;
+use yomikiri::solve::{Method, Solved, value_iterate};
+use yomikiri::table::{Store, Table};
+
+const POLICIES: [&str; 4] = ["random", "greedy", "weights", "perfect"];
+/// The nonterminal actual positions of 4×4.
+const JUDGED: u64 = 62_789 - 6_168;
+
+struct Opened {
+    _dir: TempDir,
+    game: Othello<u64>,
+    table: Table,
+    graph: Graph,
+    solved: Solved,
+}
+
+impl Opened {
+    fn new(fold: bool, max_depth: Option<u32>) -> Opened {
+        let dir = tempfile::tempdir().unwrap();
+        let game = Othello::<u64>::new(4, 4, fold);
+        let plan = Plan { max_depth, ..Plan::from_start(&game) };
+        let mut table = enumerate(&game, &plan, &Store::at(dir.path()), &Silent).unwrap().table;
+        let graph = Graph::open_checked(&table).unwrap();
+        let method = Method::exact(game.max_score());
+        let terminal = graph.terminal_scores(&game, method.empties);
+        value_iterate(&mut table, &graph, &terminal, &method, &Silent, |_, _| {}).unwrap();
+        drop(terminal);
+        let solved = Solved::open_checked(&table).unwrap().unwrap();
+        Opened { _dir: dir, game, table, graph, solved }
+    }
+
+    fn measure(&self, players: &[Player<'_, Othello<u64>>], orienting: Orienting) -> Measured {
+        let Opened { game, graph, solved, .. } = self;
+        let rows = LayeredRows::new(game, graph, solved, orienting);
+        measure(game, &rows, players, None, &Silent).unwrap()
+    }
+
+    fn report(&self) -> AccuracyReport {
+        let players = POLICIES.map(|name| build(&name.parse().unwrap(), &self.game).unwrap());
+        let measured = self.measure(&players, Orienting::All);
+        AccuracyReport::new(&self.game, &self.table, Orienting::All, measured).unwrap()
+    }
+}
+
+fn folded() -> &'static (Opened, AccuracyReport) {
+    static FOLDED: OnceLock<(Opened, AccuracyReport)> = OnceLock::new();
+    FOLDED.get_or_init(|| {
+        let opened = Opened::new(true, None);
+        let report = opened.report();
+        (opened, report)
+    })
+}
+
+/// Those that there are.
+fn sets(figures: &FiguresBySet) -> Vec<&Figures> {
+    let all = [&figures.all, &figures.decisive_outcome];
+    all.into_iter().chain(&figures.decisive_score).collect()
+}
+
+fn numbers(figures: &Figures) -> [f64; 11] {
+    [
+        figures.states as f64,
+        figures.scored as f64,
+        figures.timed as f64,
+        figures.optimal_outcome,
+        figures.optimal_score,
+        figures.optimal_distance,
+        figures.loss_outcome,
+        figures.loss_score,
+        figures.turned(Outcome::Win, Outcome::Draw),
+        figures.turned(Outcome::Win, Outcome::Loss),
+        figures.turned(Outcome::Draw, Outcome::Loss),
+    ]
+}
+
+fn assert_close(found: &FiguresBySet, wanted: &FiguresBySet, what: &str) {
+    assert_eq!(sets(found).len(), sets(wanted).len(), "{what}");
+    for (set, (found, wanted)) in sets(found).into_iter().zip(sets(wanted)).enumerate() {
+        let (found, wanted) = (numbers(found), numbers(wanted));
+        // Means are compared, the counts must be equal.
+        let states = wanted[0].max(1.0);
+        let close = found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() / states < 1e-9);
+        assert!(close && found[..3] == wanted[..3], "{what}, set {set}: {found:?} for {wanted:?}");
+    }
+}
+
+#[test]
+fn perfect_is_perfect_everywhere() {
+    let (_, report) = folded();
+    let perfect = &report.policies[3];
+    assert_eq!(perfect.total.all.states, JUDGED);
+    let layers = perfect.layers.iter().map(|layer| &layer.figures);
+    for figures in layers.chain([&perfect.total]).flat_map(sets) {
+        let n = figures.states as f64;
+        assert_eq!(numbers(figures), [n, n, 0.0, n, n, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    }
+}
+
+#[test]
+fn perfect_plays_exactly_the_moves_that_keep_score_and_distance() {
+    let Opened { game, graph, solved, .. } = &folded().0;
+    let perfect = Perfect::new(graph, solved);
+    let value = |state: &Board| solved.value(graph.find(game, state).unwrap().row());
+    for position in Walk::new().positions() {
+        let actions = game.actions(&position.state);
+        let own = value(&position.state);
+        let keeps: Vec<bool> = actions
+            .iter()
+            .map(|&action| {
+                let after = value(&game.play(&position.state, action)).before();
+                (after.score(), after.distance) == (own.score(), own.distance)
+            })
+            .collect();
+        let share = 1.0 / keeps.iter().filter(|&&keeps| keeps).count() as f64;
+        let wanted: Vec<f64> = keeps.iter().map(|&k| if k { share } else { 0.0 }).collect();
+        let found = ask(&perfect, game, position).unwrap();
+        let found: Vec<f64> = found.into_iter().map(|(_, p)| p).collect();
+        assert_eq!(found, wanted, "{}", game.notation(position));
+    }
+}
+
+#[test]
+fn perfect_knows_nothing_outside_its_table() {
+    let Opened { game, graph, solved, .. } = &folded().0;
+    let text = "X... .O.. .OO. .... X";
+    let position = game.parse_position(text, &game.start()).unwrap();
+    assert!(graph.find(game, &position.state).is_none());
+    let found = ask(&Perfect::new(graph, solved), game, &position).unwrap();
+    assert!(!found.is_empty() && found.iter().all(|&(_, p)| p == 1.0 / found.len() as f64));
+}
+
+#[test]
+fn figures_agree_with_a_walk_by_the_rules_alone() {
+    let (_, report) = folded();
+    let walk = Walk::new();
+    let rules: [(&str, walk::Rule); 3] =
+        [("random", walk::random), ("greedy", walk::greedy), ("weights", walk::weights)];
+    for (found, (name, rule)) in report.policies.iter().zip(rules) {
+        assert_eq!(found.policy, name);
+        let layers = walk.figures(rule);
+        assert_eq!(found.layers.len(), layers.len());
+        let mut total = FiguresBySet::scored();
+        for (layer, (discs, wanted)) in found.layers.iter().zip(&layers) {
+            assert_eq!(layer.key, Key::Discs(*discs as i32));
+            assert_close(&layer.figures, wanted, &format!("{name} at {discs} discs"));
+            total.add(wanted);
+        }
+        assert_close(&found.total, &total, name);
+    }
+}
+
+#[test]
+fn layers_add_up_to_the_total() {
+    for policy in &folded().1.policies {
+        let mut sum = FiguresBySet::scored();
+        policy.layers.iter().for_each(|layer| sum.add(&layer.figures));
+        assert_close(&sum, &policy.total, &policy.policy);
+    }
+}
+
+#[test]
+fn folding_changes_no_figure() {
+    let unfolded = Opened::new(false, None).report();
+    let folded = &folded().1;
+    assert_eq!(unfolded.table.judged_states, JUDGED);
+    assert_eq!(unfolded.table.roots, folded.table.roots);
+    for (a, b) in unfolded.policies.iter().zip(&folded.policies) {
+        assert_close(&a.total, &b.total, &a.policy);
+        for (a, b) in a.layers.iter().zip(&b.layers) {
+            assert_eq!(a.key, b.key);
+            assert_close(&a.figures, &b.figures, "a layer");
+        }
+    }
+}
+
+#[test]
+fn threads_change_no_bit() {
+    let json = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| serde_json::to_string(&folded().0.report()).unwrap())
+    };
+    assert_eq!(json(1), json(2));
+}
+
+#[test]
+fn only_proven_positions_are_judged() {
+    let opened = Opened::new(true, Some(10));
+    let report = opened.report();
+    let table = &report.table;
+    assert!(!table.complete);
+    assert!(0 < table.judged_states && table.judged_states < table.nonterminal_states);
+    // By the columns alone: a row is judged if its score and its successors' are proven.
+    let Opened { graph, solved, .. } = &opened;
+    let proven = |row: usize| solved.value(row).score().is_some();
+    let judged = (0..graph.states()).filter(|&row| {
+        let targets = &graph.edge_targets()[graph.edges_of(row)];
+        !targets.is_empty() && proven(row) && targets.iter().all(|&to| proven(to as usize))
+    });
+    let positions: u64 = judged.map(|row| u64::from(graph.orientations(row).count())).sum();
+    assert_eq!(table.judged_states, positions);
+    for policy in &report.policies {
+        assert_eq!(policy.total.all.states, table.judged_states);
+    }
+    let perfect = &report.policies[3].total;
+    for figures in sets(perfect) {
+        assert_eq!(figures.optimal_score, figures.states as f64);
+        assert_eq!(figures.loss_score, 0.0);
+    }
+}
+
+#[test]
+fn built_in_weights_are_the_article_s() {
+    let in_tenths = |rows, columns| -> Vec<i64> {
+        let weights = Weights::of_board(GameSpec::Othello { rows, columns });
+        weights.micro().iter().map(|micro| micro / (MICRO / 10)).collect()
+    };
+    #[rustfmt::skip]
+    let article = [
+        10, -6, 6, 4, 4, 6, -6, 10,
+        -6, -8, 0, 0, 0, 0, -8, -6,
+         6,  0, 8, 6, 6, 8,  0,  6,
+         4,  0, 6, 0, 0, 6,  0,  4,
+         4,  0, 6, 0, 0, 6,  0,  4,
+         6,  0, 8, 6, 6, 8,  0,  6,
+        -6, -8, 0, 0, 0, 0, -8, -6,
+        10, -6, 6, 4, 4, 6, -6, 10,
+    ];
+    assert_eq!(in_tenths(8, 8), article);
+    assert_eq!(in_tenths(4, 4), walk::WEIGHTS);
+    #[rustfmt::skip]
+    let four_by_five = [
+        10, -6, 6, -6, 10,
+        -6, -8, 0, -8, -6,
+        -6, -8, 0, -8, -6,
+        10, -6, 6, -6, 10,
+    ];
+    assert_eq!(in_tenths(4, 5), four_by_five);
+}
+
+#[test]
+fn weights_come_from_files() {
+    let game = GameSpec::Othello { rows: 4, columns: 4 };
+    let read = |text: &str| Weights::from_text(game, text, Path::new("w.txt"));
+    let rows = "# corners\n1.0 -0.6, -0.6 1\n-0.6,-0.8,-0.8,-0.6 # an edge\n";
+    let good = format!("{rows}-.6 -.8 -.8 -.6\n\n1 -0.60\t-0.6 1.000000\n");
+    let weights = read(&good).unwrap();
+    assert_eq!(weights.micro(), Weights::of_board(game).micro());
+
+    let message = |text: &str| read(text).unwrap_err().to_string();
+    assert_eq!(
+        message(rows),
+        "w.txt, line 3: the weights end after 8; the 4x4 board has 16 squares, row by row"
+    );
+    assert_eq!(
+        message(&format!("{good}0.5\n")),
+        "w.txt, line 7: '0.5' is one weight too many; the 4x4 board has 16 squares, row by row"
+    );
+    assert_eq!(
+        message(&good.replace("-.8 -.8", "-.8 1e-1")),
+        "w.txt, line 4: '1e-1' is no weight; write decimals such as -0.6, with at most six decimals and none above a million"
+    );
+    assert!(message("").starts_with("w.txt, line 1: the weights end after 0; "));
+    let missing = Weights::read(game, Path::new("/no/such/file")).unwrap_err().to_string();
+    assert!(missing.starts_with("cannot read the weights in /no/such/file: "), "{missing}");
+}
+
+#[test]
+fn a_file_that_repeats_the_rule_plays_the_same() {
+    let (opened, report) = folded();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("weights.txt");
+    let text: Vec<String> =
+        walk::WEIGHTS.iter().map(|w| format!("{:.1}", *w as f64 / 10.0)).collect();
+    std::fs::write(&path, text.join("\n")).unwrap();
+    let name = format!("weights:{}", path.display());
+    let player = build(&name.parse().unwrap(), &opened.game).unwrap();
+    let found = &opened.measure(&[player], Orienting::All).policies[0];
+    assert_eq!(found.policy, name);
+    assert_eq!(found.total, report.policies[2].total);
+}
+
+#[test]
+fn the_report_as_text() {
+    insta::assert_snapshot!(
+        "accuracy-4x4",
+        accuracy_text(&folded().1, &[yomikiri::render::Part::All], 1)
+    );
+}
+
+#[test]
+fn the_report_as_json_says_whose_values_and_what_version() {
+    let json = serde_json::to_value(&folded().1).unwrap();
+    assert_eq!(json["schema"], "yomikiri-accuracy");
+    assert_eq!(json["schema_version"], 1);
+    assert_eq!(json["perspective"], "mover");
+    assert_eq!(json["table"]["judged_states"], JUDGED);
+    let root = &json["table"]["roots"][0];
+    assert_eq!((&root["mover"], &root["winner"]), (&"Black".into(), &"White".into()));
+    assert_eq!((&root["outcome"], &root["score"]), (&(-1).into(), &(-8).into()));
+    let perfect = &json["policies"][3]["total"]["all"];
+    assert_eq!(perfect["optimal_by_score"], 1.0);
+    assert!(perfect["optimal_by_distance"].is_null() && perfect["distance_states"] == 0);
+    assert_eq!(perfect["blunders"]["win_to_loss"]["share"], 0.0);
+    // No position of the first layer is decisive by outcome: an empty set has no means.
+    let first = &json["policies"][0]["layers"][0];
+    assert_eq!(first["discs"], 4);
+    assert_eq!(first["figures"]["decisive_outcome"]["states"], 0);
+    assert!(first["figures"]["decisive_outcome"]["optimal_by_outcome"].is_null());
+}

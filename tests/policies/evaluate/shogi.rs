@@ -1,0 +1,506 @@
+//! Figures of policies on tables of the shogi family: by rank, by keys and by the plain rules.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+use yomikiri::evaluate::{
+    AccuracyReport, CyclicPerfect, CyclicRows, CyclicTable, Figures, FiguresBySet, Key, Measured,
+    Player, build_cyclic, measure,
+};
+use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
+use yomikiri::game::{Cyclic, Game, Outcome, Side, WideKey};
+use yomikiri::graph::{Graph, Plan, Ranked, RankedGame, enumerate_whole, explore};
+use yomikiri::policy::{ByRule, Greedy, PolicySpec, ask};
+use yomikiri::progress::Silent;
+use yomikiri::render::{Part, accuracy_text};
+use yomikiri::solve::cyclic::{CyclicMethod, CyclicSolved, Road, solve_cyclic, solve_ranked};
+use yomikiri::table::{Store, Table};
+
+use super::{assert_close, numbers, sets};
+use crate::common::plain_shogi::{self, Kind, Piece, Position, Rules, THREE_BY_THREE};
+use crate::common::tables::Tables;
+
+const POLICIES: [&str; 3] = ["random", "greedy", "perfect"];
+/// The states of the 3x3 game, and those whose game goes on.
+const STATES: u64 = 245_788;
+const OPEN: u64 = 94_521;
+
+enum Arrays {
+    Keys(Box<Graph>),
+    Ranked(Ranked),
+}
+
+struct Opened<G> {
+    _dir: TempDir,
+    game: G,
+    table: Table,
+    arrays: Arrays,
+    solved: CyclicSolved,
+}
+
+impl<G: Cyclic> Opened<G> {
+    fn ranked(game: G) -> Opened<G> {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = Plan::from_start(&game);
+        let made = enumerate_whole(&game, &plan, &Store::at(dir.path()), &Silent).unwrap();
+        let mut table = made.table;
+        let ranked = Ranked::open_checked(&table).unwrap();
+        let method = CyclicMethod { road: Road::Retrograde, repetition: game.repetition() };
+        let moves = RankedGame(&game);
+        solve_ranked(&mut table, &ranked, &moves, method, &Silent, |_, _| {}).unwrap();
+        let solved = CyclicSolved::open_checked(&table).unwrap().unwrap();
+        Opened { _dir: dir, game, table, arrays: Arrays::Ranked(ranked), solved }
+    }
+
+    fn keyed(game: G, root: Option<&str>, max_depth: Option<u32>) -> Opened<G> {
+        let dir = tempfile::tempdir().unwrap();
+        let mut plan = Plan { max_depth, ..Plan::from_start(&game) };
+        if let Some(root) = root {
+            plan.start = "custom".to_string();
+            plan.roots = vec![game.parse_position(root, &game.start()).unwrap()];
+        }
+        let mut table = explore(&game, &plan, &Store::at(dir.path()), &Silent).unwrap().table;
+        let graph = Graph::open_checked(&table).unwrap();
+        let method = CyclicMethod { road: Road::Retrograde, repetition: game.repetition() };
+        let keys = graph.keys().of::<G::Key>();
+        let end = |row: usize| {
+            let end = game.end(&game.position_of(keys[row]).unwrap().state).unwrap();
+            (end.outcome, end.plies)
+        };
+        let second = |row: usize| game.position_of(keys[row]).unwrap().side == Side::Second;
+        solve_cyclic(&mut table, &graph, (&end, &second), method, &Silent, |_, _| {}).unwrap();
+        let solved = CyclicSolved::open_checked(&table).unwrap().unwrap();
+        Opened { _dir: dir, game, table, arrays: Arrays::Keys(Box::new(graph)), solved }
+    }
+
+    fn rows(&self) -> CyclicRows<'_> {
+        match &self.arrays {
+            Arrays::Keys(graph) => CyclicRows::Keys(graph),
+            Arrays::Ranked(ranked) => CyclicRows::Ranked(ranked),
+        }
+    }
+
+    fn measure(&self, players: &[Player<'_, G>]) -> Measured {
+        let rows = CyclicTable::new(&self.game, self.rows(), &self.solved).unwrap();
+        measure(&self.game, &rows, players, None, &Silent).unwrap()
+    }
+
+    fn report(&self) -> AccuracyReport {
+        let Opened { game, table, solved, .. } = self;
+        let build = |name: &str| {
+            let spec: PolicySpec = name.parse().unwrap();
+            build_cyclic(&spec, game).unwrap()
+        };
+        let measured = self.measure(&POLICIES.map(build));
+        AccuracyReport::of_cyclic(game, table, solved, measured).unwrap()
+    }
+}
+
+fn small() -> Shogi<u64> {
+    Shogi::new(&SMALL_ANIMAL_SHOGI, true)
+}
+
+type Known<G> = OnceLock<(Opened<G>, AccuracyReport)>;
+
+fn by_rank() -> &'static (Opened<Shogi<u64>>, AccuracyReport) {
+    static KNOWN: Known<Shogi<u64>> = OnceLock::new();
+    KNOWN.get_or_init(|| {
+        let opened = Opened::ranked(small());
+        let report = opened.report();
+        (opened, report)
+    })
+}
+
+fn by_keys() -> &'static (Opened<Shogi<u64>>, AccuracyReport) {
+    static KNOWN: Known<Shogi<u64>> = OnceLock::new();
+    KNOWN.get_or_init(|| {
+        let opened = Opened::keyed(small(), None, None);
+        let report = opened.report();
+        (opened, report)
+    })
+}
+
+/// What five plies lead to where White's king is nearly mated.
+fn bounded() -> &'static (Opened<Shogi<WideKey>>, AccuracyReport) {
+    static KNOWN: Known<Shogi<WideKey>> = OnceLock::new();
+    KNOWN.get_or_init(|| {
+        let opened = Opened::keyed(Shogi::new(&MINISHOGI, true), Some(NEARLY_MATED), Some(5));
+        let report = opened.report();
+        (opened, report)
+    })
+}
+
+/// All that a single pawn leads to: a whole table in which some wins are by play without end.
+fn pawn() -> &'static (Opened<Shogi<WideKey>>, AccuracyReport) {
+    static KNOWN: Known<Shogi<WideKey>> = OnceLock::new();
+    KNOWN.get_or_init(|| {
+        let opened = Opened::keyed(Shogi::new(&MINISHOGI, true), Some("k4/5/1P3/5/K4 b - 1"), None);
+        let report = opened.report();
+        (opened, report)
+    })
+}
+
+const NEARLY_MATED: &str = "k4/2P2/1G3/5/K4 b - 1";
+
+/// The plain solver's values of the whole 3x3 game.
+fn plain() -> &'static HashMap<String, (i8, Option<u16>)> {
+    static PLAIN: OnceLock<HashMap<String, (i8, Option<u16>)>> = OnceLock::new();
+    PLAIN.get_or_init(|| plain_shogi::solve(&Position::read(Rules::Adjudicated, THREE_BY_THREE)))
+}
+
+/// How much a policy likes a move, by the position after it and who has moved.
+type Rule = fn(&Position, plain_shogi::Side) -> i32;
+
+fn random(_after: &Position, _mover: plain_shogi::Side) -> i32 {
+    0
+}
+
+fn greedy(after: &Position, mover: plain_shogi::Side) -> i32 {
+    let worth = |kind: Kind, promoted: bool| match (kind, promoted) {
+        (Kind::Lion, _) => 0,
+        (Kind::Chick, false) => 1,
+        (Kind::Chick, true) => 4,
+        _ => 3,
+    };
+    let on_board = |side| {
+        let own = after.board.iter().flatten().filter(|piece: &&Piece| piece.side == side);
+        own.map(|piece| worth(piece.kind, piece.promoted)).sum::<i32>()
+    };
+    let held =
+        |side| after.hands[side as usize].iter().map(|&kind| worth(kind, false)).sum::<i32>();
+    let all = |side| on_board(side) + held(side);
+    all(mover) - all(mover.other())
+}
+
+/// The figures of a rule on every state of the 3x3 game.
+fn plain_figures(rule: Rule) -> FiguresBySet {
+    let mut figures = FiguresBySet::default();
+    for (sfen, &(own, plies)) in plain() {
+        let position = Position::read(Rules::Adjudicated, sfen);
+        let after: Vec<Position> =
+            position.moves().into_iter().map(|legal| position.after(legal)).collect();
+        if after.is_empty() {
+            continue;
+        }
+        let value = |after: &Position| {
+            let (outcome, plies) = plain()[&after.normalised()];
+            (-outcome, plies.map(|plies| plies + 1))
+        };
+        let values: Vec<_> = after.iter().map(value).collect();
+        let liking: Vec<i32> = after.iter().map(|after| rule(after, position.mover)).collect();
+        let most = *liking.iter().max().unwrap();
+        let p = 1.0 / liking.iter().filter(|&&l| l == most).count() as f64;
+        let timed = u64::from(plies.is_some());
+        let mut one = Figures { states: 1, timed, ..Figures::default() };
+        for (&(outcome, left), _) in values.iter().zip(&liking).filter(|&(_, &l)| l == most) {
+            one.loss_outcome += p * f64::from(own - outcome);
+            one.optimal_outcome += if outcome == own { p } else { 0.0 };
+            one.optimal_distance +=
+                if timed == 1 && (outcome, left) == (own, plies) { p } else { 0.0 };
+            assert!(outcome <= own);
+            one.outcomes[(own + 1) as usize][(outcome + 1) as usize] += p;
+        }
+        figures.all.add(&one);
+        if values.iter().any(|&(outcome, _)| outcome != own) {
+            figures.decisive_outcome.add(&one);
+        }
+    }
+    figures
+}
+
+#[test]
+fn figures_agree_with_the_plain_rules_and_solver() {
+    let rules: [(&str, Rule); 2] = [("random", random), ("greedy", greedy)];
+    for (place, (name, rule)) in rules.into_iter().enumerate() {
+        let wanted = plain_figures(rule);
+        assert_eq!(wanted.all.states, OPEN);
+        for (_, report) in [by_rank(), by_keys()] {
+            assert_eq!(report.policies[place].policy, name);
+            assert_close(&report.policies[place].total, &wanted, name);
+        }
+    }
+}
+
+#[test]
+fn ranks_and_keys_give_the_same_figures() {
+    let ((_, ranked), (_, keyed)) = (by_rank(), by_keys());
+    let facts = |report: &AccuracyReport| {
+        let mut facts = report.table.clone();
+        facts.name.clear();
+        facts
+    };
+    assert_eq!(facts(ranked), facts(keyed));
+    for (a, b) in ranked.policies.iter().zip(&keyed.policies) {
+        assert_eq!(a.policy, b.policy);
+        assert_close(&a.total, &b.total, &a.policy);
+    }
+}
+
+#[test]
+fn layers_are_plies_where_they_are_known() {
+    let ((_, ranked), (opened, keyed)) = (by_rank(), by_keys());
+    assert!(ranked.policies.iter().all(|policy| policy.layers.is_empty()));
+    let layers = opened.table.manifest().layers.iter().zip(0..);
+    let open = layers.filter(|(counts, _)| counts.table.states > counts.table.terminals);
+    let open: Vec<(Key, u64)> = open
+        .map(|(counts, ply)| (Key::Plies(ply), counts.table.states - counts.table.terminals))
+        .collect();
+    for policy in &keyed.policies {
+        let mut sum = FiguresBySet::default();
+        policy.layers.iter().for_each(|layer| sum.add(&layer.figures));
+        assert_close(&sum, &policy.total, &policy.policy);
+        let layers: Vec<(Key, u64)> =
+            policy.layers.iter().map(|layer| (layer.key, layer.figures.all.states)).collect();
+        assert_eq!(layers, open);
+    }
+}
+
+/// Perfect everywhere: the outcome and, where that is judged, the plies.
+fn assert_perfect(report: &AccuracyReport) {
+    let perfect = &report.policies[2];
+    assert_eq!(perfect.policy, "perfect");
+    let layers = perfect.layers.iter().map(|layer| &layer.figures);
+    for figures in layers.chain([&perfect.total]).flat_map(sets) {
+        let (n, timed) = (figures.states as f64, figures.timed as f64);
+        assert_eq!(numbers(figures), [n, 0.0, timed, n, 0.0, timed, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    }
+}
+
+#[test]
+fn perfect_is_perfect_everywhere() {
+    for report in [&by_rank().1, &by_keys().1, &bounded().1, &pawn().1] {
+        assert_perfect(report);
+        assert!(report.policies[2].total.all.timed > 0);
+    }
+    // Wins without end have no plies to keep.
+    let pawn = &pawn().1;
+    let all = &pawn.policies[0].total.all;
+    assert!(pawn.table.complete && pawn.table.judged_states == all.states);
+    assert!(0 < all.timed && all.timed < all.states);
+    assert!(pawn.policies[0].total.decisive_outcome.states > 0);
+    assert!(
+        all.turned(Outcome::Win, Outcome::Loss) > 0.0
+            && all.turned(Outcome::Win, Outcome::Draw) == 0.0
+    );
+}
+
+#[test]
+fn perfect_asked_as_a_policy_plays_the_same() {
+    fn check<G: Cyclic>(opened: &Opened<G>, report: &AccuracyReport) {
+        let perfect = CyclicPerfect::new(opened.rows(), &opened.solved);
+        let measured = opened.measure(&[Player::Policy(Box::new(perfect))]);
+        assert_eq!(measured.judged, report.table.judged_states);
+        assert_close(&measured.policies[0].total, &report.policies[2].total, "perfect");
+    }
+    check(&by_rank().0, &by_rank().1);
+    check(&by_keys().0, &by_keys().1);
+    check(&bounded().0, &bounded().1);
+    check(&pawn().0, &pawn().1);
+}
+
+fn probabilities<G: Cyclic>(opened: &Opened<G>, text: &str) -> Vec<(String, f64)> {
+    let game = &opened.game;
+    let position = game.parse_position(text, &game.start()).unwrap();
+    let perfect = CyclicPerfect::new(opened.rows(), &opened.solved);
+    let found = ask(&perfect, game, &position).unwrap();
+    let name = |(action, p)| (game.action_name(position.side, action), p);
+    found.into_iter().map(name).collect()
+}
+
+#[test]
+fn perfect_knows_what_its_table_holds() {
+    // Black captures towards the shortest win, which is 7 plies long: one move only.
+    let start = probabilities(&by_rank().0, "startpos");
+    let best: Vec<&str> = start.iter().filter(|(_, p)| *p > 0.0).map(|(m, _)| &m[..]).collect();
+    assert_eq!(best, ["3c3b"]);
+    // The pawn mates; what else there is is cut off or longer.
+    let root = probabilities(&bounded().0, NEARLY_MATED);
+    assert!(root.iter().any(|(_, p)| *p == 0.0) && root.iter().any(|(_, p)| *p > 0.0));
+    // Elsewhere nothing is known.
+    let elsewhere = probabilities(&bounded().0, "rbsgk/4p/5/P4/KGSBR b - 1");
+    let share = 1.0 / elsewhere.len() as f64;
+    assert!(elsewhere.len() > 1 && elsewhere.iter().all(|(_, p)| *p == share));
+}
+
+/// Rows that are judged, and those of them in which distances are, by the columns alone.
+fn counted(table: &Table) -> (u64, u64) {
+    let kinds = table.array::<u8>("kinds").unwrap();
+    let offsets = table.array::<u64>("edge_offsets").unwrap();
+    let targets = table.array::<u32>("edge_targets").unwrap();
+    let [lower, upper] = ["lower", "upper"].map(|name| table.array::<i8>(name).unwrap());
+    let distance = table.array::<u16>("distance").unwrap();
+    let proven = |row: usize| lower[row] == upper[row];
+    let exact = |row: usize| distance[row] != u16::MAX;
+    let (mut judged, mut timed) = (0, 0);
+    for row in 0..kinds.len() {
+        let after = &targets[offsets[row] as usize..offsets[row + 1] as usize];
+        if kinds[row] != 0 || !proven(row) || after.iter().any(|&t| !proven(t as usize)) {
+            continue;
+        }
+        judged += 1;
+        let mut keeping = after.iter().filter(|&&t| lower[t as usize] == -lower[row]);
+        let known = exact(row) && keeping.all(|&t| exact(t as usize));
+        timed += u64::from(lower[row] != 0 && known);
+    }
+    (judged, timed)
+}
+
+#[test]
+fn only_proven_rows_are_judged() {
+    let minishogi = Opened::keyed(Shogi::<WideKey>::new(&MINISHOGI, true), None, Some(4));
+    let from_start = minishogi.report();
+    let bounded = bounded();
+    for (table, report) in [(&minishogi.table, &from_start), (&bounded.0.table, &bounded.1)] {
+        let (judged, timed) = counted(table);
+        assert!(!report.table.complete);
+        assert!(judged < report.table.nonterminal_states);
+        assert_eq!(report.table.judged_states, judged);
+        for policy in &report.policies {
+            let all = &policy.total.all;
+            assert_eq!((all.states, all.timed, all.scored), (judged, timed, 0));
+        }
+        assert_perfect(report);
+    }
+    assert!(bounded.1.table.judged_states > 0);
+    let text = accuracy_text(&from_start, &[Part::All], 0);
+    assert!(text.contains("those whose moves' results are all proven"), "{text}");
+}
+
+#[test]
+fn threads_change_no_bit() {
+    let json = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let reports = [by_rank().0.report(), by_keys().0.report()];
+            serde_json::to_string(&reports).unwrap()
+        })
+    };
+    assert_eq!(json(1), json(2));
+}
+
+#[test]
+fn the_reports_as_text() {
+    let text = |report| accuracy_text(report, &[Part::All, Part::Result, Part::Score], 0);
+    insta::assert_snapshot!("accuracy-animal-shogi-3x3", text(&by_rank().1));
+    insta::assert_snapshot!("accuracy-animal-shogi-3x3-keys", text(&by_keys().1));
+    insta::assert_snapshot!("accuracy-minishogi", text(&bounded().1));
+}
+
+#[test]
+fn the_report_as_json_has_no_scores() {
+    let json = serde_json::to_value(&by_keys().1).unwrap();
+    assert_eq!(
+        (&json["schema"], &json["schema_version"]),
+        (&"yomikiri-accuracy".into(), &1.into())
+    );
+    let table = serde_json::json!({
+        "name": "animal-shogi-3x3-keys",
+        "game": "animal-shogi-3x3",
+        "complete": true,
+        "symmetry_order": 2,
+        "keeps_sides": false,
+        "empties": null,
+        "repetition": "draw",
+        "rows": STATES,
+        "reachable_states": null,
+        "terminal_states": STATES - OPEN,
+        "nonterminal_states": OPEN,
+        "judged_states": OPEN,
+        "roots": [{
+            "position": "elc/3/CLE b - 1",
+            "mover": "Black",
+            "winner": "Black",
+            "outcome": 1,
+            "score": null,
+            "distance": 7,
+            "distance_lower": 7,
+            "distance_upper": 7,
+        }],
+    });
+    assert_eq!(json["table"], table);
+    // At the root four of five moves lose at once, the fifth wins as soon as can be.
+    let blunder = |states: f64| serde_json::json!({ "expected_states": states, "share": states });
+    let figures = serde_json::json!({
+        "states": 1,
+        "distance_states": 1,
+        "optimal_by_outcome": 0.2,
+        "optimal_by_score": null,
+        "optimal_by_distance": 0.2,
+        "expected_loss_outcome": 1.6,
+        "expected_loss_discs": null,
+        "blunders": {
+            "win_to_draw": blunder(0.0),
+            "win_to_loss": blunder(0.8),
+            "draw_to_loss": blunder(0.0),
+        },
+        "outcomes": [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.8, 0.0, 0.2]],
+        "rank_correlation": null,
+        "rank_correlation_states": 0,
+    });
+    let layer = serde_json::json!({
+        "plies": 0,
+        "figures": { "all": figures, "decisive_outcome": figures, "decisive_score": null },
+    });
+    assert_eq!(json["policies"][0]["policy"], "random");
+    assert_eq!(json["policies"][0]["layers"][0], layer);
+    let ranked = serde_json::to_value(&by_rank().1).unwrap();
+    assert_eq!(ranked["policies"][0]["layers"], serde_json::json!([]));
+}
+
+#[test]
+fn the_command_makes_the_table_and_measures_the_game_s_policies() {
+    let tables = Tables::new();
+    let args = ["report", "--game", "animal-shogi-3x3", "-q"];
+    let json = tables.json(&args);
+    let wanted = serde_json::to_value(&by_rank().1).unwrap();
+    assert_eq!(json, wanted);
+    let text = tables.ok(&["report", "--table", "animal-shogi-3x3", "-q"]);
+    assert_eq!(text, accuracy_text(&by_rank().1, &[Part::All, Part::Result], 0));
+    assert!(!text.contains("score") && !text.contains("discs"), "{text}");
+
+    tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2", "-q"]);
+    let json = tables.json(&["report", "--table", "minishogi-depth2", "-q", "--policy", "greedy"]);
+    assert_eq!(json["table"]["repetition"], "second-player-wins");
+    assert_eq!(
+        (&json["table"]["keeps_sides"], &json["table"]["judged_states"]),
+        (&true.into(), &0.into())
+    );
+    assert_eq!(json["policies"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_a_game_does_not_have_is_told_before_the_work() {
+    let tables = Tables::new();
+    let refused = |args: &[&str], wanted: &str| {
+        let ran = tables.run(&[&["report"], args].concat());
+        let said = ran.refused(&format!("{args:?}"));
+        assert!(said.contains(wanted), "{args:?}: {said}");
+        assert_eq!(std::fs::read_dir(tables.root()).unwrap().count(), 0, "{args:?}");
+    };
+    let small = ["--game", "animal-shogi-3x3"];
+    let weights = "goes by the squares of an Othello board; for animal-shogi-3x3 there are random, greedy, n-hand:N,";
+    refused(&[&small[..], &["--policy", "weights"]].concat(), weights);
+    refused(&[&small[..], &["--policy", "weights:w.txt"]].concat(), weights);
+    refused(&[&small[..], &["--policy", "best"]].concat(), "policy 'best' is not known");
+    refused(&[&small[..], &["--by-plies", "score"]].concat(), "--by-discs score means nothing");
+    let too_large = "solver enumerate --game minishogi --max-depth 6";
+    refused(&["--game", "minishogi"], too_large);
+    refused(&["--game", "chess"], "'chess' is no game this version knows");
+}
+
+#[test]
+fn greedy_captures_what_is_worth_the_most() {
+    let game = Shogi::<WideKey>::new(&MINISHOGI, true);
+    let chosen = |sfen: &str| {
+        let position = game.parse_position(sfen, &game.start()).unwrap();
+        let found = ask(&ByRule(Greedy), &game, &position).unwrap();
+        let best = found.into_iter().filter(|(_, p)| *p > 0.0);
+        best.map(|(action, _)| game.action_name(position.side, action)).collect::<Vec<_>>()
+    };
+    // A silver is worth 5 on the board and 5 in hand, a pawn 1 and 1.
+    assert_eq!(chosen("k4/5/2p2/5/K1R1s b - 1"), ["3e1e"]);
+    // A promoted pawn is worth 7 on the board and 1 in hand, a pawn 1 and 1; promoting 6.
+    assert_eq!(chosen("k4/5/2+p2/2R1p/K4 b - 1"), ["3d3c"]);
+    assert_eq!(chosen("1k3/4P/5/5/K4 b - 1"), ["1b1a+"]);
+}

@@ -1,0 +1,8 @@
+//! Policies: built in, from files and programs, asked, measured and played.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod evaluate;
+mod onnx;
+mod outside;
+mod play;

@@ -1,0 +1,322 @@
+//! Policies in ONNX files: what they say is what ONNX Runtime says of the same files, and what
+//! cannot be used is told in one line.
+//!
+//! The models in `fixtures/onnx` and what is expected of them are made by `onnx/make_fixtures.py`,
+//! which lays out positions and plays by itself.
+#![cfg(feature = "onnx")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::common::tables::{Tables, board_4x4};
+use serde_json::Value;
+use yomikiri::game::othello::Othello;
+use yomikiri::game::{Action, Game, Position, Side};
+use yomikiri::policy::{Answers, Batch, Onnx, OnnxSpec, Policy, PolicyError};
+
+fn fixture(name: &str) -> String {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/onnx");
+    folder.join(name).to_str().unwrap().to_string()
+}
+
+/// The policy of a fixture with its options.
+fn load(model: &str) -> Result<Onnx, PolicyError> {
+    Onnx::load(&OnnxSpec::read(&fixture(model)).unwrap(), &board_4x4())
+}
+
+fn expected() -> Value {
+    serde_json::from_str(&fs::read_to_string(fixture("expected.json")).unwrap()).unwrap()
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+type Board = <Othello<u64> as Game>::State;
+
+/// The positions that the expectations are of; those of odd places with White to move.
+fn positions(game: &Othello<u64>, expected: &Value) -> Vec<Position<Board>> {
+    let keys = expected["keys"].as_array().unwrap().iter().map(|key| key.as_u64().unwrap());
+    let position =
+        |(at, key)| Position { state: game.state(key).unwrap(), side: Side::ALL[at % 2] };
+    keys.enumerate().map(position).collect()
+}
+
+fn ask(policy: &Onnx, game: &Othello<u64>, positions: &[Position<Board>]) -> Answers {
+    let mut batch = Batch::default();
+    for position in positions {
+        batch.push(*position, game.actions(&position.state));
+    }
+    let mut answers = Answers::default();
+    policy.answer(game, &batch, &mut answers).unwrap();
+    answers.check(&batch).unwrap();
+    answers
+}
+
+fn assert_close(found: &[f64], wanted: &[f64], what: &str) {
+    assert_eq!(found.len(), wanted.len(), "{what}");
+    for (found, wanted) in found.iter().zip(wanted) {
+        assert!((found - wanted).abs() < 1e-4, "{what}: {found} is not {wanted}");
+    }
+}
+
+#[test]
+fn models_say_what_onnx_runtime_says_of_them() {
+    let (game, expected) = (board_4x4(), expected());
+    let positions = positions(&game, &expected);
+    let actions: Vec<Vec<f64>> =
+        expected["actions"].as_array().unwrap().iter().map(numbers).collect();
+    assert!(actions.contains(&vec![16.0]), "a position with a pass is among them");
+    for (position, wanted) in positions.iter().zip(&actions) {
+        let found: Vec<f64> =
+            game.actions(&position.state).iter().map(|a| f64::from(a.0)).collect();
+        assert_eq!(&found, wanted);
+    }
+    let cases = expected["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 15);
+    for case in cases {
+        let model = case["model"].as_str().unwrap();
+        let answers = ask(&load(model).unwrap(), &game, &positions);
+        let wanted: Vec<f64> =
+            case["probabilities"].as_array().unwrap().iter().flat_map(numbers).collect();
+        assert_close(&answers.probabilities, &wanted, model);
+        assert_close(&answers.values, &numbers(&case["values"]), model);
+    }
+}
+
+#[test]
+fn an_answer_does_not_depend_on_the_rest_of_its_batch() {
+    let game = board_4x4();
+    let few = positions(&game, &expected());
+    // More than are run at once.
+    let many: Vec<_> = few.iter().copied().cycle().take(few.len() * 90).collect();
+    for model in ["nchw.onnx", "flat.onnx", "signed.onnx", "value.onnx?range=01"] {
+        let policy = load(model).unwrap();
+        let together = ask(&policy, &game, &few);
+        let apart: Vec<Answers> = few.iter().map(|&one| ask(&policy, &game, &[one])).collect();
+        let all = ask(&policy, &game, &many);
+        let length = together.scores.len();
+        for at in 0..90 {
+            assert_eq!(all.scores[at * length..][..length], together.scores, "{model}");
+        }
+        let scores: Vec<f64> = apart.iter().flat_map(|one| one.scores.clone()).collect();
+        let values: Vec<f64> = apart.iter().flat_map(|one| one.values.clone()).collect();
+        assert_eq!((scores, values), (together.scores, together.values), "{model}");
+    }
+}
+
+#[test]
+fn many_threads_ask_at_the_same_time() {
+    let game = board_4x4();
+    let positions = positions(&game, &expected());
+    let policy = load("nchw.onnx").unwrap();
+    let alone = ask(&policy, &game, &positions);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    assert_eq!(ask(&policy, &game, &positions), alone);
+                }
+            });
+        }
+    });
+}
+
+/// The fixture interleaved.onnx read in the other order is another policy: the order matters.
+#[test]
+fn the_order_of_a_flat_input_is_what_is_asked_for() {
+    let game = board_4x4();
+    let positions = positions(&game, &expected());
+    let of = |model: &str| ask(&load(model).unwrap(), &game, &positions);
+    let guessed = of("interleaved.onnx");
+    assert_eq!(guessed, of("interleaved.onnx?layout=flat"));
+    assert_ne!(guessed, of("interleaved.onnx?layout=interleaved"));
+}
+
+#[test]
+fn a_class_that_was_never_seen_is_never_chosen() {
+    let (game, policy) = (board_4x4(), load("zipmap.onnx").unwrap());
+    let start = game.start();
+    // The middle squares 5, 6, 9 and 10 have no class. They are no moves, but a policy is not asked
+    // which are.
+    let legal = game.actions(&start.state);
+    let answers = ask(&policy, &game, &[start]);
+    assert!(legal.iter().zip(&answers.probabilities).all(|(_, &p)| p > 0.0), "{legal:?}");
+    let mut batch = Batch::default();
+    batch.push(start, [Action(5), Action(6), Action(10)]);
+    let mut unseen = Answers::default();
+    policy.answer(&game, &batch, &mut unseen).unwrap();
+    assert_eq!(unseen.probabilities, [1.0 / 3.0; 3], "nothing has a class: all are equal");
+    let mut batch = Batch::default();
+    batch.push(start, [Action(5), Action(11)]);
+    let mut one = Answers::default();
+    policy.answer(&game, &batch, &mut one).unwrap();
+    assert_eq!(one.probabilities, [0.0, 1.0]);
+}
+
+#[test]
+fn what_cannot_be_used_is_told_in_one_line() {
+    let shapes =
+        "(inputs: x float32 (N, 2, 4, 4); outputs: policy float32 (N, 17), value float32 (N, 1))";
+    let cases = [
+        ("absent.onnx", "cannot read the model"),
+        ("expected.json", "is no ONNX model"),
+        ("unknown-operator.onnx", "org.example/Wonder"),
+        ("scaler.onnx", "it needs the operator ai.onnx.ml.Scaler"),
+        ("two-inputs.onnx", "it has 2 inputs; a policy has one"),
+        (
+            "two-policies.onnx",
+            "which output is the policy? Write policy=NAME with one of red, blue",
+        ),
+        ("nine.onnx", "no output is known as a policy or a value; a policy has 16 numbers"),
+        (
+            "nine.onnx?policy=policy",
+            "'policy' has 9 numbers for a position; a policy has 16, or 17 with the pass",
+        ),
+        ("nan.onnx", "a number of its policy is NaN in the position -----OX--XO----- X;"),
+        (
+            "openspiel.onnx",
+            "write layout= with one of nchw, nhwc, signed, flat, interleaved, openspiel",
+        ),
+        ("nchw.onnx?layout=nhwc", "does not fit layout=nhwc on the 4x4 board"),
+        ("nchw.onnx?layout=nhwc", shapes),
+        ("nchw.onnx?pass=no,policy=policy", "with pass=no it should have 16"),
+        ("nchw.onnx?policy=p", "it has no output 'p' that can be computed"),
+        ("nchw.onnx?value=policy", "a value has 1, or 3 for win, draw and loss"),
+        ("flat.onnx?output=value", "no output is known as the value"),
+        ("flat.onnx?softmax=no", "a probability of its policy is -"),
+        ("flat.onnx?layout=openspiel", "does not fit layout=openspiel"),
+        ("legal.onnx", "does not tell how positions are laid out"),
+    ];
+    for (model, wanted) in cases {
+        let error = load(model).err().unwrap_or_else(|| panic!("{model} is taken")).to_string();
+        assert!(error.contains(wanted), "{model}: {error}");
+        assert!(error.contains(&fixture(model.split('?').next().unwrap())), "{model}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+}
+
+/// A file that is cut off anywhere is refused, and no byte of it makes the reader fail otherwise.
+#[test]
+fn broken_files_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("broken.onnx");
+    let spec = OnnxSpec { path: path.clone(), ..OnnxSpec::default() };
+    let whole = fs::read(fixture("flat.onnx")).unwrap();
+    for length in (0..whole.len()).step_by(97) {
+        fs::write(&path, &whole[..length]).unwrap();
+        assert!(Onnx::load(&spec, &board_4x4()).is_err(), "{length} bytes");
+    }
+}
+
+#[test]
+fn numbers_that_are_none_are_told_with_their_position() {
+    let (game, policy) = (board_4x4(), load("nan-at-9.onnx").unwrap());
+    let mut position = game.start();
+    for _ in 0..5 {
+        position = game.advance(&position, game.actions(&position.state)[0]);
+    }
+    let mut batch = Batch::default();
+    batch.push(game.start(), game.actions(&game.start().state));
+    batch.push(position, game.actions(&position.state));
+    let error = policy.answer(&game, &batch, &mut Answers::default()).unwrap_err().to_string();
+    let wanted =
+        format!("a number of its policy is NaN in the position {}", game.notation(&position));
+    assert!(error.ends_with(&wanted), "{error}");
+    assert!(error.starts_with("onnx:") && error.contains("nan-at-9.onnx"), "{error}");
+}
+
+#[test]
+fn a_model_for_another_board_is_refused() {
+    let spec = OnnxSpec::read(&fixture("nchw.onnx")).unwrap();
+    let error = Onnx::load(&spec, &Othello::<u64>::new(4, 5, true)).err().unwrap().to_string();
+    assert!(error.contains("on the 4x5 board"), "{error}");
+}
+
+#[test]
+fn the_report_measures_models() {
+    let tables = Tables::new();
+    let policy = |model: &str| format!("onnx:{}", fixture(model));
+    let (first, second) = (policy("nchw.onnx"), policy("openspiel.onnx?layout=openspiel"));
+    let args = ["report", "-q", "--policy", "random", "--policy", &first, "--policy", &second];
+    let report = tables.json(&args);
+    let names: Vec<&str> = report["policies"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|policy| policy["policy"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["random", &first, &second]);
+    let kept =
+        |at: usize| report["policies"][at]["total"]["all"]["optimal_by_score"].as_f64().unwrap();
+    assert!(kept(0) != kept(1) && kept(1) != kept(2), "{report}");
+}
+
+#[test]
+fn the_report_refuses_what_cannot_be_used_in_one_line() {
+    let tables = Tables::new();
+    let run = |game: &[&str], policy: &str| {
+        let ran = tables.run(&[&["report", "-q", "--policy", policy], game].concat());
+        ran.refused(policy).to_string()
+    };
+    for model in ["absent.onnx", "expected.json", "unknown-operator.onnx", "nan.onnx", "nine.onnx"]
+    {
+        let said = run(&[], &format!("onnx:{}", fixture(model)));
+        assert!(said.contains(&fixture(model)), "{said}");
+    }
+    let said = run(&["--game", "animal-shogi-3x3"], "onnx:model.onnx");
+    assert!(said.contains("ONNX models are for Othello"), "{said}");
+    assert!(run(&[], "onnx:").contains("names no file"));
+    assert!(run(&[], "onnx:model.onnx?layout=x").contains("known are nchw, nhwc"));
+}
+
+/// Whether the packages of `onnx/scikit.py` are there; where they must be, that they are not is a
+/// failure.
+fn python_is_there() -> bool {
+    let import = "import numpy, onnxruntime, skl2onnx, sklearn";
+    let import = Command::new("python3").args(["-c", import]).output();
+    let there = import.is_ok_and(|output| output.status.success());
+    let required = std::env::var_os("YOMIKIRI_REQUIRE_NUMPY").is_some_and(|value| value == "1");
+    assert!(
+        there || !required,
+        "YOMIKIRI_REQUIRE_NUMPY is 1 and python3 lacks scikit-learn, skl2onnx or onnxruntime"
+    );
+    if !there {
+        eprintln!("NOT TESTED: python3 lacks scikit-learn, skl2onnx or onnxruntime");
+    }
+    there
+}
+
+/// Networks of scikit-learn as skl2onnx writes them: Python computes the report's figures from the
+/// table's arrays and ONNX Runtime, and the solver finds the same.
+#[test]
+fn scikit_learn_networks_have_the_figures_that_python_computes() {
+    if !python_is_there() {
+        return;
+    }
+    let tables = Tables::new();
+    tables.ok(&["enumerate", "-q", "--size", "4", "--symmetry", "none"]);
+    tables.ok(&["value-iterate", "-q"]);
+    let table = fs::read_dir(tables.root()).unwrap().map(|entry| entry.unwrap().path());
+    let table = table.into_iter().find(|path| path.join("manifest.json").exists()).unwrap();
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/onnx/scikit.py");
+    let models = tempfile::tempdir().unwrap();
+    let output =
+        Command::new("python3").arg(script).arg(&table).arg(models.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let figures = figures.as_object().unwrap();
+    assert_eq!(figures.len(), 4, "{figures:?}");
+    for (model, wanted) in figures {
+        let policy = format!("onnx:{}", models.path().join(model).display());
+        let table = table.to_str().unwrap();
+        let report = tables.json(&["report", "-q", "--table", table, "--policy", &policy]);
+        let found = &report["policies"][0]["total"]["all"];
+        assert_eq!(found["states"], 56_621, "{model}");
+        for (name, wanted) in wanted.as_object().unwrap() {
+            let (found, wanted) = (found[name].as_f64().unwrap(), wanted.as_f64().unwrap());
+            assert!((found - wanted).abs() < 1e-5, "{model}, {name}: {found} is not {wanted}");
+        }
+    }
+}

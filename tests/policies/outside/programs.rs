@@ -1,0 +1,285 @@
+//! `--policy exec:COMMAND`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use super::{assert_same_figures, report};
+use crate::common::tables::{Tables, solved_4x4};
+
+const START: &str = "-----OX--XO----- X;";
+
+/// A shell script of a test as a policy.
+fn script(tables: &Tables, text: &str) -> String {
+    let path = tables.place("policy.sh");
+    fs::write(&path, text).unwrap();
+    format!("exec:sh '{}'", path.display())
+}
+
+/// A Python program as a policy.
+fn python(tables: &Tables, text: &str) -> String {
+    let path = tables.place("policy.py");
+    fs::write(&path, text).unwrap();
+    format!("exec:python3 '{}'", path.display())
+}
+
+/// The loop of a policy in Python, with what it answers.
+fn answering(answer: &str) -> String {
+    format!(
+        "import json, sys\n\
+         for line in sys.stdin:\n\
+         \x20   request = json.loads(line)\n\
+         \x20   reply = {{'id': request['id']}}\n\
+         \x20   if 'positions' in request:\n\
+         \x20       positions = request['positions']\n\
+         \x20       {answer}\n\
+         \x20   print(json.dumps(reply), flush=True)\n"
+    )
+}
+
+/// That a report on 4x4 with the policy is refused in one line with all these words in it.
+fn refused(tables: &Tables, policy: &str, more: &[&str], words: &[&str]) -> String {
+    let args = ["report", "--table", "othello-4x4", "--policy", policy];
+    let ran = tables.run(&[&args[..], more].concat());
+    let line = ran.refused(policy);
+    assert!(line.starts_with("solver: ") && line.contains(&format!("'{policy}'")), "{line}");
+    for word in words {
+        assert!(line.contains(word), "no '{word}' in {line}");
+    }
+    line.to_string()
+}
+
+fn solved() -> Tables {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    tables
+}
+
+#[test]
+fn the_example_has_the_figures_of_greedy() {
+    let tables = solved();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/policy.py");
+    let lines = fs::read_to_string(&example).unwrap().lines().count();
+    assert!(lines < 40, "{lines} lines");
+    let policy = format!("exec:python3 '{}'", example.display());
+    assert_same_figures(&tables, "othello-4x4", &["greedy", &policy]);
+}
+
+#[test]
+fn programs_are_told_enough_to_play_games_with_cycles() {
+    let tables = Tables::new();
+    tables.ok(&["enumerate", "-q", "--game", "animal-shogi-3x3"]);
+    tables.ok(&["value-iterate", "-q"]);
+    // Every legal move equally often, and a look at what is told.
+    let policy = python(
+        &tables,
+        &answering(
+            "reply['policies'] = [[1 / len(p['legal'])] * len(p['legal']) for p in positions if \
+             len(p['board']) == 9 and all(len(hand) == 2 for hand in p['hands']) \
+             and sorted(map(abs, p['board'])).count(1) == 2 and p['side'] == 'first']\n\
+             \x20       reply['scores'] = [[0] * len(p['legal']) for p in positions]",
+        ),
+    );
+    assert_same_figures(&tables, "animal-shogi-3x3", &["random", &policy]);
+}
+
+#[test]
+fn values_of_programs_are_taken() {
+    let tables = solved();
+    let answer =
+        "reply.update(actions=[p['legal'][0] for p in positions], values=[0.5] * len(positions))";
+    let policy = python(&tables, &answering(answer));
+    let json = report(&tables, "othello-4x4", &[&policy, "random"]);
+    assert_ne!(json["policies"][0]["values"], json["policies"][1]["values"]);
+}
+
+#[test]
+fn programs_that_do_not_run_are_told_in_one_line() {
+    let tables = solved();
+    refused(
+        &tables,
+        "exec:no-such-program-here --fast",
+        &[],
+        &["'no-such-program-here'", "cannot be started"],
+    );
+    let policy = script(&tables, "echo one >&2; echo 'the last word' >&2; exit 3");
+    refused(&tables, &policy, &[], &["exit status: 3", "the last word"]);
+    let policy = python(&tables, "import no_such_module");
+    refused(&tables, &policy, &[], &["exit status: 1", "ModuleNotFoundError", "no_such_module"]);
+    // Greeted, it dies at the first question.
+    let policy = script(&tables, "read line; echo '{\"id\": 0}'; read line; kill -9 $$");
+    refused(&tables, &policy, &[], &["signal: 9"]);
+    let policy = script(&tables, "read line; exec >&-; exec sleep 60");
+    let begun = Instant::now();
+    refused(&tables, &policy, &[], &["closed its output"]);
+    assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn commands_that_are_none_are_refused_before_any_work() {
+    let tables = Tables::new();
+    for policy in ["exec:", "exec:   ", "exec:python 'policy.py"] {
+        let ran = tables.run(&["report", "--policy", policy]);
+        assert!(ran.refused(policy).contains(&format!("'{policy}'")), "{ran:?}");
+    }
+    for seconds in ["0", "-1", "nan", "1e99"] {
+        let timeout = format!("--policy-timeout={seconds}");
+        let ran = tables.run(&["report", &timeout]);
+        assert!(ran.refused(seconds).contains("--policy-timeout"), "{ran:?}");
+    }
+    assert_eq!(fs::read_dir(tables.root()).unwrap().count(), 0);
+}
+
+#[test]
+fn answers_that_make_no_sense_are_told_in_one_line() {
+    let tables = solved();
+    let greeting = [
+        ("hello there", "no JSON of the protocol"),
+        ("[]", "no JSON of the protocol"),
+        ("{}", "without the id 0"),
+        ("{\"id\": 7}", "number 7 when asked number 0"),
+        ("{\"id\": 0, \"error\": \"no licence\"}", "it says: no licence"),
+    ];
+    for (answer, words) in greeting {
+        let policy = script(&tables, &format!("read line; echo '{answer}'; read line"));
+        refused(&tables, &policy, &[], &[words]);
+    }
+    let answers = [
+        ("pass", "without policies, actions or scores"),
+        ("reply.update(actions=[], scores=[])", "with 0 actions when asked about"),
+        (
+            "reply.update(actions=[p['legal'][0] for p in positions], policies=[[]] * len(positions))",
+            "both policies and actions",
+        ),
+        ("reply.update(policies=[[1.0] for p in positions])", "with 1 probabilities for '"),
+        ("reply.update(scores=[[] for p in positions])", "with 0 scores for '"),
+        ("reply.update(policies=[[0.75] * len(p['legal']) for p in positions])", "sum to"),
+        (
+            "reply.update(scores=[[float('nan')] * len(p['legal']) for p in positions])",
+            "no JSON of the protocol",
+        ),
+        (
+            "reply.update(actions=[p['legal'][0] for p in positions], values=[2] * len(positions))",
+            "the value 2",
+        ),
+        ("reply.update(actions=['a1' for p in positions])", "no JSON of the protocol"),
+    ];
+    for (answer, words) in answers {
+        let policy = python(&tables, &answering(answer));
+        refused(&tables, &policy, &[], &[words]);
+    }
+}
+
+#[test]
+fn an_illegal_move_is_told_with_its_position() {
+    let tables = solved();
+    let answer =
+        "reply['actions'] = [0 if p['board'].count(0) == 12 else p['legal'][0] for p in positions]";
+    let policy = python(&tables, &answering(answer));
+    refused(&tables, &policy, &[], &["plays 0, which is no legal move", START, "1, 4, 11, 14"]);
+}
+
+/// Whether a process is there, and is no zombie.
+fn is_alive(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !stat.is_empty() && !stat.rsplit(')').next().unwrap_or("").trim_start().starts_with('Z')
+}
+
+/// The number of the process that a script wrote to a file.
+fn pid_in(path: &Path) -> String {
+    let begun = Instant::now();
+    loop {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        if text.ends_with('\n') {
+            return text.trim().to_string();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "it was never started");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn ends_soon(pid: &str, what: &str) {
+    let begun = Instant::now();
+    while is_alive(pid) {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{what}: process {pid} goes on");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A script that tells its process and then does what it is told.
+fn tells_pid(tables: &Tables, then: &str) -> (String, PathBuf) {
+    let pid = tables.place("pid");
+    let _ = fs::remove_file(&pid);
+    (script(tables, &format!("echo $$ > '{}'\n{then}\n", pid.display())), pid)
+}
+
+#[test]
+fn a_program_that_stalls_is_stopped() {
+    let tables = solved();
+    let stalls = [
+        "read line; echo thinking >&2; exec sleep 600",
+        "read line; echo '{\"id\": 0}'; echo thinking >&2; exec sleep 600",
+        // Never reads, so that what it is told does not even fit the pipe.
+        "echo '{\"id\": 0}'; echo thinking >&2; exec sleep 600",
+    ];
+    for then in stalls {
+        let (policy, pid) = tells_pid(&tables, then);
+        let begun = Instant::now();
+        let words = ["within 0.75 s", "--policy-timeout", "thinking"];
+        refused(&tables, &policy, &["--policy-timeout", "0.75"], &words);
+        assert!(begun.elapsed() < Duration::from_secs(30), "{then}");
+        assert!(!is_alive(&pid_in(&pid)), "{then}");
+    }
+}
+
+#[test]
+fn programs_end_with_the_report() {
+    let tables = solved();
+    // One that does not end when its input does.
+    let (policy, pid) = tells_pid(
+        &tables,
+        "read line; echo '{\"id\": 0}'; trap '' TERM INT; while :; do sleep 0.05; done",
+    );
+    let ran = tables.run(&[
+        "report",
+        "--table",
+        "othello-4x4",
+        "--policy",
+        &policy,
+        "--policy",
+        "exec:no-such-program-here",
+    ]);
+    ran.refused("the second policy");
+    assert!(!is_alive(&pid_in(&pid)));
+
+    let answer = "reply['actions'] = [p['legal'][0] for p in positions]";
+    let pid = tables.place("pid");
+    let text = format!(
+        "import os\nopen({:?}, 'w').write(f'{{os.getpid()}}\\n')\n",
+        pid.display().to_string()
+    );
+    let policy = python(&tables, &(text + &answering(answer)));
+    report(&tables, "othello-4x4", &[&policy]);
+    assert!(!is_alive(&pid_in(&pid)));
+}
+
+#[test]
+fn a_report_that_is_killed_takes_its_program_with_it() {
+    let tables = solved();
+    for signal in ["-KILL", "-TERM"] {
+        let (policy, pid) = tells_pid(
+            &tables,
+            "read line; echo '{\"id\": 0}'; while read line; do sleep 0.01; done",
+        );
+        let mut command =
+            tables.solver(&["report", "-q", "--table", "othello-4x4", "--policy", &policy]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let pid = pid_in(&pid);
+        let killed =
+            std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(killed.unwrap().success());
+        child.wait().unwrap();
+        ends_soon(&pid, signal);
+    }
+}

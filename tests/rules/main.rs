@@ -1,0 +1,11 @@
+//! The rules of the games, their notation and their counts, against plain rules and known figures.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod notation;
+mod othello_properties;
+mod perft;
+mod plain_shogi;
+mod shogi_notation;
+mod shogi_perft;
+mod shogi_rules;

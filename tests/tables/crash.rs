@@ -1,0 +1,320 @@
+//! Work cut short at any moment: what is left is no table or a whole one, and doing it again goes
+//! on from the last checkpoint and ends in the same bytes.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::common::solved::{exactly, standard};
+use crate::common::tables::{
+    Ran, Tables, assert_same_files, board_4x4, copy_dir, files, make, solve,
+};
+use yomikiri::game::othello::Othello;
+use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
+use yomikiri::game::{Layered, WideKey};
+use yomikiri::graph::{Enumerated, GraphError, Plan, enumerate, enumerate_whole, explore};
+use yomikiri::progress::{Progress, Silent};
+use yomikiri::solve::{Method, Order};
+use yomikiri::table::Store;
+
+/// Ends the work, as a kill would, at the nth time that it tells how far it is.
+struct Interrupt {
+    at: u32,
+    told: AtomicU32,
+}
+
+impl Progress for Interrupt {
+    fn begin(&self, _what: &str, _total: Option<u64>) {}
+    fn finish(&self, _summary: &str) {}
+    fn advance(&self, _units: u64) {
+        if self.told.fetch_add(1, Ordering::Relaxed) + 1 == self.at {
+            // Unwinds without a word on stderr.
+            resume_unwind(Box::new("interrupted"));
+        }
+    }
+}
+
+/// Does work that is interrupted the nth time it tells of itself; true if it was not so far off.
+fn interrupted(at: u32, work: impl FnOnce(&dyn Progress)) -> bool {
+    let interrupt = Interrupt { at, told: AtomicU32::new(0) };
+    catch_unwind(AssertUnwindSafe(|| work(&interrupt))).is_err()
+}
+
+/// What a killed process may leave behind its checkpoint.
+fn litter(draft: &std::path::Path) {
+    for entry in fs::read_dir(draft).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.extension().is_some_and(|e| e == "npy") {
+            let mut bytes = fs::read(&entry).unwrap();
+            bytes.extend([0xa5; 1234]);
+            fs::write(&entry, bytes).unwrap();
+        }
+    }
+    for half in ["checkpoint.new", "manifest.new", "plies.npy.new"] {
+        fs::write(draft.join(half), "half a fi").unwrap();
+    }
+}
+
+/// Interrupts an enumeration in every layer and goes on; every layer of `game` is one task.
+fn enumeration_goes_on<G: Layered>(game: &G, plan: &Plan<G::State>) {
+    let whole = Tables::new();
+    let made = enumerate(game, plan, &whole.store(), &Silent).unwrap();
+    let name = made.table.name();
+    let manifest = made.table.manifest();
+    let layers = manifest.layers.len() as u32;
+    for layer in 1..=layers {
+        let tables = Tables::new();
+        let store = tables.store();
+        assert!(interrupted(layer, |progress| {
+            let _ = enumerate(game, plan, &store, progress);
+        }));
+        assert!(store.open(&name).is_err(), "no table after layer {layer}");
+        litter(&tables.place(&format!("{name}.partial")));
+        let again = enumerate(game, plan, &store, &Silent).unwrap();
+        let expected = (layer > 1).then(|| manifest.first_layer + layer - 1);
+        assert_eq!(again.resumed_at, expected, "interrupted in layer {layer}");
+        assert_same_files(whole.root(), tables.root(), &format!("interrupted in layer {layer}"));
+    }
+}
+
+#[test]
+fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
+    let game = board_4x4();
+    enumeration_goes_on(&game, &Plan { checkpoint_after: Duration::ZERO, ..standard(&game) });
+    let game = Othello::<WideKey>::new(6, 6, true);
+    let bounded = Plan {
+        max_depth: Some(6),
+        max_states: Some(2_000),
+        checkpoint_after: Duration::ZERO,
+        ..standard(&game)
+    };
+    enumeration_goes_on(&game, &bounded);
+}
+
+/// Interrupts the enumeration of a game with cycles in its first plies and goes on.
+fn plies_go_on(
+    enumerate: &dyn Fn(&Store, &dyn Progress) -> Result<Enumerated, GraphError>,
+    plies: u32,
+) {
+    let whole = Tables::new();
+    let name = enumerate(&whole.store(), &Silent).unwrap().table.name();
+    for ply in 1..=plies {
+        let tables = Tables::new();
+        let store = tables.store();
+        assert!(interrupted(ply, |progress| {
+            let _ = enumerate(&store, progress);
+        }));
+        assert!(store.open(&name).is_err(), "no table after ply {ply}");
+        litter(&tables.place(&format!("{name}.partial")));
+        let again = enumerate(&store, &Silent).unwrap();
+        assert_eq!(again.resumed_at, (ply > 1).then(|| ply - 1), "interrupted in ply {ply}");
+        assert_same_files(whole.root(), tables.root(), &format!("interrupted in ply {ply}"));
+    }
+}
+
+#[test]
+fn an_enumeration_with_cycles_goes_on_from_its_checkpoint_in_every_ply() {
+    let game = Shogi::<WideKey>::new(&MINISHOGI, true);
+    let plan =
+        Plan { max_depth: Some(3), checkpoint_after: Duration::ZERO, ..Plan::from_start(&game) };
+    // The last ply has more rows than one task takes.
+    plies_go_on(&|store, progress| explore(&game, &plan, store, progress), 4);
+    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
+    let plan = Plan { checkpoint_after: Duration::ZERO, ..Plan::from_start(&game) };
+    plies_go_on(&|store, progress| explore(&game, &plan, store, progress), 6);
+    plies_go_on(&|store, progress| enumerate_whole(&game, &plan, store, progress), 9);
+}
+
+#[test]
+fn a_draft_of_something_else_is_not_gone_on_with() {
+    let game = board_4x4();
+    let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
+    let whole = Tables::new();
+    let name = enumerate(&game, &plan, &whole.store(), &Silent).unwrap().table.name();
+    let changes = [("\"rules_version\":1", "\"rules_version\":0"), ("{", "[")];
+    for (from, to) in changes {
+        let tables = Tables::new();
+        assert!(interrupted(9, |progress| {
+            let _ = enumerate(&game, &plan, &tables.store(), progress);
+        }));
+        let checkpoint = tables.place(&format!("{name}.partial/checkpoint.json"));
+        let text = fs::read_to_string(&checkpoint).unwrap();
+        assert!(text.contains(from));
+        fs::write(&checkpoint, text.replacen(from, to, 1)).unwrap();
+        let again = enumerate(&game, &plan, &tables.store(), &Silent).unwrap();
+        assert_eq!(again.resumed_at, None);
+        assert_same_files(whole.root(), tables.root(), to);
+    }
+}
+
+#[test]
+fn solving_goes_on_from_its_checkpoint_at_every_step() {
+    let game = board_4x4();
+    let unsolved = Tables::new();
+    let name = make(&game, &unsolved.store()).table.name();
+    for (order, discount) in [
+        (Order::Topological, None),
+        (Order::Natural, None),
+        (Order::Topological, Some(0.9)),
+        (Order::Natural, Some(0.9)),
+    ] {
+        let method = Method { order, discount, checkpoint_after: Duration::ZERO, ..exactly(&game) };
+        let whole = Tables::new();
+        copy_dir(unsolved.root(), whole.root());
+        let mut table = whole.store().open(&name).unwrap();
+        let run = solve(&game, &mut table, &method, &Silent).unwrap();
+        let layers = table.manifest().layers.len();
+        // Topological sweeps tell of each layer, and only the first of two is secured.
+        let (steps, steps_a_sweep) = match order {
+            Order::Topological => (2 * layers, layers),
+            Order::Natural => (run.sweeps.len(), 1),
+        };
+        for step in 1..=steps {
+            let what = format!("{order:?}, {discount:?}, interrupted at step {step} of {steps}");
+            let tables = Tables::new();
+            copy_dir(unsolved.root(), tables.root());
+            let mut table = tables.store().open(&name).unwrap();
+            assert!(interrupted(step as u32, |progress| {
+                let _ = solve(&game, &mut table, &method, progress);
+            }));
+            let scratch = tables.place(&name).join("solve.partial");
+            let kept = files(&scratch).len();
+            assert!(kept <= 2, "{what}: a state and one file of values, not {kept}");
+            let mut table = tables.store().open(&name).unwrap();
+            assert!(table.manifest().solution.is_none(), "{what}");
+            let again = solve(&game, &mut table, &method, &Silent).unwrap();
+            assert_eq!(again.resumed, step > 1, "{what}");
+            let told = again.sweeps.len() * steps_a_sweep;
+            assert_eq!((told, &again.sweeps), (steps, &run.sweeps), "{what}");
+            assert_same_files(whole.root(), tables.root(), &what);
+        }
+    }
+}
+
+#[test]
+fn a_scratch_of_another_method_is_not_gone_on_with() {
+    let game = board_4x4();
+    let tables = Tables::new();
+    let mut table = make(&game, &tables.store()).table;
+    let fine = Method {
+        order: Order::Natural,
+        theta: 1e-6,
+        discount: Some(0.9),
+        checkpoint_after: Duration::ZERO,
+        ..exactly(&game)
+    };
+    let others = [
+        Method { theta: 0.4, ..fine },
+        Method { discount: Some(0.8), ..fine },
+        Method { order: Order::Topological, ..fine },
+    ];
+    for other in others {
+        assert!(interrupted(9, |progress| {
+            let _ = solve(&game, &mut table, &fine, progress);
+        }));
+        let run = solve(&game, &mut table, &other, &Silent).unwrap();
+        assert!(!run.resumed, "{other:?}");
+    }
+}
+
+#[test]
+fn what_a_kill_after_the_last_write_leaves_is_cleaned_up() {
+    let game = board_4x4();
+    let tables = Tables::new();
+    let mut table = make(&game, &tables.store()).table;
+    let method = Method { checkpoint_after: Duration::ZERO, ..exactly(&game) };
+    assert!(interrupted(5, |progress| {
+        let _ = solve(&game, &mut table, &method, progress);
+    }));
+    let scratch = table.dir().join("solve.partial");
+    copy_dir(&scratch, &tables.place("kept"));
+    solve(&game, &mut table, &method, &Silent).unwrap();
+    copy_dir(&tables.place("kept"), &scratch);
+    let run = solve(&game, &mut table, &method, &Silent).unwrap();
+    assert!(run.already_solved && !scratch.exists());
+}
+
+/// Runs a command, kills it after a time, and says whether it was still running.
+fn kill_after(tables: &Tables, args: &[&str], time: Duration) -> bool {
+    let mut child =
+        tables.solver(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(time);
+    let running = child.try_wait().unwrap().is_none();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    running
+}
+
+/// Kills a command at moments spread over its run, from tables like `before`; each time there is
+/// no table or one that `verify` proves, and the same command then ends in the same bytes.
+fn killed_and_done_again(before: &Tables, table: &str, args: &[&str], moments: u32) {
+    let whole = Tables::new();
+    copy_dir(before.root(), whole.root());
+    let started = Instant::now();
+    whole.ok(args);
+    let time = started.elapsed();
+    for moment in 0..moments {
+        let mut after = time * (2 * moment + 1) / (2 * moments);
+        // A run that was faster than the first ends before it is killed: kill the next one sooner.
+        let tables = loop {
+            let tables = Tables::new();
+            copy_dir(before.root(), tables.root());
+            if kill_after(&tables, args, after) {
+                break tables;
+            }
+            after /= 2;
+        };
+        let what = format!("{args:?} killed after {after:?} of {time:?}");
+        let found = tables.run(&["verify", table]);
+        if tables.place(table).exists() {
+            assert_eq!(found.code, 0, "{what}: {found:?}");
+        } else {
+            found.refused(&what);
+        }
+        tables.ok(args);
+        assert_same_files(whole.root(), tables.root(), &what);
+    }
+}
+
+const ENUMERATE: [&str; 6] = ["enumerate", "--size", "4x5", "--threads", "1", "-q"];
+
+#[test]
+fn a_killed_enumeration_leaves_no_half_table() {
+    killed_and_done_again(&Tables::new(), "othello-4x5", &ENUMERATE, 8);
+    let minishogi = ["enumerate", "--game", "minishogi", "--max-depth", "5", "-q"];
+    killed_and_done_again(&Tables::new(), "minishogi-depth5", &minishogi, 4);
+}
+
+#[test]
+fn a_killed_solve_leaves_no_half_solution() {
+    let unsolved = Tables::new();
+    unsolved.ok(&ENUMERATE);
+    for order in ["topological", "natural"] {
+        let args = ["value-iterate", "--threads", "1", "-q", "--order", order];
+        killed_and_done_again(&unsolved, "othello-4x5", &args, 4);
+    }
+    let unsolved = Tables::new();
+    unsolved.ok(&["enumerate", "--game", "minishogi", "--max-depth", "5", "-q"]);
+    killed_and_done_again(&unsolved, "minishogi-depth5", &["value-iterate", "-q"], 4);
+}
+
+#[test]
+fn a_second_writer_is_told_to_wait() {
+    let tables = Tables::new();
+    let commands: [&[&str]; 3] = [
+        &["enumerate", "--size", "4"],
+        &["value-iterate", "othello-4x4"],
+        &["value-iterate", "othello-4x4", "--discount", "0.9"],
+    ];
+    for (i, args) in commands.iter().enumerate() {
+        let before = files(tables.root());
+        let lock = tables.store().lock("othello-4x4").unwrap();
+        let ran: Ran = tables.run(args);
+        let line = ran.refused(&format!("{args:?}"));
+        assert!(line.contains("othello-4x4.lock is being written by another process"), "{line}");
+        assert!(before == files(tables.root()), "command {i} wrote");
+        drop(lock);
+        tables.ok(args);
+    }
+}

@@ -1,0 +1,202 @@
+//! Counts and values against figures from elsewhere (`tests/data/README.md`), every layer, and
+//! against a plain solver of our own, every state.
+
+use std::collections::BTreeMap;
+
+use crate::common::plain::{Plain, Reference};
+use crate::common::solved::{both, enumerated, exactly, solve, solved, standard};
+use serde_json::Value;
+use yomikiri::game::othello::Othello;
+use yomikiri::game::{Empties, Game};
+use yomikiri::graph::{Graph, Plan};
+use yomikiri::solve::{Method, Order, Solved};
+use yomikiri::table::{Manifest, Table};
+
+fn truth(board: &str) -> Value {
+    let truth: Value = serde_json::from_str(include_str!("../data/othello.json")).unwrap();
+    truth[board].clone()
+}
+
+fn number(value: &Value, field: &str) -> u64 {
+    value[field].as_u64().unwrap_or_else(|| panic!("{field} is no count in {value}"))
+}
+
+fn check_unreduced(manifest: &Manifest, truth: &Value) {
+    let unreduced = &truth["unreduced"];
+    let counts = &manifest.counts;
+    let expected = |field| number(unreduced, field);
+    assert_eq!(counts.reachable().states, expected("states_board_and_side"));
+    assert_eq!(counts.distinct_boards(), expected("distinct_boards"));
+    assert_eq!(counts.mover_relative(), expected("mover_relative"));
+    assert_eq!(counts.reachable().transitions, expected("transitions_with_passes"));
+    assert_eq!(counts.reachable().passes, expected("pass_states"));
+    assert_eq!(counts.reachable().terminals, expected("terminal_states"));
+    assert_eq!(counts.canonical(), number(&truth["total"], "canonical_states"));
+    if let Some(by_discs) = unreduced.get("by_discs").and_then(Value::as_object) {
+        assert_eq!(manifest.layers.len(), by_discs.len());
+        for (i, layer) in manifest.layers.iter().enumerate() {
+            let discs = (manifest.first_layer as usize + i).to_string();
+            assert_eq!(layer.reachable().states, by_discs[&discs].as_u64().unwrap(), "{discs}");
+        }
+    }
+}
+
+/// Layers, values and the histogram of a folded, solved table.
+fn check_values(table: &Table, truth: &Value) {
+    let manifest = table.manifest();
+    let graph = Graph::open(table).unwrap();
+    let solved = Solved::open(table).unwrap().unwrap();
+    let layers = truth["layers"].as_array().unwrap();
+    assert_eq!(manifest.layers.len(), layers.len());
+    let mut histogram = BTreeMap::new();
+    for ((rows, counts), expected) in graph.layers().zip(&manifest.layers).zip(layers) {
+        let discs = number(expected, "discs");
+        let field = |name| number(expected, name);
+        assert_eq!(counts.table.states, field("canonical_states"), "{discs} discs");
+        let placing = counts.table.transitions - counts.table.passes;
+        assert_eq!(placing, field("placing_moves"), "{discs} discs");
+        let (mut outcomes, mut sum) = ([0u64; 3], 0);
+        for row in rows {
+            let score = solved.value(row).score().unwrap();
+            outcomes[score.outcome().index()] += 1;
+            sum += i64::from(score.0);
+            *histogram.entry(score.0.to_string()).or_insert(0) += 1;
+        }
+        assert_eq!(outcomes, [field("loss"), field("draw"), field("win")], "{discs} discs");
+        assert_eq!(sum, expected["score_sum"].as_i64().unwrap(), "{discs} discs");
+    }
+    let expected: BTreeMap<String, u64> =
+        serde_json::from_value(truth["total"]["score_histogram"].clone()).unwrap();
+    assert_eq!(histogram, expected);
+    let root = &manifest.solution.as_ref().unwrap().roots[0];
+    assert_eq!(root.score.map(i64::from), truth["total"]["root_score"].as_i64());
+}
+
+#[test]
+fn counts_and_values_of_4x4() {
+    let game = Othello::<u64>::new(4, 4, true);
+    let (_dir, table) = solved(&game, &standard(&game));
+    check_unreduced(table.manifest(), &truth("4x4"));
+    check_values(&table, &truth("4x4"));
+}
+
+#[test]
+fn counts_and_values_of_4x5() {
+    let game = Othello::<u64>::new(4, 5, true);
+    let (_dir, table) = solved(&game, &standard(&game));
+    check_unreduced(table.manifest(), &truth("4x5"));
+    check_values(&table, &truth("4x5"));
+}
+
+#[test]
+fn a_board_lying_on_its_side_has_the_same_counts_and_values() {
+    let game = Othello::<u64>::new(5, 4, true);
+    let (_dir, table) = solved(&game, &standard(&game));
+    check_unreduced(table.manifest(), &truth("4x5"));
+    check_values(&table, &truth("4x5"));
+}
+
+#[test]
+fn the_boards_of_the_thesis() {
+    for fold in [true, false] {
+        let game = Othello::<u64>::new(4, 4, fold);
+        let (_dir, table) = enumerated(&game, &both(&game));
+        let expected = &truth("4x4")["unreduced"]["both_starts"];
+        let counts = &table.manifest().counts;
+        assert_eq!(counts.distinct_boards(), 88_764);
+        assert_eq!(counts.distinct_boards(), number(expected, "distinct_boards"));
+        assert_eq!(counts.reachable().states, number(expected, "states_board_and_side"));
+    }
+}
+
+#[test]
+fn both_starts_of_4x5() {
+    let game = Othello::<u64>::new(4, 5, true);
+    let (_dir, table) = enumerated(&game, &both(&game));
+    let expected = &truth("4x5")["unreduced"]["both_starts"];
+    let counts = &table.manifest().counts;
+    assert_eq!(counts.distinct_boards(), number(expected, "distinct_boards"));
+    assert_eq!(counts.reachable().states, number(expected, "states_board_and_side"));
+}
+
+#[test]
+fn an_unfolded_table_has_the_same_counts() {
+    let game = Othello::<u64>::new(4, 4, false);
+    let (_dir, table) = enumerated(&game, &standard(&game));
+    check_unreduced(table.manifest(), &truth("4x4"));
+    assert_eq!(table.manifest().counts.table.states, table.manifest().counts.mover_relative());
+}
+
+/// Every state of a table against recursion on plain boards.
+fn agrees_with_the_reference(fold: bool, order: Order) {
+    let game = Othello::<u64>::new(4, 4, fold);
+    let (_dir, mut table) = enumerated(&game, &standard(&game));
+    solve(&game, &mut table, &Method { order, ..exactly(&game) });
+    let graph = Graph::open(&table).unwrap();
+    let solved = Solved::open(&table).unwrap().unwrap();
+    let mut reference = Reference::new();
+    for (row, &key) in graph.keys().of::<u64>().iter().enumerate() {
+        let board = game.state(key).unwrap();
+        let (score, distance) = reference.solve(&Plain::from_board(4, 4, &board));
+        let value = solved.value(row);
+        assert_eq!(value.score().map(|s| i32::from(s.0)), Some(score), "{board:?}");
+        assert_eq!(value.distance.map(u32::from), Some(distance), "{board:?}");
+    }
+}
+
+#[test]
+fn every_4x4_state_agrees_with_the_reference() {
+    agrees_with_the_reference(true, Order::Topological);
+    agrees_with_the_reference(true, Order::Natural);
+    agrees_with_the_reference(false, Order::Topological);
+}
+
+/// The value within bounds of a state in a bounded table is never contradicted by the whole one,
+/// and what is proven is right.
+#[test]
+fn bounds_enclose_the_value() {
+    let game = Othello::<u64>::new(4, 4, true);
+    let mut reference = Reference::new();
+    let late = game.parse_position("c4d4d3d2c1b4", &game.start()).unwrap();
+    let mut proven = 0;
+    for (root, max_depth, max_states) in [
+        (game.start(), Some(8), None),
+        (game.start(), None, Some(6000)),
+        (late, Some(5), None),
+        (late, Some(7), Some(300)),
+    ] {
+        let start = if root == game.start() { "standard" } else { "custom" }.to_string();
+        let roots = vec![root];
+        let plan = Plan { start, roots, max_depth, max_states, ..standard(&game) };
+        let (_dir, table) = solved(&game, &plan);
+        let graph = Graph::open(&table).unwrap();
+        let solved = Solved::open(&table).unwrap().unwrap();
+        for (row, &key) in graph.keys().of::<u64>().iter().enumerate() {
+            let board = game.state(key).unwrap();
+            let (score, distance) = reference.solve(&Plain::from_board(4, 4, &board));
+            let value = solved.value(row);
+            let (lower, upper) = (i32::from(value.score_lower.0), i32::from(value.score_upper.0));
+            assert!((lower..=upper).contains(&score), "{board:?}: {score} in {lower}..{upper}");
+            if let Some(known) = value.distance {
+                assert_eq!(u32::from(known), distance, "{board:?}");
+                proven += 1;
+            }
+        }
+    }
+    assert!(proven > 100, "only {proven} states were proven: the test shows little");
+}
+
+#[test]
+fn empties_to_the_winner_change_scores_and_no_outcome() {
+    let game = Othello::<u64>::new(4, 4, true);
+    let (_dir, mut table) = solved(&game, &standard(&game));
+    let scores = |table: &Table| {
+        let solved = Solved::open(table).unwrap().unwrap();
+        (0..solved.states()).map(|row| solved.value(row).score().unwrap()).collect::<Vec<_>>()
+    };
+    let plain = scores(&table);
+    solve(&game, &mut table, &Method { empties: Empties::ToWinner, ..exactly(&game) });
+    let rewarded = scores(&table);
+    assert!(plain.iter().zip(&rewarded).all(|(a, b)| a.outcome() == b.outcome()));
+    assert!(plain.iter().zip(&rewarded).any(|(a, b)| a != b));
+}

@@ -1,0 +1,13 @@
+//! Tables: how they are made, kept, proven and read, by us and by NumPy.
+
+mod backward_compatibility;
+#[path = "../common/mod.rs"]
+mod common;
+mod conformance;
+mod crash;
+mod determinism;
+mod ground_truth;
+mod numpy;
+mod shogi_tables;
+mod table_files;
+mod verify_cyclic;

@@ -1,0 +1,165 @@
+//! Tables as other programs read them: `numpy/rederive.py` opens them and derives every value.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::common::solved::{exactly, standard};
+use crate::common::tables::{Tables, board_4x4, forge, make, solve, solved_4x4};
+use yomikiri::game::othello::Othello;
+use yomikiri::game::{Empties, Layered, WideKey};
+use yomikiri::graph::{Plan, enumerate};
+use yomikiri::progress::Silent;
+use yomikiri::solve::Method;
+use yomikiri::table::Store;
+
+/// Whether NumPy can be imported; where it must be (as on CI), that it cannot is a failure.
+fn numpy_is_there() -> bool {
+    let import = Command::new("python3").args(["-c", "import numpy"]).output();
+    let there = import.is_ok_and(|output| output.status.success());
+    let required = std::env::var_os("YOMIKIRI_REQUIRE_NUMPY").is_some_and(|value| value == "1");
+    assert!(there || !required, "YOMIKIRI_REQUIRE_NUMPY is 1 and python3 cannot import numpy");
+    if !there {
+        eprintln!("NOT TESTED: python3 cannot import numpy (pip install numpy)");
+    }
+    there
+}
+
+fn rederive(table: &Path) -> Result<String, String> {
+    run("rederive.py", table)
+}
+
+/// Runs a script on a table and gives what it prints, or what it says is wrong.
+fn run(script: &str, table: &Path) -> Result<String, String> {
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/numpy").join(script);
+    let output = Command::new("python3").arg(script).arg(table).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
+}
+
+fn bounded<G: Layered>(game: &G, store: &Store, max_depth: u32) -> String {
+    let plan = Plan { max_depth: Some(max_depth), ..standard(game) };
+    let mut table = enumerate(game, &plan, store, &Silent).unwrap().table;
+    solve(game, &mut table, &exactly(game), &Silent).unwrap();
+    rederive(table.dir()).unwrap()
+}
+
+#[test]
+fn numpy_derives_every_value_of_a_whole_game() {
+    if !numpy_is_there() {
+        return;
+    }
+    let tables = Tables::new();
+    let said = rederive(solved_4x4(&tables).dir()).unwrap();
+    assert_eq!(said, "keys (12351,): 12351 rows, 62789 positions, all derived again\n");
+
+    let tables = Tables::new();
+    let game = board_4x4();
+    let mut table = make(&game, &tables.store()).table;
+    let method = Method { empties: Empties::ToWinner, ..exactly(&game) };
+    solve(&game, &mut table, &method, &Silent).unwrap();
+    rederive(table.dir()).unwrap();
+}
+
+#[test]
+fn numpy_derives_the_bounds_of_bounded_tables() {
+    if !numpy_is_there() {
+        return;
+    }
+    let tables = Tables::new();
+    let said = bounded(&Othello::<WideKey>::new(6, 6, true), &tables.store(), 6);
+    let rows = said.split(['(', ',']).nth(1).unwrap();
+    assert!(said.starts_with(&format!("keys ({rows}, 2): {rows} rows, ")), "{said}");
+    // Deep enough for ends of games, and so for proven scores.
+    bounded(&board_4x4(), &tables.store(), 11);
+}
+
+#[test]
+fn numpy_derives_every_value_of_games_with_cycles() {
+    if !numpy_is_there() {
+        return;
+    }
+    let mate = "4k/2gb1/P1+B1p/1R3/KG1S1 b RS 1";
+    let cases: [(&[&str], &[&str]); 6] = [
+        (&["minishogi", "--max-depth", "4"], &["second-player-wins", "draw", "unknown"]),
+        (&["minishogi", "--root", mate, "--max-depth", "3"], &["second-player-wins", "unknown"]),
+        (&["minishogi", "--root", mate, "--max-depth", "5", "--checks-only"], &["unknown"]),
+        (&["animal-shogi", "--max-depth", "7"], &["draw", "unknown"]),
+        (&["animal-shogi-3x3", "--index", "keys"], &["draw", "unknown"]),
+        (&["animal-shogi-3x3"], &["draw"]),
+    ];
+    for (args, conventions) in cases {
+        let tables = Tables::new();
+        let made = tables.json(&[&["enumerate", "-q", "--game"], args].concat());
+        let table = tables.place(made["table"].as_str().unwrap());
+        for repetition in conventions {
+            tables.ok(&["value-iterate", "-q", "--repetition", repetition]);
+            let said = run("rederive_cyclic.py", &table);
+            assert!(said.is_ok(), "{args:?}, {repetition}: {said:?}");
+        }
+    }
+    let tables = Tables::new();
+    tables.ok(&["enumerate", "-q", "--game", "minishogi", "--max-depth", "4"]);
+    tables.ok(&["value-iterate", "-q"]);
+    let table = tables.place("minishogi-depth4");
+    forge(&table, "prospect_upper", |bytes| bytes[2 * 777] ^= 2);
+    let error = run("rederive_cyclic.py", &table).unwrap_err();
+    assert!(error.contains("prospect_upper of row 777"), "{error}");
+}
+
+#[test]
+fn numpy_predicts_what_is_exported() {
+    if !numpy_is_there() {
+        return;
+    }
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    tables.ok(&["export", "--states", "-q"]);
+    let states = tables.place("othello-4x4-states");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/predictions.py");
+    let output = Command::new("python3").arg(example).arg(&states).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let policy = format!("predictions:{}", states.display());
+    let args = ["report", "--table", "othello-4x4", "--policy", &policy, "--policy", "random"];
+    let report = tables.json(&args);
+    let kept = |at: usize| {
+        let figures = &report["policies"][at]["total"]["decisive_outcome"];
+        figures["optimal_by_outcome"].as_f64().unwrap()
+    };
+    // Corners are worth having: better than chance, and no more than a rule of thumb.
+    assert!(kept(0) > kept(1) + 0.02 && kept(0) < 0.8, "{} {}", kept(0), kept(1));
+}
+
+#[test]
+fn numpy_contradicts_a_forged_table() {
+    if !numpy_is_there() {
+        return;
+    }
+    for (array, width) in [("score", 1), ("outcome", 1), ("distance", 2), ("value", 4)] {
+        let tables = Tables::new();
+        let table = solved_4x4(&tables);
+        forge(table.dir(), array, |bytes| bytes[777 * width] ^= 2);
+        let error = rederive(table.dir()).unwrap_err();
+        assert!(error.contains(&format!("{array} of row 777")), "{error}");
+    }
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn every_metric_is_found_again_from_the_results_by_position() {
+    if !numpy_is_there() {
+        return;
+    }
+    let tables = Tables::new();
+    let at = |name: &str| tables.place(name).to_str().unwrap().to_string();
+    let (csv, parquet, json) = (at("r.csv"), at("r.parquet"), at("r.json"));
+    let mut args = vec!["report", "-q", "--json", "--csv", &csv, "--parquet", &parquet];
+    let policies = ["random", "weights", "n-most:2", "montecarlo:5", "mcts:20", "perfect"];
+    policies.iter().for_each(|policy| args.extend(["--policy", policy]));
+    std::fs::write(&json, tables.ok(&args)).unwrap();
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/numpy/metrics.py");
+    let output =
+        Command::new("python3").arg(script).args([&csv, &parquet, &json]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.starts_with("339726 rows, "), "{said}");
+}

@@ -1,0 +1,383 @@
+//! Tables of the shogi family: enumerated as the ground truth counts, solved by two roads and by a
+//! plain solver, mates of the length they are known to have.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::common::plain_shogi::{self, Position as Plain, Rules};
+use crate::common::tables::{Tables, assert_same_files, files};
+use serde_json::Value;
+use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
+use yomikiri::game::{Action, Cyclic, Game, Outcome, Position, Side, WideKey};
+use yomikiri::graph::{Graph, Ranked, search};
+use yomikiri::solve::cyclic::{CyclicSolved, Interval};
+
+fn ground_truth(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn numbers(value: &Value) -> Vec<u64> {
+    value.as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect()
+}
+
+/// A count of every ply of a table.
+fn by_ply(made: &Value, what: &str) -> Vec<u64> {
+    let plies = made["manifest"]["layers"].as_array().unwrap();
+    plies.iter().map(|ply| ply["table"][what].as_u64().unwrap()).collect()
+}
+
+fn enumerate(tables: &Tables, args: &[&str]) -> Value {
+    tables.json(&[&["enumerate", "-q"], args].concat())
+}
+
+#[test]
+fn minishogi_has_as_many_positions_at_every_ply_as_were_counted() {
+    let truth = ground_truth(include_str!("../data/minishogi-perft.json"));
+    let truth = &truth["unique_positions_from_start"];
+    let tables = Tables::new();
+    let made =
+        enumerate(&tables, &["--game", "minishogi", "--max-depth", "6", "--symmetry", "none"]);
+    assert_eq!(by_ply(&made, "states"), numbers(&truth["new_at_ply"]));
+    assert_eq!(by_ply(&made, "terminals"), numbers(&truth["checkmated_among_new_at_ply"]));
+    let counts = &made["manifest"]["counts"]["table"];
+    let last = *by_ply(&made, "states").last().unwrap();
+    let mates = *by_ply(&made, "terminals").last().unwrap();
+    // What is over at the bound is no frontier.
+    assert_eq!(counts["frontier"], last - mates);
+    assert_eq!(made["manifest"]["complete"], false);
+}
+
+#[test]
+fn animal_shogi_has_as_many_positions_at_every_ply_as_were_counted() {
+    let truth = ground_truth(include_str!("../data/animal-shogi.json"));
+    let plies = truth["new_at_ply_total_catch_try_nonterminal"].as_array().unwrap();
+    let plies: Vec<Vec<u64>> = plies.iter().take(11).map(numbers).collect();
+    let tables = Tables::new();
+    let made = enumerate(&tables, &["--game", "animal-shogi", "--max-depth", "10"]);
+    let totals: Vec<u64> = plies.iter().map(|ply| ply[0]).collect();
+    let over: Vec<u64> = plies.iter().map(|ply| ply[1] + ply[2]).collect();
+    assert_eq!(by_ply(&made, "states"), totals);
+    assert_eq!(by_ply(&made, "terminals"), over);
+}
+
+#[test]
+fn folding_makes_one_row_of_mirror_images() {
+    let folded = Shogi::<WideKey>::new(&MINISHOGI, true);
+    let tables = Tables::new();
+    // From a position that is its own mirror image.
+    let bound = ["--game", "minishogi", "--root", "2k2/5/5/5/2K2 b RGrg 1", "--max-depth", "2"];
+    let folded_table = enumerate(&tables, &bound);
+    let whole_table = enumerate(&tables, &[&bound[..], &["--symmetry", "none"]].concat());
+    let of = |made: &Value| -> Vec<Position<_>> {
+        let table = tables.store().open(made["table"].as_str().unwrap()).unwrap();
+        let graph = Graph::open(&table).unwrap();
+        let keys = graph.keys().of::<WideKey>();
+        keys.iter().map(|&key| folded.position_of(key).unwrap()).collect()
+    };
+    let rows: HashSet<_> = of(&folded_table).iter().map(|p| folded.position_key(p)).collect();
+    let all = of(&whole_table);
+    let classes: HashSet<_> = all.iter().map(|p| folded.position_key(p)).collect();
+    assert!(rows == classes && rows.len() < all.len());
+}
+
+#[test]
+fn a_union_of_subtrees_holds_each_position_once() {
+    let tables = Tables::new();
+    let roots = ["rbsgk/4p/5/P4/KGSBR b - 1", "rbsgk/4p/P4/5/KGSBR w - 1", "2k2/5/5/5/2K2 b RG 1"];
+    let file = tables.root().join("roots.txt");
+    std::fs::write(&file, format!("# three roots\n{}\n", roots.join("\n\n"))).unwrap();
+    let path = file.to_str().unwrap();
+    let made = enumerate(&tables, &["--game", "minishogi", "--roots", path, "--max-depth", "2"]);
+    let reached = |root: &str| plain_shogi::reachable(&Plain::read(Rules::Minishogi, root), 2);
+    let mut plies: HashMap<String, usize> = HashMap::new();
+    for root in roots {
+        for (ply, sfens) in reached(root).into_iter().enumerate() {
+            for sfen in sfens {
+                plies.entry(sfen).and_modify(|p| *p = ply.min(*p)).or_insert(ply);
+            }
+        }
+    }
+    let at = |ply| plies.values().filter(|&&p| p == ply).count() as u64;
+    // The second root is reached from the first by a move, and lies at ply 0 all the same. No mirror
+    // images meet in these trees.
+    assert_eq!(by_ply(&made, "states"), [at(0), at(1), at(2)]);
+    assert_eq!(at(0), 3);
+}
+
+#[test]
+fn a_bound_of_states_leaves_the_last_ply_that_fits_as_the_frontier() {
+    let tables = Tables::new();
+    let bounded = |most: &str| enumerate(&tables, &["--game", "minishogi", "--max-states", most]);
+    let made = bounded("2000");
+    assert_eq!(by_ply(&made, "states"), [1, 14, 181, 1600]);
+    assert_eq!(by_ply(&made, "frontier"), [0, 0, 0, 1600]);
+    let by_depth = enumerate(&tables, &["--game", "minishogi", "--max-depth", "3"]);
+    assert_eq!(made["manifest"]["arrays"], by_depth["manifest"]["arrays"]);
+    let tight = tables.run(&["enumerate", "--game", "minishogi", "--max-states", "0"]);
+    assert!(tight.refused("no room").contains("--max-states"));
+}
+
+/// The values of a table's rows, by the position as the plain solver writes it.
+fn values<K: yomikiri::game::shogi::ShogiKey>(
+    game: &Shogi<K>,
+    tables: &Tables,
+    name: &str,
+) -> HashMap<String, Interval> {
+    let table = tables.store().open(name).unwrap();
+    let solved = CyclicSolved::open_checked(&table).unwrap().unwrap();
+    let ranked = table.manifest().identity.index.as_deref() == Some("rank");
+    let states: Vec<_> = if ranked {
+        let ranked = Ranked::open(&table).unwrap();
+        let rank = |row| ranked.rank_of(row).unwrap();
+        (0..ranked.rows()).map(|row| game.unrank(rank(row)).unwrap()).collect()
+    } else {
+        let graph = Graph::open(&table).unwrap();
+        let keys = graph.keys().of::<K>();
+        keys.iter().map(|&key| game.position_of(key).unwrap().state).collect()
+    };
+    let name = |state| game.notation(&Position { state, side: Side::First });
+    let plain = |text: String| Plain::read(Rules::Adjudicated, &text).normalised();
+    let rows = states.into_iter().enumerate();
+    rows.map(|(row, state)| (plain(name(state)), solved.value(row))).collect()
+}
+
+#[test]
+fn a_whole_game_is_solved_alike_by_every_road_and_a_plain_solver() {
+    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
+    let truth = plain_shogi::solve(&Plain::read(Rules::Adjudicated, SMALL_ANIMAL_SHOGI.start));
+    let tables = Tables::new();
+    for (name, index) in [("animal-shogi-3x3", "rank"), ("animal-shogi-3x3-keys", "keys")] {
+        enumerate(&tables, &["--game", "animal-shogi-3x3", "--index", index]);
+        let mut columns = Vec::new();
+        for method in ["retrograde", "value-iteration"] {
+            tables.ok(&["value-iterate", "-q", "--method", method]);
+            let found = values(&game, &tables, name);
+            assert_eq!(found.len(), truth.len(), "{name}");
+            for (sfen, value) in &found {
+                let outcome = value.outcome().map(Outcome::value);
+                assert_eq!(
+                    (outcome, value.distance()),
+                    (Some(truth[sfen].0), truth[sfen].1),
+                    "{name} by {method}: {sfen}"
+                );
+            }
+            let mut arrays = files(&tables.place(name));
+            arrays.retain(|path, _| path.extension().is_some_and(|e| e == "npy"));
+            columns.push(arrays);
+        }
+        assert!(columns[0] == columns[1], "{name}");
+    }
+}
+
+#[test]
+fn both_roads_give_the_same_bytes_under_every_convention() {
+    let tables = Tables::new();
+    let arrays = |name: &str| {
+        let mut arrays = files(&tables.place(name));
+        arrays.retain(|path, _| path.extension().is_some_and(|e| e == "npy"));
+        arrays
+    };
+    let bounded: [(&str, &[&str]); 3] = [
+        ("minishogi-depth5", &["--game", "minishogi", "--max-depth", "5"]),
+        ("animal-shogi-depth9", &["--game", "animal-shogi", "--max-depth", "9"]),
+        ("animal-shogi-3x3-keys", &["--game", "animal-shogi-3x3", "--index", "keys"]),
+    ];
+    for (name, args) in bounded {
+        enumerate(&tables, args);
+        for repetition in ["draw", "unknown", "second-player-wins"] {
+            let solve = |method| {
+                let how = ["--repetition", repetition, "--method", method];
+                tables.run(&[&["value-iterate", "-q", name], &how[..]].concat())
+            };
+            if repetition == "second-player-wins" && !name.starts_with("minishogi") {
+                assert!(solve("retrograde").refused(name).contains("whose move"));
+                continue;
+            }
+            assert_eq!(solve("retrograde").code, 0);
+            let retrograde = arrays(name);
+            assert_eq!(solve("value-iteration").code, 0);
+            assert!(retrograde == arrays(name), "{name}, {repetition}");
+        }
+    }
+}
+
+#[test]
+fn conventions_differ_where_play_need_not_end() {
+    let tables = Tables::new();
+    enumerate(&tables, &["--game", "animal-shogi-3x3"]);
+    let proven = |repetition| {
+        let solved = tables.json(&["value-iterate", "-q", "--repetition", repetition]);
+        solved["solution"]["proven_outcomes"].as_u64().unwrap()
+    };
+    let truth = plain_shogi::solve(&Plain::read(Rules::Adjudicated, SMALL_ANIMAL_SHOGI.start));
+    let draws = truth.values().filter(|value| value.0 == 0).count() as u64;
+    assert!(draws > 0);
+    assert_eq!(proven("draw"), truth.len() as u64);
+    assert_eq!(proven("unknown"), truth.len() as u64 - draws);
+}
+
+/// Enumerates from a position and solves; gives the root's outcome and distance, and the names of
+/// the moves that keep them.
+fn solved_root(sfen: &str, bound: &[&str]) -> (Option<Outcome>, Option<u16>, HashSet<String>) {
+    let game = Shogi::<WideKey>::new(&MINISHOGI, true);
+    let tables = Tables::new();
+    let made = enumerate(&tables, &[&["--game", "minishogi", "--root", sfen], bound].concat());
+    tables.ok(&["value-iterate", "-q"]);
+    let table = tables.store().open(made["table"].as_str().unwrap()).unwrap();
+    let (graph, solved) =
+        (Graph::open(&table).unwrap(), CyclicSolved::open(&table).unwrap().unwrap());
+    let root = game.parse_position(sfen, &game.start()).unwrap();
+    let row = graph.find_position(&game, &root).unwrap().row();
+    let value = solved.value(row);
+    // The row may hold the mirror image.
+    let symmetry = game.canonical(&root.state).symmetry();
+    let best = graph
+        .edges_of(row)
+        .filter(|&edge| solved.value(graph.edge_targets()[edge] as usize).before() == value);
+    let name = |edge: usize| {
+        let action: Action = graph.edge_actions().get(edge);
+        game.action_name(root.side, game.transform_action(action, symmetry))
+    };
+    (value.outcome(), value.distance(), best.map(name).collect())
+}
+
+fn names(value: &Value) -> HashSet<String> {
+    value.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_string()).collect()
+}
+
+/// The positions with or without mates, and a bound of plies up to which a test goes.
+fn mates() -> Vec<Value> {
+    let truth = ground_truth(include_str!("../data/minishogi-mates.json"));
+    truth["positions"].as_array().unwrap().clone()
+}
+
+#[test]
+fn mates_of_one_and_three_plies_have_their_length_and_their_first_moves() {
+    let mut seen = 0;
+    for mate in mates() {
+        let Some(plies @ 1..=3) = mate["mate_plies"].as_u64() else { continue };
+        let sfen = mate["sfen"].as_str().unwrap();
+        let (outcome, distance, best) = solved_root(sfen, &["--max-depth", &plies.to_string()]);
+        assert_eq!(outcome, Some(Outcome::Win), "{sfen}");
+        assert_eq!(distance, Some(plies as u16), "{sfen}");
+        assert_eq!(best, names(&mate["optimal_first_moves_usi"]), "{sfen}");
+        seen += 1;
+    }
+    assert_eq!(seen, 10);
+}
+
+#[test]
+fn a_mate_is_not_found_within_fewer_plies_than_it_takes() {
+    let mut seen = 0;
+    for mate in mates() {
+        let plies = mate["mate_plies"].as_u64().or(mate["no_mate_within"].as_u64()).unwrap();
+        if plies < 3 {
+            continue;
+        }
+        let sfen = mate["sfen"].as_str().unwrap();
+        let (outcome, _, _) = solved_root(sfen, &["--max-depth", "2"]);
+        assert_eq!(outcome, None, "{sfen}");
+        seen += 1;
+    }
+    assert!(seen > 25);
+}
+
+/// Mates by checks alone whose trees have fewer than a million positions: all but one.
+#[test]
+fn mates_by_checks_have_their_length_and_their_first_moves() {
+    let (mut found, mut none) = (0, 0);
+    for mate in mates() {
+        let sfen = mate["sfen"].as_str().unwrap();
+        let within = mate["tsume_none_within"].as_u64();
+        let Some(plies) = mate["tsume_checks_only_plies"].as_u64().or(within) else { continue };
+        if sfen.starts_with("1kg2/3rp/PB1S1") || (within.is_some() && found % 2 == 1) {
+            continue;
+        }
+        let bound = ["--checks-only", "--max-depth", &plies.to_string()];
+        let (outcome, distance, best) = solved_root(sfen, &bound);
+        if within.is_some() {
+            assert_eq!((outcome, distance), (None, None), "{sfen}");
+            none += 1;
+            continue;
+        }
+        assert_eq!((outcome, distance), (Some(Outcome::Win), Some(plies as u16)), "{sfen}");
+        assert_eq!(best, names(&mate["tsume_first_moves"]), "{sfen}");
+        found += 1;
+    }
+    assert!(found >= 18 && none >= 3, "{found} and {none}");
+}
+
+#[test]
+fn every_row_is_found_and_every_edge_is_a_move() {
+    let game = Shogi::<u64>::new(&ANIMAL_SHOGI, true);
+    let tables = Tables::new();
+    enumerate(&tables, &["--game", "animal-shogi", "--max-depth", "6"]);
+    let table = tables.store().open("animal-shogi-depth6").unwrap();
+    let graph = Graph::open_checked(&table).unwrap();
+    let keys = graph.keys().of::<u64>();
+    for rows in graph.layers() {
+        assert!(keys[rows].is_sorted_by(|a, b| a < b));
+    }
+    for row in 0..graph.states() {
+        let position = game.position_of(keys[row]).unwrap();
+        assert_eq!(graph.find_position(&game, &position).unwrap().row(), row);
+        let moves = graph.edges_of(row).map(|edge| {
+            let target = keys[graph.edge_targets()[edge] as usize];
+            (graph.edge_actions().get(edge), target)
+        });
+        let moves: Vec<_> = moves.collect();
+        if !moves.is_empty() {
+            let mut legal = Vec::new();
+            game.for_each_successor(&position.state, |action, state| {
+                legal.push((action, game.canonical(&state).key));
+            });
+            assert_eq!(moves, legal, "row {row}");
+        }
+    }
+    assert_eq!(search(keys, 0..1, keys[0]), Some(0));
+}
+
+#[test]
+fn ranks_and_rows_lead_to_each_other() {
+    let tables = Tables::new();
+    enumerate(&tables, &["--game", "animal-shogi-3x3"]);
+    let ranked = Ranked::open_checked(&tables.store().open("animal-shogi-3x3").unwrap()).unwrap();
+    for row in 0..ranked.rows() {
+        assert_eq!(ranked.row(ranked.rank_of(row).unwrap()), Some(row));
+    }
+    assert_eq!(ranked.rank_of(ranked.rows()), None);
+    let outside = (0..10_000).filter(|&rank| !ranked.contains(rank)).count();
+    assert!(
+        outside > 0 && (0..10_000).all(|rank| ranked.contains(rank) == ranked.row(rank).is_some())
+    );
+}
+
+#[test]
+fn a_table_that_is_there_is_given_as_it_is() {
+    let tables = Tables::new();
+    for args in [&["--game", "minishogi", "--max-depth", "3"][..], &["--game", "animal-shogi-3x3"]]
+    {
+        enumerate(&tables, args);
+        let copy = Tables::new();
+        crate::common::tables::copy_dir(tables.root(), copy.root());
+        assert_eq!(enumerate(&tables, args)["reused"], true);
+        assert_same_files(copy.root(), tables.root(), "made once more");
+    }
+}
+
+#[test]
+fn a_position_with_pieces_missing_or_too_many_has_no_rank() {
+    let game = Shogi::<u64>::new(&ANIMAL_SHOGI, true);
+    let start = game.start().state;
+    assert!(game.rank(&start).is_some());
+    for kind in 0..3 {
+        for owner in 0..2 {
+            let mut more = start;
+            more.hands[owner][kind] += 1;
+            assert_eq!(game.rank(&more), None);
+        }
+    }
+    let fewer = game.parse_position("gl1/1c1/1C1/ELG b - 1", &game.start()).unwrap();
+    assert_eq!(game.rank(&fewer.state), None);
+    let won = game.parse_position("gLe/1c1/1C1/ElG b - 1", &game.start()).unwrap();
+    assert_eq!(game.rank(&won.state), None);
+}

@@ -1,0 +1,511 @@
+//! Tables of cyclic games are proven as they are made, and whatever is changed in them is found.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::common::Random;
+use crate::common::tables::{Tables, copy_dir, edit_manifest, forge};
+use bytemuck::Pod;
+use serde_json::Value;
+use yomikiri::table::{HEADER_BYTES, Manifest, Table};
+
+const MINISHOGI: [&str; 4] = ["--game", "minishogi", "--max-depth", "3"];
+const SMALL: [&str; 2] = ["--game", "animal-shogi-3x3"];
+/// A king and a pawn against a king: small, whole, with wins and with play without end.
+const PAWN: [&str; 4] = ["--game", "minishogi", "--root", "4k/5/5/5/KP3 b - 1"];
+/// The same with a gold general: half as large, and every state is won or lost in the end.
+const GOLD: [&str; 4] = ["--game", "minishogi", "--root", "4k/5/5/5/KG3 b - 1"];
+const ANIMAL: [&str; 4] = ["--game", "animal-shogi", "--max-depth", "4"];
+
+/// A mating problem in three checks.
+fn problem() -> String {
+    let all: Value =
+        serde_json::from_str(include_str!("../data/minishogi-mates.json")).expect("a file of ours");
+    let positions = all["positions"].as_array().unwrap();
+    let found = positions.iter().find(|p| p["tsume_checks_only_plies"] == 3).unwrap();
+    found["sfen"].as_str().unwrap().to_string()
+}
+
+/// Enumerates and solves; gives the table's name.
+fn make(tables: &Tables, plan: &[&str], repetition: Option<&str>) -> String {
+    let made = tables.json(&[&["enumerate"], plan].concat());
+    let name = made["table"].as_str().unwrap().to_string();
+    solve(tables, &name, repetition);
+    name
+}
+
+fn solve(tables: &Tables, name: &str, repetition: Option<&str>) {
+    let repetition = repetition.map_or(vec![], |r| vec!["--repetition", r]);
+    tables.ok(&[&["value-iterate", name], &repetition[..]].concat());
+}
+
+fn checks_only(tables: &Tables) -> String {
+    make(
+        tables,
+        &["--game", "minishogi", "--root", &problem(), "--checks-only", "--max-depth", "4"],
+        None,
+    )
+}
+
+fn prove(tables: &Tables, name: &str, what: &str) {
+    let said = tables.json(&["verify", name]);
+    assert_eq!(said["proven"], true, "{name}, {what}: {said}");
+    assert_eq!(said["solved"], true, "{name}, {what}");
+    let manifest = Table::open(&tables.place(name)).unwrap().manifest().clone();
+    let counts = manifest.counts.table;
+    assert_eq!(said["states"], counts.states, "{name}");
+    assert_eq!(said["edges"], counts.transitions, "{name}");
+}
+
+#[test]
+fn tables_are_proven_as_they_are_made() {
+    let tables = Tables::new();
+    let problem = problem();
+    let mini = Some(&["draw", "unknown", "second-player-wins"][..]);
+    let animal = Some(&["draw", "unknown"][..]);
+    type Case<'a> = (Vec<&'a str>, Option<&'a [&'a str]>);
+    let depth4 = ["--max-depth", "4"];
+    let cases: [Case; 10] = [
+        (MINISHOGI.to_vec(), mini),
+        ([&["--game", "minishogi"], &depth4[..]].concat(), mini),
+        ([&["--game", "minishogi", "--symmetry", "none"], &depth4[..]].concat(), mini),
+        (["--game", "minishogi", "--max-states", "5000"].to_vec(), mini),
+        (PAWN.to_vec(), mini),
+        (
+            [&["--game", "minishogi", "--root", &problem, "--checks-only"], &depth4[..]].concat(),
+            None,
+        ),
+        (
+            ["--game", "minishogi", "--root", &problem, "--checks-only", "--max-states", "3000"]
+                .to_vec(),
+            None,
+        ),
+        (ANIMAL.to_vec(), animal),
+        (SMALL.to_vec(), animal),
+        ([&SMALL[..], &["--index", "keys"]].concat(), animal),
+    ];
+    for (plan, repetitions) in cases {
+        let name = make(&tables, &plan, None);
+        prove(&tables, &name, "as the game counts");
+        for repetition in repetitions.unwrap_or_default() {
+            solve(&tables, &name, Some(repetition));
+            prove(&tables, &name, repetition);
+        }
+    }
+}
+
+#[test]
+fn a_table_without_values_is_proven_as_far_as_it_goes() {
+    let tables = Tables::new();
+    for plan in [&MINISHOGI[..], &SMALL[..]] {
+        tables.ok(&[&["enumerate"], plan].concat());
+        let said = tables.json(&["verify"]);
+        assert_eq!((&said["proven"], &said["solved"]), (&true.into(), &false.into()), "{said}");
+    }
+}
+
+/// A table that is copied whenever something in it is to be changed.
+struct Forger {
+    tables: Tables,
+    name: String,
+}
+
+impl Forger {
+    fn new(make: impl FnOnce(&Tables) -> String) -> Forger {
+        let tables = Tables::new();
+        let name = make(&tables);
+        Forger { tables, name }
+    }
+
+    fn manifest(&self) -> Manifest {
+        Table::open(&self.tables.place(&self.name)).unwrap().manifest().clone()
+    }
+
+    fn words<T: Pod>(&self, array: &str) -> Vec<T> {
+        let bytes = fs::read(self.tables.place(&self.name).join(format!("{array}.npy"))).unwrap();
+        bytemuck::pod_collect_to_vec(&bytes[HEADER_BYTES..])
+    }
+
+    fn copy(&self) -> Tables {
+        let copy = Tables::new();
+        copy_dir(&self.tables.place(&self.name), &copy.place(&self.name));
+        copy
+    }
+
+    /// A copy of the table with some bytes of an array changed.
+    fn change(&self, array: &str, change: impl FnOnce(&mut [u8])) -> Tables {
+        let copy = self.copy();
+        forge(&copy.place(&self.name), array, change);
+        copy
+    }
+
+    /// A copy of the table with an element of an array changed.
+    fn set<T: Pod>(&self, array: &str, at: usize, value: T) -> Tables {
+        let size = size_of::<T>();
+        self.change(array, |bytes| {
+            bytes[at * size..(at + 1) * size].copy_from_slice(bytemuck::bytes_of(&value));
+        })
+    }
+
+    /// That `verify` shows a wrong row of a forged copy; gives the row and what it says.
+    fn refuted(&self, copy: &Tables, what: &str) -> (usize, String) {
+        let ran = copy.run(&["verify", &self.name, "--json"]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{what}: {}", ran.stdout);
+        let said: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(said["proven"], false, "{what}");
+        let wrong = &said["counterexample"];
+        assert!(!wrong["state"].as_str().unwrap().is_empty(), "{what}: {said}");
+        (wrong["row"].as_u64().unwrap() as usize, wrong["what"].as_str().unwrap().to_string())
+    }
+
+    /// That `verify` names one of these rows.
+    fn refuted_near(&self, copy: &Tables, near: &BTreeSet<usize>, what: &str) {
+        let (row, said) = self.refuted(copy, what);
+        assert!(near.contains(&row), "{what}: row {row} ({said}) is not of {near:?}");
+    }
+
+    /// A row and those with an edge to it.
+    fn near(&self, row: usize) -> BTreeSet<usize> {
+        let (offsets, targets) =
+            (self.words::<u64>("edge_offsets"), self.words::<u32>("edge_targets"));
+        let leads = |from: &usize| {
+            let edges = offsets[*from] as usize..offsets[from + 1] as usize;
+            targets[edges].contains(&(row as u32))
+        };
+        (0..offsets.len() - 1).filter(leads).chain([row]).collect()
+    }
+}
+
+#[test]
+fn a_changed_byte_is_found_in_every_array() {
+    let forgers = [
+        Forger::new(|tables| make(tables, &MINISHOGI, None)),
+        Forger::new(checks_only),
+        Forger::new(|tables| make(tables, &GOLD, Some("draw"))),
+        Forger::new(|tables| make(tables, &ANIMAL, None)),
+        Forger::new(|tables| make(tables, &SMALL, None)),
+    ];
+    let mut random = Random(7);
+    let mut seen = BTreeSet::new();
+    for forger in &forgers {
+        for (array, entry) in forger.manifest().arrays {
+            let length =
+                fs::metadata(forger.tables.place(&forger.name).join(format!("{array}.npy")));
+            let payload = length.unwrap().len() as usize - HEADER_BYTES;
+            let inside = (0..4).map(|_| random.below(payload));
+            for at in [0, payload - 1].into_iter().chain(inside.collect::<Vec<_>>()) {
+                let bit = 1 << random.below(8);
+                let copy = forger.change(&array, |bytes| bytes[at] ^= bit);
+                let what = format!("{}: {array} byte {at} by {bit}", forger.name);
+                let ran = copy.run(&["verify", &forger.name]);
+                match ran.code {
+                    1 => assert!(ran.stdout.contains(" is wrong: "), "{what}: {}", ran.stdout),
+                    code => assert_eq!((code, ran.stdout.as_str()), (2, ""), "{what}"),
+                }
+            }
+            assert!(!entry.crc32.is_empty());
+            seen.insert(array);
+        }
+    }
+    let all = "distance edge_actions edge_offsets edge_targets keys kinds layer_offsets lower outcome prospect_lower prospect_upper rank_counts reachable upper";
+    assert_eq!(seen.into_iter().collect::<Vec<_>>().join(" "), all);
+}
+
+#[test]
+fn wrong_rows_and_edges_are_named() {
+    for (checks, forger) in [
+        (false, Forger::new(|tables| make(tables, &GOLD, None))),
+        (false, Forger::new(|tables| make(tables, &MINISHOGI, None))),
+        (true, Forger::new(checks_only)),
+    ] {
+        let kinds = forger.words::<u8>("kinds");
+        let offsets = forger.words::<u64>("edge_offsets");
+        let of_kind = |kind: u8| kinds.iter().rposition(|&k| k == kind);
+        let restricted = (0..kinds.len()).find(|&row| kinds[row] == 3);
+        assert_eq!(restricted.is_some(), checks);
+        for (kind, row) in (0..4).filter_map(|kind| Some((kind, of_kind(kind)?))) {
+            let near = forger.near(row);
+            for wrong in (0..5u8).filter(|&wrong| wrong != kind) {
+                let what = format!("kind {wrong} of row {row} for {kind}");
+                forger.refuted_near(&forger.set("kinds", row, wrong), &near, &what);
+            }
+        }
+        let row = of_kind(if checks { 3 } else { 0 }).unwrap();
+        let edge = (0..=row).rev().find(|&row| offsets[row] < offsets[row + 1]).unwrap();
+        let (row, edge) = (edge, offsets[edge] as usize);
+        let targets = forger.words::<u32>("edge_targets");
+        for target in [0, targets[edge] ^ 1, kinds.len() as u32, u32::MAX] {
+            let forged = forger.set("edge_targets", edge, target);
+            let (found, said) = forger.refuted(&forged, &format!("edge to {target}"));
+            assert_eq!((found, said.contains("its edge")), (row, true), "{said}");
+        }
+        let action = forger.words::<u16>("edge_actions")[edge];
+        for wrong in [action ^ 1, u16::MAX] {
+            let (found, _) =
+                forger.refuted(&forger.set("edge_actions", edge, wrong), "another action");
+            assert_eq!(found, row);
+        }
+        for (at, wrong) in [(row, 0), (row + 1, u64::MAX), (row + 1, offsets[row])] {
+            let near = [row - 1, row].into();
+            forger.refuted_near(&forger.set("edge_offsets", at, wrong), &near, "an offset");
+        }
+    }
+}
+
+#[test]
+fn wrong_keys_and_layers_are_refused() {
+    let forger = Forger::new(|tables| make(tables, &MINISHOGI, None));
+    let keys = forger.words::<[u64; 2]>("keys");
+    let offsets = forger.words::<u64>("layer_offsets");
+    let (row, layer) = (offsets[2] as usize + 40, 2);
+    let named = |wrong: [u64; 2], what: &str| forger.refuted(&forger.set("keys", row, wrong), what);
+    // The rows that lead there miss it first, so what is said of the key itself is not seen; and a key
+    // out of order misleads the search for others.
+    for (wrong, what) in [
+        ([u64::MAX, keys[row][1]], "bits beyond the key"),
+        ([keys[row][0], u64::MAX], "no pieces"),
+        (keys[row + 1], "the key after it"),
+        (keys[0], "the key of the root"),
+        ([keys[row][0] ^ 1 << 45, keys[row][1]], "the other side to move"),
+    ] {
+        let (found, said) = named(wrong, what);
+        assert!(found < row && said.contains("leads out of the table"), "{what}: {found} {said}");
+    }
+    // No move comes back to the root in three plies, so its own row is the first to be wrong.
+    for wrong in [[u64::MAX, 0], [keys[0][0] ^ 1 << 45, keys[0][1]]] {
+        let (found, said) = forger.refuted(&forger.set("keys", 0, wrong), "another root");
+        assert_eq!((found, said.contains("is no position")), (0, wrong[0] == u64::MAX), "{said}");
+    }
+    for (at, by) in [(1, 1i64), (2, 1), (2, -1), (layer + 1, 1), (layer + 1, -1)] {
+        let moved = forger.set("layer_offsets", at, offsets[at].wrapping_add_signed(by));
+        forger.refuted(&moved, &format!("layer {at} begins {by} later"));
+    }
+}
+
+/// How a value may be wrong: the array, the row, and what stands there.
+fn wrong_values(forger: &Forger, row: usize) -> Vec<(&'static str, Tables)> {
+    let mut all = Vec::new();
+    let has = |array: &str| forger.manifest().arrays.contains_key(array);
+    let outcome = forger.words::<i8>("outcome")[row];
+    for wrong in [-1, 0, 1, 7, i8::MIN].into_iter().filter(|&wrong| wrong != outcome) {
+        all.push(("outcome", forger.set("outcome", row, wrong)));
+        for bound in ["lower", "upper"].into_iter().filter(|bound| has(bound)) {
+            if forger.words::<i8>(bound)[row] != wrong {
+                all.push((bound, forger.set(bound, row, wrong)));
+            }
+        }
+    }
+    let distance = forger.words::<u16>("distance")[row];
+    for wrong in [distance ^ 1, distance ^ 2, 29_998, 40_000] {
+        all.push(("distance", forger.set("distance", row, wrong)));
+    }
+    for bound in ["prospect_lower", "prospect_upper"].into_iter().filter(|bound| has(bound)) {
+        let rank = forger.words::<i16>(bound)[row];
+        for wrong in [-rank, rank ^ 1, rank ^ 2, 0, 1, -1, 2, i16::MIN, 30_001] {
+            if wrong != rank {
+                all.push((bound, forger.set(bound, row, wrong)));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn wrong_values_are_named() {
+    for forger in [
+        Forger::new(|tables| make(tables, &GOLD, None)),
+        Forger::new(checks_only),
+        Forger::new(|tables| make(tables, &ANIMAL, None)),
+    ] {
+        let kinds = forger.words::<u8>("kinds");
+        for kind in 0..4 {
+            let Some(row) = kinds.iter().rposition(|&k| k == kind) else { continue };
+            let near = forger.near(row);
+            for (array, forged) in wrong_values(&forger, row) {
+                let what = format!("{array} of row {row}, kind {kind}");
+                forger.refuted_near(&forged, &near, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn values_without_end_must_be_those_of_the_convention() {
+    for repetition in ["draw", "second-player-wins", "unknown"] {
+        let forger = Forger::new(|tables| make(tables, &PAWN, Some(repetition)));
+        let copy = forger.copy();
+        let dir = copy.place(&forger.name);
+        let layers = forger.words::<u64>("layer_offsets");
+        // Black begins, so it is White's move in the rows of odd plies.
+        let second = |row: usize| layers.partition_point(|&begin| begin as usize <= row) % 2 == 0;
+        let mut changed = 0;
+        let mut swap = |array: &str, size: usize, to: &dyn Fn(usize, i64) -> i64| {
+            forge(&dir, array, |bytes| {
+                for row in 0..bytes.len() / size {
+                    let place = &mut bytes[row * size..(row + 1) * size];
+                    let old = match size {
+                        1 => i64::from(place[0] as i8),
+                        _ => i64::from(i16::from_le_bytes((&*place).try_into().unwrap())),
+                    };
+                    let new = to(row, old);
+                    place.copy_from_slice(&new.to_le_bytes()[..size]);
+                    changed += u32::from(new != old);
+                }
+            });
+        };
+        // Every value without end is exchanged for another, so that all still follow from their
+        // successors' and from nothing else.
+        let side = |row: usize| if second(row) { 1 } else { -1 };
+        match repetition {
+            "draw" => swap("outcome", 1, &|row, old| if old == 0 { side(row) } else { old }),
+            "second-player-wins" => {
+                let endless = forger.words::<u16>("distance");
+                let of = |row: usize, old: i64| if endless[row] == u16::MAX { -old } else { old };
+                swap("outcome", 1, &of);
+            }
+            _ => {
+                let drawn = |_: usize, old: i64| if old.abs() == 1 { 0 } else { old };
+                swap("prospect_lower", 2, &drawn);
+                swap("prospect_upper", 2, &drawn);
+                let open = forger.words::<i8>("outcome");
+                let drawn = |row: usize, old: i64| if open[row] == i8::MIN { 0 } else { old };
+                ["outcome", "lower", "upper"].iter().for_each(|array| swap(array, 1, &drawn));
+            }
+        }
+        assert!(changed > 100, "{repetition}: {changed} values changed");
+        let (_, said) = forger.refuted(&copy, repetition);
+        assert!(said.contains("play without end counts as"), "{repetition}: {said}");
+    }
+}
+
+type Edit = fn(&mut Manifest);
+
+/// That each edit of the manifest is refused with a line about it, or refuted.
+fn expect_all_found(forger: &Forger, edits: &[(&str, Edit)]) {
+    for (what, edit) in edits {
+        let copy = forger.copy();
+        edit_manifest(&copy.place(&forger.name), edit);
+        let ran = copy.run(&["verify", &forger.name]);
+        match ran.code {
+            1 => assert!(ran.stdout.contains(" is wrong: "), "{what}: {}", ran.stdout),
+            _ => assert!(ran.refused(what).contains("manifest.json"), "{what}: {}", ran.stderr),
+        }
+    }
+}
+
+#[test]
+fn a_manifest_that_tells_something_else_is_found() {
+    let edits: [(&str, Edit); 20] = [
+        ("a terminal more", |m| {
+            m.counts.table.terminals += 1;
+            m.layers[0].table.terminals += 1;
+        }),
+        ("a move more in one layer than in another", |m| {
+            m.layers[0].table.transitions += 1;
+            m.layers[1].table.transitions -= 1;
+        }),
+        ("a sum that is none", |m| m.counts.table.transitions += 1),
+        ("a layer more", |m| m.layers.push(Default::default())),
+        ("positions counted", |m| m.counts.reachable = Some(m.counts.table)),
+        ("another number of the first layer", |m| m.first_layer = 1),
+        ("another root", |m| m.root_ids[0] = 1),
+        ("the root twice", |m| m.root_ids.push(m.root_ids[0])),
+        ("no root", |m| m.root_ids.clear()),
+        ("another completeness", |m| m.complete = !m.complete),
+        ("another root's position", |m| m.identity.roots[0] = "4k/5/5/5/K4 b - 1".to_string()),
+        ("other rules", |m| m.identity.rules_version += 1),
+        ("only checks, or all moves", |m| m.identity.checks_only = !m.identity.checks_only),
+        ("sides not kept, or kept", |m| {
+            m.identity.sides = if m.identity.sides.is_some() { None } else { Some("kept".into()) };
+        }),
+        ("more proven", |m| m.solution.as_mut().unwrap().proven_outcomes += 1),
+        ("more exact", |m| m.solution.as_mut().unwrap().exact_distances += 1),
+        ("another value of the root", |m| {
+            let root = &mut m.solution.as_mut().unwrap().roots[0];
+            root.distance = root.distance.map_or(Some(3), |_| None);
+        }),
+        ("no value of the root", |m| m.solution.as_mut().unwrap().roots.clear()),
+        ("no convention", |m| m.solution.as_mut().unwrap().repetition = None),
+        ("another convention", |m| {
+            m.solution.as_mut().unwrap().repetition = Some("second-player-wins".to_string());
+        }),
+    ];
+    for forger in [
+        Forger::new(checks_only),
+        Forger::new(|tables| make(tables, &SMALL, None)),
+        Forger::new(|tables| make(tables, &ANIMAL, None)),
+        Forger::new(|tables| make(tables, &PAWN, Some("draw"))),
+    ] {
+        expect_all_found(&forger, &edits);
+    }
+}
+
+#[test]
+fn bounds_that_are_not_those_of_the_table_are_found() {
+    let edits: [(&str, Edit); 5] = [
+        ("deeper", |m| m.identity.max_depth = Some(4)),
+        ("less deep", |m| m.identity.max_depth = Some(2)),
+        ("no bound", |m| m.identity.max_depth = None),
+        ("room for more", |m| {
+            (m.identity.max_depth, m.identity.max_states) = (None, Some(100_000))
+        }),
+        ("no room for all", |m| m.identity.max_states = Some(1000)),
+    ];
+    expect_all_found(&Forger::new(|tables| make(tables, &MINISHOGI, None)), &edits);
+    let forger =
+        Forger::new(|tables| make(tables, &["--game", "minishogi", "--max-states", "5000"], None));
+    expect_all_found(&forger, &[("room for more", |m| m.identity.max_states = Some(1 << 20))]);
+    // Depth 4 has 16,834 states: with as much room but one the table would be the same.
+    for (most, code) in [(1796, 0), (16_833, 0), (16_834, 1)] {
+        let copy = forger.copy();
+        edit_manifest(&copy.place(&forger.name), |m| m.identity.max_states = Some(most));
+        assert_eq!(copy.run(&["verify", &forger.name]).code, code, "{most}");
+    }
+}
+
+#[test]
+fn a_ranked_table_is_refuted_state_by_state() {
+    let forger = Forger::new(|tables| make(tables, &SMALL, None));
+    let words = forger.words::<u64>("reachable");
+    let full = words.iter().position(|&word| word != 0 && word != u64::MAX).unwrap() + 500;
+    let full = full + words[full..].iter().position(|&word| word != 0 && word != u64::MAX).unwrap();
+    let before: u32 = words[..full].iter().map(|word| word.count_ones()).sum();
+    let word = words[full];
+    let added = word | (word + 1);
+    let said = |forged: &Tables, what: &str| forger.refuted(forged, what);
+    let (row, what) = said(&forger.set("reachable", full, added), "a state more");
+    assert_eq!(row as u32, before + (added & !word).trailing_zeros());
+    assert!(what.contains("no moves from the start lead to it"), "{what}");
+    let (_, what) = said(&forger.set("reachable", full, word & (word - 1)), "a state less");
+    assert!(what.contains("leads out of the table"), "{what}");
+    let (_, what) = said(&forger.set("reachable", words.len() - 1, 1u64 << 63), "no rank");
+    assert!(what.contains("no state has this rank"), "{what}");
+    let counts = forger.words::<u32>("rank_counts");
+    for at in [0, 9, counts.len() - 1] {
+        let copy = forger.set("rank_counts", at, counts[at] + 1);
+        let line = copy.run(&["verify", &forger.name]).refused("a count").to_string();
+        assert!(line.contains("rank_counts"), "{line}");
+    }
+    let distances = forger.words::<u8>("distance");
+    for of in [0, 1, 2, 3, 6, 255] {
+        let row = distances.iter().rposition(|&distance| distance == of).unwrap();
+        for wrong in [0u8, 1, 2, 4, 201, 253, 254, 255].into_iter().filter(|&wrong| wrong != of) {
+            let what = format!("{wrong} for {of} in row {row}");
+            let (_, said) = said(&forger.set("distance", row, wrong), &what);
+            assert!(said.contains("its value is") || said.contains("its distance is"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_row_is_shown_with_its_mover() {
+    let said = |forger: &Forger, array: &str| {
+        let copy = forger.change(array, |bytes| bytes[bytes.len() / 2] ^= 1);
+        copy.run(&["verify", &forger.name]).stdout
+    };
+    let mini = said(&Forger::new(|tables| make(tables, &MINISHOGI, None)), "kinds");
+    assert!(mini.contains(" w ") || mini.contains(" b "), "{mini}");
+    assert!(!mini.contains("shown as"), "{mini}");
+    let small = said(&Forger::new(|tables| make(tables, &SMALL, None)), "distance");
+    assert!(small.contains(" b ") && small.contains("(the mover shown as Black)"), "{small}");
+}
