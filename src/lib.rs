@@ -16,7 +16,8 @@
 //! * [`solve`]: value iteration and verification, on graphs;
 //! * [`policy`]: what chooses moves;
 //! * [`evaluate`]: policies measured on solved tables;
-//! * [`export`]: positions for other programs to answer;
+//! * [`export`]: positions for other programs to answer, and exact targets to learn from;
+//! * `learn`: networks that learn from the tables and by playing (feature `learn`);
 //! * [`render`]: reports and boards as text;
 //! * [`progress`]: how long work tells that it goes on;
 //! * [`cli`]: the commands of `solver`.
@@ -28,6 +29,8 @@ pub mod evaluate;
 pub mod export;
 pub mod game;
 pub mod graph;
+#[cfg(feature = "learn")]
+pub mod learn;
 pub mod policy;
 pub mod progress;
 pub mod render;
