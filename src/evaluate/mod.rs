@@ -13,6 +13,7 @@
 //! depend on the number of threads: not in their last bit.
 
 mod accuracy;
+mod arena;
 mod cyclic;
 mod figures;
 mod games;
@@ -33,6 +34,7 @@ mod values;
 pub use accuracy::{
     Gathered, Group, Key, MeasureError, Measured, Player, PolicyAccuracy, Sink, measure,
 };
+pub use arena::{Recorded, Sampling, Tally, arena, record};
 pub use cyclic::{CyclicRows, CyclicTable};
 pub use figures::{Figures, FiguresBySet};
 pub use games::{

@@ -19,4 +19,8 @@ pub trait Layered: Game {
 
     /// The squares held by the mover and by the opponent, bit `row * columns + column` each.
     fn squares(&self, state: &Self::State) -> (u64, u64);
+
+    /// The state in which mover and opponent hold these squares; `None` if both hold one, or one is not
+    /// on the board.
+    fn of_squares(&self, own: u64, other: u64) -> Option<Self::State>;
 }

@@ -34,6 +34,49 @@ impl Features {
     pub fn push<G: Layered>(self, game: &G, position: &Position<G::State>, out: &mut Vec<f32>) {
         let squares = game.action_count() - 1;
         let (own, other) = game.squares(&position.state);
+        if self != Features::Colours {
+            return self.push_board(squares, own, other, out);
+        }
+        let at = out.len();
+        out.resize(at + self.width(squares), 0.0);
+        let out = &mut out[at..];
+        let (black, white, turn) = match position.side {
+            Side::First => (own, other, squares),
+            Side::Second => (other, own, 2 * squares + 1),
+        };
+        each(black, |square| out[square] = 1.0);
+        each(white, |square| out[squares + 1 + square] = 1.0);
+        out[turn] = 1.0;
+    }
+
+    /// The numbers of many positions, one after the other.
+    pub fn of<'a, G: Layered>(
+        self,
+        game: &G,
+        positions: impl IntoIterator<Item = &'a Position<<G as Game>::State>>,
+    ) -> Vec<f32>
+    where
+        G::State: 'a,
+    {
+        let mut out = Vec::new();
+        positions.into_iter().for_each(|position| self.push(game, position, &mut out));
+        out
+    }
+}
+
+impl Features {
+    /// The numbers of boards, given as the squares of the mover and of the opponent.
+    ///
+    /// # Panics
+    ///
+    /// For [`Features::Colours`], which a board alone does not tell.
+    pub fn of_boards(self, boards: &[[u64; 2]], squares: usize) -> Vec<f32> {
+        let mut out = Vec::with_capacity(boards.len() * self.width(squares));
+        boards.iter().for_each(|&[own, other]| self.push_board(squares, own, other, &mut out));
+        out
+    }
+
+    fn push_board(self, squares: usize, own: u64, other: u64, out: &mut Vec<f32>) {
         let at = out.len();
         out.resize(at + self.width(squares), 0.0);
         let out = &mut out[at..];
@@ -52,30 +95,8 @@ impl Features {
                 each(own, |square| out[square] = 1.0);
                 each(other, |square| out[square] = -1.0);
             }
-            Features::Colours => {
-                let (black, white, turn) = match position.side {
-                    Side::First => (own, other, squares),
-                    Side::Second => (other, own, 2 * squares + 1),
-                };
-                each(black, |square| out[square] = 1.0);
-                each(white, |square| out[squares + 1 + square] = 1.0);
-                out[turn] = 1.0;
-            }
+            Features::Colours => unreachable!("a board does not tell whose discs are black"),
         }
-    }
-
-    /// The numbers of many positions, one after the other.
-    pub fn of<'a, G: Layered>(
-        self,
-        game: &G,
-        positions: impl IntoIterator<Item = &'a Position<<G as Game>::State>>,
-    ) -> Vec<f32>
-    where
-        G::State: 'a,
-    {
-        let mut out = Vec::new();
-        positions.into_iter().for_each(|position| self.push(game, position, &mut out));
-        out
     }
 }
 

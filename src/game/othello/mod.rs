@@ -373,6 +373,13 @@ impl<K: OthelloKey> Layered for Othello<K> {
     fn squares(&self, state: &Board) -> (u64, u64) {
         (self.pack(state.mover), self.pack(state.opponent))
     }
+
+    fn of_squares(&self, own: u64, other: u64) -> Option<Board> {
+        let squares = self.square_count();
+        let outside = if squares == 64 { 0 } else { !0 << squares };
+        let fits = (own | other) & outside == 0 && own & other == 0;
+        fits.then(|| Board { mover: self.unpack(own), opponent: self.unpack(other) })
+    }
 }
 
 /// A key that holds an Othello board.

@@ -1,0 +1,208 @@
+//! Games between policies that are sampled, for boards too large for a table.
+//!
+//! Where there is a table, [`games`](super::games()) says exactly what is to be expected; use that.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::game::{Layered, Outcome, Position, Side};
+use crate::policy::{Answers, Batch, Policy, PolicyError};
+use crate::progress::Progress;
+
+/// What came out of games, as the first of two policies sees them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Tally {
+    /// How many games it won.
+    pub wins: u64,
+    /// How many were drawn.
+    pub draws: u64,
+    /// How many it lost.
+    pub losses: u64,
+    /// The sum of its final scores, in discs.
+    pub discs: i64,
+}
+
+impl Tally {
+    /// How many games there were.
+    pub fn games(&self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
+
+    /// The share of games that it won.
+    pub fn won(&self) -> f64 {
+        self.wins as f64 / self.games().max(1) as f64
+    }
+
+    /// The share of points, a draw being half of one.
+    pub fn points(&self) -> f64 {
+        (self.wins as f64 + 0.5 * self.draws as f64) / self.games().max(1) as f64
+    }
+
+    /// The standard error of the share of points.
+    pub fn error(&self) -> f64 {
+        let (games, mean) = (self.games().max(1) as f64, self.points());
+        let squares = self.wins as f64 + 0.25 * self.draws as f64;
+        ((squares / games - mean * mean).max(0.0) / games).sqrt()
+    }
+
+    /// Counts a game for the one who played `side`.
+    fn count<G: Layered>(&mut self, game: &G, recorded: &Recorded<G::State>, side: Side) {
+        let Position { state, side: mover } = &recorded.end;
+        let outcome = game.result(state).unwrap_or(Outcome::Draw);
+        let discs = i64::from(game.material(state));
+        let (outcome, discs) = if *mover == side { (outcome, discs) } else { (-outcome, -discs) };
+        match outcome {
+            Outcome::Win => self.wins += 1,
+            Outcome::Draw => self.draws += 1,
+            Outcome::Loss => self.losses += 1,
+        }
+        self.discs += discs;
+    }
+}
+
+/// Which games are played.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampling {
+    /// How many with each side.
+    pub games: u64,
+    /// How many moves are drawn at random before the policies are asked.
+    pub random_plies: u32,
+    /// From this all chances are drawn.
+    pub seed: u64,
+}
+
+/// How many games one thread plays side by side; a constant, for it decides what is asked together.
+const LANES: u64 = 64;
+
+/// A game that was played.
+#[derive(Clone, Debug)]
+pub struct Recorded<S> {
+    /// The positions in which a move was to be chosen, in order.
+    pub positions: Vec<Position<S>>,
+    /// The position at the end.
+    pub end: Position<S>,
+}
+
+/// Plays games of `one` against `other`, first with `one` as the first player, then as the second; a
+/// game depends on its number and the seed, not on threads.
+pub fn arena<G: Layered>(
+    game: &G,
+    one: &dyn Policy<G>,
+    other: &dyn Policy<G>,
+    sampling: Sampling,
+    progress: &dyn Progress,
+) -> Result<[Tally; 2], PolicyError> {
+    let title = format!("playing {} against {}", one.name(), other.name());
+    progress.begin(&title, Some(2 * sampling.games));
+    let mut tallies = [Tally::default(); 2];
+    for side in Side::ALL {
+        let [first, second] = if side == Side::First { [one, other] } else { [other, one] };
+        let games = record(game, [first, second], sampling, progress)?;
+        let tally = &mut tallies[side.index()];
+        games.iter().for_each(|recorded| tally.count(game, recorded, side));
+    }
+    progress.finish("games played");
+    Ok(tallies)
+}
+
+/// Plays games of a first player against a second one and keeps them.
+pub fn record<G: Layered>(
+    game: &G,
+    players: [&dyn Policy<G>; 2],
+    sampling: Sampling,
+    progress: &dyn Progress,
+) -> Result<Vec<Recorded<G::State>>, PolicyError> {
+    let begins: Vec<u64> = (0..sampling.games).step_by(LANES as usize).collect();
+    let parts: Vec<Vec<Recorded<G::State>>> = begins
+        .into_par_iter()
+        .map(|begin| {
+            let numbers = begin..sampling.games.min(begin + LANES);
+            let games = play(game, players, sampling, numbers)?;
+            progress.advance(games.len() as u64);
+            Ok(games)
+        })
+        .collect::<Result<_, PolicyError>>()?;
+    Ok(parts.into_iter().flatten().collect())
+}
+
+/// A game that is going on, and its own chances.
+struct Lane<S> {
+    position: Position<S>,
+    passed: Vec<Position<S>>,
+    random: Chances,
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+struct Chances(u64);
+
+impl Chances {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// The place that a chance of 0 to 1 falls on among shares that sum to 1.
+fn drawn(shares: &[f64], mut chance: f64) -> usize {
+    for (at, share) in shares.iter().enumerate() {
+        chance -= share;
+        if chance < 0.0 {
+            return at;
+        }
+    }
+    // What rounding left over goes to the last that has a share.
+    shares.iter().rposition(|&share| share > 0.0).unwrap_or(0)
+}
+
+/// Plays the games of these numbers; they come in order.
+fn play<G: Layered>(
+    game: &G,
+    players: [&dyn Policy<G>; 2],
+    sampling: Sampling,
+    numbers: std::ops::Range<u64>,
+) -> Result<Vec<Recorded<G::State>>, PolicyError> {
+    let begin = |number: u64| {
+        let mut random = Chances(sampling.seed ^ number.wrapping_mul(0xd134_2543_de82_ef95));
+        random.unit();
+        Lane { position: game.start(), passed: Vec::new(), random }
+    };
+    let mut lanes: Vec<Lane<G::State>> = numbers.map(begin).collect();
+    let mut answers = Answers::default();
+    loop {
+        let mut batches = [Batch::default(), Batch::default()];
+        let mut asked: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
+        for (at, lane) in lanes.iter_mut().enumerate() {
+            let actions = game.actions(&lane.position.state);
+            if actions.is_empty() {
+                continue;
+            }
+            let who = lane.position.side.index();
+            batches[who].push(lane.position, actions);
+            asked[who].push(at);
+        }
+        if batches.iter().all(Batch::is_empty) {
+            break;
+        }
+        for (who, batch) in batches.iter().enumerate().filter(|(_, batch)| !batch.is_empty()) {
+            answers.clear();
+            players[who].answer(game, batch, &mut answers)?;
+            answers.check(batch)?;
+            for (place, &at) in asked[who].iter().enumerate() {
+                let (lane, range) = (&mut lanes[at], batch.range(place));
+                let chance = lane.random.unit();
+                let chosen = match (lane.passed.len() as u32) < sampling.random_plies {
+                    true => (chance * range.len() as f64) as usize,
+                    false => drawn(&answers.probabilities[range.clone()], chance),
+                };
+                let action = batch.actions()[range][chosen];
+                lane.passed.push(lane.position);
+                lane.position = game.advance(&lane.position, action);
+            }
+        }
+    }
+    let recorded = |lane: Lane<G::State>| Recorded { positions: lane.passed, end: lane.position };
+    Ok(lanes.into_iter().map(recorded).collect())
+}

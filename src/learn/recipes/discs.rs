@@ -1,0 +1,184 @@
+//! How many discs a player will hold at the end, learned from games of others (the article of 2022).
+//!
+//! Players meet each other, each with both sides; every position of these games is shown with the share
+//! of all squares that its mover holds at the end. Games, not positions, are set apart to measure with:
+//! positions of one game have the same answer.
+
+use candle_core::{Result as Calculated, Tensor};
+use serde::{Deserialize, Serialize};
+
+use crate::evaluate::{Sampling, record};
+use crate::game::Layered;
+use crate::learn::LearnError;
+use crate::learn::chance::{drawn_for, shuffle};
+use crate::learn::course::{Learner, Row};
+use crate::learn::features::Features;
+use crate::learn::network::{Activation, Architecture, Head, Network, Weights};
+use crate::learn::optimiser::Method;
+use crate::learn::trainer::{Trainer, rows};
+use crate::policy::Policy;
+use crate::progress::Progress;
+
+/// By what a network learns to foretell discs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The names of the players; each meets each, itself too.
+    pub players: Vec<String>,
+    /// How many games each meeting has.
+    pub games: u64,
+    /// How many moves are drawn at random before the players are asked.
+    pub random_plies: u32,
+    /// The units of each hidden layer.
+    pub hidden: Vec<usize>,
+    /// How often all positions are shown.
+    pub rounds: u64,
+    /// How many positions a step sees.
+    pub batch: usize,
+    /// The size of the first steps (Adam); it falls in a straight line to a tenth.
+    pub rate: f64,
+    /// From this everything random is drawn.
+    pub seed: u64,
+}
+
+impl Settings {
+    /// How the weights follow the errors.
+    pub fn method(&self) -> Method {
+        Method::adam(self.rate, 0.0)
+    }
+
+    /// The network on a board of so many squares.
+    pub fn architecture(&self, squares: usize) -> Architecture {
+        let head = Head { name: "discs".to_string(), outputs: 1, activation: Activation::Sigmoid };
+        Architecture::Mlp {
+            inputs: Features::Ternary.width(squares),
+            hidden: self.hidden.clone(),
+            activation: Activation::Tanh,
+            heads: vec![head],
+        }
+    }
+}
+
+/// A board, and the share of squares that its mover holds at the end.
+type Example = ([u64; 2], f32);
+
+/// Learns to foretell discs.
+pub struct Discs {
+    squares: usize,
+    settings: Settings,
+    train: Vec<Example>,
+    test: Vec<Example>,
+    trainer: Trainer,
+}
+
+/// Into how many parts a batch is cut; a constant, for sums are made part by part.
+const PARTS: usize = 4;
+/// Of so many games one is set apart.
+const APART: usize = 10;
+
+impl Discs {
+    /// Plays the games; the players are those of the settings.
+    pub fn new<G: Layered>(
+        game: &G,
+        settings: Settings,
+        players: &[Box<dyn Policy<G>>],
+        progress: &dyn Progress,
+    ) -> Result<Discs, LearnError> {
+        let squares = game.action_count() - 1;
+        let (mut train, mut test) = (Vec::new(), Vec::new());
+        let meetings = (players.len() * players.len()) as u64;
+        progress.begin("playing games to learn from", Some(meetings * settings.games));
+        for (number, (first, second)) in
+            players.iter().flat_map(|a| players.iter().map(move |b| (a, b))).enumerate()
+        {
+            let Settings { games, random_plies, seed, .. } = settings;
+            let seed = seed.wrapping_add((number as u64 + 1) << 32);
+            let sampling = Sampling { games, random_plies, seed };
+            let played = record(game, [first.as_ref(), second.as_ref()], sampling, progress)?;
+            for (at, recorded) in played.iter().enumerate() {
+                let (own, other) = game.squares(&recorded.end.state);
+                let examples = if at % APART == APART - 1 { &mut test } else { &mut train };
+                examples.extend(recorded.positions.iter().map(|position| {
+                    let held = if position.side == recorded.end.side { own } else { other };
+                    let (own, other) = game.squares(&position.state);
+                    ([own, other], held.count_ones() as f32 / squares as f32)
+                }));
+            }
+        }
+        progress.finish("games played");
+        if train.is_empty() || test.is_empty() {
+            return Err(LearnError::Settings(format!("play at least {APART} games a meeting")));
+        }
+        let network = Network::new(settings.architecture(squares), settings.seed);
+        let trainer = Trainer::new(network, settings.method());
+        Ok(Discs { squares, settings, train, test, trainer })
+    }
+
+    /// The mean squared error on the games set apart.
+    fn test_loss(&self) -> Calculated<f64> {
+        let chunks: Vec<&[Example]> = self.test.chunks(4096).collect();
+        let count = self.test.len();
+        let squares = self.squares;
+        let network = &self.trainer.network;
+        let losses = self.trainer.workers.map(chunks, |part| {
+            let loss = loss(&network.fixed()?, part, squares, count)?;
+            Ok(f64::from(loss.to_scalar::<f32>()?))
+        });
+        losses.into_iter().sum()
+    }
+
+    /// The same of an answer that is always the mean of the training positions.
+    fn constant_loss(&self) -> f64 {
+        let mean = self.train.iter().map(|(_, share)| f64::from(*share)).sum::<f64>()
+            / self.train.len() as f64;
+        let squares = self.test.iter().map(|(_, share)| (f64::from(*share) - mean).powi(2));
+        squares.sum::<f64>() / self.test.len() as f64
+    }
+}
+
+fn loss(
+    weights: &Weights<'_>,
+    part: &[Example],
+    squares: usize,
+    count: usize,
+) -> Calculated<Tensor> {
+    let boards: Vec<[u64; 2]> = part.iter().map(|(board, _)| *board).collect();
+    let features = Features::Ternary;
+    let inputs = rows(features.of_boards(&boards, squares), features.width(squares))?;
+    let shares = part.iter().map(|(_, share)| *share).collect();
+    (&weights.forward(&inputs)?[0] - rows(shares, 1)?)?.sqr()?.sum_all()? / count as f64
+}
+
+impl Learner for Discs {
+    fn rounds(&self) -> u64 {
+        self.settings.rounds
+    }
+
+    fn trainer(&self) -> &Trainer {
+        &self.trainer
+    }
+
+    fn trainer_mut(&mut self) -> &mut Trainer {
+        &mut self.trainer
+    }
+
+    fn round(&mut self, round: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
+        let mut order: Vec<usize> = (0..self.train.len()).collect();
+        shuffle(&mut drawn_for(self.settings.seed, &[round]), &mut order);
+        let steps = order.len().div_ceil(self.settings.batch);
+        let (squares, mut total) = (self.squares, 0.0);
+        for (at, shown) in order.chunks(self.settings.batch).enumerate() {
+            let gone = (round as f64 + at as f64 / steps as f64) / self.settings.rounds as f64;
+            let batch: Vec<Example> = shown.iter().map(|&at| self.train[at]).collect();
+            let parts = batch.chunks(batch.len().div_ceil(PARTS)).collect();
+            total += self.trainer.step(parts, 1.0 - 0.9 * gone, None, |weights, part| {
+                loss(weights, part, squares, batch.len())
+            })?;
+        }
+        Ok(Row::from([
+            ("round".to_string(), (round + 1) as f64),
+            ("loss".to_string(), total / steps as f64),
+            ("test loss".to_string(), self.test_loss()?),
+            ("test loss of a constant".to_string(), self.constant_loss()),
+        ]))
+    }
+}
