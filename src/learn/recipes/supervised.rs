@@ -34,6 +34,8 @@ pub struct Settings {
     pub rate: f64,
     /// The decay of weights.
     pub decay: f64,
+    /// What the error of the scores of all moves counts for; 0 leaves them out.
+    pub scores: f64,
     /// Which of the training positions are used, 0 to 1; the smaller share is part of the larger.
     pub share: f64,
     /// From this the weights, the order and the images are drawn.
@@ -63,6 +65,27 @@ pub enum Net {
 }
 
 impl Settings {
+    /// That the numbers make sense.
+    pub fn check(&self) -> Result<(), LearnError> {
+        let [train, validation] = self.splits;
+        let wrong = |what: String| Err(LearnError::Settings(what));
+        Splits::new(0, [train, validation, 1.0 - train - validation])
+            .map_err(LearnError::Settings)?;
+        if !(0.0..=1.0).contains(&self.share) || self.share == 0.0 {
+            return wrong(format!("--share {}: give a number above 0, at most 1", self.share));
+        }
+        if self.batch == 0 || self.rounds == 0 {
+            return wrong("--batch and --rounds must be at least 1".to_string());
+        }
+        for (name, number) in [("rate", self.rate), ("decay", self.decay), ("scores", self.scores)]
+        {
+            if !(0.0..=100.0).contains(&number) {
+                return wrong(format!("--{name} {number}: give a number from 0 to 100"));
+            }
+        }
+        Ok(())
+    }
+
     /// How its training positions are told from others.
     pub fn split(&self) -> Splits {
         let [train, validation] = self.splits;
@@ -78,10 +101,12 @@ impl Settings {
     pub fn architecture(&self, (rows, columns): (usize, usize)) -> Architecture {
         let head =
             |name: &str, outputs, activation| Head { name: name.to_string(), outputs, activation };
-        let heads = vec![
-            head("policy", rows * columns + 1, Activation::Linear),
-            head("value", 1, Activation::Tanh),
-        ];
+        let actions = rows * columns + 1;
+        let mut heads =
+            vec![head("policy", actions, Activation::Linear), head("value", 1, Activation::Tanh)];
+        if self.scores > 0.0 {
+            heads.push(head("scores", actions, Activation::Linear));
+        }
         match &self.net {
             Net::Mlp { hidden } => Architecture::Mlp {
                 inputs: 2 * rows * columns,
@@ -103,8 +128,8 @@ struct Examples<S> {
     outcomes: Vec<i8>,
     /// Where the moves of each begin, and where the last's end.
     offsets: Vec<usize>,
-    /// Each legal move, and whether it keeps the score and the outcome.
-    moves: Vec<(Action, bool, bool)>,
+    /// Each legal move, whether it keeps the score and the outcome, and the mover's score after it.
+    moves: Vec<(Action, bool, bool, i8)>,
 }
 
 impl<S> Default for Examples<S> {
@@ -118,7 +143,9 @@ impl<S> Examples<S> {
         self.states.push(state);
         self.outcomes.push(case.own.outcome.value());
         let kept = |(action, truth): (Action, Truth)| {
-            (action, truth.score == case.own.score, truth.outcome == case.own.outcome)
+            let (score, outcome) = (truth.score, truth.outcome);
+            let kept = (score == case.own.score, outcome == case.own.outcome);
+            (action, kept.0, kept.1, score.map_or(0, |score| score.0))
         };
         self.moves.extend(moves.map(kept));
         self.offsets.push(self.moves.len());
@@ -189,11 +216,13 @@ impl<G: Layered> Supervised<G> {
             for all in [&mut lesson.legal, &mut lesson.by_score, &mut lesson.by_outcome] {
                 all.resize(begin + width, NEVER);
             }
-            for &(action, score, outcome) in
+            lesson.scores.resize(begin + width, 0.0);
+            for &(action, score, outcome, discs) in
                 &examples.moves[examples.offsets[at]..examples.offsets[at + 1]]
             {
                 let place = begin + usize::from(game.transform_action(action, symmetry).0);
                 lesson.legal[place] = 0.0;
+                lesson.scores[place] = f32::from(discs) / (width - 1) as f32;
                 if score {
                     lesson.by_score[place] = 0.0;
                 }
@@ -218,19 +247,37 @@ struct Lesson {
     legal: Vec<f32>,
     by_score: Vec<f32>,
     by_outcome: Vec<f32>,
+    /// The mover's score after each legal move, over the number of squares; 0 of others.
+    scores: Vec<f32>,
 }
 
 /// The sum of the losses of a lesson's positions, over `count`.
-fn loss(weights: &Weights<'_>, lesson: Lesson, width: usize, count: usize) -> Calculated<Tensor> {
+fn loss(
+    weights: &Weights<'_>,
+    lesson: Lesson,
+    (width, count): (usize, usize),
+    scores: f64,
+) -> Calculated<Tensor> {
     let positions = lesson.values.len();
     let inputs = lesson.inputs.len() / positions;
     let answers = weights.forward(&rows(lesson.inputs, inputs)?)?;
+    let wrong = match answers.get(2) {
+        Some(found) => {
+            let is_legal =
+                rows(lesson.legal.iter().map(|&l| f32::from(l == 0.0)).collect(), width)?;
+            let errors = ((found - rows(lesson.scores, width)?)? * is_legal)?;
+            Some((errors.sqr()?.sum_all()? * scores)?)
+        }
+        None => None,
+    };
     let of_set = |set: Vec<f32>| log_sum_exp(&(&answers[0] + rows(set, width)?)?);
     let legal = of_set(lesson.legal)?;
     let kept = (of_set(lesson.by_score)? + of_set(lesson.by_outcome)?)?;
     let missed = (legal - (kept * 0.5)?)?.sum_all()?;
     let error = (&answers[1] - rows(lesson.values, 1)?)?.sqr()?.sum_all()?;
-    (missed + (error * VALUE)?)? / count as f64
+    let sum = (missed + (error * VALUE)?)?;
+    let sum = wrong.map_or(Ok(sum.clone()), |wrong| sum + wrong)?;
+    sum / count as f64
 }
 
 /// What the error of a value counts for beside the moves.
@@ -257,6 +304,7 @@ impl<G: Layered> Learner for Supervised<G> {
         shuffle(&mut random, &mut shown);
         let batches = shown.len().div_ceil(self.settings.batch);
         let width = self.game.action_count();
+        let scores = self.settings.scores;
         let mut total = 0.0;
         for (at, batch) in shown.chunks(self.settings.batch).enumerate() {
             let gone = round as f64 + at as f64 / batches as f64;
@@ -265,10 +313,13 @@ impl<G: Layered> Learner for Supervised<G> {
             let lessons: Vec<Lesson> = parts.map(|part| self.lesson(part)).collect();
             let longest = Some(LONGEST);
             total += self.trainer.step(lessons, pace, longest, |weights, lesson| {
-                loss(weights, lesson, width, batch.len())
+                loss(weights, lesson, (width, batch.len()), scores)
             })?;
         }
-        Ok(Row::from([("loss".to_string(), total / batches as f64)]))
+        Ok(Row::from([
+            ("round".to_string(), (round + 1) as f64),
+            ("loss".to_string(), total / batches as f64),
+        ]))
     }
 }
 

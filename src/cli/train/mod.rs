@@ -1,0 +1,208 @@
+//! `solver train`: networks that learn.
+
+mod play;
+mod supervised;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use super::context::Context;
+use super::error::UserError;
+use super::players::policies_dir;
+use crate::evaluate::PolicyAccuracy;
+use crate::game::GameSpec;
+use crate::learn::LearnError;
+use crate::learn::card::{Card, Inputs, Reading, SCHEMA, SCHEMA_VERSION, file};
+use crate::learn::course::{self, Learner, Row};
+use crate::learn::features::Features;
+use crate::learn::network::Network;
+use crate::learn::optimiser::Method;
+use crate::learn::trainer::Trainer;
+use crate::progress::Progress;
+
+/// Train a network and write its weights, a card, and an ONNX model
+///
+/// NAME.safetensors holds the weights, NAME.json says what they are and how they were trained, NAME.onnx
+/// is for use elsewhere. A course that is cut off goes on where it was when the same command is given
+/// again. Measure the network with 'solver report --policy learned:NAME'.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    recipe: Recipe,
+}
+
+#[derive(Debug, Subcommand)]
+enum Recipe {
+    Supervised(supervised::Args),
+    Td(play::TdArgs),
+    DiscRegression(play::DiscsArgs),
+    Dqn(play::DqnArgs),
+    QMlp(play::QMlpArgs),
+}
+
+/// What every recipe is told.
+#[derive(Debug, clap::Args)]
+struct Common {
+    /// Where to write, without an ending [default: policies/RECIPE-GAME beside the tables]
+    #[arg(long, value_name = "NAME")]
+    out: Option<PathBuf>,
+    /// From this everything random is drawn
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Measure each time so many rounds are over
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    every: u64,
+    /// Train anew even if the network is there
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    let (card, place) = match args.recipe {
+        Recipe::Supervised(args) => supervised::run(args, context),
+        Recipe::Td(args) => play::td(args, context),
+        Recipe::DiscRegression(args) => play::discs(args, context),
+        Recipe::Dqn(args) => play::dqn(args, context),
+        Recipe::QMlp(args) => play::q_mlp(args, context),
+    }?;
+    told(&card, &place, context)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn learn_error(error: LearnError) -> anyhow::Error {
+    if error.is_bad_input() { UserError::from_error(error).into() } else { error.into() }
+}
+
+/// Where a network is to be written; fails if one is there and is not to be replaced.
+fn place(
+    common: &Common,
+    recipe: &str,
+    game: GameSpec,
+    context: &Context,
+) -> Result<PathBuf, UserError> {
+    let place = common
+        .out
+        .clone()
+        .unwrap_or_else(|| policies_dir(&context.store).join(format!("{recipe}-{game}")));
+    let card = file(&place, "json");
+    if card.exists() && !common.force {
+        return Err(UserError::new(format!(
+            "{} is there already; add --force to train it anew, or choose another --out",
+            card.display()
+        )));
+    }
+    Ok(place)
+}
+
+fn told(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()> {
+    if context.json {
+        return context.json(card);
+    }
+    context.line(format!("{}: trained by {}", file(place, "json").display(), card.recipe))?;
+    for (name, value) in &card.results {
+        context.line(format!("{name:<40} {value:>10.4}"))?;
+    }
+    Ok(())
+}
+
+/// What is to be trained: all that stands on the card before the first round.
+struct Course<'a> {
+    recipe: &'a str,
+    game: GameSpec,
+    features: Features,
+    reading: Reading,
+    method: Method,
+    settings: serde_json::Value,
+    place: &'a Path,
+    every: u64,
+}
+
+/// How a network is measured: now and then while it learns, and at the end.
+type Exam<'a> = &'a dyn Fn(&Network, bool) -> Result<Row, LearnError>;
+
+impl Course<'_> {
+    /// Trains, measures and writes.
+    fn run(
+        self,
+        learner: impl Learner,
+        exam: Exam<'_>,
+        progress: &dyn Progress,
+    ) -> anyhow::Result<Card> {
+        let mut card = Card {
+            schema: SCHEMA.to_string(),
+            schema_version: SCHEMA_VERSION,
+            recipe: self.recipe.to_string(),
+            game: self.game.to_string(),
+            features: Inputs::Squares(self.features),
+            reading: self.reading,
+            network: learner.trainer().network.architecture().clone(),
+            settings: self.settings,
+            history: Vec::new(),
+            results: Row::new(),
+            yomikiri: env!("CARGO_PKG_VERSION").to_string(),
+            weights_crc32: String::new(),
+        };
+        let mut examined = Examined { learner, every: self.every, exam };
+        course::run(&mut examined, self.method, self.place, &mut card, progress, |examined| {
+            exam(&examined.trainer().network, true)
+        })
+        .map_err(learn_error)?;
+        Ok(card)
+    }
+}
+
+/// A learner that is measured now and then.
+struct Examined<'a, L> {
+    learner: L,
+    every: u64,
+    exam: Exam<'a>,
+}
+
+impl<L: Learner> Learner for Examined<'_, L> {
+    fn rounds(&self) -> u64 {
+        self.learner.rounds()
+    }
+
+    fn trainer(&self) -> &Trainer {
+        self.learner.trainer()
+    }
+
+    fn trainer_mut(&mut self) -> &mut Trainer {
+        self.learner.trainer_mut()
+    }
+
+    fn round(&mut self, round: u64, progress: &dyn Progress) -> Result<Row, LearnError> {
+        let mut row = self.learner.round(round, progress)?;
+        if (round + 1).is_multiple_of(self.every) {
+            row.extend((self.exam)(&self.trainer().network, false)?);
+        }
+        Ok(row)
+    }
+
+    fn memory(&self) -> Vec<crate::learn::network::Parameter> {
+        self.learner.memory()
+    }
+
+    fn remember(&mut self, memory: Vec<crate::learn::network::Parameter>) -> Option<()> {
+        self.learner.remember(memory)
+    }
+}
+
+/// The figures of a network on a table, by name.
+fn figures(name: &str, found: &PolicyAccuracy, row: &mut Row) {
+    let total = &found.total;
+    let decisive = total.decisive_score;
+    let numbers = [
+        ("best outcome", total.all.optimal_by_outcome()),
+        ("best score", total.all.optimal_by_score()),
+        ("best outcome, decisive", total.decisive_outcome.optimal_by_outcome()),
+        ("best score, decisive", decisive.and_then(|of| of.optimal_by_score())),
+    ];
+    for (what, number) in numbers {
+        if let Some(number) = number {
+            row.insert(format!("{name}{what}"), number);
+        }
+    }
+}

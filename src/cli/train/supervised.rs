@@ -1,0 +1,205 @@
+//! `solver train supervised`.
+
+use std::path::{Path, PathBuf};
+
+use super::super::context::Context;
+use super::super::error::UserError;
+use super::super::position::is_folded;
+use super::super::report::{Asked, Timeout, opened, unsolved};
+use super::{Common, Course, figures, learn_error, place};
+use crate::evaluate::{LayeredRows, Orienting, Player, PolicyAccuracy, Source, measure};
+use crate::export::Split;
+use crate::game::{Cyclic, GameVisitor, Layered};
+use crate::graph::Graph;
+use crate::learn::LearnError;
+use crate::learn::card::{Card, Reading};
+use crate::learn::course::Row;
+use crate::learn::features::Features;
+use crate::learn::network::Network;
+use crate::learn::player::Learned;
+use crate::learn::recipes::supervised::{Net, OfSplit, Settings, Supervised};
+use crate::progress::Silent;
+use crate::solve::Solved;
+use crate::table::Table;
+
+/// Learn from a solved table which moves are the best and who wins
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The board, as rows x columns or the side of a square
+    #[arg(long, value_name = "SIZE", default_value = "4")]
+    size: String,
+    /// What the network is built of
+    #[arg(long, value_enum, default_value = "mlp")]
+    net: NetKind,
+    /// The units of each hidden layer of an mlp
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "512,512")]
+    hidden: Vec<usize>,
+    /// The planes of a residual network's layers
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    channels: usize,
+    /// The blocks of a residual network
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    blocks: usize,
+    /// How often every position is shown
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    rounds: u64,
+    /// How many positions a step sees
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    batch: usize,
+    /// The size of the first steps
+    #[arg(long, value_name = "RATE", default_value_t = 0.001)]
+    rate: f64,
+    /// The decay of weights
+    #[arg(long, value_name = "DECAY", default_value_t = 0.1)]
+    decay: f64,
+    /// What the error of the scores of all moves counts for; 0 leaves them out
+    #[arg(long, value_name = "WEIGHT", default_value_t = 0.0)]
+    scores: f64,
+    /// Which share of the training positions to use
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    share: f64,
+    /// The share of training positions
+    #[arg(long, value_name = "SHARE", default_value_t = 0.8)]
+    train: f64,
+    /// The share of validation positions; the others are for the test
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
+    validation: f64,
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    timeout: Timeout,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum NetKind {
+    /// Hidden layers of which every unit sees the whole layer before
+    Mlp,
+    /// Residual blocks of convolutions
+    Residual,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
+    let net = match args.net {
+        NetKind::Mlp => Net::Mlp { hidden: args.hidden.clone() },
+        NetKind::Residual => Net::Residual { channels: args.channels, blocks: args.blocks },
+    };
+    let settings = Settings {
+        net,
+        rounds: args.rounds,
+        batch: args.batch,
+        rate: args.rate,
+        decay: args.decay,
+        scores: args.scores,
+        share: args.share,
+        seed: args.common.seed,
+        split_seed: 0,
+        splits: [args.train, args.validation],
+    };
+    let asked = Asked {
+        policies: &["random".to_string()],
+        timeout: &args.timeout,
+        table: None,
+        game: None,
+        size: Some(&args.size),
+        force: args.common.force,
+    };
+    settings.check().map_err(learn_error)?;
+    let (table, spec, _) = opened(&asked, context)?;
+    let place = place(&args.common, "supervised", spec, context)?;
+    let every = args.common.every;
+    let visitor = Learn { table: &table, settings, place: &place, every, context };
+    let card = spec.with_rules(is_folded(&table), visitor)?;
+    Ok((card, place))
+}
+
+struct Learn<'a> {
+    table: &'a Table,
+    settings: Settings,
+    place: &'a Path,
+    every: u64,
+    context: &'a Context,
+}
+
+impl GameVisitor for Learn<'_> {
+    type Output = anyhow::Result<Card>;
+
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Card> {
+        let Learn { table, settings, place, every, context } = self;
+        let graph = Graph::open_checked(table)?;
+        let solved = Solved::open_checked(table)?.ok_or_else(|| unsolved(table))?;
+        let rows = |orienting| LayeredRows::new(&game, &graph, &solved, orienting);
+        let (once, all) = (rows(Orienting::First), rows(Orienting::All));
+        let learner = Supervised::new(game.with_folding(true), &once, settings.clone());
+        let learner = learner.map_err(learn_error)?;
+        let examples = learner.examples() as f64;
+        let exam = Exam { game: &game, once: &once, all: &all, settings: &settings };
+        let examine = |network: &Network, last: bool| {
+            if !last {
+                return exam.quick(network);
+            }
+            let mut row = exam.all(network)?;
+            row.insert("training positions".to_string(), examples);
+            Ok(row)
+        };
+        let course = Course {
+            recipe: "supervised",
+            game: game.spec(),
+            features: Features::Planes,
+            reading: Reading::Policy,
+            method: settings.method(),
+            settings: serde_json::to_value(&settings)?,
+            place,
+            every,
+        };
+        course.run(learner, &examine, &context.bars)
+    }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Card> {
+        Err(UserError::new(format!("this recipe is for Othello, not for {}", game.spec())).into())
+    }
+}
+
+/// The exact measure of a network on a table.
+struct Exam<'a, G, S> {
+    game: &'a G,
+    once: &'a S,
+    all: &'a S,
+    settings: &'a Settings,
+}
+
+impl<G: Layered, S: Source<G>> Exam<'_, G, S> {
+    fn player(&self, network: &Network) -> Learned {
+        let name = "network".to_string();
+        Learned::new(name, network.clone(), Features::Planes, Reading::Policy)
+    }
+
+    fn on(&self, source: &S, wanted: Split, player: Learned) -> Result<PolicyAccuracy, LearnError> {
+        let splits = self.settings.split();
+        let part = OfSplit { game: self.game, source, splits, wanted };
+        let players = [Player::Policy(Box::new(player))];
+        let mut measured = measure(self.game, &part, &players, None, &Silent)?;
+        Ok(measured.policies.swap_remove(0))
+    }
+
+    /// While it learns: every row once.
+    fn quick(&self, network: &Network) -> Result<Row, LearnError> {
+        let mut row = Row::new();
+        for split in [Split::Train, Split::Test] {
+            let found = self.on(self.once, split, self.player(network))?;
+            figures(&format!("{}: ", split.name()), &found, &mut row);
+        }
+        Ok(row)
+    }
+
+    /// At the end: every actual position, and with the answers of all images averaged.
+    fn all(&self, network: &Network) -> Result<Row, LearnError> {
+        let mut row = Row::new();
+        for split in Split::ALL {
+            let found = self.on(self.all, split, self.player(network))?;
+            figures(&format!("{}: ", split.name()), &found, &mut row);
+            let found = self.on(self.once, split, self.player(network).symmetric(true))?;
+            figures(&format!("{}, all images: ", split.name()), &found, &mut row);
+        }
+        Ok(row)
+    }
+}
