@@ -9,7 +9,8 @@ use super::played::{unfold, unfolded_bytes};
 use super::players::player;
 use super::report::{Asked, Timeout, failed, opened, unsolved};
 use crate::evaluate::{
-    BothSides, Gathered, LayeredRows, Match, Opening, Orienting, Piece, Play, mean_of, measure,
+    BothSides, Gathered, LayeredRows, Match, Opening, Orienting, Piece, Play, Sampling, mean_of,
+    measure,
 };
 use crate::game::{Cyclic, GameVisitor, Layered, Side};
 use crate::graph::Graph;
@@ -21,7 +22,7 @@ use crate::table::Table;
 /// Play two policies against each other, exactly
 ///
 /// What games come to is computed by dynamic programming over all positions of a solved table; no game
-/// is sampled. The table is built if it is not there.
+/// is sampled, unless --sample asks for that. The table is built if it is not there.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A policy: see the report's --policy
@@ -39,12 +40,23 @@ pub(super) struct Args {
     /// Also begin after up to so many plies at random, passes among them
     #[arg(long, value_name = "PLIES", default_value_t = 0)]
     openings: u32,
+    /// Draw so many games with each side instead, on any board, without a table
+    #[arg(long, value_name = "GAMES", conflicts_with = "table")]
+    sample: Option<u64>,
+    /// From this drawn games come
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "sample")]
+    seed: u64,
     /// Begin even if it is not expected to fit
     #[arg(long)]
     force: bool,
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    if let Some(games) = args.sample {
+        let names = [args.first.as_str(), args.second.as_str()];
+        let sampling = Sampling { games, random_plies: args.openings, seed: args.seed };
+        return super::sampled::run(names, &args.size, &args.timeout, sampling, context);
+    }
     let asked = Asked {
         policies: &[args.first.clone(), args.second.clone()],
         timeout: &args.timeout,

@@ -12,6 +12,7 @@ mod error;
 mod export;
 mod guard;
 mod info;
+mod leaderboard;
 mod matches;
 mod perft;
 mod played;
@@ -20,6 +21,7 @@ mod position;
 mod query;
 mod query_cyclic;
 mod report;
+mod sampled;
 mod shell;
 mod solve_table;
 #[cfg(feature = "learn")]
@@ -83,6 +85,7 @@ enum Command {
     Report(report::Args),
     Export(export::Args),
     Match(matches::Args),
+    Leaderboard(leaderboard::Args),
     #[cfg(feature = "learn")]
     Train(train::Args),
     Verify(verify::Args),
@@ -118,6 +121,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Report(args) => report::run(args, &mut context),
         Command::Export(args) => export::run(args, &mut context),
         Command::Match(args) => matches::run(args, &mut context),
+        Command::Leaderboard(args) => leaderboard::run(args, &mut context),
         #[cfg(feature = "learn")]
         Command::Train(args) => train::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),

@@ -144,7 +144,7 @@ pub(super) struct Timeout {
 }
 
 impl Timeout {
-    fn limit(&self) -> Result<Duration, UserError> {
+    pub fn limit(&self) -> Result<Duration, UserError> {
         let seconds = self.policy_timeout;
         let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero());
         limit.ok_or_else(|| {
@@ -269,6 +269,27 @@ impl Whole<'_> {
         }
         made.table
     }
+}
+
+/// The exact figures of policies on a table, games among them, without mistakes one by one.
+pub(super) fn measured(
+    table: &Table,
+    spec: GameSpec,
+    policies: &[PolicySpec],
+    context: &Context,
+) -> anyhow::Result<AccuracyReport> {
+    let visitor = Measure {
+        table,
+        policies,
+        orienting: Orienting::All,
+        games: true,
+        mistakes: 3,
+        csv: None,
+        #[cfg(feature = "parquet")]
+        parquet: None,
+        context,
+    };
+    spec.with_rules(is_folded(table), visitor)
 }
 
 struct Measure<'a> {
@@ -428,7 +449,7 @@ fn finish(files: Vec<RowsFile>) -> std::io::Result<()> {
 }
 
 /// Writes a file whole or not at all.
-fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
+pub(super) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
     let cannot =
         |error: std::io::Error| UserError::new(format!("cannot write {}: {error}", path.display()));
     let mut name = path.file_name().unwrap_or_default().to_os_string();

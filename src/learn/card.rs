@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use candle_core::{Device, Tensor};
+use safetensors::tensor::{Dtype, TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::LearnError;
@@ -150,18 +151,18 @@ pub(super) fn tensors(bytes: &[u8]) -> Option<HashMap<String, Parameter>> {
     tensors.into_iter().map(parameter).collect()
 }
 
-/// Parameters as the bytes of a safetensors file, at a place from which they are renamed.
-pub(super) fn write_tensors(path: &Path, parameters: &[Parameter]) -> Result<Vec<u8>, LearnError> {
-    let tensor = |p: &Parameter| -> candle_core::Result<(String, Tensor)> {
-        let tensor = Tensor::from_slice(&p.numbers, p.shape.clone(), &Device::Cpu)?;
-        Ok((p.name.clone(), tensor))
-    };
-    let all = parameters.iter().map(tensor).collect::<candle_core::Result<HashMap<_, _>>>()?;
-    let part = part_of(path);
-    candle_core::safetensors::save(&all, &part)?;
-    let bytes = fs::read(&part).map_err(|error| LearnError::read(&part, error))?;
-    fs::rename(&part, path).map_err(|error| LearnError::write(path, error))?;
-    Ok(bytes)
+/// Parameters as the bytes of a safetensors file.
+pub(super) fn bytes_of(parameters: &[Parameter]) -> Result<Vec<u8>, LearnError> {
+    let bytes: Vec<Vec<u8>> = parameters
+        .iter()
+        .map(|parameter| parameter.numbers.iter().flat_map(|n| n.to_le_bytes()).collect())
+        .collect();
+    let views = parameters.iter().zip(&bytes).map(|(parameter, bytes)| {
+        let view = TensorView::new(Dtype::F32, parameter.shape.clone(), bytes);
+        Ok((parameter.name.as_str(), view.map_err(candle_core::Error::from)?))
+    });
+    let views = views.collect::<Result<Vec<_>, candle_core::Error>>()?;
+    Ok(safetensors::serialize(views, None).map_err(candle_core::Error::from)?)
 }
 
 fn part_of(path: &Path) -> PathBuf {
@@ -188,7 +189,8 @@ pub fn write(name: &Path, card: &mut Card, network: &Network) -> Result<(), Lear
         _ => None,
     };
     write_whole(&file(name, "onnx"), &super::onnx::model(network, planes))?;
-    let bytes = write_tensors(&file(name, "safetensors"), network.parameters())?;
+    let bytes = bytes_of(network.parameters())?;
+    write_whole(&file(name, "safetensors"), &bytes)?;
     card.weights_crc32 = format!("{:08x}", crc32fast::hash(&bytes));
     let text = serde_json::to_string_pretty(card).expect("a card is plain data") + "\n";
     write_whole(&file(name, "json"), text.as_bytes())

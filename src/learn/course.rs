@@ -1,12 +1,13 @@
 //! A course of learning: rounds, what is measured on the way, and checkpoints.
 //!
-//! After each round all that the rest depends on is written beside the network's place, as one file
+//! After a round, though not more often than every few seconds, all that the rest depends on is written beside the network's place, as one file
 //! that is renamed into place: a line of JSON, then the tensors. A course that was cut off goes on
 //! after the last round that was written, and ends with the same weights.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -80,20 +81,33 @@ pub fn run<L: Learner>(
     let title = format!("training {}", name.file_name().unwrap_or_default().to_string_lossy());
     progress.begin(&title, Some(learner.rounds()));
     progress.advance(begin);
+    let mut saved = Instant::now();
     for round in begin..learner.rounds() {
         let row = learner.round(round, progress)?;
         progress.note(&said(&row));
         tracing::debug!(round, row = said(&row), "learned");
         card.history.push(row);
-        save(learner, method, &place, card, round + 1)?;
+        // What is written changes nothing of what is learned, so that the clock may decide.
+        if saved.elapsed() >= BETWEEN {
+            save(learner, method, &place, card, round + 1)?;
+            saved = Instant::now();
+        }
         progress.advance(1);
     }
     card.results = finish(learner)?;
     card::write(name, card, &learner.trainer().network)?;
-    fs::remove_file(&place).map_err(|error| LearnError::write(&place, error))?;
+    match fs::remove_file(&place) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(LearnError::write(&place, error));
+        }
+        _ => {}
+    }
     progress.finish("trained");
     Ok(())
 }
+
+/// How long a course goes on at least before its checkpoint is written anew.
+const BETWEEN: Duration = Duration::from_secs(5);
 
 /// What was measured, for people.
 fn said(row: &Row) -> String {
@@ -117,11 +131,7 @@ fn save<L: Learner>(
     let memory = trainer.optimiser.memory(&trainer.network);
     let counts = [trainer.network.parameters().len(), memory.len()];
     let all = [trainer.network.parameters().to_vec(), memory, learner.memory()].concat();
-    let mut tensors = place.as_os_str().to_os_string();
-    tensors.push(".tensors");
-    let tensors = PathBuf::from(tensors);
-    let bytes = card::write_tensors(&tensors, &all)?;
-    fs::remove_file(&tensors).map_err(|error| LearnError::write(&tensors, error))?;
+    let bytes = card::bytes_of(&all)?;
     let head = Checkpoint {
         settings: card.settings.clone(),
         method,

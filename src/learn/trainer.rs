@@ -50,9 +50,10 @@ impl Workers {
                 held.1 = Some(work(item));
             }
         };
-        std::thread::scope(|scope| {
+        // The surrounding threads wait meanwhile: new ones for each step would cost as much as the step.
+        rayon::scope(|scope| {
             for pool in &self.pools {
-                scope.spawn(|| pool.install(run));
+                scope.spawn(|_| pool.install(run));
             }
         });
         let done = |slot: std::sync::Mutex<(Option<T>, Option<R>)>| {

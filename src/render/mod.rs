@@ -1,6 +1,7 @@
 //! Reports as text and pages. Nothing here prints: every function returns what a command may write out.
 //!
 //! * [`accuracy_text`] lays out an [`AccuracyReport`](crate::evaluate::AccuracyReport);
+//! * [`leaderboard`] puts its policies in order;
 //! * [`html`] makes a page of it, with [`plots`];
 //! * [`RowsFile`] takes the results position by position, as CSV or Parquet;
 //! * [`number`] writes numbers as all our text shows them.
@@ -9,6 +10,7 @@ mod accuracy_text;
 mod games_text;
 mod grid;
 mod html;
+mod leaderboard;
 pub mod number;
 mod plots;
 mod rows;
@@ -17,5 +19,6 @@ pub use accuracy_text::{Part, accuracy_text};
 pub use games_text::{games_text, match_text};
 pub use grid::Grid;
 pub use html::html;
+pub use leaderboard::leaderboard;
 pub use plots::{Plot, plots};
 pub use rows::RowsFile;

@@ -1,0 +1,128 @@
+//! `solver match --sample`: games that are drawn, on boards too large for a table.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::context::Context;
+use super::enumerate::spec;
+use super::error::UserError;
+use super::players::player;
+use super::report::Timeout;
+use crate::evaluate::{Player, Sampling, Tally, arena};
+use crate::game::{Cyclic, GameVisitor, Layered, Side};
+use crate::policy::{Policy, PolicySpec};
+use crate::render::number::{percent, thousands};
+
+/// What games were drawn, and what came of them.
+#[derive(Serialize)]
+struct Sampled {
+    schema: &'static str,
+    schema_version: u32,
+    game: String,
+    policy: String,
+    opponent: String,
+    sides: [&'static str; 2],
+    random_plies: u32,
+    seed: u64,
+    /// As the first player, and as the second.
+    first: Tally,
+    second: Tally,
+}
+
+/// Plays games between two policies and tells what came of them.
+pub(super) fn run(
+    names: [&str; 2],
+    size: &Option<String>,
+    timeout: &Timeout,
+    sampling: Sampling,
+    context: &mut Context,
+) -> anyhow::Result<ExitCode> {
+    let limit = timeout.limit()?;
+    let mut policies = Vec::new();
+    let game = spec(&None, size, "4")?;
+    for name in names {
+        let policy: PolicySpec = name.parse().map_err(UserError::from_error)?;
+        policy.check(game).map_err(UserError::from_error)?;
+        policies.push(policy.within(limit));
+    }
+    if sampling.games == 0 {
+        return Err(UserError::new("--sample 0: give at least 1").into());
+    }
+    let sampled = game.with_rules(true, Meet { policies, sampling, context })?;
+    if context.json {
+        context.json(&sampled)?;
+    } else {
+        print(&sampled, context)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Meet<'a> {
+    policies: Vec<PolicySpec>,
+    sampling: Sampling,
+    context: &'a Context,
+}
+
+impl GameVisitor for Meet<'_> {
+    type Output = anyhow::Result<Sampled>;
+
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Sampled> {
+        let Meet { policies, sampling, context } = self;
+        let mut players: Vec<Box<dyn Policy<G>>> = Vec::new();
+        for spec in &policies {
+            match player(spec, &game, &context.store)? {
+                Player::Policy(policy) => players.push(policy),
+                Player::Perfect => {
+                    return Err(UserError::new(
+                        "the perfect policy needs a table: leave out --sample, which plays exactly",
+                    )
+                    .into());
+                }
+            }
+        }
+        let [first, second] =
+            arena(&game, players[0].as_ref(), players[1].as_ref(), sampling, &context.bars)
+                .map_err(UserError::from_error)?;
+        Ok(Sampled {
+            schema: "yomikiri-sampled-match",
+            schema_version: 1,
+            game: game.spec().to_string(),
+            policy: players[0].name(),
+            opponent: players[1].name(),
+            sides: Side::ALL.map(|side| game.side_name(side)),
+            random_plies: sampling.random_plies,
+            seed: sampling.seed,
+            first,
+            second,
+        })
+    }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Sampled> {
+        Err(UserError::new(format!("match plays Othello, not {}", game.spec())).into())
+    }
+}
+
+fn print(sampled: &Sampled, context: &mut Context) -> anyhow::Result<()> {
+    context.line(format!(
+        "{} against {} on {}, {} games with each side drawn from the seed {}, {} random plies before\n",
+        sampled.policy,
+        sampled.opponent,
+        sampled.game,
+        thousands(sampled.first.games()),
+        sampled.seed,
+        sampled.random_plies
+    ))?;
+    for (side, tally) in sampled.sides.iter().zip([&sampled.first, &sampled.second]) {
+        context.line(format!(
+            "as {side:<6} {} won, {} drawn, {} lost: {} of the points (standard error {}), {:+.2} discs a game",
+            thousands(tally.wins),
+            thousands(tally.draws),
+            thousands(tally.losses),
+            percent(tally.points()),
+            percent(tally.error()),
+            tally.discs as f64 / tally.games() as f64
+        ))?;
+    }
+    Ok(())
+}
