@@ -17,6 +17,7 @@
 //! * [`policy`]: what chooses moves;
 //! * [`evaluate`]: policies measured on solved tables;
 //! * [`export`]: positions for other programs to answer;
+//! * `learn` (with the feature of that name): networks trained on tables and by play;
 //! * [`render`]: reports and boards as text;
 //! * [`progress`]: how long work tells that it goes on;
 //! * [`cli`]: the commands of `solver`.
@@ -28,6 +29,8 @@ pub mod evaluate;
 pub mod export;
 pub mod game;
 pub mod graph;
+#[cfg(feature = "learn")]
+pub mod learn;
 pub mod policy;
 pub mod progress;
 pub mod render;

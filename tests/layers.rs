@@ -15,7 +15,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ("policy", &["game"]),
     ("evaluate", &["game", "graph", "solve", "policy", "table", "progress"]),
     ("export", &["game", "graph", "solve", "table", "progress"]),
-    ("learn", &["game", "policy", "evaluate", "export"]),
+    ("learn", &["game", "policy", "evaluate", "export", "progress"]),
     ("render", &["evaluate", "game"]),
     ("serve", ALL_BUT_CLI),
     ("cli", ALL),
