@@ -10,11 +10,13 @@
 
 mod folder;
 mod positions;
+mod split;
 mod states;
 
 use std::path::PathBuf;
 
 pub use positions::{CyclicPositions, LayeredPositions, Positions, RankedPositions, StatesOf};
+pub use split::{Split, Splits, name_word};
 pub use states::{Exported, SCHEMA, SCHEMA_VERSION, States, StatesFile, bytes_of, write_states};
 
 use crate::table::TableError;

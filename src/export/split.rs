@@ -1,0 +1,222 @@
+//! Training, validation and test positions, told apart by a hash of the position alone.
+//!
+//! A position belongs to the same split in every table, in every orientation of the board and whoever
+//! is to move, so that no image of a test position is trained on. The hash is simple enough to be
+//! computed elsewhere (`docs/targets.md` has it in Python). All arithmetic is modulo 2^64:
+//!
+//! ```text
+//! mix(x): x += 0x9E3779B97F4A7C15
+//!         x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9
+//!         x = (x ^ x >> 27) * 0x94D049BB133111EB
+//!         x ^ x >> 31
+//! hash  : h = seed; for every word w of [name, key...]: h = mix(h ^ w)
+//! ```
+//!
+//! where `name` is the 64-bit FNV-1a hash of the game's name and `key` the canonical key of the state
+//! under all of the board's symmetries: one word or two, as tables store them. The split is decided by
+//! `(h >> 11) / 2^53`, samples by `(mix(h) >> 11) / 2^53`. The mixing is that of SplitMix64 (Steele,
+//! Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+
+use crate::game::{Game, StateKey};
+
+/// One of the parts into which positions are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Split {
+    /// To learn from.
+    Train,
+    /// To choose among what was learnt, and when to stop.
+    Validation,
+    /// To measure with.
+    Test,
+}
+
+impl Split {
+    /// All three, in the order of their numbers.
+    pub const ALL: [Split; 3] = [Split::Train, Split::Validation, Split::Test];
+
+    /// 0 for training, 1 for validation, 2 for test.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// `train`, `validation` or `test`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Split::Train => "train",
+            Split::Validation => "validation",
+            Split::Test => "test",
+        }
+    }
+}
+
+/// How positions are divided: a seed, and the share of each part; what is left over is for the test.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Splits {
+    /// Another seed gives another division.
+    pub seed: u64,
+    /// The share of positions to train on, 0 to 1.
+    pub train: f64,
+    /// The share of positions to validate with; the two are at most 1 together.
+    pub validation: f64,
+}
+
+impl Default for Splits {
+    /// Eight tenths to train on, one tenth each to validate and test with, seed 0.
+    fn default() -> Splits {
+        Splits { seed: 0, train: 0.8, validation: 0.1 }
+    }
+}
+
+impl Splits {
+    /// The division into these shares of training, validation and test positions; says what is wrong
+    /// with them if they are no shares or do not come to 1.
+    pub fn new(seed: u64, shares: [f64; 3]) -> Result<Splits, String> {
+        if let Some(bad) = shares.iter().find(|share| !(0.0..=1.0).contains(*share)) {
+            return Err(format!("{bad} is no share: give numbers from 0 to 1"));
+        }
+        let sum: f64 = shares.iter().sum();
+        if (sum - 1.0).abs() > 1e-9 {
+            return Err(format!("the shares come to {sum}: they must come to 1"));
+        }
+        Ok(Splits { seed, train: shares[0], validation: shares[1] })
+    }
+
+    /// The part that a state belongs to, whatever its orientation.
+    ///
+    /// If the rules are unfolded they are folded anew each time, which costs much more than the hash:
+    /// for many states pass `game.with_folding(true)`.
+    pub fn of<G: Game>(&self, game: &G, state: &G::State) -> Split {
+        self.of_hash(self.hash(game, state))
+    }
+
+    /// A number in [0, 1) for a state, the same in every orientation and independent of its part:
+    /// the states below `x` are a sample of the share `x` of every part, and a larger `x` only adds
+    /// to it. Costs as [`Splits::of`].
+    pub fn unit<G: Game>(&self, game: &G, state: &G::State) -> f64 {
+        unit_of(mix(self.hash(game, state)))
+    }
+
+    /// The hash of a state, the same in every orientation. Costs as [`Splits::of`].
+    pub fn hash<G: Game>(&self, game: &G, state: &G::State) -> u64 {
+        let key = match game.group().order() {
+            1 => game.with_folding(true).canonical(state).key,
+            _ => game.canonical(state).key,
+        };
+        self.hash_of_key(name_word(&game.spec().to_string()), key)
+    }
+
+    /// The hash of a canonical key under all symmetries; `name` is the game's [`name_word`].
+    pub fn hash_of_key<K: StateKey>(&self, name: u64, key: K) -> u64 {
+        let bytes = bytemuck::bytes_of(&key);
+        let words = bytes.chunks_exact(8).map(|word| {
+            u64::from_ne_bytes(word.try_into().expect("a key is one or two words of eight bytes"))
+        });
+        [name].into_iter().chain(words).fold(self.seed, |hash, word| mix(hash ^ word))
+    }
+
+    /// The part of a state with this [`hash`](Splits::hash).
+    pub fn of_hash(&self, hash: u64) -> Split {
+        let at = unit_of(hash);
+        if at < self.train {
+            Split::Train
+        } else if at < self.train + self.validation {
+            Split::Validation
+        } else {
+            Split::Test
+        }
+    }
+}
+
+/// The word that stands for a game's name in hashes: FNV-1a.
+pub fn name_word(name: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+    name.bytes().fold(0xCBF2_9CE4_8422_2325, step)
+}
+
+/// One step of SplitMix64.
+pub(super) fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ x >> 31
+}
+
+/// The highest 53 bits of a hash as a number in [0, 1).
+fn unit_of(hash: u64) -> f64 {
+    (hash >> 11) as f64 / (1u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::othello::Othello;
+    use crate::game::{GameSpec, Position};
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        // The first outputs of SplitMix64 from seed 0, and FNV-1a of "a".
+        assert_eq!(mix(0), 0xE220_A839_7B1D_CDAF);
+        assert_eq!(mix(0x9E37_79B9_7F4A_7C15), 0x6E78_9E6A_A1B9_65F4);
+        assert_eq!(name_word("a"), 0xAF63_DC4C_8601_EC8C);
+    }
+
+    /// Some positions of 4×4 Othello, by always playing each move for some plies.
+    fn some_positions(
+        game: &Othello<u64>,
+        plies: u32,
+    ) -> Vec<Position<<Othello<u64> as Game>::State>> {
+        let mut all = vec![game.start()];
+        let mut last = all.clone();
+        for _ in 0..plies {
+            let next = |position: &Position<_>| {
+                let actions = game.actions(&position.state);
+                actions.into_iter().map(|action| game.advance(position, action)).collect::<Vec<_>>()
+            };
+            last = last.iter().flat_map(next).collect();
+            all.extend(&last);
+        }
+        all
+    }
+
+    #[test]
+    fn every_orientation_is_in_the_same_part() {
+        let splits = Splits { seed: 7, train: 0.5, validation: 0.25 };
+        let (folded, plain) = (Othello::<u64>::new(4, 4, true), Othello::<u64>::new(4, 4, false));
+        let mut seen = [0; 3];
+        for position in some_positions(&folded, 4) {
+            let split = splits.of(&folded, &position.state);
+            seen[split.index()] += 1;
+            for symmetry in 0..8 {
+                let image = folded.transform(&position.state, symmetry);
+                assert_eq!(splits.of(&plain, &image), split);
+                assert_eq!(splits.unit(&plain, &image), splits.unit(&folded, &position.state));
+            }
+        }
+        assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
+    }
+
+    #[test]
+    fn shares_are_kept_and_samples_are_independent_of_them() {
+        let splits = Splits { seed: 1, train: 0.7, validation: 0.2 };
+        let name = name_word(&GameSpec::Othello { rows: 4, columns: 4 }.to_string());
+        let mut counts = [[0u32; 2]; 3];
+        for key in 0..100_000u64 {
+            let hash = splits.hash_of_key(name, key);
+            let below = usize::from(unit_of(mix(hash)) < 0.5);
+            counts[splits.of_hash(hash).index()][below] += 1;
+        }
+        for (share, [above, below]) in [0.7, 0.2, 0.1].into_iter().zip(counts) {
+            let of = f64::from(above + below) / 100_000.0;
+            assert!((of - share).abs() < 0.01, "{of} of {share}");
+            assert!((f64::from(below) / f64::from(above) - 1.0).abs() < 0.06, "{above} {below}");
+        }
+    }
+
+    #[test]
+    fn shares_that_are_none_are_refused() {
+        assert_eq!(Splits::new(0, [0.8, 0.1, 0.1]).unwrap(), Splits::default());
+        assert!(Splits::new(0, [0.8, 0.3, 0.1]).unwrap_err().contains("come to"));
+        assert!(Splits::new(0, [1.5, -0.5, 0.0]).unwrap_err().contains("1.5"));
+        assert!(Splits::new(0, [f64::NAN, 0.5, 0.5]).unwrap_err().contains("NaN"));
+    }
+}
