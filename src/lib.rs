@@ -16,8 +16,8 @@
 //! * [`solve`]: value iteration and verification, on graphs;
 //! * [`policy`]: what chooses moves;
 //! * [`evaluate`]: policies measured on solved tables;
-//! * [`export`]: positions for other programs to answer;
-//! * `learn` (with the feature of that name): networks trained on tables and by play;
+//! * [`export`]: positions for other programs to answer, and exact targets to learn from;
+//! * `learn`: networks that learn from the tables and by playing (feature `learn`);
 //! * [`render`]: reports and boards as text;
 //! * [`progress`]: how long work tells that it goes on;
 //! * [`cli`]: the commands of `solver`.

@@ -11,6 +11,9 @@ pub trait Progress: Sync {
     /// So many more units are done.
     fn advance(&self, units: u64);
 
+    /// Something to know of the work that goes on.
+    fn note(&self, _what: &str) {}
+
     /// The piece of work is finished; `summary` says with what result.
     fn finish(&self, summary: &str);
 }

@@ -36,8 +36,8 @@ impl Progress for Bars {
         let target = ProgressDrawTarget::stderr();
         let bar = ProgressBar::with_draw_target(total, target).with_message(what.to_string());
         let template = match total {
-            Some(_) => "{msg} {wide_bar} {human_pos}/{human_len} states, {eta} to go",
-            None => "{spinner} {msg} {human_pos} states",
+            Some(_) => "{msg} {wide_bar} {human_pos}/{human_len}, {eta} to go {prefix}",
+            None => "{spinner} {msg} {human_pos} {prefix}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
@@ -50,6 +50,13 @@ impl Progress for Bars {
         let held = self.bar.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(bar) = held.as_ref() {
             bar.inc(units);
+        }
+    }
+
+    fn note(&self, what: &str) {
+        let held = self.bar.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(bar) = held.as_ref() {
+            bar.set_prefix(format!("({what})"));
         }
     }
 

@@ -6,10 +6,10 @@ use super::context::Context;
 use super::error::UserError;
 use super::guard;
 use super::played::{unfold, unfolded_bytes};
+use super::players::player;
 use super::report::{Asked, Timeout, failed, opened, unsolved};
 use crate::evaluate::{
-    BothSides, Gathered, LayeredRows, Match, Opening, Orienting, Piece, Play, build, mean_of,
-    measure,
+    BothSides, Gathered, LayeredRows, Match, Opening, Orienting, Piece, Play, mean_of, measure,
 };
 use crate::game::{Cyclic, GameVisitor, Layered, Side};
 use crate::graph::Graph;
@@ -98,7 +98,7 @@ impl GameVisitor for Meet<'_> {
         let solved = Solved::open_checked(table)?.ok_or_else(|| unsolved(table))?;
         let players = policies
             .iter()
-            .map(|spec| build(spec, &game).map_err(UserError::from_error))
+            .map(|spec| player(spec, &game, &context.store))
             .collect::<Result<Vec<_>, _>>()?;
         let rows = LayeredRows::new(&game, &graph, &solved, Orienting::All);
         let mut gathered = Gathered::default();

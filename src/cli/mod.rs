@@ -15,12 +15,15 @@ mod info;
 mod matches;
 mod perft;
 mod played;
+mod players;
 mod position;
 mod query;
 mod query_cyclic;
 mod report;
 mod shell;
 mod solve_table;
+#[cfg(feature = "learn")]
+mod train;
 mod value_iterate;
 mod verdict;
 mod verify;
@@ -80,6 +83,8 @@ enum Command {
     Report(report::Args),
     Export(export::Args),
     Match(matches::Args),
+    #[cfg(feature = "learn")]
+    Train(train::Args),
     Verify(verify::Args),
     Info(info::Args),
     Perft(perft::Args),
@@ -113,6 +118,8 @@ fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Report(args) => report::run(args, &mut context),
         Command::Export(args) => export::run(args, &mut context),
         Command::Match(args) => matches::run(args, &mut context),
+        #[cfg(feature = "learn")]
+        Command::Train(args) => train::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),
         Command::Info(args) => info::run(args, &mut context),
         Command::Perft(args) => perft::run(args, &mut context),

@@ -9,11 +9,12 @@ use super::enumerate::{make, make_cyclic, spec};
 use super::error::UserError;
 use super::guard;
 use super::played::{unfold, unfolded_bytes};
+use super::players::{cyclic_player, learned_for, player};
 use super::position::{is_folded, spec_of};
 use super::solve_table::{Wish, solve};
 use crate::evaluate::{
     AccuracyReport, CyclicRows, CyclicTable, Gathered, LayeredRows, MeasureError, Orienting, Piece,
-    Play, Played, Player, Sink, build, build_cyclic, games, judgements, measure,
+    Play, Played, Player, Sink, games, judgements, measure,
 };
 use crate::game::{Cyclic, Game, GameSpec, GameVisitor, Layered};
 use crate::graph::{Enumerated, Graph, Plan, Ranked};
@@ -190,7 +191,7 @@ fn opened_for(
         }
     };
     // What the game does not have is told before its table is made.
-    let policies = if named.is_empty() { PolicySpec::defaults(spec) } else { named };
+    let policies = if named.is_empty() { defaults(spec, context) } else { named };
     policies.iter().try_for_each(|policy| policy.check(spec)).map_err(UserError::from_error)?;
     check(spec)?;
     let mut table = match opened {
@@ -202,6 +203,16 @@ fn opened_for(
         solve(&mut table, Wish { force: asked.force, ..Wish::default() }, context)?;
     }
     Ok((table, spec, policies))
+}
+
+/// What is measured if nothing else is asked for: the game's own policies, and between them and the
+/// perfect one what was trained here.
+fn defaults(spec: GameSpec, context: &Context) -> Vec<PolicySpec> {
+    let mut all = PolicySpec::defaults(spec);
+    let perfect = all.iter().position(|policy| *policy == PolicySpec::Perfect);
+    let at = perfect.unwrap_or(all.len());
+    all.splice(at..at, learned_for(spec, &context.store));
+    all
 }
 
 /// The sets that are asked for, all of the game's unless some are named.
@@ -283,7 +294,7 @@ impl GameVisitor for Measure<'_> {
         // Policies are built first: a weight file that is wrong is told before the work begins.
         let players = policies
             .iter()
-            .map(|spec| build(spec, &game).map_err(UserError::from_error))
+            .map(|spec| player(spec, &game, &context.store))
             .collect::<Result<Vec<_>, _>>()?;
         let unfolded = match self.wants_games() {
             true => Some(unfold(&game, table, &graph)?),
@@ -378,7 +389,7 @@ impl Measure<'_> {
         let Measure { table, policies, context, .. } = self;
         let players = policies
             .iter()
-            .map(|spec| build_cyclic(spec, game).map_err(UserError::from_error))
+            .map(|spec| cyclic_player(spec, game, &context.store))
             .collect::<Result<Vec<_>, _>>()?;
         let damaged = |what| failed(table, MeasureError::Damaged(what));
         let rows = CyclicTable::new(game, rows, solved).map_err(damaged)?;

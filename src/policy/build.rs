@@ -78,6 +78,7 @@ fn of_any<G: Game>(
         | PolicySpec::Onnx(_)
         | PolicySpec::Predictions(_)
         | PolicySpec::Exec { .. }
+        | PolicySpec::Learned(_)
         | PolicySpec::Perfect => None,
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use super::learned_spec::LearnedSpec;
 use super::onnx_spec::OnnxSpec;
 use crate::game::GameSpec;
 
@@ -47,6 +48,8 @@ pub enum PolicySpec {
     },
     /// A network in an ONNX file.
     Onnx(OnnxSpec),
+    /// A network that was trained here.
+    Learned(LearnedSpec),
     /// The best moves of a solved table.
     Perfect,
     /// [`Predictions`](super::Predictions) in a directory.
@@ -69,7 +72,7 @@ impl PolicySpec {
     /// What can be written, for help and messages.
     pub const KNOWN: &'static str = "random, greedy, weights, weights:FILE, n-hand:N, \
         n-hand-custom:N[:FILE], n-least:N, n-most:N, minimax:N[:FILE], alphabeta:N[:FILE], \
-        montecarlo:N[:SEED], mcts:N[:SEED], onnx:FILE, predictions:DIR, exec:COMMAND, perfect";
+        montecarlo:N[:SEED], mcts:N[:SEED], learned:NAME, onnx:FILE, predictions:DIR, exec:COMMAND, perfect";
 
     /// What of it is for every game.
     const EVERYWHERE: &'static str = "random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N, \
@@ -104,6 +107,11 @@ impl PolicySpec {
             ))),
             (PolicySpec::Onnx(_), _) if !OnnxSpec::IS_BUILT_IN => {
                 Err(PolicySpecError(format!("policy '{self}': {}", OnnxSpec::NOT_BUILT_IN)))
+            }
+            (PolicySpec::Learned(_), _) if !cfg!(feature = "learn") => {
+                Err(PolicySpecError(format!(
+                    "policy '{self}': this solver was built without the feature 'learn'; install it with 'cargo install --path . --features learn'"
+                )))
             }
             _ => Ok(()),
         }
@@ -146,6 +154,7 @@ impl fmt::Display for PolicySpec {
             PolicySpec::MonteCarlo { playouts, seed } => played(f, "montecarlo", *playouts, *seed),
             PolicySpec::Mcts { simulations, seed } => played(f, "mcts", *simulations, *seed),
             PolicySpec::Onnx(onnx) => write!(f, "onnx:{onnx}"),
+            PolicySpec::Learned(learned) => write!(f, "learned:{learned}"),
             PolicySpec::Perfect => f.write_str("perfect"),
             PolicySpec::Predictions(dir) => write!(f, "predictions:{}", dir.display()),
             PolicySpec::Exec { command, .. } => write!(f, "exec:{command}"),
@@ -190,6 +199,10 @@ impl FromStr for PolicySpec {
             ("onnx", Some(model)) => {
                 PolicySpec::Onnx(OnnxSpec::read(model).map_err(PolicySpecError)?)
             }
+            ("learned", Some(named)) => PolicySpec::Learned(
+                LearnedSpec::read(named)
+                    .map_err(|what| PolicySpecError(format!("policy '{text}' {what}")))?,
+            ),
             ("predictions", Some(dir)) => match dir {
                 "" => {
                     return Err(PolicySpecError(format!(
@@ -334,6 +347,9 @@ mod tests {
             "mcts:1000000",
             "mcts:1:18446744073709551615",
             "onnx:m?.onnx?pass=no",
+            "learned:some/net",
+            "learned:net?symmetric=yes",
+            "learned:net?plies=6,width=4,mate=1000",
             "perfect",
             "predictions:a:b",
             "exec:python 'my policy.py' a:b",

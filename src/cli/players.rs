@@ -1,0 +1,79 @@
+//! Who is measured: what a person wrote, and the networks that were trained here.
+
+use std::path::{Path, PathBuf};
+
+use super::error::UserError;
+use crate::evaluate::{Player, build, build_cyclic};
+use crate::game::{Cyclic, GameSpec, Layered};
+use crate::policy::PolicySpec;
+use crate::table::Store;
+
+/// Where networks lie that were trained here.
+pub(super) fn policies_dir(store: &Store) -> PathBuf {
+    store.root().join("policies")
+}
+
+/// Makes the player that is meant.
+pub(super) fn player<G: Layered>(
+    spec: &PolicySpec,
+    game: &G,
+    store: &Store,
+) -> Result<Player<'static, G>, UserError> {
+    match spec {
+        #[cfg(feature = "learn")]
+        PolicySpec::Learned(learned) => {
+            let path = place_of(&learned.name, store);
+            let policy = crate::learn::player::Learned::load(spec.to_string(), &path, game);
+            let policy = policy.map_err(UserError::from_error)?.symmetric(learned.symmetric);
+            Ok(Player::Policy(Box::new(policy)))
+        }
+        _ => build(spec, game).map_err(UserError::from_error),
+    }
+}
+
+/// The same for a cyclic game.
+pub(super) fn cyclic_player<G: Cyclic>(
+    spec: &PolicySpec,
+    game: &G,
+    _store: &Store,
+) -> Result<Player<'static, G>, UserError> {
+    build_cyclic(spec, game).map_err(UserError::from_error)
+}
+
+/// The files of a network: those that a path leads to, or those of a name among the trained ones.
+#[cfg(feature = "learn")]
+fn place_of(name: &str, store: &Store) -> PathBuf {
+    let path = Path::new(name);
+    let card = crate::learn::card::file(path, "json");
+    match card.is_file() || path.components().count() > 1 {
+        true => path.to_path_buf(),
+        false => policies_dir(store).join(name),
+    }
+}
+
+/// The networks that were trained here for a game, by name.
+#[cfg(feature = "learn")]
+pub(super) fn learned_for(game: GameSpec, store: &Store) -> Vec<PolicySpec> {
+    use crate::policy::LearnedSpec;
+    let dir = policies_dir(store);
+    let Ok(entries) = std::fs::read_dir(&dir) else { return Vec::new() };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
+        .filter(|path| {
+            let card = crate::learn::card::read_card(path);
+            card.is_ok_and(|card| card.game == game.to_string())
+        })
+        .filter_map(|path| path.file_stem()?.to_str().map(str::to_string))
+        .collect();
+    names.sort();
+    let spec = |name| PolicySpec::Learned(LearnedSpec { name, ..LearnedSpec::default() });
+    names.into_iter().map(spec).collect()
+}
+
+/// None, for this was built without learning.
+#[cfg(not(feature = "learn"))]
+pub(super) fn learned_for(_game: GameSpec, _store: &Store) -> Vec<PolicySpec> {
+    Vec::new()
+}

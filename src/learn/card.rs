@@ -1,0 +1,201 @@
+//! Trained networks as files: the weights as safetensors, and beside them a card that says what they
+//! are. Of `NAME.json` and `NAME.safetensors` the card is written last and has the weights' checksum:
+//! a pair that was not written to its end is not read.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use candle_core::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::LearnError;
+use super::features::Features;
+use super::network::{Architecture, Network, Parameter};
+
+/// What `schema` says in every card.
+pub const SCHEMA: &str = "yomikiri-network";
+/// The version of what is written; raised when a field changes its meaning or goes away.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// What a trained network is: `NAME.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Card {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// The version of the schema.
+    pub schema_version: u32,
+    /// How it was trained: `supervised`, `td`, ….
+    pub recipe: String,
+    /// For which game, `othello-4x4`.
+    pub game: String,
+    /// How positions are laid out for it.
+    pub features: Inputs,
+    /// How its answers become moves.
+    pub reading: Reading,
+    /// What it is built of.
+    pub network: Architecture,
+    /// Everything by which it was trained: the same settings give the same weights.
+    pub settings: serde_json::Value,
+    /// What was measured while it learned, a row each time.
+    pub history: Vec<BTreeMap<String, f64>>,
+    /// What was measured at the end.
+    pub results: BTreeMap<String, f64>,
+    /// The version that trained it.
+    pub yomikiri: String,
+    /// CRC-32 of the file of weights, in hexadecimal.
+    pub weights_crc32: String,
+}
+
+/// How positions are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Inputs {
+    /// Othello.
+    Squares(Features),
+    /// Minishogi.
+    Pieces(PieceFeatures),
+}
+
+/// How a position of minishogi is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PieceFeatures {
+    /// 361 numbers: attacks, pieces, hands and the side to move.
+    Attacks,
+}
+
+/// How a network's answers become moves. Equally good moves are equally likely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reading {
+    /// `policy`: a number for each action; the move with the highest is played. `value`, if there is
+    /// one, is the mover's expected outcome.
+    Policy,
+    /// `q`: for each action the mover's expected outcome after it; the highest is played.
+    Q,
+    /// `wins`: of a position, the chances that Black wins and that White wins; the move is played after
+    /// which their difference is the best for the mover.
+    Wins,
+    /// `discs`: of a position, the share of all squares that the mover will hold at the end; the move
+    /// is played that leaves the opponent the least.
+    Discs,
+    /// `win`: of a position, the mover's chance to win; the move is played that leaves the opponent the
+    /// least, or what a search by it finds.
+    Win,
+}
+
+/// The files of a network called NAME: `NAME.json` and so on, given with or without the ending.
+pub fn file(name: &Path, ending: &str) -> PathBuf {
+    let known = ["json", "safetensors", "onnx"];
+    let has = name.extension().is_some_and(|found| known.iter().any(|known| found == *known));
+    let stem = if has { name.with_extension("") } else { name.to_path_buf() };
+    let mut path = stem.into_os_string();
+    path.push(format!(".{ending}"));
+    PathBuf::from(path)
+}
+
+/// Reads the card of a network.
+pub fn read_card(name: &Path) -> Result<Card, LearnError> {
+    let path = file(name, "json");
+    let text = fs::read(&path).map_err(|error| LearnError::read(&path, error))?;
+    let card: Card = serde_json::from_slice(&text).map_err(|error| {
+        let what = error.to_string();
+        LearnError::Unfit { path: path.clone(), what: format!("is no card of a network ({what})") }
+    })?;
+    if card.schema != SCHEMA || card.schema_version > SCHEMA_VERSION {
+        let (schema, version) = (&card.schema, card.schema_version);
+        let what =
+            format!("has the schema {schema} {version}; known is {SCHEMA} up to {SCHEMA_VERSION}");
+        return Err(LearnError::Unfit { path, what });
+    }
+    Ok(card)
+}
+
+/// Reads a network and its card.
+pub fn read(name: &Path) -> Result<(Card, Network), LearnError> {
+    let card = read_card(name)?;
+    let path = file(name, "safetensors");
+    let bytes = fs::read(&path).map_err(|error| LearnError::read(&path, error))?;
+    if format!("{:08x}", crc32fast::hash(&bytes)) != card.weights_crc32 {
+        let what =
+            format!("is not the file that {} was written with", file(name, "json").display());
+        return Err(LearnError::Unfit { path, what });
+    }
+    let unfit = || LearnError::Unfit {
+        path: path.clone(),
+        what: "does not hold the weights of the network on its card".to_string(),
+    };
+    let parameters = parameters(&bytes, &card.network).ok_or_else(unfit)?;
+    let network = Network::of(card.network.clone(), parameters).ok_or_else(unfit)?;
+    Ok((card, network))
+}
+
+/// The weights of an architecture among the tensors of a file.
+fn parameters(bytes: &[u8], architecture: &Architecture) -> Option<Vec<Parameter>> {
+    let mut tensors = tensors(bytes)?;
+    let wanted = Network::new(architecture.clone(), 0);
+    let take = |wanted: &Parameter| tensors.remove(&wanted.name);
+    let found = wanted.parameters().iter().map(take).collect::<Option<Vec<_>>>()?;
+    tensors.is_empty().then_some(found)
+}
+
+/// The tensors of a safetensors file by name.
+pub(super) fn tensors(bytes: &[u8]) -> Option<HashMap<String, Parameter>> {
+    let tensors = candle_core::safetensors::load_buffer(bytes, &Device::Cpu).ok()?;
+    let parameter = |(name, tensor): (String, Tensor)| {
+        let numbers = tensor.flatten_all().ok()?.to_vec1::<f32>().ok()?;
+        Some((name.clone(), Parameter { name, shape: tensor.dims().to_vec(), numbers }))
+    };
+    tensors.into_iter().map(parameter).collect()
+}
+
+/// Parameters as the bytes of a safetensors file, at a place from which they are renamed.
+pub(super) fn write_tensors(path: &Path, parameters: &[Parameter]) -> Result<Vec<u8>, LearnError> {
+    let tensor = |p: &Parameter| -> candle_core::Result<(String, Tensor)> {
+        let tensor = Tensor::from_slice(&p.numbers, p.shape.clone(), &Device::Cpu)?;
+        Ok((p.name.clone(), tensor))
+    };
+    let all = parameters.iter().map(tensor).collect::<candle_core::Result<HashMap<_, _>>>()?;
+    let part = part_of(path);
+    candle_core::safetensors::save(&all, &part)?;
+    let bytes = fs::read(&part).map_err(|error| LearnError::read(&part, error))?;
+    fs::rename(&part, path).map_err(|error| LearnError::write(path, error))?;
+    Ok(bytes)
+}
+
+fn part_of(path: &Path) -> PathBuf {
+    let mut part = path.as_os_str().to_os_string();
+    part.push(".part");
+    PathBuf::from(part)
+}
+
+/// Writes a file whole or not at all.
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), LearnError> {
+    let part = part_of(path);
+    fs::write(&part, bytes)
+        .and_then(|()| fs::rename(&part, path))
+        .map_err(|error| LearnError::write(path, error))
+}
+
+/// Writes a network, its card and its ONNX model; fills in the card's checksum.
+pub fn write(name: &Path, card: &mut Card, network: &Network) -> Result<(), LearnError> {
+    if let Some(dir) = name.parent() {
+        fs::create_dir_all(dir).map_err(|error| LearnError::write(dir, error))?;
+    }
+    let planes = match (card.features, network.architecture()) {
+        (Inputs::Squares(Features::Planes), _) => board_of(&card.game).map(|[r, c]| [2, r, c]),
+        _ => None,
+    };
+    write_whole(&file(name, "onnx"), &super::onnx::model(network, planes))?;
+    let bytes = write_tensors(&file(name, "safetensors"), network.parameters())?;
+    card.weights_crc32 = format!("{:08x}", crc32fast::hash(&bytes));
+    let text = serde_json::to_string_pretty(card).expect("a card is plain data") + "\n";
+    write_whole(&file(name, "json"), text.as_bytes())
+}
+
+/// The rows and columns of the board of a game given by name.
+fn board_of(game: &str) -> Option<[usize; 2]> {
+    let (rows, columns) = game.parse::<crate::game::GameSpec>().ok()?.shape();
+    Some([rows, columns])
+}

@@ -1,0 +1,64 @@
+//! Random numbers, drawn from seeds: the same on every machine and with any number of threads.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// Random numbers for one purpose: they depend on the seed and on what they are for, so that work can
+/// be begun again anywhere and shared among threads in any way.
+pub fn drawn_for(seed: u64, purpose: &[u64]) -> Xoshiro256PlusPlus {
+    // SplitMix64 (Steele, Lea and Flood 2014) over the parts in order.
+    let mix = |state: u64, part: u64| {
+        let mut z = (state ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    Xoshiro256PlusPlus::seed_from_u64(purpose.iter().fold(mix(0, seed), |s, &part| mix(s, part)))
+}
+
+/// A number from 0 up to 1.
+pub fn unit(random: &mut Xoshiro256PlusPlus) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A number below `bound`, which is at least 1.
+pub fn below(random: &mut Xoshiro256PlusPlus, bound: usize) -> usize {
+    ((u128::from(random.next_u64()) * bound as u128) >> 64) as usize
+}
+
+/// A number of the normal distribution with mean 0 and variance 1 (Box and Muller 1958).
+pub fn normal(random: &mut Xoshiro256PlusPlus) -> f32 {
+    let radius = (-2.0 * libm::log(1.0 - unit(random))).sqrt();
+    (radius * libm::cos(2.0 * std::f64::consts::PI * unit(random))) as f32
+}
+
+/// Puts items in a random order.
+pub fn shuffle<T>(random: &mut Xoshiro256PlusPlus, items: &mut [T]) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, below(random, last + 1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_depend_on_seed_and_purpose_and_have_their_moments() {
+        let first = |seed, purpose: &[u64]| drawn_for(seed, purpose).next_u64();
+        assert_eq!(first(1, &[2, 3]), first(1, &[2, 3]));
+        let others = [first(1, &[2, 3]), first(1, &[3, 2]), first(2, &[2, 3]), first(1, &[2])];
+        assert!((1..4).all(|at| !others[..at].contains(&others[at])));
+        let mut random = drawn_for(5, &[]);
+        let numbers: Vec<f64> = (0..20_000).map(|_| f64::from(normal(&mut random))).collect();
+        let mean = numbers.iter().sum::<f64>() / 2e4;
+        let variance = numbers.iter().map(|n| (n - mean).powi(2)).sum::<f64>() / 2e4;
+        // Four standard errors.
+        assert!(mean.abs() < 0.029 && (variance - 1.0).abs() < 0.04, "{mean} {variance}");
+        let mut items: Vec<usize> = (0..100).collect();
+        shuffle(&mut random, &mut items);
+        assert!(items.iter().enumerate().any(|(at, &item)| at != item));
+        items.sort_unstable();
+        assert!(items.iter().enumerate().all(|(at, &item)| at == item));
+    }
+}

@@ -1,0 +1,388 @@
+//! Networks: what they are built of, their weights as plain numbers, and what they answer.
+//!
+//! Weights are kept as 32-bit floats in PyTorch's names and shapes (`weight` is outputs × inputs, of a
+//! convolution outputs × inputs × 3 × 3), so that the file of weights can be read elsewhere. Tensors are
+//! made of them for each use. The first weights come from the seed alone, for the library's own random
+//! numbers cannot be seeded on a processor.
+
+use candle_core::{D, Device, Result, Tensor, Var};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+use serde::{Deserialize, Serialize};
+
+use super::chance::{normal, unit};
+
+/// What a network is built of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Architecture {
+    /// Layers of which every unit sees all of the layer before.
+    Mlp {
+        /// How many numbers it is given.
+        inputs: usize,
+        /// The units of each hidden layer.
+        hidden: Vec<usize>,
+        /// What each hidden unit makes of its sum.
+        activation: Activation,
+        /// What it answers.
+        heads: Vec<Head>,
+    },
+    /// Convolutions of 3 × 3 squares, in blocks of two around which their input is led and added again
+    /// (He et al. 2016), without normalisation. Its input is planes × rows × columns numbers.
+    Residual {
+        /// How many planes it is given.
+        planes: usize,
+        /// The board's rows.
+        rows: usize,
+        /// The board's columns.
+        columns: usize,
+        /// How many planes every layer makes.
+        channels: usize,
+        /// How many blocks follow the first convolution.
+        blocks: usize,
+        /// What it answers.
+        heads: Vec<Head>,
+    },
+}
+
+/// One of a network's answers: a number of units that see the whole last hidden layer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// Its name, which is that of the ONNX model's output.
+    pub name: String,
+    /// How many numbers it has.
+    pub outputs: usize,
+    /// What each unit makes of its sum.
+    pub activation: Activation,
+}
+
+/// What a unit makes of its weighted sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activation {
+    /// The sum itself.
+    Linear,
+    /// The sum, or 0 if it is negative.
+    Relu,
+    /// 1 / (1 + e⁻ˣ).
+    Sigmoid,
+    /// The hyperbolic tangent.
+    Tanh,
+}
+
+impl Activation {
+    pub(super) fn of(self, sums: Tensor) -> Result<Tensor> {
+        match self {
+            Activation::Linear => Ok(sums),
+            Activation::Relu => sums.relu(),
+            // By the tangent, whose derivative the library knows without a graph of its own.
+            Activation::Sigmoid => ((sums * 0.5)?.tanh()? * 0.5)? + 0.5,
+            Activation::Tanh => sums.tanh(),
+        }
+    }
+
+    /// How much larger the first weights of a layer are than those of a linear one (He et al. 2015 for
+    /// ReLU, Glorot and Bengio 2010 for the others).
+    fn gain(self) -> f32 {
+        if self == Activation::Relu { 2f32.sqrt() } else { 1.0 }
+    }
+}
+
+/// Weights of one kind of one layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name, `hidden.0.weight`.
+    pub name: String,
+    /// Its shape.
+    pub shape: Vec<usize>,
+    /// Its numbers, the last axis the fastest.
+    pub numbers: Vec<f32>,
+}
+
+/// A network: what it is built of, and its weights.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    architecture: Architecture,
+    parameters: Vec<Parameter>,
+}
+
+impl Architecture {
+    /// How many numbers the network is given for a position.
+    pub fn inputs(&self) -> usize {
+        match self {
+            Architecture::Mlp { inputs, .. } => *inputs,
+            Architecture::Residual { planes, rows, columns, .. } => planes * rows * columns,
+        }
+    }
+
+    /// What the network answers.
+    pub fn heads(&self) -> &[Head] {
+        match self {
+            Architecture::Mlp { heads, .. } | Architecture::Residual { heads, .. } => heads,
+        }
+    }
+
+    /// The name and shape of all weights in their order, with the gain of those drawn at random; biases
+    /// and the last layer of each block begin at 0.
+    fn shapes(&self) -> Vec<(String, Vec<usize>, f32)> {
+        let mut shapes = Vec::new();
+        let mut add = |name: String, shape: &[usize], gain: f32| {
+            shapes.push((format!("{name}.weight"), shape.to_vec(), gain));
+            shapes.push((format!("{name}.bias"), vec![shape[0]], 0.0));
+        };
+        let width = match self {
+            Architecture::Mlp { inputs, hidden, activation, .. } => {
+                let mut width = *inputs;
+                for (at, &units) in hidden.iter().enumerate() {
+                    add(format!("hidden.{at}"), &[units, width], activation.gain());
+                    width = units;
+                }
+                width
+            }
+            Architecture::Residual { planes, rows, columns, channels, blocks, .. } => {
+                let gain = Activation::Relu.gain();
+                add("first".to_string(), &[*channels, *planes, 3, 3], gain);
+                for block in 0..*blocks {
+                    let shape = [*channels, *channels, 3, 3];
+                    add(format!("blocks.{block}.one"), &shape, gain);
+                    // A block begins as the identity, which keeps deep sums in bounds (Zhang, Dauphin
+                    // and Ma 2019).
+                    add(format!("blocks.{block}.two"), &shape, 0.0);
+                }
+                channels * rows * columns
+            }
+        };
+        for head in self.heads() {
+            add(format!("heads.{}", head.name), &[head.outputs, width], 0.1);
+        }
+        shapes
+    }
+}
+
+impl Network {
+    /// A network with its first weights, which depend on the seed alone.
+    pub fn new(architecture: Architecture, seed: u64) -> Network {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let parameters = architecture.shapes().into_iter().map(|(name, shape, gain)| {
+            let count = shape.iter().product();
+            let inputs: usize = shape[1..].iter().product();
+            let scale = gain / (inputs as f32).sqrt();
+            let mut number = || if gain == 0.0 { 0.0 } else { scale * normal(&mut random) };
+            let numbers = (0..count).map(|_| number()).collect();
+            Parameter { name, shape, numbers }
+        });
+        let parameters = parameters.collect();
+        Network { architecture, parameters }
+    }
+
+    /// The same, with all weights drawn evenly from `low` to `high`, biases too.
+    pub fn uniform(architecture: Architecture, seed: u64, low: f32, high: f32) -> Network {
+        let mut network = Network::new(architecture, seed);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        for number in network.parameters.iter_mut().flat_map(|p| &mut p.numbers) {
+            *number = low + (high - low) * unit(&mut random) as f32;
+        }
+        network
+    }
+
+    /// A network of these weights; `None` if they are not those of the architecture.
+    pub fn of(architecture: Architecture, parameters: Vec<Parameter>) -> Option<Network> {
+        let shapes = architecture.shapes();
+        let fits = |(parameter, (name, shape, _)): (&Parameter, &(String, Vec<usize>, f32))| {
+            let count: usize = shape.iter().product();
+            parameter.name == *name
+                && parameter.shape == *shape
+                && parameter.numbers.len() == count
+                && parameter.numbers.iter().all(|number| number.is_finite())
+        };
+        let all = shapes.len() == parameters.len() && parameters.iter().zip(&shapes).all(fits);
+        all.then_some(Network { architecture, parameters })
+    }
+
+    /// What it is built of.
+    pub fn architecture(&self) -> &Architecture {
+        &self.architecture
+    }
+
+    /// Its weights.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    pub(super) fn parameters_mut(&mut self) -> &mut [Parameter] {
+        &mut self.parameters
+    }
+
+    /// How many numbers its weights are.
+    pub fn size(&self) -> usize {
+        self.parameters.iter().map(|parameter| parameter.numbers.len()).sum()
+    }
+
+    /// The weights as tensors that answer.
+    pub(super) fn fixed(&self) -> Result<Weights<'_>> {
+        let tensor = |p: &Parameter| Tensor::from_slice(&p.numbers, p.shape.clone(), &Device::Cpu);
+        let tensors = self.parameters.iter().map(tensor).collect::<Result<_>>()?;
+        Ok(Weights { architecture: &self.architecture, tensors })
+    }
+
+    /// The weights as tensors by which a loss can be differentiated.
+    pub(super) fn variable(&self) -> Result<Weights<'_>> {
+        let tensor = |p: &Parameter| {
+            let var = Var::from_slice(&p.numbers, p.shape.clone(), &Device::Cpu)?;
+            Ok(var.into_inner())
+        };
+        let tensors = self.parameters.iter().map(tensor).collect::<Result<_>>()?;
+        Ok(Weights { architecture: &self.architecture, tensors })
+    }
+}
+
+/// A network's weights as tensors, in the order of its parameters.
+pub struct Weights<'a> {
+    architecture: &'a Architecture,
+    pub(super) tensors: Vec<Tensor>,
+}
+
+impl Weights<'_> {
+    /// What each head answers, (N, its outputs), for N positions of `inputs` numbers.
+    pub fn forward(&self, inputs: &Tensor) -> Result<Vec<Tensor>> {
+        let mut rest = &self.tensors[..];
+        let mut take = || -> (&Tensor, &Tensor) {
+            let (pair, others) = rest.split_at(2);
+            rest = others;
+            (&pair[0], &pair[1])
+        };
+        let last = match self.architecture {
+            Architecture::Mlp { hidden, activation, .. } => {
+                let mut x = inputs.clone();
+                for _ in hidden {
+                    x = activation.of(linear(&x, take())?)?;
+                }
+                x
+            }
+            Architecture::Residual { planes, rows, columns, channels, blocks, .. } => {
+                let taps = Taps::of(*rows, *columns)?;
+                let mut x = taps.convolve(inputs, take(), *planes, *channels)?.relu()?;
+                for _ in 0..*blocks {
+                    let one = taps.convolve(&x, take(), *channels, *channels)?.relu()?;
+                    let two = taps.convolve(&one, take(), *channels, *channels)?;
+                    x = (x + two)?.relu()?;
+                }
+                x
+            }
+        };
+        let heads = self.architecture.heads();
+        heads.iter().map(|head| head.activation.of(linear(&last, take())?)).collect()
+    }
+}
+
+fn linear(x: &Tensor, (weight, bias): (&Tensor, &Tensor)) -> Result<Tensor> {
+    x.matmul(&weight.t()?)?.broadcast_add(bias)
+}
+
+/// Which weight of a 3 × 3 convolution leads from each square to each other.
+///
+/// On a board this small a convolution is one product with the matrix of all squares by all squares,
+/// which is several times faster than sliding the window, and so is its derivative.
+struct Taps {
+    squares: usize,
+    /// (squares × squares): 0 to 8, or 9 where no weight leads.
+    which: Tensor,
+}
+
+impl Taps {
+    fn of(rows: usize, columns: usize) -> Result<Taps> {
+        let squares = rows * columns;
+        let mut which = Vec::with_capacity(squares * squares);
+        for from in 0..squares {
+            for to in 0..squares {
+                let row = (from / columns + 1).checked_sub(to / columns).filter(|r| *r < 3);
+                let column = (from % columns + 1).checked_sub(to % columns).filter(|c| *c < 3);
+                which.push(row.zip(column).map_or(9, |(row, column)| (3 * row + column) as u32));
+            }
+        }
+        let which = Tensor::from_vec(which, squares * squares, &Device::Cpu)?;
+        Ok(Taps { squares, which })
+    }
+
+    /// `x` is (N, inputs × squares), and so is the answer with `outputs`.
+    fn convolve(
+        &self,
+        x: &Tensor,
+        (weight, bias): (&Tensor, &Tensor),
+        inputs: usize,
+        outputs: usize,
+    ) -> Result<Tensor> {
+        let nothing = Tensor::zeros((1, inputs * outputs), weight.dtype(), &Device::Cpu)?;
+        let by_tap = weight.reshape((outputs * inputs, 9))?.t()?;
+        let by_tap = Tensor::cat(&[by_tap, nothing], 0)?.contiguous()?;
+        let s = self.squares;
+        let all = by_tap.index_select(&self.which, 0)?.reshape((s, s, outputs, inputs))?;
+        // To (inputs, from, outputs, to).
+        let matrix = all.permute((3, 0, 2, 1))?.reshape((inputs * s, outputs * s))?;
+        let bias = bias.reshape((outputs, 1))?.broadcast_as((outputs, s))?.reshape(outputs * s)?;
+        x.matmul(&matrix)?.broadcast_add(&bias)
+    }
+}
+
+/// The logarithm of the sum of eˣ along the last axis, (N, 1).
+pub(super) fn log_sum_exp(x: &Tensor) -> Result<Tensor> {
+    let most = x.max_keepdim(D::Minus1)?.detach();
+    x.broadcast_sub(&most)?.exp()?.sum_keepdim(D::Minus1)?.log()? + most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(name: &str, outputs: usize) -> Head {
+        Head { name: name.to_string(), outputs, activation: Activation::Linear }
+    }
+
+    #[test]
+    fn a_convolution_by_one_product_is_the_sliding_window() {
+        let (rows, columns, planes, channels) = (3, 4, 2, 3);
+        let architecture =
+            Architecture::Residual { planes, rows, columns, channels, blocks: 0, heads: vec![] };
+        let network = Network::new(architecture, 7);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let x: Vec<f32> = (0..2 * planes * rows * columns).map(|_| normal(&mut random)).collect();
+        let x = Tensor::from_vec(x, (2, planes * rows * columns), &Device::Cpu).unwrap();
+        let weights = network.fixed().unwrap();
+        let taps = Taps::of(rows, columns).unwrap();
+        let pair = (&weights.tensors[0], &weights.tensors[1]);
+        let ours = taps.convolve(&x, pair, planes, channels).unwrap();
+        let boards = x.reshape((2, planes, rows, columns)).unwrap();
+        let theirs = boards.conv2d(pair.0, 1, 1, 1, 1).unwrap();
+        let theirs = theirs.reshape((2, channels * rows * columns)).unwrap();
+        let worst = (ours - theirs).unwrap().abs().unwrap().max_all().unwrap();
+        assert!(worst.to_scalar::<f32>().unwrap() < 1e-5);
+    }
+
+    #[test]
+    fn weights_depend_on_the_seed_alone_and_must_fit() {
+        let architecture = Architecture::Mlp {
+            inputs: 5,
+            hidden: vec![4],
+            activation: Activation::Relu,
+            heads: vec![head("policy", 3), head("value", 1)],
+        };
+        let network = Network::new(architecture.clone(), 3);
+        assert_eq!(network, Network::new(architecture.clone(), 3));
+        assert_ne!(network, Network::new(architecture.clone(), 4));
+        assert_eq!(network.size(), 5 * 4 + 4 + 4 * 3 + 3 + 4 + 1);
+        let parameters = network.parameters().to_vec();
+        assert_eq!(Network::of(architecture.clone(), parameters.clone()), Some(network));
+        assert_eq!(Network::of(architecture.clone(), parameters[1..].to_vec()), None);
+        let mut wild = parameters;
+        wild[0].numbers[0] = f32::NAN;
+        assert_eq!(Network::of(architecture, wild), None);
+    }
+
+    #[test]
+    fn sums_of_powers_are_taken_without_overflow() {
+        let x = Tensor::new(&[[1f32, 2.0, 500.0], [0.0, 0.0, 0.0]], &Device::Cpu).unwrap();
+        let sums = log_sum_exp(&x).unwrap().to_vec2::<f32>().unwrap();
+        assert_eq!(sums[0], [500.0]);
+        assert!((sums[1][0] - 3f32.ln()).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,190 @@
+//! Steps along a gradient. The state is plain numbers, so that a checkpoint holds all of it: candle's
+//! own optimisers do not give theirs away.
+
+use serde::{Deserialize, Serialize};
+
+use super::network::{Network, Parameter};
+
+/// How weights follow a gradient.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Method {
+    /// Steepest descent: a step of `rate` times the gradient.
+    Sgd {
+        /// The size of a step.
+        rate: f64,
+    },
+    /// Adam (Kingma and Ba 2015); with a decay of weights apart from the gradient (Loshchilov and
+    /// Hutter 2019) where `decay` is not 0.
+    Adam {
+        /// The size of a step.
+        rate: f64,
+        /// How slowly the mean of gradients forgets.
+        beta1: f64,
+        /// How slowly the mean of their squares forgets.
+        beta2: f64,
+        /// What keeps a step from growing without bound.
+        epsilon: f64,
+        /// The share of a weight that is lost in a step of rate 1.
+        decay: f64,
+    },
+}
+
+impl Method {
+    /// Adam as it was published, with a decay of weights.
+    pub fn adam(rate: f64, decay: f64) -> Method {
+        Method::Adam { rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay }
+    }
+}
+
+/// A method and what it remembers of earlier gradients.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Optimiser {
+    method: Method,
+    steps: u64,
+    /// For each parameter the means of gradients and of their squares; empty for a method without.
+    moments: Vec<[Vec<f32>; 2]>,
+}
+
+impl Optimiser {
+    /// Before the first step.
+    pub fn new(method: Method, network: &Network) -> Optimiser {
+        let zeros = |parameter: &Parameter| {
+            let zeros = vec![0.0; parameter.numbers.len()];
+            [zeros.clone(), zeros]
+        };
+        let moments = match method {
+            Method::Sgd { .. } => Vec::new(),
+            Method::Adam { .. } => network.parameters().iter().map(zeros).collect(),
+        };
+        Optimiser { method, steps: 0, moments }
+    }
+
+    /// Moves the weights against a gradient, which has a list of numbers for each parameter, with
+    /// steps `pace` times as long as the method says.
+    pub fn step(&mut self, network: &mut Network, gradient: &[Vec<f32>], pace: f64) {
+        self.steps += 1;
+        let parameters = network.parameters_mut().iter_mut().zip(gradient);
+        match self.method {
+            Method::Sgd { rate } => {
+                let rate = (rate * pace) as f32;
+                for (parameter, gradient) in parameters {
+                    let pairs = parameter.numbers.iter_mut().zip(gradient);
+                    pairs.for_each(|(number, slope)| *number -= rate * slope);
+                }
+            }
+            Method::Adam { rate, beta1, beta2, epsilon, decay } => {
+                let steps = i32::try_from(self.steps).unwrap_or(i32::MAX);
+                let first = rate * pace / (1.0 - beta1.powi(steps));
+                let second = 1.0 / (1.0 - beta2.powi(steps));
+                let (first, second) = (first as f32, second as f32);
+                let (beta1, beta2, epsilon) = (beta1 as f32, beta2 as f32, epsilon as f32);
+                let kept = 1.0 - (rate * pace * decay) as f32;
+                for ((parameter, gradient), [means, squares]) in parameters.zip(&mut self.moments) {
+                    // Biases are not pulled towards 0.
+                    let kept = if parameter.shape.len() > 1 { kept } else { 1.0 };
+                    let numbers = parameter.numbers.iter_mut().zip(gradient);
+                    for ((number, &slope), (mean, square)) in
+                        numbers.zip(means.iter_mut().zip(squares))
+                    {
+                        *mean = beta1 * *mean + (1.0 - beta1) * slope;
+                        *square = beta2 * *square + (1.0 - beta2) * slope * slope;
+                        let step = first * *mean / ((second * *square).sqrt() + epsilon);
+                        *number = kept * *number - step;
+                    }
+                }
+            }
+        }
+    }
+
+    /// How many steps were made.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// What it remembers, as parameters named after the network's.
+    pub fn memory(&self, network: &Network) -> Vec<Parameter> {
+        let pairs = network.parameters().iter().zip(&self.moments);
+        let named = |(parameter, moments): (&Parameter, &[Vec<f32>; 2])| {
+            [0, 1].map(|at| Parameter {
+                name: format!("{}.{}", ["mean", "square"][at], parameter.name),
+                shape: parameter.shape.clone(),
+                numbers: moments[at].clone(),
+            })
+        };
+        pairs.flat_map(named).collect()
+    }
+
+    /// As it was after `steps` steps with that memory; `None` if it is not one of this network's.
+    pub fn remembering(
+        method: Method,
+        network: &Network,
+        steps: u64,
+        memory: Vec<Parameter>,
+    ) -> Option<Optimiser> {
+        let mut optimiser = Optimiser::new(method, network);
+        let wanted = optimiser.memory(network);
+        let fits = |(a, b): (&Parameter, &Parameter)| a.name == b.name && a.shape == b.shape;
+        if wanted.len() != memory.len() || !wanted.iter().zip(&memory).all(fits) {
+            return None;
+        }
+        let mut numbers = memory.into_iter().map(|parameter| parameter.numbers);
+        for moments in &mut optimiser.moments {
+            for moment in moments {
+                *moment = numbers.next()?;
+            }
+        }
+        optimiser.steps = steps;
+        Some(optimiser)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::network::{Activation, Architecture, Head};
+
+    fn small() -> Network {
+        let head = Head { name: "value".into(), outputs: 1, activation: Activation::Linear };
+        let activation = Activation::Tanh;
+        Network::new(
+            Architecture::Mlp { inputs: 2, hidden: vec![], activation, heads: vec![head] },
+            1,
+        )
+    }
+
+    #[test]
+    fn first_steps_worked_out_by_hand() {
+        let mut network = small();
+        let before = network.parameters()[0].numbers.clone();
+        let gradient = vec![vec![0.5, -2.0], vec![0.0]];
+        Optimiser::new(Method::Sgd { rate: 0.1 }, &network).step(&mut network, &gradient, 1.0);
+        let after = &network.parameters()[0].numbers;
+        assert_eq!(after[..], [before[0] - 0.1 * 0.5, before[1] + 0.1 * 2.0]);
+        // Adam's first step has the size of its rate whatever the gradient's.
+        let mut network = small();
+        let method = Method::adam(0.01, 0.0);
+        Optimiser::new(method, &network).step(&mut network, &gradient, 1.0);
+        let after = &network.parameters()[0].numbers;
+        assert!((before[0] - after[0] - 0.01).abs() < 1e-6);
+        assert!((after[1] - before[1] - 0.01).abs() < 1e-6);
+        assert_eq!(network.parameters()[1].numbers, [0.0]);
+    }
+
+    #[test]
+    fn a_remembered_optimiser_goes_on_the_same_way() {
+        let method = Method::adam(0.01, 0.1);
+        let (mut network, gradient) = (small(), vec![vec![0.5, -2.0], vec![1.0]]);
+        let mut optimiser = Optimiser::new(method, &network);
+        optimiser.step(&mut network, &gradient, 1.0);
+        let memory = optimiser.memory(&network);
+        let (mut other, mut copy) = (
+            Optimiser::remembering(method, &network, optimiser.steps(), memory).unwrap(),
+            network.clone(),
+        );
+        assert_eq!(Optimiser::remembering(method, &network, 1, vec![]), None);
+        optimiser.step(&mut network, &gradient, 0.5);
+        other.step(&mut copy, &gradient, 0.5);
+        assert_eq!((network, optimiser), (copy, other));
+    }
+}

@@ -1,0 +1,3 @@
+//! The ways of learning, one file each.
+
+pub mod supervised;

@@ -1,0 +1,210 @@
+//! Steps of learning, with the work of each shared among threads.
+//!
+//! A batch is cut into parts in a way that does not depend on the number of threads; each part's
+//! gradient is worked out by one thread, and they are added in order: the weights after a step are the
+//! same with any number of threads. The library's own threads are kept out: on batches of this size
+//! they cost more than they save.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use candle_core::{Device, Result, Tensor};
+
+use super::network::{Network, Weights};
+use super::optimiser::{Method, Optimiser};
+
+/// Threads of which each runs the library's work alone.
+#[derive(Debug)]
+pub struct Workers {
+    pools: Vec<rayon::ThreadPool>,
+}
+
+impl Workers {
+    /// As many as the surrounding thread pool has threads.
+    pub fn new() -> Workers {
+        // Whatever the library shares out is shared within a pool of one.
+        let pool = |at| {
+            let builder = rayon::ThreadPoolBuilder::new().num_threads(1);
+            builder.thread_name(move |_| format!("learn-{at}")).build()
+        };
+        let pools: Vec<_> =
+            (0..rayon::current_num_threads()).filter_map(|at| pool(at).ok()).collect();
+        Workers { pools }
+    }
+
+    /// What `work` makes of each item, in order.
+    pub fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+        if self.pools.len() < 2 || items.len() < 2 {
+            let run = || items.into_iter().map(&work).collect();
+            return match self.pools.first() {
+                Some(pool) => pool.install(run),
+                None => run(),
+            };
+        }
+        let slots: Vec<std::sync::Mutex<(Option<T>, Option<R>)>> =
+            items.into_iter().map(|item| std::sync::Mutex::new((Some(item), None))).collect();
+        let next = AtomicUsize::new(0);
+        let run = || {
+            while let Some(slot) = slots.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let mut held = slot.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let item = held.0.take().expect("every item is taken once");
+                held.1 = Some(work(item));
+            }
+        };
+        std::thread::scope(|scope| {
+            for pool in &self.pools {
+                scope.spawn(|| pool.install(run));
+            }
+        });
+        let done = |slot: std::sync::Mutex<(Option<T>, Option<R>)>| {
+            let held = slot.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+            held.1.expect("every item was worked on")
+        };
+        slots.into_iter().map(done).collect()
+    }
+}
+
+impl Default for Workers {
+    fn default() -> Workers {
+        Workers::new()
+    }
+}
+
+/// A network that learns.
+#[derive(Debug)]
+pub struct Trainer {
+    /// The network as it is.
+    pub network: Network,
+    /// How its weights follow gradients.
+    pub optimiser: Optimiser,
+    /// Who does the work.
+    pub workers: Workers,
+}
+
+impl Trainer {
+    /// Before the first step.
+    pub fn new(network: Network, method: Method) -> Trainer {
+        let optimiser = Optimiser::new(method, &network);
+        Trainer { network, optimiser, workers: Workers::new() }
+    }
+
+    /// One step against the gradient of the sum of the parts' losses; gives that sum. A gradient longer
+    /// than `longest` is shortened to it (Pascanu, Mikolov and Bengio 2013).
+    pub fn step<T: Send>(
+        &mut self,
+        parts: Vec<T>,
+        pace: f64,
+        longest: Option<f64>,
+        loss: impl Fn(&Weights<'_>, T) -> Result<Tensor> + Sync,
+    ) -> Result<f64> {
+        let network = &self.network;
+        let found =
+            self.workers.map(parts, |part| gradient(network, |weights| loss(weights, part)));
+        let mut total = 0.0;
+        let mut sum: Vec<Vec<f32>> =
+            network.parameters().iter().map(|p| vec![0.0; p.numbers.len()]).collect();
+        for part in found {
+            let (loss, gradient) = part?;
+            total += loss;
+            for (sum, part) in sum.iter_mut().zip(gradient) {
+                sum.iter_mut().zip(part).for_each(|(sum, slope)| *sum += slope);
+            }
+        }
+        let mut scale = 1.0;
+        if let Some(longest) = longest {
+            let squares = sum.iter().flatten().map(|&slope| f64::from(slope) * f64::from(slope));
+            let length = squares.sum::<f64>().sqrt();
+            if length > longest {
+                scale = (longest / length) as f32;
+                sum.iter_mut().flatten().for_each(|slope| *slope *= scale);
+            }
+        }
+        if !total.is_finite() || !scale.is_finite() {
+            candle_core::bail!("the loss is no number any more: the steps are too long");
+        }
+        self.optimiser.step(&mut self.network, &sum, pace);
+        Ok(total)
+    }
+}
+
+/// A loss, and its slopes by each of the network's weights.
+fn gradient<'a>(
+    network: &'a Network,
+    loss: impl FnOnce(&Weights<'a>) -> Result<Tensor>,
+) -> Result<(f64, Vec<Vec<f32>>)> {
+    let weights = network.variable()?;
+    let loss = loss(&weights)?;
+    let slopes = loss.backward()?;
+    let of = |(tensor, parameter): (&Tensor, &super::network::Parameter)| match slopes.get(tensor) {
+        Some(slopes) => slopes.flatten_all()?.to_vec1::<f32>(),
+        None => Ok(vec![0.0; parameter.numbers.len()]),
+    };
+    let all = weights.tensors.iter().zip(network.parameters()).map(of).collect::<Result<_>>()?;
+    Ok((f64::from(loss.to_scalar::<f32>()?), all))
+}
+
+/// Rows of numbers as a tensor (rows, `width`).
+pub fn rows(numbers: Vec<f32>, width: usize) -> Result<Tensor> {
+    let count = numbers.len() / width;
+    Tensor::from_vec(numbers, (count, width), &Device::Cpu)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::network::{Activation, Architecture, Head};
+
+    fn network() -> Network {
+        let head = Head { name: "value".into(), outputs: 1, activation: Activation::Tanh };
+        let (hidden, activation) = (vec![8], Activation::Sigmoid);
+        Network::new(Architecture::Mlp { inputs: 3, hidden, activation, heads: vec![head] }, 1)
+    }
+
+    fn loss(weights: &Weights<'_>, (inputs, targets): (Vec<f32>, Vec<f32>)) -> Result<Tensor> {
+        let answer = &weights.forward(&rows(inputs, 3)?)?[0];
+        (answer - rows(targets, 1)?)?.sqr()?.sum_all()
+    }
+
+    #[test]
+    fn slopes_are_differences() {
+        let network = network();
+        let data = (vec![0.3, -1.0, 2.0, 1.0, 0.5, 0.0], vec![0.5, -0.25]);
+        let at = |network: &Network| {
+            let loss = loss(&network.fixed().unwrap(), data.clone()).unwrap();
+            f64::from(loss.to_scalar::<f32>().unwrap())
+        };
+        let (value, slopes) = gradient(&network, |weights| loss(weights, data.clone())).unwrap();
+        assert!((value - at(&network)).abs() < 1e-6);
+        for (parameter, slopes) in slopes.iter().enumerate() {
+            for (place, &slope) in slopes.iter().enumerate() {
+                let moved = |by: f32| {
+                    let mut network = network.clone();
+                    network.parameters_mut()[parameter].numbers[place] += by;
+                    at(&network)
+                };
+                let difference = (moved(0.01) - moved(-0.01)) / 0.02;
+                assert!((difference - f64::from(slope)).abs() < 1e-3, "{difference} {slope}");
+            }
+        }
+    }
+
+    #[test]
+    fn threads_change_no_bit() {
+        let learn = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut trainer = Trainer::new(network(), Method::adam(0.01, 0.0));
+                for step in 0..20 {
+                    let part = |at: usize| {
+                        let x = (step * 7 + at) as f32 * 0.1;
+                        (vec![x, -x, 1.0], vec![x.sin()])
+                    };
+                    trainer.step((0..5).map(part).collect(), 1.0, Some(1.0), loss).unwrap();
+                }
+                trainer.network
+            })
+        };
+        let one = learn(1);
+        assert_eq!(one, learn(3));
+        assert_ne!(one, network());
+    }
+}
