@@ -24,6 +24,8 @@ mod shell;
 mod solve_table;
 #[cfg(feature = "learn")]
 mod train;
+#[cfg(feature = "learn")]
+mod train_minishogi;
 mod value_iterate;
 mod verdict;
 mod verify;

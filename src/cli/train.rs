@@ -10,6 +10,7 @@ use super::error::UserError;
 use super::players::policies_dir;
 use super::position::is_folded;
 use super::report::{Asked, Timeout, opened, unsolved};
+use super::train_minishogi;
 use crate::evaluate::{LayeredRows, Orienting, Player, PolicyAccuracy, Source, measure};
 use crate::export::Split;
 use crate::game::{Cyclic, GameSpec, GameVisitor, Layered};
@@ -38,17 +39,18 @@ pub(super) struct Args {
 #[derive(Debug, Subcommand)]
 enum Recipe {
     Supervised(SupervisedArgs),
+    MinishogiValue(train_minishogi::Args),
 }
 
 /// What every recipe is told.
 #[derive(Debug, clap::Args)]
-struct Common {
+pub(super) struct Common {
     /// Where to write, without an ending [default: policies/RECIPE-GAME beside the tables]
     #[arg(long, value_name = "NAME")]
     out: Option<PathBuf>,
     /// From this everything random is drawn
     #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    pub(super) seed: u64,
     /// Train anew even if the network is there
     #[arg(long)]
     force: bool,
@@ -116,15 +118,16 @@ enum NetKind {
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     match args.recipe {
         Recipe::Supervised(args) => supervised(args, context),
+        Recipe::MinishogiValue(args) => train_minishogi::run(args, context),
     }
 }
 
-fn learn_error(error: LearnError) -> anyhow::Error {
+pub(super) fn learn_error(error: LearnError) -> anyhow::Error {
     if error.is_bad_input() { UserError::from_error(error).into() } else { error.into() }
 }
 
 /// Where a network is to be written; fails if one is there and is not to be replaced.
-fn place(
+pub(super) fn place(
     common: &Common,
     recipe: &str,
     game: GameSpec,
@@ -177,7 +180,7 @@ fn supervised(args: SupervisedArgs, context: &mut Context) -> anyhow::Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-fn told(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()> {
+pub(super) fn told(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()> {
     if context.json {
         return context.json(card);
     }

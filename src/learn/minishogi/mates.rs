@@ -13,15 +13,15 @@
 //!
 //! Games are numbered and taken in order; game `i` is fixed by the seed and `i`.
 
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::Rng;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::Minishogi;
-use super::draw::Draw;
 use crate::game::shogi::Board;
 use crate::game::{Cyclic, Game, Position};
+use crate::learn::chance::{below, drawn_for};
 use crate::progress::Progress;
 
 /// After how many plies a game is broken off and gives nothing.
@@ -29,6 +29,9 @@ pub const GAME_PLIES: usize = 512;
 
 /// How many games are played before their positions are sorted into the sets.
 const GAMES_AT_ONCE: u64 = 4096;
+
+/// What the games' random numbers are for, beside others of the same seed.
+const MATES: u64 = 1;
 
 /// A position and what its mover's chance to win should be taken for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +86,7 @@ pub fn generate(game: &Minishogi, plan: &MatePlan, progress: &dyn Progress) -> M
         let before: usize = sets.iter().map(|set| set.examples.len()).sum();
         let ends: Vec<_> = (games..games + GAMES_AT_ONCE)
             .into_par_iter()
-            .map(|number| last_two(game, &mut Draw::of_game(plan.seed, number)))
+            .map(|number| last_two(game, &mut drawn_for(plan.seed, &[MATES, number])))
             .collect();
         for [gives, mated] in ends.into_iter().flatten() {
             for (position, kind) in [(mated, MATED), (gives, GIVES_MATE)] {
@@ -134,14 +137,13 @@ impl Set {
 /// Whether a board belongs to the held-out set of a plan.
 fn is_held_out(game: &Minishogi, board: &Board, plan: &MatePlan) -> bool {
     let key = game.canonical(board).key;
-    let mix = |mixed: u64, word: u64| SplitMix64::seed_from_u64(mixed ^ word).next_u64();
-    let hash = key.0.into_iter().fold(0, mix);
+    let hash = drawn_for(0, &key.0).next_u64();
     let place = u128::from(hash) * (plan.train + plan.held_out) as u128 >> 64;
     place < plan.held_out as u128
 }
 
 /// The last two positions of a game of chance, if it ends in mate.
-fn last_two(game: &Minishogi, draw: &mut Draw) -> Option<[Position<Board>; 2]> {
+fn last_two(game: &Minishogi, random: &mut Xoshiro256PlusPlus) -> Option<[Position<Board>; 2]> {
     let mut last = game.start();
     let mut before = None;
     let mut actions = Vec::new();
@@ -152,7 +154,7 @@ fn last_two(game: &Minishogi, draw: &mut Draw) -> Option<[Position<Board>; 2]> {
             return before.filter(|_| game.in_check(&last.state)).map(|before| [before, last]);
         }
         before = Some(last);
-        last = game.advance(&last, actions[draw.below(actions.len())]);
+        last = game.advance(&last, actions[below(random, actions.len())]);
     }
     None
 }

@@ -8,16 +8,17 @@
 //! * [`selfplay`]: games of the network against itself, with targets for every position in them;
 //! * [`beam`]: the search that keeps a few moves a position;
 //! * [`force`]: the search for a win that nothing prevents;
-//! * [`player`]: both together as a policy.
+//! * [`player`]: both together as a policy;
+//! * [`quick`]: a trained network as [`Values`].
 //!
 //! Everything here is fixed by its arguments: neither threads nor the time change a bit of it.
 
 pub mod beam;
-mod draw;
 pub mod features;
 pub mod force;
 pub mod mates;
 pub mod player;
+pub mod quick;
 #[cfg(test)]
 mod sample;
 pub mod selfplay;

@@ -6,14 +6,19 @@
 //! search (see [`beam`](super::beam)); moves the beam did not keep have no probability. The
 //! position's value is that of the move it plays.
 
+use std::path::Path;
+
 use rayon::prelude::*;
 
 use super::beam::{Beam, Judged, MAX_PLIES, loss_in};
 use super::force::{self, Fate};
+use super::quick::Quick;
 use super::{Minishogi, Values, rules};
 use crate::game::shogi::Board;
-use crate::game::{Game, Position};
-use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
+use crate::game::{Game, GameSpec, Position};
+use crate::learn::LearnError;
+use crate::learn::card::{self, Inputs, PieceFeatures, Reading};
+use crate::policy::{Answers, Batch, LearnedSpec, Policy, PolicyError, share_best};
 
 /// How a player searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +35,34 @@ pub struct Player<V> {
     values: V,
     search: Search,
     game: Minishogi,
+}
+
+/// Reads a network that is to play `game` as a specification says: one ply ahead and 4 moves wide
+/// unless it says otherwise, without a search for forced wins. Fails where the network is for
+/// another game.
+pub fn load(
+    name: String,
+    spec: &LearnedSpec,
+    path: &Path,
+    game: GameSpec,
+) -> Result<Player<Quick>, LearnError> {
+    let (card, network) = card::read(path)?;
+    let unfit = |what: String| LearnError::Unfit { path: card::file(path, "json"), what };
+    if card.game != game.to_string() {
+        return Err(unfit(format!("is for {}, not for {game}", card.game)));
+    }
+    let read = matches!(card.features, Inputs::Pieces(PieceFeatures::Attacks))
+        && card.reading == Reading::Win;
+    let values = Quick::of(&network).filter(|_| read);
+    let values = values.ok_or_else(|| unfit("is no value network for minishogi".to_string()))?;
+    if spec.symmetric {
+        return Err(LearnError::Settings(format!(
+            "policy '{name}': symmetric=yes is for Othello; a network for minishogi has plies, width and mate"
+        )));
+    }
+    let number = |number: Option<u32>, otherwise| number.map_or(otherwise, |n| n as usize);
+    let beam = Beam { width: number(spec.width, 4), plies: number(spec.plies, 1) };
+    Ok(Player::new(name, values, Search { beam, mate: number(spec.mate, 0) })?)
 }
 
 impl<V: Values> Player<V> {

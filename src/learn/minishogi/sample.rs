@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
-use super::draw::Draw;
 use super::{FEATURES, Minishogi, Values};
 use crate::game::shogi::Board;
 use crate::game::{Game, Position};
+use crate::learn::chance::{below, drawn_for};
 
 /// So many positions of random games that are not over, each once.
 pub(super) fn positions(game: &Minishogi, count: usize) -> Vec<Position<Board>> {
     let (mut known, mut found) = (HashSet::new(), Vec::new());
     for number in 0.. {
-        let mut draw = Draw::of_game(1, number);
+        let mut random = drawn_for(1, &[number]);
         let mut position = game.start();
         loop {
             let actions = game.actions(&position.state);
@@ -24,7 +24,7 @@ pub(super) fn positions(game: &Minishogi, count: usize) -> Vec<Position<Board>> 
             if found.len() == count {
                 return found;
             }
-            position = game.advance(&position, actions[draw.below(actions.len())]);
+            position = game.advance(&position, actions[below(&mut random, actions.len())]);
         }
     }
     unreachable!("there are as many games as numbers")

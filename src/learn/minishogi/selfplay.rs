@@ -19,15 +19,19 @@
 //! Games are played in groups of [`GROUP`], all games of a group ply by ply together, so that the
 //! network is asked for many positions at once; groups do not depend on threads.
 
+use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::draw::Draw;
 use super::mates::Example;
 use super::{FEATURES, Minishogi, Values, features};
 use crate::game::shogi::Board;
 use crate::game::{Game, Position, Side};
+use crate::learn::chance::{below, drawn_for};
 use crate::progress::Progress;
+
+/// What the games' random numbers are for, beside others of the same seed.
+const SELF_PLAY: u64 = 2;
 
 /// How many games are played ply by ply together.
 pub const GROUP: u64 = 64;
@@ -123,7 +127,7 @@ enum Ending {
 
 /// A game that goes on, or has ended.
 struct Line {
-    draw: Draw,
+    chance: Xoshiro256PlusPlus,
     /// Random moves still to come.
     random: usize,
     plies: usize,
@@ -134,10 +138,10 @@ struct Line {
 }
 
 impl Line {
-    fn new(start: Position<Board>, mut draw: Draw, random_plies: usize) -> Line {
-        let random = draw.below(random_plies + 1);
+    fn new(start: Position<Board>, mut chance: Xoshiro256PlusPlus, random_plies: usize) -> Line {
+        let random = below(&mut chance, random_plies + 1);
         let seen = FxHashMap::from_iter([(start, 1)]);
-        Line { draw, random, plies: 0, positions: vec![start], seen, ending: None }
+        Line { chance, random, plies: 0, positions: vec![start], seen, ending: None }
     }
 
     fn last(&self) -> &Position<Board> {
@@ -164,8 +168,9 @@ fn play_group(
     plan: &SelfPlay,
     numbers: impl Iterator<Item = u64>,
 ) -> Played {
-    let start =
-        |number| Line::new(game.start(), Draw::of_game(plan.seed, number), plan.random_plies);
+    let start = |number| {
+        Line::new(game.start(), drawn_for(plan.seed, &[SELF_PLAY, number]), plan.random_plies)
+    };
     let mut lines: Vec<Line> = numbers.map(start).collect();
     let (mut rows, mut found) = (Vec::new(), Vec::new());
     while lines.iter().any(|line| line.ending.is_none()) {
@@ -185,7 +190,7 @@ fn play_group(
                 line.ending = Some(Ending::NoMove);
             } else if line.random > 0 {
                 line.random -= 1;
-                let chosen = after[line.draw.below(after.len())];
+                let chosen = after[below(&mut line.chance, after.len())];
                 line.positions.clear();
                 line.go(chosen, plan.plies);
             } else if let Some(won) = after.iter().find(|p| game.is_terminal(&p.state)) {

@@ -1,3 +1,4 @@
 //! The ways of learning, one file each.
 
+pub mod minishogi_value;
 pub mod supervised;
