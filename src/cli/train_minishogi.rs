@@ -59,6 +59,9 @@ pub(super) struct Args {
     /// The size of a step
     #[arg(long, value_name = "RATE", default_value_t = 0.001)]
     rate: f64,
+    /// How many positions with proven moves, of each of two kinds, to measure its play in at the end
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    exam: usize,
     #[command(flatten)]
     common: Common,
 }
@@ -100,7 +103,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     };
     let method = settings.method();
     course::run(&mut learner, method, &place, &mut card, &context.bars, |learner| {
-        Ok(learner.held_out())
+        let mut row = learner.held_out();
+        row.extend(learner.tactics(args.exam)?);
+        Ok(row)
     })
     .map_err(learn_error)?;
     told(&card, &place, context)?;

@@ -9,11 +9,13 @@
 //! * [`beam`]: the search that keeps a few moves a position;
 //! * [`force`]: the search for a win that nothing prevents;
 //! * [`player`]: both together as a policy;
-//! * [`quick`]: a trained network as [`Values`].
+//! * [`quick`]: a trained network as [`Values`];
+//! * [`exam`]: positions in which some moves' ends are proven, to measure players.
 //!
 //! Everything here is fixed by its arguments: neither threads nor the time change a bit of it.
 
 pub mod beam;
+pub mod exam;
 pub mod features;
 pub mod force;
 pub mod mates;

@@ -12,13 +12,17 @@ use serde::{Deserialize, Serialize};
 use crate::learn::LearnError;
 use crate::learn::chance::{drawn_for, shuffle};
 use crate::learn::course::{Learner, Row};
+use crate::learn::minishogi::beam::Beam;
+use crate::learn::minishogi::exam::{self, Marks};
 use crate::learn::minishogi::mates::{self, Example, MatePlan, Mates};
+use crate::learn::minishogi::player::{Player, Search};
 use crate::learn::minishogi::quick::{Quick, architecture};
 use crate::learn::minishogi::selfplay::{self, SelfPlay};
 use crate::learn::minishogi::{FEATURES, Minishogi, Values, features, rules};
 use crate::learn::network::{Network, Weights};
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::{Trainer, rows};
+use crate::policy::{ByRule, Random};
 use crate::progress::{Progress, Silent};
 
 /// By what a network is trained.
@@ -161,11 +165,34 @@ impl MinishogiValue {
         row
     }
 
+    /// How the network plays, one ply ahead and with the beam of the source, in `count` positions of
+    /// each kind of an [`exam`]; chance beside it.
+    pub fn tactics(&self, count: usize) -> Result<Row, LearnError> {
+        let exam = exam::make(count, self.settings.seed);
+        let mut row = Row::new();
+        let mut add = |name: &str, marks: Option<Marks>| {
+            if let Some(Marks { kept, lost }) = marks {
+                row.insert(format!("won by force: kept, {name}"), kept);
+                row.insert(format!("at risk: lost by force, {name}"), lost);
+            }
+        };
+        add("random", exam.mark(&ByRule(Random))?);
+        for (name, beam) in [("plies=1", Beam { width: 4, plies: 1 }), ("plies=6", Beam::default())]
+        {
+            let search = Search { beam, mate: 0 };
+            let player = Player::new(name.to_string(), self.values(), search)?;
+            add(name, exam.mark(&player)?);
+        }
+        Ok(row)
+    }
+
     /// Shows examples in an order of its own; gives the mean loss.
+    /// `pace` says how long steps are when a part of the examples has been shown.
     fn show(
         &mut self,
         mut order: Vec<Example>,
         purpose: &[u64],
+        pace: impl Fn(f64) -> f64,
         progress: &dyn Progress,
     ) -> Result<f64, LearnError> {
         shuffle(&mut drawn_for(self.settings.seed, purpose), &mut order);
@@ -206,7 +233,7 @@ impl MinishogiValue {
             shuffle(&mut drawn_for(self.settings.seed, &[REMINDER, round, show]), &mut reminders);
             reminders.truncate(wanted);
             order.extend(reminders);
-            lost = self.show(order, &[SHOW, round, show], progress)?;
+            lost = self.show(order, &[SHOW, round, show], |_| LAST_PACE, progress)?;
         }
         let games = self.settings.games.max(1) as f64;
         let mut row = self.held_out();
@@ -228,6 +255,16 @@ impl MinishogiValue {
 /// What random numbers are for, beside others of the same seed.
 const SHOW: u64 = 3;
 const REMINDER: u64 = 4;
+
+/// How long steps are, of their full size, at the end of the mates and in self-play.
+const LAST_PACE: f64 = 0.05;
+
+/// How long steps are when a part `gone` of the mates is over: from 1 down along half a cosine
+/// (Loshchilov and Hutter 2017).
+fn pace(gone: f64) -> f64 {
+    let cosine = 0.5 * (1.0 + libm::cos(std::f64::consts::PI * gone));
+    LAST_PACE + (1.0 - LAST_PACE) * cosine
+}
 
 /// A chance kept away from 0 and 1, whose logarithms are infinite.
 fn kept(chance: f32) -> f64 {
@@ -268,7 +305,9 @@ impl Learner for MinishogiValue {
     fn round(&mut self, round: u64, progress: &dyn Progress) -> Result<Row, LearnError> {
         let mut row = if round < self.settings.mate_rounds {
             let order = self.mates.train.clone();
-            let lost = self.show(order, &[SHOW, round, 0], progress)?;
+            let rounds = self.settings.mate_rounds as f64;
+            let pace = |gone| pace((round as f64 + gone) / rounds);
+            let lost = self.show(order, &[SHOW, round, 0], pace, progress)?;
             let mut row = self.held_out();
             row.insert("loss".to_string(), lost);
             row
