@@ -59,6 +59,9 @@ pub(super) struct Args {
     /// The size of a step
     #[arg(long, value_name = "RATE", default_value_t = 0.001)]
     rate: f64,
+    /// How long steps are at the end of the mates and in self-play, of their full size
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    last: f64,
     /// How many positions with proven moves, of each of two kinds, to measure its play in at the end
     #[arg(long, value_name = "N", default_value_t = 200)]
     exam: usize,
@@ -82,6 +85,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         gamma: args.gamma,
         batch: args.batch,
         rate: args.rate,
+        last: args.last,
         seed: args.common.seed,
     };
     let game = GameSpec::Shogi(MINISHOGI.name);

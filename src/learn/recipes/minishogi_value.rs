@@ -56,6 +56,9 @@ pub struct Settings {
     pub batch: usize,
     /// The size of a step.
     pub rate: f64,
+    /// How long steps are at the end of the mates and in self-play, of their full size; 1 for steps of
+    /// one size.
+    pub last: f64,
     /// From this everything random is drawn.
     pub seed: u64,
 }
@@ -87,8 +90,14 @@ impl Settings {
         if self.batch == 0 || self.plies == 0 {
             return wrong("a step sees 1 position or more, and a game has 1 ply or more");
         }
-        if !share(f64::from(self.alpha)) || !share(f64::from(self.gamma)) || !share(self.reminder) {
-            return wrong("alpha, gamma and the share of mates shown again are from 0 to 1");
+        if !share(f64::from(self.alpha))
+            || !share(f64::from(self.gamma))
+            || !share(self.reminder)
+            || !share(self.last)
+        {
+            return wrong(
+                "alpha, gamma, the share of mates shown again and the last steps' size are from 0 to 1",
+            );
         }
         if !(self.rate > 0.0 && self.rate <= 1.0) {
             return wrong("the size of a step is above 0 and at most 1");
@@ -206,9 +215,10 @@ impl MinishogiValue {
                 (numbers, part.iter().map(|e| e.target).collect::<Vec<f32>>())
             };
             let lessons = batch.chunks(count.div_ceil(PARTS)).map(lesson).collect();
+            let gone = (at * self.settings.batch) as f64 / order.len() as f64;
             let found = self
                 .trainer
-                .step(lessons, 1.0, None, |weights, lesson| loss(weights, lesson, count))?;
+                .step(lessons, pace(gone), None, |weights, lesson| loss(weights, lesson, count))?;
             total += found * count as f64;
             told += count;
             if told >= TOLD {
@@ -225,6 +235,7 @@ impl MinishogiValue {
         progress.note("playing");
         let plan = self.settings.games_of(round - self.settings.mate_rounds);
         let played = selfplay::play(&self.game, &self.values(), &plan, &Silent);
+        let last = self.settings.last;
         let mut lost = 0.0;
         for show in 0..self.settings.shows {
             let mut order = played.examples.clone();
@@ -233,7 +244,7 @@ impl MinishogiValue {
             shuffle(&mut drawn_for(self.settings.seed, &[REMINDER, round, show]), &mut reminders);
             reminders.truncate(wanted);
             order.extend(reminders);
-            lost = self.show(order, &[SHOW, round, show], |_| LAST_PACE, progress)?;
+            lost = self.show(order, &[SHOW, round, show], |_| last, progress)?;
         }
         let games = self.settings.games.max(1) as f64;
         let mut row = self.held_out();
@@ -256,14 +267,10 @@ impl MinishogiValue {
 const SHOW: u64 = 3;
 const REMINDER: u64 = 4;
 
-/// How long steps are, of their full size, at the end of the mates and in self-play.
-const LAST_PACE: f64 = 0.05;
-
-/// How long steps are when a part `gone` of the mates is over: from 1 down along half a cosine
+/// How long steps are when a part `gone` of the mates is over: from 1 down to `last` along half a cosine
 /// (Loshchilov and Hutter 2017).
-fn pace(gone: f64) -> f64 {
-    let cosine = 0.5 * (1.0 + libm::cos(std::f64::consts::PI * gone));
-    LAST_PACE + (1.0 - LAST_PACE) * cosine
+fn pace(gone: f64, last: f64) -> f64 {
+    last + (1.0 - last) * 0.5 * (1.0 + libm::cos(std::f64::consts::PI * gone))
 }
 
 /// A chance kept away from 0 and 1, whose logarithms are infinite.
@@ -305,8 +312,8 @@ impl Learner for MinishogiValue {
     fn round(&mut self, round: u64, progress: &dyn Progress) -> Result<Row, LearnError> {
         let mut row = if round < self.settings.mate_rounds {
             let order = self.mates.train.clone();
-            let rounds = self.settings.mate_rounds as f64;
-            let pace = |gone| pace((round as f64 + gone) / rounds);
+            let (rounds, last) = (self.settings.mate_rounds as f64, self.settings.last);
+            let pace = |gone| pace((round as f64 + gone) / rounds, last);
             let lost = self.show(order, &[SHOW, round, 0], pace, progress)?;
             let mut row = self.held_out();
             row.insert("loss".to_string(), lost);
@@ -339,6 +346,7 @@ mod tests {
             gamma: 0.8,
             batch: 32,
             rate: 0.002,
+            last: 0.2,
             seed: 1,
         }
     }
