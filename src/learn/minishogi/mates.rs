@@ -138,7 +138,7 @@ impl Set {
 fn is_held_out(game: &Minishogi, board: &Board, plan: &MatePlan) -> bool {
     let key = game.canonical(board).key;
     let hash = drawn_for(0, &key.0).next_u64();
-    let place = u128::from(hash) * (plan.train + plan.held_out) as u128 >> 64;
+    let place = (u128::from(hash) * (plan.train + plan.held_out) as u128) >> 64;
     place < plan.held_out as u128
 }
 
