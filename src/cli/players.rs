@@ -35,9 +35,21 @@ pub(super) fn player<G: Layered>(
 pub(super) fn cyclic_player<G: Cyclic>(
     spec: &PolicySpec,
     game: &G,
-    _store: &Store,
+    store: &Store,
 ) -> Result<Player<'static, G>, UserError> {
-    build_cyclic(spec, game).map_err(UserError::from_error)
+    match spec {
+        #[cfg(feature = "learn")]
+        PolicySpec::Learned(learned) => {
+            use crate::learn::minishogi::player;
+            let path = place_of(&learned.name, store);
+            let policy = player::load(spec.to_string(), learned, &path, game.spec());
+            Ok(Player::Policy(Box::new(policy.map_err(UserError::from_error)?)))
+        }
+        _ => {
+            let _ = store;
+            build_cyclic(spec, game).map_err(UserError::from_error)
+        }
+    }
 }
 
 /// The files of a network: those that a path leads to, or those of a name among the trained ones.

@@ -5,6 +5,7 @@
 //! * [`features`]: positions as numbers;
 //! * [`card`]: trained networks as files; [`onnx`]: the same for use elsewhere;
 //! * [`player`]: a trained network as a policy;
+//! * [`minishogi`]: what a value network for minishogi sees and learns from, and how it plays;
 //! * [`recipes`]: the ways of learning; [`course`]: what they have in common: rounds, checkpoints, a
 //!   history of what was measured.
 //!
@@ -15,6 +16,7 @@ pub mod card;
 pub mod chance;
 pub mod course;
 pub mod features;
+pub mod minishogi;
 pub mod network;
 pub mod onnx;
 pub mod optimiser;

@@ -7,3 +7,5 @@ mod page;
 mod perft_command;
 mod query_cyclic;
 mod readme;
+#[cfg(feature = "learn")]
+mod train_minishogi;

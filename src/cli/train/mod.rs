@@ -1,5 +1,6 @@
 //! `solver train`: networks that learn.
 
+mod minishogi;
 mod play;
 mod supervised;
 
@@ -40,6 +41,7 @@ enum Recipe {
     DiscRegression(play::DiscsArgs),
     Dqn(play::DqnArgs),
     QMlp(play::QMlpArgs),
+    MinishogiValue(minishogi::Args),
 }
 
 /// What every recipe is told.
@@ -66,6 +68,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         Recipe::DiscRegression(args) => play::discs(args, context),
         Recipe::Dqn(args) => play::dqn(args, context),
         Recipe::QMlp(args) => play::q_mlp(args, context),
+        Recipe::MinishogiValue(args) => minishogi::run(args, context),
     }?;
     told(&card, &place, context)?;
     Ok(ExitCode::SUCCESS)
@@ -107,6 +110,28 @@ fn told(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()> 
     Ok(())
 }
 
+/// A card before the first round.
+fn blank(
+    (recipe, game, features, reading): (&str, GameSpec, Inputs, Reading),
+    learner: &impl Learner,
+    settings: serde_json::Value,
+) -> Card {
+    Card {
+        schema: SCHEMA.to_string(),
+        schema_version: SCHEMA_VERSION,
+        recipe: recipe.to_string(),
+        game: game.to_string(),
+        features,
+        reading,
+        network: learner.trainer().network.architecture().clone(),
+        settings,
+        history: Vec::new(),
+        results: Row::new(),
+        yomikiri: env!("CARGO_PKG_VERSION").to_string(),
+        weights_crc32: String::new(),
+    }
+}
+
 /// What is to be trained: all that stands on the card before the first round.
 struct Course<'a> {
     recipe: &'a str,
@@ -130,20 +155,9 @@ impl Course<'_> {
         exam: Exam<'_>,
         progress: &dyn Progress,
     ) -> anyhow::Result<Card> {
-        let mut card = Card {
-            schema: SCHEMA.to_string(),
-            schema_version: SCHEMA_VERSION,
-            recipe: self.recipe.to_string(),
-            game: self.game.to_string(),
-            features: Inputs::Squares(self.features),
-            reading: self.reading,
-            network: learner.trainer().network.architecture().clone(),
-            settings: self.settings,
-            history: Vec::new(),
-            results: Row::new(),
-            yomikiri: env!("CARGO_PKG_VERSION").to_string(),
-            weights_crc32: String::new(),
-        };
+        let inputs = Inputs::Squares(self.features);
+        let of = (self.recipe, self.game, inputs, self.reading);
+        let mut card = blank(of, &learner, self.settings);
         let mut examined = Examined { learner, every: self.every, exam };
         course::run(&mut examined, self.method, self.place, &mut card, progress, |examined| {
             exam(&examined.trainer().network, true)

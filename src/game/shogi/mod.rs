@@ -68,6 +68,16 @@ impl<K: ShogiKey> Shogi<K> {
         &self.variant
     }
 
+    /// The squares that the piece on a square attacks, bit `s` for square `s`: where it could capture,
+    /// those where its own side stands (which it defends) among them. Slides end at the first piece.
+    /// Whether the capture would be legal is not asked.
+    ///
+    /// None for an empty square.
+    #[inline]
+    pub fn attacks(&self, state: &Board, from: usize) -> u32 {
+        self.moves.attacks(state, from)
+    }
+
     fn squares(&self) -> usize {
         self.variant.squares()
     }

@@ -188,6 +188,26 @@ impl Moves {
         targets
     }
 
+    /// The squares that the piece on `from` attacks or defends, whoever owns it; none for no piece.
+    pub fn attacks(&self, board: &Board, from: usize) -> Squares {
+        let Some((owner, kind)) = board.cells[from].piece() else { return 0 };
+        if owner == Owner::Mover {
+            return self.targets(board, from, kind);
+        }
+        // Steps on the board turned round, turned back.
+        let turned = self.steps[kind][self.squares - 1 - from];
+        let mut targets = turned.reverse_bits() >> (Squares::BITS as usize - self.squares);
+        for direction in directions(reversed(self.variant.kinds[kind].slides)) {
+            for square in self.rays[from][direction].iter() {
+                targets |= 1 << square;
+                if !board.cells[square].is_empty() {
+                    break;
+                }
+            }
+        }
+        targets
+    }
+
     /// How the game has ended with captures of the king: `Some(true)` if the mover has won,
     /// `Some(false)` if the mover has lost. Mates are not seen here.
     pub fn king_rule(&self, board: &Board) -> Option<bool> {

@@ -1,6 +1,7 @@
 //! The ways of learning, one file each.
 
 pub mod discs;
+pub mod minishogi_value;
 pub mod q;
 mod replay;
 pub mod supervised;

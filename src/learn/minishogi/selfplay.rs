@@ -1,0 +1,356 @@
+//! Games of a value network against itself, and what its values should have been.
+//!
+//! A game opens with 0 to [`SelfPlay::random_plies`] random moves, every number equally likely, and
+//! goes on with the move after which the opponent's value is the smallest, the first of equals; a
+//! successor without a move is lost for sure. The game ends
+//!
+//! * without a move: the mover has lost;
+//! * when a position, the side to move in it, occurs for the fourth time: the first player has lost,
+//!   as tables of minishogi value infinite play. That who gives check all the while loses instead is
+//!   not looked at, as it is not there;
+//! * after [`SelfPlay::plies`] plies, without a result.
+//!
+//! **Targets** are taken from the last position backwards. V is the network's value and R the return,
+//! the mover's both: at the end R is the result (0 lost, 1 won; without a result V), before it
+//! `R_i = 1 - ((1 - γ) V(s_{i+1}) + γ R_{i+1})`, and the target of a position is
+//! `(1 - α) V(s_i) + α R_i`. Positions before the last random move are left out: what follows them
+//! says nothing of them.
+//!
+//! Games are played in groups of [`GROUP`], all games of a group ply by ply together, so that the
+//! network is asked for many positions at once; groups do not depend on threads.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::mates::Example;
+use super::{FEATURES, Minishogi, Values, features};
+use crate::game::shogi::Board;
+use crate::game::{Game, Position, Side};
+use crate::learn::chance::{below, drawn_for};
+use crate::progress::Progress;
+
+/// What the games' random numbers are for, beside others of the same seed.
+const SELF_PLAY: u64 = 2;
+
+/// How many games are played ply by ply together.
+pub const GROUP: u64 = 64;
+
+/// How often a position occurs in a game that ends by it.
+const REPEATED: u8 = 4;
+
+/// Which games are played and what is made of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SelfPlay {
+    /// The number of the first game; the numbers of a seed's games tell them apart.
+    pub first: u64,
+    /// How many games.
+    pub games: u64,
+    /// The most random moves at the opening of a game.
+    pub random_plies: usize,
+    /// After how many plies a game is broken off.
+    pub plies: usize,
+    /// How far a target goes from the value to the return, 0 to 1.
+    pub alpha: f32,
+    /// How far a return looks beyond the next value, 0 to 1.
+    pub gamma: f32,
+    /// What is random is drawn from this.
+    pub seed: u64,
+}
+
+impl Default for SelfPlay {
+    fn default() -> SelfPlay {
+        let (alpha, gamma) = (0.2, 0.8);
+        SelfPlay { first: 0, games: 100_000, random_plies: 10, plies: 256, alpha, gamma, seed: 0 }
+    }
+}
+
+/// How games ended, and the positions in them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Played {
+    /// The positions of all games, in the order of games and plies, with their targets.
+    pub examples: Vec<Example>,
+    /// Games that ended without a move for the player to move, won by the first player.
+    pub first_wins: u64,
+    /// The same, won by the second player.
+    pub second_wins: u64,
+    /// Games that ended by repetition.
+    pub repeated: u64,
+    /// Games without a result.
+    pub broken_off: u64,
+}
+
+impl Played {
+    fn add(&mut self, other: Played) {
+        self.examples.extend(other.examples);
+        self.first_wins += other.first_wins;
+        self.second_wins += other.second_wins;
+        self.repeated += other.repeated;
+        self.broken_off += other.broken_off;
+    }
+}
+
+/// Plays the games.
+pub fn play(
+    game: &Minishogi,
+    values: &dyn Values,
+    plan: &SelfPlay,
+    progress: &dyn Progress,
+) -> Played {
+    progress.begin("games of self-play", Some(plan.games));
+    let groups = plan.games.div_ceil(GROUP);
+    let of_groups: Vec<Played> = (0..groups)
+        .into_par_iter()
+        .map(|group| {
+            let from = group * GROUP;
+            let numbers = from..plan.games.min(from + GROUP);
+            let count = numbers.end - from;
+            let played = play_group(game, values, plan, numbers.map(|n| plan.first + n));
+            progress.advance(count);
+            played
+        })
+        .collect();
+    let mut all = Played::default();
+    of_groups.into_iter().for_each(|played| all.add(played));
+    progress.finish(&format!("{} positions of {} games", all.examples.len(), plan.games));
+    all
+}
+
+/// How a game has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// The mover has no move.
+    NoMove,
+    Repeated,
+    BrokenOff,
+}
+
+/// A game that goes on, or has ended.
+struct Line {
+    chance: Xoshiro256PlusPlus,
+    /// Random moves still to come.
+    random: usize,
+    plies: usize,
+    /// The positions since the last random move; the last is the one to move in.
+    positions: Vec<Position<Board>>,
+    seen: FxHashMap<Position<Board>, u8>,
+    ending: Option<Ending>,
+}
+
+impl Line {
+    fn new(start: Position<Board>, mut chance: Xoshiro256PlusPlus, random_plies: usize) -> Line {
+        let random = below(&mut chance, random_plies + 1);
+        let seen = FxHashMap::from_iter([(start, 1)]);
+        Line { chance, random, plies: 0, positions: vec![start], seen, ending: None }
+    }
+
+    fn last(&self) -> &Position<Board> {
+        self.positions.last().expect("a game has a position")
+    }
+
+    /// Goes on to a position, and sees whether the game ends there by repetition or length.
+    fn go(&mut self, position: Position<Board>, cap: usize) {
+        self.plies += 1;
+        self.positions.push(position);
+        let seen = self.seen.entry(position).or_insert(0);
+        *seen += 1;
+        self.ending = match () {
+            _ if *seen == REPEATED => Some(Ending::Repeated),
+            _ if self.plies >= cap => Some(Ending::BrokenOff),
+            _ => None,
+        };
+    }
+}
+
+fn play_group(
+    game: &Minishogi,
+    values: &dyn Values,
+    plan: &SelfPlay,
+    numbers: impl Iterator<Item = u64>,
+) -> Played {
+    let start = |number| {
+        Line::new(game.start(), drawn_for(plan.seed, &[SELF_PLAY, number]), plan.random_plies)
+    };
+    let mut lines: Vec<Line> = numbers.map(start).collect();
+    let (mut rows, mut found) = (Vec::new(), Vec::new());
+    while lines.iter().any(|line| line.ending.is_none()) {
+        rows.clear();
+        // The successors of each game in which the network chooses.
+        let mut asked: Vec<(usize, Vec<Position<Board>>)> = Vec::new();
+        for (at, line) in lines.iter_mut().enumerate() {
+            if line.ending.is_some() {
+                continue;
+            }
+            let last = *line.last();
+            let mut after = Vec::new();
+            game.for_each_successor(&last.state, |_, state| {
+                after.push(Position { state, side: last.side.other() });
+            });
+            if after.is_empty() {
+                line.ending = Some(Ending::NoMove);
+            } else if line.random > 0 {
+                line.random -= 1;
+                let chosen = after[below(&mut line.chance, after.len())];
+                line.positions.clear();
+                line.go(chosen, plan.plies);
+            } else if let Some(won) = after.iter().find(|p| game.is_terminal(&p.state)) {
+                line.go(*won, plan.plies);
+            } else {
+                features::append(game, &after, &mut rows);
+                asked.push((at, after));
+            }
+        }
+        found.resize(rows.len() / FEATURES, 0.0);
+        values.values(&rows, &mut found);
+        let mut from = 0;
+        for (at, after) in asked {
+            let of_game = &found[from..from + after.len()];
+            from += after.len();
+            lines[at].go(after[smallest(of_game)], plan.plies);
+        }
+    }
+    summed(game, values, plan, &lines)
+}
+
+/// The place of the smallest number, the first of equals.
+fn smallest(numbers: &[f32]) -> usize {
+    let mut best = 0;
+    for (at, number) in numbers.iter().enumerate() {
+        if *number < numbers[best] {
+            best = at;
+        }
+    }
+    best
+}
+
+/// What has come of games that have ended.
+fn summed(game: &Minishogi, values: &dyn Values, plan: &SelfPlay, lines: &[Line]) -> Played {
+    let mut played = Played::default();
+    let (mut rows, mut own) = (Vec::new(), Vec::new());
+    for line in lines {
+        let mover = line.last().side;
+        rows.clear();
+        features::append(game, &line.positions, &mut rows);
+        own.clear();
+        own.resize(line.positions.len(), 0.0);
+        values.values(&rows, &mut own);
+        let result = match line.ending {
+            Some(Ending::NoMove) if mover == Side::First => {
+                played.second_wins += 1;
+                Some(0.0)
+            }
+            Some(Ending::NoMove) => {
+                played.first_wins += 1;
+                Some(0.0)
+            }
+            Some(Ending::Repeated) => {
+                played.repeated += 1;
+                Some(if mover == Side::First { 0.0 } else { 1.0 })
+            }
+            _ => {
+                played.broken_off += 1;
+                None
+            }
+        };
+        let targets = targets(&own, result, plan.alpha, plan.gamma);
+        let examples = line.positions.iter().zip(targets);
+        let examples = examples.map(|(&position, target)| Example { position, target });
+        played.examples.extend(examples);
+    }
+    played
+}
+
+/// The targets of a game's positions, whose values are `own`, each its mover's; `result` is that of
+/// the last position's mover, `None` if there is none.
+pub fn targets(own: &[f32], result: Option<f32>, alpha: f32, gamma: f32) -> Vec<f32> {
+    let mut targets = own.to_vec();
+    let mut next: Option<(f32, f32)> = None;
+    for (target, &value) in targets.iter_mut().zip(own).rev() {
+        let back = match next {
+            None => result.unwrap_or(value),
+            Some((value, back)) => 1.0 - ((1.0 - gamma) * value + gamma * back),
+        };
+        *target = (1.0 - alpha) * value + alpha * back;
+        next = Some((value, back));
+    }
+    targets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rules;
+    use super::super::sample::Bumpy;
+    use super::*;
+    use crate::progress::Silent;
+
+    fn small() -> SelfPlay {
+        SelfPlay { games: 150, seed: 5, ..SelfPlay::default() }
+    }
+
+    #[test]
+    fn targets_are_those_worked_out_by_hand() {
+        // The mover of the third has lost: R is 0, then 1 - 0.2 * 0.3 = 0.94, then
+        // 1 - (0.2 * 0.5 + 0.8 * 0.94) = 0.148.
+        let found = targets(&[0.6, 0.5, 0.3], Some(0.0), 0.2, 0.8);
+        let wanted = [0.8 * 0.6 + 0.2 * 0.148, 0.8 * 0.5 + 0.2 * 0.94, 0.8 * 0.3];
+        assert!(
+            found.iter().zip(wanted).all(|(a, b): (&f32, f32)| (a - b).abs() < 1e-6),
+            "{found:?}"
+        );
+        // Without a result the last value stands for itself.
+        assert_eq!(targets(&[0.25], None, 0.5, 0.8), [0.25]);
+        assert!(targets(&[], None, 0.2, 0.8).is_empty());
+    }
+
+    #[test]
+    fn games_are_played_by_the_rules_and_by_the_values() {
+        let game = rules();
+        let plan = SelfPlay { random_plies: 0, games: 1, ..small() };
+        let played = play(&game, &Bumpy, &plan, &Silent);
+        let positions: Vec<_> = played.examples.iter().map(|e| e.position).collect();
+        assert_eq!(positions[0], game.start());
+        let value = |position: &Position<Board>| {
+            let (mut row, mut out) = (Vec::new(), [0.0]);
+            features::append(&game, [position], &mut row);
+            Bumpy.values(&row, &mut out);
+            if game.is_terminal(&position.state) { -1.0 } else { out[0] }
+        };
+        for pair in positions.windows(2) {
+            let after = game.actions(&pair[0].state);
+            let after: Vec<_> = after.iter().map(|&a| game.advance(&pair[0], a)).collect();
+            assert!(after.contains(&pair[1]));
+            assert!(after.iter().all(|other| value(other) >= value(&pair[1])));
+        }
+    }
+
+    #[test]
+    fn every_game_ends_in_one_way() {
+        let game = rules();
+        let played = play(&game, &Bumpy, &small(), &Silent);
+        let Played { first_wins, second_wins, repeated, broken_off, .. } = played;
+        assert_eq!(first_wins + second_wins + repeated + broken_off, 150);
+        assert!(
+            first_wins > 0 && second_wins > 0 && repeated > 0,
+            "{first_wins} {second_wins} {repeated}"
+        );
+        let ended = played.examples.iter().filter(|e| game.is_terminal(&e.position.state)).count();
+        assert_eq!(ended as u64, first_wins + second_wins);
+        assert!(played.examples.iter().all(|e| (0.0..=1.0).contains(&e.target)));
+        let short = play(&game, &Bumpy, &SelfPlay { plies: 5, ..small() }, &Silent);
+        assert_eq!(short.broken_off + short.first_wins + short.second_wins, 150);
+        assert!(short.broken_off > 100);
+    }
+
+    #[test]
+    fn threads_change_nothing_and_numbers_do() {
+        let game = rules();
+        let on = |threads, plan: SelfPlay| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| play(&game, &Bumpy, &plan, &Silent))
+        };
+        let one = on(1, small());
+        assert_eq!(one, on(3, small()));
+        let other = on(1, SelfPlay { first: 150, ..small() });
+        assert_ne!(one.examples, other.examples);
+    }
+}

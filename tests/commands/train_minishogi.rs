@@ -1,0 +1,92 @@
+//! `solver train minishogi-value`, and its network measured on a table.
+
+use std::fs;
+
+use crate::common::tables::Tables;
+use serde_json::Value;
+
+/// A position whose mover mates in 3 plies by either of two drops.
+const MATE_IN_3: &str = "2k1S/4p/1gS2/4b/1KR2 b RGPb 1";
+
+const SMALL: [&str; 14] = [
+    "train",
+    "minishogi-value",
+    "--hidden",
+    "24",
+    "--mates",
+    "4000",
+    "--held-out",
+    "1000",
+    "--mate-rounds",
+    "2",
+    "--rounds",
+    "1",
+    "--games",
+    "20",
+];
+
+#[test]
+fn a_network_is_trained_and_measured() {
+    let tables = Tables::new();
+    let card = tables.json(&SMALL);
+    let right = &card["results"]["held out: right"];
+    assert!(right.as_f64().unwrap() > 0.75, "{right}");
+    assert_eq!(card["results"]["held out: positions"], 1000.0);
+    assert_eq!(card["history"].as_array().unwrap().len(), 3);
+    let made =
+        tables.json(&["enumerate", "--game", "minishogi", "--root", MATE_IN_3, "--max-depth", "3"]);
+    tables.ok(&["value-iterate"]);
+    let table = made["table"].as_str().unwrap();
+    let kept = |policy: &str| {
+        let report = tables.json(&["report", "--table", table, "--policy", policy]);
+        let policies = report["policies"].as_array().unwrap();
+        assert_eq!(policies.len(), 1);
+        assert_eq!(policies[0]["policy"], policy);
+        policies[0].clone()
+    };
+    let one = kept("learned:value-minishogi");
+    let deep = kept("learned:value-minishogi?plies=3,width=3,mate=3000");
+    // Every proven win of the table is one that the search for forced wins proves too.
+    let figure = |policy: &Value| {
+        policy["total"]["decisive_outcome"]["optimal_by_outcome"].as_f64().unwrap()
+    };
+    assert!(figure(&deep) > 0.99, "{}", figure(&deep));
+    assert!(figure(&one) < figure(&deep));
+}
+
+#[test]
+fn the_same_course_gives_the_same_files_with_any_number_of_threads() {
+    let tables = Tables::new();
+    let mut written = Vec::new();
+    for threads in ["1", "3"] {
+        let place = tables.place(&format!("threads-{threads}"));
+        let out = place.to_str().unwrap();
+        tables.ok(&[&SMALL[..], &["--threads", threads, "--out", out]].concat());
+        let read = |ending: &str| fs::read(place.with_extension(ending)).unwrap();
+        written.push(["json", "safetensors", "onnx"].map(read));
+    }
+    assert!(written[0] == written[1]);
+}
+
+#[test]
+fn what_makes_no_sense_is_told_in_a_line() {
+    let tables = Tables::new();
+    tables.ok(&[&SMALL[..], &["--mate-rounds", "0", "--rounds", "0"]].concat());
+    let animals = ["report", "--game", "animal-shogi-3x3", "--policy", "learned:value-minishogi"];
+    let symmetric = "learned:value-minishogi?symmetric=yes";
+    tables.ok(&["enumerate", "--game", "minishogi", "--root", MATE_IN_3, "--max-depth", "1"]);
+    tables.ok(&["value-iterate"]);
+    for (args, what) in [
+        (&SMALL[..], "is there already; add --force"),
+        (&["train", "minishogi-value", "--hidden", "0", "--force"], "has no units"),
+        (&["train", "minishogi-value", "--alpha", "2", "--force"], "from 0 to 1"),
+        (&animals, "is for minishogi, not for animal-shogi-3x3"),
+        (&["report", "--policy", symmetric], "symmetric=yes is for Othello"),
+    ] {
+        let ran = tables.run(args);
+        assert_eq!(ran.code, 2, "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(what), "{}", ran.stderr);
+        let lines = ran.stderr.lines().filter(|line| line.starts_with("solver:")).count();
+        assert_eq!(lines, 1, "{}", ran.stderr);
+    }
+}
