@@ -142,7 +142,9 @@ mod tests {
         assert_eq!((exam.won.len(), exam.at_risk.len()), (40, 40));
         let search = Search { beam: Beam { width: 2, plies: 1 }, mate: NODES };
         let sure = Player::new("sure".to_string(), Bumpy, search).unwrap();
-        assert_eq!(exam.mark(&sure).unwrap(), Some(Marks { kept: 1.0, lost: 0.0 }));
+        let marks = exam.mark(&sure).unwrap().unwrap();
+        // Thirds do not sum to 1 exactly.
+        assert!((marks.kept - 1.0).abs() < 1e-9 && marks.lost == 0.0, "{marks:?}");
         // By hand from the fates: chance takes every move equally often.
         let of = |list: &[(_, Verdict)], wins: bool| {
             let share = |(_, verdict): &(_, Verdict)| {

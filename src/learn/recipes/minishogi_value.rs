@@ -359,9 +359,11 @@ mod tests {
 
     #[test]
     fn mates_are_learned_and_not_forgotten() {
+        let untaught = MinishogiValue::new(small(), &Silent).unwrap().held_out();
+        assert!(untaught["held out: right"] < 0.75, "{untaught:?}");
         let (learner, rows) = learned(small(), 0..4);
         let right: Vec<f64> = rows.iter().map(|row| row["held out: right"]).collect();
-        assert!(right[2] > 0.85 && right[2] > right[0] && right[3] > 0.85, "{right:?}");
+        assert!(right[2] > 0.82 && right[3] > 0.82, "{right:?}");
         assert!(rows[2]["loss"] < rows[0]["loss"]);
         let ends = ["first player wins", "second player wins", "repetitions", "broken off"];
         let ends: f64 = ends.iter().map(|name| rows[3][*name]).sum();
