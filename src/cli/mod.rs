@@ -25,6 +25,8 @@ mod sampled;
 mod shell;
 mod solve_table;
 #[cfg(feature = "learn")]
+mod threads;
+#[cfg(feature = "learn")]
 mod train;
 mod value_iterate;
 mod verdict;
@@ -106,11 +108,16 @@ pub fn run() -> ExitCode {
 
 fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     let Global { tables, threads, json, quiet, verbose } = cli.global;
-    if let Some(threads) = threads {
-        if threads == 0 {
-            return Err(UserError::new("--threads 0: give at least 1").into());
+    if threads == Some(0) {
+        return Err(UserError::new("--threads 0: give at least 1").into());
+    }
+    match (&cli.command, threads) {
+        #[cfg(feature = "learn")]
+        (Command::Train(_), _) => threads::for_learning(threads)?,
+        (_, Some(threads)) => {
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
         }
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+        _ => {}
     }
     log_to_stderr(verbose);
     let mut context = Context::new(tables, json, quiet);

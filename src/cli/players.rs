@@ -1,5 +1,6 @@
 //! Who is measured: what a person wrote, and the networks that were trained here.
 
+#[cfg(feature = "learn")]
 use std::path::{Path, PathBuf};
 
 use super::error::UserError;
@@ -9,6 +10,7 @@ use crate::policy::PolicySpec;
 use crate::table::Store;
 
 /// Where networks lie that were trained here.
+#[cfg(feature = "learn")]
 pub(super) fn policies_dir(store: &Store) -> PathBuf {
     store.root().join("policies")
 }
@@ -27,7 +29,10 @@ pub(super) fn player<G: Layered>(
             let policy = policy.map_err(UserError::from_error)?.symmetric(learned.symmetric);
             Ok(Player::Policy(Box::new(policy)))
         }
-        _ => build(spec, game).map_err(UserError::from_error),
+        _ => {
+            let _ = store;
+            build(spec, game).map_err(UserError::from_error)
+        }
     }
 }
 
@@ -50,6 +55,24 @@ pub(super) fn cyclic_player<G: Cyclic>(
             build_cyclic(spec, game).map_err(UserError::from_error)
         }
     }
+}
+
+/// That a network that is named is there and for the game, without reading its weights.
+pub(super) fn check(spec: &PolicySpec, game: GameSpec, store: &Store) -> Result<(), UserError> {
+    spec.check(game).map_err(UserError::from_error)?;
+    #[cfg(feature = "learn")]
+    if let PolicySpec::Learned(learned) = spec {
+        use crate::learn::{LearnError, card};
+        let path = place_of(&learned.name, store);
+        let found = card::read_card(&path).map_err(UserError::from_error)?.game;
+        if found != game.to_string() {
+            let path = card::file(&path, "json");
+            let what = format!("is for {found}, not for {game}");
+            return Err(UserError::from_error(LearnError::Unfit { path, what }));
+        }
+    }
+    let _ = store;
+    Ok(())
 }
 
 /// The files of a network: those that a path leads to, or those of a name among the trained ones.

@@ -9,7 +9,7 @@ use super::enumerate::{make, make_cyclic, spec};
 use super::error::UserError;
 use super::guard;
 use super::played::{unfold, unfolded_bytes};
-use super::players::{cyclic_player, learned_for, player};
+use super::players::{check as check_player, cyclic_player, learned_for, player};
 use super::position::{is_folded, spec_of};
 use super::solve_table::{Wish, solve};
 use crate::evaluate::{
@@ -192,7 +192,7 @@ fn opened_for(
     };
     // What the game does not have is told before its table is made.
     let policies = if named.is_empty() { defaults(spec, context) } else { named };
-    policies.iter().try_for_each(|policy| policy.check(spec)).map_err(UserError::from_error)?;
+    policies.iter().try_for_each(|policy| check_player(policy, spec, &context.store))?;
     check(spec)?;
     let mut table = match opened {
         Some(table) => table,

@@ -63,12 +63,21 @@ struct Checkpoint {
     crc32: String,
 }
 
-/// Runs a course to its end, or goes on with one that was cut off; writes the network to `name` with
+/// Where a course writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// Of its files, with or without an ending.
+    pub name: &'a Path,
+    /// How long it goes on at least before its checkpoint is written anew.
+    pub between: Duration,
+}
+
+/// Runs a course to its end, or goes on with one that was cut off; writes the network with
 /// the card, whose history it fills in. `finish` measures what is to stand under results.
 pub fn run<L: Learner>(
     learner: &mut L,
     method: Method,
-    name: &Path,
+    Place { name, between }: Place<'_>,
     card: &mut Card,
     progress: &dyn Progress,
     finish: impl FnOnce(&mut L) -> Result<Row, LearnError>,
@@ -88,7 +97,7 @@ pub fn run<L: Learner>(
         tracing::debug!(round, row = said(&row), "learned");
         card.history.push(row);
         // What is written changes nothing of what is learned, so that the clock may decide.
-        if saved.elapsed() >= BETWEEN {
+        if saved.elapsed() >= between {
             save(learner, method, &place, card, round + 1)?;
             saved = Instant::now();
         }
@@ -105,9 +114,6 @@ pub fn run<L: Learner>(
     progress.finish("trained");
     Ok(())
 }
-
-/// How long a course goes on at least before its checkpoint is written anew.
-const BETWEEN: Duration = Duration::from_secs(5);
 
 /// What was measured, for people.
 fn said(row: &Row) -> String {

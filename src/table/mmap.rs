@@ -1,4 +1,4 @@
-//! The only `unsafe` of the crate: mapping a file into memory.
+//! Mapping a file into memory; one of the two places of the crate with `unsafe`.
 #![allow(unsafe_code)]
 
 use std::fs::File;

@@ -8,4 +8,6 @@ mod perft_command;
 mod query_cyclic;
 mod readme;
 #[cfg(feature = "learn")]
+mod train;
+#[cfg(feature = "learn")]
 mod train_minishogi;

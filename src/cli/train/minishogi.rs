@@ -95,7 +95,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     let of = ("minishogi-value", game, inputs, Reading::Win);
     let mut card = blank(of, &learner, serde_json::to_value(&settings)?);
     let method = settings.method();
-    course::run(&mut learner, method, &place, &mut card, &context.bars, |learner| {
+    let at = args.common.at(&place);
+    course::run(&mut learner, method, at, &mut card, &context.bars, |learner| {
         let mut row = learner.held_out();
         row.extend(learner.tactics(args.exam)?);
         Ok(row)

@@ -6,6 +6,7 @@ mod supervised;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Subcommand;
 
@@ -16,7 +17,7 @@ use crate::evaluate::PolicyAccuracy;
 use crate::game::GameSpec;
 use crate::learn::LearnError;
 use crate::learn::card::{Card, Inputs, Reading, SCHEMA, SCHEMA_VERSION, file};
-use crate::learn::course::{self, Learner, Row};
+use crate::learn::course::{self, Learner, Place, Row};
 use crate::learn::features::Features;
 use crate::learn::network::Network;
 use crate::learn::optimiser::Method;
@@ -56,9 +57,19 @@ struct Common {
     /// Measure each time so many rounds are over
     #[arg(long, value_name = "N", default_value_t = 10)]
     every: u64,
+    /// How many seconds pass at least before the checkpoint is written anew
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    checkpoint: u64,
     /// Train anew even if the network is there
     #[arg(long)]
     force: bool,
+}
+
+impl Common {
+    /// Where a course writes.
+    fn at<'a>(&self, name: &'a Path) -> Place<'a> {
+        Place { name, between: Duration::from_secs(self.checkpoint) }
+    }
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
@@ -140,7 +151,7 @@ struct Course<'a> {
     reading: Reading,
     method: Method,
     settings: serde_json::Value,
-    place: &'a Path,
+    place: Place<'a>,
     every: u64,
 }
 

@@ -320,7 +320,7 @@ impl GameVisitor for Learn<'_> {
             Recipe::Discs(settings) => (settings.method(), serde_json::to_value(settings)?),
             Recipe::Q(settings) => (settings.method(), serde_json::to_value(settings)?),
         };
-        let every = board.common.every.max(1);
+        let (place, every) = (board.common.at(place), board.common.every.max(1));
         let spec = game.spec();
         let course =
             Course { recipe: name, game: spec, features, reading, method, settings, place, every };

@@ -1,6 +1,6 @@
 //! `solver train supervised`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::super::context::Context;
 use super::super::error::UserError;
@@ -13,7 +13,7 @@ use crate::game::{Cyclic, GameVisitor, Layered};
 use crate::graph::Graph;
 use crate::learn::LearnError;
 use crate::learn::card::{Card, Reading};
-use crate::learn::course::Row;
+use crate::learn::course::{Place, Row};
 use crate::learn::features::Features;
 use crate::learn::network::Network;
 use crate::learn::player::Learned;
@@ -106,8 +106,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     settings.check().map_err(learn_error)?;
     let (table, spec, _) = opened(&asked, context)?;
     let place = place(&args.common, "supervised", spec, context)?;
-    let every = args.common.every;
-    let visitor = Learn { table: &table, settings, place: &place, every, context };
+    let every = args.common.every.max(1);
+    let at = args.common.at(&place);
+    let visitor = Learn { table: &table, settings, place: at, every, context };
     let card = spec.with_rules(is_folded(&table), visitor)?;
     Ok((card, place))
 }
@@ -115,7 +116,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
 struct Learn<'a> {
     table: &'a Table,
     settings: Settings,
-    place: &'a Path,
+    place: Place<'a>,
     every: u64,
     context: &'a Context,
 }

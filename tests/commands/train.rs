@@ -1,0 +1,172 @@
+//! `solver train`: courses that are repeated, cut off and taken up again, and their networks as
+//! policies here, in ONNX and in NumPy.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::common::tables::{Tables, files};
+use serde_json::Value;
+
+/// A course of each recipe that takes a moment.
+const SMALL: [&[&str]; 5] = [
+    &["supervised", "--rounds", "3", "--hidden", "24", "--every", "2", "--scores", "0.5"],
+    &["td", "--games", "300", "--round", "100", "--lanes", "16"],
+    &["disc-regression", "--games", "10", "--rounds", "2", "--hidden", "12"],
+    &["dqn", "--rounds", "6", "--every", "3", "--replay", "500"],
+    &["q-mlp", "--rounds", "4", "--games", "20", "--replay", "400"],
+];
+
+/// What every course is told besides.
+const ALSO: [&str; 3] = ["-q", "--seed", "3"];
+
+fn course<'a>(recipe: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    let rivals: &[&str] = if recipe[0] == "supervised" { &[] } else { &["--rival-games", "20"] };
+    [&["train"], recipe, rivals, &ALSO, more].concat()
+}
+
+/// Rounds of a course that is taken up again are those of one that was never cut off.
+#[test]
+fn a_course_ends_the_same_with_any_threads_and_after_being_cut_off() {
+    let tables = Tables::new();
+    for recipe in SMALL {
+        let whole = tables.place("whole/net");
+        let cut = tables.place("cut/net");
+        let [whole, cut] = [&whole, &cut].map(|path| path.to_str().unwrap());
+        tables.ok(&course(recipe, &["--out", whole, "--threads", "1"]));
+        let words = course(recipe, &["--out", cut, "--threads", "2", "--checkpoint", "0"]);
+        // It is killed as soon as there is a checkpoint, if it is not quicker.
+        let mut process = tables.solver(&words).spawn().unwrap();
+        let checkpoint = tables.place("cut/net.checkpoint");
+        let begin = Instant::now();
+        while !checkpoint.exists() && process.try_wait().unwrap().is_none() {
+            assert!(begin.elapsed() < Duration::from_secs(120), "{recipe:?} does not begin");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let _ = process.kill();
+        process.wait().unwrap();
+        if !tables.place("cut/net.json").exists() {
+            tables.ok(&words);
+        }
+        assert!(!checkpoint.exists(), "{recipe:?}");
+        let [whole, cut] = ["whole", "cut"].map(|dir| files(&tables.place(dir)));
+        assert_eq!(whole.len(), 3, "{recipe:?}");
+        assert!(whole == cut, "{recipe:?}: the files differ");
+        for dir in ["whole", "cut"] {
+            fs::remove_dir_all(tables.place(dir)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_is_there_is_not_trained_over_and_other_settings_are_not_taken_up() {
+    let tables = Tables::new();
+    let recipe = SMALL[1];
+    tables.ok(&course(recipe, &[]));
+    let card = tables.place("policies/td-othello-4x4.json");
+    let before = fs::read(&card).unwrap();
+    let line = tables.run(&course(recipe, &[])).refused("there").to_string();
+    assert!(line.contains("td-othello-4x4.json is there already; add --force"), "{line}");
+    assert_eq!(fs::read(&card).unwrap(), before);
+    // A checkpoint of another course stands in the way.
+    fs::remove_file(&card).unwrap();
+    let mut process = tables
+        .solver(&course(&["td", "--games", "100000"], &["--round", "50", "--checkpoint", "0"]));
+    let mut process = process.spawn().unwrap();
+    let checkpoint = tables.place("policies/td-othello-4x4.checkpoint");
+    let begin = Instant::now();
+    while !checkpoint.exists() {
+        assert!(begin.elapsed() < Duration::from_secs(120));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let line = tables.run(&course(recipe, &[])).refused("another course").to_string();
+    assert!(line.contains("is of a course with other settings; remove it"), "{line}");
+    let bytes = fs::read(&checkpoint).unwrap();
+    fs::write(&checkpoint, &bytes[..bytes.len() - 1]).unwrap();
+    let line = tables.run(&course(recipe, &[])).refused("damaged").to_string();
+    assert!(line.contains("is damaged; remove it to begin again"), "{line}");
+}
+
+#[test]
+fn wrong_settings_and_wrong_networks_get_one_line() {
+    let tables = Tables::new();
+    let wrong: [(&[&str], &str); 5] = [
+        (&["supervised", "--share", "0"], "--share 0"),
+        (&["supervised", "--train", "0.9", "--validation", "0.2"], "share"),
+        (&["td", "--size", "3"], "3"),
+        (&["dqn", "--opponents", "nobody"], "policy 'nobody' is not known"),
+        (&["disc-regression", "--games", "2"], "at least 10 games"),
+    ];
+    for (recipe, what) in wrong {
+        let line = tables.run(&course(recipe, &[])).refused(what).to_string();
+        assert!(line.contains(what), "{line} for {what}");
+    }
+    tables.ok(&course(SMALL[1], &[]));
+    let of = |policy: &str, size: &str| {
+        tables.run(&["report", "--policy", policy, "--size", size]).refused(policy).to_string()
+    };
+    assert!(of("learned:nothing", "4").contains("cannot read"), "{}", of("learned:nothing", "4"));
+    let line = of("learned:td-othello-4x4", "4x5");
+    assert!(line.contains("is for othello-4x4, not for othello-4x5"), "{line}");
+    let weights = tables.place("policies/td-othello-4x4.safetensors");
+    let mut bytes = fs::read(&weights).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&weights, bytes).unwrap();
+    let line = of("learned:td-othello-4x4", "4");
+    assert!(line.contains("is not the file that"), "{line}");
+}
+
+/// Two inference engines and ours say the same of the same network.
+#[test]
+#[cfg(feature = "onnx")]
+fn a_network_is_the_same_policy_in_onnx_and_in_python() {
+    let tables = Tables::new();
+    tables.ok(&course(SMALL[0], &[]));
+    let residual: &[&str] =
+        &["supervised", "--net", "residual", "--channels", "6", "--blocks", "1", "--rounds", "2"];
+    let place = tables.place("policies/residual");
+    tables.ok(&course(residual, &["--out", place.to_str().unwrap()]));
+    let numpy = std::env::var("YOMIKIRI_REQUIRE_NUMPY").is_ok();
+    for name in ["supervised-othello-4x4", "residual"] {
+        let model = tables.place(&format!("policies/{name}.onnx"));
+        let model = model.to_str().unwrap();
+        let (learned, onnx) = (
+            format!("learned:{name}"),
+            format!("onnx:{model}?policy=policy,value=value,move=best"),
+        );
+        let mut policies = vec![learned, onnx];
+        let states = tables.place("states");
+        if numpy {
+            tables.ok(&["export", "-q", "--states", "--out", states.to_str().unwrap()]);
+            let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/learn/answer.py");
+            let run = Command::new("python3").arg(script).arg(model).arg(&states).output().unwrap();
+            assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+            policies.push(format!("predictions:{}", states.display()));
+        }
+        let words = policies.iter().flat_map(|policy| ["--policy", policy]);
+        let words: Vec<&str> = ["report", "-q", "--no-games"].into_iter().chain(words).collect();
+        let report = tables.json(&words);
+        let found = report["policies"].as_array().unwrap();
+        let figures = |policy: &Value| {
+            ["all", "decisive_outcome", "decisive_score"].map(|set| {
+                let figures = &policy["total"][set];
+                ["optimal_by_outcome", "optimal_by_score"]
+                    .map(|name| figures[name].as_f64().unwrap())
+            })
+        };
+        let ours = figures(&found[0]);
+        for other in &found[1..] {
+            let theirs = figures(other);
+            for (ours, theirs) in ours.iter().flatten().zip(theirs.iter().flatten()) {
+                // A network that finds two moves equal to the last bits may choose either.
+                assert!((ours - theirs).abs() < 1e-3, "{name}: {ours} is not {theirs}");
+            }
+        }
+        let error = |policy: &Value| policy["values"]["mean_absolute_error"].as_f64();
+        assert_eq!(error(&found[0]).is_some(), error(&found[1]).is_some());
+        fs::remove_dir_all(states).ok();
+    }
+}
