@@ -10,6 +10,7 @@ mod counts;
 mod enumerate;
 mod error;
 mod export;
+mod export_targets;
 mod guard;
 mod info;
 mod matches;
@@ -18,6 +19,7 @@ mod played;
 mod position;
 mod query;
 mod query_cyclic;
+mod relabel;
 mod report;
 mod shell;
 mod solve_table;
@@ -79,6 +81,7 @@ enum Command {
     Query(query::Args),
     Report(report::Args),
     Export(export::Args),
+    Relabel(relabel::Args),
     Match(matches::Args),
     Verify(verify::Args),
     Info(info::Args),
@@ -112,6 +115,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Query(args) => query::run(args, &mut context),
         Command::Report(args) => report::run(args, &mut context),
         Command::Export(args) => export::run(args, &mut context),
+        Command::Relabel(args) => relabel::run(args, &mut context),
         Command::Match(args) => matches::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),
         Command::Info(args) => info::run(args, &mut context),
