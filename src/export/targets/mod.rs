@@ -141,10 +141,7 @@ impl Targets {
             ("layout", json!(self.layout.name())),
             ("states_of", json!(self.images.name())),
             ("split", json!(split.map_or("all", Split::name))),
-            (
-                "split_fractions",
-                json!([splits.train, splits.validation, 1.0 - splits.train - splits.validation]),
-            ),
+            ("split_fractions", json!([splits.train, splits.validation, splits.test()])),
             ("split_seed", json!(splits.seed)),
             ("terminals", json!(terminals)),
             ("unproven", json!(unproven)),
