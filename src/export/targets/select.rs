@@ -39,8 +39,9 @@ pub struct Selector<'a, G: Game> {
     /// The rules with states folded.
     folded: &'a G,
     name: u64,
-    /// The last place of each layer that is in the sample.
-    by_layer: BTreeMap<u32, Place>,
+    /// The last place of each layer that is in the sample of layers, once that is known.
+    by_layer: Option<BTreeMap<u32, Place>>,
+    /// The last place that is in the sample, once that is known.
     last: Option<Place>,
 }
 
@@ -53,11 +54,10 @@ impl<'a, G: Game> Selector<'a, G> {
         advance: &(dyn Fn(u64) + Sync),
     ) -> Result<Selector<'a, G>, String> {
         let name = name_word(&folded.spec().to_string());
-        let mut selector =
-            Selector { selection, folded, name, by_layer: BTreeMap::new(), last: None };
+        let mut selector = Selector { selection, folded, name, by_layer: None, last: None };
         if let Some(most) = selection.per_layer {
             let layers = selector.smallest(rows, most, &|row| row.layer.unwrap_or(0), advance)?;
-            selector.by_layer = layers;
+            selector.by_layer = Some(layers);
         }
         if let Some(most) = selection.sample {
             let one = selector.smallest(rows, most, &|_| 0, advance)?;
@@ -91,7 +91,7 @@ impl<'a, G: Game> Selector<'a, G> {
 
     fn sampled(&self, row: &Example<G::State>, place: Place) -> bool {
         let layer = row.layer.unwrap_or(0);
-        self.selection.per_layer.is_none_or(|_| self.by_layer.get(&layer) >= Some(&place))
+        self.by_layer.as_ref().is_none_or(|layers| layers.get(&layer) >= Some(&place))
             && self.last.is_none_or(|last| place <= last)
     }
 
