@@ -1,10 +1,8 @@
-//! The columns of an export: their names, types and meaning, and an example written into them.
+//! The columns of an export: their names, types and meaning.
 
 use serde::{Deserialize, Serialize};
 
-use super::example::{Example, Known};
-use crate::export::Split;
-use crate::game::{Game, Score};
+use crate::game::{Game, Side, StateKey};
 
 /// What `i8` columns hold where there is no such move, or no proven value.
 pub const MISSING: i8 = i8::MIN;
@@ -248,401 +246,178 @@ pub struct Shape {
     pub temperature: Option<f64>,
 }
 
-/// Every column that an export of this shape can have.
-pub fn all_columns<G: Game>(game: &G, shape: &Shape) -> Vec<Column> {
+/// The list of an export's columns while it is made.
+struct List<'a> {
+    columns: Vec<Column>,
+    shape: &'a Shape,
+    actions: Vec<u64>,
+}
+
+impl List<'_> {
+    fn add(
+        &mut self,
+        field: Field,
+        name: &'static str,
+        scalar: Scalar,
+        shape: &[u64],
+        about: &str,
+    ) {
+        let (shape, about) = (shape.to_vec(), about.to_string());
+        self.columns.push(Column { field, name, scalar, shape, about, has_missing: false });
+    }
+
+    /// A column in which numbers may be missing.
+    fn value(&mut self, field: Field, name: &'static str, per_action: bool, about: &str) {
+        let shape = if per_action { self.actions.clone() } else { Vec::new() };
+        let (scalar, missing) = match field {
+            Field::Distance => (Scalar::U16, i64::from(NO_DISTANCE)),
+            _ => (Scalar::I8, i64::from(MISSING)),
+        };
+        let about = format!("{about}; {missing} if there is none or it is not proven");
+        self.columns.push(Column { field, name, scalar, shape, about, has_missing: true });
+    }
+
+    /// What the position is.
+    fn position<G: Game>(&mut self, game: &G) {
+        use Scalar::{I8, Text, U16, U32, U64};
+        let (rows, columns) = game.spec().shape();
+        let words: &[u64] = if G::Key::WORDS == 1 { &[] } else { &[2] };
+        self.add(Field::Row, "row", U32, &[], "the row of the table");
+        let about = "the canonical key under all symmetries of the board, which decides the split";
+        self.add(Field::Key, "key", U64, words, about);
+        let bitboards = has_bitboards(game);
+        if bitboards {
+            let about = format!(
+                "the mover's discs: bit row * {columns} + column, a1 at the top left being bit 0"
+            );
+            self.add(Field::Mover, "mover", U64, &[], &about);
+            let about = "the opponent's discs, in the same order";
+            self.add(Field::Opponent, "opponent", U64, &[], about);
+        }
+        let (scalar, shape, about) = planes_of(game, self.shape.layout);
+        self.add(Field::Planes, "planes", scalar, &shape, &about);
+        // An OBF line has the squares, a space, the side and a semicolon; SFEN is longer.
+        let line = if bitboards { rows * columns + 3 } else { 3 * rows * columns + 24 };
+        let about = "the position as 'solver query' reads it";
+        self.add(Field::Board, "board", Text(line), &[], about);
+        let [first, second] = Side::ALL.map(|side| game.side_name(side));
+        let about = format!("who is to move: 0 {first}, 1 {second}");
+        self.add(Field::Side, "side", I8, &[], &about);
+        if self.shape.layers {
+            let about = match self.shape.scores {
+                true => "the number of discs",
+                false => "plies from the nearest root",
+            };
+            self.add(Field::Layer, "layer", U16, &[], about);
+        }
+    }
+
+    /// What is known of it.
+    fn values(&mut self) {
+        use Scalar::{F32, U8};
+        let actions = self.actions.clone();
+        let Shape { scores, temperature, splits, .. } = *self.shape;
+        self.add(Field::Legal, "legal", U8, &actions, "1 where the action is legal");
+        let about = "the mover's exact outcome: 1 win, 0 draw, -1 loss";
+        self.value(Field::Outcome, "outcome", false, about);
+        if scores {
+            self.value(Field::Score, "score", false, "the mover's exact final score");
+        }
+        self.value(Field::Distance, "distance", false, "plies to the end under best play");
+        self.value(Field::QOutcome, "q_outcome", true, "each action's outcome for the mover");
+        if scores {
+            self.value(Field::QScore, "q_score", true, "each action's score for the mover");
+        }
+        let about = match scores {
+            true => "1 for every move with the best score",
+            false => {
+                "1 for every move as good as any: the best outcome, won soonest or lost latest as far as that is known"
+            }
+        };
+        self.add(Field::Optimal, "optimal", U8, &actions, about);
+        let about = "1 for every move that keeps the outcome";
+        self.add(Field::OptimalOutcome, "optimal_outcome", U8, &actions, about);
+        let of = if scores { "scores" } else { "outcomes" };
+        let about = match temperature {
+            None => "the same probability for every move of `optimal`".to_string(),
+            Some(t) => format!("softmax of the moves' exact {of} / {t} over the legal moves"),
+        };
+        let about = about + ", 0 elsewhere; all 0 where there is no move or not all is proven";
+        self.add(Field::Policy, "policy", F32, &actions, &about);
+        let about = "1 if the value and those of all moves are proven";
+        self.add(Field::Proven, "proven", U8, &[], about);
+        let about = "how many actual positions the example stands for";
+        self.add(Field::Weight, "weight", F32, &[], about);
+        if splits {
+            self.add(Field::Split, "split", U8, &[], "0 train, 1 validation, 2 test");
+        }
+    }
+
+    /// What is known where it is not proven.
+    fn bounds(&mut self) {
+        let scores = self.shape.scores;
+        let mut both = |[lower, upper]: [Field; 2], names: [&'static str; 2], per_action, of| {
+            self.value(lower, names[0], per_action, &format!("the least that {of} can be"));
+            self.value(upper, names[1], per_action, &format!("the most that {of} can be"));
+        };
+        both([Field::Lower, Field::Upper], ["lower", "upper"], false, "the outcome");
+        if scores {
+            let names = ["score_lower", "score_upper"];
+            both([Field::ScoreLower, Field::ScoreUpper], names, false, "the score");
+        }
+        both([Field::QLower, Field::QUpper], ["q_lower", "q_upper"], true, "each action's outcome");
+        if scores {
+            let names = ["q_score_lower", "q_score_upper"];
+            both([Field::QScoreLower, Field::QScoreUpper], names, true, "each action's score");
+        }
+    }
+}
+
+/// Whether a position is two sets of squares.
+fn has_bitboards<G: Game>(game: &G) -> bool {
+    let (planes, (rows, columns)) = (game.planes(), game.spec().shape());
+    planes.pieces.len() == 1 && planes.held.is_empty() && rows * columns <= 64
+}
+
+/// Type, shape and meaning of the planes of a layout.
+fn planes_of<G: Game>(game: &G, layout: Layout) -> (Scalar, Vec<u64>, String) {
     let (rows, columns) = game.spec().shape();
     let [r, c] = [rows as u64, columns as u64];
     let planes = game.planes();
-    let bitboards = planes.pieces.len() == 1 && planes.held.is_empty() && rows * columns <= 64;
-    let words = <G::Key as crate::game::StateKey>::WORDS as u64;
-    let actions = [game.action_count() as u64];
-    let (plane_scalar, plane_shape, plane_text) = match shape.layout {
-        Layout::Default => (
-            Scalar::U8,
-            vec![planes.count() as u64, r, c],
-            format!("the position as its mover sees it, (plane, row, column): {}", planes.names().join("; ")),
-        ),
-        Layout::Pgx => (
-            Scalar::U8,
-            vec![r, c, 2],
-            "Pgx's observation, (row, column, plane): the mover's discs, the opponent's".to_string(),
-        ),
-        Layout::OpenSpiel => (
-            Scalar::U8,
-            vec![3, r, c],
-            "OpenSpiel's observation for the mover, (plane, row, column): empty squares, the mover's discs, the opponent's".to_string(),
-        ),
-        Layout::Azg => (
-            Scalar::I8,
-            vec![r, c],
-            "alpha-zero-general's canonical board [x][y], x the row from the top: 1 the mover's discs, -1 the opponent's, 0 empty".to_string(),
-        ),
-    };
-    let missing = format!("{MISSING}");
-    // An OBF line has the squares, a space, the side and a semicolon; SFEN is longer.
-    let line = if bitboards { rows * columns + 3 } else { 3 * rows * columns + 24 };
-    let policy = match shape.temperature {
-        None => "the same probability for every move of `optimal`".to_string(),
-        Some(t) => format!(
-            "softmax of the moves' exact {} / {t} over the legal moves",
-            if shape.scores { "scores" } else { "outcomes" }
-        ),
-    } + ", 0 elsewhere; all 0 where there is no move or not all is proven";
-    let best = match shape.scores {
-        true => "1 for every move with the best score",
-        false => {
-            "1 for every move as good as any: the best outcome, won soonest or lost latest as far as that is known"
+    match layout {
+        Layout::Default => {
+            let about = "the position as its mover sees it, (plane, row, column)";
+            let about = format!("{about}: {}", planes.names().join("; "));
+            (Scalar::U8, vec![planes.count() as u64, r, c], about)
         }
-    };
-    let about = |about: &str| about.to_string();
-    use Scalar::{F32, I8, Text, U8, U16, U32, U64};
-    let mut all: Vec<(bool, Field, &'static str, Scalar, Vec<u64>, String)> = vec![
-        (true, Field::Row, "row", U32, vec![], about("the row of the table")),
-        (
-            true,
-            Field::Key,
-            "key",
-            U64,
-            if words == 1 { vec![] } else { vec![words] },
-            about("the canonical key under all symmetries of the board, which decides the split"),
-        ),
-        (
-            bitboards,
-            Field::Mover,
-            "mover",
-            U64,
-            vec![],
-            format!(
-                "the mover's discs: bit row * {columns} + column, a1 at the top left being bit 0"
-            ),
-        ),
-        (
-            bitboards,
-            Field::Opponent,
-            "opponent",
-            U64,
-            vec![],
-            about("the opponent's discs, in the same order"),
-        ),
-        (true, Field::Planes, "planes", plane_scalar, plane_shape, plane_text),
-        (
-            true,
-            Field::Board,
-            "board",
-            Text(line),
-            vec![],
-            about("the position as 'solver query' reads it"),
-        ),
-        (
-            true,
-            Field::Side,
-            "side",
-            I8,
-            vec![],
-            format!(
-                "who is to move: 0 {}, 1 {}",
-                game.side_name(crate::game::Side::First),
-                game.side_name(crate::game::Side::Second)
-            ),
-        ),
-        (
-            shape.layers,
-            Field::Layer,
-            "layer",
-            U16,
-            vec![],
-            about(if shape.scores { "the number of discs" } else { "plies from the nearest root" }),
-        ),
-        (true, Field::Legal, "legal", U8, actions.to_vec(), about("1 where the action is legal")),
-        (
-            true,
-            Field::Outcome,
-            "outcome",
-            I8,
-            vec![],
-            format!("the mover's exact outcome: 1 win, 0 draw, -1 loss; {missing} if not proven"),
-        ),
-        (
-            shape.scores,
-            Field::Score,
-            "score",
-            I8,
-            vec![],
-            format!("the mover's exact final score; {missing} if not proven"),
-        ),
-        (
-            true,
-            Field::Distance,
-            "distance",
-            U16,
-            vec![],
-            format!("plies to the end under best play; {NO_DISTANCE} if not known or without end"),
-        ),
-        (
-            true,
-            Field::QOutcome,
-            "q_outcome",
-            I8,
-            actions.to_vec(),
-            format!("the outcome of each action for the mover; {missing} if illegal or not proven"),
-        ),
-        (
-            shape.scores,
-            Field::QScore,
-            "q_score",
-            I8,
-            actions.to_vec(),
-            format!("the score of each action for the mover; {missing} if illegal or not proven"),
-        ),
-        (true, Field::Optimal, "optimal", U8, actions.to_vec(), about(best)),
-        (
-            true,
-            Field::OptimalOutcome,
-            "optimal_outcome",
-            U8,
-            actions.to_vec(),
-            about("1 for every move that keeps the outcome"),
-        ),
-        (true, Field::Policy, "policy", F32, actions.to_vec(), policy),
-        (
-            true,
-            Field::Proven,
-            "proven",
-            U8,
-            vec![],
-            about("1 if the value and those of all moves are proven"),
-        ),
-        (
-            true,
-            Field::Weight,
-            "weight",
-            F32,
-            vec![],
-            about("how many actual positions the example stands for"),
-        ),
-        (shape.splits, Field::Split, "split", U8, vec![], about("0 train, 1 validation, 2 test")),
-    ];
-    let bounded: [(bool, Field, &'static str, Vec<u64>, &str); 8] = [
-        (true, Field::Lower, "lower", vec![], "the least that the outcome can be"),
-        (true, Field::Upper, "upper", vec![], "the most that the outcome can be"),
-        (shape.scores, Field::ScoreLower, "score_lower", vec![], "the least that the score can be"),
-        (shape.scores, Field::ScoreUpper, "score_upper", vec![], "the most that the score can be"),
-        (
-            true,
-            Field::QLower,
-            "q_lower",
-            actions.to_vec(),
-            "the least that each action's outcome can be; -128 if illegal",
-        ),
-        (
-            true,
-            Field::QUpper,
-            "q_upper",
-            actions.to_vec(),
-            "the most that each action's outcome can be; -128 if illegal",
-        ),
-        (
-            shape.scores,
-            Field::QScoreLower,
-            "q_score_lower",
-            actions.to_vec(),
-            "the least that each action's score can be; -128 if illegal",
-        ),
-        (
-            shape.scores,
-            Field::QScoreUpper,
-            "q_score_upper",
-            actions.to_vec(),
-            "the most that each action's score can be; -128 if illegal",
-        ),
-    ];
-    all.extend(bounded.map(|(there, field, name, shape_of, text)| {
-        (there && shape.bounds, field, name, I8, shape_of, text.to_string())
-    }));
-    let longest = 12 * game.action_count().min(200);
-    all.push((true, Field::Moves, "moves", Text(longest), vec![], about("every legal move with its exact score, in games without scores its outcome; ? if not proven")));
-    let has_missing = |field: Field| {
-        use Field::{
-            Distance, Outcome, QLower, QOutcome, QScore, QScoreLower, QScoreUpper, QUpper,
-        };
-        [
-            Outcome,
-            Field::Score,
-            Distance,
-            QOutcome,
-            QScore,
-            QLower,
-            QUpper,
-            QScoreLower,
-            QScoreUpper,
-        ]
-        .contains(&field)
-    };
-    let column = |(there, field, name, scalar, shape, about)| {
-        let has_missing = has_missing(field);
-        bool::then(there, || Column { field, name, scalar, shape, about, has_missing })
-    };
-    all.into_iter().filter_map(column).collect()
+        Layout::Pgx => {
+            let about =
+                "Pgx's observation, (row, column, plane): the mover's discs, the opponent's";
+            (Scalar::U8, vec![r, c, 2], about.to_string())
+        }
+        Layout::OpenSpiel => {
+            let about = "OpenSpiel's observation for the mover, (plane, row, column): empty squares, the mover's discs, the opponent's";
+            (Scalar::U8, vec![3, r, c], about.to_string())
+        }
+        Layout::Azg => {
+            let about = "alpha-zero-general's canonical board [x][y], x the row from the top: 1 the mover's discs, -1 the opponent's, 0 empty";
+            (Scalar::I8, vec![r, c], about.to_string())
+        }
+    }
 }
 
-/// Writes examples into the columns of blocks.
-pub struct Encoder<'a, G: Game> {
-    /// The rules.
-    pub game: &'a G,
-    /// The rules with states folded.
-    pub folded: &'a G,
-    /// The columns that are written.
-    pub columns: &'a [Column],
-    /// What they depend on.
-    pub shape: Shape,
-}
-
-impl<G: Game> Encoder<'_, G> {
-    /// Adds an example that belongs to `split`.
-    pub fn add(&self, example: &Example<G::State>, split: Split, block: &mut Block) {
-        for (at, column) in self.columns.iter().enumerate() {
-            self.write(column.field, example, split, &mut block.data[at]);
-            if column.is_text() {
-                let end = block.data[at].len();
-                block.ends[at].push(end);
-            }
-        }
-        block.rows += 1;
+/// Every column that an export of this shape can have.
+pub fn all_columns<G: Game>(game: &G, shape: &Shape) -> Vec<Column> {
+    let actions = vec![game.action_count() as u64];
+    let mut list = List { columns: Vec::new(), shape, actions };
+    list.position(game);
+    list.values();
+    if shape.bounds {
+        list.bounds();
     }
-
-    fn write(&self, field: Field, example: &Example<G::State>, split: Split, out: &mut Vec<u8>) {
-        let byte = |out: &mut Vec<u8>, value: i8| out.push(value as u8);
-        let Example { position, value, .. } = example;
-        let score = |at: usize| value.score.map_or(MISSING, |bounds| bounds[at]);
-        match field {
-            Field::Row => out.extend(example.row.to_le_bytes()),
-            Field::Key => {
-                let key = self.folded.canonical(&position.state).key;
-                out.extend_from_slice(bytemuck::bytes_of(&key));
-            }
-            Field::Mover | Field::Opponent => {
-                let bits = self.bitboards(&position.state)[usize::from(field == Field::Opponent)];
-                out.extend(bits.to_le_bytes());
-            }
-            Field::Planes => self.planes(&position.state, out),
-            Field::Board => out.extend(self.game.notation(position).into_bytes()),
-            Field::Side => out.push(position.side.index() as u8),
-            Field::Layer => {
-                out.extend((example.layer.unwrap_or(u32::from(u16::MAX)) as u16).to_le_bytes());
-            }
-            Field::Outcome => byte(out, value.proven_outcome().unwrap_or(MISSING)),
-            Field::Score => byte(out, value.proven_score().unwrap_or(MISSING)),
-            Field::Distance => out.extend(value.distance.unwrap_or(NO_DISTANCE).to_le_bytes()),
-            Field::Proven => out.push(u8::from(example.is_proven())),
-            Field::Weight => out.extend(example.weight.to_le_bytes()),
-            Field::Split => out.push(split.index() as u8),
-            Field::Lower => byte(out, value.outcome[0].value()),
-            Field::Upper => byte(out, value.outcome[1].value()),
-            Field::ScoreLower => byte(out, score(0)),
-            Field::ScoreUpper => byte(out, score(1)),
-            Field::Policy => self.policy(example, out),
-            Field::Moves => self.moves(example, out),
-            _ => self.by_action(field, example, out),
-        }
-    }
-
-    /// A number for every action.
-    fn by_action(&self, field: Field, example: &Example<G::State>, out: &mut Vec<u8>) {
-        let proven = example.is_proven();
-        let (absent, number): (i8, &dyn Fn(&Known) -> i8) = match field {
-            Field::Legal => (0, &|_| 1),
-            Field::Optimal => (0, &|value| i8::from(proven && example.is_optimal(value))),
-            Field::OptimalOutcome => (0, &|value| i8::from(proven && example.keeps_outcome(value))),
-            Field::QOutcome => (MISSING, &|value| value.proven_outcome().unwrap_or(MISSING)),
-            Field::QScore => (MISSING, &|value| value.proven_score().unwrap_or(MISSING)),
-            Field::QLower => (MISSING, &|value| value.outcome[0].value()),
-            Field::QUpper => (MISSING, &|value| value.outcome[1].value()),
-            Field::QScoreLower => (MISSING, &|value| value.score.map_or(MISSING, |s| s[0])),
-            _ => (MISSING, &|value| value.score.map_or(MISSING, |s| s[1])),
-        };
-        let begin = out.len();
-        out.resize(begin + self.game.action_count(), absent as u8);
-        for (action, value) in &example.moves {
-            out[begin + usize::from(action.0)] = number(value) as u8;
-        }
-    }
-
-    fn policy(&self, example: &Example<G::State>, out: &mut Vec<u8>) {
-        let begin = out.len();
-        out.resize(begin + 4 * self.game.action_count(), 0);
-        if !example.is_proven() {
-            return;
-        }
-        let weights: Vec<f64> = match self.shape.temperature {
-            None => {
-                let best = |(_, value): &(_, Known)| f64::from(u8::from(example.is_optimal(value)));
-                example.moves.iter().map(best).collect()
-            }
-            Some(temperature) => {
-                let of = |value: &Known| {
-                    let value = value.proven_score().or(value.proven_outcome());
-                    f64::from(value.unwrap_or(0))
-                };
-                let best = example.moves.iter().map(|(_, value)| of(value));
-                let best = best.fold(f64::NEG_INFINITY, f64::max);
-                // The function of this crate's own, so that every machine gives the same bytes.
-                let weight = |(_, value): &(_, Known)| libm::exp((of(value) - best) / temperature);
-                example.moves.iter().map(weight).collect()
-            }
-        };
-        let sum: f64 = weights.iter().sum();
-        for ((action, _), weight) in example.moves.iter().zip(weights) {
-            let at = begin + 4 * usize::from(action.0);
-            out[at..at + 4].copy_from_slice(&((weight / sum) as f32).to_le_bytes());
-        }
-    }
-
-    fn moves(&self, example: &Example<G::State>, out: &mut Vec<u8>) {
-        for (at, (action, value)) in example.moves.iter().enumerate() {
-            if at > 0 {
-                out.push(b' ');
-            }
-            out.extend(self.game.action_name(example.position.side, *action).into_bytes());
-            out.push(b':');
-            let value = if value.score.is_some() {
-                value.proven_score().map(|score| Score(score).to_string())
-            } else {
-                value.proven_outcome().map(|outcome| Score(outcome).to_string())
-            };
-            out.extend(value.unwrap_or("?".to_string()).into_bytes());
-        }
-    }
-
-    fn plain_planes(&self, state: &G::State) -> Vec<u8> {
-        let (rows, columns) = self.game.spec().shape();
-        let mut planes = vec![0; self.game.planes().count() * rows * columns];
-        self.game.write_planes(state, &mut planes);
-        planes
-    }
-
-    fn bitboards(&self, state: &G::State) -> [u64; 2] {
-        let planes = self.plain_planes(state);
-        let (mover, opponent) = planes.split_at(planes.len() / 2);
-        [mover, opponent].map(|plane| {
-            let bits = plane.iter().enumerate().map(|(square, &disc)| u64::from(disc) << square);
-            bits.fold(0, |all, bit| all | bit)
-        })
-    }
-
-    fn planes(&self, state: &G::State, out: &mut Vec<u8>) {
-        let planes = self.plain_planes(state);
-        let (mover, opponent) = planes.split_at(planes.len() / 2);
-        let squares = mover.iter().zip(opponent);
-        match self.shape.layout {
-            Layout::Default => out.extend_from_slice(&planes),
-            Layout::Pgx => out.extend(squares.flat_map(|(&mine, &theirs)| [mine, theirs])),
-            Layout::OpenSpiel => {
-                out.extend(squares.map(|(mine, theirs)| 1 - mine - theirs));
-                out.extend_from_slice(&planes);
-            }
-            Layout::Azg => {
-                out.extend(squares.map(|(&mine, &theirs)| (mine as i8 - theirs as i8) as u8));
-            }
-        }
-    }
+    // A name, its value and two signs a move; no position of a game here has 600 moves.
+    let longest = 12 * game.action_count().min(600);
+    let about = "every legal move with its exact score, in games without scores its outcome; ? if not proven";
+    list.add(Field::Moves, "moves", Scalar::Text(longest), &[], about);
+    list.columns
 }

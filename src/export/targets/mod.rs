@@ -8,6 +8,7 @@
 
 mod card;
 mod columns;
+mod encode;
 mod example;
 mod place;
 mod rows;
@@ -23,9 +24,9 @@ use serde_json::json;
 
 pub use card::{Card, Counts, Group, TARGETS_SCHEMA, TARGETS_VERSION};
 pub use columns::{
-    Block, Column, ColumnCard, Encoder, Field, Layout, MISSING, NO_DISTANCE, Scalar, Shape,
-    all_columns,
+    Block, Column, ColumnCard, Field, Layout, MISSING, NO_DISTANCE, Scalar, Shape, all_columns,
 };
+pub use encode::Encoder;
 pub use example::{Example, Images, Known};
 pub use rows::{CyclicExamples, CyclicIndex, LayeredExamples, Rows};
 pub use select::Selection;
