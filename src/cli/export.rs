@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::error::UserError;
+use super::export_targets::{self, TargetArgs};
 use super::guard::free_disk;
 use super::position::{is_folded, spec_of};
 use crate::export::{
@@ -19,30 +20,35 @@ use crate::graph::{Graph, Ranked};
 use crate::render::number::{bytes, thousands};
 use crate::table::Table;
 
-/// Write every position in which a policy is asked, for programs that answer them all at once
+/// Write exact values as targets to learn from, or with --states the positions policies are asked in
 ///
-/// The directory gets planes.npy, legal.npy, side.npy, row.npy, positions.txt and states.json, which
-/// says what is in them. Write logits.npy, probabilities.npy, actions.npy or scores.npy beside them, a
-/// row for each position, and measure them with 'solver report --policy predictions:DIR'.
+/// Targets are one row a state with the exact values of all its moves: see docs/targets.md for the
+/// columns and formats. With --states, the directory gets planes.npy, legal.npy, side.npy, row.npy,
+/// positions.txt and states.json, which says what is in them. Write logits.npy, probabilities.npy,
+/// actions.npy or scores.npy beside them, a row for each position, and measure them with
+/// 'solver report --policy predictions:DIR'.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A table's name or directory [default: the one enumerated last]
     table: Option<String>,
-    /// Write the positions in which a move is to be chosen
-    #[arg(long, required = true)]
+    /// Write the positions in which a move is to be chosen, for predictions
+    #[arg(long)]
     states: bool,
-    /// Where to write [default: TABLE-states beside the table, TABLE-states-canonical for those]
-    #[arg(long, value_name = "DIR")]
+    /// Where to write: a directory of arrays, or a file .npz, .parquet, .jsonl, .csv or .obf
+    /// [default: TABLE-targets beside the table; TABLE-states or TABLE-states-canonical for --states]
+    #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
-    /// Which positions
-    #[arg(long, value_enum, default_value = "all")]
-    states_of: Which,
+    /// Which positions [default: canonical for targets, all for --states]
+    #[arg(long, value_enum)]
+    states_of: Option<Which>,
     /// Begin even if it is not expected to fit on the disk
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    targets: TargetArgs,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Which {
     /// Every orientation in which a row occurs, as reports ask for them
     All,
@@ -62,14 +68,21 @@ struct Output<'a> {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    // Positions are all there is to export so far, and clap has seen that they are asked for.
-    debug_assert!(args.states);
     let name = match &args.table {
         Some(name) => name.clone(),
         None => context.store.latest()?,
     };
     let table = context.store.open(&name)?;
-    let of = match args.states_of {
+    if !args.states {
+        let all = args.states_of == Some(Which::All);
+        return export_targets::run(&args.targets, &table, all, args.out, args.force, context);
+    }
+    if let Some(option) = args.targets.given() {
+        return Err(
+            UserError::new(format!("{option} is of targets, and --states writes none")).into()
+        );
+    }
+    let of = match args.states_of.unwrap_or(Which::All) {
         Which::All => StatesOf::All,
         Which::Canonical => StatesOf::Canonical,
     };

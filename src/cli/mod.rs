@@ -10,6 +10,7 @@ mod counts;
 mod enumerate;
 mod error;
 mod export;
+mod export_targets;
 mod guard;
 mod info;
 mod leaderboard;
@@ -20,6 +21,7 @@ mod players;
 mod position;
 mod query;
 mod query_cyclic;
+mod relabel;
 mod report;
 mod sampled;
 mod shell;
@@ -86,6 +88,7 @@ enum Command {
     Query(query::Args),
     Report(report::Args),
     Export(export::Args),
+    Relabel(relabel::Args),
     Match(matches::Args),
     Leaderboard(leaderboard::Args),
     #[cfg(feature = "learn")]
@@ -127,6 +130,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Query(args) => query::run(args, &mut context),
         Command::Report(args) => report::run(args, &mut context),
         Command::Export(args) => export::run(args, &mut context),
+        Command::Relabel(args) => relabel::run(args, &mut context),
         Command::Match(args) => matches::run(args, &mut context),
         Command::Leaderboard(args) => leaderboard::run(args, &mut context),
         #[cfg(feature = "learn")]

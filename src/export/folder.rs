@@ -18,16 +18,25 @@ pub(super) struct Folder {
 const LOCK: &str = "lock";
 
 impl Folder {
-    /// Begins a directory that is to hold files of the names `ours` and no others, and removes what a
-    /// killed process left of an earlier attempt.
+    /// Begins a directory that is to hold files whose names are `ours` and no others, and removes what
+    /// a killed process left of an earlier attempt.
     ///
     /// Fails where the place holds, or the directory beside it, anything but such files.
-    pub fn begin(place: &Path, ours: &[&str]) -> Result<Folder, ExportError> {
+    pub fn begin(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<Folder, ExportError> {
         refuse_foreign(place, ours)?;
         let old = place.with_added_extension("old");
         refuse_foreign(&old, ours)?;
+        let folder = Folder::beside(place, ours)?;
+        if old.exists() {
+            fs::remove_dir_all(&old).at("remove", &old)?;
+        }
+        Ok(folder)
+    }
+
+    /// Begins a directory beside a place for files that the caller moves there one by one.
+    pub fn beside(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<Folder, ExportError> {
         let partial = place.with_added_extension("partial");
-        refuse_foreign(&partial, &[ours, &[LOCK]].concat())?;
+        refuse_foreign(&partial, &|name| name == LOCK || ours(name))?;
         fs::create_dir_all(&partial).at("create", &partial)?;
         let path = partial.join(LOCK);
         let lock = File::create(&path).at("write", &path)?;
@@ -40,11 +49,11 @@ impl Folder {
                 return Err(TableError::Io { action: "lock", path, source }.into());
             }
         }
-        for name in ours {
-            let _ = fs::remove_file(partial.join(name));
-        }
-        if old.exists() {
-            fs::remove_dir_all(&old).at("remove", &old)?;
+        for entry in fs::read_dir(&partial).at("read", &partial)? {
+            let entry = entry.at("read", &partial)?;
+            if entry.file_name() != LOCK {
+                fs::remove_file(entry.path()).at("remove", &entry.path())?;
+            }
         }
         Ok(Folder { place: place.to_path_buf(), partial, _lock: lock })
     }
@@ -52,6 +61,11 @@ impl Folder {
     /// Where to write a file.
     pub fn file(&self, name: &str) -> PathBuf {
         self.partial.join(name)
+    }
+
+    /// Removes the directory with what is left in it.
+    pub fn abandon(self) -> Result<(), TableError> {
+        fs::remove_dir_all(&self.partial).at("remove", &self.partial)
     }
 
     /// Moves the directory to its place. What an earlier one left there is removed, after it was
@@ -75,7 +89,7 @@ impl Folder {
 }
 
 /// That a path is free, or a directory that holds files of some names only.
-fn refuse_foreign(place: &Path, ours: &[&str]) -> Result<(), ExportError> {
+fn refuse_foreign(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<(), ExportError> {
     let taken = |what: String| ExportError::Taken { place: place.to_path_buf(), what };
     if !place.exists() {
         return Ok(());
@@ -85,9 +99,9 @@ fn refuse_foreign(place: &Path, ours: &[&str]) -> Result<(), ExportError> {
     }
     for entry in fs::read_dir(place).at("read", place)? {
         let name = entry.at("read", place)?.file_name();
-        if !ours.iter().any(|known| name == *known) {
+        if !name.to_str().is_some_and(ours) {
             let name = name.to_string_lossy().into_owned();
-            return Err(taken(format!("holds {name}, which no export of states writes")));
+            return Err(taken(format!("holds {name}, which no such export writes")));
         }
     }
     Ok(())

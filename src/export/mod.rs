@@ -12,6 +12,7 @@ mod folder;
 mod positions;
 mod split;
 mod states;
+pub mod targets;
 
 use std::path::PathBuf;
 
@@ -33,6 +34,12 @@ pub enum ExportError {
         /// Where the export was to lie.
         place: PathBuf,
         /// What is there.
+        what: String,
+    },
+    /// Something is asked for that there is not.
+    #[error("{what}")]
+    Request {
+        /// What is wrong and what would be right.
         what: String,
     },
     /// Another process is writing to the same place.

@@ -81,6 +81,11 @@ impl Splits {
         Ok(Splits { seed, train: shares[0], validation: shares[1] })
     }
 
+    /// The share of positions to test with, to twelve places.
+    pub fn test(&self) -> f64 {
+        ((1.0 - self.train - self.validation) * 1e12).round() / 1e12
+    }
+
     /// The part that a state belongs to, whatever its orientation.
     ///
     /// If the rules are unfolded they are folded anew each time, which costs much more than the hash:
@@ -215,6 +220,7 @@ mod tests {
     #[test]
     fn shares_that_are_none_are_refused() {
         assert_eq!(Splits::new(0, [0.8, 0.1, 0.1]).unwrap(), Splits::default());
+        assert_eq!(Splits::default().test(), 0.1);
         assert!(Splits::new(0, [0.8, 0.3, 0.1]).unwrap_err().contains("come to"));
         assert!(Splits::new(0, [1.5, -0.5, 0.0]).unwrap_err().contains("1.5"));
         assert!(Splits::new(0, [f64::NAN, 0.5, 0.5]).unwrap_err().contains("NaN"));

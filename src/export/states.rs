@@ -126,7 +126,7 @@ pub fn write_states<G: Game>(
             return exported(found, place, true);
         }
     }
-    let folder = Folder::begin(place, &OURS)?;
+    let folder = Folder::begin(place, &|name| OURS.contains(&name))?;
     progress.begin(&format!("writing {}", place.display()), Some(positions.rows()));
     let mut files = Files::create(&folder)?;
     let chunks: Vec<usize> = (0..positions.chunks()).collect();
@@ -250,7 +250,7 @@ fn intact(place: &Path) -> Result<Option<States>, ExportError> {
     Ok(Some(found))
 }
 
-fn checksum(path: &Path) -> std::io::Result<u32> {
+pub(super) fn checksum(path: &Path) -> std::io::Result<u32> {
     let mut reader = BufReader::new(File::open(path)?);
     let mut hasher = crc32fast::Hasher::new();
     let mut buffer = vec![0; 1 << 16];

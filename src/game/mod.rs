@@ -207,7 +207,18 @@ pub trait Game: Send + Sync {
         &self,
         text: &str,
         from: &Position<Self::State>,
-    ) -> Result<Position<Self::State>, NotationError>;
+    ) -> Result<Position<Self::State>, NotationError> {
+        let positions = self.parse_line(text, from)?;
+        Ok(positions.last().copied().unwrap_or(*from))
+    }
+
+    /// Reads the same texts, and of a transcript every position: first where it begins, then after
+    /// each move, passes that are left out among them. Never empty.
+    fn parse_line(
+        &self,
+        text: &str,
+        from: &Position<Self::State>,
+    ) -> Result<Vec<Position<Self::State>>, NotationError>;
 
     /// The name of a side: `Black`, `White`.
     fn side_name(&self, side: Side) -> &'static str;

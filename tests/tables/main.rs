@@ -10,4 +10,5 @@ mod ground_truth;
 mod numpy;
 mod shogi_tables;
 mod table_files;
+mod targets;
 mod verify_cyclic;

@@ -328,12 +328,12 @@ impl<K: OthelloKey> Game for Othello<K> {
         ]
     }
 
-    fn parse_position(
+    fn parse_line(
         &self,
         text: &str,
         from: &Position<Board>,
-    ) -> Result<Position<Board>, NotationError> {
-        notation::parse_position(self, text, from)
+    ) -> Result<Vec<Position<Board>>, NotationError> {
+        notation::parse_line(self, text, from)
     }
 
     fn side_name(&self, side: Side) -> &'static str {

@@ -100,18 +100,18 @@ fn squares<K: OthelloKey>(
     (0..game.square_count()).map(sign).collect()
 }
 
-pub(super) fn parse_position<K: OthelloKey>(
+pub(super) fn parse_line<K: OthelloKey>(
     game: &Othello<K>,
     text: &str,
     from: &Position<Board>,
-) -> Result<Position<Board>, NotationError> {
+) -> Result<Vec<Position<Board>>, NotationError> {
     let trimmed = text.trim();
     if trimmed.is_empty() || trimmed.eq_ignore_ascii_case("start") {
-        return Ok(*from);
+        return Ok(vec![*from]);
     }
     let solid: String = trimmed.chars().filter(|c| !c.is_whitespace()).collect();
     if solid.chars().all(|c| c.is_ascii_digit()) {
-        return read_thesis_digits(game, &solid);
+        return Ok(vec![read_thesis_digits(game, &solid)?]);
     }
     let starts_like_a_move = |word: &str| {
         let mut chars = word.chars();
@@ -127,7 +127,7 @@ pub(super) fn parse_position<K: OthelloKey>(
     if starts_like_a_move(&solid) || dashes || ["pa", "ps"].iter().any(|p| lower.starts_with(p)) {
         return play_transcript(game, &lower, from);
     }
-    diagram_or_obf(game, trimmed)
+    Ok(vec![diagram_or_obf(game, trimmed)?])
 }
 
 /// The side in front (1 Black, 2 White), then the squares row by row.
@@ -172,12 +172,14 @@ fn read_thesis_digits<K: OthelloKey>(
     Ok(from_colours(black, white, side))
 }
 
+/// The positions of a transcript, the one it begins with first.
 fn play_transcript<K: OthelloKey>(
     game: &Othello<K>,
     moves: &str,
     from: &Position<Board>,
-) -> Result<Position<Board>, NotationError> {
+) -> Result<Vec<Position<Board>>, NotationError> {
     let mut position = *from;
+    let mut all = vec![position];
     let mut rest = moves;
     let mut ply = 0;
     while !rest.is_empty() {
@@ -193,6 +195,7 @@ fn play_transcript<K: OthelloKey>(
         if wanted.is_some() && legal.len() == 1 && game.is_pass(legal[0]) {
             // Most transcripts leave passes out.
             position = game.advance(&position, legal[0]);
+            all.push(position);
         }
         let legal = game.actions(&position.state);
         let action = wanted.unwrap_or(game.pass());
@@ -208,8 +211,9 @@ fn play_transcript<K: OthelloKey>(
             )));
         }
         position = game.advance(&position, action);
+        all.push(position);
     }
-    Ok(position)
+    Ok(all)
 }
 
 /// Splits the first move off a lower-case transcript without spaces.

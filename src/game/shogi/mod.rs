@@ -278,12 +278,12 @@ impl<K: ShogiKey> Game for Shogi<K> {
         vec![("sfen", notation::sfen(self, position))]
     }
 
-    fn parse_position(
+    fn parse_line(
         &self,
         text: &str,
         from: &Position<Board>,
-    ) -> Result<Position<Board>, NotationError> {
-        reading::parse_position(self, text, from)
+    ) -> Result<Vec<Position<Board>>, NotationError> {
+        reading::parse_line(self, text, from)
     }
 
     fn side_name(&self, side: Side) -> &'static str {

@@ -13,14 +13,16 @@ fn wrong<T>(what: impl Into<String>) -> Result<T, NotationError> {
 
 /// Reads SFEN, `start` (which is `from`), `startpos`, moves played from `from`, USI's `position`
 /// line, or a drawn board.
-pub(super) fn parse_position<K: ShogiKey>(
+///
+/// Of moves every position is given, the one they begin with first.
+pub(super) fn parse_line<K: ShogiKey>(
     game: &Shogi<K>,
     text: &str,
     from: &Position<Board>,
-) -> Result<Position<Board>, NotationError> {
+) -> Result<Vec<Position<Board>>, NotationError> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     if is_drawn(text, &words) {
-        return read_diagram(game, text);
+        return Ok(vec![read_diagram(game, text)?]);
     }
     if is(words.first(), "position") {
         words.remove(0);
@@ -91,7 +93,8 @@ fn play_all<K: ShogiKey>(
     game: &Shogi<K>,
     mut position: Position<Board>,
     moves: &[&str],
-) -> Result<Position<Board>, NotationError> {
+) -> Result<Vec<Position<Board>>, NotationError> {
+    let mut all = vec![position];
     for (i, name) in moves.iter().enumerate() {
         let number = i + 1;
         if !is_written_as_move(name) {
@@ -107,8 +110,9 @@ fn play_all<K: ShogiKey>(
                 instead(game, &position, name)
             ))
         })?;
+        all.push(position);
     }
-    Ok(position)
+    Ok(all)
 }
 
 fn play_named<K: ShogiKey>(

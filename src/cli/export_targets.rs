@@ -1,0 +1,336 @@
+//! `solver export` without `--states`: exact values as targets to learn from.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::context::Context;
+use super::error::UserError;
+use super::guard::free_disk;
+use super::position::{is_folded, spec_of};
+use super::query::not_solved;
+use crate::export::targets::{
+    Card, CyclicExamples, CyclicIndex, Format, Images, LayeredExamples, Layout, Rows, Selection,
+    Targets, targets_bytes, write_targets,
+};
+use crate::export::{Split, Splits};
+use crate::game::{Cyclic, Game, GameVisitor, Layered};
+use crate::graph::{Graph, Ranked};
+use crate::render::number::{bytes, thousands};
+use crate::solve::Solved;
+use crate::solve::cyclic::CyclicSolved;
+use crate::table::Table;
+
+/// The options of targets.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Targets")]
+pub(super) struct TargetArgs {
+    /// Whose planes: Pgx's, OpenSpiel's or alpha-zero-general's [default: our own]
+    #[arg(long, value_enum)]
+    layout: Option<LayoutName>,
+    /// The columns to write, by name; 'all' for every one [default: those that suit the format]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    columns: Option<Vec<String>>,
+    /// Make the policy the softmax of exact scores divided by T [default: uniform over the best moves]
+    #[arg(long, value_name = "T")]
+    temperature: Option<f64>,
+    /// The part to write; with all, a column says which [default: all]
+    #[arg(long, value_enum)]
+    split: Option<Part>,
+    /// The shares of training, validation and test [default: 0.8,0.1,0.1]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    split_fractions: Option<Vec<f64>>,
+    /// Divide otherwise [default: 0]
+    #[arg(long, value_name = "N")]
+    split_seed: Option<u64>,
+    /// Write every image of each state under the board's symmetries
+    #[arg(long)]
+    expand_symmetry: bool,
+    /// Write only positions whose moves differ
+    #[arg(long)]
+    decisive_only: bool,
+    /// In what moves must differ [default: outcome]
+    #[arg(long, value_enum, requires = "decisive_only")]
+    decisive_by: Option<By>,
+    /// Write at most N states of each layer, the same whenever it is asked
+    #[arg(long, value_name = "N")]
+    per_layer: Option<u64>,
+    /// Write at most N states, the same whenever it is asked
+    #[arg(long, value_name = "N")]
+    sample: Option<u64>,
+    /// Write finished games too
+    #[arg(long)]
+    terminals: bool,
+    /// Write states too whose values or moves are not proven, with bounds
+    #[arg(long)]
+    unproven: bool,
+    /// Begin another file after N rows (directories of arrays)
+    #[arg(long, value_name = "N")]
+    shard_rows: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LayoutName {
+    /// Our own: (P, R, C), the mover's planes before the opponent's
+    Default,
+    /// (R, C, 2)
+    Pgx,
+    /// (3, R, C)
+    #[value(name = "openspiel")]
+    OpenSpiel,
+    /// alpha-zero-general: (R, C) of 1, -1 and 0
+    Azg,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Part {
+    Train,
+    Validation,
+    Test,
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    Outcome,
+    Score,
+}
+
+impl TargetArgs {
+    /// One of these options that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let all = [
+            (self.layout.is_some(), "--layout"),
+            (self.columns.is_some(), "--columns"),
+            (self.temperature.is_some(), "--temperature"),
+            (self.split.is_some(), "--split"),
+            (self.split_fractions.is_some(), "--split-fractions"),
+            (self.split_seed.is_some(), "--split-seed"),
+            (self.expand_symmetry, "--expand-symmetry"),
+            (self.decisive_only, "--decisive-only"),
+            (self.per_layer.is_some(), "--per-layer"),
+            (self.sample.is_some(), "--sample"),
+            (self.terminals, "--terminals"),
+            (self.unproven, "--unproven"),
+            (self.shard_rows.is_some(), "--shard-rows"),
+        ];
+        all.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+
+    fn splits(&self) -> Result<Splits, UserError> {
+        let seed = self.split_seed.unwrap_or(0);
+        let Some(fractions) = &self.split_fractions else {
+            return Ok(Splits { seed, ..Splits::default() });
+        };
+        let wrong = |what: String| UserError::new(format!("--split-fractions: {what}"));
+        let fractions: [f64; 3] = fractions[..].try_into().map_err(|_| {
+            wrong(
+                "give three numbers, for training, validation and test, such as 0.8,0.1,0.1".into(),
+            )
+        })?;
+        Splits::new(seed, fractions).map_err(wrong)
+    }
+
+    fn targets(&self, all_states: bool, out: &Path) -> Result<Targets, UserError> {
+        let format = format_of(out)?;
+        let images = match (self.expand_symmetry, all_states) {
+            (true, true) => {
+                return Err(UserError::new(
+                    "--expand-symmetry already writes all images; leave out --states-of all",
+                ));
+            }
+            (true, false) => Images::Expanded,
+            (false, true) => Images::All,
+            (false, false) => Images::Canonical,
+        };
+        for (name, number) in [
+            ("--per-layer", self.per_layer),
+            ("--sample", self.sample),
+            ("--shard-rows", self.shard_rows),
+        ] {
+            if number == Some(0) {
+                return Err(UserError::new(format!("{name} 0: give at least 1")));
+            }
+        }
+        if let Some(temperature) = self.temperature.filter(|t| !(t.is_finite() && *t > 0.0)) {
+            return Err(UserError::new(format!(
+                "--temperature {temperature}: give a number above 0"
+            )));
+        }
+        Ok(Targets {
+            format,
+            layout: match self.layout.unwrap_or(LayoutName::Default) {
+                LayoutName::Default => Layout::Default,
+                LayoutName::Pgx => Layout::Pgx,
+                LayoutName::OpenSpiel => Layout::OpenSpiel,
+                LayoutName::Azg => Layout::Azg,
+            },
+            selection: Selection {
+                splits: self.splits()?,
+                split: match self.split.unwrap_or(Part::All) {
+                    Part::Train => Some(Split::Train),
+                    Part::Validation => Some(Split::Validation),
+                    Part::Test => Some(Split::Test),
+                    Part::All => None,
+                },
+                terminals: self.terminals,
+                unproven: self.unproven,
+                decisive: self.decisive_only.then_some(self.decisive_by == Some(By::Score)),
+                per_layer: self.per_layer,
+                sample: self.sample,
+            },
+            images,
+            temperature: self.temperature,
+            columns: self.columns.clone(),
+            shard_rows: self.shard_rows,
+        })
+    }
+}
+
+/// The format of a file by its extension, if this program can write it.
+pub(super) fn format_of(out: &Path) -> Result<Format, UserError> {
+    let format = Format::of_path(out).ok_or_else(|| {
+        UserError::new(format!(
+            "--out {}: the extension says no format; use .npz, .parquet, .jsonl, .csv, .obf, or none for a directory of arrays",
+            out.display()
+        ))
+    })?;
+    if format == Format::Parquet && !cfg!(feature = "parquet") {
+        return Err(UserError::new(
+            "this program was built without Parquet; choose .npz or .jsonl, or build it with the feature 'parquet'",
+        ));
+    }
+    Ok(format)
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    out: String,
+    #[serde(flatten)]
+    card: &'a Card,
+}
+
+pub(super) fn run(
+    args: &TargetArgs,
+    table: &Table,
+    all_states: bool,
+    out: Option<PathBuf>,
+    force: bool,
+    context: &mut Context,
+) -> anyhow::Result<ExitCode> {
+    let beside = || table.dir().with_file_name(format!("{}-targets", table.name()));
+    let given = out.is_some();
+    let out = out.unwrap_or_else(beside);
+    // A table's name may have a dot in it; the default is a directory whatever it is called.
+    let as_named = if given { out.clone() } else { PathBuf::from("targets") };
+    let targets = args.targets(all_states, &as_named)?;
+    let visitor = Export { table, targets: &targets, out: &out, force, context };
+    let card = spec_of(table)?.with_rules(is_folded(table), visitor)?;
+    if context.json {
+        context.json(&Output { out: out.display().to_string(), card: &card })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let size: u64 = card.files.values().map(|file| file.bytes).sum();
+    context.line(format!(
+        "{} examples of {} in {}, {}",
+        thousands(card.rows),
+        card.table,
+        out.display(),
+        bytes(size as f64)
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Something to be done with a solved table's examples.
+pub(super) trait RowsVisitor {
+    type Output;
+
+    fn visit<G: Game>(self, game: &G, rows: &dyn Rows<G>) -> anyhow::Result<Self::Output>;
+}
+
+/// Opens a solved table of any sort and hands its examples on; `checked` compares checksums first.
+pub(super) struct Open<'a, V> {
+    pub table: &'a Table,
+    pub checked: bool,
+    pub visitor: V,
+}
+
+impl<V: RowsVisitor> GameVisitor for Open<'_, V> {
+    type Output = anyhow::Result<V::Output>;
+
+    fn layered<G: Layered>(self, game: G) -> Self::Output {
+        let Open { table, checked, visitor } = self;
+        let graph = if checked { Graph::open_checked(table)? } else { Graph::open(table)? };
+        graph.check_layered(table)?;
+        let solved = if checked { Solved::open_checked(table)? } else { Solved::open(table)? };
+        let solved = solved.ok_or_else(|| not_solved(&table.name()))?;
+        visitor.visit(&game, &LayeredExamples { game: &game, graph: &graph, solved: &solved })
+    }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> Self::Output {
+        let Open { table, checked, visitor } = self;
+        let solved = match checked {
+            true => CyclicSolved::open_checked(table)?,
+            false => CyclicSolved::open(table)?,
+        };
+        let solved = solved.ok_or_else(|| not_solved(&table.name()))?;
+        if table.manifest().identity.index.as_deref() == Some("rank") {
+            let ranked = if checked { Ranked::open_checked(table)? } else { Ranked::open(table)? };
+            let index = CyclicIndex::Ranked(&ranked);
+            return visitor.visit(&game, &CyclicExamples { game: &game, index, solved: &solved });
+        }
+        let graph = if checked { Graph::open_checked(table)? } else { Graph::open(table)? };
+        let index = CyclicIndex::Keys(&graph);
+        visitor.visit(&game, &CyclicExamples { game: &game, index, solved: &solved })
+    }
+}
+
+struct Export<'a> {
+    table: &'a Table,
+    targets: &'a Targets,
+    out: &'a Path,
+    force: bool,
+    context: &'a Context,
+}
+
+impl GameVisitor for Export<'_> {
+    type Output = anyhow::Result<Card>;
+
+    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Card> {
+        Open { table: self.table, checked: true, visitor: self }.layered(game)
+    }
+
+    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Card> {
+        Open { table: self.table, checked: true, visitor: self }.cyclic(game)
+    }
+}
+
+impl RowsVisitor for Export<'_> {
+    type Output = Card;
+
+    fn visit<G: Game>(self, game: &G, rows: &dyn Rows<G>) -> anyhow::Result<Card> {
+        let Export { table, targets, out, force, context } = self;
+        let needed = targets_bytes(game, rows, targets) as f64;
+        // How much of it text and compression leave is not known, so only arrays are refused.
+        let exact = matches!(targets.format, Format::Npy | Format::Npz);
+        let filtered = targets.selection.decisive.is_some() || targets.selection.split.is_some();
+        if !force
+            && exact
+            && !filtered
+            && let Some(free) = free_disk(out)
+            && needed > free
+        {
+            return Err(UserError::new(format!(
+                "{} rows take up to {} on disk where {} has {} free; name fewer --columns, take a --sample, write .parquet, or add --force",
+                thousands(rows.rows()),
+                bytes(needed),
+                out.display(),
+                bytes(free)
+            ))
+            .into());
+        }
+        Ok(write_targets(game, table, rows, targets, out, &context.bars)?)
+    }
+}

@@ -1,0 +1,235 @@
+//! `solver relabel`: exact values for positions that the user has.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::context::Context;
+use super::error::UserError;
+use super::export_targets::{Open, RowsVisitor, format_of};
+use super::position::{is_folded, roots, spec_of};
+use crate::export::Splits;
+use crate::export::targets::{
+    Block, Column, Encoder, Format, Layout, Lines, Rows, Shape, choose_columns, look_up,
+    write_blocks,
+};
+use crate::game::{Game, Position};
+use crate::render::number::thousands;
+use crate::table::Table;
+
+/// Give positions of your own their exact values, from a table
+///
+/// One position a line: a board, an OBF line, SFEN, digits, or a transcript of moves from the table's
+/// root, every position of which is labelled. Empty lines and what follows a '%' or '#' are left out.
+/// Values are those of the player to move; docs/targets.md says what the columns hold.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The file of positions, or '-' for stdin
+    file: PathBuf,
+    /// The table to look in [default: the one enumerated last]
+    #[arg(long)]
+    table: Option<String>,
+    /// Where to write: .jsonl, .csv, .obf or .parquet [default: JSON lines on stdout]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Replace what is at --out
+    #[arg(long)]
+    overwrite: bool,
+    /// The columns to write, by name; 'all' for every one [default: those that suit the format]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    columns: Option<Vec<String>>,
+    /// Label only the final position of a transcript
+    #[arg(long)]
+    last: bool,
+    /// Leave out lines that cannot be read and positions that the table does not have, and count them
+    #[arg(long)]
+    skip_bad: bool,
+}
+
+/// How many positions are looked up at a time.
+const AT_ONCE: usize = 1 << 13;
+/// How many bad lines are named.
+const NAMED: usize = 10;
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    let name = match &args.table {
+        Some(name) => name.clone(),
+        None => context.store.latest()?,
+    };
+    let table = context.store.open(&name)?;
+    let format = match &args.out {
+        None => Format::Jsonl,
+        Some(out) => format_of(out)?,
+    };
+    if matches!(format, Format::Npy | Format::Npz) {
+        return Err(UserError::new("--out: relabel writes .jsonl, .csv, .obf or .parquet").into());
+    }
+    if let Some(out) = args.out.as_ref().filter(|out| out.exists() && !args.overwrite) {
+        let what = format!("{} is there already; add --overwrite to replace it", out.display());
+        return Err(UserError::new(what).into());
+    }
+    let text = read(&args.file)?;
+    let visitor = Relabel { args: &args, table: &table, format, text: &text, context };
+    let open = Open { table: &table, checked: false, visitor };
+    spec_of(&table)?.with_rules(is_folded(&table), open)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(file: &Path) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    let (name, result) = match file.to_str() {
+        Some("-") => ("stdin".to_string(), std::io::stdin().read_to_end(&mut bytes)),
+        _ => {
+            let read = File::open(file).and_then(|mut file| file.read_to_end(&mut bytes));
+            (file.display().to_string(), read)
+        }
+    };
+    result.map_err(|error| UserError::new(format!("{name} cannot be read: {error}")))?;
+    String::from_utf8(bytes)
+        .map_err(|_| UserError::new(format!("{name} is no text: give a position a line")).into())
+}
+
+struct Relabel<'a> {
+    args: &'a Args,
+    table: &'a Table,
+    format: Format,
+    text: &'a str,
+    context: &'a mut Context,
+}
+
+/// A position and the number of the line that it comes from.
+struct Asked<S> {
+    line: usize,
+    position: Position<S>,
+}
+
+impl RowsVisitor for Relabel<'_> {
+    type Output = ();
+
+    fn visit<G: Game>(mut self, game: &G, rows: &dyn Rows<G>) -> anyhow::Result<()> {
+        let shape = Shape {
+            layout: Layout::Default,
+            scores: rows.has_scores(),
+            layers: rows.has_layers(),
+            bounds: !self.table.manifest().complete,
+            splits: true,
+            temperature: None,
+        };
+        if self.format == Format::Obf && !rows.has_scores() {
+            let what =
+                format!("OBF is of Othello and not of {}; choose another extension", game.spec());
+            return Err(UserError::new(what).into());
+        }
+        let columns = self.columns(game, &shape)?;
+        let folded = game.with_folding(true);
+        let encoder = Encoder { game, folded: &folded, columns: &columns, shape };
+        let mut bad = Vec::new();
+        let asked = self.positions(game, &mut bad)?;
+        let mut block = Block::new(columns.len());
+        for some in asked.chunks(AT_ONCE) {
+            let positions: Vec<_> = some.iter().map(|asked| asked.position).collect();
+            let found = look_up(&encoder, rows, &Splits::default(), &positions);
+            for (asked, found) in some.iter().zip(found) {
+                match found {
+                    Some(one) => block.extend(&one),
+                    None => bad.push((
+                        asked.line,
+                        format!(
+                            "{} is not among the states of {}",
+                            game.notation(&asked.position),
+                            self.table.name()
+                        ),
+                    )),
+                }
+            }
+        }
+        bad.sort();
+        self.tell(&bad)?;
+        self.write(&columns, &block)?;
+        if self.args.out.is_some() || !bad.is_empty() {
+            let left = if bad.is_empty() {
+                String::new()
+            } else {
+                format!(", {} left out", thousands(bad.len() as u64))
+            };
+            self.context
+                .remark(format!("{} positions labelled{left}", thousands(block.rows as u64)));
+        }
+        Ok(())
+    }
+}
+
+impl Relabel<'_> {
+    fn columns<G: Game>(&self, game: &G, shape: &Shape) -> Result<Vec<Column>, UserError> {
+        let names = self.args.columns.as_deref();
+        let columns = choose_columns(game, self.format, shape, names);
+        let mut columns = columns.map_err(|what| UserError::new(format!("--columns: {what}")))?;
+        if names.is_none() {
+            // A looked up position stands for itself.
+            columns.retain(|column| !["weight", "key", "split"].contains(&column.name));
+        }
+        Ok(columns)
+    }
+
+    /// The positions of all lines; what cannot be read is added to `bad`.
+    fn positions<G: Game>(
+        &self,
+        game: &G,
+        bad: &mut Vec<(usize, String)>,
+    ) -> anyhow::Result<Vec<Asked<G::State>>> {
+        let roots = roots(game, self.table)?;
+        let root = roots.first().copied().unwrap_or_else(|| game.start());
+        let mut asked = Vec::new();
+        for (number, line) in self.text.lines().enumerate() {
+            // SFEN and OBF have neither sign; both begin a remark.
+            let line = line.split(['%', '#']).next().unwrap_or("").trim();
+            if line.is_empty() {
+                continue;
+            }
+            match game.parse_line(line, &root) {
+                Ok(positions) => {
+                    let first = if self.args.last { positions.len() - 1 } else { 0 };
+                    let positions = positions[first..].iter();
+                    asked.extend(positions.map(|&position| Asked { line: number + 1, position }));
+                }
+                Err(error) => bad.push((number + 1, error.to_string())),
+            }
+        }
+        Ok(asked)
+    }
+
+    /// Names the bad lines; an error unless they are to be skipped.
+    fn tell(&self, bad: &[(usize, String)]) -> Result<(), UserError> {
+        let Some((line, what)) = bad.first() else { return Ok(()) };
+        let name = self.args.file.display();
+        if !self.args.skip_bad {
+            let more = match bad.len() - 1 {
+                0 => String::new(),
+                more => format!(" (and {more} more)"),
+            };
+            return Err(UserError::new(format!(
+                "{name}, line {line}: {what}{more}; nothing was written, add --skip-bad to leave such lines out"
+            )));
+        }
+        for (line, what) in bad.iter().take(NAMED) {
+            self.context.remark(format!("{name}, line {line}: {what}"));
+        }
+        if bad.len() > NAMED {
+            self.context.remark(format!("and {} more", bad.len() - NAMED));
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, columns: &[Column], block: &Block) -> anyhow::Result<()> {
+        let Some(out) = &self.args.out else {
+            let mut text = Vec::new();
+            let lines = Lines::new(self.format, columns);
+            lines.begin(&mut text)?;
+            lines.write(block, &mut text)?;
+            self.context.print(String::from_utf8(text)?)?;
+            return Ok(());
+        };
+        Ok(write_blocks(self.format, out, columns, block)?)
+    }
+}

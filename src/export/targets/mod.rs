@@ -1,0 +1,397 @@
+//! Exact values as targets to learn from: the positions of a solved table with the values of all their
+//! moves, the best moves and a policy, in files that other programs read.
+//!
+//! [`write_targets`] goes through a table once (twice or three times for samples) in chunks, which are
+//! encoded on all threads and written in order, so that the bytes depend on the table and on what is
+//! asked for alone. Memory is bounded by a few chunks, whatever the table's size. `docs/targets.md`
+//! says what the columns hold.
+
+mod card;
+mod columns;
+mod encode;
+mod example;
+mod place;
+mod rows;
+mod select;
+mod sink;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use rayon::prelude::*;
+use serde_json::json;
+
+pub use card::{Card, Counts, Group, TARGETS_SCHEMA, TARGETS_VERSION};
+pub use columns::{
+    Block, Column, ColumnCard, Field, Layout, MISSING, NO_DISTANCE, Scalar, Shape, all_columns,
+};
+pub use encode::Encoder;
+pub use example::{Example, Images, Known};
+pub use rows::{CyclicExamples, CyclicIndex, LayeredExamples, Rows};
+pub use select::Selection;
+pub use sink::{FileCard, Format, Lines};
+
+use self::place::Place;
+use self::select::Selector;
+use super::{ExportError, Split};
+use crate::game::{Game, GameSpec, Position};
+use crate::progress::Progress;
+use crate::table::{IoContext, Table, TableError};
+
+/// What is asked of an export of targets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Targets {
+    /// What is written.
+    pub format: Format,
+    /// The layout of planes.
+    pub layout: Layout,
+    /// Which rows.
+    pub selection: Selection,
+    /// Which images of each.
+    pub images: Images,
+    /// What the policy is: see [`Shape::temperature`].
+    pub temperature: Option<f64>,
+    /// The columns by name; those that suit the format if `None`, every one if it is `all` alone.
+    pub columns: Option<Vec<String>>,
+    /// Rows of an array's file, for directories.
+    pub shard_rows: Option<u64>,
+}
+
+/// The columns that are written if nothing is said.
+fn suits<G: Game>(game: &G, format: Format, column: &Column) -> bool {
+    // Arrays of moves are long in games whose actions are many.
+    let short = game.action_count() <= 65;
+    match format {
+        Format::Npy | Format::Npz => column.field != Field::Moves,
+        // Bitboards say the same.
+        Format::Parquet => {
+            let planes = column.field == Field::Planes && game.planes().held.is_empty();
+            column.field != Field::Moves && !planes
+        }
+        Format::Jsonl => column.field != Field::Planes && (short || column.shape.is_empty()),
+        Format::Csv => column.shape.is_empty(),
+        Format::Obf => matches!(column.field, Field::Board | Field::Moves),
+    }
+}
+
+impl Targets {
+    /// What is wrong with the request for a game, in one line.
+    fn refuse<G: Game>(&self, game: &G, rows: &dyn Rows<G>) -> Option<String> {
+        let othello = matches!(game.spec(), GameSpec::Othello { .. });
+        let Selection { decisive, per_layer, .. } = self.selection;
+        let (board_rows, board_columns) = game.spec().shape();
+        let spec = game.spec();
+        let whole_group = game.with_folding(true).group().order();
+        if self.layout != Layout::Default && !othello {
+            return Some(format!(
+                "--layout {} is of Othello; {spec} has default",
+                self.layout.name()
+            ));
+        }
+        if self.layout == Layout::Azg && board_rows != board_columns {
+            return Some("--layout azg is of square boards".to_string());
+        }
+        if self.format == Format::Obf && !othello {
+            return Some(format!("OBF is of Othello and not of {spec}; choose another extension"));
+        }
+        if self.format == Format::Obf && self.columns.is_some() {
+            return Some("OBF has no columns to choose".to_string());
+        }
+        if self.shard_rows.is_some() && self.format != Format::Npy {
+            return Some(
+                "--shard-rows is for directories of arrays: give an --out without extension"
+                    .to_string(),
+            );
+        }
+        if self.images == Images::Expanded && game.group().order() < whole_group {
+            return Some("--expand-symmetry needs a table whose states are folded: this one has every image that is reachable already".to_string());
+        }
+        if decisive == Some(true) && !rows.has_scores() {
+            return Some(format!("--decisive-by score: {spec} has no scores"));
+        }
+        if per_layer.is_some() && !rows.has_layers() {
+            return Some(
+                "--per-layer: this table does not tell the layers of its rows; use --sample"
+                    .to_string(),
+            );
+        }
+        None
+    }
+
+    fn shape<G: Game>(&self, rows: &dyn Rows<G>) -> Shape {
+        Shape {
+            layout: self.layout,
+            scores: rows.has_scores(),
+            layers: rows.has_layers(),
+            bounds: self.selection.unproven,
+            splits: self.selection.split.is_none(),
+            temperature: self.temperature,
+        }
+    }
+
+    fn parameters(&self) -> BTreeMap<String, serde_json::Value> {
+        let Selection { splits, split, terminals, unproven, decisive, per_layer, sample } =
+            self.selection;
+        let decisive = decisive.map(|by_score| if by_score { "score" } else { "outcome" });
+        let policy = match self.temperature {
+            None => json!("uniform"),
+            Some(temperature) => json!({ "softmax_temperature": temperature }),
+        };
+        [
+            ("layout", json!(self.layout.name())),
+            ("states_of", json!(self.images.name())),
+            ("split", json!(split.map_or("all", Split::name))),
+            ("split_fractions", json!([splits.train, splits.validation, splits.test()])),
+            ("split_seed", json!(splits.seed)),
+            ("terminals", json!(terminals)),
+            ("unproven", json!(unproven)),
+            ("decisive_by", json!(decisive)),
+            ("per_layer", json!(per_layer)),
+            ("sample", json!(sample)),
+            ("policy", policy),
+            ("shard_rows", json!(self.shard_rows)),
+        ]
+        .map(|(name, value)| (name.to_string(), value))
+        .into()
+    }
+}
+
+/// The columns with these names, in the order of all; those that suit the format if none are named.
+pub fn choose_columns<G: Game>(
+    game: &G,
+    format: Format,
+    shape: &Shape,
+    names: Option<&[String]>,
+) -> Result<Vec<Column>, String> {
+    let all = all_columns(game, shape);
+    let Some(names) = names else {
+        return Ok(all.into_iter().filter(|column| suits(game, format, column)).collect());
+    };
+    if names == ["all"] {
+        return Ok(all);
+    }
+    let known: Vec<&str> = all.iter().map(|column| column.name).collect();
+    if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(format!("there is no column '{name}' here; there are {}", known.join(", ")));
+    }
+    Ok(all.into_iter().filter(|column| names.iter().any(|name| name == column.name)).collect())
+}
+
+/// About how many bytes a row takes in memory.
+fn row_bytes(columns: &[Column]) -> usize {
+    columns.iter().map(Column::row_bytes).sum()
+}
+
+/// About how many bytes an export takes at most, uncompressed, if every row is exported.
+pub fn targets_bytes<G: Game>(game: &G, rows: &dyn Rows<G>, targets: &Targets) -> u64 {
+    let names = targets.columns.as_deref();
+    let columns = choose_columns(game, targets.format, &targets.shape(rows), names);
+    let bytes = columns.map_or(0, |columns| row_bytes(&columns)) as u64;
+    let images = match targets.images {
+        Images::Canonical => 1,
+        _ => game.group().order() as u64,
+    };
+    let fewest = [targets.selection.sample, Some(rows.rows())].into_iter().flatten().min();
+    let copies = if targets.format == Format::Npz { 2 } else { 1 };
+    // Text and compressed numbers take less or not much more than arrays.
+    bytes * images * copies * fewest.unwrap_or(0)
+}
+
+/// The examples of a chunk, encoded and counted.
+struct Piece {
+    block: Block,
+    counts: Counts,
+    rows: u64,
+}
+
+/// Writes the examples of a solved table to a file or directory at `path`, and its data card beside
+/// or in it.
+///
+/// What stands there is replaced only if it is an export of targets that was not changed since.
+pub fn write_targets<G: Game>(
+    game: &G,
+    table: &Table,
+    rows: &dyn Rows<G>,
+    targets: &Targets,
+    path: &Path,
+    progress: &dyn Progress,
+) -> Result<Card, ExportError> {
+    let wrong = |what: String| ExportError::Request { what };
+    if let Some(what) = targets.refuse(game, rows) {
+        return Err(wrong(what));
+    }
+    let shape = targets.shape(rows);
+    let names = targets.columns.as_deref();
+    let columns = choose_columns(game, targets.format, &shape, names).map_err(wrong)?;
+    let folded = game.with_folding(true);
+    let damaged = |what: String| ExportError::from(TableError::damaged(table.dir(), what));
+    let place = Place::begin(path, targets.format)?;
+    let samples = targets.selection.per_layer.is_some() || targets.selection.sample.is_some();
+    if samples {
+        progress.begin("choosing a sample", None);
+    }
+    let selector = Selector::new(targets.selection, &folded, rows, &|rows| progress.advance(rows));
+    let selector = selector.map_err(damaged)?;
+    if samples {
+        progress.finish("chosen");
+    }
+    let encoder = Encoder { game, folded: &folded, columns: &columns, shape };
+    let mut sink =
+        sink::begin(targets.format, &place.dir(), place.name(), &columns, targets.shard_rows)?;
+    progress.begin(&format!("writing {}", path.display()), Some(rows.rows()));
+    let piece = |chunk: usize| piece_of(game, rows, &selector, &encoder, targets.images, chunk);
+    let mut counts = Counts::default();
+    stream(rows.chunks(), chunks_at_once(&columns, targets.images, game), &piece, |piece| {
+        let piece = piece.map_err(damaged)?;
+        sink.append(&piece.block)?;
+        counts.add(&piece.counts);
+        progress.advance(piece.rows);
+        Ok(())
+    })?;
+    let files = sink.finish()?;
+    let card = describe(game, table, targets, &columns, counts, files);
+    place.commit(&card)?;
+    progress.finish(&format!("{} examples", card.rows));
+    Ok(card)
+}
+
+fn piece_of<G: Game>(
+    game: &G,
+    rows: &dyn Rows<G>,
+    selector: &Selector<'_, G>,
+    encoder: &Encoder<'_, G>,
+    images: Images,
+    chunk: usize,
+) -> Result<Piece, String> {
+    let mut piece =
+        Piece { block: Block::new(encoder.columns.len()), counts: Counts::default(), rows: 0 };
+    piece.rows = rows.visit(chunk, &mut |row| {
+        let Some(split) = selector.select(&row) else { return };
+        images.for_each(game, &row, &mut |example| {
+            encoder.add(example, split, &mut piece.block);
+            piece.counts.count(example, split);
+        });
+    })?;
+    Ok(piece)
+}
+
+/// How many chunks are in memory at a time: as many as take about 64 MB, and at least two.
+fn chunks_at_once<G: Game>(columns: &[Column], images: Images, game: &G) -> usize {
+    let images = if images == Images::Canonical { 1 } else { game.group().order() };
+    let chunk = rows::CHUNK * images * row_bytes(columns).max(1);
+    ((1 << 26) / chunk).clamp(2, 256)
+}
+
+/// Makes pieces on all threads and takes them in order, while the next are being made.
+fn stream<P: Send>(
+    count: usize,
+    at_once: usize,
+    make: &(impl Fn(usize) -> P + Sync),
+    mut take: impl FnMut(P) -> Result<(), ExportError> + Send,
+) -> Result<(), ExportError> {
+    let chunks: Vec<usize> = (0..count).collect();
+    let mut ready: Vec<P> = Vec::new();
+    for some in chunks.chunks(at_once).chain([&[][..]]) {
+        let pieces = std::mem::take(&mut ready);
+        let (taken, made) = rayon::join(
+            || pieces.into_iter().try_for_each(&mut take),
+            || some.par_iter().map(|&chunk| make(chunk)).collect::<Vec<P>>(),
+        );
+        taken?;
+        ready = made;
+    }
+    Ok(())
+}
+
+fn describe<G: Game>(
+    game: &G,
+    table: &Table,
+    targets: &Targets,
+    columns: &[Column],
+    counts: Counts,
+    files: BTreeMap<String, FileCard>,
+) -> Card {
+    let manifest = table.manifest();
+    let identity = serde_json::to_vec(&manifest.identity).expect("an identity is plain data");
+    let (rows, board_columns) = game.spec().shape();
+    let from_table = |name: &str| manifest.conventions.get(name).cloned();
+    let solution = manifest.solution.as_ref();
+    let empties = solution.and_then(|solution| solution.empties.clone());
+    let repetition = solution.and_then(|solution| solution.repetition.clone());
+    let conventions = [
+        ("perspective", Some("all values are those of the player to move (the mover)".to_string())),
+        ("actions", from_table("actions")),
+        ("passes", from_table("passes")),
+        ("empties at the end", empties),
+        ("play without end", repetition),
+        ("missing", Some(format!("{MISSING} in columns of values, {NO_DISTANCE} in distance; absent in Parquet's columns of one number, null in JSON, empty in CSV"))),
+        ("split", Some("h = seed; for w in [fnv1a64(game), key...]: h = splitmix64(h ^ w); (h >> 11) / 2^53 below the first fraction is train, below the first two validation".to_string())),
+        ("sample", Some("the rows with the smallest splitmix64(h), among equal ones the first".to_string())),
+    ];
+    let about = |column: &Column| ColumnCard {
+        name: column.name.to_string(),
+        dtype: column.scalar.descr(),
+        shape: column.shape.clone(),
+        about: column.about.clone(),
+    };
+    let total = counts.total();
+    Card {
+        schema: TARGETS_SCHEMA.to_string(),
+        schema_version: TARGETS_VERSION,
+        game: manifest.identity.game.clone(),
+        table: table.name(),
+        table_identity_crc32: format!("{:08x}", crc32fast::hash(&identity)),
+        format: targets.format.name().to_string(),
+        parameters: targets.parameters(),
+        rows: total.rows,
+        positions: total.positions,
+        actions: game.action_count() as u64,
+        board: [rows as u64, board_columns as u64],
+        columns: columns.iter().map(about).collect(),
+        conventions: conventions
+            .into_iter()
+            .filter_map(|(name, text)| Some((name.to_string(), text?)))
+            .collect(),
+        counts,
+        files,
+    }
+}
+
+/// Positions looked up in a table, as a block of these columns. `None` in place of a position's
+/// example: it is not in the table.
+pub fn look_up<G: Game>(
+    encoder: &Encoder<'_, G>,
+    rows: &dyn Rows<G>,
+    splits: &super::Splits,
+    positions: &[Position<G::State>],
+) -> Vec<Option<Block>> {
+    let one = |position: &Position<G::State>| {
+        let example = rows.look_up(position)?;
+        let mut block = Block::new(encoder.columns.len());
+        let split = splits.of(encoder.folded, &position.state);
+        encoder.add(&example, split, &mut block);
+        Some(block)
+    };
+    positions.par_iter().map(one).collect()
+}
+
+/// Writes a block to a file, which is at its place once it is whole. What is there is replaced.
+pub fn write_blocks(
+    format: Format,
+    path: &Path,
+    columns: &[Column],
+    block: &Block,
+) -> Result<(), ExportError> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = name.ok_or_else(|| ExportError::Taken {
+        place: path.to_path_buf(),
+        what: "is no name of a file".to_string(),
+    })?;
+    let folder = super::folder::Folder::beside(path, &|other| other == name)?;
+    let mut sink = sink::begin(format, &folder.file(""), &name, columns, None)?;
+    sink.append(block)?;
+    sink.finish()?;
+    fs::rename(folder.file(&name), path).at("write", path)?;
+    Ok(folder.abandon()?)
+}

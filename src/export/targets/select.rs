@@ -1,0 +1,141 @@
+//! Which rows of a table are exported: parts, decisive positions, samples.
+
+use std::collections::{BTreeMap, BinaryHeap};
+
+use rayon::prelude::*;
+
+use super::example::Example;
+use super::rows::Rows;
+use crate::export::split::mix;
+use crate::export::{Split, Splits, name_word};
+use crate::game::Game;
+use crate::graph::StateKind;
+
+/// What is asked of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Selection {
+    /// How positions are divided.
+    pub splits: Splits,
+    /// The part that is wanted; `None` for all.
+    pub split: Option<Split>,
+    /// Whether finished games are there too.
+    pub terminals: bool,
+    /// Whether rows are there whose values, or those of their moves, are not proven.
+    pub unproven: bool,
+    /// Only positions whose moves differ: `Some(false)` in outcome, `Some(true)` in score.
+    pub decisive: Option<bool>,
+    /// At most so many rows of each layer.
+    pub per_layer: Option<u64>,
+    /// At most so many rows.
+    pub sample: Option<u64>,
+}
+
+/// A row's place in a sample: by hash, and among equal hashes by row.
+type Place = (u64, u32);
+
+/// Selects rows; made once for a table, since a sample has to have seen all of it.
+pub struct Selector<'a, G: Game> {
+    selection: Selection,
+    /// The rules with states folded.
+    folded: &'a G,
+    name: u64,
+    /// The last place of each layer that is in the sample of layers, once that is known.
+    by_layer: Option<BTreeMap<u32, Place>>,
+    /// The last place that is in the sample, once that is known.
+    last: Option<Place>,
+}
+
+impl<'a, G: Game> Selector<'a, G> {
+    /// Looks through a table if a sample is asked for.
+    pub fn new(
+        selection: Selection,
+        folded: &'a G,
+        rows: &dyn Rows<G>,
+        advance: &(dyn Fn(u64) + Sync),
+    ) -> Result<Selector<'a, G>, String> {
+        let name = name_word(&folded.spec().to_string());
+        let mut selector = Selector { selection, folded, name, by_layer: None, last: None };
+        if let Some(most) = selection.per_layer {
+            let layers = selector.smallest(rows, most, &|row| row.layer.unwrap_or(0), advance)?;
+            selector.by_layer = Some(layers);
+        }
+        if let Some(most) = selection.sample {
+            let one = selector.smallest(rows, most, &|_| 0, advance)?;
+            // Without any row there is nothing to select among.
+            selector.last = Some(one.get(&0).copied().unwrap_or_default());
+        }
+        Ok(selector)
+    }
+
+    /// The hash of a row, the same for all its images.
+    fn hash(&self, row: &Example<G::State>) -> u64 {
+        let key = self.folded.canonical(&row.position.state).key;
+        self.selection.splits.hash_of_key(self.name, key)
+    }
+
+    /// The part to which a row belongs if it is exported, else `None`.
+    pub fn select(&self, row: &Example<G::State>) -> Option<Split> {
+        let hash = self.hash(row);
+        let split = self.selection.splits.of_hash(hash);
+        let place = (mix(hash), row.row);
+        (self.wanted(row, split) && self.sampled(row, place)).then_some(split)
+    }
+
+    fn wanted(&self, row: &Example<G::State>, split: Split) -> bool {
+        let Selection { terminals, unproven, decisive, split: part, .. } = self.selection;
+        part.is_none_or(|part| part == split)
+            && (terminals || row.kind != StateKind::Terminal)
+            && (unproven || row.is_proven() && row.kind != StateKind::Frontier)
+            && decisive.is_none_or(|by_score| row.decides(by_score))
+    }
+
+    fn sampled(&self, row: &Example<G::State>, place: Place) -> bool {
+        let layer = row.layer.unwrap_or(0);
+        self.by_layer.as_ref().is_none_or(|layers| layers.get(&layer) >= Some(&place))
+            && self.last.is_none_or(|last| place <= last)
+    }
+
+    /// Of the rows selected so far the `most` with the smallest hashes in each group: the last place
+    /// that is among them.
+    fn smallest(
+        &self,
+        rows: &dyn Rows<G>,
+        most: u64,
+        group: &(dyn Fn(&Example<G::State>) -> u32 + Sync),
+        advance: &(dyn Fn(u64) + Sync),
+    ) -> Result<BTreeMap<u32, Place>, String> {
+        const AT_ONCE: usize = 64;
+        let mut heaps: BTreeMap<u32, BinaryHeap<Place>> = BTreeMap::new();
+        let chunks: Vec<usize> = (0..rows.chunks()).collect();
+        for some in chunks.chunks(AT_ONCE) {
+            let full = |group: u32| {
+                let heap = heaps.get(&group)?;
+                heap.peek().copied().filter(|_| heap.len() as u64 >= most)
+            };
+            let of = |&chunk: &usize| {
+                let mut places = Vec::new();
+                let count = rows.visit(chunk, &mut |row| {
+                    let place = (mix(self.hash(&row)), row.row);
+                    let last = full(group(&row));
+                    if last.is_none_or(|last| place < last) && self.select(&row).is_some() {
+                        places.push((group(&row), place));
+                    }
+                })?;
+                advance(count);
+                Ok(places)
+            };
+            let found: Vec<Result<Vec<(u32, Place)>, String>> = some.par_iter().map(of).collect();
+            for places in found {
+                for (group, place) in places? {
+                    let heap = heaps.entry(group).or_default();
+                    heap.push(place);
+                    if heap.len() as u64 > most {
+                        heap.pop();
+                    }
+                }
+            }
+        }
+        let last = |(group, heap): (u32, BinaryHeap<Place>)| Some((group, *heap.peek()?));
+        Ok(heaps.into_iter().filter_map(last).collect())
+    }
+}

@@ -1,0 +1,375 @@
+//! Exports of targets: derived again from plain rules, compared with other programs' own observations,
+//! and with what `solver query` says.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::common::tables::{Tables, solved_4x4};
+
+/// Whether Python can import a module; that it must be able to is said by a variable of the
+/// environment, `YOMIKIRI_REQUIRE_` and `name`.
+fn python_has(module: &str, name: &str) -> bool {
+    let import = Command::new("python3").args(["-c", &format!("import {module}")]).output();
+    let there = import.is_ok_and(|output| output.status.success());
+    let variable = format!("YOMIKIRI_REQUIRE_{name}");
+    let required = std::env::var_os(&variable).is_some_and(|value| value == "1");
+    assert!(there || !required, "{variable} is 1 and python3 cannot import {module}");
+    if !there {
+        eprintln!("NOT TESTED: python3 cannot import {module}");
+    }
+    there
+}
+
+fn python(script: &str, args: &[&str]) -> Result<String, String> {
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/export").join(script);
+    let output = Command::new("python3").arg(script).args(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
+}
+
+fn path(tables: &Tables, name: &str) -> String {
+    tables.place(name).to_str().unwrap().to_string()
+}
+
+/// Exports with every column and some options, and gives the data card.
+fn export(tables: &Tables, out: &str, options: &[&str]) -> Value {
+    tables.json(&[&["export", "--out", out, "-q", "--columns", "all"], options].concat())
+}
+
+fn lines(file: &str) -> Vec<Value> {
+    let text = fs::read_to_string(file).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn every_format_holds_what_plain_rules_give() {
+    if !python_has("numpy", "NUMPY") {
+        return;
+    }
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let mut files = vec!["a", "a.npz", "a.jsonl", "a.csv", "a.obf"];
+    if cfg!(feature = "parquet") && python_has("pyarrow", "NUMPY") {
+        files.push("a.parquet");
+    }
+    let files: Vec<String> = files.into_iter().map(|name| path(&tables, name)).collect();
+    for file in &files {
+        match file.ends_with(".obf") {
+            true => drop(tables.ok(&["export", "--out", file, "-q"])),
+            false => drop(export(&tables, file, &[])),
+        }
+    }
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    assert_eq!(python("check.py", &files).unwrap(), "11494 rows, 56621 positions\n");
+
+    // One wrong number is found.
+    let score = tables.place("a/score.npy");
+    let mut bytes = fs::read(&score).unwrap();
+    *bytes.last_mut().unwrap() ^= 2;
+    fs::write(&score, bytes).unwrap();
+    assert!(python("check.py", &files[..1]).unwrap_err().contains("score.npy"));
+}
+
+#[test]
+fn options_give_what_plain_rules_give() {
+    if !python_has("numpy", "NUMPY") {
+        return;
+    }
+    let fractions = "0.6,0.2,0.2";
+    let cases: [(&[&str], &str); 7] = [
+        (&["--states-of", "all", "--layout", "azg"], "56621 rows, 56621 positions\n"),
+        (&["--expand-symmetry", "--layout", "pgx"], "rows, 56621 positions\n"),
+        (&["--split", "test", "--split-seed", "9", "--split-fractions", fractions], "rows"),
+        (&["--decisive-only", "--layout", "openspiel"], "1844 rows"),
+        (&["--decisive-only", "--decisive-by", "score", "--temperature", "2.5"], "4205 rows"),
+        (&["--terminals", "--shard-rows", "5000"], "12351 rows, 62789 positions\n"),
+        (&["--per-layer", "20", "--sample", "100"], "100 rows"),
+    ];
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    for (at, (options, said)) in cases.iter().enumerate() {
+        let out = path(&tables, &format!("case{at}"));
+        let card = export(&tables, &out, options);
+        let found = python("check.py", &[&out]).unwrap();
+        assert!(found.contains(said), "{options:?}: {found}");
+        assert!(card["rows"].as_u64().unwrap() > 0, "{options:?}");
+    }
+    let by_layer = |card: &Value| card["counts"]["by_layer"].as_object().unwrap().clone();
+    let card = export(&tables, &path(&tables, "layers"), &["--per-layer", "20"]);
+    for (layer, group) in by_layer(&card) {
+        let all = [1, 1, 3, 11];
+        let expected = all.get(layer.parse::<usize>().unwrap() - 4).copied().unwrap_or(20);
+        assert_eq!(group["rows"], expected, "layer {layer}");
+    }
+    // A larger sample holds the smaller one.
+    let rows = |n: &str| {
+        let out = path(&tables, &format!("s{n}.jsonl"));
+        export(&tables, &out, &["--sample", n]);
+        lines(&out).iter().map(|line| line["row"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let (few, more) = (rows("100"), rows("300"));
+    assert_eq!((few.len(), more.len()), (100, 300));
+    assert!(few.iter().all(|row| more.contains(row)));
+}
+
+#[test]
+fn bounded_and_unfolded_tables_are_exported_too() {
+    if !python_has("numpy", "NUMPY") {
+        return;
+    }
+    let tables = Tables::new();
+    // Deep enough for ends of games, and so for proven values beside unproven ones.
+    tables.ok(&["enumerate", "-q", "--size", "4", "--max-depth", "11"]);
+    tables.ok(&["value-iterate", "-q"]);
+    let (all, proven) = (path(&tables, "all"), path(&tables, "proven"));
+    let whole = export(&tables, &all, &["--unproven", "--terminals"]);
+    let part = export(&tables, &proven, &["--terminals"]);
+    let unproven: u64 = whole["counts"]["by_split"]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|group| group["unproven"].as_u64().unwrap())
+        .sum();
+    let rows = |card: &Value| card["rows"].as_u64().unwrap();
+    assert!(unproven > 0 && rows(&part) > 0 && rows(&whole) == rows(&part) + unproven);
+    python("check.py", &[&all]).unwrap();
+    python("check.py", &[&proven]).unwrap();
+
+    let tables = Tables::new();
+    tables.ok(&["enumerate", "-q", "--size", "4", "--symmetry", "none"]);
+    tables.ok(&["value-iterate", "-q"]);
+    let out = path(&tables, "unfolded");
+    export(&tables, &out, &[]);
+    assert!(python("check.py", &[&out]).unwrap().contains(" 56621 positions"));
+    let refused = tables.run(&["export", "--out", &out, "--expand-symmetry"]);
+    assert!(refused.code == 2 && refused.stderr.contains("folded"), "{}", refused.stderr);
+}
+
+/// A game of 8×8 Othello up to ten empty squares, by action; every move is the first legal one, or the
+/// last, in turn by threes.
+fn late_game() -> Vec<u16> {
+    use yomikiri::game::othello::Othello;
+    use yomikiri::game::{Game, WideKey};
+    let game = Othello::<WideKey>::new(8, 8, true);
+    let (mut position, mut moves) = (game.start(), Vec::new());
+    while position.state.discs() < 54 {
+        let legal = game.actions(&position.state);
+        assert!(!legal.is_empty(), "the game ends too early");
+        let action = legal[(moves.len() * moves.len()) % legal.len()];
+        moves.push(action.0);
+        position = game.advance(&position, action);
+    }
+    moves
+}
+
+fn root_of(moves: &[u16]) -> String {
+    use yomikiri::game::othello::Othello;
+    use yomikiri::game::{Action, Game, WideKey};
+    let game = Othello::<WideKey>::new(8, 8, true);
+    let play = |position, &action: &u16| game.advance(&position, Action(action));
+    game.notation(&moves.iter().fold(game.start(), play))
+}
+
+#[test]
+fn other_programs_see_the_positions_that_are_exported_in_their_layout() {
+    let packages = [("pgx", "pgx", "PGX"), ("openspiel", "pyspiel", "OPENSPIEL")];
+    let there: Vec<_> =
+        packages.into_iter().filter(|(_, module, name)| python_has(module, name)).collect();
+    if there.is_empty() {
+        return;
+    }
+    let moves = late_game();
+    let root = root_of(&moves);
+    let depths = [(Vec::new(), "6"), (moves, "6")];
+    for (opening, depth) in depths {
+        let tables = Tables::new();
+        let mut args = vec!["enumerate", "-q", "--size", "8", "--max-depth", depth];
+        if !opening.is_empty() {
+            args.extend(["--root", &root]);
+        }
+        tables.ok(&args);
+        tables.ok(&["value-iterate", "-q"]);
+        for (layout, _, _) in &there {
+            let out = path(&tables, layout);
+            export(&tables, &out, &["--layout", layout, "--states-of", "all", "--unproven"]);
+            fs::write(Path::new(&out).join("depth"), depth).unwrap();
+            let opening: Vec<String> = opening.iter().map(u16::to_string).collect();
+            let args: Vec<&str> =
+                [*layout, &out].into_iter().chain(opening.iter().map(String::as_str)).collect();
+            let said = python("packages.py", &args).unwrap();
+            let count: u32 = said.split(' ').next().unwrap().parse().unwrap();
+            assert!(count > 1000, "{layout}: {said}");
+        }
+    }
+}
+
+#[test]
+fn shogi_targets_are_what_queries_say() {
+    for (game, bound) in [("minishogi", Some("3")), ("animal-shogi-3x3", None)] {
+        let tables = Tables::new();
+        let mut args = vec!["enumerate", "-q", "--game", game];
+        args.extend(bound.into_iter().flat_map(|depth| ["--max-depth", depth]));
+        let table = tables.json(&args)["table"].as_str().unwrap().to_string();
+        tables.ok(&["value-iterate", "-q"]);
+        let out = path(&tables, "t.jsonl");
+        let mut options = vec!["--sample", "25", "--columns", "all"];
+        options.extend(bound.map(|_| "--unproven"));
+        export(&tables, &out, &options[..2]);
+        let card = tables.json(&[&["export", "--out", &out, "-q"][..], &options].concat());
+        assert_eq!(card["rows"], 25, "{game}");
+        for line in lines(&out) {
+            let said = tables.json(&["query", &table, line["board"].as_str().unwrap()]);
+            agree(&line, &said);
+        }
+    }
+}
+
+/// That an exported line of a game without scores is what a query says of its board.
+fn agree(line: &Value, said: &Value) {
+    let number = |outcome: &Value| match outcome.as_str() {
+        Some("win") => Value::from(1),
+        Some("draw") => Value::from(0),
+        Some("loss") => Value::from(-1),
+        _ => Value::Null,
+    };
+    assert_eq!(line["outcome"], number(&said["outcome"]), "{line}");
+    assert_eq!(line["distance"], said["distance"], "{line}");
+    let mut moves = BTreeMap::new();
+    for one in said["moves"].as_array().unwrap() {
+        moves.insert(one["action"].as_u64().unwrap() as usize, one);
+    }
+    let column = |name: &str| line[name].as_array().unwrap().clone();
+    let (legal, q, optimal) = (column("legal"), column("q_outcome"), column("optimal"));
+    // Queries give the best move first, and equally good ones behind it.
+    let value = |one: &Value| (one["outcome"].clone(), one["distance"].clone());
+    let best = said["moves"].as_array().unwrap().first().map(value);
+    let proven = line["proven"] == 1;
+    for action in 0..legal.len() {
+        let one = moves.get(&action);
+        assert_eq!(legal[action], u8::from(one.is_some()), "action {action}: {line}");
+        assert_eq!(q[action], one.map_or(Value::Null, |one| number(&one["outcome"])), "{line}");
+        let is_best = proven && one.is_some_and(|one| best == Some(value(one)));
+        assert_eq!(optimal[action], u8::from(is_best), "action {action}: {line}\n{said}");
+    }
+}
+
+#[test]
+fn bytes_do_not_depend_on_threads() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let mut names = vec!["a.npz", "a.jsonl", "a.csv"];
+    names.extend(cfg!(feature = "parquet").then_some("a.parquet"));
+    for name in names {
+        let bytes = |threads: &str| {
+            let out = path(&tables, name);
+            export(&tables, &out, &["--threads", threads, "--sample", "3000", "--expand-symmetry"]);
+            let beside = |suffix: &str| fs::read(format!("{out}{suffix}")).unwrap();
+            [beside(""), beside(".json"), beside(".md")]
+        };
+        assert!(bytes("1") == bytes("2"), "{name}");
+    }
+}
+
+#[test]
+fn what_was_not_exported_is_not_replaced() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let out = path(&tables, "mine.jsonl");
+    fs::write(&out, "mine").unwrap();
+    let refused = tables.run(&["export", "--out", &out]);
+    assert!(refused.code == 2 && refused.stderr.contains("was not exported"), "{}", refused.stderr);
+    assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
+    fs::remove_file(&out).unwrap();
+
+    tables.ok(&["export", "--out", &out, "--sample", "5"]);
+    tables.ok(&["export", "--out", &out, "--sample", "6"]);
+    assert_eq!(lines(&out).len(), 6);
+    fs::write(&out, "changed").unwrap();
+    let refused = tables.run(&["export", "--out", &out]);
+    assert!(refused.code == 2 && refused.stderr.contains("changed after"), "{}", refused.stderr);
+
+    let dir = tables.place("othello-4x4-targets");
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join("notes.txt"), "mine").unwrap();
+    let refused = tables.run(&["export"]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert_eq!(fs::read_to_string(dir.join("notes.txt")).unwrap(), "mine");
+    fs::remove_dir_all(&dir).unwrap();
+    // What a killed process left is taken away.
+    let partial = tables.place("othello-4x4-targets.partial");
+    fs::create_dir(&partial).unwrap();
+    fs::write(partial.join("score.npy"), "half").unwrap();
+    tables.ok(&["export"]);
+    assert!(!partial.exists() && dir.join("targets.json").exists());
+    tables.ok(&["export", "--sample", "9"]);
+}
+
+#[test]
+fn bad_requests_are_refused_in_one_line() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let cases: [(&[&str], &str); 9] = [
+        (&["--out", "x.txt"], "extension"),
+        (&["--columns", "planes,colour"], "'colour'"),
+        (&["--split-fractions", "0.5,0.2"], "three numbers"),
+        (&["--split-fractions", "0.5,0.2,0.2"], "come to"),
+        (&["--temperature", "0"], "--temperature 0"),
+        (&["--sample", "0"], "--sample 0"),
+        (&["--states", "--sample", "5"], "--sample is of targets"),
+        (&["--out", "x.npz", "--shard-rows", "5"], "--shard-rows"),
+        (&["--expand-symmetry", "--states-of", "all"], "--expand-symmetry"),
+    ];
+    for (args, said) in cases {
+        let ran = tables.run(&[&["export"], args].concat());
+        assert_eq!(ran.code, 2, "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(said) && ran.stderr.lines().count() == 1, "{}", ran.stderr);
+    }
+    let tables = Tables::new();
+    tables.ok(&["enumerate", "-q", "--size", "4"]);
+    let ran = tables.run(&["export"]);
+    assert!(ran.code == 2 && ran.stderr.contains("not solved"), "{}", ran.stderr);
+}
+
+#[test]
+fn own_positions_are_labelled() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let file = path(&tables, "own.txt");
+    // A transcript of three positions, a board of the second reflected, and a remark.
+    fs::write(&file, "d3 d2 % remark\n# nothing\n\n-----OX--XX---X- O;\n").unwrap();
+    let text = tables.ok(&["relabel", &file]);
+    let labelled: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!(labelled.len(), 4);
+    for line in &labelled {
+        let said = tables.json(&["query", "othello-4x4", line["board"].as_str().unwrap()]);
+        assert_eq!(line["score"], said["score"], "{line}");
+        assert_eq!(line["distance"], said["distance"], "{line}");
+        for one in said["moves"].as_array().unwrap() {
+            let q = &line["q_score"][one["action"].as_u64().unwrap() as usize];
+            assert_eq!(*q, one["score"], "{line}");
+        }
+    }
+    assert_eq!(tables.ok(&["relabel", &file, "--last"]).lines().count(), 2);
+    let out = path(&tables, "own.obf");
+    tables.ok(&["relabel", &file, "--last", "--out", &out, "-q"]);
+    let obf = fs::read_to_string(&out).unwrap();
+    assert_eq!(obf.lines().count(), 2);
+    // What is written can be read again.
+    assert_eq!(tables.ok(&["relabel", &out]).lines().count(), 2);
+    assert_eq!(tables.run(&["relabel", &file, "--out", &out]).code, 2);
+    assert_eq!(fs::read_to_string(&out).unwrap(), obf);
+
+    fs::write(&file, "d3\nnonsense\nXXXXXXXXXXXXXXXX X;\n").unwrap();
+    let csv = path(&tables, "own.csv");
+    let ran = tables.run(&["relabel", &file, "--out", &csv]);
+    assert!(ran.code == 2 && ran.stderr.contains("line 2"), "{}", ran.stderr);
+    assert!(ran.stdout.is_empty() && !Path::new(&csv).exists());
+    let ran = tables.run(&["relabel", &file, "--out", &csv, "--skip-bad"]);
+    assert!(ran.code == 0 && ran.stderr.contains("2 left out"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("line 3"), "{}", ran.stderr);
+    assert_eq!(fs::read_to_string(&csv).unwrap().lines().count(), 3);
+}
