@@ -36,15 +36,15 @@ fn a_network_is_trained_and_measured() {
         tables.json(&["enumerate", "--game", "minishogi", "--root", MATE_IN_3, "--max-depth", "3"]);
     tables.ok(&["value-iterate"]);
     let table = made["table"].as_str().unwrap();
-    let kept = |policy: &str| {
+    let measured = |policy: &str| {
         let report = tables.json(&["report", "--table", table, "--policy", policy]);
         let policies = report["policies"].as_array().unwrap();
         assert_eq!(policies.len(), 1);
         assert_eq!(policies[0]["policy"], policy);
         policies[0].clone()
     };
-    let one = kept("learned:value-minishogi");
-    let deep = kept("learned:value-minishogi?plies=3,width=3,mate=3000");
+    let one = measured("learned:value-minishogi");
+    let deep = measured("learned:value-minishogi?plies=3,width=3,mate=3000");
     // On this table every position that is judged is lost whatever is played, which neither spoils.
     for policy in [&one, &deep] {
         assert!(policy["total"]["all"]["states"].as_u64().unwrap() > 0);
