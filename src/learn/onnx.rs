@@ -4,7 +4,7 @@
 //! `Sigmoid` of operator set 13, which is the oldest that has them all as they are today. The input is
 //! `board`, its first dimension open; planes come as (N, planes, rows, columns), everything else as
 //! (N, numbers). The outputs have the names of the network's heads. The format is that of `onnx.proto`
-//! (https://onnx.ai/onnx/api/classes.html), written field by field.
+//! (<https://onnx.ai/onnx/api/classes.html>), written field by field.
 
 use super::network::{Activation, Architecture, Network};
 

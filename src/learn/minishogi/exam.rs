@@ -2,7 +2,7 @@
 //!
 //! Tables bounded by plies hold few positions of minishogi all of whose moves are proven, so a player
 //! is measured on positions of games of chance, near their ends, of which the search for forced wins
-//! ([`force`](super::force)) proves something with [`NODES`] positions:
+//! ([`super::force`]) proves something with [`NODES`] positions:
 //!
 //! * *won*: the mover wins by force, but not with one move. What counts is the share of choices that
 //!   keep a proven win; a choice may also win in a way that was not proven, so it is a lower bound.

@@ -12,7 +12,7 @@
 //!
 //! **Threads do not change the answer.** Work goes in rounds of up to [`PICKS`] leaves, whatever the
 //! number of threads. The leaves of a round are picked one after the other (a leaf that is picked
-//! weighs [`HEAVY`] more until the round is over, so that the next pick is another), grown in
+//! weighs `HEAVY` more until the round is over, so that the next pick is another), grown in
 //! parallel, and put in the tree in the order of the picks. The budget is a number of positions,
 //! not a time.
 //!
