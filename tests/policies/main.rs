@@ -3,6 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod evaluate;
+#[cfg(feature = "learn")]
+mod leaderboard;
 mod onnx;
 mod outside;
 mod play;
