@@ -5,8 +5,13 @@
 
 /// Hears how far a piece of work has come. One piece of work is told of at a time.
 pub trait Progress: Sync {
-    /// A piece of work begins: `what` it is and, where known, of how many units.
+    /// A piece of work begins: `what` it is and, where known, of how many states.
     fn begin(&self, what: &str, total: Option<u64>);
+
+    /// The same with another unit than states: `games`, `rounds`.
+    fn begin_with(&self, what: &str, total: Option<u64>, _unit: &str) {
+        self.begin(what, total);
+    }
 
     /// So many more units are done.
     fn advance(&self, units: u64);

@@ -29,6 +29,10 @@ impl Bars {
 
 impl Progress for Bars {
     fn begin(&self, what: &str, total: Option<u64>) {
+        self.begin_with(what, total, "states");
+    }
+
+    fn begin_with(&self, what: &str, total: Option<u64>, unit: &str) {
         if self.quiet {
             return;
         }
@@ -36,10 +40,12 @@ impl Progress for Bars {
         let target = ProgressDrawTarget::stderr();
         let bar = ProgressBar::with_draw_target(total, target).with_message(what.to_string());
         let template = match total {
-            Some(_) => "{msg} {wide_bar} {human_pos}/{human_len}, {eta} to go {prefix}",
-            None => "{spinner} {msg} {human_pos} {prefix}",
+            Some(_) => format!(
+                "{{msg}} {{wide_bar}} {{human_pos}}/{{human_len}} {unit}, {{eta}} to go {{prefix}}"
+            ),
+            None => format!("{{spinner}} {{msg}} {{human_pos}} {unit} {{prefix}}"),
         };
-        if let Ok(style) = ProgressStyle::with_template(template) {
+        if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(200));

@@ -93,7 +93,7 @@ pub fn arena<G: Layered>(
     progress: &dyn Progress,
 ) -> Result<[Tally; 2], PolicyError> {
     let title = format!("playing {} against {}", one.name(), other.name());
-    progress.begin(&title, Some(2 * sampling.games));
+    progress.begin_with(&title, Some(2 * sampling.games), "games");
     let mut tallies = [Tally::default(); 2];
     for side in Side::ALL {
         let [first, second] = if side == Side::First { [one, other] } else { [other, one] };

@@ -88,7 +88,7 @@ pub fn run<L: Learner>(
     }
     let begin = resume(learner, method, &place, card)?;
     let title = format!("training {}", name.file_name().unwrap_or_default().to_string_lossy());
-    progress.begin(&title, Some(learner.rounds()));
+    progress.begin_with(&title, Some(learner.rounds()), "rounds");
     progress.advance(begin);
     let mut saved = Instant::now();
     for round in begin..learner.rounds() {

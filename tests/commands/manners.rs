@@ -28,7 +28,11 @@ const COMMANDS: [&[&str]; 12] = [
 
 /// The commands' names, from the help.
 fn command_names(tables: &Tables) -> Vec<String> {
-    let help = tables.ok(&["--help"]);
+    names_in(&tables.ok(&["--help"]))
+}
+
+/// The commands that a page of help lists.
+fn names_in(help: &str) -> Vec<String> {
     let list = help.split("Commands:\n").nth(1).unwrap().lines();
     let names = list.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
     names.map(|line| line.split_whitespace().next().unwrap().to_string()).collect()
@@ -342,6 +346,12 @@ fn the_manual_has_a_page_for_every_command() {
     assert_eq!(tables.ok(&["man", "--dir", dir.to_str().unwrap()]), "");
     let names = command_names(&tables).into_iter().filter(|name| name != "help");
     let mut wanted: Vec<String> = names.map(|name| format!("solver-{name}.1")).collect();
+    if cfg!(feature = "learn") {
+        let recipes = names_in(&tables.ok(&["train", "--help"]));
+        assert!(recipes.len() > 6, "{recipes:?}");
+        let recipes = recipes.iter().filter(|name| *name != "help");
+        wanted.extend(recipes.map(|name| format!("solver-train-{name}.1")));
+    }
     wanted.push("solver.1".to_string());
     wanted.sort();
     let pages = files(&dir);

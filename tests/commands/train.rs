@@ -172,3 +172,29 @@ fn a_network_is_the_same_policy_in_onnx_and_in_python() {
         fs::remove_dir_all(states).ok();
     }
 }
+
+/// The example in Python, from the export to the report.
+#[test]
+#[cfg(feature = "onnx")]
+fn the_example_in_python_learns() {
+    if std::env::var("YOMIKIRI_REQUIRE_NUMPY").is_err() {
+        return;
+    }
+    let tables = Tables::new();
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/learn.py");
+    let run = Command::new("python3")
+        .arg(script)
+        .args([tables.place("learned").to_str().unwrap(), "2"])
+        .env("SOLVER", env!("CARGO_BIN_EXE_solver"))
+        .env("YOMIKIRI_TABLES", tables.root())
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let text = String::from_utf8(run.stdout).unwrap();
+    let decisive = |line: &str| -> f64 {
+        let percent = line.rsplit(", ").next().unwrap().split('%').next().unwrap();
+        percent.parse().unwrap()
+    };
+    let shares: Vec<f64> = text.lines().map(decisive).collect();
+    assert!(shares.len() == 2 && shares[0] > shares[1] + 10.0, "{text}");
+}

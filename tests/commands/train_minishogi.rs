@@ -78,14 +78,16 @@ fn what_makes_no_sense_is_told_in_a_line() {
     tables.ok(&[&SMALL[..8], &["--mate-rounds", "0", "--rounds", "0", "--exam", "2"]].concat());
     let animals = ["report", "--game", "animal-shogi-3x3", "--policy", "learned:value-minishogi"];
     let symmetric = "learned:value-minishogi?symmetric=yes";
-    tables.ok(&["enumerate", "--game", "minishogi", "--root", MATE_IN_3, "--max-depth", "1"]);
+    let made =
+        tables.json(&["enumerate", "--game", "minishogi", "--root", MATE_IN_3, "--max-depth", "1"]);
     tables.ok(&["value-iterate"]);
+    let table = made["table"].as_str().unwrap();
     for (args, what) in [
         (&SMALL[..], "is there already; add --force"),
         (&["train", "minishogi-value", "--hidden", "0", "--force"], "has no units"),
         (&["train", "minishogi-value", "--alpha", "2", "--force"], "from 0 to 1"),
         (&animals, "is for minishogi, not for animal-shogi-3x3"),
-        (&["report", "--policy", symmetric], "symmetric=yes is for Othello"),
+        (&["report", "--table", table, "--policy", symmetric], "symmetric=yes is for Othello"),
     ] {
         let ran = tables.run(args);
         assert_eq!(ran.code, 2, "{args:?}: {}", ran.stderr);

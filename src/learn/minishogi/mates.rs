@@ -78,7 +78,7 @@ const GIVES_MATE: (usize, f32) = (1, 1.0);
 /// are missing to `n` whose mover gives mate.
 pub fn generate(game: &Minishogi, plan: &MatePlan, progress: &dyn Progress) -> Mates {
     let total = plan.train + plan.held_out;
-    progress.begin("positions at mate", Some(total as u64));
+    progress.begin_with("looking for mates", Some(total as u64), "positions");
     let mut known = FxHashSet::default();
     let mut sets = [Set::of(plan.train), Set::of(plan.held_out)];
     let mut games = 0;

@@ -97,7 +97,7 @@ pub fn play(
     plan: &SelfPlay,
     progress: &dyn Progress,
 ) -> Played {
-    progress.begin("games of self-play", Some(plan.games));
+    progress.begin_with("self-play", Some(plan.games), "games");
     let groups = plan.games.div_ceil(GROUP);
     let of_groups: Vec<Played> = (0..groups)
         .into_par_iter()

@@ -86,7 +86,7 @@ impl Discs {
         let squares = game.action_count() - 1;
         let (mut train, mut test) = (Vec::new(), Vec::new());
         let meetings = (players.len() * players.len()) as u64;
-        progress.begin("playing games to learn from", Some(meetings * settings.games));
+        progress.begin_with("playing", Some(meetings * settings.games), "games");
         for (number, (first, second)) in
             players.iter().flat_map(|a| players.iter().map(move |b| (a, b))).enumerate()
         {

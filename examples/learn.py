@@ -1,0 +1,58 @@
+"""From exact values to a measured network: exports 4x4 Othello, trains scikit-learn's MLP on the training part,
+writes ONNX, and lets the solver say how good it is, on every position and exactly.
+
+    pip install numpy scikit-learn skl2onnx
+    python3 examples/learn.py            # SOLVER='cargo run --release --' python3 examples/learn.py
+
+The table is made if it is not there; data and model go to the directory `learned` (or the one given).
+"""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from skl2onnx import to_onnx
+from sklearn.neural_network import MLPRegressor
+
+out = Path(sys.argv[1] if len(sys.argv) > 1 else "learned")
+rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 60
+command = shlex.split(os.environ.get("SOLVER", "solver"))
+
+
+def solver(*args):
+    done = subprocess.run([*command, *map(str, args)], check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout
+
+
+out.mkdir(parents=True, exist_ok=True)
+solver("enumerate", "--size", 4, "--quiet")
+solver("value-iterate", "othello-4x4", "--quiet")
+# Every image of every training position; the test positions stay unseen in all of theirs.
+data = out / "train"
+solver("export", "othello-4x4", "--split", "train", "--expand-symmetry", "--out", data, "--quiet")
+
+planes = np.load(data / "planes.npy", mmap_mode="r")  # positions, 2, 4, 4: the mover's discs, the opponent's
+q = np.load(data / "q_score.npy", mmap_mode="r")  # positions, 17: the mover's final score after each action
+legal = np.load(data / "legal.npy", mmap_mode="r") == 1
+inputs = planes.reshape(len(planes), -1).astype(np.float32)
+# How much worse than the best each move is, and illegal ones a little worse than that: all are learned.
+best = np.where(legal, q, -128).max(axis=1, keepdims=True).astype(np.float32)
+targets = np.where(legal, q - best, -8.0).astype(np.float32) / 8
+
+network = MLPRegressor(
+    hidden_layer_sizes=(256, 256), max_iter=rounds, batch_size=256, n_iter_no_change=rounds, random_state=0
+)
+network.fit(inputs, targets)
+model = out / "scikit.onnx"
+model.write_bytes(to_onnx(network, inputs[:1], target_opset=17).SerializeToString())
+
+policy = f"onnx:{model}?move=best,value=none"
+report = json.loads(solver("report", "--policy", policy, "--policy", "random", "--json", "--quiet"))
+for found in report["policies"]:
+    figures = found["total"]
+    result, decisive = (figures[name]["optimal_by_outcome"] for name in ("all", "decisive_outcome"))
+    print(f"{found['policy']}: keeps the result in {result:.2%} of positions, {decisive:.2%} of the decisive ones")
