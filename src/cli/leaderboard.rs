@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::context::Context;
-use super::players::learned_for;
+use super::players::{answers_by_policy, learned_for};
 use super::report::{Asked, Timeout, measured, opened, write_whole};
 use crate::game::GameSpec;
 use crate::policy::{LearnedSpec, PolicySpec};
@@ -67,8 +67,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     for spec in learned_for(game, &context.store) {
         names.push(spec.to_string());
         if let PolicySpec::Learned(learned) = spec {
-            // Where answers are by action, those of all images can be averaged.
-            if learned.name.starts_with("supervised") || learned.name.contains("-net") {
+            if answers_by_policy(&learned.name, &context.store) {
                 let symmetric = LearnedSpec { symmetric: true, ..learned };
                 names.push(PolicySpec::Learned(symmetric).to_string());
             }

@@ -107,6 +107,19 @@ pub(super) fn learned_for(game: GameSpec, store: &Store) -> Vec<PolicySpec> {
     names.into_iter().map(spec).collect()
 }
 
+/// Whether a network answers with a policy, which may be averaged over the images of a position.
+#[cfg(feature = "learn")]
+pub(super) fn answers_by_policy(name: &str, store: &Store) -> bool {
+    use crate::learn::card::{Reading, read_card};
+    read_card(&place_of(name, store)).is_ok_and(|card| card.reading == Reading::Policy)
+}
+
+/// No network does, for this was built without learning.
+#[cfg(not(feature = "learn"))]
+pub(super) fn answers_by_policy(_name: &str, _store: &Store) -> bool {
+    false
+}
+
 /// None, for this was built without learning.
 #[cfg(not(feature = "learn"))]
 pub(super) fn learned_for(_game: GameSpec, _store: &Store) -> Vec<PolicySpec> {
