@@ -66,11 +66,11 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let mut names: Vec<String> = BUILT_IN.iter().map(|name| name.to_string()).collect();
     for spec in learned_for(game, &context.store) {
         names.push(spec.to_string());
-        if let PolicySpec::Learned(learned) = spec {
-            if answers_by_policy(&learned.name, &context.store) {
-                let symmetric = LearnedSpec { symmetric: true, ..learned };
-                names.push(PolicySpec::Learned(symmetric).to_string());
-            }
+        if let PolicySpec::Learned(learned) = spec
+            && answers_by_policy(&learned.name, &context.store)
+        {
+            let symmetric = LearnedSpec { symmetric: true, ..learned };
+            names.push(PolicySpec::Learned(symmetric).to_string());
         }
     }
     names.extend(args.also);
