@@ -24,10 +24,15 @@ pub(super) fn player<G: Layered>(
     match spec {
         #[cfg(feature = "learn")]
         PolicySpec::Learned(learned) => {
+            if learned.width.is_some() || learned.mate.is_some() {
+                return Err(UserError::new(format!(
+                    "policy '{spec}': width and mate are for minishogi; a network for Othello has symmetric and plies"
+                )));
+            }
             let path = place_of(&learned.name, store);
             let policy = crate::learn::player::Learned::load(spec.to_string(), &path, game);
-            let policy = policy.map_err(UserError::from_error)?.symmetric(learned.symmetric);
-            Ok(Player::Policy(Box::new(policy)))
+            let policy = policy.map_err(UserError::from_error)?;
+            Ok(Player::Policy(Box::new(policy.symmetric(learned.symmetric).plies(learned.plies))))
         }
         _ => {
             let _ = store;

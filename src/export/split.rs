@@ -98,7 +98,12 @@ impl Splits {
     /// the states below `x` are a sample of the share `x` of every part, and a larger `x` only adds
     /// to it. Costs as [`Splits::of`].
     pub fn unit<G: Game>(&self, game: &G, state: &G::State) -> f64 {
-        unit_of(mix(self.hash(game, state)))
+        Splits::unit_of_hash(self.hash(game, state))
+    }
+
+    /// The number of a state with this [`hash`](Splits::hash), as [`Splits::unit`] has it.
+    pub fn unit_of_hash(hash: u64) -> f64 {
+        unit_of(mix(hash))
     }
 
     /// The hash of a state, the same in every orientation. Costs as [`Splits::of`].

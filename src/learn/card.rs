@@ -88,7 +88,7 @@ pub enum Reading {
 
 /// The files of a network called NAME: `NAME.json` and so on, given with or without the ending.
 pub fn file(name: &Path, ending: &str) -> PathBuf {
-    let known = ["json", "safetensors", "onnx"];
+    let known = ["json", "safetensors", "onnx", "svg"];
     let has = name.extension().is_some_and(|found| known.iter().any(|known| found == *known));
     let stem = if has { name.with_extension("") } else { name.to_path_buf() };
     let mut path = stem.into_os_string();

@@ -9,11 +9,13 @@ use super::card::{self, Card, Inputs, Reading};
 use super::features::Features;
 use super::network::Network;
 use super::trainer::rows;
-use crate::game::{Game, Layered, Outcome, Position};
+use crate::game::{Game, Layered, Outcome, Position, Side, Symmetry};
 use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
 
 /// Positions that the network is asked about at a time, which bounds memory.
 const AT_ONCE: usize = 2048;
+/// Positions from which it reads ahead at a time, likewise.
+const READ_AT_ONCE: usize = 64;
 
 /// A trained network that plays what it finds best.
 #[derive(Clone, Debug)]
@@ -24,17 +26,26 @@ pub struct Learned {
     reading: Reading,
     /// Whether it is asked in all images of a position, and its answers are averaged.
     symmetric: bool,
+    /// How far it reads ahead; `None` for its own way.
+    plies: Option<u32>,
 }
 
 impl Learned {
     /// A network whose positions and answers are to be read in this way.
     pub fn new(name: String, network: Network, features: Features, reading: Reading) -> Learned {
-        Learned { name, network, features, reading, symmetric: false }
+        Learned { name, network, features, reading, symmetric: false, plies: None }
     }
 
     /// The same, asked in all images of a position.
     pub fn symmetric(self, symmetric: bool) -> Learned {
         Learned { symmetric, ..self }
+    }
+
+    /// The same, reading so many plies ahead by minimax, the judged move and passes among them, with the
+    /// network's value of what is met there; `None` for the network's own way, in which one that
+    /// answers by action is asked about the position itself and others about each position after it.
+    pub fn plies(self, plies: Option<u32>) -> Learned {
+        Learned { plies: plies.map(|plies| plies.max(1)), ..self }
     }
 
     /// Reads a network; fails where it is for another game.
@@ -90,6 +101,29 @@ impl Learned {
         Ok(Some(answers))
     }
 
+    /// In how many images of a position it is asked.
+    fn images<G: Layered>(&self, game: &G) -> Symmetry {
+        if self.symmetric { game.with_folding(true).group().order() as Symmetry } else { 1 }
+    }
+
+    /// Positions in one of their images.
+    fn image<G: Layered>(
+        &self,
+        game: &G,
+        positions: &[Position<G::State>],
+        symmetry: Symmetry,
+    ) -> Vec<Position<G::State>> {
+        if symmetry == 0 {
+            return positions.to_vec();
+        }
+        let folded = game.with_folding(true);
+        let image = |p: &Position<G::State>| Position {
+            state: folded.transform(&p.state, symmetry),
+            side: p.side,
+        };
+        positions.iter().map(image).collect()
+    }
+
     /// The worth of each action of a batch by the numbers that the head has for actions.
     fn by_action<G: Layered>(
         &self,
@@ -99,14 +133,10 @@ impl Learned {
         worths: &mut [f64],
     ) -> Calculated<()> {
         let folded = game.with_folding(true);
-        let order = if self.symmetric { folded.group().order() } else { 1 };
+        let order = self.images(game);
         let width = game.action_count();
-        for symmetry in 0..order as crate::game::Symmetry {
-            let image = |p: &Position<G::State>| match symmetry {
-                0 => *p,
-                _ => Position { state: folded.transform(&p.state, symmetry), side: p.side },
-            };
-            let images: Vec<_> = batch.positions().iter().map(image).collect();
+        for symmetry in 0..order {
+            let images = self.image(game, batch.positions(), symmetry);
             let answers = self.head(game, head, &images)?.unwrap_or_default();
             for at in 0..batch.len() {
                 for place in batch.range(at) {
@@ -116,40 +146,126 @@ impl Learned {
                         _ => folded.transform_action(action, symmetry),
                     };
                     let number = answers[at * width + usize::from(action.0)];
-                    worths[place] += f64::from(number) / order as f64;
+                    worths[place] += f64::from(number) / f64::from(order);
                 }
             }
         }
         Ok(())
     }
 
-    /// The worth of each action by what the network says of the position after it; `worth` turns that
-    /// into the mover's, `end` is what a finished game is worth to its mover on the same scale.
-    fn by_next<G: Layered>(
+    /// What positions that are not over are worth to their mover, by the network alone; of discs twice
+    /// the share of the squares, less 1.
+    fn values<G: Layered>(
         &self,
         game: &G,
-        head: &str,
-        batch: &Batch<G::State>,
-        worths: &mut [f64],
-        end: impl Fn(&G::State) -> f64,
-        worth: impl Fn(&Position<G::State>, &[f32]) -> f64,
-    ) -> Calculated<()> {
-        let (mut asked, mut places) = (Vec::new(), Vec::new());
-        for (at, position) in batch.positions().iter().enumerate() {
-            for place in batch.range(at) {
-                let next = game.advance(position, batch.actions()[place]);
-                if game.is_terminal(&next.state) {
-                    worths[place] = -end(&next.state);
-                } else {
-                    asked.push(next);
-                    places.push(place);
-                }
+        positions: &[Position<G::State>],
+    ) -> Calculated<Vec<f64>> {
+        let head = match self.reading {
+            Reading::Policy => "value",
+            Reading::Wins => "wins",
+            Reading::Discs | Reading::Win => "discs",
+            Reading::Q => {
+                let mut batch = Batch::default();
+                positions.iter().for_each(|p| batch.push(*p, game.actions(&p.state)));
+                let mut worths = vec![0.0; batch.actions().len()];
+                self.by_action(game, "q", &batch, &mut worths)?;
+                return Ok((0..batch.len()).map(|at| best(&worths[batch.range(at)])).collect());
+            }
+        };
+        let mut values = vec![0.0; positions.len()];
+        let order = self.images(game);
+        for symmetry in 0..order {
+            let images = self.image(game, positions, symmetry);
+            let answers = self.head(game, head, &images)?.unwrap_or_default();
+            let width = answers.len() / positions.len().max(1);
+            for (at, value) in values.iter_mut().enumerate() {
+                let answer = &answers[at * width..][..width];
+                let own = match self.reading {
+                    // As the mover sees it: Black's chance less White's, or the reverse.
+                    Reading::Wins => {
+                        let black = f64::from(answer[0]) - f64::from(answer[1]);
+                        if positions[at].side == Side::First { black } else { -black }
+                    }
+                    Reading::Discs | Reading::Win => 2.0 * f64::from(answer[0]) - 1.0,
+                    Reading::Policy | Reading::Q => f64::from(answer[0]),
+                };
+                *value += own / f64::from(order);
             }
         }
-        let answers = self.head(game, head, &asked)?.unwrap_or_default();
-        let width = answers.len() / asked.len().max(1);
-        for (at, (next, place)) in asked.iter().zip(places).enumerate() {
-            worths[place] = -worth(next, &answers[at * width..][..width]);
+        Ok(values)
+    }
+
+    /// What a finished game is worth to its mover, on the scale of [`Learned::values`].
+    fn at_the_end<G: Layered>(&self, game: &G, state: &G::State) -> f64 {
+        match self.reading {
+            Reading::Discs | Reading::Win => {
+                let squares = (game.action_count() - 1) as f64;
+                2.0 * f64::from(game.squares(state).0.count_ones()) / squares - 1.0
+            }
+            _ => f64::from(game.result(state).unwrap_or(Outcome::Draw).value()),
+        }
+    }
+
+    /// The positions that are met `plies` plies on from here where no game ends before, in order.
+    fn leaves<G: Layered>(
+        game: &G,
+        position: Position<G::State>,
+        plies: u32,
+        out: &mut Vec<Position<G::State>>,
+    ) {
+        if game.is_terminal(&position.state) {
+            return;
+        }
+        if plies == 0 {
+            return out.push(position);
+        }
+        for action in game.actions(&position.state) {
+            Self::leaves(game, game.advance(&position, action), plies - 1, out);
+        }
+    }
+
+    /// What a position is worth to its mover if both choose their best for `plies` plies; `values` are
+    /// those of its [leaves](Learned::leaves).
+    fn read<G: Layered>(
+        &self,
+        game: &G,
+        position: Position<G::State>,
+        plies: u32,
+        values: &mut impl Iterator<Item = f64>,
+    ) -> f64 {
+        if game.is_terminal(&position.state) {
+            return self.at_the_end(game, &position.state);
+        }
+        if plies == 0 {
+            return values.next().expect("every leaf has a value");
+        }
+        let after = |action| -self.read(game, game.advance(&position, action), plies - 1, values);
+        game.actions(&position.state).into_iter().map(after).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// The worth of each action by minimax: the move itself and `plies` more are read, and the positions
+    /// that are met there asked about together.
+    fn by_reading<G: Layered>(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        plies: u32,
+        worths: &mut [f64],
+    ) -> Calculated<()> {
+        let next =
+            |at: usize, place: usize| game.advance(&batch.positions()[at], batch.actions()[place]);
+        for begin in (0..batch.len()).step_by(READ_AT_ONCE) {
+            let some = begin..batch.len().min(begin + READ_AT_ONCE);
+            let places: Vec<_> =
+                some.flat_map(|at| batch.range(at).map(move |place| (at, place))).collect();
+            let mut leaves = Vec::new();
+            for &(at, place) in &places {
+                Self::leaves(game, next(at, place), plies, &mut leaves);
+            }
+            let mut values = self.values(game, &leaves)?.into_iter();
+            for (at, place) in places {
+                worths[place] = -self.read(game, next(at, place), plies, &mut values);
+            }
         }
         Ok(())
     }
@@ -164,43 +280,36 @@ impl Learned {
         answers.scores.resize(count, 0.0);
         answers.probabilities.resize(count, 0.0);
         let worths = &mut answers.scores[..];
-        let outcome =
-            |state: &G::State| f64::from(game.result(state).unwrap_or(Outcome::Draw).value());
-        match self.reading {
-            Reading::Policy => self.by_action(game, "policy", batch, worths)?,
-            Reading::Q => self.by_action(game, "q", batch, worths)?,
-            Reading::Wins => self.by_next(game, "wins", batch, worths, outcome, |next, wins| {
-                // As the one to move next sees it: Black's chance less White's, or the reverse.
-                let black = f64::from(wins[0]) - f64::from(wins[1]);
-                if next.side.index() == 0 { black } else { -black }
-            })?,
-            Reading::Discs | Reading::Win => {
-                let squares = (game.action_count() - 1) as f64;
-                let share =
-                    |state: &G::State| f64::from(game.squares(state).0.count_ones()) / squares;
-                self.by_next(game, "discs", batch, worths, share, |_, share| f64::from(share[0]))?;
-            }
+        match (self.reading, self.plies) {
+            (Reading::Policy, None) => self.by_action(game, "policy", batch, worths)?,
+            (Reading::Q, None | Some(1)) => self.by_action(game, "q", batch, worths)?,
+            // The worth of a move looks a ply beyond the position already.
+            (Reading::Q, Some(plies)) => self.by_reading(game, batch, plies - 2, worths)?,
+            (_, plies) => self.by_reading(game, batch, plies.unwrap_or(1) - 1, worths)?,
         }
         for at in 0..batch.len() {
             let range = batch.range(at);
             share_best(&answers.scores[range.clone()], &mut answers.probabilities[range]);
         }
-        match self.reading {
-            Reading::Policy => {
+        let bounded = |value: f64| value.clamp(-1.0, 1.0);
+        match (self.reading, self.plies) {
+            (Reading::Policy, None) => {
                 let values = self.head(game, "value", batch.positions())?.unwrap_or_default();
-                answers.values.extend(values.into_iter().map(|v| f64::from(v).clamp(-1.0, 1.0)));
+                answers.values.extend(values.into_iter().map(|v| bounded(f64::from(v))));
             }
-            Reading::Q | Reading::Wins => {
-                let best = |at| {
-                    let worths = &answers.scores[batch.range(at)];
-                    worths.iter().fold(-1.0, |best: f64, &worth| best.max(worth)).min(1.0)
-                };
+            (Reading::Policy | Reading::Q | Reading::Wins, _) => {
+                let best = |at| bounded(best(&answers.scores[batch.range(at)]));
                 answers.values.extend((0..batch.len()).map(best));
             }
-            Reading::Discs | Reading::Win => {}
+            // The share of the discs is no outcome.
+            (Reading::Discs | Reading::Win, _) => {}
         }
         Ok(())
     }
+}
+
+fn best(worths: &[f64]) -> f64 {
+    worths.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 impl<G: Layered> Policy<G> for Learned {
@@ -215,5 +324,163 @@ impl<G: Layered> Policy<G> for Learned {
         answers: &mut Answers,
     ) -> Result<(), PolicyError> {
         self.answer_all(game, batch, answers).map_err(|error| PolicyError::new(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Action;
+    use crate::game::othello::Othello;
+    use crate::learn::chance::{below, drawn_for};
+    use crate::learn::network::{Activation, Architecture, Head};
+
+    type Rules = Othello<u64>;
+    type At = Position<<Rules as Game>::State>;
+
+    fn rules() -> Rules {
+        Othello::new(4, 4, false)
+    }
+
+    fn learned(reading: Reading) -> Learned {
+        let head =
+            |name: &str, outputs, activation| Head { name: name.into(), outputs, activation };
+        let (features, heads) = match reading {
+            Reading::Policy => (
+                Features::Planes,
+                vec![head("policy", 17, Activation::Linear), head("value", 1, Activation::Tanh)],
+            ),
+            Reading::Q => (Features::Signed, vec![head("q", 17, Activation::Linear)]),
+            Reading::Wins => (Features::Colours, vec![head("wins", 2, Activation::Sigmoid)]),
+            _ => (Features::Ternary, vec![head("discs", 1, Activation::Sigmoid)]),
+        };
+        let inputs = features.width(16);
+        let activation = Activation::Tanh;
+        let network = Architecture::Mlp { inputs, hidden: vec![9], activation, heads };
+        Learned::new("net".into(), Network::uniform(network, 5, -1.0, 1.0), features, reading)
+    }
+
+    /// What one of the network's heads answers for one position.
+    fn asked(of: &Learned, head: &str, position: &At) -> Vec<f64> {
+        let answer = of.head(&rules(), head, &[*position]).unwrap().unwrap();
+        answer.into_iter().map(f64::from).collect()
+    }
+
+    /// The value of a position to its mover, from one answer and the sentence that describes it.
+    fn value(of: &Learned, position: &At) -> f64 {
+        let game = rules();
+        match of.reading {
+            Reading::Policy => asked(of, "value", position)[0],
+            Reading::Q => {
+                let q = asked(of, "q", position);
+                let worths = game.actions(&position.state).into_iter().map(|a| q[usize::from(a.0)]);
+                worths.fold(f64::MIN, f64::max)
+            }
+            Reading::Wins => {
+                let [black, white] = asked(of, "wins", position)[..] else { panic!("two chances") };
+                if position.side == Side::First { black - white } else { white - black }
+            }
+            _ => 2.0 * asked(of, "discs", position)[0] - 1.0,
+        }
+    }
+
+    /// Minimax as it is told, one position after the other.
+    fn plain(of: &Learned, position: &At, plies: u32) -> f64 {
+        let game = rules();
+        if let Some(outcome) = game.result(&position.state) {
+            let share = f64::from(game.squares(&position.state).0.count_ones()) / 16.0;
+            return match of.reading {
+                Reading::Discs => 2.0 * share - 1.0,
+                _ => f64::from(outcome.value()),
+            };
+        }
+        if plies == 0 {
+            return value(of, position);
+        }
+        let after = |a: Action| -plain(of, &game.advance(position, a), plies - 1);
+        game.actions(&position.state).into_iter().map(after).fold(f64::MIN, f64::max)
+    }
+
+    /// Positions of random games from the start to shortly before the end.
+    fn positions() -> Vec<At> {
+        let game = rules();
+        let mut all = Vec::new();
+        for number in 0..12 {
+            let mut random = drawn_for(9, &[number]);
+            let mut position = game.start();
+            while !game.is_terminal(&position.state) {
+                all.push(position);
+                let actions = game.actions(&position.state);
+                position = game.advance(&position, actions[below(&mut random, actions.len())]);
+            }
+        }
+        all
+    }
+
+    fn scores(of: &Learned, positions: &[At]) -> (Batch<<Rules as Game>::State>, Answers) {
+        let game = rules();
+        let mut batch = Batch::default();
+        positions.iter().for_each(|p| batch.push(*p, game.actions(&p.state)));
+        let mut answers = Answers::default();
+        of.answer(&game, &batch, &mut answers).unwrap();
+        answers.check(&batch).unwrap();
+        (batch, answers)
+    }
+
+    #[test]
+    fn reading_ahead_is_minimax_over_one_position_at_a_time() {
+        let (game, positions) = (rules(), positions());
+        let readings = [Reading::Policy, Reading::Q, Reading::Wins, Reading::Discs];
+        for reading in readings {
+            for plies in 1..=3 {
+                let of = learned(reading).plies(Some(plies));
+                let (batch, answers) = scores(&of, &positions);
+                for (at, position) in positions.iter().enumerate() {
+                    for place in batch.range(at) {
+                        let action = batch.actions()[place];
+                        // The worth of an action looks a ply beyond the position already.
+                        let wanted = match (reading, plies) {
+                            (Reading::Q, 1) => asked(&of, "q", position)[usize::from(action.0)],
+                            (Reading::Q, _) => {
+                                -plain(&of, &game.advance(position, action), plies - 2)
+                            }
+                            _ => -plain(&of, &game.advance(position, action), plies - 1),
+                        };
+                        let found = answers.scores[place];
+                        assert!((found - wanted).abs() < 1e-5, "{reading:?} {plies}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_plies_a_network_answers_in_its_own_way() {
+        let positions = positions();
+        let own = |reading, plies| scores(&learned(reading).plies(plies), &positions).1;
+        for reading in [Reading::Q, Reading::Wins, Reading::Discs] {
+            assert_eq!(own(reading, None), own(reading, Some(1)));
+        }
+        assert_ne!(own(Reading::Policy, None).scores, own(Reading::Policy, Some(1)).scores);
+    }
+
+    #[test]
+    fn averaged_over_images_all_images_get_the_same_worths() {
+        let (game, folded) = (rules(), rules().with_folding(true));
+        for reading in [Reading::Policy, Reading::Q, Reading::Wins, Reading::Discs] {
+            let of = learned(reading).symmetric(true);
+            for position in positions().into_iter().step_by(5) {
+                let image = Position { state: folded.transform(&position.state, 3), ..position };
+                let (batch, answers) = scores(&of, &[position, image]);
+                for (place, action) in game.actions(&position.state).into_iter().enumerate() {
+                    let action = folded.transform_action(action, 3);
+                    let range = batch.range(1);
+                    let there = batch.actions()[range.clone()].iter().position(|a| *a == action);
+                    let (here, there) =
+                        (answers.scores[place], answers.scores[range][there.unwrap()]);
+                    assert!((here - there).abs() < 1e-5, "{reading:?}");
+                }
+            }
+        }
     }
 }

@@ -11,7 +11,7 @@ pub struct LearnedSpec {
     pub name: String,
     /// `symmetric=yes`: it is asked in all images of a position, and its answers are averaged.
     pub symmetric: bool,
-    /// `plies=`: how far ahead it reads; 1 unless told.
+    /// `plies=`: how far ahead it reads, the move itself among them; unless told, as it was trained to.
     pub plies: Option<u32>,
     /// `width=`: how many moves of each position it follows when it reads ahead.
     pub width: Option<u32>,

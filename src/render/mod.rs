@@ -1,6 +1,7 @@
 //! Reports as text and pages. Nothing here prints: every function returns what a command may write out.
 //!
 //! * [`accuracy_text`] lays out an [`AccuracyReport`](crate::evaluate::AccuracyReport);
+//! * [`history()`] draws what was measured while a network learned;
 //! * [`leaderboard`] puts its policies in order;
 //! * [`html`] makes a page of it, with [`plots`];
 //! * [`RowsFile`] takes the results position by position, as CSV or Parquet;
@@ -9,6 +10,7 @@
 mod accuracy_text;
 mod games_text;
 mod grid;
+mod history;
 mod html;
 mod leaderboard;
 pub mod number;
@@ -18,6 +20,7 @@ mod rows;
 pub use accuracy_text::{Part, accuracy_text};
 pub use games_text::{games_text, match_text};
 pub use grid::Grid;
+pub use history::history;
 pub use html::html;
 pub use leaderboard::leaderboard;
 pub use plots::{Plot, plots};

@@ -21,16 +21,16 @@ pub(super) struct Args {
     #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "256")]
     hidden: Vec<usize>,
     /// How many positions at mate to learn from
-    #[arg(long, value_name = "N", default_value_t = 360_000)]
+    #[arg(long, value_name = "N", default_value_t = 1_800_000)]
     mates: usize,
     /// How many other positions at mate to measure with
     #[arg(long, value_name = "N", default_value_t = 96_554)]
     held_out: usize,
     /// How often the positions at mate are shown
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 4)]
     mate_rounds: u64,
     /// Rounds of self-play after that
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 40)]
     rounds: u64,
     /// Games of self-play in each round
     #[arg(long, value_name = "N", default_value_t = 2_500)]
@@ -54,13 +54,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "SHARE", default_value_t = 0.8)]
     gamma: f32,
     /// How many positions a step sees
-    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(long, value_name = "N", default_value_t = 64)]
     batch: usize,
     /// The size of a step
     #[arg(long, value_name = "RATE", default_value_t = 0.001)]
     rate: f64,
     /// How long steps are at the end of the mates and in self-play, of their full size
-    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     last: f64,
     /// How many positions with proven moves, of each of two kinds, to measure its play in at the end
     #[arg(long, value_name = "N", default_value_t = 200)]

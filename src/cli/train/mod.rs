@@ -13,6 +13,7 @@ use clap::Subcommand;
 use super::context::Context;
 use super::error::UserError;
 use super::players::policies_dir;
+use super::report::write_whole;
 use crate::evaluate::PolicyAccuracy;
 use crate::game::GameSpec;
 use crate::learn::LearnError;
@@ -23,11 +24,12 @@ use crate::learn::network::Network;
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::Trainer;
 use crate::progress::Progress;
+use crate::render::history;
 
 /// Train a network and write its weights, a card, and an ONNX model
 ///
 /// NAME.safetensors holds the weights, NAME.json says what they are and how they were trained, NAME.onnx
-/// is for use elsewhere. A course that is cut off goes on where it was when the same command is given
+/// is for use elsewhere, NAME.svg shows what was measured round by round. A course that is cut off goes on where it was when the same command is given
 /// again. Measure the network with 'solver report --policy learned:NAME'.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -81,6 +83,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         Recipe::QMlp(args) => play::q_mlp(args, context),
         Recipe::MinishogiValue(args) => minishogi::run(args, context),
     }?;
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    if let Some(svg) = history(&format!("{name}: measured while it learned"), &card.history) {
+        write_whole(&file(&place, "svg"), &svg)?;
+    }
     told(&card, &place, context)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,9 +7,9 @@ use super::super::error::UserError;
 use super::super::position::is_folded;
 use super::super::report::{Asked, Timeout, opened, unsolved};
 use super::{Common, Course, figures, learn_error, place};
-use crate::evaluate::{LayeredRows, Orienting, Player, PolicyAccuracy, Source, measure};
+use crate::evaluate::{LayeredRows, Orienting, Player, PolicyAccuracy, measure};
 use crate::export::Split;
-use crate::game::{Cyclic, GameVisitor, Layered};
+use crate::game::{Cyclic, Game, GameVisitor, Layered};
 use crate::graph::Graph;
 use crate::learn::LearnError;
 use crate::learn::card::{Card, Reading};
@@ -17,7 +17,8 @@ use crate::learn::course::{Place, Row};
 use crate::learn::features::Features;
 use crate::learn::network::Network;
 use crate::learn::player::Learned;
-use crate::learn::recipes::supervised::{Net, OfSplit, Settings, Supervised};
+use crate::learn::recipes::parts::Part;
+use crate::learn::recipes::supervised::{Net, Settings, Supervised};
 use crate::progress::Silent;
 use crate::solve::Solved;
 use crate::table::Table;
@@ -58,6 +59,9 @@ pub(super) struct Args {
     /// Which share of the training positions to use
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     share: f64,
+    /// Which share of the positions of each part to measure
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    measured: f64,
     /// The share of training positions
     #[arg(long, value_name = "SHARE", default_value_t = 0.8)]
     train: f64,
@@ -91,6 +95,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         decay: args.decay,
         scores: args.scores,
         share: args.share,
+        measured: args.measured,
         seed: args.common.seed,
         split_seed: 0,
         splits: [args.train, args.validation],
@@ -129,11 +134,19 @@ impl GameVisitor for Learn<'_> {
         let graph = Graph::open_checked(table)?;
         let solved = Solved::open_checked(table)?.ok_or_else(|| unsolved(table))?;
         let rows = |orienting| LayeredRows::new(&game, &graph, &solved, orienting);
-        let (once, all) = (rows(Orienting::First), rows(Orienting::All));
+        let once = rows(Orienting::First);
         let learner = Supervised::new(game.with_folding(true), &once, settings.clone());
         let learner = learner.map_err(learn_error)?;
+        // Of the training positions none is measured that was not used.
+        let Settings { share, measured, .. } = settings;
+        let shares = [measured.min(share), measured, measured];
+        let parts = |source| {
+            Part::of_all(&game.with_folding(true), source, settings.split(), shares)
+                .map_err(|error| learn_error(error.into()))
+        };
+        let (once, all) = (parts(&once)?, parts(&rows(Orienting::All))?);
         let examples = learner.examples() as f64;
-        let exam = Exam { game: &game, once: &once, all: &all, settings: &settings };
+        let exam = Exam { game: &game, once: &once, all: &all };
         let examine = |network: &Network, last: bool| {
             if !last {
                 return exam.quick(network);
@@ -160,25 +173,22 @@ impl GameVisitor for Learn<'_> {
     }
 }
 
-/// The exact measure of a network on a table.
-struct Exam<'a, G, S> {
+/// The exact measure of a network on the parts of a table.
+struct Exam<'a, G: Game> {
     game: &'a G,
-    once: &'a S,
-    all: &'a S,
-    settings: &'a Settings,
+    once: &'a [Part<G::State>; 3],
+    all: &'a [Part<G::State>; 3],
 }
 
-impl<G: Layered, S: Source<G>> Exam<'_, G, S> {
+impl<G: Layered> Exam<'_, G> {
     fn player(&self, network: &Network) -> Learned {
         let name = "network".to_string();
         Learned::new(name, network.clone(), Features::Planes, Reading::Policy)
     }
 
-    fn on(&self, source: &S, wanted: Split, player: Learned) -> Result<PolicyAccuracy, LearnError> {
-        let splits = self.settings.split();
-        let part = OfSplit { game: self.game, source, splits, wanted };
+    fn on(&self, part: &Part<G::State>, player: Learned) -> Result<PolicyAccuracy, LearnError> {
         let players = [Player::Policy(Box::new(player))];
-        let mut measured = measure(self.game, &part, &players, None, &Silent)?;
+        let mut measured = measure(self.game, part, &players, None, &Silent)?;
         Ok(measured.policies.swap_remove(0))
     }
 
@@ -186,7 +196,7 @@ impl<G: Layered, S: Source<G>> Exam<'_, G, S> {
     fn quick(&self, network: &Network) -> Result<Row, LearnError> {
         let mut row = Row::new();
         for split in [Split::Train, Split::Test] {
-            let found = self.on(self.once, split, self.player(network))?;
+            let found = self.on(&self.once[split.index()], self.player(network))?;
             figures(&format!("{}: ", split.name()), &found, &mut row);
         }
         Ok(row)
@@ -196,10 +206,16 @@ impl<G: Layered, S: Source<G>> Exam<'_, G, S> {
     fn all(&self, network: &Network) -> Result<Row, LearnError> {
         let mut row = Row::new();
         for split in Split::ALL {
-            let found = self.on(self.all, split, self.player(network))?;
-            figures(&format!("{}: ", split.name()), &found, &mut row);
-            let found = self.on(self.once, split, self.player(network).symmetric(true))?;
-            figures(&format!("{}, all images: ", split.name()), &found, &mut row);
+            let (once, all) = (&self.once[split.index()], &self.all[split.index()]);
+            let player = || self.player(network);
+            let measured = [
+                ("", self.on(all, player())?),
+                (", all images", self.on(once, player().symmetric(true))?),
+                (", one ply by value", self.on(once, player().symmetric(true).plies(Some(1)))?),
+            ];
+            for (how, found) in measured {
+                figures(&format!("{}{how}: ", split.name()), &found, &mut row);
+            }
         }
         Ok(row)
     }

@@ -2,6 +2,7 @@
 
 pub mod discs;
 pub mod minishogi_value;
+pub mod parts;
 pub mod q;
 mod replay;
 pub mod supervised;

@@ -8,8 +8,9 @@
 use candle_core::{Result as Calculated, Tensor};
 use serde::{Deserialize, Serialize};
 
-use crate::evaluate::{Case, MeasureError, Piece, Source, Truth};
-use crate::export::{Split, Splits};
+use super::parts::Part;
+use crate::evaluate::{Case, Source, Truth};
+use crate::export::Splits;
 use crate::game::{Action, Layered, Position, Side, Symmetry};
 use crate::learn::LearnError;
 use crate::learn::chance::{below, drawn_for, shuffle};
@@ -18,7 +19,6 @@ use crate::learn::features::Features;
 use crate::learn::network::{Activation, Architecture, Head, Network, Weights, log_sum_exp};
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::{Trainer, rows};
-use crate::policy::Batch;
 use crate::progress::Progress;
 
 /// By what a network is trained on a table.
@@ -38,6 +38,8 @@ pub struct Settings {
     pub scores: f64,
     /// Which of the training positions are used, 0 to 1; the smaller share is part of the larger.
     pub share: f64,
+    /// Which of the positions of each part are measured, 0 to 1, likewise.
+    pub measured: f64,
     /// From this the weights, the order and the images are drawn.
     pub seed: u64,
     /// From this positions are told apart into those for training and others.
@@ -71,8 +73,10 @@ impl Settings {
         let wrong = |what: String| Err(LearnError::Settings(what));
         Splits::new(0, [train, validation, 1.0 - train - validation])
             .map_err(LearnError::Settings)?;
-        if !(0.0..=1.0).contains(&self.share) || self.share == 0.0 {
-            return wrong(format!("--share {}: give a number above 0, at most 1", self.share));
+        for (name, share) in [("share", self.share), ("measured", self.measured)] {
+            if !(0.0..=1.0).contains(&share) || share == 0.0 {
+                return wrong(format!("--{name} {share}: give a number above 0, at most 1"));
+            }
         }
         if self.batch == 0 || self.rounds == 0 {
             return wrong("--batch and --rounds must be at least 1".to_string());
@@ -170,23 +174,18 @@ impl<G: Layered> Supervised<G> {
         source: &impl Source<G>,
         settings: Settings,
     ) -> Result<Supervised<G>, LearnError> {
-        let splits = settings.split();
         let game = game.with_folding(true);
         let mut examples = Examples::default();
-        let mut piece = Piece::default();
-        for at in 0..source.pieces() {
-            piece.clear();
-            source.fill(at, &mut piece).map_err(MeasureError::Damaged)?;
-            for (place, case) in piece.cases.iter().enumerate() {
-                let state = piece.batch.positions()[place].state;
-                let range = piece.batch.range(place);
-                let used = splits.of(&game, &state) == Split::Train
-                    && splits.unit(&game, &state) < settings.share;
-                if used {
-                    let actions = piece.batch.actions()[range.clone()].iter().copied();
-                    let truths = piece.truths[range].iter().copied();
-                    examples.push(state, case, actions.zip(truths));
-                }
+        let shares = [settings.share, 0.0, 0.0];
+        let [train, ..] = Part::of_all(&game, source, settings.split(), shares)?;
+        for piece in train.pieces() {
+            for (at, (position, case)) in
+                piece.batch.positions().iter().zip(&piece.cases).enumerate()
+            {
+                let range = piece.batch.range(at);
+                let actions = piece.batch.actions()[range.clone()].iter().copied();
+                let truths = piece.truths[range].iter().copied();
+                examples.push(position.state, case, actions.zip(truths));
             }
         }
         if examples.states.is_empty() {
@@ -331,43 +330,4 @@ const LONGEST: f64 = 5.0;
 fn pace(gone: f64) -> f64 {
     let rise = (gone / 0.02).min(1.0);
     rise * (0.02 + 0.98 * 0.5 * (1.0 + libm::cos(std::f64::consts::PI * gone)))
-}
-
-/// The positions of a source that belong to some parts; what is left of each piece keeps its order.
-pub struct OfSplit<'a, G, S> {
-    /// The rules.
-    pub game: &'a G,
-    /// All positions.
-    pub source: &'a S,
-    /// How they are told apart.
-    pub splits: Splits,
-    /// Which are meant.
-    pub wanted: Split,
-}
-
-impl<G: Layered, S: Source<G>> Source<G> for OfSplit<'_, G, S> {
-    fn pieces(&self) -> usize {
-        self.source.pieces()
-    }
-
-    fn rows(&self) -> u64 {
-        self.source.rows()
-    }
-
-    fn fill(&self, piece: usize, out: &mut Piece<G::State>) -> Result<u64, String> {
-        let mut all = Piece::default();
-        let rows = self.source.fill(piece, &mut all)?;
-        let mut batch = Batch::default();
-        for (at, position) in all.batch.positions().iter().enumerate() {
-            if self.splits.of(self.game, &position.state) != self.wanted {
-                continue;
-            }
-            let range = all.batch.range(at);
-            batch.push(*position, all.batch.actions()[range.clone()].iter().copied());
-            out.truths.extend_from_slice(&all.truths[range]);
-            out.cases.push(all.cases[at]);
-        }
-        out.batch = batch;
-        Ok(rows)
-    }
 }

@@ -1,0 +1,73 @@
+//! A table's positions by the part they belong to: training, validation and test.
+
+use rayon::prelude::*;
+
+use crate::evaluate::{MeasureError, Piece, Source};
+use crate::export::Splits;
+use crate::game::{Game, Layered};
+
+/// The positions of one part, or a stable sample of them, in the order of their source.
+#[derive(Clone, Debug)]
+pub struct Part<S> {
+    pieces: Vec<Piece<S>>,
+    rows: u64,
+}
+
+impl<S: Copy + Send + Sync> Part<S> {
+    /// Takes a source apart: of each [`Split`] the share `shares` says, the smaller share being part of
+    /// the larger. `game` should be folded, as [`Splits::of`] asks. All that is kept is in memory.
+    pub fn of_all<G: Layered + Game<State = S>>(
+        game: &G,
+        source: &impl Source<G>,
+        splits: Splits,
+        shares: [f64; 3],
+    ) -> Result<[Part<S>; 3], MeasureError> {
+        let taken = |at: usize| -> Result<[Piece<S>; 3], MeasureError> {
+            let mut all = Piece::default();
+            source.fill(at, &mut all).map_err(MeasureError::Damaged)?;
+            let mut parts: [Piece<S>; 3] = Default::default();
+            for (at, position) in all.batch.positions().iter().enumerate() {
+                let hash = splits.hash(game, &position.state);
+                let part = splits.of_hash(hash).index();
+                if Splits::unit_of_hash(hash) >= shares[part] {
+                    continue;
+                }
+                let (part, range) = (&mut parts[part], all.batch.range(at));
+                part.batch.push(*position, all.batch.actions()[range.clone()].iter().copied());
+                part.truths.extend_from_slice(&all.truths[range]);
+                part.cases.push(all.cases[at]);
+            }
+            Ok(parts)
+        };
+        let pieces = (0..source.pieces()).into_par_iter().map(taken);
+        let mut parts = [0; 3].map(|_| Part { pieces: Vec::new(), rows: source.rows() });
+        for piece in pieces.collect::<Result<Vec<_>, _>>()? {
+            for (part, piece) in parts.iter_mut().zip(piece) {
+                if !piece.cases.is_empty() {
+                    part.pieces.push(piece);
+                }
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Its positions, piece by piece.
+    pub fn pieces(&self) -> &[Piece<S>] {
+        &self.pieces
+    }
+}
+
+impl<G: Game> Source<G> for Part<G::State> {
+    fn pieces(&self) -> usize {
+        self.pieces.len()
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn fill(&self, piece: usize, out: &mut Piece<G::State>) -> Result<u64, String> {
+        out.clone_from(&self.pieces[piece]);
+        Ok(out.cases.len() as u64)
+    }
+}

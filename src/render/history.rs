@@ -1,0 +1,144 @@
+//! What was measured while a network learned, as a picture of its own.
+
+use std::collections::BTreeMap;
+
+use plotters::prelude::*;
+
+use super::plots::COLOURS;
+
+const SIZE: (u32, u32) = (860, 480);
+/// As many points as a line has at most: of more, means of as many neighbours as are needed are drawn.
+const POINTS: usize = 50;
+
+/// Whether what was measured under a name is a share that training is to raise.
+fn is_told(name: &str) -> bool {
+    name.starts_with("points against ")
+        || name.starts_with("won as ")
+        || name.ends_with("best outcome, decisive")
+        || name == "held out: right"
+}
+
+/// The points of one name: the round in which each is measured and the share, as means of neighbours
+/// where there are more than [`POINTS`]; and of how many.
+fn line(rows: &[BTreeMap<String, f64>], name: &str) -> (Vec<(f64, f64)>, usize) {
+    let measured = (1..).zip(rows).filter_map(|(round, row)| Some((round, *row.get(name)?)));
+    let all: Vec<(u32, f64)> = measured.collect();
+    let neighbours = all.len().div_ceil(POINTS).max(1);
+    let mean = |some: &[(u32, f64)]| {
+        let share = some.iter().map(|(_, share)| share).sum::<f64>() / some.len() as f64;
+        let middle = f64::from(some[0].0 + some[some.len() - 1].0) / 2.0;
+        (middle, share)
+    };
+    (all.chunks(neighbours).map(mean).collect(), neighbours)
+}
+
+/// Draws the shares that were measured round by round, as a file of SVG with its own legend on white;
+/// `None` if nothing was measured twice. Rows are those of a network's card, one a round.
+pub fn history(title: &str, rows: &[BTreeMap<String, f64>]) -> Option<String> {
+    let mut names: Vec<&String> =
+        rows.iter().flat_map(|row| row.keys()).filter(|name| is_told(name)).collect();
+    names.sort();
+    names.dedup();
+    let lines = names.into_iter().map(|name| {
+        let (points, neighbours) = line(rows, name);
+        let label = match neighbours {
+            1 => name.to_string(),
+            _ => format!("{name}, mean of {neighbours}"),
+        };
+        (label, points)
+    });
+    let lines: Vec<(String, Vec<(f64, f64)>)> =
+        lines.filter(|(_, points)| points.len() > 1).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let least = lines.iter().flat_map(|(_, points)| points).map(|point| point.1);
+    // From a tenth below all that is shown, so that high shares can be told apart.
+    let least = (least.fold(1.0, f64::min) * 10.0 - 1.0).floor().max(0.0) / 10.0;
+    let mut svg = String::new();
+    let drawn = draw(&mut svg, title, (rows.len() as f64, least), &lines);
+    drawn.expect("a string takes every drawing");
+    Some(svg)
+}
+
+fn draw(
+    svg: &mut String,
+    title: &str,
+    (rounds, least): (f64, f64),
+    lines: &[(String, Vec<(f64, f64)>)],
+) -> Result<(), Box<dyn std::error::Error>> {
+    let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+    area.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&area)
+        .caption(title, ("sans-serif", 20))
+        .margin(10)
+        .margin_right(24)
+        .x_label_area_size(50)
+        .y_label_area_size(70)
+        .build_cartesian_2d(0.0..rounds, least..1.0)?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(BLACK.mix(0.15))
+        .label_style(("sans-serif", 17))
+        .x_desc("rounds")
+        .y_labels(11)
+        .x_label_formatter(&|x| format!("{x:.0}"))
+        .y_label_formatter(&|y| format!("{:.0}%", y * 100.0))
+        .draw()?;
+    for (at, (label, points)) in lines.iter().enumerate() {
+        let (r, g, b) = COLOURS[at % COLOURS.len()];
+        let style = RGBColor(r, g, b).stroke_width(2);
+        chart
+            .draw_series(LineSeries::new(points.iter().copied(), style))?
+            .label(label)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::LowerRight)
+        .background_style(WHITE.mix(0.85))
+        .border_style(BLACK.mix(0.3))
+        .label_font(("sans-serif", 16))
+        .draw()?;
+    area.present()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(count: usize) -> Vec<BTreeMap<String, f64>> {
+        let row = |at: usize| {
+            let mut row = BTreeMap::from([("loss".to_string(), 0.5)]);
+            row.insert("points against random".to_string(), at as f64 / count as f64);
+            if at % 10 == 9 {
+                row.insert("won as first against random".to_string(), 0.25);
+            }
+            row
+        };
+        (0..count).map(row).collect()
+    }
+
+    #[test]
+    fn many_points_are_drawn_as_means_of_neighbours() {
+        let (points, neighbours) = line(&rows(100), "points against random");
+        assert_eq!((points.len(), neighbours), (50, 2));
+        // Rounds 1 and 2, in which 0 and 1 of 100 were measured.
+        assert_eq!(points[0], (1.5, 0.005));
+        let (points, neighbours) = line(&rows(100), "won as first against random");
+        assert_eq!((points.len(), neighbours), (10, 1));
+        assert_eq!(points[0], (10.0, 0.25));
+    }
+
+    #[test]
+    fn shares_are_drawn_and_losses_are_not() {
+        let svg = history("dqn", &rows(100)).unwrap();
+        assert!(svg.contains("points against random, mean of 2"));
+        assert!(svg.contains("won as first against random"));
+        assert!(!svg.contains("loss"));
+        assert!(svg.matches("<polyline").count() >= 2);
+        assert_eq!(history("dqn", &rows(1)), None);
+    }
+}

@@ -1,0 +1,57 @@
+//! A table taken apart into what is learned from and what is measured.
+#![cfg(feature = "learn")]
+
+use std::collections::BTreeSet;
+
+use crate::common::solved::{solved, standard};
+use yomikiri::evaluate::{LayeredRows, Orienting, Piece, Source};
+use yomikiri::export::Splits;
+use yomikiri::game::othello::Othello;
+use yomikiri::game::Game;
+use yomikiri::graph::Graph;
+use yomikiri::learn::recipes::parts::Part;
+use yomikiri::solve::Solved;
+
+#[test]
+fn parts_share_no_position_and_samples_are_nested() {
+    let game = Othello::<u64>::new(4, 4, true);
+    let (_dir, table) = solved(&game, &standard(&game));
+    let (graph, values) =
+        (Graph::open_checked(&table).unwrap(), Solved::open_checked(&table).unwrap().unwrap());
+    let rows = LayeredRows::new(&game, &graph, &values, Orienting::All);
+    let splits = Splits::default();
+    let keys = |part: &Part<_>| -> Vec<u64> {
+        let states = part.pieces().iter().flat_map(|piece| piece.batch.positions());
+        states.map(|position| game.canonical(&position.state).key).collect()
+    };
+    let of = |shares| Part::of_all(&game, &rows, splits, shares).unwrap();
+    let [train, validation, test] = of([1.0; 3]);
+    let mut all = Piece::default();
+    let mut count = 0;
+    for piece in 0..rows.pieces() {
+        all.clear();
+        rows.fill(piece, &mut all).unwrap();
+        count += all.cases.len();
+    }
+    let [train, validation, test] = [&train, &validation, &test].map(keys);
+    assert_eq!(train.len() + validation.len() + test.len(), count);
+    let sets = [&train, &validation, &test].map(|keys| keys.iter().collect::<BTreeSet<_>>());
+    for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+        assert!(sets[a].is_disjoint(&sets[b]));
+    }
+    // Eight tenths and a tenth each, to three standard errors.
+    let total: usize = sets.iter().map(BTreeSet::len).sum();
+    for (set, share) in sets.iter().zip([0.8, 0.1, 0.1]) {
+        let error = (share * (1.0 - share) / total as f64).sqrt();
+        assert!((set.len() as f64 / total as f64 - share).abs() < 3.0 * error);
+    }
+    let [half, none, tenth] = of([0.5, 0.0, 0.1]);
+    assert!(none.pieces().is_empty());
+    let [half, tenth] = [&half, &tenth].map(keys);
+    assert!(!half.is_empty() && half.iter().all(|key| sets[0].contains(key)));
+    assert!(!tenth.is_empty() && tenth.iter().all(|key| sets[2].contains(key)));
+    let [quarter, ..] = of([0.25, 0.0, 0.0]);
+    let half: BTreeSet<u64> = half.into_iter().collect();
+    let quarter: BTreeSet<u64> = keys(&quarter).into_iter().collect();
+    assert!(quarter.is_subset(&half) && quarter.len() < half.len());
+}
