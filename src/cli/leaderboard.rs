@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::context::Context;
-use super::players::{answers_by_policy, learned_for};
+use super::players::{learned_for, variants};
 use super::report::{Asked, Timeout, measured, opened, write_whole};
 use crate::game::GameSpec;
-use crate::policy::{LearnedSpec, PolicySpec};
+use crate::policy::PolicySpec;
 use crate::render::{html, leaderboard};
 
 /// Rank all built-in and learned policies on a board by the exact figures of the report
@@ -66,11 +66,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let mut names: Vec<String> = BUILT_IN.iter().map(|name| name.to_string()).collect();
     for spec in learned_for(game, &context.store) {
         names.push(spec.to_string());
-        if let PolicySpec::Learned(learned) = spec
-            && answers_by_policy(&learned.name, &context.store)
-        {
-            let symmetric = LearnedSpec { symmetric: true, ..learned };
-            names.push(PolicySpec::Learned(symmetric).to_string());
+        if let PolicySpec::Learned(learned) = spec {
+            let variants = variants(&learned, &context.store).into_iter();
+            names.extend(variants.map(|spec| PolicySpec::Learned(spec).to_string()));
         }
     }
     names.extend(args.also);

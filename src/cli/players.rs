@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::error::UserError;
 use crate::evaluate::{Player, build, build_cyclic};
 use crate::game::{Cyclic, GameSpec, Layered};
-use crate::policy::PolicySpec;
+use crate::policy::{LearnedSpec, PolicySpec};
 use crate::table::Store;
 
 /// Where networks lie that were trained here.
@@ -94,7 +94,6 @@ fn place_of(name: &str, store: &Store) -> PathBuf {
 /// The networks that were trained here for a game, by name.
 #[cfg(feature = "learn")]
 pub(super) fn learned_for(game: GameSpec, store: &Store) -> Vec<PolicySpec> {
-    use crate::policy::LearnedSpec;
     let dir = policies_dir(store);
     let Ok(entries) = std::fs::read_dir(&dir) else { return Vec::new() };
     let mut names: Vec<String> = entries
@@ -112,17 +111,26 @@ pub(super) fn learned_for(game: GameSpec, store: &Store) -> Vec<PolicySpec> {
     names.into_iter().map(spec).collect()
 }
 
-/// Whether a network answers with a policy, which may be averaged over the images of a position.
+/// The ways in which a network is worth measuring besides its own: one that answers with a policy as the
+/// mean over all images of a position, and by its value after each move; one that answers with the worth
+/// of moves, with a search of two plies.
 #[cfg(feature = "learn")]
-pub(super) fn answers_by_policy(name: &str, store: &Store) -> bool {
+pub(super) fn variants(learned: &LearnedSpec, store: &Store) -> Vec<LearnedSpec> {
     use crate::learn::card::{Reading, read_card};
-    read_card(&place_of(name, store)).is_ok_and(|card| card.reading == Reading::Policy)
+    let plies = |plies| LearnedSpec { plies: Some(plies), ..learned.clone() };
+    match read_card(&place_of(&learned.name, store)).map(|card| card.reading) {
+        Ok(Reading::Policy) => {
+            vec![LearnedSpec { symmetric: true, ..learned.clone() }, plies(1)]
+        }
+        Ok(Reading::Q) => vec![plies(2)],
+        _ => Vec::new(),
+    }
 }
 
-/// No network does, for this was built without learning.
+/// None, for this was built without learning.
 #[cfg(not(feature = "learn"))]
-pub(super) fn answers_by_policy(_name: &str, _store: &Store) -> bool {
-    false
+pub(super) fn variants(_learned: &LearnedSpec, _store: &Store) -> Vec<LearnedSpec> {
+    Vec::new()
 }
 
 /// None, for this was built without learning.

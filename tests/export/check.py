@@ -1,9 +1,10 @@
 """Derives everything in an export of targets again, from the rules of Othello written plainly here.
 
-    python3 check.py DIRECTORY [FILE...]
+    python3 check.py DIRECTORY [FILE...] [-- DIRECTORY [FILE...]]...
 
 DIRECTORY holds arrays with every column; each FILE (.npz, .parquet, .jsonl, .csv, .obf) must hold the
-same. Says how many rows were checked.
+same. Says of each directory how many rows were checked. All are of one board, whose positions are worked out
+once.
 """
 
 import csv
@@ -15,11 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-place = Path(sys.argv[1])
-card = json.loads((place / "targets.json").read_text())
-rows, columns = card["board"]
+rows, columns = json.loads((Path(sys.argv[1]) / "targets.json").read_text())["board"]
 squares = rows * columns
-parameters = card["parameters"]
 
 
 def load(directory, card):
@@ -36,8 +34,6 @@ def load(directory, card):
         assert len(found[column["name"]]) == card["rows"], column["name"]
     return found
 
-
-data = load(place, card)
 
 # The rules: squares are numbers, a board two sets of them.
 LINES = {}
@@ -137,158 +133,177 @@ def bits(discs):
 
 
 @cache
-def split_of(mine, theirs):
+def split_of(mine, theirs, game, seed, fractions):
     mover, opponent = min((bits(a), bits(b)) for a, b in images(mine, theirs))
     words = [mover << squares | opponent] if squares <= 32 else [mover, opponent]
-    h = parameters["split_seed"]
-    for word in [fnv(card["game"]), *words]:
+    h = seed
+    for word in [fnv(game), *words]:
         h = mix(h ^ word)
-    unit, (train, validation, _) = (h >> 11) / 2**53, parameters["split_fractions"]
+    unit, (train, validation, _) = (h >> 11) / 2**53, fractions
     split = 0 if unit < train else 1 if unit < train + validation else 2
     return words, split, mix(h)
 
 
-def is_same(name, i, expected):
-    found = data[name][i] if name in data else None
-    assert name not in data or np.array_equal(found, expected), (name, i, data["board"][i], found, expected)
+def check(place, *files):
+    """Holds a directory, and the files beside it, against the rules; gives what to say of them."""
+    place = Path(place)
+    card = json.loads((place / "targets.json").read_text())
+    assert card["board"] == [rows, columns], place
+    parameters = card["parameters"]
+    fractions = tuple(parameters["split_fractions"])
+    data = load(place, card)
+
+    def is_same(name, i, expected):
+        found = data[name][i] if name in data else None
+        assert name not in data or np.array_equal(found, expected), (name, i, data["board"][i], found, expected)
 
 
-unproven = parameters["unproven"]
-for i in range(card["rows"]):
-    (mine, theirs), side = board(data["board"][i])
-    is_same("side", i, side)
-    is_same("layer", i, len(mine | theirs))
-    is_same("mover", i, bits(mine))
-    is_same("opponent", i, bits(theirs))
-    words, split, _ = split_of(mine, theirs)
-    is_same("key", i, words[0] if len(words) == 1 else words)
-    is_same("split", i, split)
-    planes = np.zeros((2, squares), np.uint8)
-    planes[0, list(mine)], planes[1, list(theirs)] = 1, 1
-    grid = planes.reshape(2, rows, columns)
-    layouts = {
-        "default": grid,
-        "pgx": grid.transpose(1, 2, 0),
-        "openspiel": np.stack([1 - grid[0] - grid[1], grid[0], grid[1]]),
-        "azg": grid[0].astype(np.int8) - grid[1].astype(np.int8),
-    }
-    is_same("planes", i, layouts[parameters["layout"]])
-    moves = successors(mine, theirs)
-    legal = np.zeros(squares + 1, np.uint8)
-    legal[list(moves)] = 1
-    is_same("legal", i, legal)
-    if unproven:
-        # Of a bounded table the bounds must hold what is true, and what is proven must be true.
-        score = value(mine, theirs)[0]
-        assert data["score_lower"][i] <= score <= data["score_upper"][i]
-        assert data["lower"][i] <= np.sign(score) <= data["upper"][i]
-        assert data["score"][i] in (-128, score) and data["outcome"][i] in (-128, np.sign(score))
-        for action, after in moves.items():
-            q = -value(*after)[0]
-            assert data["q_score_lower"][i][action] <= q <= data["q_score_upper"][i][action]
-            assert data["q_lower"][i][action] <= np.sign(q) <= data["q_upper"][i][action]
-            assert data["q_score"][i][action] in (-128, q)
-        if not data["proven"][i]:
-            assert not data["optimal"][i].any() and not data["policy"][i].any()
-            assert data["score"][i] == -128 or (data["q_score"][i][legal == 1] == -128).any()
-            continue
-    score, distance = value(mine, theirs)
-    is_same("score", i, score)
-    is_same("outcome", i, np.sign(score))
-    is_same("distance", i, distance)
-    is_same("proven", i, 1)
-    q = np.full(squares + 1, -128)
-    for action, after in moves.items():
-        q[action] = -value(*after)[0]
-    is_same("q_score", i, q)
-    is_same("q_outcome", i, np.where(q == -128, -128, np.sign(q)))
-    best = (q == score) & (legal == 1)
-    is_same("optimal", i, best)
-    is_same("optimal_outcome", i, (np.sign(q) == np.sign(score)) & (legal == 1))
-    if parameters["policy"] == "uniform":
-        policy = best / max(best.sum(), 1)
-    else:
-        t = parameters["policy"]["softmax_temperature"]
-        policy = np.where(legal == 1, np.exp((q.astype(float) - score) / t), 0)
-        policy /= policy.sum() or 1
-    assert np.allclose(data["policy"][i], policy, atol=1e-6), (i, data["policy"][i], policy)
-    names = [f"{'abcdefgh'[a % columns]}{a // columns + 1}" if a < squares else "pass" for a in moves]
-    text = " ".join(f"{n}:{q[a]:+d}" if q[a] else f"{n}:+0" for n, a in zip(names, moves))
-    is_same("moves", i, text.encode())
-    decisive = {"outcome": len(set(np.sign(q[legal == 1]))) > 1, "score": len(set(q[legal == 1])) > 1}
-    assert parameters["decisive_by"] is None or decisive[parameters["decisive_by"]], i
-    assert parameters["split"] == "all" or "split" not in data, i
-    if parameters["split"] != "all":
-        assert ["train", "validation", "test"][split] == parameters["split"], i
-
-assert np.isclose(data["weight"].sum(), card["positions"])
-assert card["rows"] == sum(group["rows"] for group in card["counts"]["by_split"].values())
-if "split" in data:
-    seen = {}
-    for key, split in zip(map(str, data["key"].tolist()), data["split"]):
-        assert seen.setdefault(key, split) == split, "an image of a position is in another split"
-
-numbers = [c["name"] for c in card["columns"] if not c["dtype"].startswith("|S")]
-texts = [c["name"] for c in card["columns"] if c["dtype"].startswith("|S")]
-missing = {"distance": 65535}
-
-
-def filled(name, found):
-    """A column of a text or table format as the array that it stands for."""
-    column = data[name]
-    absent = missing.get(name, -128)
-
-    def fill(x):
-        return [fill(y) for y in x] if isinstance(x, list) else absent if x is None else x
-
-    return np.array(fill(found), dtype=column.dtype).reshape(column.shape)
-
-
-for path in map(Path, sys.argv[2:]):
-    other = json.loads(path.with_name(path.name + ".json").read_text())
-    content = path.read_bytes()
-    file = other["files"][path.name]
-    assert len(content) == file["bytes"] and zlib.crc32(content) == int(file["crc32"], 16), path
-    assert other["counts"] == card["counts"] and other["rows"] == card["rows"], path
-    if path.suffix == ".npz":
-        archive = np.load(path)
-        assert sorted(archive.files) == sorted(data), path
-        assert all(np.array_equal(archive[name], data[name]) for name in data), path
-    elif path.suffix == ".parquet":
-        import pyarrow.parquet
-
-        table = pyarrow.parquet.read_table(path)
-        assert table.column_names == [c["name"] for c in card["columns"]]
-        for name in data:
-            found = table[name].to_pylist()
-            if name in texts:
-                assert found == [text.decode() for text in data[name]], name
-            elif data[name].ndim > 1:
-                whole = np.frombuffer(b"".join(found), data[name].dtype).reshape(data[name].shape)
-                assert np.array_equal(whole, data[name]), name
-            else:
-                assert np.array_equal(filled(name, found), data[name]), name
-    elif path.suffix == ".jsonl":
-        lines = [json.loads(line) for line in content.decode().splitlines()]
-        assert len(lines) == card["rows"] and all(list(line) == list(lines[0]) for line in lines)
-        for name in numbers:
-            assert np.array_equal(filled(name, [line[name] for line in lines]), data[name]), name
-        for name in texts:
-            assert [line[name].encode() for line in lines] == list(data[name]), name
-    elif path.suffix == ".csv":
-        lines = list(csv.DictReader(content.decode().splitlines()))
-        assert len(lines) == card["rows"]
-        for name in lines[0]:
-            if name in texts:
-                assert [line[name].encode() for line in lines] == list(data[name]), name
+    unproven = parameters["unproven"]
+    for i in range(card["rows"]):
+        (mine, theirs), side = board(data["board"][i])
+        is_same("side", i, side)
+        is_same("layer", i, len(mine | theirs))
+        is_same("mover", i, bits(mine))
+        is_same("opponent", i, bits(theirs))
+        words, split, _ = split_of(mine, theirs, card["game"], parameters["split_seed"], fractions)
+        is_same("key", i, words[0] if len(words) == 1 else words)
+        is_same("split", i, split)
+        planes = np.zeros((2, squares), np.uint8)
+        planes[0, list(mine)], planes[1, list(theirs)] = 1, 1
+        grid = planes.reshape(2, rows, columns)
+        layouts = {
+            "default": grid,
+            "pgx": grid.transpose(1, 2, 0),
+            "openspiel": np.stack([1 - grid[0] - grid[1], grid[0], grid[1]]),
+            "azg": grid[0].astype(np.int8) - grid[1].astype(np.int8),
+        }
+        is_same("planes", i, layouts[parameters["layout"]])
+        moves = successors(mine, theirs)
+        legal = np.zeros(squares + 1, np.uint8)
+        legal[list(moves)] = 1
+        is_same("legal", i, legal)
+        if unproven:
+            # Of a bounded table the bounds must hold what is true, and what is proven must be true.
+            score = value(mine, theirs)[0]
+            assert data["score_lower"][i] <= score <= data["score_upper"][i]
+            assert data["lower"][i] <= np.sign(score) <= data["upper"][i]
+            assert data["score"][i] in (-128, score) and data["outcome"][i] in (-128, np.sign(score))
+            for action, after in moves.items():
+                q = -value(*after)[0]
+                assert data["q_score_lower"][i][action] <= q <= data["q_score_upper"][i][action]
+                assert data["q_lower"][i][action] <= np.sign(q) <= data["q_upper"][i][action]
+                assert data["q_score"][i][action] in (-128, q)
+            if not data["proven"][i]:
+                assert not data["optimal"][i].any() and not data["policy"][i].any()
+                assert data["score"][i] == -128 or (data["q_score"][i][legal == 1] == -128).any()
                 continue
-            words = [[None if w in ("", "-") else float(w) if "." in w else int(w) for w in line[name].split(" ")] for line in lines]
-            assert np.array_equal(filled(name, words), data[name]), name
-    else:
-        expected = [
-            b.decode() + "".join(f" {move};" for move in moves.decode().split())
-            for b, moves in zip(data["board"], data["moves"])
-        ]
-        assert content.decode().splitlines() == expected, path
+        score, distance = value(mine, theirs)
+        is_same("score", i, score)
+        is_same("outcome", i, np.sign(score))
+        is_same("distance", i, distance)
+        is_same("proven", i, 1)
+        q = np.full(squares + 1, -128)
+        for action, after in moves.items():
+            q[action] = -value(*after)[0]
+        is_same("q_score", i, q)
+        is_same("q_outcome", i, np.where(q == -128, -128, np.sign(q)))
+        best = (q == score) & (legal == 1)
+        is_same("optimal", i, best)
+        is_same("optimal_outcome", i, (np.sign(q) == np.sign(score)) & (legal == 1))
+        if parameters["policy"] == "uniform":
+            policy = best / max(best.sum(), 1)
+        else:
+            t = parameters["policy"]["softmax_temperature"]
+            policy = np.where(legal == 1, np.exp((q.astype(float) - score) / t), 0)
+            policy /= policy.sum() or 1
+        assert np.allclose(data["policy"][i], policy, atol=1e-6), (i, data["policy"][i], policy)
+        names = [f"{'abcdefgh'[a % columns]}{a // columns + 1}" if a < squares else "pass" for a in moves]
+        text = " ".join(f"{n}:{q[a]:+d}" if q[a] else f"{n}:+0" for n, a in zip(names, moves))
+        is_same("moves", i, text.encode())
+        decisive = {"outcome": len(set(np.sign(q[legal == 1]))) > 1, "score": len(set(q[legal == 1])) > 1}
+        assert parameters["decisive_by"] is None or decisive[parameters["decisive_by"]], i
+        assert parameters["split"] == "all" or "split" not in data, i
+        if parameters["split"] != "all":
+            assert ["train", "validation", "test"][split] == parameters["split"], i
 
-print(f"{card['rows']} rows, {card['positions']:.0f} positions")
+    assert np.isclose(data["weight"].sum(), card["positions"])
+    assert card["rows"] == sum(group["rows"] for group in card["counts"]["by_split"].values())
+    if "split" in data:
+        seen = {}
+        for key, split in zip(map(str, data["key"].tolist()), data["split"]):
+            assert seen.setdefault(key, split) == split, "an image of a position is in another split"
+
+    numbers = [c["name"] for c in card["columns"] if not c["dtype"].startswith("|S")]
+    texts = [c["name"] for c in card["columns"] if c["dtype"].startswith("|S")]
+    missing = {"distance": 65535}
+
+
+    def filled(name, found):
+        """A column of a text or table format as the array that it stands for."""
+        column = data[name]
+        absent = missing.get(name, -128)
+
+        def fill(x):
+            return [fill(y) for y in x] if isinstance(x, list) else absent if x is None else x
+
+        return np.array(fill(found), dtype=column.dtype).reshape(column.shape)
+
+
+    for path in map(Path, files):
+        other = json.loads(path.with_name(path.name + ".json").read_text())
+        content = path.read_bytes()
+        file = other["files"][path.name]
+        assert len(content) == file["bytes"] and zlib.crc32(content) == int(file["crc32"], 16), path
+        assert other["counts"] == card["counts"] and other["rows"] == card["rows"], path
+        if path.suffix == ".npz":
+            archive = np.load(path)
+            assert sorted(archive.files) == sorted(data), path
+            assert all(np.array_equal(archive[name], data[name]) for name in data), path
+        elif path.suffix == ".parquet":
+            import pyarrow.parquet
+
+            table = pyarrow.parquet.read_table(path)
+            assert table.column_names == [c["name"] for c in card["columns"]]
+            for name in data:
+                found = table[name].to_pylist()
+                if name in texts:
+                    assert found == [text.decode() for text in data[name]], name
+                elif data[name].ndim > 1:
+                    whole = np.frombuffer(b"".join(found), data[name].dtype).reshape(data[name].shape)
+                    assert np.array_equal(whole, data[name]), name
+                else:
+                    assert np.array_equal(filled(name, found), data[name]), name
+        elif path.suffix == ".jsonl":
+            lines = [json.loads(line) for line in content.decode().splitlines()]
+            assert len(lines) == card["rows"] and all(list(line) == list(lines[0]) for line in lines)
+            for name in numbers:
+                assert np.array_equal(filled(name, [line[name] for line in lines]), data[name]), name
+            for name in texts:
+                assert [line[name].encode() for line in lines] == list(data[name]), name
+        elif path.suffix == ".csv":
+            lines = list(csv.DictReader(content.decode().splitlines()))
+            assert len(lines) == card["rows"]
+            for name in lines[0]:
+                if name in texts:
+                    assert [line[name].encode() for line in lines] == list(data[name]), name
+                    continue
+                words = [[None if w in ("", "-") else float(w) if "." in w else int(w) for w in line[name].split(" ")] for line in lines]
+                assert np.array_equal(filled(name, words), data[name]), name
+        else:
+            expected = [
+                b.decode() + "".join(f" {move};" for move in moves.decode().split())
+                for b, moves in zip(data["board"], data["moves"])
+            ]
+            assert content.decode().splitlines() == expected, path
+
+    return f"{card['rows']} rows, {card['positions']:.0f} positions"
+
+
+groups = [[]]
+for word in sys.argv[1:]:
+    if word == "--":
+        groups.append([])
+    else:
+        groups[-1].append(word)
+for group in groups:
+    print(check(*group))

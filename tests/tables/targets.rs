@@ -81,22 +81,27 @@ fn options_give_what_plain_rules_give() {
     }
     let fractions = "0.6,0.2,0.2";
     let cases: [(&[&str], &str); 7] = [
-        (&["--states-of", "all", "--layout", "azg"], "56621 rows, 56621 positions\n"),
-        (&["--expand-symmetry", "--layout", "pgx"], "rows, 56621 positions\n"),
+        (&["--states-of", "all", "--layout", "azg"], "56621 rows, 56621 positions"),
+        (&["--expand-symmetry", "--layout", "pgx"], "rows, 56621 positions"),
         (&["--split", "test", "--split-seed", "9", "--split-fractions", fractions], "rows"),
         (&["--decisive-only", "--layout", "openspiel"], "1844 rows"),
         (&["--decisive-only", "--decisive-by", "score", "--temperature", "2.5"], "4205 rows"),
-        (&["--terminals", "--shard-rows", "5000"], "12351 rows, 62789 positions\n"),
+        (&["--terminals", "--shard-rows", "5000"], "12351 rows, 62789 positions"),
         (&["--per-layer", "20", "--sample", "100"], "100 rows"),
     ];
     let tables = Tables::new();
     solved_4x4(&tables);
-    for (at, (options, said)) in cases.iter().enumerate() {
-        let out = path(&tables, &format!("case{at}"));
-        let card = export(&tables, &out, options);
-        let found = python("check.py", &[&out]).unwrap();
-        assert!(found.contains(said), "{options:?}: {found}");
+    let places = (0..cases.len()).map(|at| path(&tables, &format!("case{at}")));
+    let places: Vec<String> = places.collect();
+    for ((options, _), out) in cases.iter().zip(&places) {
+        let card = export(&tables, out, options);
         assert!(card["rows"].as_u64().unwrap() > 0, "{options:?}");
+    }
+    let places: Vec<&str> = places.iter().map(String::as_str).collect();
+    let found = python("check.py", &places.join(" -- ").split(' ').collect::<Vec<_>>()).unwrap();
+    assert_eq!(found.lines().count(), cases.len());
+    for ((options, said), found) in cases.iter().zip(found.lines()) {
+        assert!(found.contains(said), "{options:?}: {found}");
     }
     let by_layer = |card: &Value| card["counts"]["by_layer"].as_object().unwrap().clone();
     let card = export(&tables, &path(&tables, "layers"), &["--per-layer", "20"]);
@@ -136,16 +141,15 @@ fn bounded_and_unfolded_tables_are_exported_too() {
         .sum();
     let rows = |card: &Value| card["rows"].as_u64().unwrap();
     assert!(unproven > 0 && rows(&part) > 0 && rows(&whole) == rows(&part) + unproven);
-    python("check.py", &[&all]).unwrap();
-    python("check.py", &[&proven]).unwrap();
 
-    let tables = Tables::new();
-    tables.ok(&["enumerate", "-q", "--size", "4", "--symmetry", "none"]);
-    tables.ok(&["value-iterate", "-q"]);
-    let out = path(&tables, "unfolded");
-    export(&tables, &out, &[]);
-    assert!(python("check.py", &[&out]).unwrap().contains(" 56621 positions"));
-    let refused = tables.run(&["export", "--out", &out, "--expand-symmetry"]);
+    let unfolded = Tables::new();
+    unfolded.ok(&["enumerate", "-q", "--size", "4", "--symmetry", "none"]);
+    unfolded.ok(&["value-iterate", "-q"]);
+    let out = path(&unfolded, "unfolded");
+    export(&unfolded, &out, &[]);
+    let said = python("check.py", &[&all, "--", &proven, "--", &out]).unwrap();
+    assert!(said.lines().nth(2).unwrap().contains(" 56621 positions"), "{said}");
+    let refused = unfolded.run(&["export", "--out", &out, "--expand-symmetry"]);
     assert!(refused.code == 2 && refused.stderr.contains("folded"), "{}", refused.stderr);
 }
 
