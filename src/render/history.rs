@@ -8,7 +8,7 @@ use super::plots::COLOURS;
 
 const SIZE: (u32, u32) = (860, 480);
 /// As many points as a line has at most: of more, means of as many neighbours as are needed are drawn.
-const POINTS: usize = 50;
+const POINTS: usize = 25;
 
 /// Whether what was measured under a name is a share that training is to raise.
 fn is_told(name: &str) -> bool {
@@ -124,9 +124,9 @@ mod tests {
     #[test]
     fn many_points_are_drawn_as_means_of_neighbours() {
         let (points, neighbours) = line(&rows(100), "points against random");
-        assert_eq!((points.len(), neighbours), (50, 2));
-        // Rounds 1 and 2, in which 0 and 1 of 100 were measured.
-        assert_eq!(points[0], (1.5, 0.005));
+        assert_eq!((points.len(), neighbours), (25, 4));
+        // Rounds 1 to 4, in which 0 to 3 of 100 were measured.
+        assert_eq!(points[0], (2.5, 0.015));
         let (points, neighbours) = line(&rows(100), "won as first against random");
         assert_eq!((points.len(), neighbours), (10, 1));
         assert_eq!(points[0], (10.0, 0.25));
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn shares_are_drawn_and_losses_are_not() {
         let svg = history("dqn", &rows(100)).unwrap();
-        assert!(svg.contains("points against random, mean of 2"));
+        assert!(svg.contains("points against random, mean of 4"));
         assert!(svg.contains("won as first against random"));
         assert!(!svg.contains("loss"));
         assert!(svg.matches("<polyline").count() >= 2);

@@ -105,8 +105,9 @@ fn what_is_there_is_not_trained_over_and_other_settings_are_not_taken_up() {
 #[test]
 fn wrong_settings_and_wrong_networks_get_one_line() {
     let tables = Tables::new();
-    let wrong: [(&[&str], &str); 5] = [
+    let wrong: [(&[&str], &str); 6] = [
         (&["supervised", "--share", "0"], "--share 0"),
+        (&["supervised", "--measured", "1.5"], "--measured 1.5"),
         (&["supervised", "--train", "0.9", "--validation", "0.2"], "share"),
         (&["td", "--size", "3"], "3"),
         (&["dqn", "--opponents", "nobody"], "policy 'nobody' is not known"),
@@ -123,6 +124,8 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
     assert!(of("learned:nothing", "4").contains("cannot read"), "{}", of("learned:nothing", "4"));
     let line = of("learned:td-othello-4x4", "4x5");
     assert!(line.contains("is for othello-4x4, not for othello-4x5"), "{line}");
+    let line = of("learned:td-othello-4x4?width=3", "4");
+    assert!(line.contains("width and mate are for minishogi"), "{line}");
     let weights = tables.place("policies/td-othello-4x4.safetensors");
     let mut bytes = fs::read(&weights).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
