@@ -14,6 +14,7 @@
 
 pub mod card;
 pub mod chance;
+mod convolution;
 pub mod course;
 pub mod features;
 pub mod minishogi;

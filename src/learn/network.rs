@@ -5,12 +5,15 @@
 //! made of them for each use. The first weights come from the seed alone, for the library's own random
 //! numbers cannot be seeded on a processor.
 
+use std::borrow::Cow;
+
 use candle_core::{D, Device, Result, Tensor, Var};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
 use super::chance::{normal, unit};
+use super::convolution::Taps;
 
 /// What a network is built of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,6 +115,18 @@ impl Architecture {
         match self {
             Architecture::Mlp { inputs, .. } => *inputs,
             Architecture::Residual { planes, rows, columns, .. } => planes * rows * columns,
+        }
+    }
+
+    /// How its convolutions work on the board, and how many of its weights are theirs; `None` if it has
+    /// none.
+    fn taps(&self) -> Option<(Taps, usize)> {
+        match self {
+            Architecture::Mlp { .. } => None,
+            // A kernel and a bias of the first and of two in each block.
+            Architecture::Residual { rows, columns, blocks, .. } => {
+                Some((Taps::of(*rows, *columns), 2 * (1 + 2 * blocks)))
+            }
         }
     }
 
@@ -218,25 +233,66 @@ impl Network {
         self.parameters.iter().map(|parameter| parameter.numbers.len()).sum()
     }
 
+    /// What the architecture calculates with in the place of each of its weights: the weights themselves
+    /// or, of convolutions, their matrix and the bias of every square; with their shape.
+    fn working(&self) -> impl Iterator<Item = (Cow<'_, [f32]>, Vec<usize>)> {
+        let taps = self.architecture.taps();
+        self.parameters.iter().enumerate().map(move |(at, parameter)| {
+            let numbers = &parameter.numbers;
+            match taps.as_ref().and_then(|(taps, convolved)| (at < *convolved).then_some(taps)) {
+                Some(taps) => match parameter.shape[..] {
+                    [outputs, inputs, ..] => {
+                        let matrix = taps.matrix(numbers, [outputs, inputs]);
+                        let shape = vec![inputs * taps.squares(), outputs * taps.squares()];
+                        (Cow::Owned(matrix), shape)
+                    }
+                    _ => {
+                        let biases = taps.biases(numbers);
+                        let shape = vec![biases.len()];
+                        (Cow::Owned(biases), shape)
+                    }
+                },
+                None => (Cow::Borrowed(&numbers[..]), parameter.shape.clone()),
+            }
+        })
+    }
+
+    /// The slopes by each of the weights, from those by what stands in their place.
+    pub(super) fn slopes(&self, working: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
+        let Some((taps, convolved)) = self.architecture.taps() else { return working };
+        let of = |(at, (slopes, parameter)): (usize, (Vec<f32>, &Parameter))| {
+            if at >= convolved {
+                return slopes;
+            }
+            match parameter.shape[..] {
+                [outputs, inputs, ..] => taps.kernel_slopes(&slopes, [outputs, inputs]),
+                _ => taps.bias_slopes(&slopes),
+            }
+        };
+        working.into_iter().zip(&self.parameters).enumerate().map(of).collect()
+    }
+
     /// The weights as tensors that answer.
     pub(super) fn fixed(&self) -> Result<Weights<'_>> {
-        let tensor = |p: &Parameter| Tensor::from_slice(&p.numbers, p.shape.clone(), &Device::Cpu);
-        let tensors = self.parameters.iter().map(tensor).collect::<Result<_>>()?;
+        let tensor = |(numbers, shape): (Cow<'_, [f32]>, Vec<usize>)| {
+            Tensor::from_slice(&numbers, shape, &Device::Cpu)
+        };
+        let tensors = self.working().map(tensor).collect::<Result<_>>()?;
         Ok(Weights { architecture: &self.architecture, tensors })
     }
 
     /// The weights as tensors by which a loss can be differentiated.
     pub(super) fn variable(&self) -> Result<Weights<'_>> {
-        let tensor = |p: &Parameter| {
-            let var = Var::from_slice(&p.numbers, p.shape.clone(), &Device::Cpu)?;
+        let tensor = |(numbers, shape): (Cow<'_, [f32]>, Vec<usize>)| {
+            let var = Var::from_slice(&numbers, shape, &Device::Cpu)?;
             Ok(var.into_inner())
         };
-        let tensors = self.parameters.iter().map(tensor).collect::<Result<_>>()?;
+        let tensors = self.working().map(tensor).collect::<Result<_>>()?;
         Ok(Weights { architecture: &self.architecture, tensors })
     }
 }
 
-/// A network's weights as tensors, in the order of its parameters.
+/// What a network calculates with as tensors, in the order of its parameters.
 pub struct Weights<'a> {
     architecture: &'a Architecture,
     pub(super) tensors: Vec<Tensor>,
@@ -259,12 +315,11 @@ impl Weights<'_> {
                 }
                 x
             }
-            Architecture::Residual { planes, rows, columns, channels, blocks, .. } => {
-                let taps = Taps::of(*rows, *columns)?;
-                let mut x = taps.convolve(inputs, take(), *planes, *channels)?.relu()?;
+            Architecture::Residual { blocks, .. } => {
+                let mut x = convolved(inputs, take())?.relu()?;
                 for _ in 0..*blocks {
-                    let one = taps.convolve(&x, take(), *channels, *channels)?.relu()?;
-                    let two = taps.convolve(&one, take(), *channels, *channels)?;
+                    let one = convolved(&x, take())?.relu()?;
+                    let two = convolved(&one, take())?;
                     x = (x + two)?.relu()?;
                 }
                 x
@@ -275,53 +330,13 @@ impl Weights<'_> {
     }
 }
 
+/// `x` is (N, inputs × squares), and so is the answer with the outputs.
+fn convolved(x: &Tensor, (matrix, biases): (&Tensor, &Tensor)) -> Result<Tensor> {
+    x.matmul(matrix)?.broadcast_add(biases)
+}
+
 fn linear(x: &Tensor, (weight, bias): (&Tensor, &Tensor)) -> Result<Tensor> {
     x.matmul(&weight.t()?)?.broadcast_add(bias)
-}
-
-/// Which weight of a 3 × 3 convolution leads from each square to each other.
-///
-/// On a board this small a convolution is one product with the matrix of all squares by all squares,
-/// which is several times faster than sliding the window, and so is its derivative.
-struct Taps {
-    squares: usize,
-    /// (squares × squares): 0 to 8, or 9 where no weight leads.
-    which: Tensor,
-}
-
-impl Taps {
-    fn of(rows: usize, columns: usize) -> Result<Taps> {
-        let squares = rows * columns;
-        let mut which = Vec::with_capacity(squares * squares);
-        for from in 0..squares {
-            for to in 0..squares {
-                let row = (from / columns + 1).checked_sub(to / columns).filter(|r| *r < 3);
-                let column = (from % columns + 1).checked_sub(to % columns).filter(|c| *c < 3);
-                which.push(row.zip(column).map_or(9, |(row, column)| (3 * row + column) as u32));
-            }
-        }
-        let which = Tensor::from_vec(which, squares * squares, &Device::Cpu)?;
-        Ok(Taps { squares, which })
-    }
-
-    /// `x` is (N, inputs × squares), and so is the answer with `outputs`.
-    fn convolve(
-        &self,
-        x: &Tensor,
-        (weight, bias): (&Tensor, &Tensor),
-        inputs: usize,
-        outputs: usize,
-    ) -> Result<Tensor> {
-        let nothing = Tensor::zeros((1, inputs * outputs), weight.dtype(), &Device::Cpu)?;
-        let by_tap = weight.reshape((outputs * inputs, 9))?.t()?;
-        let by_tap = Tensor::cat(&[by_tap, nothing], 0)?.contiguous()?;
-        let s = self.squares;
-        let all = by_tap.index_select(&self.which, 0)?.reshape((s, s, outputs, inputs))?;
-        // To (inputs, from, outputs, to).
-        let matrix = all.permute((3, 0, 2, 1))?.reshape((inputs * s, outputs * s))?;
-        let bias = bias.reshape((outputs, 1))?.broadcast_as((outputs, s))?.reshape(outputs * s)?;
-        x.matmul(&matrix)?.broadcast_add(&bias)
-    }
 }
 
 /// The logarithm of the sum of eˣ along the last axis, (N, 1).
@@ -343,16 +358,22 @@ mod tests {
         let (rows, columns, planes, channels) = (3, 4, 2, 3);
         let architecture =
             Architecture::Residual { planes, rows, columns, channels, blocks: 0, heads: vec![] };
-        let network = Network::new(architecture, 7);
+        let network = Network::uniform(architecture, 7, -1.0, 1.0);
+        let bias =
+            Tensor::from_slice(&network.parameters[1].numbers, channels, &Device::Cpu).unwrap();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let x: Vec<f32> = (0..2 * planes * rows * columns).map(|_| normal(&mut random)).collect();
         let x = Tensor::from_vec(x, (2, planes * rows * columns), &Device::Cpu).unwrap();
         let weights = network.fixed().unwrap();
-        let taps = Taps::of(rows, columns).unwrap();
-        let pair = (&weights.tensors[0], &weights.tensors[1]);
-        let ours = taps.convolve(&x, pair, planes, channels).unwrap();
+        let ours = convolved(&x, (&weights.tensors[0], &weights.tensors[1])).unwrap();
         let boards = x.reshape((2, planes, rows, columns)).unwrap();
-        let theirs = boards.conv2d(pair.0, 1, 1, 1, 1).unwrap();
+        let kernel = Tensor::from_slice(
+            &network.parameters[0].numbers,
+            (channels, planes, 3, 3),
+            &Device::Cpu,
+        );
+        let theirs = boards.conv2d(&kernel.unwrap(), 1, 1, 1, 1).unwrap();
+        let theirs = theirs.broadcast_add(&bias.reshape((1, channels, 1, 1)).unwrap()).unwrap();
         let theirs = theirs.reshape((2, channels * rows * columns)).unwrap();
         let worst = (ours - theirs).unwrap().abs().unwrap().max_all().unwrap();
         assert!(worst.to_scalar::<f32>().unwrap() < 1e-5);

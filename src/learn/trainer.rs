@@ -135,12 +135,12 @@ fn gradient<'a>(
     let weights = network.variable()?;
     let loss = loss(&weights)?;
     let slopes = loss.backward()?;
-    let of = |(tensor, parameter): (&Tensor, &super::network::Parameter)| match slopes.get(tensor) {
+    let of = |tensor: &Tensor| match slopes.get(tensor) {
         Some(slopes) => slopes.flatten_all()?.to_vec1::<f32>(),
-        None => Ok(vec![0.0; parameter.numbers.len()]),
+        None => Ok(vec![0.0; tensor.elem_count()]),
     };
-    let all = weights.tensors.iter().zip(network.parameters()).map(of).collect::<Result<_>>()?;
-    Ok((f64::from(loss.to_scalar::<f32>()?), all))
+    let all = weights.tensors.iter().map(of).collect::<Result<_>>()?;
+    Ok((f64::from(loss.to_scalar::<f32>()?), network.slopes(all)))
 }
 
 /// Rows of numbers as a tensor (rows, `width`).
@@ -167,7 +167,15 @@ mod tests {
 
     #[test]
     fn slopes_are_differences() {
-        let network = network();
+        let head = Head { name: "value".into(), outputs: 1, activation: Activation::Tanh };
+        let (planes, rows, columns) = (1, 1, 3);
+        let (channels, blocks, heads) = (2, 1, vec![head]);
+        let residual = Architecture::Residual { planes, rows, columns, channels, blocks, heads };
+        differences(network());
+        differences(Network::uniform(residual, 2, -0.7, 0.7));
+    }
+
+    fn differences(network: Network) {
         let data = (vec![0.3, -1.0, 2.0, 1.0, 0.5, 0.0], vec![0.5, -0.25]);
         let at = |network: &Network| {
             let loss = loss(&network.fixed().unwrap(), data.clone()).unwrap();
