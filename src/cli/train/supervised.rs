@@ -29,6 +29,9 @@ pub(super) struct Args {
     /// The board, as rows x columns or the side of a square
     #[arg(long, value_name = "SIZE", default_value = "4")]
     size: String,
+    /// What the network is given of a position
+    #[arg(long, value_enum, default_value = "planes")]
+    features: Given,
     /// What the network is built of
     #[arg(long, value_enum, default_value = "mlp")]
     net: NetKind,
@@ -75,6 +78,14 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Given {
+    /// Where the mover has a disc, and where the opponent
+    Planes,
+    /// The same, and where either of them may place one
+    Moves,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum NetKind {
     /// Hidden layers of which every unit sees the whole layer before
     Mlp,
@@ -87,7 +98,12 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         NetKind::Mlp => Net::Mlp { hidden: args.hidden.clone() },
         NetKind::Residual => Net::Residual { channels: args.channels, blocks: args.blocks },
     };
+    let features = match args.features {
+        Given::Planes => Features::Planes,
+        Given::Moves => Features::Moves,
+    };
     let settings = Settings {
+        features,
         net,
         rounds: args.rounds,
         batch: args.batch,
@@ -146,7 +162,7 @@ impl GameVisitor for Learn<'_> {
         };
         let (once, all) = (parts(&once)?, parts(&rows(Orienting::All))?);
         let examples = learner.examples() as f64;
-        let exam = Exam { game: &game, once: &once, all: &all };
+        let exam = Exam { game: &game, features: settings.features, once: &once, all: &all };
         let examine = |network: &Network, last: bool| {
             if !last {
                 return exam.quick(network);
@@ -158,7 +174,7 @@ impl GameVisitor for Learn<'_> {
         let course = Course {
             recipe: "supervised",
             game: game.spec(),
-            features: Features::Planes,
+            features: settings.features,
             reading: Reading::Policy,
             method: settings.method(),
             settings: serde_json::to_value(&settings)?,
@@ -176,6 +192,7 @@ impl GameVisitor for Learn<'_> {
 /// The exact measure of a network on the parts of a table.
 struct Exam<'a, G: Game> {
     game: &'a G,
+    features: Features,
     once: &'a [Part<G::State>; 3],
     all: &'a [Part<G::State>; 3],
 }
@@ -183,7 +200,7 @@ struct Exam<'a, G: Game> {
 impl<G: Layered> Exam<'_, G> {
     fn player(&self, network: &Network) -> Learned {
         let name = "network".to_string();
-        Learned::new(name, network.clone(), Features::Planes, Reading::Policy)
+        Learned::new(name, network.clone(), self.features, Reading::Policy)
     }
 
     fn on(&self, part: &Part<G::State>, player: Learned) -> Result<PolicyAccuracy, LearnError> {

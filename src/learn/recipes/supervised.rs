@@ -24,6 +24,8 @@ use crate::progress::Progress;
 /// By what a network is trained on a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
+    /// How positions are laid out: as planes, with or without the legal moves.
+    pub features: Features,
     /// What it is built of.
     pub net: Net,
     /// How often all positions are shown.
@@ -113,13 +115,14 @@ impl Settings {
         }
         match &self.net {
             Net::Mlp { hidden } => Architecture::Mlp {
-                inputs: 2 * rows * columns,
+                inputs: self.features.width(rows * columns),
                 hidden: hidden.clone(),
                 activation: Activation::Relu,
                 heads,
             },
             &Net::Residual { channels, blocks } => {
-                Architecture::Residual { planes: 2, rows, columns, channels, blocks, heads }
+                let planes = self.features.width(rows * columns) / (rows * columns);
+                Architecture::Residual { planes, rows, columns, channels, blocks, heads }
             }
         }
     }
@@ -209,7 +212,7 @@ impl<G: Layered> Supervised<G> {
         for &(at, symmetry) in shown {
             let state = game.transform(&examples.states[at], symmetry);
             let position = Position { state, side: Side::First };
-            Features::Planes.push(game, &position, &mut lesson.inputs);
+            self.settings.features.push(game, &position, &mut lesson.inputs);
             lesson.values.push(f32::from(examples.outcomes[at]));
             let begin = lesson.legal.len();
             for all in [&mut lesson.legal, &mut lesson.by_score, &mut lesson.by_outcome] {
