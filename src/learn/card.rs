@@ -184,13 +184,10 @@ pub fn write(name: &Path, card: &mut Card, network: &Network) -> Result<(), Lear
     if let Some(dir) = name.parent() {
         fs::create_dir_all(dir).map_err(|error| LearnError::write(dir, error))?;
     }
-    let planes = match card.features {
-        Inputs::Squares(Features::Planes) => Some(2),
-        Inputs::Squares(Features::Moves) => Some(4),
+    let planes = match (card.features, network.architecture()) {
+        (Inputs::Squares(Features::Planes), _) => board_of(&card.game).map(|[r, c]| [2, r, c]),
         _ => None,
     };
-    let board = board_of(&card.game);
-    let planes = planes.zip(board).map(|(planes, [rows, columns])| [planes, rows, columns]);
     write_whole(&file(name, "onnx"), &super::onnx::model(network, planes))?;
     let bytes = bytes_of(network.parameters())?;
     write_whole(&file(name, "safetensors"), &bytes)?;

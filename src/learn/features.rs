@@ -17,9 +17,6 @@ pub enum Features {
     /// 2 S + 2: black discs, 1 if Black is to move, white discs, 1 if White is to move (the thesis of
     /// 2002).
     Colours,
-    /// 4 S: as planes, then 1 where the mover may place a disc, then 1 where the opponent could if it
-    /// were to move; as planes they are four.
-    Moves,
 }
 
 impl Features {
@@ -30,7 +27,6 @@ impl Features {
             Features::Ternary => 3 * squares,
             Features::Signed => squares,
             Features::Colours => 2 * squares + 2,
-            Features::Moves => 4 * squares,
         }
     }
 
@@ -38,24 +34,11 @@ impl Features {
     pub fn push<G: Layered>(self, game: &G, position: &Position<G::State>, out: &mut Vec<f32>) {
         let squares = game.action_count() - 1;
         let (own, other) = game.squares(&position.state);
-        let at = out.len();
-        match self {
-            Features::Colours => out.resize(at + self.width(squares), 0.0),
-            Features::Moves => {
-                Features::Planes.push_board(squares, own, other, out);
-                for state in [position.state, game.swapped(&position.state)] {
-                    let begin = out.len();
-                    out.resize(begin + squares, 0.0);
-                    game.for_each_action(&state, |action| {
-                        if !game.is_pass(action) {
-                            out[begin + usize::from(action.0)] = 1.0;
-                        }
-                    });
-                }
-                return;
-            }
-            _ => return self.push_board(squares, own, other, out),
+        if self != Features::Colours {
+            return self.push_board(squares, own, other, out);
         }
+        let at = out.len();
+        out.resize(at + self.width(squares), 0.0);
         let out = &mut out[at..];
         let (black, white, turn) = match position.side {
             Side::First => (own, other, squares),
@@ -86,7 +69,7 @@ impl Features {
     ///
     /// # Panics
     ///
-    /// For [`Features::Colours`] and [`Features::Moves`], which squares alone do not tell.
+    /// For [`Features::Colours`], which a board alone does not tell.
     pub fn of_boards(self, boards: &[[u64; 2]], squares: usize) -> Vec<f32> {
         let mut out = Vec::with_capacity(boards.len() * self.width(squares));
         boards.iter().for_each(|&[own, other]| self.push_board(squares, own, other, &mut out));
@@ -112,9 +95,7 @@ impl Features {
                 each(own, |square| out[square] = 1.0);
                 each(other, |square| out[square] = -1.0);
             }
-            Features::Colours | Features::Moves => {
-                unreachable!("squares do not tell whose discs are black, nor the rules")
-            }
+            Features::Colours => unreachable!("a board does not tell whose discs are black"),
         }
     }
 }
@@ -155,23 +136,8 @@ mod tests {
                 assert_eq!(seen, if black { (mine, theirs) } else { (theirs, mine) });
             }
             assert_eq!((colours[16], colours[33]), if black { (1.0, 0.0) } else { (0.0, 1.0) });
-            let moves = Features::Moves.of(&game, [&position]);
-            assert_eq!(moves[..32], planes);
-            // The board with the other side to move is the same with what stands first changed.
-            let other = Position { state: game.swapped(&position.state), ..position };
-            let turned = Features::Moves.of(&game, [&other]);
-            assert_eq!((&moves[32..48], &moves[48..]), (&turned[48..], &turned[32..48]));
-            let mut legal = vec![0.0; 16];
-            game.actions(&position.state).iter().for_each(|a| legal[usize::from(a.0)] = 1.0);
-            assert_eq!(moves[32..48], legal);
-            let all = [
-                Features::Planes,
-                Features::Ternary,
-                Features::Signed,
-                Features::Colours,
-                Features::Moves,
-            ];
-            let widths = [&planes, &ternary, &signed, &colours, &moves].map(Vec::len);
+            let all = [Features::Planes, Features::Ternary, Features::Signed, Features::Colours];
+            let widths = [planes.len(), ternary.len(), signed.len(), colours.len()];
             assert_eq!(all.map(|features| features.width(16)), widths);
         }
     }

@@ -29,9 +29,6 @@ pub(super) struct Args {
     /// The board, as rows x columns or the side of a square
     #[arg(long, value_name = "SIZE", default_value = "4")]
     size: String,
-    /// What the network is given of a position
-    #[arg(long, value_enum, default_value = "planes")]
-    features: Given,
     /// What the network is built of
     #[arg(long, value_enum, default_value = "mlp")]
     net: NetKind,
@@ -78,14 +75,6 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Given {
-    /// Where the mover has a disc, and where the opponent
-    Planes,
-    /// The same, and where either of them may place one
-    Moves,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum NetKind {
     /// Hidden layers of which every unit sees the whole layer before
     Mlp,
@@ -98,12 +87,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         NetKind::Mlp => Net::Mlp { hidden: args.hidden.clone() },
         NetKind::Residual => Net::Residual { channels: args.channels, blocks: args.blocks },
     };
-    let features = match args.features {
-        Given::Planes => Features::Planes,
-        Given::Moves => Features::Moves,
-    };
     let settings = Settings {
-        features,
         net,
         rounds: args.rounds,
         batch: args.batch,
@@ -162,7 +146,7 @@ impl GameVisitor for Learn<'_> {
         };
         let (once, all) = (parts(&once)?, parts(&rows(Orienting::All))?);
         let examples = learner.examples() as f64;
-        let exam = Exam { game: &game, features: settings.features, once: &once, all: &all };
+        let exam = Exam { game: &game, once: &once, all: &all };
         let examine = |network: &Network, last: bool| {
             if !last {
                 return exam.quick(network);
@@ -174,7 +158,7 @@ impl GameVisitor for Learn<'_> {
         let course = Course {
             recipe: "supervised",
             game: game.spec(),
-            features: settings.features,
+            features: Features::Planes,
             reading: Reading::Policy,
             method: settings.method(),
             settings: serde_json::to_value(&settings)?,
@@ -192,7 +176,6 @@ impl GameVisitor for Learn<'_> {
 /// The exact measure of a network on the parts of a table.
 struct Exam<'a, G: Game> {
     game: &'a G,
-    features: Features,
     once: &'a [Part<G::State>; 3],
     all: &'a [Part<G::State>; 3],
 }
@@ -200,7 +183,7 @@ struct Exam<'a, G: Game> {
 impl<G: Layered> Exam<'_, G> {
     fn player(&self, network: &Network) -> Learned {
         let name = "network".to_string();
-        Learned::new(name, network.clone(), self.features, Reading::Policy)
+        Learned::new(name, network.clone(), Features::Planes, Reading::Policy)
     }
 
     fn on(&self, part: &Part<G::State>, player: Learned) -> Result<PolicyAccuracy, LearnError> {

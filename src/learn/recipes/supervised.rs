@@ -24,8 +24,6 @@ use crate::progress::Progress;
 /// By what a network is trained on a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// How positions are laid out: as planes, with or without the legal moves.
-    pub features: Features,
     /// What it is built of.
     pub net: Net,
     /// How often all positions are shown.
@@ -115,14 +113,13 @@ impl Settings {
         }
         match &self.net {
             Net::Mlp { hidden } => Architecture::Mlp {
-                inputs: self.features.width(rows * columns),
+                inputs: 2 * rows * columns,
                 hidden: hidden.clone(),
                 activation: Activation::Relu,
                 heads,
             },
             &Net::Residual { channels, blocks } => {
-                let planes = self.features.width(rows * columns) / (rows * columns);
-                Architecture::Residual { planes, rows, columns, channels, blocks, heads }
+                Architecture::Residual { planes: 2, rows, columns, channels, blocks, heads }
             }
         }
     }
@@ -212,7 +209,7 @@ impl<G: Layered> Supervised<G> {
         for &(at, symmetry) in shown {
             let state = game.transform(&examples.states[at], symmetry);
             let position = Position { state, side: Side::First };
-            self.settings.features.push(game, &position, &mut lesson.inputs);
+            Features::Planes.push(game, &position, &mut lesson.inputs);
             lesson.values.push(f32::from(examples.outcomes[at]));
             let begin = lesson.legal.len();
             for all in [&mut lesson.legal, &mut lesson.by_score, &mut lesson.by_outcome] {
