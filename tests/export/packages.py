@@ -62,16 +62,30 @@ def depth_of(state):
 
 def pgx():
     import jax
-    import jax.numpy as jnp
     import pgx
 
     env = pgx.make("othello")
-    step = jax.jit(jax.vmap(env.step))
+    # As many positions at a time as are compiled once.
+    width = 1024
+    stepped = jax.jit(jax.vmap(env.step))
+
+    def step(states, parents, actions):
+        parts = []
+        for begin in range(0, len(parents), width):
+            some = slice(begin, begin + width)
+            count = len(parents[some])
+            chosen = np.resize(parents[some], width)
+            after = stepped(
+                jax.tree_util.tree_map(lambda x: np.asarray(x)[chosen], states), np.resize(actions[some], width)
+            )
+            parts.append(jax.tree_util.tree_map(lambda x: np.asarray(x)[:count], after))
+        return jax.tree_util.tree_map(lambda *x: np.concatenate(x), *parts)
+
     state = env.init(jax.random.PRNGKey(0))
     first = int(state.current_player)
+    states = jax.tree_util.tree_map(lambda x: np.asarray(x)[None], state)
     for action in opening:
-        state = env.step(state, action)
-    states = jax.tree_util.tree_map(lambda x: jnp.asarray(x)[None], state)
+        states = step(states, np.array([0]), np.array([action]))
     for depth in range(limit + 1):
         seen, masks = np.asarray(states.observation), np.asarray(states.legal_action_mask)
         over, movers = np.asarray(states.terminated), np.asarray(states.current_player) != first
@@ -81,12 +95,8 @@ def pgx():
                 children.extend((i, action) for action in np.flatnonzero(masks[i]))
         if not children:
             break
-        # Shapes that are compiled once and again used.
-        size = 1 << (len(children) - 1).bit_length()
-        padded = np.array(children + children[:1] * (size - len(children)))
-        chosen = jax.tree_util.tree_map(lambda x: x[padded[:, 0]], states)
-        states = step(chosen, jnp.asarray(padded[:, 1]))
-        states = jax.tree_util.tree_map(lambda x: x[: len(children)], states)
+        parents, actions = np.array(children).T
+        states = step(states, parents, actions)
 
 
 limit = int((place / "depth").read_text())
