@@ -14,8 +14,9 @@ pub struct Part<S> {
 }
 
 impl<S: Copy + Send + Sync> Part<S> {
-    /// Takes a source apart: of each [`Split`] the share `shares` says, the smaller share being part of
-    /// the larger. `game` should be folded, as [`Splits::of`] asks. All that is kept is in memory.
+    /// Takes a source apart: of each [`Split`](crate::export::Split) the share `shares` says, the smaller
+    /// being part of the larger. `game` should be folded, as [`Splits::of`] asks. All that is kept is in
+    /// memory.
     pub fn of_all<G: Layered + Game<State = S>>(
         game: &G,
         source: &impl Source<G>,
