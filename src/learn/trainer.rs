@@ -172,7 +172,9 @@ mod tests {
         let (channels, blocks, heads) = (2, 1, vec![head]);
         let residual = Architecture::Residual { planes, rows, columns, channels, blocks, heads };
         differences(network());
-        differences(Network::uniform(residual, 2, -0.7, 0.7));
+        for seed in 1..6 {
+            differences(Network::uniform(residual.clone(), seed, -0.4, 0.4));
+        }
     }
 
     fn differences(network: Network) {
@@ -190,7 +192,7 @@ mod tests {
                     network.parameters_mut()[parameter].numbers[place] += by;
                     at(&network)
                 };
-                let difference = (moved(0.01) - moved(-0.01)) / 0.02;
+                let difference = (moved(0.001) - moved(-0.001)) / 0.002;
                 assert!((difference - f64::from(slope)).abs() < 1e-3, "{difference} {slope}");
             }
         }

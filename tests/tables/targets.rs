@@ -229,6 +229,26 @@ fn shogi_targets_are_what_queries_say() {
             let said = tables.json(&["query", &table, line["board"].as_str().unwrap()]);
             agree(&line, &said);
         }
+        if bound.is_none() {
+            let boards: Vec<String> =
+                lines(&out).iter().map(|l| l["board"].as_str().unwrap().to_string()).collect();
+            let own = path(&tables, "own.txt");
+            fs::write(&own, boards.join("\n")).unwrap();
+            let text = tables.ok(&[
+                "relabel",
+                &own,
+                "--columns",
+                "board,outcome,distance,legal,q_outcome",
+            ]);
+            let labelled: Vec<Value> =
+                text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            assert_eq!(labelled.len(), 25);
+            for (own, line) in labelled.iter().zip(lines(&out)) {
+                for name in ["board", "outcome", "distance", "legal", "q_outcome"] {
+                    assert_eq!(own[name], line[name], "{name}: {line}");
+                }
+            }
+        }
     }
 }
 
