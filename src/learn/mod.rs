@@ -1,6 +1,6 @@
 //! Networks that learn: from solved tables, and by playing.
 //!
-//! * [`network`]: what networks are built of, and what they answer; [`optimiser`] and [`trainer`]: steps
+//! * [`network`]: what networks are built of, and what they answer, with its `convolution`; [`optimiser`] and [`trainer`]: steps
 //!   along a gradient, shared among threads;
 //! * [`features`]: positions as numbers;
 //! * [`card`]: trained networks as files; [`onnx`]: the same for use elsewhere;

@@ -29,8 +29,8 @@ use crate::render::history;
 /// Train a network and write its weights, a card, and an ONNX model
 ///
 /// NAME.safetensors holds the weights, NAME.json says what they are and how they were trained, NAME.onnx
-/// is for use elsewhere, NAME.svg shows what was measured round by round. A course that is cut off goes on where it was when the same command is given
-/// again. Measure the network with 'solver report --policy learned:NAME'.
+/// is for use elsewhere, NAME.svg shows what was measured round by round. A course that is cut off goes
+/// on where it was when the same command is given again. Measure the network with 'solver report --policy learned:NAME'.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]

@@ -1,4 +1,4 @@
-//! The ways of learning, one file each.
+//! The ways of learning, one file each; [`parts`] and `replay` are what they learn from.
 
 pub mod discs;
 pub mod minishogi_value;
