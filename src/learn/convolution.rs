@@ -1,76 +1,148 @@
-//! Convolutions of 3 × 3 squares as products with one matrix.
+//! Convolutions of 3 × 3 squares as products of matrices.
 //!
-//! On a board this small a convolution is one product with the matrix of all squares by all squares, which
-//! is several times faster than sliding the window. The matrix is made of the kernel before the library
-//! sees it, and slopes by the matrix are added up to slopes by the kernel after: to let the library
-//! differentiate that as well would take most of the time of a step.
+//! Boards are kept square by square, (N × squares, planes), so that what a square's window holds is a row
+//! of nine pieces and a convolution one product of those rows with the kernel. To collect the rows is an
+//! operation of our own; the product and its slopes are the library's, whose convolution is made for
+//! pictures and is several times slower on boards this small.
 
-/// Which weight of a kernel leads from a square to another.
-struct Tap {
-    from: usize,
-    to: usize,
-    weight: usize,
+use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor};
+
+/// Squares of a window.
+const TAPS: usize = 9;
+
+/// A board's windows.
+#[derive(Clone, Copy)]
+pub(super) struct Windows {
+    rows: usize,
+    columns: usize,
+    /// Whether slopes by windows are led back to squares instead.
+    back: bool,
 }
 
-/// All taps of a board.
-pub(super) struct Taps {
-    squares: usize,
-    all: Vec<Tap>,
-}
-
-impl Taps {
-    pub(super) fn of(rows: usize, columns: usize) -> Taps {
-        let squares = rows * columns;
-        let pairs = (0..squares).flat_map(|from| (0..squares).map(move |to| (from, to)));
-        let tap = |(from, to): (usize, usize)| {
-            let row = (from / columns + 1).checked_sub(to / columns).filter(|row| *row < 3)?;
-            let column = (from % columns + 1).checked_sub(to % columns).filter(|c| *c < 3)?;
-            Some(Tap { from, to, weight: 3 * row + column })
-        };
-        Taps { squares, all: pairs.filter_map(tap).collect() }
+impl Windows {
+    pub(super) fn of(rows: usize, columns: usize) -> Windows {
+        Windows { rows, columns, back: false }
     }
 
-    /// How many squares the board has.
-    pub(super) fn squares(&self) -> usize {
-        self.squares
+    /// The convolution of boards (N × squares, inputs) with a kernel (outputs, inputs, 3, 3), zero beyond
+    /// the edge, plus a bias for each output: (N × squares, outputs).
+    pub(super) fn convolve(self, x: &Tensor, kernel: &Tensor, bias: &Tensor) -> Result<Tensor> {
+        let (outputs, inputs, ..) = kernel.dims4()?;
+        let kernel = kernel.permute((2, 3, 1, 0))?.reshape((TAPS * inputs, outputs))?;
+        x.apply_op1(self)?.matmul(&kernel)?.broadcast_add(bias)
     }
 
-    /// Calls `found` with the places of every weight in a kernel of (outputs, inputs, 3, 3) and in its
-    /// matrix of (inputs × squares, outputs × squares).
-    fn each(&self, [outputs, inputs]: [usize; 2], mut found: impl FnMut(usize, usize)) {
-        let width = outputs * self.squares;
-        for input in 0..inputs {
-            for tap in &self.all {
-                let begin = (input * self.squares + tap.from) * width + tap.to;
-                for output in 0..outputs {
-                    let weight = (output * inputs + input) * 9 + tap.weight;
-                    found(weight, begin + output * self.squares);
+    /// Boards (N, planes × squares) square by square.
+    pub(super) fn spread(self, x: &Tensor) -> Result<Tensor> {
+        let squares = self.rows * self.columns;
+        let (boards, width) = x.dims2()?;
+        let x = x.reshape((boards, width / squares, squares))?;
+        x.transpose(1, 2)?.reshape((boards * squares, width / squares))
+    }
+
+    /// The reverse of [`Windows::spread`].
+    pub(super) fn gather(self, x: &Tensor) -> Result<Tensor> {
+        let squares = self.rows * self.columns;
+        let (all, planes) = x.dims2()?;
+        let x = x.reshape((all / squares, squares, planes))?;
+        x.transpose(1, 2)?.reshape((all / squares, planes * squares))
+    }
+
+    /// Calls `found` with a square, the place of another in its window, and that other, for all squares of
+    /// a board that are on it.
+    fn each(self, mut found: impl FnMut(usize, usize, usize)) {
+        for row in 0..self.rows {
+            for column in 0..self.columns {
+                for tap in 0..TAPS {
+                    let (r, c) = (row + tap / 3, column + tap % 3);
+                    if (1..=self.rows).contains(&r) && (1..=self.columns).contains(&c) {
+                        let other = (r - 1) * self.columns + c - 1;
+                        found(row * self.columns + column, tap, other);
+                    }
                 }
             }
         }
     }
+}
 
-    /// The matrix of a kernel.
-    pub(super) fn matrix(&self, kernel: &[f32], shape: [usize; 2]) -> Vec<f32> {
-        let mut matrix = vec![0.0; shape[0] * shape[1] * self.squares * self.squares];
-        self.each(shape, |weight, place| matrix[place] = kernel[weight]);
-        matrix
+impl CustomOp1 for Windows {
+    fn name(&self) -> &'static str {
+        "windows"
     }
 
-    /// The slopes by a kernel, from those by its matrix.
-    pub(super) fn kernel_slopes(&self, slopes: &[f32], shape: [usize; 2]) -> Vec<f32> {
-        let mut kernel = vec![0.0; shape[0] * shape[1] * 9];
-        self.each(shape, |weight, place| kernel[weight] += slopes[place]);
-        kernel
+    fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        let (begin, end) = match layout.contiguous_offsets() {
+            Some(range) => range,
+            None => candle_core::bail!("windows of numbers that are not in a row"),
+        };
+        let x = &storage.as_slice::<f32>()?[begin..end];
+        let (all, width) = layout.shape().dims2()?;
+        let squares = self.rows * self.columns;
+        let planes = if self.back { width / TAPS } else { width };
+        let given = if self.back { planes } else { TAPS * planes };
+        let mut made = vec![0.0; all * given];
+        for board in 0..all / squares {
+            let first = board * squares;
+            self.each(|square, tap, other| {
+                let window = ((first + square) * TAPS + tap) * planes;
+                let square = (first + other) * planes;
+                if self.back {
+                    let slopes = &x[window..window + planes];
+                    let sums = &mut made[square..square + planes];
+                    sums.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += slope);
+                } else {
+                    made[window..window + planes].copy_from_slice(&x[square..square + planes]);
+                }
+            });
+        }
+        Ok((CpuStorage::F32(made), Shape::from((all, given))))
     }
 
-    /// The bias of each output, square by square.
-    pub(super) fn biases(&self, bias: &[f32]) -> Vec<f32> {
-        bias.iter().flat_map(|&number| vec![number; self.squares]).collect()
+    fn bwd(&self, _: &Tensor, _: &Tensor, slopes: &Tensor) -> Result<Option<Tensor>> {
+        let back = Windows { back: true, ..*self };
+        slopes.contiguous()?.apply_op1_no_bwd(&back).map(Some)
     }
+}
 
-    /// The slopes by each output's bias.
-    pub(super) fn bias_slopes(&self, slopes: &[f32]) -> Vec<f32> {
-        slopes.chunks(self.squares).map(|some| some.iter().sum()).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::chance::normal;
+    use candle_core::{Device, Var};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
+
+    #[test]
+    fn windows_are_the_library_s_convolution_and_have_its_slopes() {
+        let (boards, planes, rows, columns, outputs) = (2, 2, 3, 4, 3);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut numbers = |shape: &[usize]| {
+            let all: Vec<f32> = (0..shape.iter().product()).map(|_| normal(&mut random)).collect();
+            Var::from_vec(all, shape, &Device::Cpu).unwrap()
+        };
+        let x = numbers(&[boards, planes * rows * columns]);
+        let kernel = numbers(&[outputs, planes, 3, 3]);
+        let bias = numbers(&[outputs]);
+        let counts = numbers(&[boards, outputs * rows * columns]);
+        let windows = Windows::of(rows, columns);
+        let spread = windows.spread(&x).unwrap();
+        let ours = windows.gather(&windows.convolve(&spread, &kernel, &bias).unwrap()).unwrap();
+        let pictures = x.reshape((boards, planes, rows, columns)).unwrap();
+        let theirs = pictures.conv2d(&kernel, 1, 1, 1, 1).unwrap();
+        let theirs = theirs.broadcast_add(&bias.reshape((1, outputs, 1, 1)).unwrap()).unwrap();
+        let theirs = theirs.reshape(ours.shape()).unwrap();
+        let close = |a: &Tensor, b: &Tensor| {
+            let worst = (a - b).unwrap().abs().unwrap().flatten_all().unwrap().max(0).unwrap();
+            assert!(worst.to_scalar::<f32>().unwrap() < 1e-4, "{a} {b}");
+        };
+        close(&ours, &theirs);
+        let slopes = [&ours, &theirs].map(|answer| {
+            let sum = (answer * counts.as_tensor()).unwrap().sum_all().unwrap();
+            sum.backward().unwrap()
+        });
+        for var in [&x, &kernel, &bias] {
+            let [ours, theirs] = slopes.each_ref().map(|slopes| slopes.get(var).unwrap());
+            close(ours, theirs);
+        }
     }
 }

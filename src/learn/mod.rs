@@ -1,7 +1,8 @@
 //! Networks that learn: from solved tables, and by playing.
 //!
-//! * [`network`]: what networks are built of, and what they answer, with its `convolution`; [`optimiser`] and [`trainer`]: steps
-//!   along a gradient, shared among threads;
+//! * [`network`]: what networks are built of, and what they answer, with its `convolution`; [`equivariance`]:
+//!   how they are made to answer all images of a position alike; [`optimiser`] and [`trainer`]: steps along
+//!   a gradient, shared among threads;
 //! * [`features`]: positions as numbers;
 //! * [`card`]: trained networks as files; [`onnx`]: the same for use elsewhere;
 //! * [`player`]: a trained network as a policy;
@@ -16,6 +17,7 @@ pub mod card;
 pub mod chance;
 mod convolution;
 pub mod course;
+pub mod equivariance;
 pub mod features;
 pub mod minishogi;
 pub mod network;

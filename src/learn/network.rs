@@ -5,15 +5,13 @@
 //! made of them for each use. The first weights come from the seed alone, for the library's own random
 //! numbers cannot be seeded on a processor.
 
-use std::borrow::Cow;
-
 use candle_core::{D, Device, Result, Tensor, Var};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
 use super::chance::{normal, unit};
-use super::convolution::Taps;
+use super::convolution::Windows;
 
 /// What a network is built of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -115,18 +113,6 @@ impl Architecture {
         match self {
             Architecture::Mlp { inputs, .. } => *inputs,
             Architecture::Residual { planes, rows, columns, .. } => planes * rows * columns,
-        }
-    }
-
-    /// How its convolutions work on the board, and how many of its weights are theirs; `None` if it has
-    /// none.
-    fn taps(&self) -> Option<(Taps, usize)> {
-        match self {
-            Architecture::Mlp { .. } => None,
-            // A kernel and a bias of the first and of two in each block.
-            Architecture::Residual { rows, columns, blocks, .. } => {
-                Some((Taps::of(*rows, *columns), 2 * (1 + 2 * blocks)))
-            }
         }
     }
 
@@ -233,66 +219,25 @@ impl Network {
         self.parameters.iter().map(|parameter| parameter.numbers.len()).sum()
     }
 
-    /// What the architecture calculates with in the place of each of its weights: the weights themselves
-    /// or, of convolutions, their matrix and the bias of every square; with their shape.
-    fn working(&self) -> impl Iterator<Item = (Cow<'_, [f32]>, Vec<usize>)> {
-        let taps = self.architecture.taps();
-        self.parameters.iter().enumerate().map(move |(at, parameter)| {
-            let numbers = &parameter.numbers;
-            match taps.as_ref().and_then(|(taps, convolved)| (at < *convolved).then_some(taps)) {
-                Some(taps) => match parameter.shape[..] {
-                    [outputs, inputs, ..] => {
-                        let matrix = taps.matrix(numbers, [outputs, inputs]);
-                        let shape = vec![inputs * taps.squares(), outputs * taps.squares()];
-                        (Cow::Owned(matrix), shape)
-                    }
-                    _ => {
-                        let biases = taps.biases(numbers);
-                        let shape = vec![biases.len()];
-                        (Cow::Owned(biases), shape)
-                    }
-                },
-                None => (Cow::Borrowed(&numbers[..]), parameter.shape.clone()),
-            }
-        })
-    }
-
-    /// The slopes by each of the weights, from those by what stands in their place.
-    pub(super) fn slopes(&self, working: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
-        let Some((taps, convolved)) = self.architecture.taps() else { return working };
-        let of = |(at, (slopes, parameter)): (usize, (Vec<f32>, &Parameter))| {
-            if at >= convolved {
-                return slopes;
-            }
-            match parameter.shape[..] {
-                [outputs, inputs, ..] => taps.kernel_slopes(&slopes, [outputs, inputs]),
-                _ => taps.bias_slopes(&slopes),
-            }
-        };
-        working.into_iter().zip(&self.parameters).enumerate().map(of).collect()
-    }
-
     /// The weights as tensors that answer.
     pub(super) fn fixed(&self) -> Result<Weights<'_>> {
-        let tensor = |(numbers, shape): (Cow<'_, [f32]>, Vec<usize>)| {
-            Tensor::from_slice(&numbers, shape, &Device::Cpu)
-        };
-        let tensors = self.working().map(tensor).collect::<Result<_>>()?;
-        Ok(Weights { architecture: &self.architecture, tensors })
+        self.weights(|numbers, shape| Tensor::from_slice(numbers, shape, &Device::Cpu))
     }
 
     /// The weights as tensors by which a loss can be differentiated.
     pub(super) fn variable(&self) -> Result<Weights<'_>> {
-        let tensor = |(numbers, shape): (Cow<'_, [f32]>, Vec<usize>)| {
-            let var = Var::from_slice(&numbers, shape, &Device::Cpu)?;
-            Ok(var.into_inner())
-        };
-        let tensors = self.working().map(tensor).collect::<Result<_>>()?;
-        Ok(Weights { architecture: &self.architecture, tensors })
+        self.weights(|numbers, shape| {
+            Ok(Var::from_slice(numbers, shape, &Device::Cpu)?.into_inner())
+        })
+    }
+
+    fn weights(&self, tensor: impl Fn(&[f32], &[usize]) -> Result<Tensor>) -> Result<Weights<'_>> {
+        let all = self.parameters.iter().map(|p| tensor(&p.numbers, &p.shape));
+        Ok(Weights { architecture: &self.architecture, tensors: all.collect::<Result<_>>()? })
     }
 }
 
-/// What a network calculates with as tensors, in the order of its parameters.
+/// A network's weights as tensors, in the order of its parameters.
 pub struct Weights<'a> {
     architecture: &'a Architecture,
     pub(super) tensors: Vec<Tensor>,
@@ -301,6 +246,16 @@ pub struct Weights<'a> {
 impl Weights<'_> {
     /// What each head answers, (N, its outputs), for N positions of `inputs` numbers.
     pub fn forward(&self, inputs: &Tensor) -> Result<Vec<Tensor>> {
+        self.forward_masked(inputs, |_| Ok(None))
+    }
+
+    /// The same with what the hidden layers of an MLP answer multiplied by numbers, (N, its units), that
+    /// `mask` gives for that many units, if it does.
+    pub fn forward_masked(
+        &self,
+        inputs: &Tensor,
+        mut mask: impl FnMut(usize) -> Result<Option<Tensor>>,
+    ) -> Result<Vec<Tensor>> {
         let mut rest = &self.tensors[..];
         let mut take = || -> (&Tensor, &Tensor) {
             let (pair, others) = rest.split_at(2);
@@ -310,19 +265,27 @@ impl Weights<'_> {
         let last = match self.architecture {
             Architecture::Mlp { hidden, activation, .. } => {
                 let mut x = inputs.clone();
-                for _ in hidden {
+                for &units in hidden {
                     x = activation.of(linear(&x, take())?)?;
+                    if let Some(mask) = mask(units)? {
+                        x = (x * mask)?;
+                    }
                 }
                 x
             }
-            Architecture::Residual { blocks, .. } => {
-                let mut x = convolved(inputs, take())?.relu()?;
+            Architecture::Residual { rows, columns, blocks, .. } => {
+                let windows = Windows::of(*rows, *columns);
+                let mut convolved = |x: &Tensor| {
+                    let (kernel, bias) = take();
+                    windows.convolve(x, kernel, bias)
+                };
+                let mut x = convolved(&windows.spread(inputs)?)?.relu()?;
                 for _ in 0..*blocks {
-                    let one = convolved(&x, take())?.relu()?;
-                    let two = convolved(&one, take())?;
+                    let one = convolved(&x)?.relu()?;
+                    let two = convolved(&one)?;
                     x = (x + two)?.relu()?;
                 }
-                x
+                windows.gather(&x)?
             }
         };
         let heads = self.architecture.heads();
@@ -330,13 +293,9 @@ impl Weights<'_> {
     }
 }
 
-/// `x` is (N, inputs × squares), and so is the answer with the outputs.
-fn convolved(x: &Tensor, (matrix, biases): (&Tensor, &Tensor)) -> Result<Tensor> {
-    x.matmul(matrix)?.broadcast_add(biases)
-}
-
 fn linear(x: &Tensor, (weight, bias): (&Tensor, &Tensor)) -> Result<Tensor> {
-    x.matmul(&weight.t()?)?.broadcast_add(bias)
+    // The weight comes first, so that its slopes come out in its own order.
+    weight.matmul(&x.t()?)?.t()?.contiguous()?.broadcast_add(bias)
 }
 
 /// The logarithm of the sum of eˣ along the last axis, (N, 1).
@@ -351,32 +310,6 @@ mod tests {
 
     fn head(name: &str, outputs: usize) -> Head {
         Head { name: name.to_string(), outputs, activation: Activation::Linear }
-    }
-
-    #[test]
-    fn a_convolution_by_one_product_is_the_sliding_window() {
-        let (rows, columns, planes, channels) = (3, 4, 2, 3);
-        let architecture =
-            Architecture::Residual { planes, rows, columns, channels, blocks: 0, heads: vec![] };
-        let network = Network::uniform(architecture, 7, -1.0, 1.0);
-        let bias =
-            Tensor::from_slice(&network.parameters[1].numbers, channels, &Device::Cpu).unwrap();
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        let x: Vec<f32> = (0..2 * planes * rows * columns).map(|_| normal(&mut random)).collect();
-        let x = Tensor::from_vec(x, (2, planes * rows * columns), &Device::Cpu).unwrap();
-        let weights = network.fixed().unwrap();
-        let ours = convolved(&x, (&weights.tensors[0], &weights.tensors[1])).unwrap();
-        let boards = x.reshape((2, planes, rows, columns)).unwrap();
-        let kernel = Tensor::from_slice(
-            &network.parameters[0].numbers,
-            (channels, planes, 3, 3),
-            &Device::Cpu,
-        );
-        let theirs = boards.conv2d(&kernel.unwrap(), 1, 1, 1, 1).unwrap();
-        let theirs = theirs.broadcast_add(&bias.reshape((1, channels, 1, 1)).unwrap()).unwrap();
-        let theirs = theirs.reshape((2, channels * rows * columns)).unwrap();
-        let worst = (ours - theirs).unwrap().abs().unwrap().max_all().unwrap();
-        assert!(worst.to_scalar::<f32>().unwrap() < 1e-5);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use candle_core::{Device, Result, Tensor};
 
+use super::equivariance::Ties;
 use super::network::{Network, Weights};
 use super::optimiser::{Method, Optimiser};
 
@@ -79,13 +80,21 @@ pub struct Trainer {
     pub optimiser: Optimiser,
     /// Who does the work.
     pub workers: Workers,
+    /// Which weights stay equal.
+    ties: Option<Ties>,
 }
 
 impl Trainer {
     /// Before the first step.
     pub fn new(network: Network, method: Method) -> Trainer {
         let optimiser = Optimiser::new(method, &network);
-        Trainer { network, optimiser, workers: Workers::new() }
+        Trainer { network, optimiser, workers: Workers::new(), ties: None }
+    }
+
+    /// The same, with weights that are made equal and stay so.
+    pub fn tied(mut self, ties: Ties) -> Trainer {
+        ties.tie(&mut self.network);
+        Trainer { ties: Some(ties), ..self }
     }
 
     /// One step against the gradient of the sum of the parts' losses; gives that sum. A gradient longer
@@ -109,6 +118,9 @@ impl Trainer {
             for (sum, part) in sum.iter_mut().zip(gradient) {
                 sum.iter_mut().zip(part).for_each(|(sum, slope)| *sum += slope);
             }
+        }
+        if let Some(ties) = &self.ties {
+            ties.average(&mut sum);
         }
         let mut scale = 1.0;
         if let Some(longest) = longest {
@@ -140,7 +152,7 @@ fn gradient<'a>(
         None => Ok(vec![0.0; tensor.elem_count()]),
     };
     let all = weights.tensors.iter().map(of).collect::<Result<_>>()?;
-    Ok((f64::from(loss.to_scalar::<f32>()?), network.slopes(all)))
+    Ok((f64::from(loss.to_scalar::<f32>()?), all))
 }
 
 /// Rows of numbers as a tensor (rows, `width`).

@@ -53,6 +53,15 @@ pub(super) struct Args {
     /// The decay of weights
     #[arg(long, value_name = "DECAY", default_value_t = 0.1)]
     decay: f64,
+    /// Answer all images of a position alike
+    #[arg(long)]
+    equivariant: bool,
+    /// The share of an mlp's hidden units that are left out, others at each step
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    dropout: f64,
+    /// What the error of the value counts for
+    #[arg(long, value_name = "WEIGHT", default_value_t = 0.25)]
+    value: f64,
     /// What the error of the scores of all moves counts for; 0 leaves them out
     #[arg(long, value_name = "WEIGHT", default_value_t = 0.0)]
     scores: f64,
@@ -93,7 +102,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         batch: args.batch,
         rate: args.rate,
         decay: args.decay,
+        value: args.value,
         scores: args.scores,
+        dropout: args.dropout,
+        equivariant: args.equivariant,
         share: args.share,
         measured: args.measured,
         seed: args.common.seed,
@@ -134,17 +146,21 @@ impl GameVisitor for Learn<'_> {
         let graph = Graph::open_checked(table)?;
         let solved = Solved::open_checked(table)?.ok_or_else(|| unsolved(table))?;
         let rows = |orienting| LayeredRows::new(&game, &graph, &solved, orienting);
-        let once = rows(Orienting::First);
-        let learner = Supervised::new(game.with_folding(true), &once, settings.clone());
-        let learner = learner.map_err(learn_error)?;
-        // Of the training positions none is measured that was not used.
+        let folded = game.with_folding(true);
         let Settings { share, measured, .. } = settings;
-        let shares = [measured.min(share), measured, measured];
-        let parts = |source| {
-            Part::of_all(&game.with_folding(true), source, settings.split(), shares)
+        let parts = |orienting, train| {
+            let shares = [train, measured, measured];
+            Part::of_all(&folded, &rows(orienting), settings.split(), shares)
                 .map_err(|error| learn_error(error.into()))
         };
-        let (once, all) = (parts(&once)?, parts(&rows(Orienting::All))?);
+        let mut once = parts(Orienting::First, share)?;
+        let train = &once[Split::Train.index()];
+        let learner = Supervised::new(game.with_folding(true), train, settings.clone());
+        let learner = learner.map_err(learn_error)?;
+        // Of the training positions none is measured that was not used.
+        let seen = measured.min(share);
+        once[Split::Train.index()] = train.share(&folded, settings.split(), seen);
+        let all = parts(Orienting::All, seen)?;
         let examples = learner.examples() as f64;
         let exam = Exam { game: &game, once: &once, all: &all };
         let examine = |network: &Network, last: bool| {

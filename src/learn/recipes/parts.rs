@@ -33,10 +33,7 @@ impl<S: Copy + Send + Sync> Part<S> {
                 if Splits::unit_of_hash(hash) >= shares[part] {
                     continue;
                 }
-                let (part, range) = (&mut parts[part], all.batch.range(at));
-                part.batch.push(*position, all.batch.actions()[range.clone()].iter().copied());
-                part.truths.extend_from_slice(&all.truths[range]);
-                part.cases.push(all.cases[at]);
+                push(&mut parts[part], &all, at);
             }
             Ok(parts)
         };
@@ -52,10 +49,38 @@ impl<S: Copy + Send + Sync> Part<S> {
         Ok(parts)
     }
 
+    /// Of its positions the share that is given.
+    pub fn share<G: Layered + Game<State = S>>(
+        &self,
+        game: &G,
+        splits: Splits,
+        share: f64,
+    ) -> Part<S> {
+        let of = |all: &Piece<S>| {
+            let mut some = Piece::default();
+            for (at, position) in all.batch.positions().iter().enumerate() {
+                if Splits::unit_of_hash(splits.hash(game, &position.state)) < share {
+                    push(&mut some, all, at);
+                }
+            }
+            some
+        };
+        let pieces = self.pieces.iter().map(of).filter(|piece| !piece.cases.is_empty()).collect();
+        Part { pieces, rows: self.rows }
+    }
+
     /// Its positions, piece by piece.
     pub fn pieces(&self) -> &[Piece<S>] {
         &self.pieces
     }
+}
+
+/// Adds to `some` the position at a place of `all`, with what is known of it.
+fn push<S: Copy>(some: &mut Piece<S>, all: &Piece<S>, at: usize) {
+    let range = all.batch.range(at);
+    some.batch.push(all.batch.positions()[at], all.batch.actions()[range.clone()].iter().copied());
+    some.truths.extend_from_slice(&all.truths[range]);
+    some.cases.push(all.cases[at]);
 }
 
 impl<G: Game> Source<G> for Part<G::State> {

@@ -6,15 +6,17 @@
 //! error of its value. Only training positions in the sense of [`Splits`] are seen.
 
 use candle_core::{Result as Calculated, Tensor};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::parts::Part;
-use crate::evaluate::{Case, Source, Truth};
+use crate::evaluate::{Case, Truth};
 use crate::export::Splits;
 use crate::game::{Action, Layered, Position, Side, Symmetry};
 use crate::learn::LearnError;
-use crate::learn::chance::{below, drawn_for, shuffle};
+use crate::learn::chance::{below, drawn_for, shuffle, unit};
 use crate::learn::course::{Learner, Row};
+use crate::learn::equivariance::Ties;
 use crate::learn::features::Features;
 use crate::learn::network::{Activation, Architecture, Head, Network, Weights, log_sum_exp};
 use crate::learn::optimiser::Method;
@@ -34,8 +36,15 @@ pub struct Settings {
     pub rate: f64,
     /// The decay of weights.
     pub decay: f64,
+    /// What the error of the value counts for.
+    pub value: f64,
     /// What the error of the scores of all moves counts for; 0 leaves them out.
     pub scores: f64,
+    /// The share of hidden units of an MLP that are left out, others at each step (Srivastava et al.
+    /// 2014).
+    pub dropout: f64,
+    /// Whether all images of a position are answered alike ([`crate::learn::equivariance`]).
+    pub equivariant: bool,
     /// Which of the training positions are used, 0 to 1; the smaller share is part of the larger.
     pub share: f64,
     /// Which of the positions of each part are measured, 0 to 1, likewise.
@@ -81,11 +90,21 @@ impl Settings {
         if self.batch == 0 || self.rounds == 0 {
             return wrong("--batch and --rounds must be at least 1".to_string());
         }
-        for (name, number) in [("rate", self.rate), ("decay", self.decay), ("scores", self.scores)]
-        {
+        let numbers = [
+            ("rate", self.rate),
+            ("decay", self.decay),
+            ("value", self.value),
+            ("scores", self.scores),
+        ];
+        for (name, number) in numbers {
             if !(0.0..=100.0).contains(&number) {
                 return wrong(format!("--{name} {number}: give a number from 0 to 100"));
             }
+        }
+        let is_mlp = matches!(self.net, Net::Mlp { .. });
+        if !(0.0..1.0).contains(&self.dropout) || self.dropout > 0.0 && !is_mlp {
+            let what = "give a number from 0 to below 1, 0 for a network that is no mlp";
+            return wrong(format!("--dropout {}: {what}", self.dropout));
         }
         Ok(())
     }
@@ -164,20 +183,18 @@ pub struct Supervised<G: Layered> {
     trainer: Trainer,
 }
 
-/// Into how many parts a batch is cut; a constant, for sums are made part by part.
-const PARTS: usize = 4;
+/// Of how many positions a part of a batch has at least; a constant, for sums are made part by part.
+const PART: usize = 64;
 
 impl<G: Layered> Supervised<G> {
-    /// Takes the training positions out of the source, which should give every row once.
+    /// Learns from training positions, each of which should be given once.
     pub fn new(
         game: G,
-        source: &impl Source<G>,
+        train: &Part<G::State>,
         settings: Settings,
     ) -> Result<Supervised<G>, LearnError> {
         let game = game.with_folding(true);
         let mut examples = Examples::default();
-        let shares = [settings.share, 0.0, 0.0];
-        let [train, ..] = Part::of_all(&game, source, settings.split(), shares)?;
         for piece in train.pieces() {
             for (at, (position, case)) in
                 piece.batch.positions().iter().zip(&piece.cases).enumerate()
@@ -191,8 +208,17 @@ impl<G: Layered> Supervised<G> {
         if examples.states.is_empty() {
             return Err(LearnError::Settings("no position is left to train on".to_string()));
         }
-        let network = Network::new(settings.architecture(game.spec().shape()), settings.seed);
-        let trainer = Trainer::new(network, settings.method());
+        let architecture = settings.architecture(game.spec().shape());
+        let network = Network::new(architecture.clone(), settings.seed);
+        let mut trainer = Trainer::new(network, settings.method());
+        if settings.equivariant {
+            let order = game.group().order();
+            let unfit = || {
+                let what = format!("the board has {order} symmetries: give a multiple of {order}");
+                LearnError::Settings(format!("--equivariant: {what} as --hidden or --channels"))
+            };
+            trainer = trainer.tied(Ties::of(&architecture, &game).ok_or_else(unfit)?);
+        }
         Ok(Supervised { game, settings, examples, trainer })
     }
 
@@ -250,16 +276,37 @@ struct Lesson {
     scores: Vec<f32>,
 }
 
-/// The sum of the losses of a lesson's positions, over `count`.
+/// Leaves out hidden units.
+struct Dropout {
+    share: f64,
+    random: Xoshiro256PlusPlus,
+}
+
+impl Dropout {
+    /// For so many positions and units 0, or what makes up for those that are 0.
+    fn mask(&mut self, positions: usize, units: usize) -> Calculated<Option<Tensor>> {
+        if self.share == 0.0 {
+            return Ok(None);
+        }
+        let kept = (1.0 / (1.0 - self.share)) as f32;
+        let one = |_| if unit(&mut self.random) < self.share { 0.0 } else { kept };
+        rows((0..positions * units).map(one).collect(), units).map(Some)
+    }
+}
+
+/// The sum of the losses of a lesson's positions, over `count`; the errors of the value and of the
+/// scores count for `counts`.
 fn loss(
     weights: &Weights<'_>,
     lesson: Lesson,
     (width, count): (usize, usize),
-    scores: f64,
+    [value, scores]: [f64; 2],
+    dropout: &mut Dropout,
 ) -> Calculated<Tensor> {
     let positions = lesson.values.len();
-    let inputs = lesson.inputs.len() / positions;
-    let answers = weights.forward(&rows(lesson.inputs, inputs)?)?;
+    let given = lesson.inputs.len() / positions;
+    let inputs = rows(lesson.inputs, given)?;
+    let answers = weights.forward_masked(&inputs, |units| dropout.mask(positions, units))?;
     let wrong = match answers.get(2) {
         Some(found) => {
             let is_legal =
@@ -274,13 +321,10 @@ fn loss(
     let kept = (of_set(lesson.by_score)? + of_set(lesson.by_outcome)?)?;
     let missed = (legal - (kept * 0.5)?)?.sum_all()?;
     let error = (&answers[1] - rows(lesson.values, 1)?)?.sqr()?.sum_all()?;
-    let sum = (missed + (error * VALUE)?)?;
+    let sum = (missed + (error * value)?)?;
     let sum = wrong.map_or(Ok(sum.clone()), |wrong| sum + wrong)?;
     sum / count as f64
 }
-
-/// What the error of a value counts for beside the moves.
-const VALUE: f64 = 0.25;
 
 impl<G: Layered> Learner for Supervised<G> {
     fn rounds(&self) -> u64 {
@@ -303,17 +347,22 @@ impl<G: Layered> Learner for Supervised<G> {
         shuffle(&mut random, &mut shown);
         let batches = shown.len().div_ceil(self.settings.batch);
         let width = self.game.action_count();
-        let scores = self.settings.scores;
         let mut total = 0.0;
         for (at, batch) in shown.chunks(self.settings.batch).enumerate() {
             let gone = round as f64 + at as f64 / batches as f64;
             let pace = pace(gone / self.settings.rounds as f64);
-            let parts = batch.chunks(batch.len().div_ceil(PARTS));
-            let lessons: Vec<Lesson> = parts.map(|part| self.lesson(part)).collect();
-            let longest = Some(LONGEST);
-            total += self.trainer.step(lessons, pace, longest, |weights, lesson| {
-                loss(weights, lesson, (width, batch.len()), scores)
-            })?;
+            let parts = (self.settings.batch / PART).max(1);
+            let parts = batch.chunks(batch.len().div_ceil(parts));
+            let lessons: Vec<(usize, Lesson)> =
+                parts.map(|part| self.lesson(part)).enumerate().collect();
+            let Settings { seed, dropout, .. } = self.settings;
+            let counts = [self.settings.value, self.settings.scores];
+            let size = (width, batch.len());
+            total +=
+                self.trainer.step(lessons, pace, Some(LONGEST), |weights, (part, lesson)| {
+                    let random = drawn_for(seed, &[round, at as u64, part as u64]);
+                    loss(weights, lesson, size, counts, &mut Dropout { share: dropout, random })
+                })?;
         }
         Ok(Row::from([
             ("round".to_string(), (round + 1) as f64),
