@@ -118,11 +118,12 @@ pub(super) fn learned_for(game: GameSpec, store: &Store) -> Vec<PolicySpec> {
 pub(super) fn variants(learned: &LearnedSpec, store: &Store) -> Vec<LearnedSpec> {
     use crate::learn::card::{Reading, read_card};
     let plies = |plies| LearnedSpec { plies: Some(plies), ..learned.clone() };
-    match read_card(&place_of(&learned.name, store)).map(|card| card.reading) {
-        Ok(Reading::Policy) => {
-            vec![LearnedSpec { symmetric: true, ..learned.clone() }, plies(1)]
-        }
-        Ok(Reading::Q) => vec![plies(2)],
+    let Ok(card) = read_card(&place_of(&learned.name, store)) else { return Vec::new() };
+    match card.reading {
+        // It answers all images alike as it is.
+        Reading::Policy if card.settings["equivariant"] == true => vec![plies(1)],
+        Reading::Policy => vec![LearnedSpec { symmetric: true, ..learned.clone() }, plies(1)],
+        Reading::Q => vec![plies(2)],
         _ => Vec::new(),
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// A course of each recipe that takes a moment.
 const SMALL: [&[&str]; 5] = [
-    &["supervised", "--rounds", "3", "--hidden", "24", "--every", "2", "--scores", "0.5"],
+    &["supervised", "--rounds", "3", "--hidden", "24,16", "--every", "2"],
     &["td", "--games", "300", "--round", "100", "--lanes", "16"],
     &["disc-regression", "--games", "10", "--rounds", "2", "--hidden", "12"],
     &["dqn", "--rounds", "6", "--every", "3", "--replay", "500"],
@@ -105,9 +105,12 @@ fn what_is_there_is_not_trained_over_and_other_settings_are_not_taken_up() {
 #[test]
 fn wrong_settings_and_wrong_networks_get_one_line() {
     let tables = Tables::new();
-    let wrong: [(&[&str], &str); 6] = [
+    let wrong: [(&[&str], &str); 9] = [
         (&["supervised", "--share", "0"], "--share 0"),
         (&["supervised", "--measured", "1.5"], "--measured 1.5"),
+        (&["supervised", "--dropout", "1"], "--dropout 1"),
+        (&["supervised", "--net", "residual", "--dropout", "0.1"], "--dropout 0.1"),
+        (&["supervised", "--hidden", "12"], "a multiple of 8"),
         (&["supervised", "--train", "0.9", "--validation", "0.2"], "share"),
         (&["td", "--size", "3"], "3"),
         (&["dqn", "--opponents", "nobody"], "policy 'nobody' is not known"),
@@ -141,11 +144,15 @@ fn a_network_is_the_same_policy_in_onnx_and_in_python() {
     let tables = Tables::new();
     tables.ok(&course(SMALL[0], &[]));
     let residual: &[&str] =
-        &["supervised", "--net", "residual", "--channels", "6", "--blocks", "1", "--rounds", "2"];
-    let place = tables.place("policies/residual");
-    tables.ok(&course(residual, &["--out", place.to_str().unwrap()]));
+        &["supervised", "--net", "residual", "--channels", "8", "--blocks", "1", "--rounds", "2"];
+    let plain: &[&str] =
+        &["supervised", "--hidden", "12", "--equivariant", "no", "--scores", "0", "--rounds", "2"];
+    for (words, name) in [(residual, "residual"), (plain, "plain")] {
+        let place = tables.place(&format!("policies/{name}"));
+        tables.ok(&course(words, &["--out", place.to_str().unwrap()]));
+    }
     let numpy = std::env::var("YOMIKIRI_REQUIRE_NUMPY").is_ok();
-    for name in ["supervised-othello-4x4", "residual"] {
+    for name in ["supervised-othello-4x4", "residual", "plain"] {
         let model = tables.place(&format!("policies/{name}.onnx"));
         let model = model.to_str().unwrap();
         let (learned, onnx) = (

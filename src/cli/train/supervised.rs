@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::ArgAction;
+use clap::builder::BoolishValueParser;
+
 use super::super::context::Context;
 use super::super::error::UserError;
 use super::super::position::is_folded;
@@ -33,7 +36,7 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value = "mlp")]
     net: NetKind,
     /// The units of each hidden layer of an mlp
-    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "512,512")]
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "768,768,768")]
     hidden: Vec<usize>,
     /// The planes of a residual network's layers
     #[arg(long, value_name = "N", default_value_t = 16)]
@@ -42,28 +45,30 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 3)]
     blocks: usize,
     /// How often every position is shown
-    #[arg(long, value_name = "N", default_value_t = 200)]
+    #[arg(long, value_name = "N", default_value_t = 150)]
     rounds: u64,
     /// How many positions a step sees
-    #[arg(long, value_name = "N", default_value_t = 256)]
+    #[arg(long, value_name = "N", default_value_t = 128)]
     batch: usize,
     /// The size of the first steps
     #[arg(long, value_name = "RATE", default_value_t = 0.001)]
     rate: f64,
     /// The decay of weights
-    #[arg(long, value_name = "DECAY", default_value_t = 0.1)]
+    #[arg(long, value_name = "DECAY", default_value_t = 0.2)]
     decay: f64,
-    /// Answer all images of a position alike
-    #[arg(long)]
+    /// Whether all images of a position are answered alike, so that what is learned of one holds for all;
+    /// hidden units or channels must be a multiple of the board's symmetries
+    #[arg(long, value_name = "YES|NO", default_value = "yes", action = ArgAction::Set,
+        value_parser = BoolishValueParser::new())]
     equivariant: bool,
-    /// The share of an mlp's hidden units that are left out, others at each step
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
-    dropout: f64,
+    /// The share of hidden units that are left out, others at each step [default: 0.1 of an mlp, else 0]
+    #[arg(long, value_name = "SHARE")]
+    dropout: Option<f64>,
     /// What the error of the value counts for
-    #[arg(long, value_name = "WEIGHT", default_value_t = 0.25)]
+    #[arg(long, value_name = "WEIGHT", default_value_t = 4.0)]
     value: f64,
     /// What the error of the scores of all moves counts for; 0 leaves them out
-    #[arg(long, value_name = "WEIGHT", default_value_t = 0.0)]
+    #[arg(long, value_name = "WEIGHT", default_value_t = 64.0)]
     scores: f64,
     /// Which share of the training positions to use
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
@@ -92,9 +97,9 @@ enum NetKind {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
-    let net = match args.net {
-        NetKind::Mlp => Net::Mlp { hidden: args.hidden.clone() },
-        NetKind::Residual => Net::Residual { channels: args.channels, blocks: args.blocks },
+    let (net, dropout) = match args.net {
+        NetKind::Mlp => (Net::Mlp { hidden: args.hidden.clone() }, 0.1),
+        NetKind::Residual => (Net::Residual { channels: args.channels, blocks: args.blocks }, 0.0),
     };
     let settings = Settings {
         net,
@@ -104,7 +109,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         decay: args.decay,
         value: args.value,
         scores: args.scores,
-        dropout: args.dropout,
+        dropout: args.dropout.unwrap_or(dropout),
         equivariant: args.equivariant,
         share: args.share,
         measured: args.measured,
@@ -162,7 +167,7 @@ impl GameVisitor for Learn<'_> {
         once[Split::Train.index()] = train.share(&folded, settings.split(), seen);
         let all = parts(Orienting::All, seen)?;
         let examples = learner.examples() as f64;
-        let exam = Exam { game: &game, once: &once, all: &all };
+        let exam = Exam { game: &game, once: &once, all: &all, images: !settings.equivariant };
         let examine = |network: &Network, last: bool| {
             if !last {
                 return exam.quick(network);
@@ -194,6 +199,8 @@ struct Exam<'a, G: Game> {
     game: &'a G,
     once: &'a [Part<G::State>; 3],
     all: &'a [Part<G::State>; 3],
+    /// Whether it may answer images of a position differently.
+    images: bool,
 }
 
 impl<G: Layered> Exam<'_, G> {
@@ -218,17 +225,18 @@ impl<G: Layered> Exam<'_, G> {
         Ok(row)
     }
 
-    /// At the end: every actual position, and with the answers of all images averaged.
+    /// At the end: every actual position; with the answers of all images averaged, if they may differ; and
+    /// one ply ahead.
     fn all(&self, network: &Network) -> Result<Row, LearnError> {
         let mut row = Row::new();
         for split in Split::ALL {
             let (once, all) = (&self.once[split.index()], &self.all[split.index()]);
-            let player = || self.player(network);
-            let measured = [
-                ("", self.on(all, player())?),
-                (", all images", self.on(once, player().symmetric(true))?),
-                (", one ply by value", self.on(once, player().symmetric(true).plies(Some(1)))?),
-            ];
+            let player = || self.player(network).symmetric(self.images);
+            let mut measured = vec![("", self.on(all, self.player(network))?)];
+            if self.images {
+                measured.push((", all images", self.on(once, player())?));
+            }
+            measured.push((", one ply by value", self.on(once, player().plies(Some(1)))?));
             for (how, found) in measured {
                 figures(&format!("{}{how}: ", split.name()), &found, &mut row);
             }
