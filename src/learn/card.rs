@@ -172,7 +172,7 @@ fn part_of(path: &Path) -> PathBuf {
 }
 
 /// Writes a file whole or not at all.
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), LearnError> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), LearnError> {
     let part = part_of(path);
     fs::write(&part, bytes)
         .and_then(|()| fs::rename(&part, path))

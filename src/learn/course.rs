@@ -73,14 +73,15 @@ pub struct Place<'a> {
 }
 
 /// Runs a course to its end, or goes on with one that was cut off; writes the network with
-/// the card, whose history it fills in. `finish` measures what is to stand under results.
+/// the card, whose history it fills in. `finish` is given that, measures what is to stand under results, and
+/// may write what belongs beside the network: the card comes last and says that all is there.
 pub fn run<L: Learner>(
     learner: &mut L,
     method: Method,
     Place { name, between }: Place<'_>,
     card: &mut Card,
     progress: &dyn Progress,
-    finish: impl FnOnce(&mut L) -> Result<Row, LearnError>,
+    finish: impl FnOnce(&mut L, &[Row]) -> Result<Row, LearnError>,
 ) -> Result<(), LearnError> {
     let place = checkpoint_of(name);
     if let Some(dir) = name.parent() {
@@ -103,7 +104,7 @@ pub fn run<L: Learner>(
         }
         progress.advance(1);
     }
-    card.results = finish(learner)?;
+    card.results = finish(learner, &card.history)?;
     card::write(name, card, &learner.trainer().network)?;
     match fs::remove_file(&place) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::super::context::Context;
-use super::{Common, blank, learn_error, place};
+use super::{Common, blank, draw, learn_error, place};
 use crate::game::GameSpec;
 use crate::game::shogi::MINISHOGI;
 use crate::learn::card::{Card, Inputs, PieceFeatures, Reading};
@@ -96,7 +96,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     let mut card = blank(of, &learner, serde_json::to_value(&settings)?);
     let method = settings.method();
     let at = args.common.at(&place);
-    course::run(&mut learner, method, at, &mut card, &context.bars, |learner| {
+    course::run(&mut learner, method, at, &mut card, &context.bars, |learner, rows| {
+        draw(&place, rows)?;
         let mut row = learner.held_out();
         row.extend(learner.tactics(args.exam)?);
         Ok(row)

@@ -13,11 +13,10 @@ use clap::Subcommand;
 use super::context::Context;
 use super::error::UserError;
 use super::players::policies_dir;
-use super::report::write_whole;
 use crate::evaluate::PolicyAccuracy;
 use crate::game::GameSpec;
 use crate::learn::LearnError;
-use crate::learn::card::{Card, Inputs, Reading, SCHEMA, SCHEMA_VERSION, file};
+use crate::learn::card::{Card, Inputs, Reading, SCHEMA, SCHEMA_VERSION, file, write_whole};
 use crate::learn::course::{self, Learner, Place, Row};
 use crate::learn::features::Features;
 use crate::learn::network::Network;
@@ -83,12 +82,17 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         Recipe::QMlp(args) => play::q_mlp(args, context),
         Recipe::MinishogiValue(args) => minishogi::run(args, context),
     }?;
-    let name = place.file_name().unwrap_or_default().to_string_lossy();
-    if let Some(svg) = history(&format!("{name}: measured while it learned"), &card.history) {
-        write_whole(&file(&place, "svg"), &svg)?;
-    }
     told(&card, &place, context)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Draws what was measured while a network learned, if it can be drawn.
+fn draw(place: &Path, rows: &[Row]) -> Result<(), LearnError> {
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    match history(&format!("{name}: measured while it learned"), rows) {
+        Some(svg) => write_whole(&file(place, "svg"), svg.as_bytes()),
+        None => Ok(()),
+    }
 }
 
 fn learn_error(error: LearnError) -> anyhow::Error {
@@ -176,7 +180,9 @@ impl Course<'_> {
         let of = (self.recipe, self.game, inputs, self.reading);
         let mut card = blank(of, &learner, self.settings);
         let mut examined = Examined { learner, every: self.every, exam };
-        course::run(&mut examined, self.method, self.place, &mut card, progress, |examined| {
+        let place = self.place;
+        course::run(&mut examined, self.method, place, &mut card, progress, |examined, rows| {
+            draw(place.name, rows)?;
             exam(&examined.trainer().network, true)
         })
         .map_err(learn_error)?;
