@@ -25,7 +25,7 @@ fn parts_share_no_position_and_samples_are_nested() {
         states.map(|position| game.canonical(&position.state).key).collect()
     };
     let of = |shares| Part::of_all(&game, &rows, splits, shares).unwrap();
-    let [train, validation, test] = of([1.0; 3]);
+    let [whole, validation, test] = of([1.0; 3]);
     let mut all = Piece::default();
     let mut count = 0;
     for piece in 0..rows.pieces() {
@@ -33,7 +33,7 @@ fn parts_share_no_position_and_samples_are_nested() {
         rows.fill(piece, &mut all).unwrap();
         count += all.cases.len();
     }
-    let [train, validation, test] = [&train, &validation, &test].map(keys);
+    let [train, validation, test] = [&whole, &validation, &test].map(keys);
     assert_eq!(train.len() + validation.len() + test.len(), count);
     let sets = [&train, &validation, &test].map(|keys| keys.iter().collect::<BTreeSet<_>>());
     for (a, b) in [(0, 1), (0, 2), (1, 2)] {
@@ -51,6 +51,14 @@ fn parts_share_no_position_and_samples_are_nested() {
     assert!(!half.is_empty() && half.iter().all(|key| sets[0].contains(key)));
     assert!(!tenth.is_empty() && tenth.iter().all(|key| sets[2].contains(key)));
     let [quarter, ..] = of([0.25, 0.0, 0.0]);
+    // A share of what was taken is what is taken of that share, with all that is known of it.
+    let later = whole.share(&game, splits, 0.25);
+    let known = |part: &Part<_>| {
+        let pieces = part.pieces().iter();
+        pieces.map(|piece| format!("{:?} {:?}", piece.truths, piece.cases)).collect::<String>()
+    };
+    assert_eq!(keys(&later), keys(&quarter));
+    assert_eq!(known(&later), known(&quarter));
     let half: BTreeSet<u64> = half.into_iter().collect();
     let quarter: BTreeSet<u64> = keys(&quarter).into_iter().collect();
     assert!(quarter.is_subset(&half) && quarter.len() < half.len());
