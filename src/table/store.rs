@@ -94,11 +94,15 @@ impl Store {
         }
     }
 
-    /// Makes a table the latest.
+    /// Makes a table the latest; of several that are made so at once, one.
     pub fn set_latest(&self, name: &str) -> Result<(), TableError> {
         if self.latest().is_ok_and(|latest| latest == name) {
             return Ok(());
         }
+        // All write the same new file, so that a killed one leaves no other behind: one after another.
+        let path = self.root.join("LATEST.lock");
+        let lock = Lock { file: open_lock(&path)? };
+        lock.file.lock().at("lock", &path)?;
         write_atomically(&self.root.join("LATEST"), format!("{name}\n").as_bytes())
     }
 
@@ -116,9 +120,12 @@ impl Table {
     }
 }
 
+fn open_lock(path: &Path) -> Result<File, TableError> {
+    File::options().create(true).truncate(false).write(true).open(path).at("write", path)
+}
+
 fn lock_file(path: &Path) -> Result<Lock, TableError> {
-    let file =
-        File::options().create(true).truncate(false).write(true).open(path).at("write", path)?;
+    let file = open_lock(path)?;
     match file.try_lock() {
         Ok(()) => Ok(Lock { file }),
         Err(fs::TryLockError::WouldBlock) => Err(TableError::Busy { path: path.to_path_buf() }),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::solved::{exactly, standard};
 use crate::common::tables::{
-    Ran, Tables, assert_same_files, board_4x4, copy_dir, files, make, solve,
+    Ran, Tables, assert_same_files, board_4x4, copy_dir, files, make, solve, solved_4x4,
 };
 use yomikiri::game::othello::Othello;
 use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
@@ -316,5 +316,52 @@ fn a_second_writer_is_told_to_wait() {
         assert!(before == files(tables.root()), "command {i} wrote");
         drop(lock);
         tables.ok(args);
+    }
+}
+
+#[test]
+fn writers_of_different_tables_do_not_hinder_each_other() {
+    let tables = Tables::new();
+    fs::create_dir_all(tables.root()).unwrap();
+    let names = ["a", "b", "c", "d"];
+    std::thread::scope(|scope| {
+        for name in names {
+            let store = tables.store();
+            scope.spawn(move || (0..20).for_each(|_| store.set_latest(name).unwrap()));
+        }
+    });
+    let latest = fs::read_to_string(tables.place("LATEST")).unwrap();
+    assert!(names.contains(&latest.trim()), "{latest}");
+}
+
+#[test]
+fn a_killed_export_leaves_no_half_data() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    for name in ["data", "data.npz"] {
+        // All that the command makes lies in a directory of its own.
+        let place = tables.place("out");
+        let clear = || {
+            let _ = fs::remove_dir_all(&place);
+            fs::create_dir(&place).unwrap();
+        };
+        let out = place.join(name);
+        let args =
+            ["export", "--expand-symmetry", "--threads", "1", "-q", "--out", out.to_str().unwrap()];
+        clear();
+        let started = Instant::now();
+        tables.ok(&args);
+        let (time, whole) = (started.elapsed(), files(&place));
+        for moment in 0..3 {
+            let mut after = time * (2 * moment + 1) / 6;
+            clear();
+            while !kill_after(&tables, &args, after) {
+                after /= 2;
+                clear();
+            }
+            assert!(!out.exists() || files(&place) == whole, "killed after {after:?} of {time:?}");
+            tables.ok(&args);
+            assert!(files(&place) == whole, "killed after {after:?}, done again");
+        }
     }
 }

@@ -384,6 +384,20 @@ fn own_positions_are_labelled() {
     assert_eq!(obf.lines().count(), 2);
     // What is written can be read again.
     assert_eq!(tables.ok(&["relabel", &out]).lines().count(), 2);
+    if cfg!(feature = "parquet") && python_has("pyarrow", "NUMPY") {
+        let out = path(&tables, "own.parquet");
+        tables.ok(&["relabel", &file, "--out", &out, "-q", "--columns", "board,score,q_score"]);
+        let script = "import sys, pyarrow.parquet as p\nfor row in p.read_table(sys.argv[1]).to_pylist(): \
+                      print(row['board'], row['score'], *memoryview(row['q_score']).cast('b'))";
+        let read = Command::new("python3").args(["-c", script, &out]).output().unwrap();
+        let number = |value: &Value| value.as_i64().unwrap_or(-128).to_string();
+        let expected = labelled.iter().map(|line| {
+            let q = line["q_score"].as_array().unwrap().iter().map(number).collect::<Vec<_>>();
+            let board = line["board"].as_str().unwrap();
+            format!("{board} {} {}\n", line["score"], q.join(" "))
+        });
+        assert_eq!(String::from_utf8(read.stdout).unwrap(), expected.collect::<String>());
+    }
     assert_eq!(tables.run(&["relabel", &file, "--out", &out]).code, 2);
     assert_eq!(fs::read_to_string(&out).unwrap(), obf);
 
