@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::context::Context;
+use super::error::not_solved;
 use super::position::{is_folded, spec_of};
-use super::query::not_solved;
 use crate::game::{Cyclic, GameVisitor, Layered, Outcome};
 use crate::graph::{Graph, StateKind};
 use crate::render::Grid;

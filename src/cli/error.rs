@@ -5,10 +5,10 @@ use std::io;
 use std::process::ExitCode;
 
 use crate::export::ExportError;
-use crate::game::{NotationError, SpecError};
+use crate::game::{Game, NotationError, Position, SpecError};
 use crate::graph::GraphError;
 use crate::solve::SweepError;
-use crate::table::TableError;
+use crate::table::{Manifest, Table, TableError};
 
 /// Input that we cannot work with: what, where, and what to do, in one line.
 #[derive(Debug)]
@@ -32,6 +32,36 @@ impl fmt::Display for UserError {
 }
 
 impl std::error::Error for UserError {}
+
+/// That a table has no values yet.
+pub(super) fn not_solved(table: &str) -> UserError {
+    UserError::new(format!("{table} is not solved; run 'solver value-iterate {table}'"))
+}
+
+/// That a position is not in a table, and what bounds the table.
+pub(super) fn not_found<G: Game>(
+    game: &G,
+    table: &Table,
+    position: &Position<G::State>,
+) -> UserError {
+    let Manifest { identity, complete, .. } = table.manifest();
+    let bounds = [
+        identity.max_depth.map(|plies| format!("{plies} plies")),
+        identity.max_states.map(|states| format!("{states} states")),
+        identity.checks_only.then(|| "checks only".to_string()),
+    ];
+    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+    let within = match complete {
+        true => String::new(),
+        false => format!(" within the table's bounds ({})", bounds.join(", ")),
+    };
+    let roots = if identity.roots.len() == 1 { "the root" } else { "its roots" };
+    UserError::new(format!(
+        "{} is not among the states of {}: it cannot be reached from {roots}{within}",
+        game.notation(position),
+        table.name()
+    ))
+}
 
 /// Says an error on stderr and gives its exit code: 2 for bad input, 1 for a failure on our side,
 /// 0 when nobody reads our output any more.

@@ -7,10 +7,9 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::UserError;
+use super::error::{UserError, not_solved};
 use super::guard::free_disk;
 use super::position::{is_folded, spec_of};
-use super::query::not_solved;
 use crate::export::targets::{
     Card, CyclicExamples, CyclicIndex, Format, Images, LayeredExamples, Layout, Rows, Selection,
     Targets, targets_bytes, write_targets,

@@ -7,17 +7,15 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::UserError;
+use super::error::{UserError, not_found, not_solved};
 use super::position::{is_folded, parse, spec_of};
 use super::query_cyclic::{self, CyclicAnswer};
 use super::verdict::verdict;
-use crate::game::{
-    Action, Cyclic, Game, GameVisitor, Layered, Orientations, Outcome, Position, Score,
-};
+use crate::game::{Action, Cyclic, GameVisitor, Layered, Orientations, Outcome, Position, Score};
 use crate::graph::{Graph, StateId};
 use crate::render::Grid;
 use crate::solve::{Solved, Value};
-use crate::table::{Manifest, Table};
+use crate::table::Table;
 
 /// Show the value of a position and of each of its moves
 #[derive(Debug, clap::Args)]
@@ -166,35 +164,6 @@ impl GameVisitor for Query<'_> {
         let position = parse(&game, self.table, self.text)?;
         Ok(Said::Cyclic(query_cyclic::answer(&game, self.table, position, self.japanese)?))
     }
-}
-
-pub(super) fn not_solved(table: &str) -> UserError {
-    UserError::new(format!("{table} is not solved; run 'solver value-iterate {table}'"))
-}
-
-/// That a position is not in a table, and what bounds the table.
-pub(super) fn not_found<G: Game>(
-    game: &G,
-    table: &Table,
-    position: &Position<G::State>,
-) -> UserError {
-    let Manifest { identity, complete, .. } = table.manifest();
-    let bounds = [
-        identity.max_depth.map(|plies| format!("{plies} plies")),
-        identity.max_states.map(|states| format!("{states} states")),
-        identity.checks_only.then(|| "checks only".to_string()),
-    ];
-    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
-    let within = match complete {
-        true => String::new(),
-        false => format!(" within the table's bounds ({})", bounds.join(", ")),
-    };
-    let roots = if identity.roots.len() == 1 { "the root" } else { "its roots" };
-    UserError::new(format!(
-        "{} is not among the states of {}: it cannot be reached from {roots}{within}",
-        game.notation(position),
-        table.name()
-    ))
 }
 
 struct Look<'a, G: Layered> {

@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::error::UserError;
-use super::query::{not_found, not_solved};
+use super::error::{UserError, not_found, not_solved};
 use super::verdict::{
     Mover, cyclic_verdict, outcome_cell, plies_cell, repetition_text, still_open,
 };

@@ -228,37 +228,6 @@ pub fn exploitability(play: &Play<'_>, policy: &[f64], side: Side) -> Exploitabi
     }
 }
 
-/// What the moves of a position give away: probabilities of giving away outcome and score, and how
-/// much of each.
-pub(super) fn lost_at(play: &Play<'_>, policy: &[f64], at: usize) -> [f64; 4] {
-    let mut lost = [0.0; 4];
-    let Some(own) = play.truth(at) else { return lost };
-    for edge in play.unfolded().edges_of(at).filter(|&edge| policy[edge] > 0.0) {
-        let Some(truth) = play.move_truth(edge) else { continue };
-        let outcome = super::figures::outcome_lost(&own, &truth);
-        let discs = f64::from(super::figures::discs_lost(&own, &truth));
-        let p = policy[edge];
-        lost[0] += if outcome > 0.0 { p } else { 0.0 };
-        lost[1] += if discs > 0.0 { p } else { 0.0 };
-        lost[2] += p * outcome;
-        lost[3] += p * discs;
-    }
-    lost
-}
-
-/// How often positions are met in games of a policy, half of them on either side; only those in which
-/// it is to move.
-pub fn met(play: &Play<'_>, policy: &[f64], opponent: &[f64]) -> Vec<f64> {
-    let start = play.start();
-    let as_first = play.visits(policy, opponent, &start);
-    let as_second = play.visits(opponent, policy, &start);
-    let of = |at: usize| match play.unfolded().side(at) {
-        Side::First => as_first[at] / 2.0,
-        Side::Second => as_second[at] / 2.0,
-    };
-    (0..play.unfolded().positions()).map(of).collect()
-}
-
 fn mistakes_against(
     play: &Play<'_>,
     policy: &[f64],
@@ -266,9 +235,9 @@ fn mistakes_against(
     opponent: &'static str,
 ) -> MistakesAgainst {
     let mut sums = [0.0; 4];
-    for (at, weight) in met(play, policy, other).into_iter().enumerate() {
+    for (at, weight) in play.met(policy, other).into_iter().enumerate() {
         if weight > 0.0 {
-            let lost = lost_at(play, policy, at);
+            let lost = play.lost_at(policy, at);
             sums.iter_mut().zip(lost).for_each(|(sum, lost)| *sum += weight * lost);
         }
     }
@@ -278,13 +247,13 @@ fn mistakes_against(
 
 fn own_lines(play: &Play<'_>, policy: &[f64]) -> OwnLines {
     let anything = play.random();
-    let met = met(play, policy, &anything);
+    let met = play.met(policy, &anything);
     let mut lines = OwnLines::default();
     for (at, met) in met.into_iter().enumerate() {
         if play.unfolded().edges_of(at).is_empty() {
             continue;
         }
-        let right = u64::from(lost_at(play, policy, at)[0] == 0.0);
+        let right = u64::from(play.lost_at(policy, at)[0] == 0.0);
         lines.all_positions += 1;
         lines.all_right += right;
         if met > 0.0 {

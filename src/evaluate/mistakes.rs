@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::games::{lost_at, met};
 use super::play::{Aim, Play};
 use crate::game::{Layered, Side};
 use crate::graph::Graph;
@@ -70,11 +69,11 @@ pub fn mistakes<G: Layered>(
     let (random, perfect) = (play.random(), play.perfect());
     let mut weight = vec![0.0; unfolded.positions()];
     for opponent in [policy, &random, &perfect] {
-        let met = met(play, policy, opponent);
+        let met = play.met(policy, opponent);
         weight.iter_mut().zip(met).for_each(|(sum, met)| *sum += met / 3.0);
     }
     let cost = |at: usize| {
-        let lost = lost_at(play, policy, at);
+        let lost = play.lost_at(policy, at);
         (weight[at] * lost[2], weight[at] * lost[3], at)
     };
     let met = (0..unfolded.positions()).filter(|&at| weight[at] > 0.0);
@@ -112,7 +111,7 @@ fn mistake<G: Layered>(
             .then(b.score.cmp(&a.score))
             .then(a.name.cmp(&b.name))
     });
-    let lost = lost_at(play, policy, at);
+    let lost = play.lost_at(policy, at);
     Some(Mistake {
         position: game.notation(&position),
         diagram: game.diagram(&position),

@@ -39,7 +39,7 @@ pub use cyclic::{CyclicRows, CyclicTable};
 pub use figures::{Figures, FiguresBySet};
 pub use games::{
     BothSides, Consistency, Exploitability, Games, Match, MistakesAgainst, Opening, OwnLines,
-    Played, PolicyGames, exploitability, games, met,
+    Played, PolicyGames, exploitability, games,
 };
 pub use judgement::{Judgement, judgements};
 pub use layered::{LayeredRows, Orienting};

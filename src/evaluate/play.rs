@@ -8,6 +8,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::figures::{discs_lost, outcome_lost};
 use super::truth::Truth;
 use super::unfolded::Unfolded;
 use crate::game::{Outcome, Side};
@@ -235,6 +236,37 @@ impl<'a> Play<'a> {
             }
         }
         visits
+    }
+
+    /// How often positions are met in games of a policy, half of them on either side; only those in
+    /// which it is to move.
+    pub fn met(&self, policy: &[f64], opponent: &[f64]) -> Vec<f64> {
+        let start = self.start();
+        let as_first = self.visits(policy, opponent, &start);
+        let as_second = self.visits(opponent, policy, &start);
+        let of = |at: usize| match self.unfolded.side(at) {
+            Side::First => as_first[at] / 2.0,
+            Side::Second => as_second[at] / 2.0,
+        };
+        (0..self.unfolded.positions()).map(of).collect()
+    }
+
+    /// What the moves of a position give away: probabilities of giving away outcome and score, and
+    /// how much of each.
+    pub(super) fn lost_at(&self, policy: &[f64], at: usize) -> [f64; 4] {
+        let mut lost = [0.0; 4];
+        let Some(own) = self.truth(at) else { return lost };
+        for edge in self.unfolded.edges_of(at).filter(|&edge| policy[edge] > 0.0) {
+            let Some(truth) = self.move_truth(edge) else { continue };
+            let outcome = outcome_lost(&own, &truth);
+            let discs = f64::from(discs_lost(&own, &truth));
+            let p = policy[edge];
+            lost[0] += if outcome > 0.0 { p } else { 0.0 };
+            lost[1] += if discs > 0.0 { p } else { 0.0 };
+            lost[2] += p * outcome;
+            lost[3] += p * discs;
+        }
+        lost
     }
 
     /// Where games begin: every root with the same probability.
