@@ -57,6 +57,7 @@ pub(crate) struct Cli {
 
 /// Options of every command.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
 struct Global {
     /// The directory in which tables lie
     #[arg(

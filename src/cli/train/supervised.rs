@@ -59,7 +59,7 @@ pub(super) struct Args {
     /// Whether all images of a position are answered alike, so that what is learned of one holds for all;
     /// hidden units or channels must be a multiple of the board's symmetries
     #[arg(long, value_name = "YES|NO", default_value = "yes", action = ArgAction::Set,
-        value_parser = BoolishValueParser::new())]
+        hide_possible_values = true, value_parser = BoolishValueParser::new())]
     equivariant: bool,
     /// The share of hidden units that are left out, others at each step [default: 0.1 of an mlp, else 0]
     #[arg(long, value_name = "SHARE")]
