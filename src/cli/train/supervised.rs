@@ -39,14 +39,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "768,768,768")]
     hidden: Vec<usize>,
     /// The planes of a residual network's layers
-    #[arg(long, value_name = "N", default_value_t = 16)]
+    #[arg(long, value_name = "N", default_value_t = 96)]
     channels: usize,
     /// The blocks of a residual network
     #[arg(long, value_name = "N", default_value_t = 3)]
     blocks: usize,
-    /// How often every position is shown
-    #[arg(long, value_name = "N", default_value_t = 150)]
-    rounds: u64,
+    /// How often every position is shown [default: 150 to an mlp, else 60]
+    #[arg(long, value_name = "N")]
+    rounds: Option<u64>,
     /// How many positions a step sees
     #[arg(long, value_name = "N", default_value_t = 128)]
     batch: usize,
@@ -97,13 +97,15 @@ enum NetKind {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
-    let (net, dropout) = match args.net {
-        NetKind::Mlp => (Net::Mlp { hidden: args.hidden.clone() }, 0.1),
-        NetKind::Residual => (Net::Residual { channels: args.channels, blocks: args.blocks }, 0.0),
+    let (net, rounds, dropout) = match args.net {
+        NetKind::Mlp => (Net::Mlp { hidden: args.hidden.clone() }, 150, 0.1),
+        NetKind::Residual => {
+            (Net::Residual { channels: args.channels, blocks: args.blocks }, 60, 0.0)
+        }
     };
     let settings = Settings {
         net,
-        rounds: args.rounds,
+        rounds: args.rounds.unwrap_or(rounds),
         batch: args.batch,
         rate: args.rate,
         decay: args.decay,
