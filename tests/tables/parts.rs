@@ -55,8 +55,16 @@ fn parts_share_no_position_and_samples_are_nested() {
     let later = whole.share(&game, splits, 0.25);
     let known = |part: &Part<_>| {
         let pieces = part.pieces().iter();
-        pieces.map(|piece| format!("{:?} {:?}", piece.truths, piece.cases)).collect::<String>()
+        let of = |piece: &Piece<_>| (piece.truths.clone(), piece.cases.clone());
+        let (truths, cases): (Vec<_>, Vec<_>) = pieces.map(of).unzip();
+        format!("{:?} {:?}", truths.concat(), cases.concat())
     };
+    // A network is asked about many positions at once, however few of the table's pieces are left.
+    let many = |part: &Part<_>| {
+        let sizes: Vec<usize> = part.pieces().iter().map(|piece| piece.cases.len()).collect();
+        sizes.len() > 1 && sizes[..sizes.len() - 1].iter().all(|&size| size >= 1024)
+    };
+    assert!(many(&whole) && many(&later));
     assert_eq!(keys(&later), keys(&quarter));
     assert_eq!(known(&later), known(&quarter));
     let half: BTreeSet<u64> = half.into_iter().collect();

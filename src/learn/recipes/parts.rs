@@ -6,6 +6,10 @@ use crate::evaluate::{MeasureError, Piece, Source};
 use crate::export::Splits;
 use crate::game::{Game, Layered};
 
+/// How many positions a piece has at least, but for the last: a network is asked about a piece at a time,
+/// and of a large table's pieces a small share is left.
+const AT_ONCE: usize = 1024;
+
 /// The positions of one part, or a stable sample of them, in the order of their source.
 #[derive(Clone, Debug)]
 pub struct Part<S> {
@@ -38,15 +42,11 @@ impl<S: Copy + Send + Sync> Part<S> {
             Ok(parts)
         };
         let pieces = (0..source.pieces()).into_par_iter().map(taken);
-        let mut parts = [0; 3].map(|_| Part { pieces: Vec::new(), rows: source.rows() });
+        let mut parts: [Vec<Piece<S>>; 3] = Default::default();
         for piece in pieces.collect::<Result<Vec<_>, _>>()? {
-            for (part, piece) in parts.iter_mut().zip(piece) {
-                if !piece.cases.is_empty() {
-                    part.pieces.push(piece);
-                }
-            }
+            parts.iter_mut().zip(piece).for_each(|(part, piece)| part.push(piece));
         }
-        Ok(parts)
+        Ok(parts.map(|part| Part { pieces: gather(part), rows: source.rows() }))
     }
 
     /// Of its positions the share that is given.
@@ -65,14 +65,25 @@ impl<S: Copy + Send + Sync> Part<S> {
             }
             some
         };
-        let pieces = self.pieces.iter().map(of).filter(|piece| !piece.cases.is_empty()).collect();
-        Part { pieces, rows: self.rows }
+        Part { pieces: gather(self.pieces.iter().map(of)), rows: self.rows }
     }
 
     /// Its positions, piece by piece.
     pub fn pieces(&self) -> &[Piece<S>] {
         &self.pieces
     }
+}
+
+/// The same positions in the same order, in fewer pieces.
+fn gather<S: Copy>(all: impl IntoIterator<Item = Piece<S>>) -> Vec<Piece<S>> {
+    let mut pieces: Vec<Piece<S>> = Vec::new();
+    for piece in all {
+        match pieces.last_mut().filter(|last| last.cases.len() < AT_ONCE) {
+            Some(last) => (0..piece.cases.len()).for_each(|at| push(last, &piece, at)),
+            None => pieces.extend(Some(piece).filter(|piece| !piece.cases.is_empty())),
+        }
+    }
+    pieces
 }
 
 /// Adds to `some` the position at a place of `all`, with what is known of it.
