@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    yomikiri::cli::run()
+    yomikiri::cli::main()
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use yomikiri::game::othello::Othello;
-use yomikiri::game::{Empties, Game, Layered};
+use yomikiri::game::{Empties, Game};
 use yomikiri::graph::{Graph, Plan, enumerate};
 use yomikiri::progress::Silent;
 use yomikiri::solve::{Method, Order, value_iterate};
@@ -15,11 +15,11 @@ use yomikiri::table::{Store, Table};
 pub const COUNTS: [(usize, usize, u64, u64); 2] =
     [(4, 4, 12_351, 17_345), (4, 5, 2_426_921, 4_834_758)];
 
-pub fn plan<G: Layered>(game: &G) -> Plan<G::State> {
+pub fn plan<G: Game>(game: &G) -> Plan<G::State> {
     Plan::from_start(game)
 }
 
-pub fn method<G: Layered>(game: &G, order: Order) -> Method {
+pub fn method<G: Game>(game: &G, order: Order) -> Method {
     Method { order, ..Method::exact(game.max_score()) }
 }
 

@@ -3,60 +3,23 @@
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::not_solved;
-use super::position::{is_folded, spec_of};
-use crate::game::{Cyclic, GameVisitor, Layered, Outcome};
-use crate::graph::{Graph, StateKind};
+use crate::game::Outcome;
 use crate::render::Grid;
 use crate::render::number::thousands;
-use crate::solve::cyclic::CyclicSolved;
-use crate::solve::{ByDistance, Solved};
+use crate::solve::ByDistance;
 use crate::table::Table;
 
 /// Prints the counts.
-pub(super) fn print(table: &Table, context: &mut Context) -> anyhow::Result<()> {
-    let counted = spec_of(table)?.with_rules(is_folded(table), Count { table })?;
+pub(super) fn print(table: Table, context: &mut Context) -> anyhow::Result<()> {
+    let table = context.solved(table, false)?;
+    let bounded = !table.table().manifest().complete;
+    let is_frontier = |row: usize| bounded && table.states().is_frontier(row);
+    let counted = ByDistance::of(table.values(), is_frontier);
     if context.json {
-        return context.json(&Output::of(table, &counted));
+        return context.json(&Output::of(table.table(), &counted));
     }
     context.print(to_text(&counted))?;
     Ok(())
-}
-
-struct Count<'a> {
-    table: &'a Table,
-}
-
-impl GameVisitor for Count<'_> {
-    type Output = anyhow::Result<ByDistance>;
-
-    fn layered<G: Layered>(self, _game: G) -> anyhow::Result<ByDistance> {
-        let table = self.table;
-        let solved = Solved::open(table)?.ok_or_else(|| not_solved(&table.name()))?;
-        let kinds = Kinds::open(table)?;
-        Ok(ByDistance::of(&solved, |row| kinds.is_frontier(row)))
-    }
-
-    fn cyclic<G: Cyclic>(self, _game: G) -> anyhow::Result<ByDistance> {
-        let table = self.table;
-        let solved = CyclicSolved::open(table)?.ok_or_else(|| not_solved(&table.name()))?;
-        let kinds = Kinds::open(table)?;
-        Ok(ByDistance::of_cyclic(&solved, |row| kinds.is_frontier(row)))
-    }
-}
-
-/// The kinds of states, where some may be at a frontier.
-struct Kinds(Option<Graph>);
-
-impl Kinds {
-    fn open(table: &Table) -> anyhow::Result<Kinds> {
-        let bounded = !table.manifest().complete;
-        Ok(Kinds(if bounded { Some(Graph::open(table)?) } else { None }))
-    }
-
-    fn is_frontier(&self, row: usize) -> bool {
-        self.0.as_ref().is_some_and(|graph| graph.kind(row) == StateKind::Frontier)
-    }
 }
 
 /// The JSON that `--json` prints (`docs/query-schema.md`); outcomes are the mover's.

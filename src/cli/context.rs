@@ -7,7 +7,10 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::bars::Bars;
-use crate::table::Store;
+use super::error::not_solved;
+use crate::registry::Games;
+use crate::solved::SolvedTable;
+use crate::table::{Store, Table};
 
 /// The surroundings of a command.
 pub(super) struct Context {
@@ -15,18 +18,34 @@ pub(super) struct Context {
     pub json: bool,
     pub quiet: bool,
     pub bars: Bars,
+    pub games: Games,
     out: BufWriter<Stdout>,
 }
 
 impl Context {
-    pub fn new(tables: PathBuf, json: bool, quiet: bool) -> Context {
+    pub fn new(games: Games, tables: PathBuf, json: bool, quiet: bool) -> Context {
         Context {
             store: Store::at(&tables),
             json,
             quiet,
             bars: Bars::new(quiet),
+            games,
             out: BufWriter::new(io::stdout()),
         }
+    }
+
+    /// Opens the table of a name; without one the table enumerated last.
+    pub fn open(&self, name: Option<&str>) -> anyhow::Result<Table> {
+        let latest = || self.store.latest();
+        let name = name.map_or_else(latest, |name| Ok(name.to_string()))?;
+        Ok(self.store.open(&name)?)
+    }
+
+    /// A solved table's rows and values, comparing checksums if `checked`.
+    pub fn solved(&self, table: Table, checked: bool) -> anyhow::Result<SolvedTable> {
+        let (game, name) = (self.games.of_table(&table)?, table.name());
+        let solved = SolvedTable::open(game, table, checked)?;
+        Ok(solved.ok_or_else(|| not_solved(&name))?)
     }
 
     /// Writes data.

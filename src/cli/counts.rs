@@ -1,7 +1,7 @@
 //! What a table holds, in numbers.
 
-use crate::game::GameSpec;
-use crate::game::shogi::Variant;
+use crate::any::AnyGame;
+use crate::game::{Game, Side};
 use crate::render::Grid;
 use crate::render::number::thousands;
 use crate::table::{Counts, Manifest, Table};
@@ -15,23 +15,23 @@ pub(super) fn size_of_table(table: &Table) -> u64 {
 }
 
 /// The counts of a table with their meaning, in all and by discs.
-pub(super) fn counts_text(manifest: &Manifest) -> String {
-    match manifest.identity.game.parse() {
-        Ok(GameSpec::Shogi(name)) => rows_text(name, manifest),
-        _ => positions_text(manifest),
+pub(super) fn counts_text(game: &AnyGame, manifest: &Manifest) -> String {
+    match game.layers() {
+        Some(layers) => positions_text(game, layers, manifest),
+        None => rows_text(game, manifest),
     }
 }
 
 /// Of a layered game: positions in every sense in which they are counted.
-fn positions_text(manifest: &Manifest) -> String {
+fn positions_text(game: &AnyGame, layers: &str, manifest: &Manifest) -> String {
     let identity = &manifest.identity;
-    let board = identity.game.trim_start_matches("othello-");
+    let first = game.side_name(Side::First);
     let from = match identity.start.as_str() {
-        "standard" => "the standard start, Black to move".to_string(),
+        "standard" => format!("the standard start, {first} to move"),
         "both" => "the standard start, either side to move".to_string(),
         _ => identity.roots.join(" "),
     };
-    let mut text = format!("Othello {board} from {from}\n\n");
+    let mut text = format!("{} from {from}\n\n", game.title());
     let (counts, rows) = (&manifest.counts, &manifest.counts.table);
     let reachable = counts.reachable();
     let folding = match identity.symmetry_order {
@@ -68,12 +68,12 @@ fn positions_text(manifest: &Manifest) -> String {
         thousands(rows.states),
         thousands(rows.transitions)
     );
-    text + &layers_text(manifest)
+    text + &layers_text(layers, manifest)
 }
 
-fn layers_text(manifest: &Manifest) -> String {
+fn layers_text(layers: &str, manifest: &Manifest) -> String {
     let mut headings = vec![
-        "discs",
+        layers,
         "states",
         "boards",
         "mover-relative",
@@ -112,16 +112,14 @@ fn layers_text(manifest: &Manifest) -> String {
 }
 
 /// Of a cyclic game: the rows, in all and by plies.
-fn rows_text(name: &str, manifest: &Manifest) -> String {
+fn rows_text(game: &AnyGame, manifest: &Manifest) -> String {
     let identity = &manifest.identity;
-    let (title, king) = Variant::named(name)
-        .map_or((name, "king"), |variant| (variant.title, variant.kinds[0].name));
     let from = match (identity.start.as_str(), &identity.roots[..]) {
-        ("standard", _) => "the start, Black to move".to_string(),
+        ("standard", _) => format!("the start, {} to move", game.side_name(Side::First)),
         (_, [root]) => root.clone(),
         (_, roots) => format!("{} roots, the first {}", roots.len(), roots[0]),
     };
-    let mut text = format!("{title} from {from}\n");
+    let mut text = format!("{} from {from}\n", game.title());
     if identity.checks_only {
         text += "The player to move at the root gives check with every move.\n";
     }
@@ -139,7 +137,11 @@ fn rows_text(name: &str, manifest: &Manifest) -> String {
         (rows.terminals, "terminals", "states in which the game is over"),
         (rows.transitions, "transitions", "moves out of the others"),
     ];
-    let captures = format!("those in which the mover could capture the {king}");
+    let planes = game.planes();
+    let captures = match planes.pieces.first() {
+        Some(king) => format!("those in which the mover could capture the {king}"),
+        None => "those that the mover has won".to_string(),
+    };
     if let Some(won) = won {
         facts.insert(2, (won, "won terminals", &captures));
     }

@@ -10,8 +10,10 @@ use super::context::Context;
 use super::counts::{counts_text, size_of_table};
 use super::error::UserError;
 use super::guard;
-use crate::game::{Cyclic, Game, GameSpec, GameVisitor, Layered, Position, SpecError};
-use crate::graph::{Enumerated, Plan, enumerate, enumerate_whole, estimate, explore, table_name};
+use crate::any::{AnyGame, AnyPosition, AnyState};
+use crate::game::Game;
+use crate::graph::{Enumerated, Index, Plan, estimate, table_name};
+use crate::registry::{UnknownGame, othello};
 use crate::render::number::bytes;
 use crate::table::Manifest;
 
@@ -40,7 +42,7 @@ pub(super) struct Args {
     checks_only: bool,
     /// How rows are found; by rank where the game is enumerated whole and can be ranked
     #[arg(long, value_enum)]
-    index: Option<Index>,
+    index: Option<IndexArg>,
     /// Fold states that the board's symmetries carry into each other
     #[arg(long, value_enum, default_value = "full")]
     symmetry: Symmetry,
@@ -64,7 +66,7 @@ enum Start {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-enum Index {
+enum IndexArg {
     /// By the rank of the position: small tables, moves made from the rules
     Rank,
     /// Among sorted keys, with a stored transition table
@@ -80,98 +82,81 @@ enum Symmetry {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let spec = spec(&args.game, &args.size, "4")?;
+    let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
     let fold = args.symmetry == Symmetry::Full;
-    let made = spec.with_rules(fold, Enumerate { args: &args, context })?;
-    print(&made, context)?;
+    let game = game.with_folding(fold).unwrap_or(game);
+    let made = make(&game, plan(&args, &game)?, context, args.force)?;
+    print(&made, &game, context)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The game that is asked for by its name or the size of its board.
-pub(super) fn spec(
-    game: &Option<String>,
-    size: &Option<String>,
-    default_size: &str,
-) -> Result<GameSpec, SpecError> {
-    match game {
-        Some(game) => game.parse(),
-        None => GameSpec::othello(size.as_deref().unwrap_or(default_size)),
+pub(super) fn game_of(
+    game: Option<&str>,
+    size: Option<&str>,
+    context: &Context,
+) -> Result<AnyGame, UnknownGame> {
+    match (game, size) {
+        (Some(name), _) => context.games.named(name),
+        (None, Some(size)) => othello(size),
+        (None, None) => context.games.named(&context.games.default_name()),
     }
 }
 
-struct Enumerate<'a> {
-    args: &'a Args,
-    context: &'a mut Context,
-}
-
-impl GameVisitor for Enumerate<'_> {
-    type Output = anyhow::Result<Enumerated>;
-
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Enumerated> {
-        let Args { start, checks_only, index, force, .. } = self.args;
-        if *checks_only || index.is_some() {
-            let option = if *checks_only { "--checks-only" } else { "--index" };
-            return Err(UserError::new(format!("{option} means nothing in Othello")).into());
-        }
-        let mut plan = self.plan(&game)?;
-        if matches!(start, Some(Start::Both)) {
-            plan.start = "both".to_string();
-            plan.roots = vec![game.start(), other_side_first(&game)];
-        }
-        make(&game, &plan, self.context, *force)
+/// What the options ask for.
+fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
+    let Args { start, checks_only, index, force: _, root, roots, max_depth, max_states, .. } = args;
+    let (name, layered) = (game.name(), game.layers().is_some());
+    let unfit = [
+        (*checks_only && layered, "--checks-only"),
+        (index.is_some() && layered, "--index"),
+        (start.is_some() && !layered, "--start"),
+    ];
+    if let Some((_, option)) = unfit.into_iter().find(|(unfit, _)| *unfit) {
+        return Err(UserError::new(format!("{option} means nothing for {name}")).into());
     }
-
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Enumerated> {
-        let Args { start, max_depth, max_states, checks_only, index, force, .. } = self.args;
-        if start.is_some() {
-            return Err(UserError::new("--start is for Othello; give a --root").into());
-        }
-        let mut plan = self.plan(&game)?;
-        plan.checks_only = *checks_only;
-        let bounded = max_depth.is_some() || max_states.is_some() || plan.start != "standard";
-        let ranks = !bounded && !checks_only && game.rank_count().is_some();
-        if *index == Some(Index::Rank) && !ranks {
-            return Err(UserError::new(format!(
-                "--index rank is for a whole game that ranks its positions, folded; {} here is not",
-                game.spec()
-            ))
-            .into());
-        }
-        if !bounded && !checks_only && !ranks && game.rank_count().is_none() && game.keeps_sides() {
-            return Err(UserError::new(format!(
-                "{} is too large to be enumerated whole; give --max-depth (7 plies are 9.5 million states), --max-states or --checks-only",
-                game.spec()
-            ))
-            .into());
-        }
-        let keys = *index == Some(Index::Keys);
-        make_cyclic(&game, plan, ranks && !keys, self.context, *force)
+    if *max_depth == Some(0) {
+        return Err(UserError::new("--max-depth 0 follows no move; give at least 1").into());
     }
-}
-
-impl Enumerate<'_> {
-    /// What the options that all games share ask for.
-    fn plan<G: Game>(&self, game: &G) -> anyhow::Result<Plan<G::State>> {
-        let Args { root, roots, max_depth, max_states, .. } = self.args;
-        let standard = game.start();
-        let roots = match (root, roots) {
-            (Some(text), _) => vec![game.parse_position(text, &standard)?],
-            (None, Some(path)) => read_roots(game, path)?,
-            (None, None) => vec![standard],
-        };
-        let start = if roots == [standard] { "standard" } else { "custom" };
-        Ok(Plan {
-            start: start.to_string(),
-            roots,
-            max_depth: *max_depth,
-            max_states: *max_states,
-            ..Plan::from_start(game)
-        })
+    let standard = game.start();
+    let roots = match (root, roots) {
+        (Some(text), _) => vec![game.parse_position(text, &standard)?],
+        (None, Some(path)) => read_roots(game, path)?,
+        (None, None) => vec![standard],
+    };
+    let named = if roots == [standard] { "standard" } else { "custom" };
+    let mut plan = Plan {
+        start: named.to_string(),
+        roots,
+        max_depth: *max_depth,
+        max_states: *max_states,
+        checks_only: *checks_only,
+        ..Plan::from_start(game)
+    };
+    if matches!(start, Some(Start::Both)) {
+        let state = game.swapped(&standard.state).ok_or_else(|| {
+            UserError::new(format!("--start both means nothing for {name}"))
+        })?;
+        plan.start = "both".to_string();
+        plan.roots = vec![standard, AnyPosition { state, side: standard.side.other() }];
     }
+    match index {
+        Some(IndexArg::Rank) => plan.index = Index::Rank,
+        Some(IndexArg::Keys) => plan.index = Index::Keys,
+        None if !plan.is_whole() => plan.index = Index::Keys,
+        None => {}
+    }
+    if plan.is_whole() && !game.is_small() {
+        return Err(UserError::new(format!(
+            "{name} is too large to be enumerated whole; give --max-depth (7 plies are 9.5 million states), --max-states or --checks-only"
+        ))
+        .into());
+    }
+    Ok(plan)
 }
 
 /// The positions of a file, one a line; empty lines and what follows a # are left out.
-fn read_roots<G: Game>(game: &G, path: &Path) -> anyhow::Result<Vec<Position<G::State>>> {
+fn read_roots(game: &AnyGame, path: &Path) -> anyhow::Result<Vec<AnyPosition>> {
     let wrong = |what: String| UserError::new(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
     let mut roots = Vec::new();
@@ -193,60 +178,32 @@ fn read_roots<G: Game>(game: &G, path: &Path) -> anyhow::Result<Vec<Position<G::
     Ok(roots)
 }
 
-/// Enumerates a plan of a cyclic game, by ranks or by keys, while there is room.
-pub(super) fn make_cyclic<G: Cyclic>(
-    game: &G,
-    mut plan: Plan<G::State>,
-    ranked: bool,
-    context: &Context,
-    force: bool,
-) -> anyhow::Result<Enumerated> {
-    check_depth(plan.max_depth)?;
-    let made = if ranked {
-        let ranks = f64::from(game.rank_count().unwrap_or(0));
-        if !force {
-            // The bits, the list of a ply and what it finds, and the bits once more when written.
-            guard::check_memory(&game.spec().to_string(), ranks / 2.0 + 2e7)?;
-        }
-        enumerate_whole(game, &plan, &context.store, &context.bars)?
-    } else {
-        plan.max_memory = if force { None } else { guard::free_memory().map(|free| free as u64) };
-        explore(game, &plan, &context.store, &context.bars)?
-    };
-    if let Some(ply) = made.resumed_at {
-        let name = made.table.name();
-        context.remark(format!("{name}: went on from ply {ply}, where an earlier run ended"));
-    }
-    Ok(made)
-}
-
-fn check_depth(max_depth: Option<u32>) -> Result<(), UserError> {
-    match max_depth {
-        Some(0) => Err(UserError::new("--max-depth 0 follows no move; give at least 1")),
-        _ => Ok(()),
-    }
-}
-
-fn other_side_first<G: Game>(game: &G) -> Position<G::State> {
-    let start = game.start();
-    Position { state: game.swapped(&start.state), side: start.side.other() }
-}
-
 /// Enumerates a plan after looking whether there is room for it.
-pub(super) fn make<G: Layered>(
-    game: &G,
-    plan: &Plan<G::State>,
+pub(super) fn make(
+    game: &AnyGame,
+    mut plan: Plan<AnyState>,
     context: &Context,
     force: bool,
 ) -> anyhow::Result<Enumerated> {
-    check_depth(plan.max_depth)?;
     let name = table_name(&plan.identity(game));
-    if !context.store.place(&name).exists() {
-        guard::check(&name, &estimate(game, plan), context, force)?;
+    match (plan.index, game.layers()) {
+        _ if force => {}
+        (Index::Rank, _) => {
+            // The bits, the list of a ply and what it finds, and the bits once more when written.
+            let ranks = f64::from(game.rank_count().unwrap_or(0));
+            guard::check_memory(&game.name(), ranks / 2.0 + 2e7)?;
+        }
+        (Index::Keys, Some(_)) if context.store.place(&name).exists() => {}
+        (Index::Keys, Some(_)) => guard::check(&name, &estimate(game, &plan), context)?,
+        (Index::Keys, None) => plan.max_memory = guard::free_memory().map(|free| free as u64),
     }
-    let made = enumerate(game, plan, &context.store, &context.bars)?;
+    let made = game.enumerate(&plan, &context.store, &context.bars)?;
     if let Some(layer) = made.resumed_at {
-        context.remark(format!("{name}: went on from {layer} discs, where an earlier run ended"));
+        let at = match game.layers() {
+            Some(layers) => format!("{layer} {layers}"),
+            None => format!("ply {layer}"),
+        };
+        context.remark(format!("{name}: went on from {at}, where an earlier run ended"));
     }
     Ok(made)
 }
@@ -260,7 +217,7 @@ struct Output<'a> {
     manifest: &'a Manifest,
 }
 
-fn print(made: &Enumerated, context: &mut Context) -> anyhow::Result<()> {
+fn print(made: &Enumerated, game: &AnyGame, context: &mut Context) -> anyhow::Result<()> {
     let table = &made.table;
     let manifest = table.manifest();
     if context.json {
@@ -272,7 +229,7 @@ fn print(made: &Enumerated, context: &mut Context) -> anyhow::Result<()> {
             manifest,
         });
     }
-    context.print(counts_text(manifest))?;
+    context.print(counts_text(game, manifest))?;
     let there = if made.reused { " (it was already there)" } else { "" };
     context.line(format!(
         "\ntable {} in {}, {}{there}",

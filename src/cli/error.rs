@@ -5,8 +5,10 @@ use std::io;
 use std::process::ExitCode;
 
 use crate::export::ExportError;
-use crate::game::{Game, NotationError, Position, SpecError};
+use crate::any::{AnyGame, AnyPosition};
+use crate::game::{Game, NotationError};
 use crate::graph::GraphError;
+use crate::registry::UnknownGame;
 use crate::solve::SweepError;
 use crate::table::{Manifest, Table, TableError};
 
@@ -39,11 +41,7 @@ pub(super) fn not_solved(table: &str) -> UserError {
 }
 
 /// That a position is not in a table, and what bounds the table.
-pub(super) fn not_found<G: Game>(
-    game: &G,
-    table: &Table,
-    position: &Position<G::State>,
-) -> UserError {
+pub(super) fn not_found(game: &AnyGame, table: &Table, position: &AnyPosition) -> UserError {
     let Manifest { identity, complete, .. } = table.manifest();
     let bounds = [
         identity.max_depth.map(|plies| format!("{plies} plies")),
@@ -81,7 +79,7 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.is::<UserError>()
             || cause.is::<NotationError>()
-            || cause.is::<SpecError>()
+            || cause.is::<UnknownGame>()
             || cause.downcast_ref::<TableError>().is_some_and(TableError::is_bad_input)
             || cause.downcast_ref::<GraphError>().is_some_and(GraphError::is_bad_input)
             || cause.downcast_ref::<ExportError>().is_some_and(ExportError::is_bad_input)

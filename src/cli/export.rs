@@ -11,11 +11,8 @@ use super::error::UserError;
 use super::export_targets::{self, TargetArgs};
 use super::guard::free_disk;
 use super::position::{is_folded, spec_of};
-use crate::export::{
-    CyclicPositions, Exported, LayeredPositions, Positions, RankedPositions, StatesOf, bytes_of,
-    write_states,
-};
-use crate::game::{Cyclic, Game, GameVisitor, Layered};
+use crate::export::{CyclicPositions, Exported, LayeredPositions, Positions, RankedPositions, StatesOf, bytes_of, write_states};
+use crate::game::{Game, GameVisitor};
 use crate::graph::{Graph, Ranked};
 use crate::render::number::{bytes, thousands};
 use crate::table::Table;
@@ -110,13 +107,13 @@ struct Export<'a> {
 impl GameVisitor for Export<'_> {
     type Output = anyhow::Result<Exported>;
 
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Exported> {
+    fn layered<G: Game>(self, game: G) -> anyhow::Result<Exported> {
         let graph = Graph::open_checked(self.table)?;
         graph.check_layered(self.table)?;
         self.write(&game, &LayeredPositions { game: &game, graph: &graph, of: self.of })
     }
 
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Exported> {
+    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<Exported> {
         if self.table.manifest().identity.index.as_deref() == Some("rank") {
             let ranked = Ranked::open_checked(self.table)?;
             let terminals = self.table.manifest().counts.table.terminals;

@@ -10,12 +10,9 @@ use super::context::Context;
 use super::error::{UserError, not_solved};
 use super::guard::free_disk;
 use super::position::{is_folded, spec_of};
-use crate::export::targets::{
-    Card, CyclicExamples, CyclicIndex, Format, Images, LayeredExamples, Layout, Rows, Selection,
-    Targets, targets_bytes, write_targets,
-};
+use crate::export::targets::{Card, CyclicExamples, CyclicIndex, Format, Images, LayeredExamples, Layout, Rows, Selection, Targets, targets_bytes, write_targets};
 use crate::export::{Split, Splits};
-use crate::game::{Cyclic, Game, GameVisitor, Layered};
+use crate::game::{Game, GameVisitor};
 use crate::graph::{Graph, Ranked};
 use crate::render::number::{bytes, thousands};
 use crate::solve::Solved;
@@ -259,7 +256,7 @@ pub(super) struct Open<'a, V> {
 impl<V: RowsVisitor> GameVisitor for Open<'_, V> {
     type Output = anyhow::Result<V::Output>;
 
-    fn layered<G: Layered>(self, game: G) -> Self::Output {
+    fn layered<G: Game>(self, game: G) -> Self::Output {
         let Open { table, checked, visitor } = self;
         let graph = if checked { Graph::open_checked(table)? } else { Graph::open(table)? };
         graph.check_layered(table)?;
@@ -268,7 +265,7 @@ impl<V: RowsVisitor> GameVisitor for Open<'_, V> {
         visitor.visit(&game, &LayeredExamples { game: &game, graph: &graph, solved: &solved })
     }
 
-    fn cyclic<G: Cyclic>(self, game: G) -> Self::Output {
+    fn cyclic<G: Game>(self, game: G) -> Self::Output {
         let Open { table, checked, visitor } = self;
         let solved = match checked {
             true => CyclicSolved::open_checked(table)?,
@@ -297,11 +294,11 @@ struct Export<'a> {
 impl GameVisitor for Export<'_> {
     type Output = anyhow::Result<Card>;
 
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Card> {
+    fn layered<G: Game>(self, game: G) -> anyhow::Result<Card> {
         Open { table: self.table, checked: true, visitor: self }.layered(game)
     }
 
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Card> {
+    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<Card> {
         Open { table: self.table, checked: true, visitor: self }.cyclic(game)
     }
 }

@@ -10,16 +10,13 @@ use crate::render::number::{bytes, thousands};
 /// Estimates above this number of states are told before the work begins.
 const LARGE: f64 = 1e6;
 
-/// Says what an enumeration will take and refuses what does not fit, unless forced.
+/// Says what an enumeration will take and refuses what does not fit.
 pub(super) fn check(
     what: &str,
     estimate: &Estimate,
     context: &Context,
-    force: bool,
 ) -> Result<(), UserError> {
-    if !force {
-        check_room(what, estimate, context)?;
-    }
+    check_room(what, estimate, context)?;
     if estimate.states >= LARGE {
         let about = if estimate.exact { "" } else { "about " };
         context.remark(format!(

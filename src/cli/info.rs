@@ -21,13 +21,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let name = match args.table {
-        Some(name) => name,
-        None => context.store.latest()?,
-    };
-    let opened = context.store.open(&name)?;
+    let opened = context.open(args.table.as_deref())?;
     if args.by_distance {
-        by_distance::print(&opened, context)?;
+        by_distance::print(opened, context)?;
         return Ok(ExitCode::SUCCESS);
     }
     let manifest = opened.manifest();
@@ -35,7 +31,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         context.json(manifest)?;
         return Ok(ExitCode::SUCCESS);
     }
-    context.print(counts_text(manifest))?;
+    context.print(counts_text(&context.games.of_table(&opened)?, manifest))?;
     let rows = manifest.arrays.iter().map(|(name, entry)| {
         let shape: Vec<String> = entry.shape.iter().map(u64::to_string).collect();
         vec![format!("{name}.npy"), entry.dtype.clone(), shape.join(" x "), entry.crc32.clone()]

@@ -8,11 +8,8 @@ use super::guard;
 use super::played::{unfold, unfolded_bytes};
 use super::players::player;
 use super::report::{Asked, Timeout, failed, opened, unsolved};
-use crate::evaluate::{
-    BothSides, Gathered, LayeredRows, Match, Opening, Orienting, Piece, Play, Sampling, mean_of,
-    measure,
-};
-use crate::game::{Cyclic, GameVisitor, Layered, Side};
+use crate::evaluate::{BothSides, Gathered, LayeredRows, Match, Opening, Orienting, Piece, Play, Sampling, mean_of, measure};
+use crate::game::{Game, GameVisitor, Side};
 use crate::graph::Graph;
 use crate::policy::{Answers, PolicySpec};
 use crate::render::match_text;
@@ -92,7 +89,7 @@ struct Meet<'a> {
 impl GameVisitor for Meet<'_> {
     type Output = anyhow::Result<Match>;
 
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Match> {
+    fn layered<G: Game>(self, game: G) -> anyhow::Result<Match> {
         let Meet { table, policies, openings, force, context } = self;
         let name = table.name();
         if !table.manifest().complete {
@@ -143,7 +140,7 @@ impl GameVisitor for Meet<'_> {
         })
     }
 
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Match> {
+    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<Match> {
         Err(UserError::new(format!(
             "games of {} may go on for ever, and are not played out; match knows Othello",
             game.spec()

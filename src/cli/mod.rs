@@ -16,16 +16,12 @@ mod info;
 mod leaderboard;
 mod matches;
 mod perft;
-mod played;
 mod players;
-mod position;
 mod query;
-mod query_cyclic;
 mod relabel;
 mod report;
 mod sampled;
 mod shell;
-mod solve_table;
 #[cfg(feature = "learn")]
 mod threads;
 #[cfg(feature = "learn")]
@@ -39,6 +35,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::any::AnyGame;
+use crate::registry::Games;
 use context::Context;
 use error::UserError;
 
@@ -102,15 +100,26 @@ enum Command {
 }
 
 /// Runs the command line and gives the exit code.
-pub fn run() -> ExitCode {
+pub fn main() -> ExitCode {
+    main_with(Vec::new())
+}
+
+/// The same with games of one's own: every command knows them, and where no game is named the first
+/// of them is meant.
+///
+/// ```no_run
+/// # let my_game = yomikiri::game::othello::Othello::<u64>::new(4, 4, true);
+/// yomikiri::cli::main_with(yomikiri::games![my_game]);
+/// ```
+pub fn main_with(games: Vec<AnyGame>) -> ExitCode {
     let cli = Cli::parse();
-    match dispatch(cli) {
+    match dispatch(cli, Games::with(games)) {
         Ok(code) => code,
         Err(error) => error::report(&error),
     }
 }
 
-fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
+fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
     let Global { tables, threads, json, quiet, verbose } = cli.global;
     if threads == Some(0) {
         return Err(UserError::new("--threads 0: give at least 1").into());
@@ -124,7 +133,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         _ => {}
     }
     log_to_stderr(verbose);
-    let mut context = Context::new(tables, json, quiet);
+    let mut context = Context::new(games, tables, json, quiet);
     let code = match cli.command {
         Command::Enumerate(args) => enumerate::run(args, &mut context),
         Command::ValueIterate(args) => value_iterate::run(args, &mut context),

@@ -6,9 +6,11 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::error::UserError;
-use crate::game::perft::{Finished, perft, perft_shared};
+use crate::any::AnyGame;
+use crate::game::Game;
+use crate::game::perft::Finished;
 use crate::game::shogi::{Drops, Ending, Variant};
-use crate::game::{Cyclic, Game, GameSpec, GameVisitor, Layered, with_variant};
+use crate::registry::{othello, shogi};
 use crate::render::Grid;
 use crate::render::number::thousands;
 
@@ -41,35 +43,28 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let spec: GameSpec = match &args.size {
-        Some(size) => GameSpec::othello(size)?,
-        None => args.game.parse()?,
+    let named = match &args.size {
+        Some(size) => othello(size)?,
+        None => context.games.named(&args.game)?,
     };
-    let changed = changed_rules(spec, &args)?;
-    let visitor = Perft { args: &args, context };
-    match changed {
-        Some(variant) => with_variant(&variant, true, visitor)?,
-        None => spec.with_rules(true, visitor)?,
-    }
+    let game = changed_rules(&named, &args)?.map_or(named, |variant| shogi(&variant));
+    count(&game, &args, context)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The variant that the flags make of a game's rules; `None` without flags.
-fn changed_rules(spec: GameSpec, args: &Args) -> Result<Option<Variant>, UserError> {
+fn changed_rules(game: &AnyGame, args: &Args) -> Result<Option<Variant>, UserError> {
     if !args.count_drop_mates && !args.play_captures {
         return Ok(None);
     }
-    let named = match spec {
-        GameSpec::Shogi(name) => Variant::named(name),
-        GameSpec::Othello { .. } => None,
-    };
+    let name = game.name();
     let means_nothing =
-        |flag, why| UserError::new(format!("{flag} means nothing for {spec}: {why}"));
+        |flag, why| UserError::new(format!("{flag} means nothing for {name}: {why}"));
     let drop_mates =
         || means_nothing("--count-drop-mates", "only minishogi forbids mates by a pawn drop");
     let captures =
         || means_nothing("--play-captures", "only in animal shogi can the king be captured");
-    let Some(named) = named else {
+    let Some(named) = Variant::named(&name) else {
         return Err(if args.count_drop_mates { drop_mates() } else { captures() });
     };
     let mut variant = *named;
@@ -99,50 +94,32 @@ struct Output {
     perft: Vec<u64>,
 }
 
-struct Perft<'a> {
-    args: &'a Args,
-    context: &'a mut Context,
-}
-
-impl GameVisitor for Perft<'_> {
-    type Output = anyhow::Result<()>;
-
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<()> {
-        self.count(game, Finished::Counted, 9)
+fn count(game: &AnyGame, args: &Args, context: &mut Context) -> anyhow::Result<()> {
+    let root = match &args.root {
+        Some(text) => game.parse_position(text, &game.start())?,
+        None => game.start(),
+    };
+    // What a finished game counts, and how deep one looks, is the custom of each sort of game.
+    let (finished, depth) = match game.layers() {
+        Some(_) => (Finished::Counted, 9),
+        None => (Finished::Dropped, 5),
+    };
+    let count = |depth| game.perft(&root.state, depth, finished, args.plain);
+    let counts: Vec<u64> = (1..=args.depth.unwrap_or(depth)).map(count).collect();
+    if context.json {
+        return context.json(&Output {
+            game: game.name(),
+            count_drop_mates: args.count_drop_mates,
+            play_captures: args.play_captures,
+            root: game.notation(&root),
+            perft: counts,
+        });
     }
-
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<()> {
-        self.count(game, Finished::Dropped, 5)
-    }
-}
-
-impl Perft<'_> {
-    fn count<G: Game>(self, game: G, finished: Finished, default_depth: u32) -> anyhow::Result<()> {
-        let Perft { args, context } = self;
-        let root = match &args.root {
-            Some(text) => game.parse_position(text, &game.start())?,
-            None => game.start(),
-        };
-        let count = |depth| match args.plain {
-            true => perft(&game, &root.state, depth, finished),
-            false => perft_shared(&game, &root.state, depth, finished),
-        };
-        let counts: Vec<u64> = (1..=args.depth.unwrap_or(default_depth)).map(count).collect();
-        if context.json {
-            return context.json(&Output {
-                game: game.spec().to_string(),
-                count_drop_mates: args.count_drop_mates,
-                play_captures: args.play_captures,
-                root: game.notation(&root),
-                perft: counts,
-            });
-        }
-        let rows: Vec<Vec<String>> = counts
-            .iter()
-            .enumerate()
-            .map(|(i, &count)| vec![(i + 1).to_string(), thousands(count)])
-            .collect();
-        context.print(Grid::of(&["depth", "lines of play"], rows).to_text())?;
-        Ok(())
-    }
+    let rows: Vec<Vec<String>> = counts
+        .iter()
+        .enumerate()
+        .map(|(i, &count)| vec![(i + 1).to_string(), thousands(count)])
+        .collect();
+    context.print(Grid::of(&["depth", "lines of play"], rows).to_text())?;
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::UserError;
 use crate::evaluate::{Player, build, build_cyclic};
-use crate::game::{Cyclic, GameSpec, Layered};
+use crate::game::{Game, GameSpec};
 use crate::policy::{LearnedSpec, PolicySpec};
 use crate::table::Store;
 
@@ -16,7 +16,7 @@ pub(super) fn policies_dir(store: &Store) -> PathBuf {
 }
 
 /// Makes the player that is meant.
-pub(super) fn player<G: Layered>(
+pub(super) fn player<G: Game>(
     spec: &PolicySpec,
     game: &G,
     store: &Store,
@@ -42,7 +42,7 @@ pub(super) fn player<G: Layered>(
 }
 
 /// The same for a cyclic game.
-pub(super) fn cyclic_player<G: Cyclic>(
+pub(super) fn cyclic_player<G: Game>(
     spec: &PolicySpec,
     game: &G,
     store: &Store,

@@ -1,5 +1,9 @@
 //! `solver query`: what a table says of a position.
+//!
+//! Moves come from the rules on the position as it was given and their values from looking up where
+//! each leads, so a mirror image of what the table holds is answered as it stands on the board.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::process::ExitCode;
@@ -8,14 +12,15 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::error::{UserError, not_found, not_solved};
-use super::position::{is_folded, parse, spec_of};
-use super::query_cyclic::{self, CyclicAnswer};
-use super::verdict::verdict;
-use crate::game::{Action, Cyclic, GameVisitor, Layered, Orientations, Outcome, Position, Score};
-use crate::graph::{Graph, StateId};
+use super::verdict::{
+    Mover, outcome_cell, plies_cell, repetition_text, score_cell, still_open, verdict,
+};
+use crate::any::AnyPosition;
+use crate::game::{Action, Game, Outcome, Repetition, Side};
 use crate::render::Grid;
-use crate::solve::{Solved, Value};
-use crate::table::Table;
+use crate::render::number::counted;
+use crate::solve::Value;
+use crate::solved::SolvedTable;
 
 /// Show the value of a position and of each of its moves
 #[derive(Debug, clap::Args)]
@@ -43,21 +48,17 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         text.clear();
         std::io::stdin().read_to_string(&mut text)?;
     }
-    let visitor = Query { table: &table, text: &text, japanese: args.japanese };
-    match spec_of(&table)?.with_rules(is_folded(&table), visitor)? {
-        Said::Layered(answer) if context.json => context.json(&answer)?,
-        Said::Layered(answer) => context.print(answer.to_text())?,
-        Said::Cyclic(answer) if context.json => context.json(&answer)?,
-        Said::Cyclic(answer) => context.print(answer.to_text())?,
+    let table = context.solved(table, false)?;
+    let answer = Query { table: &table }.answer(&text, args.japanese)?;
+    match context.json {
+        true => context.json(&answer)?,
+        false => context.print(answer.to_text(&table))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was found, of either sort of game.
-enum Said {
-    Layered(Answer),
-    Cyclic(CyclicAnswer),
-}
+/// How many plies of best play are shown.
+const LONGEST_LINE: usize = 200;
 
 /// What the table says; the JSON that `--json` prints (`docs/query-schema.md`). Values are those of
 /// `mover`.
@@ -72,206 +73,382 @@ struct Answer {
     perspective: &'static str,
     mover: &'static str,
     /// Whether this very position, not only a mirror image or the one with colours exchanged, can
-    /// be reached from the root.
-    reachable: bool,
-    /// `interior`, `terminal` or `frontier`.
+    /// be reached from the root; absent where the table does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reachable: Option<bool>,
+    /// `interior`, `terminal`, `frontier` or `restricted`.
     kind: &'static str,
     #[serde(flatten)]
     value: Verdict,
+    /// Every legal move, best first; of a layered game those that were followed.
     moves: Vec<MoveAnswer>,
+    /// Best play, as far as it is proven.
     principal_variation: Vec<String>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    cycles: Option<Cycles>,
+    #[serde(skip)]
+    side: Side,
+    #[serde(skip)]
+    line_end: LineEnd,
 }
 
+/// What is told of games that may go round in circles besides.
+#[derive(Debug, Serialize)]
+struct Cycles {
+    in_check: bool,
+    /// Why the game is over, in words; `null` while it goes on.
+    end: Option<String>,
+    /// Who has won, if the game is over.
+    winner: Option<&'static str>,
+    /// What play without end counts as: `draw`, `second-player-wins` or `unknown`.
+    repetition: &'static str,
+    /// Who gives check with every move, in a table that follows no other moves of that player.
+    checks_only: Option<&'static str>,
+    /// The ply of `principal_variation`, counted from 0, from which it goes round for ever; `null`
+    /// if it ends.
+    repeats_from: Option<usize>,
+}
+
+/// A move and its value for the mover.
 #[derive(Debug, Serialize)]
 struct MoveAnswer {
     #[serde(rename = "move")]
     name: String,
     action: u16,
+    /// Whether it leads to a state of the table; nothing is known of it otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    followed: Option<bool>,
     #[serde(flatten)]
     value: Verdict,
 }
 
-#[derive(Clone, Debug, Serialize)]
+/// A value, as far as it is proven.
+#[derive(Debug, Serialize)]
 struct Verdict {
     outcome: Option<&'static str>,
-    score: Option<i8>,
+    /// Plies to the end, if known exactly; draws have none where play may go on for ever.
     distance: Option<u16>,
-    score_lower: i8,
-    score_upper: i8,
+    #[serde(flatten)]
+    bounds: Bounds,
     #[serde(skip)]
-    outcome_value: Option<Outcome>,
+    value: Value,
+}
+
+/// What is known where a value is not proven.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Bounds {
+    Scores {
+        score: Option<i8>,
+        score_lower: i8,
+        score_upper: i8,
+    },
+    /// The fewest and the most plies to the end of a proven win or loss; no most where it may be
+    /// play without end. The worst and the best that the outcome can be.
+    Plies {
+        distance_lower: Option<u16>,
+        distance_upper: Option<u16>,
+        outcome_lower: &'static str,
+        outcome_upper: &'static str,
+    },
 }
 
 impl Verdict {
-    fn of(value: Value) -> Verdict {
-        Verdict {
-            outcome: value.outcome().map(Outcome::name),
-            score: value.score().map(|s| s.0),
-            distance: value.distance,
-            score_lower: value.score_lower.0,
-            score_upper: value.score_upper.0,
-            outcome_value: value.outcome(),
-        }
+    fn of(value: Value, scored: bool) -> Verdict {
+        let bounds = match scored {
+            true => Bounds::Scores {
+                score: value.score().map(|score| score.0),
+                score_lower: value.lower.score().0,
+                score_upper: value.upper.score().0,
+            },
+            false => Bounds::Plies {
+                distance_lower: value.distance_lower(),
+                distance_upper: value.distance_upper(),
+                outcome_lower: value.lower.outcome().name(),
+                outcome_upper: value.upper.outcome().name(),
+            },
+        };
+        let outcome = value.outcome().map(Outcome::name);
+        Verdict { outcome, distance: value.distance(), bounds, value }
     }
+}
+
+/// How the line of best play ends.
+#[derive(Debug)]
+enum LineEnd {
+    /// With the game, in words where it may go on for ever.
+    Over(Option<String>),
+    /// By coming back to where it was after so many plies.
+    Repeats(usize),
+    /// Where it has become too long to be shown.
+    Cut,
+    /// Where values are no longer proven.
+    Unproven,
 }
 
 struct Query<'a> {
-    table: &'a Table,
-    text: &'a str,
-    japanese: bool,
+    table: &'a SolvedTable,
 }
 
-impl GameVisitor for Query<'_> {
-    type Output = anyhow::Result<Said>;
-
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Said> {
-        let position = parse(&game, self.table, self.text)?;
-        if self.japanese {
-            return Err(
-                UserError::new(format!("--japanese means nothing for {}", game.spec())).into()
-            );
-        }
-        let graph = Graph::open(self.table)?;
-        let solved = Solved::open(self.table)?.ok_or_else(|| not_solved(&self.table.name()))?;
-        let look = Look { game: &game, graph, solved };
-        let Some(id) = look.graph.find(&game, &position.state) else {
-            return Err(not_found(&game, self.table, &position).into());
+impl Query<'_> {
+    fn answer(&self, text: &str, japanese: bool) -> anyhow::Result<Answer> {
+        let (table, game, states) = (self.table, self.table.game(), self.table.states());
+        let position = states.parse(text)?;
+        let diagram = match japanese {
+            false => game.diagram(&position),
+            true => game.diagram_japanese(&position).ok_or_else(|| {
+                UserError::new(format!("--japanese means nothing for {}", game.name()))
+            })?,
         };
-        let moves = look.moves(&position);
-        Ok(Said::Layered(Answer {
-            table: self.table.name(),
+        let row = states.find(&position);
+        let row = row.ok_or_else(|| not_found(game, table.table(), &position))?;
+        let (side, layered) = (position.side, game.layers().is_some());
+        let attacker = match table.table().manifest().identity.checks_only {
+            true => states.roots()?.first().map(|root| root.side),
+            false => None,
+        };
+        let (principal_variation, line_end) = self.best_line(position);
+        let scored = table.has_scores();
+        let moves = self.moves(&position).into_iter();
+        let moves = moves.filter(|(_, value)| value.is_some() || !layered);
+        let answer = |(action, value): (Action, Option<Value>)| MoveAnswer {
+            name: game.action_name(side, action),
+            action: action.0,
+            followed: (!layered).then_some(value.is_some()),
+            value: Verdict::of(value.unwrap_or(table.cut_off()), scored),
+        };
+        let winner = |outcome| match outcome {
+            Outcome::Win => game.side_name(side),
+            _ => game.side_name(side.other()),
+        };
+        Ok(Answer {
+            table: table.table().name(),
             position: game.notation(&position),
             notations: game.notations(&position).into_iter().collect(),
-            diagram: game.diagram(&position),
+            diagram,
             perspective: "mover",
-            mover: game.side_name(position.side),
-            reachable: look.is_reachable(&position, id),
-            kind: look.graph.kind(id.row()).name(),
-            value: Verdict::of(look.solved.value(id.row())),
-            moves: moves
-                .iter()
-                .map(|&(action, value)| MoveAnswer {
-                    name: game.action_name(position.side, action),
-                    action: action.0,
-                    value: Verdict::of(value),
-                })
-                .collect(),
-            principal_variation: look.best_line(position),
-        }))
+            mover: game.side_name(side),
+            reachable: states.orientations(row).map(|reached| {
+                let ties = game.canonical(&position.state).ties;
+                reached.0 & game.group().root_orientations(side, ties).0 != 0
+            }),
+            kind: states.kind(row, &position.state).name(),
+            value: Verdict::of(table.value(row), scored),
+            moves: moves.map(answer).collect(),
+            principal_variation,
+            cycles: (!layered).then(|| Cycles {
+                in_check: game.in_check(&position.state),
+                end: game.end_in_words(&position),
+                winner: game.result(&position.state).map(winner),
+                repetition: table.values().repetition().name(),
+                checks_only: attacker.map(|side| game.side_name(side)),
+                repeats_from: match line_end {
+                    LineEnd::Repeats(from) => Some(from),
+                    _ => None,
+                },
+            }),
+            side,
+            line_end,
+        })
     }
 
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Said> {
-        let position = parse(&game, self.table, self.text)?;
-        Ok(Said::Cyclic(query_cyclic::answer(&game, self.table, position, self.japanese)?))
-    }
-}
-
-struct Look<'a, G: Layered> {
-    game: &'a G,
-    graph: Graph,
-    solved: Solved,
-}
-
-impl<G: Layered> Look<'_, G> {
-    /// The moves whose successors are in the table, best first, with their values for the mover.
-    fn moves(&self, position: &Position<G::State>) -> Vec<(Action, Value)> {
-        let mut moves = Vec::new();
-        self.game.for_each_successor(&position.state, |action, successor| {
-            if let Some(id) = self.graph.find(self.game, &successor) {
-                moves.push((action, self.solved.value(id.row()).before()));
-            }
-        });
-        moves.sort_by_key(|&(action, value)| (std::cmp::Reverse(value.preference()), action));
+    /// The legal moves with their values for the mover, best first: by what is sure, then by what is
+    /// possible, then by action; at the end those of which nothing is known.
+    fn moves(&self, position: &AnyPosition) -> Vec<(Action, Option<Value>)> {
+        let mut moves = self.table.look_ahead(position);
+        moves.sort_by_key(|&(action, value)| (Reverse(value.map(Value::preference)), action));
         moves
     }
 
-    /// The line of best play, to the end of the game or of what the table proves.
-    fn best_line(&self, from: Position<G::State>) -> Vec<String> {
-        let mut line = Vec::new();
-        let mut position = from;
-        while let Some(id) = self.graph.find(self.game, &position.state) {
-            let proven = self.solved.value(id.row()).score();
-            let best = self.moves(&position).first().copied();
-            let Some((action, _)) = best.filter(|(_, value)| value.score() == proven) else {
-                break;
-            };
-            if proven.is_none() {
-                break;
-            }
-            line.push(self.game.action_name(position.side, action));
-            position = self.game.advance(&position, action);
+    /// Whether a value is proven as far as the line of best play needs: the score, or the outcome with
+    /// its distance.
+    fn is_proven(&self, value: Value) -> bool {
+        match self.table.has_scores() {
+            true => value.score().is_some(),
+            false => value.lower == value.upper,
         }
-        line
     }
 
-    fn is_reachable(&self, position: &Position<G::State>, id: StateId) -> bool {
-        let canonical = self.game.canonical(&position.state);
-        let group = self.game.group();
-        let own: Orientations = group.root_orientations(position.side, canonical.ties);
-        self.graph.orientations(id.row()).0 & own.0 != 0
+    /// The line of best play while values are proven: to the end of the game, or round to a position
+    /// that was there before.
+    fn best_line(&self, from: AnyPosition) -> (Vec<String>, LineEnd) {
+        let (game, states) = (self.table.game(), self.table.states());
+        let (mut line, mut before) = (Vec::new(), Vec::<AnyPosition>::new());
+        let mut position = from;
+        loop {
+            let value = states.find(&position).map(|row| self.table.value(row));
+            let Some(value) = value.filter(|&value| self.is_proven(value)) else {
+                return (line, LineEnd::Unproven);
+            };
+            if game.result(&position.state).is_some() {
+                let words = game.end_in_words(&position).filter(|_| game.layers().is_none());
+                return (line, LineEnd::Over(words));
+            }
+            if let Some(place) = before.iter().position(|&earlier| earlier == position) {
+                return (line, LineEnd::Repeats(place));
+            }
+            if line.len() == LONGEST_LINE {
+                return (line, LineEnd::Cut);
+            }
+            // The first of the moves keeps the value; where none does the table was written wrong.
+            let kept = |found: Value| match self.table.has_scores() {
+                true => found.score() == value.score(),
+                false => found == value,
+            };
+            let best = self.moves(&position).first().copied();
+            let Some((action, _)) = best.filter(|(_, found)| found.is_some_and(kept)) else {
+                return (line, LineEnd::Unproven);
+            };
+            before.push(position);
+            line.push(game.action_name(position.side, action));
+            position = game.advance(&position, action);
+        }
     }
 }
 
 impl Answer {
-    fn to_text(&self) -> String {
+    fn to_text(&self, table: &SolvedTable) -> String {
+        let game = table.game();
         let side = self.mover;
-        let letter = if side == "Black" { "X" } else { "O" };
-        let mut text = format!("{}\n{side} ({letter}) to move\n\n", self.diagram);
-        text += &match self.kind {
-            "terminal" => format!("The game is over: {}\n", self.final_result()),
-            "frontier" => "At the table's frontier: the value is not known\n".to_string(),
-            _ => {
-                let Verdict { outcome_value, score, distance, .. } = self.value;
-                let mut line = verdict(side, outcome_value, score.map(i32::from), distance);
-                if score.is_none() {
-                    line += &format!("; score {}", interval(&self.value));
-                }
-                line + "\n"
-            }
-        };
-        if !self.moves.is_empty() {
-            text += &format!("\nEach move, best first; values are {side}'s:\n\n");
-            text += &Grid::of(
-                &["move", "outcome", "score", "plies to the end"],
-                self.moves.iter().map(move_row),
-            )
-            .to_text();
+        let mark = game.side_mark(self.side).map_or(String::new(), |mark| format!(" ({mark})"));
+        let mut text = format!("{}\n{side}{mark} to move\n\n", self.diagram.trim_end());
+        text += &format!("{}\n", self.said(table));
+        text += &self.moves_text(table);
+        text += &self.line_text();
+        if let Some(attacker) = self.cycles.as_ref().and_then(|cycles| cycles.checks_only) {
+            text += &format!(
+                "\nOnly checks of {attacker}'s were followed: plies are those of mates by checks alone. With other moves {attacker} may win sooner, or where no check does.\n"
+            );
         }
-        if !self.principal_variation.is_empty() {
-            text += &format!("\nBest play: {}\n", self.principal_variation.join(" "));
-        }
-        if !self.reachable {
+        if self.reachable == Some(false) {
             text += "\nThis very position cannot be reached from the root; it is a mirror image of one that can, or has the colours exchanged, which does not change its value.\n";
         }
         text
     }
 
-    fn final_result(&self) -> String {
-        match self.value.score {
-            Some(0) => "a draw".to_string(),
+    fn moves_text(&self, table: &SolvedTable) -> String {
+        let side = self.mover;
+        let scored = table.has_scores();
+        let (followed, left): (Vec<&MoveAnswer>, Vec<_>) =
+            self.moves.iter().partition(|m| m.followed != Some(false));
+        // Of most moves of a bounded table there is nothing to tell but their names.
+        let (told, open): (Vec<&MoveAnswer>, Vec<_>) = followed
+            .into_iter()
+            .partition(|m| scored || outcome_cell(m.value.value) != "not proven");
+        let mut text = String::new();
+        if !told.is_empty() {
+            let head = match open.len() + left.len() {
+                0 => "Each move",
+                _ => "Moves of which something is proven",
+            };
+            let whose = match &self.cycles {
+                None => format!("values are {side}'s"),
+                Some(cycles) => {
+                    let repetition = Repetition::of(cycles.repetition);
+                    let repetition = repetition.unwrap_or(Repetition::Unknown);
+                    format!("outcomes are {side}'s, {}", repetition_text(repetition))
+                }
+            };
+            text += &format!("\n{head}, best first; {whose}:\n\n");
+            let mut headings = vec!["move", "outcome"];
+            headings.extend(scored.then_some("score"));
+            headings.push("plies to the end");
+            let rows = told.iter().map(|m| {
+                let value = m.value.value;
+                let mut cells = vec![m.name.clone(), outcome_cell(value).to_string()];
+                if scored {
+                    cells[1] = m.value.outcome.unwrap_or("not proven").to_string();
+                    cells.push(score_cell(value));
+                    let plies = value.distance().map(|plies| plies.to_string());
+                    cells.push(plies.unwrap_or("not proven".to_string()));
+                } else {
+                    cells.push(plies_cell(value));
+                }
+                cells
+            });
+            text += &Grid::of(&headings, rows).to_text();
+        }
+        let why = if self.kind == "restricted" { ", giving no check" } else { "" };
+        for (what, why, moves) in [("Not proven", "", open), ("Not followed", why, left)] {
+            if !moves.is_empty() {
+                let names: Vec<&str> = moves.iter().map(|m| m.name.as_str()).collect();
+                text += &format!("\n{what}{why}: {}\n", names.join(" "));
+            }
+        }
+        text
+    }
+
+    /// What is known of the position, in a sentence.
+    fn said(&self, table: &SolvedTable) -> String {
+        let (game, value) = (table.game(), self.value.value);
+        let cycles = self.cycles.as_ref();
+        match self.kind {
+            "terminal" => match cycles.and_then(|cycles| cycles.end.as_ref().zip(cycles.winner)) {
+                Some((why, winner)) => format!("The game is over, {winner} has won: {why}"),
+                None => format!("The game is over: {}", self.final_result(table)),
+            },
+            "frontier" if cycles.is_none() => {
+                "At the table's frontier: the value is not known".to_string()
+            }
+            "frontier" => {
+                let open = still_open(value).map_or(String::new(), |open| format!("; {open}"));
+                format!(
+                    "At the table's frontier: its moves were not followed, its value is not known{open}"
+                )
+            }
+            _ => {
+                let attacker = cycles.and_then(|cycles| cycles.checks_only);
+                let mover = Mover {
+                    side: self.mover,
+                    in_check: cycles.is_some_and(|cycles| cycles.in_check),
+                    gives_checks: attacker.map(|attacker| attacker == self.mover),
+                    unit: table.has_scores().then(|| game.score_unit()),
+                };
+                let mut text = verdict(mover, value);
+                if table.has_scores() && value.score().is_none() {
+                    text += &format!("; score {}", score_cell(value));
+                }
+                text
+            }
+        }
+    }
+
+    fn final_result(&self, table: &SolvedTable) -> String {
+        let game = table.game();
+        match self.value.value.score() {
+            Some(score) if score.0 == 0 => "a draw".to_string(),
             Some(score) => {
-                let black_moves = self.mover == "Black";
-                let winner = if (score > 0) == black_moves { "Black" } else { "White" };
-                format!("{winner} has won by {} discs", score.unsigned_abs())
+                let winner = if score.0 > 0 { self.side } else { self.side.other() };
+                let winner = game.side_name(winner);
+                match table.has_scores() {
+                    true => {
+                        let size = u64::from(score.0.unsigned_abs());
+                        format!("{winner} has won by {}", counted(size, game.score_unit()))
+                    }
+                    false => format!("{winner} has won"),
+                }
             }
             None => "its score is not known".to_string(),
         }
     }
-}
 
-fn move_row(answer: &MoveAnswer) -> Vec<String> {
-    let Verdict { outcome, distance, .. } = answer.value;
-    vec![
-        answer.name.clone(),
-        outcome.unwrap_or("not proven").to_string(),
-        interval(&answer.value),
-        distance.map_or("not proven".to_string(), |d| d.to_string()),
-    ]
-}
-
-fn interval(value: &Verdict) -> String {
-    match value.score {
-        Some(score) => Score(score).to_string(),
-        None => format!("{} to {}", Score(value.score_lower), Score(value.score_upper)),
+    fn line_text(&self) -> String {
+        if self.principal_variation.is_empty() {
+            return String::new();
+        }
+        let end = match &self.line_end {
+            LineEnd::Over(Some(words)) => format!(": {words}"),
+            LineEnd::Over(None) | LineEnd::Unproven => String::new(),
+            LineEnd::Repeats(0) => ", and round again".to_string(),
+            LineEnd::Repeats(from) => {
+                format!(
+                    ", and round again from {} (ply {})",
+                    self.principal_variation[*from],
+                    from + 1
+                )
+            }
+            LineEnd::Cut => " and so on".to_string(),
+        };
+        format!("\nBest play: {}{end}\n", self.principal_variation.join(" "))
     }
 }

@@ -10,10 +10,7 @@ use super::error::UserError;
 use super::export_targets::{Open, RowsVisitor, format_of};
 use super::position::{is_folded, roots, spec_of};
 use crate::export::Splits;
-use crate::export::targets::{
-    Block, Column, Encoder, Format, Layout, Lines, Rows, Shape, choose_columns, look_up,
-    write_blocks,
-};
+use crate::export::targets::{Block, Column, Encoder, Format, Layout, Lines, Rows, Shape, choose_columns, look_up, write_blocks};
 use crate::game::{Game, Position};
 use crate::render::number::thousands;
 use crate::table::Table;

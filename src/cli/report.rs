@@ -12,11 +12,8 @@ use super::played::{unfold, unfolded_bytes};
 use super::players::{check as check_player, cyclic_player, learned_for, player};
 use super::position::{is_folded, spec_of};
 use super::solve_table::{Wish, solve};
-use crate::evaluate::{
-    AccuracyReport, CyclicRows, CyclicTable, Gathered, LayeredRows, MeasureError, Orienting, Piece,
-    Play, Played, Player, Sink, games, judgements, measure,
-};
-use crate::game::{Cyclic, Game, GameSpec, GameVisitor, Layered};
+use crate::evaluate::{AccuracyReport, CyclicRows, CyclicTable, Gathered, LayeredRows, MeasureError, Orienting, Piece, Play, Played, Player, Sink, games, judgements, measure};
+use crate::game::{Game, GameSpec, GameVisitor};
 use crate::graph::{Enumerated, Graph, Plan, Ranked};
 use crate::policy::{Answers, PolicySpec};
 use crate::progress::Progress;
@@ -242,12 +239,12 @@ struct Whole<'a> {
 impl GameVisitor for Whole<'_> {
     type Output = anyhow::Result<Table>;
 
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Table> {
+    fn layered<G: Game>(self, game: G) -> anyhow::Result<Table> {
         let made = make(&game, &Plan::from_start(&game), self.context, self.force)?;
         Ok(self.made(made))
     }
 
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Table> {
+    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<Table> {
         let ranked = game.rank_count().is_some();
         if !ranked && game.keeps_sides() {
             let name = game.spec();
@@ -308,7 +305,7 @@ struct Measure<'a> {
 impl GameVisitor for Measure<'_> {
     type Output = anyhow::Result<AccuracyReport>;
 
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<AccuracyReport> {
+    fn layered<G: Game>(self, game: G) -> anyhow::Result<AccuracyReport> {
         let Measure { table, policies, context, .. } = self;
         let graph = Graph::open_checked(table)?;
         let solved = Solved::open_checked(table)?.ok_or_else(|| unsolved(table))?;
@@ -351,7 +348,7 @@ impl GameVisitor for Measure<'_> {
         Ok(report)
     }
 
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<AccuracyReport> {
+    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<AccuracyReport> {
         let Measure { table, .. } = self;
         let solved = CyclicSolved::open_checked(table)?.ok_or_else(|| unsolved(table))?;
         if table.manifest().identity.index.as_deref() == Some("rank") {
@@ -401,7 +398,7 @@ impl Measure<'_> {
         fits
     }
 
-    fn measure_cyclic<G: Cyclic>(
+    fn measure_cyclic<G: Game>(
         &self,
         game: &G,
         rows: CyclicRows<'_>,

@@ -10,7 +10,7 @@ use super::error::UserError;
 use super::players::player;
 use super::report::Timeout;
 use crate::evaluate::{Player, Sampling, Tally, arena};
-use crate::game::{Cyclic, GameVisitor, Layered, Side};
+use crate::game::{Game, GameVisitor, Side};
 use crate::policy::{Policy, PolicySpec};
 use crate::render::number::{percent, thousands};
 
@@ -67,7 +67,7 @@ struct Meet<'a> {
 impl GameVisitor for Meet<'_> {
     type Output = anyhow::Result<Sampled>;
 
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Sampled> {
+    fn layered<G: Game>(self, game: G) -> anyhow::Result<Sampled> {
         let Meet { policies, sampling, context } = self;
         let mut players: Vec<Box<dyn Policy<G>>> = Vec::new();
         for spec in &policies {
@@ -98,7 +98,7 @@ impl GameVisitor for Meet<'_> {
         })
     }
 
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Sampled> {
+    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<Sampled> {
         Err(UserError::new(format!("match plays Othello, not {}", game.spec())).into())
     }
 }

@@ -6,15 +6,15 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::context::Context;
-use super::position::{is_folded, roots, spec_of};
-use super::solve_table::{Wish, solve};
-use super::verdict::{Mover, cyclic_verdict, proven_text, verdict};
-use crate::game::{Cyclic, Empties, GameVisitor, Layered, Outcome, Repetition};
+use super::guard;
+use super::verdict::{Mover, proven_text, verdict};
+use crate::any::AnyPosition;
+use crate::game::{Empties, Game, Repetition};
 use crate::render::Grid;
 use crate::render::number::thousands;
-use crate::solve::cyclic::{CyclicSolved, Road};
-use crate::solve::{Order, Run};
-use crate::table::{Discounted, Solution, Table};
+use crate::solve::{Algorithm, Order, Run, SolveOptions, solve};
+use crate::solved::{SolvedTable, States};
+use crate::table::{Discounted, Solution, SweepRecord, Table};
 
 /// Solve a table by value iteration: the value, score and distance of every state
 #[derive(Debug, clap::Args)]
@@ -80,16 +80,11 @@ enum RepetitionArg {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let name = match args.table {
-        Some(name) => name,
-        None => {
-            let name = context.store.latest()?;
-            context.remark(format!("{name}: the table enumerated last"));
-            name
-        }
-    };
-    let mut table = context.store.open(&name)?;
-    let wish = Wish {
+    let mut table = context.open(args.table.as_deref())?;
+    if args.table.is_none() {
+        context.remark(format!("{}: the table enumerated last", table.name()));
+    }
+    let options = SolveOptions {
         order: args.order.map(|order| match order {
             OrderArg::Topological => Order::Topological,
             OrderArg::Natural => Order::Natural,
@@ -100,23 +95,41 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
             EmptiesArg::ToWinner => Empties::ToWinner,
         }),
         discount: args.discount,
-        road: args.method.map(|method| match method {
-            MethodArg::Retrograde => Road::Retrograde,
-            MethodArg::ValueIteration => Road::ValueIteration,
+        algorithm: args.method.map(|method| match method {
+            MethodArg::Retrograde => Algorithm::Retrograde,
+            MethodArg::ValueIteration => Algorithm::ValueIteration,
         }),
         repetition: args.repetition.map(|repetition| match repetition {
             RepetitionArg::Draw => Repetition::Draw,
             RepetitionArg::SecondPlayerWins => Repetition::SecondPlayerWins,
             RepetitionArg::Unknown => Repetition::Unknown,
         }),
-        force: args.force,
     };
-    let run = solve(&mut table, wish, context)?;
+    let run = solve_table(&mut table, &options, args.force, context)?;
     if run.resumed {
         context.remark(format!("{}: went on where an earlier run ended", table.name()));
     }
-    print(&table, &run, wish, context)?;
+    print(table, &run, options.discount.is_some(), context)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Solves a table after looking whether there is room for it.
+pub(super) fn solve_table(
+    table: &mut Table,
+    options: &SolveOptions,
+    force: bool,
+    context: &Context,
+) -> anyhow::Result<Run> {
+    let states = table.manifest().counts.table.states as f64;
+    if !force {
+        // Values, the columns made of them, and in natural order the values before the sweep.
+        guard::check_memory(&table.name(), states * 12.0)?;
+    }
+    let game = context.games.of_table(table)?;
+    let hear = |sweep: usize, record: &SweepRecord| {
+        tracing::info!(sweep, record.residual, record.changed, record.decided, "swept");
+    };
+    Ok(solve(&game, &*game.ranked_moves(), table, options, &context.bars, hear)?)
 }
 
 #[derive(Serialize)]
@@ -129,17 +142,16 @@ struct Output<'a> {
     discounted: Option<&'a Discounted>,
 }
 
-fn print(table: &Table, run: &Run, wish: Wish, context: &mut Context) -> anyhow::Result<()> {
+fn print(table: Table, run: &Run, discounted: bool, context: &mut Context) -> anyhow::Result<()> {
     let manifest = table.manifest();
     if context.json {
-        let exact = wish.discount.is_none();
         return context.json(&Output {
             table: table.name(),
             directory: table.dir().display().to_string(),
             perspective: "mover",
             already_solved: run.already_solved,
-            solution: manifest.solution.as_ref().filter(|_| exact),
-            discounted: manifest.discounted.as_ref().filter(|_| !exact),
+            solution: manifest.solution.as_ref().filter(|_| !discounted),
+            discounted: manifest.discounted.as_ref().filter(|_| discounted),
         });
     }
     if run.already_solved {
@@ -150,7 +162,11 @@ fn print(table: &Table, run: &Run, wish: Wish, context: &mut Context) -> anyhow:
     context.line("")?;
     context.print(sweeps_text(run))?;
     context.line("")?;
-    context.print(result_text(table, wish)?)?;
+    let text = match discounted {
+        true => discounted_text(table, context)?,
+        false => result_text(&context.solved(table, false)?)?,
+    };
+    context.print(text)?;
     Ok(())
 }
 
@@ -172,77 +188,45 @@ fn sweeps_text(run: &Run) -> String {
     Grid::of(&headings, rows).to_text()
 }
 
+/// The discounted values of the roots.
+fn discounted_text(table: Table, context: &Context) -> anyhow::Result<String> {
+    let values = table.manifest().discounted.as_ref().map_or(vec![], |d| d.roots.clone());
+    let states = States::open(context.games.of_table(&table)?, table, false)?;
+    let line = |(root, value): (AnyPosition, f32)| {
+        let side = states.game().side_name(root.side);
+        format!("{side}, to move at the root: discounted value {value:+}\n")
+    };
+    Ok(states.roots()?.into_iter().zip(values).map(line).collect())
+}
+
 /// What the roots are worth, in words.
-fn result_text(table: &Table, wish: Wish) -> anyhow::Result<String> {
-    spec_of(table)?.with_rules(is_folded(table), Result_ { table, wish })
-}
-
-struct Result_<'a> {
-    table: &'a Table,
-    wish: Wish,
-}
-
-impl GameVisitor for Result_<'_> {
-    type Output = anyhow::Result<String>;
-
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<String> {
-        let manifest = self.table.manifest();
-        let mut text = String::new();
-        let roots = roots(&game, self.table)?;
-        if let (Some(_), Some(discounted)) = (self.wish.discount, &manifest.discounted) {
-            for (root, value) in roots.iter().zip(&discounted.roots) {
-                let side = game.side_name(root.side);
-                text += &format!("{side}, to move at the root: discounted value {value:+}\n");
-            }
-            return Ok(text);
-        }
-        let Some(solution) = &manifest.solution else { return Ok(text) };
-        for (root, value) in roots.iter().zip(&solution.roots) {
-            let side = game.side_name(root.side);
-            let outcome = value.outcome.map(Outcome::of);
-            text += &format!(
-                "{}\n",
-                verdict(side, outcome, value.score.map(i32::from), value.distance)
-            );
-        }
-        if !manifest.complete {
-            let states = manifest.counts.table.states;
-            text += &format!(
-                "of {} states {} have proven outcomes, {} proven scores, {} exact distances\n",
-                thousands(states),
-                thousands(solution.proven_outcomes),
-                thousands(solution.proven_scores.unwrap_or_default()),
-                thousands(solution.exact_distances)
-            );
-        }
-        Ok(text)
+fn result_text(table: &SolvedTable) -> anyhow::Result<String> {
+    const SHOWN: usize = 10;
+    let (game, manifest) = (table.game(), table.table().manifest());
+    let roots = table.states().roots()?;
+    let mut text = String::new();
+    for (root, &row) in roots.iter().zip(&manifest.root_ids).take(SHOWN) {
+        let mover = Mover {
+            side: game.side_name(root.side),
+            in_check: game.in_check(&root.state),
+            gives_checks: manifest.identity.checks_only.then_some(true),
+            unit: table.has_scores().then(|| game.score_unit()),
+        };
+        let value = verdict(mover, table.value(row as usize));
+        text += &match roots.len() == 1 || game.layers().is_some() {
+            true => format!("{value}\n"),
+            false => format!("{}: {value}\n", game.notation(root)),
+        };
     }
-
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<String> {
-        const SHOWN: usize = 10;
-        let manifest = self.table.manifest();
-        let Some(solved) = CyclicSolved::open(self.table)? else { return Ok(String::new()) };
-        let roots = roots(&game, self.table)?;
-        let mut text = String::new();
-        for (root, &row) in roots.iter().zip(&manifest.root_ids).take(SHOWN) {
-            let mover = Mover {
-                side: game.side_name(root.side),
-                in_check: game.in_check(&root.state),
-                gives_checks: manifest.identity.checks_only.then_some(true),
-            };
-            let value = cyclic_verdict(mover, solved.value(row as usize));
-            text += &match roots.len() {
-                1 => format!("{value}\n"),
-                _ => format!("{}: {value}\n", game.notation(root)),
-            };
-        }
-        if let Some(more @ 1..) = roots.len().checked_sub(SHOWN) {
-            text += &format!("and {more} roots more; see the manifest\n");
-        }
-        if let Some(solution) = &manifest.solution {
+    if let Some(more @ 1..) = roots.len().checked_sub(SHOWN) {
+        text += &format!("and {more} roots more; see the manifest\n");
+    }
+    match &manifest.solution {
+        Some(solution) if game.layers().is_none() || !manifest.complete => {
             text += &proven_text(manifest, solution);
             text.push('\n');
         }
-        Ok(text)
+        _ => {}
     }
+    Ok(text)
 }

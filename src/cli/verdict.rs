@@ -1,58 +1,53 @@
 //! Values in words.
 
 use crate::game::{Outcome, Repetition};
-use crate::render::number::thousands;
-use crate::solve::cyclic::Interval;
+use crate::render::number::{counted, thousands};
+use crate::solve::Value;
 use crate::table::{Manifest, Solution};
 
-/// `Black, to move, loses by 8 discs; 13 plies to the end`.
-pub(super) fn verdict(
-    side: &str,
-    outcome: Option<Outcome>,
-    score: Option<i32>,
-    distance: Option<u16>,
-) -> String {
-    let result = match (outcome, score) {
-        (Some(Outcome::Draw), _) => "draws".to_string(),
-        (Some(outcome), score) => {
-            let verb = if outcome == Outcome::Win { "wins" } else { "loses" };
-            match score.map(i32::abs) {
-                Some(1) => format!("{verb} by 1 disc"),
-                Some(discs) => format!("{verb} by {discs} discs"),
-                None => format!("{verb} by a score that the table does not prove"),
-            }
-        }
-        (None, _) => "has an outcome that the table does not prove".to_string(),
-    };
-    let end = match distance {
-        Some(1) => "; 1 ply to the end".to_string(),
-        Some(plies) => format!("; {plies} plies to the end"),
-        None => String::new(),
-    };
-    format!("{side}, to move, {result}{end}")
-}
-
-/// Who is to move in a cyclic game, as far as the words of a verdict depend on it.
+/// Who is to move, as far as the words of a verdict depend on it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mover<'a> {
     pub side: &'a str,
     pub in_check: bool,
     /// In a table that follows only the checks of one player: whether the mover is that player.
     pub gives_checks: Option<bool>,
+    /// What scores count, in a game that has scores.
+    pub unit: Option<&'a str>,
 }
 
-/// `Black, to move, wins in 7 plies`.
-pub(super) fn cyclic_verdict(mover: Mover<'_>, value: Interval) -> String {
+/// `Black, to move, wins in 7 plies`, or `loses by 8 discs; 13 plies to the end`.
+pub(super) fn verdict(mover: Mover<'_>, value: Value) -> String {
     let check = if mover.in_check { " and in check" } else { "" };
-    let result = match mover.gives_checks {
-        None => result(value),
-        Some(true) => result_of_checks(value),
-        Some(false) => result_against_checks(value),
+    let result = match (mover.unit, mover.gives_checks) {
+        (Some(unit), _) => result_by_score(value, unit),
+        (None, None) => result(value),
+        (None, Some(true)) => result_of_checks(value),
+        (None, Some(false)) => result_against_checks(value),
     };
     format!("{}, to move{check}, {result}", mover.side)
 }
 
-fn result(value: Interval) -> String {
+fn result_by_score(value: Value, unit: &str) -> String {
+    let result = match (value.outcome(), value.score()) {
+        (Some(Outcome::Draw), _) => "draws".to_string(),
+        (Some(outcome), score) => {
+            let verb = if outcome == Outcome::Win { "wins" } else { "loses" };
+            match score.map(|score| u64::from(score.0.unsigned_abs())) {
+                Some(size) => format!("{verb} by {}", counted(size, unit)),
+                None => format!("{verb} by a score that the table does not prove"),
+            }
+        }
+        (None, _) => "has an outcome that the table does not prove".to_string(),
+    };
+    match value.distance() {
+        Some(1) => format!("{result}; 1 ply to the end"),
+        Some(plies) => format!("{result}; {plies} plies to the end"),
+        None => result,
+    }
+}
+
+fn result(value: Value) -> String {
     match (value.outcome(), value.upper.outcome(), value.lower.outcome()) {
         (Some(Outcome::Draw), ..) => "draws: neither side can force a win".to_string(),
         (Some(Outcome::Win), ..) => format!("wins {}", in_plies(value)),
@@ -67,7 +62,7 @@ fn result(value: Interval) -> String {
 }
 
 /// Of the player whose checks alone the table follows.
-fn result_of_checks(value: Interval) -> String {
+fn result_of_checks(value: Value) -> String {
     match (value.outcome(), value.upper.distance()) {
         (Some(Outcome::Win), _) => format!("wins {} by checks alone", in_plies(value)),
         (Some(_), _) => result(value),
@@ -77,7 +72,7 @@ fn result_of_checks(value: Interval) -> String {
 }
 
 /// Of the player who is given checks.
-fn result_against_checks(value: Interval) -> String {
+fn result_against_checks(value: Value) -> String {
     match (value.outcome(), value.lower.distance()) {
         (Some(Outcome::Loss), Some(_)) => format!("is mated {} by checks alone", in_plies(value)),
         (Some(Outcome::Win), _) => result(value),
@@ -95,7 +90,7 @@ fn at_least(plies: u16) -> String {
 
 /// What the bounds of an unproven outcome tell; `None` if nothing. A state in which the game goes on
 /// is won in 1 ply and lost in 2 at the soonest.
-pub(super) fn still_open(value: Interval) -> Option<String> {
+pub(super) fn still_open(value: Value) -> Option<String> {
     let won = match (value.upper.outcome(), value.upper.distance()) {
         (Outcome::Win, None) => Some("it could be won only by play without end".to_string()),
         (Outcome::Win, Some(plies @ 2..)) => Some(format!("a win takes at least {plies} plies")),
@@ -111,7 +106,7 @@ pub(super) fn still_open(value: Interval) -> Option<String> {
 }
 
 /// How far the end of a proven win or loss is, in a sentence.
-fn in_plies(value: Interval) -> String {
+fn in_plies(value: Value) -> String {
     let plies = |n: u16| if n == 1 { "1 ply".to_string() } else { format!("{n} plies") };
     match (value.distance_lower(), value.distance_upper()) {
         (Some(least), Some(most)) if least == most => format!("in {}", plies(most)),
@@ -125,7 +120,7 @@ fn in_plies(value: Interval) -> String {
 }
 
 /// The same in a cell of a column headed by plies.
-pub(super) fn plies_cell(value: Interval) -> String {
+pub(super) fn plies_cell(value: Value) -> String {
     match (value.outcome(), value.distance_lower(), value.distance_upper()) {
         (None, ..) => "not proven".to_string(),
         (_, Some(least), Some(most)) if least == most => most.to_string(),
@@ -136,8 +131,14 @@ pub(super) fn plies_cell(value: Interval) -> String {
     }
 }
 
+/// The score in a cell, or its bounds.
+pub(super) fn score_cell(value: Value) -> String {
+    let (lower, upper) = (value.lower.score(), value.upper.score());
+    if lower == upper { lower.to_string() } else { format!("{lower} to {upper}") }
+}
+
 /// The outcome in a cell: as much of it as is proven.
-pub(super) fn outcome_cell(value: Interval) -> &'static str {
+pub(super) fn outcome_cell(value: Value) -> &'static str {
     match (value.outcome(), value.lower.outcome(), value.upper.outcome()) {
         (Some(outcome), ..) => outcome.name(),
         (None, Outcome::Draw, _) => "draw or win",
@@ -160,8 +161,17 @@ pub(super) fn repetition_text(repetition: Repetition) -> &'static str {
     }
 }
 
-/// How much a solution of a cyclic game proves, and by which convention.
+/// How much a solution proves, and by which convention.
 pub(super) fn proven_text(manifest: &Manifest, solution: &Solution) -> String {
+    if let Some(scores) = solution.proven_scores {
+        return format!(
+            "of {} states {} have proven outcomes, {} proven scores, {} exact distances",
+            thousands(manifest.counts.table.states),
+            thousands(solution.proven_outcomes),
+            thousands(scores),
+            thousands(solution.exact_distances)
+        );
+    }
     let named = solution.repetition.as_deref().and_then(Repetition::of);
     format!(
         "of {} states {} have proven outcomes, {} exact distances; {}",
@@ -175,18 +185,18 @@ pub(super) fn proven_text(manifest: &Manifest, solution: &Solution) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solve::cyclic::Prospect;
+    use crate::solve::Prospect;
 
-    const NOBODY: Mover<'_> = Mover { side: "Black", in_check: false, gives_checks: None };
+    const NOBODY: Mover<'_> = Mover { side: "Black", in_check: false, gives_checks: None, unit: None };
 
-    fn between(lower: Prospect, upper: Prospect) -> Interval {
-        Interval { lower, upper }
+    fn between(lower: Prospect, upper: Prospect) -> Value {
+        Value { lower, upper }
     }
 
     /// Values with their words: of the outcome and the plies in a grid, and of a sentence.
-    fn examples() -> Vec<(Interval, &'static str, &'static str, &'static str)> {
+    fn examples() -> Vec<(Value, &'static str, &'static str, &'static str)> {
         use Prospect as P;
-        let exactly = Interval::exactly;
+        let exactly = Value::exactly;
         vec![
             (exactly(P::win(1)), "win", "1", "wins in 1 ply"),
             (exactly(P::loss(4)), "loss", "4", "loses in 4 plies"),
@@ -238,11 +248,11 @@ mod tests {
     fn values_are_told_as_far_as_they_are_proven() {
         for (value, outcome, plies, said) in examples() {
             assert_eq!((outcome_cell(value), plies_cell(value).as_str()), (outcome, plies));
-            assert_eq!(cyclic_verdict(NOBODY, value), format!("Black, to move, {said}"));
+            assert_eq!(verdict(NOBODY, value), format!("Black, to move, {said}"));
         }
         let checked = Mover { side: "White", in_check: true, ..NOBODY };
         assert_eq!(
-            cyclic_verdict(checked, Interval::exactly(Prospect::loss(2))),
+            verdict(checked, Value::exactly(Prospect::loss(2))),
             "White, to move and in check, loses in 2 plies"
         );
     }
@@ -252,7 +262,7 @@ mod tests {
         use Prospect as P;
         let gives = Mover { gives_checks: Some(true), ..NOBODY };
         let is_given = Mover { gives_checks: Some(false), ..NOBODY };
-        let exactly = Interval::exactly;
+        let exactly = Value::exactly;
         for (mover, value, said) in [
             (gives, exactly(P::win(3)), "wins in 3 plies by checks alone"),
             (gives, between(P::loss(2), P::ENDLESS_WIN), "has no mate by checks alone"),
@@ -270,7 +280,7 @@ mod tests {
                 "is not proven to be mated by checks alone, which would take at least 4 plies",
             ),
         ] {
-            assert_eq!(cyclic_verdict(mover, value), format!("Black, to move, {said}"));
+            assert_eq!(verdict(mover, value), format!("Black, to move, {said}"));
         }
     }
 }

@@ -5,14 +5,9 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::UserError;
-use super::position::{is_folded, roots, spec_of};
-use crate::game::{Cyclic, Empties, GameVisitor, Layered};
-use crate::graph::{Graph, Ranked, RankedGame, Regenerator, Remaker, roots_of};
+use crate::any::AnyGame;
+use crate::game::{Game, Side};
 use crate::render::number::{bytes, thousands};
-use crate::solve::cyclic::verify_cyclic;
-use crate::solve::{Solved, Verified, verify, verify_ranked};
-use crate::table::Table;
 
 /// Read every byte of a table and prove every edge and value from the rules
 ///
@@ -43,15 +38,10 @@ struct Counterexample {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let name = match args.table {
-        Some(name) => name,
-        None => context.store.latest()?,
-    };
-    let table = context.store.open(&name)?;
+    let table = context.open(args.table.as_deref())?;
     let read = table.check()?;
-    let spec = spec_of(&table)?;
-    let found = spec.with_rules(is_folded(&table), Verify { table: &table, context })?;
-    let Found { verified: found, mover } = found;
+    let game = context.games.of_table(&table)?;
+    let found = game.verify(&table, &context.bars)?;
     let proven = found.counterexample.is_none();
     let code = if proven { ExitCode::SUCCESS } else { ExitCode::from(1) };
     let output = Output {
@@ -70,9 +60,15 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     if context.json {
         context.json(&output)?;
     } else {
-        print(&output, mover, context)?;
+        print(&output, shown_as(&game), context)?;
     }
     Ok(code)
+}
+
+/// As whom a counterexample shows its mover, if not as who it is.
+fn shown_as(game: &AnyGame) -> Option<&'static str> {
+    let first = game.side_mark(Side::First).unwrap_or(game.side_name(Side::First));
+    (!game.keeps_sides()).then_some(first)
 }
 
 fn print(output: &Output, mover: Option<&str>, context: &mut Context) -> anyhow::Result<()> {
@@ -101,52 +97,4 @@ fn print(output: &Output, mover: Option<&str>, context: &mut Context) -> anyhow:
         }
     }
     Ok(())
-}
-
-/// What was found, and as whom states show their mover if not as who it is.
-struct Found {
-    verified: Verified,
-    mover: Option<&'static str>,
-}
-
-struct Verify<'a> {
-    table: &'a Table,
-    context: &'a Context,
-}
-
-impl GameVisitor for Verify<'_> {
-    type Output = anyhow::Result<Found>;
-
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Found> {
-        let Verify { table, context } = self;
-        let graph = Graph::open(table)?;
-        let empties = Solved::open(table)?.map_or(Empties::Uncounted, |solved| solved.empties());
-        let regenerator = Regenerator::new(&graph, &game, empties);
-        let roots = regenerator.roots(&roots(&game, table)?);
-        let verified = verify(table, &graph, &regenerator, &roots, &context.bars)?;
-        Ok(Found { verified, mover: Some("X") })
-    }
-
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Found> {
-        let Verify { table, context } = self;
-        let mover = if game.keeps_sides() { None } else { Some("Black") };
-        let verified = if table.manifest().identity.index.as_deref() == Some("rank") {
-            if game.rank_count().is_none() {
-                return Err(UserError::new(format!(
-                    "{} says that it is found by rank, which {} is not",
-                    table.name(),
-                    game.spec()
-                ))
-                .into());
-            }
-            roots_of(&game, table)?;
-            let ranked = Ranked::open(table)?;
-            verify_ranked(table, &ranked, &RankedGame(&game), &context.bars)?
-        } else {
-            let graph = Graph::open(table)?;
-            let remaker = Remaker::new(&graph, &game, table)?;
-            verify_cyclic(table, &graph, &remaker, &context.bars)?
-        };
-        Ok(Found { verified, mover })
-    }
 }

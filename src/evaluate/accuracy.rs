@@ -14,21 +14,22 @@ use super::losses::Losses;
 use super::source::{Piece, Source};
 use super::truth::{Case, Truth};
 use super::values::ValueFigures;
+use crate::any::AnyGame;
 use crate::game::Game;
 use crate::policy::{Answers, Policy, PolicyError, share_best};
 use crate::progress::Progress;
 
 /// Who is judged.
-pub enum Player<'a, G: Game> {
+pub enum Player {
     /// A policy that goes by the position.
-    Policy(Box<dyn Policy<G> + 'a>),
+    Policy(Box<dyn Policy<AnyGame>>),
     /// The table's best moves, whose values are at hand in every position. It plays for the score
     /// and then, ahead and level, for the shortest game, behind for the longest; equally good moves
     /// share.
     Perfect,
 }
 
-impl<G: Game> Player<'_, G> {
+impl Player {
     /// The name under which reports show it.
     pub fn name(&self) -> String {
         match self {
@@ -39,8 +40,8 @@ impl<G: Game> Player<'_, G> {
 
     fn answer(
         &self,
-        game: &G,
-        piece: &Piece<G::State>,
+        game: &AnyGame,
+        piece: &Piece,
         answers: &mut Answers,
     ) -> Result<(), PolicyError> {
         match self {
@@ -109,6 +110,8 @@ pub enum Key {
     Discs(i32),
     /// Plies from the nearest root.
     Plies(i32),
+    /// The layer, whatever it counts.
+    Layer(i32),
     /// How many legal moves there are.
     Moves(i32),
     /// Plies to the end under best play.
@@ -122,7 +125,7 @@ pub enum Key {
 impl Key {
     /// The number.
     pub fn number(self) -> i32 {
-        let (Key::Discs(n) | Key::Plies(n) | Key::Moves(n)) = self else {
+        let (Key::Discs(n) | Key::Plies(n) | Key::Layer(n) | Key::Moves(n)) = self else {
             let (Key::Distance(n) | Key::Score(n) | Key::Outcome(n)) = self else { return 0 };
             return n;
         };
@@ -162,14 +165,13 @@ pub enum MeasureError {
 const WINDOW: usize = 128;
 
 /// Hears every piece in order, with what each policy answered.
-pub type Sink<'s, S> = dyn FnMut(&Piece<S>, &[Answers]) -> std::io::Result<()> + 's;
+pub type Sink<'s> = dyn FnMut(&Piece, &[Answers]) -> std::io::Result<()> + 's;
 
 /// Judges policies in every judged position of a solved table; `sink` hears what they answered.
-pub fn measure<G: Game, S: Source<G>>(
-    game: &G,
-    source: &S,
-    players: &[Player<'_, G>],
-    mut sink: Option<&mut Sink<'_, G::State>>,
+pub fn measure(
+    source: &Source<'_>,
+    players: &[Player],
+    mut sink: Option<&mut Sink<'_>>,
     progress: &dyn Progress,
 ) -> Result<Measured, MeasureError> {
     let names: Vec<String> = players.iter().map(Player::name).collect();
@@ -179,12 +181,11 @@ pub fn measure<G: Game, S: Source<G>>(
     let heard = sink.is_some();
     for begin in (0..source.pieces()).step_by(WINDOW) {
         let window = begin..source.pieces().min(begin + WINDOW);
-        let parts: Vec<Part<G::State>> = window
+        let parts: Vec<Part> = window
             .into_par_iter()
             .map(|at| {
-                let mut piece = Piece::default();
-                let rows = source.fill(at, &mut piece).map_err(MeasureError::Damaged)?;
-                let part = judge(game, piece, players, heard)?;
+                let (piece, rows) = source.fill(at).map_err(MeasureError::Damaged)?;
+                let part = judge(source, piece, players, heard)?;
                 progress.advance(rows);
                 Ok(part)
             })
@@ -203,21 +204,23 @@ pub fn measure<G: Game, S: Source<G>>(
 }
 
 /// What was found out about a piece.
-struct Part<S> {
+struct Part {
     judged: u64,
     /// One of each policy.
     sums: Vec<Sums>,
     /// The piece and what each policy answered, if that is to be heard.
-    piece: Option<Piece<S>>,
+    piece: Option<Piece>,
     answers: Vec<Answers>,
 }
 
-fn judge<G: Game>(
-    game: &G,
-    piece: Piece<G::State>,
-    players: &[Player<'_, G>],
+fn judge(
+    source: &Source<'_>,
+    piece: Piece,
+    players: &[Player],
     heard: bool,
-) -> Result<Part<G::State>, MeasureError> {
+) -> Result<Part, MeasureError> {
+    let game = source.table.game();
+    let layers = game.layers();
     let judged = piece.batch.len() as u64;
     let mut part =
         Part { judged, sums: Vec::with_capacity(players.len()), piece: None, answers: Vec::new() };
@@ -237,7 +240,7 @@ fn judge<G: Game>(
                 false => &answers.scores[range.clone()],
             };
             let value = answers.values.get(at).copied();
-            sums.add_position(case, &piece.truths[range], probabilities, scores, value);
+            sums.add_position(case, layers, &piece.truths[range], probabilities, scores, value);
         }
         part.sums.push(sums);
         if heard {
@@ -280,6 +283,7 @@ impl Sums {
     fn add_position(
         &mut self,
         case: &Case,
+        layers: Option<&'static str>,
         truths: &[Truth],
         probabilities: &[f64],
         scores: &[f64],
@@ -298,7 +302,7 @@ impl Sums {
             sets.decisive_score = Some(figures);
         }
         self.total.add(&sets);
-        for key in keys(case, truths.len()).into_iter().flatten() {
+        for key in keys(case, layers, truths.len()).into_iter().flatten() {
             self.groups.entry(key).or_default().add(&sets);
         }
         if has_scores {
@@ -336,7 +340,7 @@ impl Sums {
         PolicyAccuracy {
             policy,
             total: self.total,
-            layers: groups(|key| matches!(key, Key::Discs(_) | Key::Plies(_))),
+            layers: groups(|key| matches!(key, Key::Discs(_) | Key::Plies(_) | Key::Layer(_))),
             by_moves: groups(|key| matches!(key, Key::Moves(_))),
             by_distance: groups(|key| matches!(key, Key::Distance(_))),
             by_value: groups(|key| matches!(key, Key::Score(_) | Key::Outcome(_))),
@@ -348,9 +352,10 @@ impl Sums {
 }
 
 /// The groups that a position belongs to.
-fn keys(case: &Case, moves: usize) -> [Option<Key>; 4] {
-    let layer = case.layer.map(|layer| match case.own.score {
-        Some(_) => Key::Discs(layer as i32),
+fn keys(case: &Case, layers: Option<&'static str>, moves: usize) -> [Option<Key>; 4] {
+    let layer = case.layer.map(|layer| match layers {
+        Some("discs") => Key::Discs(layer as i32),
+        Some(_) => Key::Layer(layer as i32),
         None => Key::Plies(layer as i32),
     });
     let value = match case.own.score {

@@ -5,7 +5,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::game::{Layered, Outcome, Position, Side};
+use crate::game::{Game, Outcome, Position, Side};
 use crate::policy::{Answers, Batch, Policy, PolicyError};
 use crate::progress::Progress;
 
@@ -46,7 +46,7 @@ impl Tally {
     }
 
     /// Counts a game for the one who played `side`.
-    fn count<G: Layered>(&mut self, game: &G, recorded: &Recorded<G::State>, side: Side) {
+    fn count<G: Game>(&mut self, game: &G, recorded: &Recorded<G::State>, side: Side) {
         let Position { state, side: mover } = &recorded.end;
         let outcome = game.result(state).unwrap_or(Outcome::Draw);
         let discs = i64::from(game.material(state));
@@ -85,7 +85,7 @@ pub struct Recorded<S> {
 
 /// Plays games of `one` against `other`, first with `one` as the first player, then as the second; a
 /// game depends on its number and the seed, not on threads.
-pub fn arena<G: Layered>(
+pub fn arena<G: Game>(
     game: &G,
     one: &dyn Policy<G>,
     other: &dyn Policy<G>,
@@ -106,7 +106,7 @@ pub fn arena<G: Layered>(
 }
 
 /// Plays games of a first player against a second one and keeps them.
-pub fn record<G: Layered>(
+pub fn record<G: Game>(
     game: &G,
     players: [&dyn Policy<G>; 2],
     sampling: Sampling,
@@ -158,7 +158,7 @@ fn drawn(shares: &[f64], mut chance: f64) -> usize {
 }
 
 /// Plays the games of these numbers; they come in order.
-fn play<G: Layered>(
+fn play<G: Game>(
     game: &G,
     players: [&dyn Policy<G>; 2],
     sampling: Sampling,

@@ -5,8 +5,7 @@ use serde::Serialize;
 
 use super::mistakes::{BeatingLine, Mistake, beating_line, mistakes};
 use super::play::{Aim, Expected, Play, mean_of};
-use crate::game::{Layered, Side};
-use crate::graph::Graph;
+use crate::game::Side;
 
 /// Exact play between policies from the start of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -163,13 +162,7 @@ pub struct Opening {
 }
 
 /// Plays policies against each other and the baselines; `costliest` mistakes of each are shown.
-pub fn games<G: Layered>(
-    game: &G,
-    graph: &Graph,
-    play: &Play<'_>,
-    policies: &[Played<'_>],
-    costliest: usize,
-) -> Games {
+pub fn games(play: &Play<'_>, policies: &[Played<'_>], costliest: usize) -> Games {
     let (random, perfect) = (play.random(), play.perfect());
     let start = play.start();
     let result = |first: &[f64], second: &[f64]| mean_of(&play.games(first, second), &start);
@@ -184,13 +177,13 @@ pub fn games<G: Layered>(
             against_random: both(own, &random),
             against_perfect: both(own, &perfect),
             exploitability: BothSides::of(|side| exploitability(play, own, side)),
-            beating_lines: BothSides::of(|side| beating_line(game, graph, play, own, side)),
+            beating_lines: BothSides::of(|side| beating_line(play, own, side)),
             mistakes: [("itself", own), ("random", &random[..]), ("perfect", &perfect[..])]
                 .map(|(opponent, other)| mistakes_against(play, own, other, opponent))
                 .into(),
             own_lines: own_lines(play, own),
             consistency: consistency(play, policy),
-            costliest: mistakes(game, graph, play, own, costliest),
+            costliest: mistakes(play, own, costliest),
         }
     };
     let row = |first: &Played<'_>| {

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::figures::Figures;
 use super::source::Piece;
+use crate::any::AnyGame;
 use crate::game::Game;
 use crate::policy::Answers;
 
@@ -55,10 +56,10 @@ pub struct Judgement {
 }
 
 /// The judgements of one policy on a piece, in the piece's order.
-pub fn judgements<'a, G: Game>(
-    game: &'a G,
+pub fn judgements<'a>(
+    game: &'a AnyGame,
     policy: &'a str,
-    piece: &'a Piece<G::State>,
+    piece: &'a Piece,
     answers: &'a Answers,
 ) -> impl Iterator<Item = Judgement> + 'a {
     piece.batch.positions().iter().enumerate().map(move |(at, position)| {

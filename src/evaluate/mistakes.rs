@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::play::{Aim, Play};
-use crate::game::{Layered, Side};
-use crate::graph::Graph;
+use crate::game::{Game, Side};
 
 /// A position in which a policy gives something away.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,13 +57,7 @@ pub struct BeatingLine {
 
 /// The positions in which a policy gives away the most, by how often it meets them: by outcome first,
 /// then by score.
-pub fn mistakes<G: Layered>(
-    game: &G,
-    graph: &Graph,
-    play: &Play<'_>,
-    policy: &[f64],
-    count: usize,
-) -> Vec<Mistake> {
+pub fn mistakes(play: &Play<'_>, policy: &[f64], count: usize) -> Vec<Mistake> {
     let unfolded = play.unfolded();
     let (random, perfect) = (play.random(), play.perfect());
     let mut weight = vec![0.0; unfolded.positions()];
@@ -81,17 +74,12 @@ pub fn mistakes<G: Layered>(
         met.map(cost).filter(|(outcome, score, _)| outcome + score > 0.0).collect();
     costs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
     let shown = costs.into_iter().take(count);
-    shown.filter_map(|(_, _, at)| mistake(game, graph, play, policy, (at, weight[at]))).collect()
+    shown.filter_map(|(_, _, at)| mistake(play, policy, (at, weight[at]))).collect()
 }
 
-fn mistake<G: Layered>(
-    game: &G,
-    graph: &Graph,
-    play: &Play<'_>,
-    policy: &[f64],
-    (at, met): (usize, f64),
-) -> Option<Mistake> {
-    let position = play.unfolded().position(game, graph, at)?;
+fn mistake(play: &Play<'_>, policy: &[f64], (at, met): (usize, f64)) -> Option<Mistake> {
+    let game = play.table().game();
+    let position = play.unfolded().position(play.table().states(), at)?;
     let own = play.truth(at)?;
     let edges = play.unfolded().edges_of(at);
     let moves = game.actions(&position.state).into_iter().zip(edges).map(|(action, edge)| {
@@ -101,7 +89,7 @@ fn mistake<G: Layered>(
             probability: policy[edge],
             outcome: truth.outcome.value(),
             score: truth.score.map(|score| score.0),
-            best: truth.score == own.score,
+            best: truth.q_score() == own.q_score(),
         })
     });
     let mut moves = moves.collect::<Option<Vec<MoveFacts>>>()?;
@@ -125,20 +113,14 @@ fn mistake<G: Layered>(
 
 /// The line by which a best response after scores beats a policy that plays `side`, from the first
 /// root.
-pub fn beating_line<G: Layered>(
-    game: &G,
-    graph: &Graph,
-    play: &Play<'_>,
-    policy: &[f64],
-    side: Side,
-) -> Option<BeatingLine> {
-    let unfolded = play.unfolded();
+pub fn beating_line(play: &Play<'_>, policy: &[f64], side: Side) -> Option<BeatingLine> {
+    let (unfolded, game) = (play.unfolded(), play.table().game());
     let response = play.best_response(policy, side.other(), Aim::Score);
     let mut at = *unfolded.roots().first()?;
-    let possible = play.truth(at)?.score?;
+    let possible = play.truth(at)?.q_score();
     let (mut moves, mut probability) = (Vec::new(), 1.0);
     let own_score = |at: usize| -> Option<i8> {
-        let score = play.truth(at)?.score?;
+        let score = play.truth(at)?.q_score();
         Some(if unfolded.side(at) == side { score.0 } else { (-score).0 })
     };
     let score_possible = if unfolded.side(at) == side { possible.0 } else { (-possible).0 };
@@ -158,7 +140,7 @@ pub fn beating_line<G: Layered>(
         if unfolded.side(at) == side {
             probability *= policy[edge];
         }
-        let position = unfolded.position(game, graph, at)?;
+        let position = unfolded.position(play.table().states(), at)?;
         let action = *game.actions(&position.state).get(edge - edges.start)?;
         moves.push(game.action_name(position.side, action));
         at = unfolded.target(edge);

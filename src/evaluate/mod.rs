@@ -1,28 +1,23 @@
 //! Policies measured on solved tables, exactly.
 //!
 //! * A [`Source`] gives the judged positions of a solved table with what is exactly known of them and
-//!   of their moves: [`LayeredRows`] or [`CyclicTable`];
+//!   of their moves;
 //! * [`measure`] asks [`Player`]s in all of them and sets what they answer against the exact values:
 //!   [`Figures`] of moves, [`Losses`], [`ValueFigures`];
 //! * [`AccuracyReport`] puts the figures of several policies beside the facts of the table, as data
 //!   for people's programs (`docs/report-schema.md`) and for [`render`](crate::render);
-//! * [`Perfect`] and [`CyclicPerfect`] play a table's best moves anywhere, and [`build`] and
-//!   [`build_cyclic`] make a player from what a person wrote.
+//! * [`build`] makes a player from what a person wrote.
 //!
 //! All values are the mover's. Figures are expectations over the policy's probabilities and do not
 //! depend on the number of threads: not in their last bit.
 
 mod accuracy;
 mod arena;
-mod cyclic;
 mod figures;
 mod games;
 mod judgement;
-mod layered;
 mod losses;
 mod mistakes;
-mod perfect;
-mod perfect_cyclic;
 mod play;
 mod ranks;
 mod report;
@@ -35,18 +30,14 @@ pub use accuracy::{
     Gathered, Group, Key, MeasureError, Measured, Player, PolicyAccuracy, Sink, measure,
 };
 pub use arena::{Recorded, Sampling, Tally, arena, record};
-pub use cyclic::{CyclicRows, CyclicTable};
 pub use figures::{Figures, FiguresBySet};
 pub use games::{
     BothSides, Consistency, Exploitability, Games, Match, MistakesAgainst, Opening, OwnLines,
     Played, PolicyGames, exploitability, games,
 };
 pub use judgement::{Judgement, judgements};
-pub use layered::{LayeredRows, Orienting};
 pub use losses::Losses;
 pub use mistakes::{BeatingLine, Mistake, MoveFacts, beating_line, mistakes};
-pub use perfect::Perfect;
-pub use perfect_cyclic::CyclicPerfect;
 pub use play::{Aim, Expected, Play, Response, mean_of};
 pub use report::{AccuracyReport, RootFacts, SCHEMA, SCHEMA_VERSION, TableFacts};
 pub use source::{Piece, Source};
@@ -54,25 +45,20 @@ pub use truth::{Case, Truth};
 pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, ValueFigures};
 
-use crate::game::{Cyclic, Layered};
+use crate::any::AnyGame;
 use crate::policy::{self, PolicyError, PolicySpec};
 
 /// Makes the player that is meant for a game; reads the files and starts the program that are named.
 /// The error is one line that says which of them is at fault.
-pub fn build<G: Layered>(spec: &PolicySpec, game: &G) -> Result<Player<'static, G>, PolicyError> {
-    Ok(match policy::of_layered(spec, game)? {
-        Some(policy) => Player::Policy(policy),
-        None => Player::Perfect,
-    })
-}
-
-/// The same for a cyclic game. Fails where the policy is for another game.
-pub fn build_cyclic<G: Cyclic>(
-    spec: &PolicySpec,
-    game: &G,
-) -> Result<Player<'static, G>, PolicyError> {
-    Ok(match policy::of_cyclic(spec, game)? {
-        Some(policy) => Player::Policy(policy),
-        None => Player::Perfect,
+pub fn build(spec: &PolicySpec, game: &AnyGame) -> Result<Player, PolicyError> {
+    if *spec == PolicySpec::Perfect {
+        return Ok(Player::Perfect);
+    }
+    let policy = match policy::of_outside(spec, game)? {
+        Some(policy) => Some(policy),
+        None => game.policy(spec)?,
+    };
+    policy.map(Player::Policy).ok_or_else(|| {
+        PolicyError::new(format!("'{spec}' is a network, which is loaded where networks lie"))
     })
 }

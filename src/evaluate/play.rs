@@ -13,7 +13,8 @@ use super::truth::Truth;
 use super::unfolded::Unfolded;
 use crate::game::{Outcome, Side};
 use crate::policy::share_best;
-use crate::solve::Solved;
+use crate::solve::Value;
+use crate::solved::SolvedTable;
 
 /// What a game comes to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -77,16 +78,25 @@ pub struct Response {
 #[derive(Clone, Copy, Debug)]
 pub struct Play<'a> {
     unfolded: &'a Unfolded,
-    solved: &'a Solved,
+    table: &'a SolvedTable,
 }
 
 /// How many positions a task takes.
 const GRAIN: usize = 1 << 12;
 
 impl<'a> Play<'a> {
-    /// Games on a table; `solved` is the solution of the table that was unfolded.
-    pub fn new(unfolded: &'a Unfolded, solved: &'a Solved) -> Play<'a> {
-        Play { unfolded, solved }
+    /// Games on a table that was unfolded.
+    pub fn new(unfolded: &'a Unfolded, table: &'a SolvedTable) -> Play<'a> {
+        Play { unfolded, table }
+    }
+
+    /// The table.
+    pub fn table(&self) -> &'a SolvedTable {
+        self.table
+    }
+
+    fn value(&self, at: usize) -> Value {
+        self.table.value(self.unfolded.row(at))
     }
 
     /// The positions.
@@ -96,12 +106,13 @@ impl<'a> Play<'a> {
 
     /// The value of a position for its mover.
     pub fn truth(&self, at: usize) -> Option<Truth> {
-        Truth::of_value(&self.unfolded.value(self.solved, at))
+        Truth::of(self.value(at), self.table.has_scores())
     }
 
     /// The value of an edge for who moves along it.
     pub fn move_truth(&self, edge: usize) -> Option<Truth> {
-        Truth::of_value(&self.unfolded.value(self.solved, self.unfolded.target(edge)).before())
+        let value = self.value(self.unfolded.target(edge)).before();
+        Truth::of(value, self.table.has_scores())
     }
 
     /// The uniform policy.
@@ -150,8 +161,8 @@ impl<'a> Play<'a> {
 
     /// How a game has ended, for the first player.
     fn end(&self, at: usize) -> Expected {
-        let value = self.unfolded.value(self.solved, at);
-        let own = Expected::of_end(value.lower, f64::from(value.score_lower.0));
+        let value = self.value(at).lower;
+        let own = Expected::of_end(value.outcome(), f64::from(value.score().0));
         match self.unfolded.side(at) {
             Side::First => own,
             Side::Second => own.reversed(),

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::accuracy::{Measured, PolicyAccuracy};
 use super::games::Games;
-use super::layered::Orienting;
-use crate::game::{Cyclic, Game, Side};
-use crate::solve::cyclic::CyclicSolved;
+use super::source::Source;
+use crate::game::{Game, Outcome, Side};
+use crate::solved::{Orienting, SolvedTable};
 use crate::table::{SweepRecord, Table, TableError};
 
 /// What `schema` says in every report.
@@ -92,7 +92,7 @@ pub struct RootFacts {
 impl TableFacts {
     /// Whether the game has scores.
     pub fn has_scores(&self) -> bool {
-        self.repetition.is_none()
+        self.empties.is_some()
     }
 }
 
@@ -100,63 +100,28 @@ impl AccuracyReport {
     /// Puts policies' figures beside the facts of the table they were measured on.
     ///
     /// Fails where the manifest's roots are no positions of the game.
-    pub fn new<G: Game>(
-        game: &G,
-        table: &Table,
-        orienting: Orienting,
-        measured: Measured,
-    ) -> Result<AccuracyReport, TableError> {
-        let bounds = |_: usize, distance: Option<u16>| (distance, distance);
-        let rows = TableFacts {
-            judged_states: measured.judged,
-            ..facts(table, roots(game, table, bounds)?)
-        };
-        let reachable = table.manifest().counts.reachable();
-        let facts = match orienting {
-            Orienting::First => rows,
-            Orienting::All => TableFacts {
-                reachable_states: Some(reachable.states),
-                terminal_states: reachable.terminals,
-                nonterminal_states: reachable.states.saturating_sub(reachable.terminals),
-                keeps_sides: true,
-                ..rows
-            },
-        };
-        Ok(AccuracyReport::of(table, facts, measured.policies))
-    }
-
-    /// The same for a table of a cyclic game, whose rows are counted.
-    pub fn of_cyclic<G: Cyclic>(
-        game: &G,
-        table: &Table,
-        solved: &CyclicSolved,
-        measured: Measured,
-    ) -> Result<AccuracyReport, TableError> {
-        let bounds = |row: usize, distance: Option<u16>| match row < solved.rows() {
-            true => {
-                let value = solved.value(row);
-                (value.distance_lower(), value.distance_upper())
-            }
-            false => (distance, distance),
-        };
-        let facts = TableFacts {
-            judged_states: measured.judged,
-            ..facts(table, roots(game, table, bounds)?)
-        };
-        Ok(AccuracyReport::of(table, facts, measured.policies))
-    }
-
-    fn of(solved: &Table, table: TableFacts, policies: Vec<PolicyAccuracy>) -> AccuracyReport {
-        let solution = solved.manifest().solution.as_ref();
-        AccuracyReport {
+    pub fn new(source: &Source<'_>, measured: Measured) -> Result<AccuracyReport, TableError> {
+        let table = source.table.table();
+        let mut facts =
+            TableFacts { judged_states: measured.judged, ..facts(table, roots(source.table)?) };
+        if let (Orienting::All, Some(reachable)) =
+            (source.orienting, table.manifest().counts.reachable)
+        {
+            facts.reachable_states = Some(reachable.states);
+            facts.terminal_states = reachable.terminals;
+            facts.nonterminal_states = reachable.states.saturating_sub(reachable.terminals);
+            facts.keeps_sides = true;
+        }
+        let solution = table.manifest().solution.as_ref();
+        Ok(AccuracyReport {
             schema: SCHEMA,
             schema_version: SCHEMA_VERSION,
             perspective: "mover",
-            table,
-            policies,
+            table: facts,
+            policies: measured.policies,
             games: None,
             sweeps: solution.map_or(Vec::new(), |solution| solution.sweeps.clone()),
-        }
+        })
     }
 }
 
@@ -182,36 +147,37 @@ fn facts(table: &Table, roots: Vec<RootFacts>) -> TableFacts {
     }
 }
 
-/// The roots with their values; `bounds` gives those of a row's distance, if it is known exactly that.
-fn roots<G: Game>(
-    game: &G,
-    table: &Table,
-    bounds: impl Fn(usize, Option<u16>) -> (Option<u16>, Option<u16>),
-) -> Result<Vec<RootFacts>, TableError> {
-    let manifest = table.manifest();
-    let values = manifest.solution.iter().flat_map(|solution| &solution.roots);
-    let roots = manifest.identity.roots.iter().zip(values).zip(&manifest.root_ids);
+/// The roots with their values.
+fn roots(table: &SolvedTable) -> Result<Vec<RootFacts>, TableError> {
+    let (game, manifest) = (table.game(), table.table().manifest());
+    let damaged =
+        |what: String| TableError::damaged(&table.table().dir().join("manifest.json"), what);
+    let positions = table.states().roots().map_err(|error| damaged(error.to_string()))?;
+    let roots = manifest.identity.roots.iter().zip(positions).zip(&manifest.root_ids);
     roots
-        .map(|((notation, value), &row)| {
-            let (distance_lower, distance_upper) = bounds(row as usize, value.distance);
-            let position = game.parse_position(notation, &game.start()).map_err(|error| {
-                TableError::damaged(&table.dir().join("manifest.json"), error.to_string())
-            })?;
+        .map(|((notation, position), &row)| {
+            let row = usize::try_from(row).ok().filter(|&row| row < table.states().rows());
+            let value = table.value(row.ok_or_else(|| damaged("a root is no row".to_string()))?);
             let name = |side: Side| game.side_name(side).to_string();
-            let winner = match value.outcome {
+            let outcome = value.outcome().map(Outcome::value);
+            let winner = match outcome {
                 Some(1) => Some(name(position.side)),
                 Some(-1) => Some(name(position.side.other())),
                 _ => None,
+            };
+            let of_end = |bound: Option<u16>| match table.has_scores() {
+                true => value.distance(),
+                false => bound,
             };
             Ok(RootFacts {
                 position: notation.clone(),
                 mover: name(position.side),
                 winner,
-                outcome: value.outcome,
-                score: value.score,
-                distance: value.distance,
-                distance_lower,
-                distance_upper,
+                outcome,
+                score: value.score().filter(|_| table.has_scores()).map(|score| score.0),
+                distance: value.distance(),
+                distance_lower: of_end(value.distance_lower()),
+                distance_upper: of_end(value.distance_upper()),
             })
         })
         .collect()

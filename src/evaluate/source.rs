@@ -1,48 +1,98 @@
-//! Where the positions come from in which policies are judged: a table, piece by piece.
-
-use crate::game::Game;
-use crate::policy::Batch;
+//! The positions in which policies are judged: those of a solved table, piece by piece.
+//!
+//! A position is judged if it is not over, and its own value and those of all its moves are proven:
+//! elsewhere it is not known what the best move is. Where a table tells in which orientations a row is
+//! reachable, every actual position counts once, for a policy need not be symmetric; on request only
+//! the first of a row does. In other tables every row counts once: for a state and its mirror image
+//! where states are folded, and for either player's being to move where sides are not kept.
 
 use super::truth::{Case, Truth};
+use crate::any::AnyState;
+use crate::game::{Action, Game, Position};
+use crate::graph::StateKind;
+use crate::policy::Batch;
+use crate::solved::{Orienting, SolvedTable};
 
 /// A piece of a table, ready to be put to policies.
-#[derive(Clone, Debug)]
-pub struct Piece<S> {
+#[derive(Clone, Debug, Default)]
+pub struct Piece {
     /// The positions.
-    pub batch: Batch<S>,
+    pub batch: Batch<AnyState>,
     /// What is known of each.
     pub cases: Vec<Case>,
     /// What is known of each action of the batch.
     pub truths: Vec<Truth>,
 }
 
-impl<S> Default for Piece<S> {
-    fn default() -> Piece<S> {
-        Piece { batch: Batch::default(), cases: Vec::new(), truths: Vec::new() }
-    }
-}
-
-impl<S> Piece<S> {
-    /// Takes everything out and keeps the room.
-    pub fn clear(&mut self) {
-        self.batch.clear();
-        self.cases.clear();
-        self.truths.clear();
-    }
-}
-
 /// A solved table as pieces of judged positions, always the same in the same order.
-///
-/// A position is judged if it is not over, and its own value and those of all its moves are proven:
-/// elsewhere it is not known what the best move is.
-pub trait Source<G: Game>: Sync {
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The table.
+    pub table: &'a SolvedTable,
+    /// Which positions of a row count.
+    pub orienting: Orienting,
+}
+
+impl Source<'_> {
     /// How many pieces there are.
-    fn pieces(&self) -> usize;
+    pub fn pieces(&self) -> usize {
+        self.table.states().pieces().len()
+    }
 
     /// How many rows the table has.
-    fn rows(&self) -> u64;
+    pub fn rows(&self) -> u64 {
+        self.table.states().rows() as u64
+    }
 
-    /// Puts the judged positions of a piece into `out`, which comes cleared; tells how many rows the
-    /// piece has, or what is wrong with the table.
-    fn fill(&self, piece: usize, out: &mut Piece<G::State>) -> Result<u64, String>;
+    /// The judged positions of a piece and how many rows it has, or what is wrong with the table.
+    pub fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
+        let piece = &self.table.states().pieces()[piece];
+        let (mut out, mut moves) = (Piece::default(), Vec::new());
+        self.table.states().visit(piece.rows.clone(), |row, position| {
+            self.row(row, piece.layer, position, &mut moves, &mut out)
+        })?;
+        Ok((out, piece.rows.len() as u64))
+    }
+
+    /// Puts the judged positions of a row into `out`.
+    fn row(
+        &self,
+        row: usize,
+        layer: Option<u32>,
+        position: Position<AnyState>,
+        moves: &mut Vec<(Action, Option<u32>)>,
+        out: &mut Piece,
+    ) -> Result<(), String> {
+        let Source { table, orienting } = self;
+        let (game, states) = (table.game(), table.states());
+        let truth = |value| Truth::of(value, table.has_scores());
+        let Some(own) = truth(table.value(row)) else { return Ok(()) };
+        if states.kind(row, &position.state) != StateKind::Interior {
+            return Ok(());
+        }
+        states.moves(row, &position.state, moves)?;
+        let truths = moves.iter().map(|&(_, target)| truth(table.move_value(target)));
+        let Some(truths) = truths.collect::<Option<Vec<Truth>>>() else { return Ok(()) };
+        let case = Case::of(row, layer, own, &truths)
+            .ok_or_else(|| format!("the value of row {row} does not follow from its moves"))?;
+        let Some(orientations) = states.orientations(row) else {
+            out.batch.push(position, moves.iter().map(|(action, _)| *action));
+            out.truths.extend(truths);
+            out.cases.push(case);
+            return Ok(());
+        };
+        let order = game.group().order();
+        for (symmetry, side) in orientations.iter(order).take(orienting.most()) {
+            let state = game.transform(&position.state, symmetry);
+            let image = |&(action, _): &(Action, _)| game.transform_action(action, symmetry);
+            // Actions are asked about in ascending order, their values go with them.
+            let mut both: Vec<(Action, Truth)> =
+                moves.iter().map(image).zip(truths.iter().copied()).collect();
+            both.sort_unstable_by_key(|(action, _)| *action);
+            out.batch.push(Position { state, side }, both.iter().map(|(action, _)| *action));
+            out.truths.extend(both.iter().map(|(_, truth)| *truth));
+            out.cases.push(case);
+        }
+        Ok(())
+    }
 }

@@ -2,7 +2,6 @@
 
 use crate::game::{Outcome, Score};
 use crate::solve::Value;
-use crate::solve::cyclic::Interval;
 
 /// The proven value of a position for its mover, or of a move for who makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,26 +19,20 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Of a layered game's value; `None` where it is not proven.
-    pub fn of_value(value: &Value) -> Option<Truth> {
-        let (score, _, tempo) = value.preference();
+    /// Of a value, with its score if values have one; `None` where it is not proven.
+    pub fn of(value: Value, scored: bool) -> Option<Truth> {
+        let score = if scored { Some(value.score()?) } else { None };
         Some(Truth {
             outcome: value.outcome()?,
-            score: Some(value.score()?),
-            distance: value.distance,
-            rank: (i64::from(score.0) << 20) + i64::from(tempo),
+            score,
+            distance: value.distance(),
+            rank: (i64::from(value.lower.number()) << 32) + i64::from(value.upper.number()),
         })
     }
 
-    /// Of a cyclic game's value; `None` where its outcome is not proven.
-    pub fn of_interval(value: &Interval) -> Option<Truth> {
-        let (lower, upper) = (i64::from(value.lower.rank()), i64::from(value.upper.rank()));
-        Some(Truth {
-            outcome: value.outcome()?,
-            score: None,
-            distance: value.distance(),
-            rank: (lower << 20) + upper,
-        })
+    /// The score; in games without scores 1, 0 or −1 by the outcome.
+    pub fn q_score(&self) -> Score {
+        self.score.unwrap_or(Score(self.outcome.value()))
     }
 
     /// The exact Q value with which a policy's scores are compared: the score, or in games without

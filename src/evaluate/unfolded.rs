@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::game::{Layered, Position, Side};
-use crate::graph::Graph;
-use crate::solve::Solved;
+use crate::any::AnyPosition;
+use crate::game::{Game, Position, Side};
+use crate::solved::States;
 
 /// The actual positions of a complete table and the moves between them.
 #[derive(Debug)]
@@ -32,30 +32,22 @@ pub struct Unfolded {
     roots: Vec<usize>,
 }
 
-/// How many rows a task takes.
-const CHUNK: usize = 1 << 11;
-
 impl Unfolded {
     /// How many bytes the positions and edges of a table of so many would take.
     pub fn bytes(positions: u64, edges: u64) -> u64 {
         positions * 9 + edges * 4
     }
 
-    /// Unfolds a solved table; `roots` are the positions in which games begin. Fails where the table
-    /// is not complete or damaged, and where it has too many positions.
-    ///
-    /// # Panics
-    ///
-    /// When the game's keys have another width than the table's.
-    pub fn new<G: Layered>(
-        game: &G,
-        graph: &Graph,
-        roots: &[Position<G::State>],
-    ) -> Result<Unfolded, String> {
+    /// Unfolds a table. Fails where it is not complete or damaged, where it does not tell the
+    /// orientations of its rows, and where it has too many positions.
+    pub fn new(states: &States) -> Result<Unfolded, String> {
+        if !states.table().manifest().complete {
+            return Err("it is bounded: games lead out of it".to_string());
+        }
         let mut first = vec![0u32];
         let mut total = 0u32;
-        for row in 0..graph.states() {
-            let count = graph.orientations(row).count();
+        for row in 0..states.rows() {
+            let count = states.orientations(row).ok_or("it keeps no orientations")?.count();
             total = total.checked_add(count).ok_or("it has more than 2^32 positions")?;
             first.push(total);
         }
@@ -69,14 +61,19 @@ impl Unfolded {
             first,
         };
         let of = |row: usize| unfolded.first[row] as usize;
-        let layers = graph.layers().map(|rows| of(rows.start)..of(rows.end)).collect();
-        let chunks: Vec<_> = (0..graph.states().div_ceil(CHUNK))
-            .into_par_iter()
-            .map(|chunk| {
-                let rows = chunk * CHUNK..graph.states().min((chunk + 1) * CHUNK);
-                unfolded.unfold(game, graph, rows)
-            })
-            .collect();
+        let mut layers: Vec<Range<usize>> = Vec::new();
+        let mut number = None;
+        for piece in states.pieces() {
+            let places = of(piece.rows.start)..of(piece.rows.end);
+            match layers.last_mut().filter(|_| piece.layer == number) {
+                Some(layer) => layer.end = places.end,
+                None => layers.push(places),
+            }
+            number = piece.layer;
+        }
+        let pieces = states.pieces().par_iter();
+        let chunks: Vec<_> =
+            pieces.map(|piece| unfolded.unfold(states, piece.rows.clone())).collect();
         unfolded.layers = layers;
         for chunk in chunks {
             let part = chunk?;
@@ -89,89 +86,72 @@ impl Unfolded {
             }
             unfolded.targets.extend(part.targets);
         }
-        let find = |root| unfolded.find(game, graph, root).ok_or("a root is not in it");
+        let find = |root| unfolded.find(states, root).ok_or("a root is not in it");
+        let roots = states.roots().map_err(|error| error.to_string())?;
         unfolded.roots = roots.iter().map(find).collect::<Result<_, _>>()?;
         Ok(unfolded)
     }
 
-    fn unfold<G: Layered>(
-        &self,
-        game: &G,
-        graph: &Graph,
-        rows: Range<usize>,
-    ) -> Result<Part, String> {
+    fn unfold(&self, states: &States, rows: Range<usize>) -> Result<Part, String> {
+        let game = states.game();
         let order = game.group().order();
-        let keys = graph.keys().of::<G::Key>();
-        let mut part = Part::default();
-        for row in rows {
-            let foreign = || format!("row {row} of its edges has not the moves of its position");
-            let state = game.state(keys[row]);
-            let state = state.ok_or_else(|| format!("row {row} of its keys is no position"))?;
-            for (symmetry, side) in graph.orientations(row).iter(order) {
-                let state = game.transform(&state, symmetry);
+        let (mut part, mut moves) = (Part::default(), Vec::new());
+        states.visit(rows, |row, position| {
+            states.moves(row, &position.state, &mut moves)?;
+            for (symmetry, side) in states.orientations(row).unwrap_or_default().iter(order) {
+                let state = game.transform(&position.state, symmetry);
                 let inverse = game.group().inverse(symmetry);
-                let before = part.targets.len();
-                let mut foreign_move = false;
+                let mut astray = false;
                 game.for_each_successor(&state, |action, after| {
                     let canonical = game.transform_action(action, inverse);
-                    let mut edges = graph.edges_of(row);
-                    let edge = edges.find(|&edge| graph.edge_actions().get(edge) == canonical);
-                    let target = edge.map(|edge| graph.edge_targets()[edge] as usize);
+                    let target = moves.iter().find(|(action, _)| *action == canonical);
+                    let target = target.and_then(|(_, target)| *target);
                     let after = Position { state: after, side: side.other() };
-                    let place = target.and_then(|target| self.place(game, graph, target, &after));
-                    foreign_move |= place.is_none();
+                    let place = target.and_then(|t| self.place(states, t as usize, &after));
+                    astray |= place.is_none();
                     part.targets.extend(place.map(|place| place as u32));
                 });
-                let degree = part.targets.len() - before;
-                if foreign_move || degree != graph.edges_of(row).len() {
-                    return Err(foreign());
+                if astray {
+                    return Err(format!("a move of row {row} leads to no position of it"));
                 }
                 part.rows.push(row as u32);
                 part.sides.push(side);
-                part.degrees.push(degree as u32);
+                part.degrees.push(moves.len() as u32);
             }
-        }
+            Ok(())
+        })?;
         Ok(part)
     }
 
     /// The number of the position of a row that looks so; `None` if it is not reachable.
-    fn place<G: Layered>(
-        &self,
-        game: &G,
-        graph: &Graph,
-        row: usize,
-        position: &Position<G::State>,
-    ) -> Option<usize> {
+    fn place(&self, states: &States, row: usize, position: &AnyPosition) -> Option<usize> {
+        let game = states.game();
         let ties = game.canonical(&position.state).ties;
         let own = game.group().root_orientations(position.side, ties).0;
-        let set = graph.orientations(row).0;
+        let set = states.orientations(row)?.0;
         let below = set & (own - 1);
         (set & own != 0).then(|| self.first[row] as usize + below.count_ones() as usize)
     }
 
     /// The number of a position; `None` if it is not reachable.
-    pub fn find<G: Layered>(
-        &self,
-        game: &G,
-        graph: &Graph,
-        position: &Position<G::State>,
-    ) -> Option<usize> {
-        let row = graph.find(game, &position.state)?.row();
-        self.place(game, graph, row, position)
+    pub fn find(&self, states: &States, position: &AnyPosition) -> Option<usize> {
+        self.place(states, states.find(position)?, position)
     }
 
     /// The position with a number, as it lies on the board.
-    pub fn position<G: Layered>(
-        &self,
-        game: &G,
-        graph: &Graph,
-        at: usize,
-    ) -> Option<Position<G::State>> {
-        let row = self.row(at);
+    pub fn position(&self, states: &States, at: usize) -> Option<AnyPosition> {
+        let (game, row) = (states.game(), self.row(at));
         let place = at - self.first[row] as usize;
-        let (symmetry, side) = graph.orientations(row).iter(game.group().order()).nth(place)?;
-        let state = game.state(graph.keys().of::<G::Key>()[row])?;
-        Some(Position { state: game.transform(&state, symmetry), side })
+        let order = game.group().order();
+        let (symmetry, side) = states.orientations(row)?.iter(order).nth(place)?;
+        let mut found = None;
+        let take = |_: usize, position: AnyPosition| {
+            let state = game.transform(&position.state, symmetry);
+            found = Some(Position { state, side });
+            Ok(())
+        };
+        states.visit(row..row + 1, take).ok()?;
+        found
     }
 
     /// How many positions there are.
@@ -217,15 +197,6 @@ impl Unfolded {
     /// Whether the only move from a position stays in its layer, `layer` being that: a pass.
     pub fn is_pass(&self, at: usize, layer: &Range<usize>) -> bool {
         self.edges_of(at).next().is_some_and(|edge| layer.contains(&self.target(edge)))
-    }
-
-    /// The final or best outcome and score of a position for its mover.
-    ///
-    /// # Panics
-    ///
-    /// When `solved` is another table's.
-    pub fn value(&self, solved: &Solved, at: usize) -> crate::solve::Value {
-        solved.value(self.row(at))
     }
 }
 

@@ -9,14 +9,12 @@
 //! is bounded by a few chunks of rows.
 
 mod folder;
-mod positions;
 mod split;
 mod states;
 pub mod targets;
 
 use std::path::PathBuf;
 
-pub use positions::{CyclicPositions, LayeredPositions, Positions, RankedPositions, StatesOf};
 pub use split::{Split, Splits, name_word};
 pub use states::{Exported, SCHEMA, SCHEMA_VERSION, States, StatesFile, bytes_of, write_states};
 

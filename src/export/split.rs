@@ -17,7 +17,7 @@
 //! `(h >> 11) / 2^53`, samples by `(mix(h) >> 11) / 2^53`. The mixing is that of SplitMix64 (Steele,
 //! Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 
-use crate::game::{Game, StateKey};
+use crate::game::{Game, StateKey, WideKey};
 
 /// One of the parts into which positions are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -109,18 +109,19 @@ impl Splits {
     /// The hash of a state, the same in every orientation. Costs as [`Splits::of`].
     pub fn hash<G: Game>(&self, game: &G, state: &G::State) -> u64 {
         let key = match game.group().order() {
-            1 => game.with_folding(true).canonical(state).key,
+            1 => match game.with_folding(true) {
+                Some(folded) => folded.canonical(state).key,
+                None => game.key(state),
+            },
             _ => game.canonical(state).key,
         };
-        self.hash_of_key(name_word(&game.spec().to_string()), key)
+        self.hash_of_key(name_word(&game.name()), key.widen(), game.key_words())
     }
 
-    /// The hash of a canonical key under all symmetries; `name` is the game's [`name_word`].
-    pub fn hash_of_key<K: StateKey>(&self, name: u64, key: K) -> u64 {
-        let bytes = bytemuck::bytes_of(&key);
-        let words = bytes.chunks_exact(8).map(|word| {
-            u64::from_ne_bytes(word.try_into().expect("a key is one or two words of eight bytes"))
-        });
+    /// The hash of a canonical key under all symmetries, of so many words; `name` is the game's
+    /// [`name_word`].
+    pub fn hash_of_key(&self, name: u64, key: WideKey, words: usize) -> u64 {
+        let words = key.0.into_iter().take(words);
         [name].into_iter().chain(words).fold(self.seed, |hash, word| mix(hash ^ word))
     }
 
@@ -159,8 +160,8 @@ fn unit_of(hash: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::Position;
     use crate::game::othello::Othello;
-    use crate::game::{GameSpec, Position};
 
     #[test]
     fn the_hash_is_the_published_one() {
@@ -208,10 +209,10 @@ mod tests {
     #[test]
     fn shares_are_kept_and_samples_are_independent_of_them() {
         let splits = Splits { seed: 1, train: 0.7, validation: 0.2 };
-        let name = name_word(&GameSpec::Othello { rows: 4, columns: 4 }.to_string());
+        let name = name_word("othello-4x4");
         let mut counts = [[0u32; 2]; 3];
         for key in 0..100_000u64 {
-            let hash = splits.hash_of_key(name, key);
+            let hash = splits.hash_of_key(name, key.widen(), 1);
             let below = usize::from(unit_of(mix(hash)) < 0.5);
             counts[splits.of_hash(hash).index()][below] += 1;
         }

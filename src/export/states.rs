@@ -21,10 +21,13 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::ExportError;
 use super::folder::Folder;
-use super::{ExportError, Positions, StatesOf};
-use crate::game::{Game, Position};
+use crate::any::{AnyGame, AnyPosition};
+use crate::game::Game;
+use crate::graph::Piece as Rows;
 use crate::progress::Progress;
+use crate::solved::{Orienting, States as TableStates};
 use crate::table::{IoContext, Stream, Table, TableError};
 
 /// What `schema` says in every `states.json`.
@@ -98,8 +101,8 @@ pub struct Exported {
 }
 
 /// About how many bytes an export of so many positions takes.
-pub fn bytes_of<G: Game>(game: &G, positions: u64) -> u64 {
-    let (rows, columns) = game.spec().shape();
+pub fn bytes_of(game: &AnyGame, positions: u64) -> u64 {
+    let (rows, columns) = game.shape();
     let squares = (rows * columns) as u64;
     let planes = game.planes().count() as u64 * squares;
     // Side and row take five.
@@ -111,15 +114,14 @@ pub fn bytes_of<G: Game>(game: &G, positions: u64) -> u64 {
 /// An export that is there already and is the same is left alone; another is replaced if all its files
 /// are still as they were written. Fails where something else is at the place, or where a row of the
 /// table is no position.
-pub fn write_states<G: Game>(
-    game: &G,
-    table: &Table,
-    of: StatesOf,
-    positions: &dyn Positions<G>,
+pub fn write_states(
+    states: &TableStates,
+    of: Orienting,
     place: &Path,
     progress: &dyn Progress,
 ) -> Result<Exported, ExportError> {
-    let wanted = describe(game, table, of, positions.count());
+    let (game, table) = (states.game(), states.table());
+    let wanted = describe(game, table, of, states.open_positions(of));
     if let Some(found) = intact(place)? {
         let without_files = States { files: BTreeMap::new(), ..found.clone() };
         if without_files == wanted {
@@ -127,12 +129,11 @@ pub fn write_states<G: Game>(
         }
     }
     let folder = Folder::begin(place, &|name| OURS.contains(&name))?;
-    progress.begin(&format!("writing {}", place.display()), Some(positions.rows()));
+    progress.begin(&format!("writing {}", place.display()), Some(states.rows() as u64));
     let mut files = Files::create(&folder)?;
-    let chunks: Vec<usize> = (0..positions.chunks()).collect();
-    for some in chunks.chunks(AT_ONCE) {
+    for some in states.pieces().chunks(AT_ONCE) {
         let pieces: Vec<Result<Piece, String>> =
-            some.par_iter().map(|&chunk| Piece::of(game, positions, chunk)).collect();
+            some.par_iter().map(|rows| Piece::of(states, of, rows)).collect();
         for piece in pieces {
             let piece = piece.map_err(|what| TableError::damaged(table.dir(), what))?;
             files.append(&piece)?;
@@ -165,10 +166,10 @@ fn exported(states: States, place: &Path, reused: bool) -> Result<Exported, Expo
 }
 
 /// What an export of a table is, but for its files.
-fn describe<G: Game>(game: &G, table: &Table, of: StatesOf, positions: u64) -> States {
+fn describe(game: &AnyGame, table: &Table, of: Orienting, positions: u64) -> States {
     let identity = &table.manifest().identity;
     let text = serde_json::to_vec(identity).expect("an identity is plain data");
-    let (rows, columns) = game.spec().shape();
+    let (rows, columns) = game.shape();
     let names = |side: crate::game::Side| game.side_name(side);
     let [first, second] = crate::game::Side::ALL.map(names);
     let from_table = |name: &str| table.manifest().conventions.get(name).cloned();
@@ -273,19 +274,16 @@ struct Piece {
 }
 
 impl Piece {
-    fn of<G: Game>(game: &G, positions: &dyn Positions<G>, chunk: usize) -> Result<Piece, String> {
-        let mut piece = Piece::default();
-        let (rows, columns) = game.spec().shape();
-        let width = game.planes().count() * rows * columns;
-        let mut add = |row: usize, position: Position<G::State>| {
-            piece.add(game, width, row, &position);
-        };
-        let rows = positions.visit(chunk, &mut add)?;
-        piece.rows = rows;
+    fn of(states: &TableStates, of: Orienting, rows: &Rows) -> Result<Piece, String> {
+        let mut piece = Piece { rows: rows.rows.len() as u64, ..Piece::default() };
+        let game = states.game();
+        let (board_rows, columns) = game.shape();
+        let width = game.planes().count() * board_rows * columns;
+        states.visit_open(rows, of, |row, position| piece.add(game, width, row, &position))?;
         Ok(piece)
     }
 
-    fn add<G: Game>(&mut self, game: &G, width: usize, row: usize, position: &Position<G::State>) {
+    fn add(&mut self, game: &AnyGame, width: usize, row: usize, position: &AnyPosition) {
         let [planes, legal, side, rows] = &mut self.arrays;
         let at = planes.len();
         planes.resize(at + width, 0);
@@ -331,8 +329,8 @@ impl Files {
     }
 
     /// Writes the headers, waits for the disk, and describes the files.
-    fn seal<G: Game>(mut self, game: &G) -> Result<BTreeMap<String, StatesFile>, TableError> {
-        let (rows, columns) = game.spec().shape();
+    fn seal(mut self, game: &AnyGame) -> Result<BTreeMap<String, StatesFile>, TableError> {
+        let (rows, columns) = game.shape();
         let planes = [self.count, game.planes().count() as u64, rows as u64, columns as u64];
         let legal = [self.count, game.action_count() as u64];
         let shapes: [&[u64]; 4] = [&planes, &legal, &[self.count], &[self.count]];

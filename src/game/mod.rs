@@ -1,38 +1,33 @@
 //! Rules: what a game is, and the games we know. Nothing here knows of tables or files.
 //!
 //! A [`Game`] describes positions as their *mover* sees them: a state holds "mine" and "theirs", so
-//! that one value serves both sides. What a game must supply is little (moves, successors, packing,
-//! the images of a state under the board's symmetries); the rest is provided. A game is either
-//! [`Layered`], if its moves lead only on, or [`Cyclic`], if they may lead back.
+//! that one value serves both sides. What a game must supply is little (moves, successors, results,
+//! packing); the rest are capabilities with defaults. A game whose moves lead only on has
+//! [`layers`](Game::layers); any other may go round in circles. Everybody but the hot loops plays
+//! an [`AnyGame`], a game without its type.
 //!
-//! Invariants, checked for every game by `tests/tables/conformance.rs`:
+//! Invariants, checked for every game by [`conform`]:
 //! * `state(key(s)) == s`, and keys order states totally;
 //! * a state has no action exactly when the game is over in it;
 //! * symmetries commute with moves;
 //! * in a layered game `layer` never falls along a move, only [forced](Game::is_pass) moves keep it,
-//!   and `max_plies` falls along every move;
-//! * in a cyclic game `end` is known exactly where the game is over, and a rank or the key of a
-//!   position leads back to it or to its mirror image.
+//!   and `max_plies`, where it is known, falls along every move;
+//! * a rank or the key of a position leads back to it or to its mirror image.
 
-mod cyclic;
-mod layered;
+mod generic;
 pub mod othello;
 pub mod perft;
 mod planes;
 pub mod shogi;
-mod spec;
 pub mod symmetry;
 mod types;
 
 use std::fmt::Debug;
 use std::hash::Hash;
 
-pub use cyclic::{Cyclic, End, Repetition};
-pub use layered::Layered;
 pub use planes::Planes;
-pub use spec::{GameSpec, GameVisitor, SpecError, with_variant};
 pub use symmetry::{Group, Orientations, Symmetry};
-pub use types::{Action, Empties, Outcome, Position, Score, Side};
+pub use types::{Action, Empties, End, Outcome, Position, Repetition, Score, Side};
 
 /// A state packed into 64 or 128 bits, ordered as it is stored in a table.
 pub trait StateKey: bytemuck::Pod + Ord + Hash + Debug + Send + Sync {
@@ -42,8 +37,11 @@ pub trait StateKey: bytemuck::Pod + Ord + Hash + Debug + Send + Sync {
     /// The highest `bits` (at most 24) of a key of `width` significant bits; monotone in the key.
     fn prefix(self, width: u32, bits: u32) -> usize;
 
-    /// The key as a number, where it is one word.
-    fn word(self) -> Option<u64>;
+    /// The key as two words, of which a narrow key needs the first; in the same order.
+    fn widen(self) -> WideKey;
+
+    /// The key of two words; `None` if it is none of this type.
+    fn narrow(key: WideKey) -> Option<Self>;
 }
 
 impl StateKey for u64 {
@@ -55,8 +53,13 @@ impl StateKey for u64 {
     }
 
     #[inline]
-    fn word(self) -> Option<u64> {
-        Some(self)
+    fn widen(self) -> WideKey {
+        WideKey([self, 0])
+    }
+
+    #[inline]
+    fn narrow(key: WideKey) -> Option<u64> {
+        (key.0[1] == 0).then_some(key.0[0])
     }
 }
 
@@ -76,8 +79,14 @@ impl StateKey for WideKey {
         (self.0[0] >> (width / 2).saturating_sub(bits)) as usize
     }
 
-    fn word(self) -> Option<u64> {
-        None
+    #[inline]
+    fn widen(self) -> WideKey {
+        self
+    }
+
+    #[inline]
+    fn narrow(key: WideKey) -> Option<WideKey> {
+        Some(key)
     }
 }
 
@@ -109,17 +118,17 @@ pub enum Mobility {
 }
 
 /// The rules of a two-player, zero-sum game of perfect information.
-pub trait Game: Send + Sync {
+///
+/// Eight methods are required; everything else is a capability with a default. What a game gains by
+/// each is said where it is declared. `docs/your-own-game.md` goes through an example.
+pub trait Game: Sized + Send + Sync + 'static {
     /// A position without its side to move, as the mover sees it.
-    type State: Copy + Eq + Hash + Debug + Send + Sync;
-    /// The packed form in which states are stored and compared.
+    type State: Copy + Eq + Hash + Debug + Send + Sync + 'static;
+    /// The packed form in which states are stored and compared: `u64` or [`WideKey`].
     type Key: StateKey;
 
-    /// Which game this is; its text form is the table's `game`.
-    fn spec(&self) -> GameSpec;
-
-    /// Raised whenever a change of the rules' code could change a table.
-    fn rules_version(&self) -> u32;
+    /// The name, under which tables are stored: letters, digits and hyphens.
+    fn name(&self) -> String;
 
     /// Where the game starts.
     fn start(&self) -> Position<Self::State>;
@@ -127,36 +136,14 @@ pub trait Game: Send + Sync {
     /// How many action indices there are; every [`Action`] is below.
     fn action_count(&self) -> usize;
 
-    /// How many bits of a key are significant.
-    fn key_bits(&self) -> u32;
-
-    /// The symmetries under which states are folded.
-    fn group(&self) -> &Group;
-
-    /// The same rules with states folded under all the board's symmetries, or not folded at all.
-    fn with_folding(&self, fold: bool) -> Self
-    where
-        Self: Sized;
-
     /// Calls `visit` with every legal action, in ascending order; with none when the game is over.
     fn for_each_action(&self, state: &Self::State, visit: impl FnMut(Action));
 
     /// The state after a legal action, as its new mover sees it.
     fn play(&self, state: &Self::State, action: Action) -> Self::State;
 
-    /// Whether the action is a pass: the board stays, the side changes.
-    #[inline]
-    fn is_pass(&self, _action: Action) -> bool {
-        false
-    }
-
-    /// The same board with the other side to move.
-    fn swapped(&self, state: &Self::State) -> Self::State;
-
-    /// The mover's material less the opponent's; in Othello discs.
-    fn material(&self, state: &Self::State) -> i32;
-
-    /// How the game has ended for the mover; `None` while it goes on.
+    /// How the game has ended for the mover; `None` while it goes on. A state has a result exactly
+    /// when it has no action.
     fn result(&self, state: &Self::State) -> Option<Outcome>;
 
     /// Packs a state.
@@ -165,37 +152,254 @@ pub trait Game: Send + Sync {
     /// Unpacks a key; `None` if no state has it.
     fn state(&self, key: Self::Key) -> Option<Self::State>;
 
-    /// What the planes of [`Game::write_planes`] are.
-    fn planes(&self) -> Planes;
+    // ---- layers: a game all of whose moves lead on is enumerated and solved layer by layer ----
+
+    /// What a layer counts, `discs` say, where every move leads to a later one and only a pass may
+    /// stay in its layer. `None`: the game may go round in circles, and layers are plies.
+    fn layers(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The layer of a state, where the game has [`layers`](Game::layers).
+    fn layer(&self, _state: &Self::State) -> u32 {
+        0
+    }
+
+    /// A bound on the plies of a game from `state`, where one is known; every move lowers it.
+    fn max_plies(&self, _state: &Self::State) -> Option<u32> {
+        None
+    }
+
+    // ---- score: finer than win, draw and loss ----
+
+    /// The largest score the game can end with; `None` if it has outcomes only.
+    fn max_score(&self) -> Option<Score> {
+        None
+    }
+
+    /// The mover's final score were the game to end here; its sign is the outcome. Asked of finished
+    /// games that have [scores](Game::max_score).
+    fn score(&self, state: &Self::State, _empties: Empties) -> Score {
+        Score(self.result(state).map_or(0, Outcome::value))
+    }
+
+    /// What the score counts, in the singular: `disc`.
+    fn score_unit(&self) -> &'static str {
+        "point"
+    }
+
+    // ---- ends and endless play, for games that may go round in circles ----
+
+    /// The end of the game for the mover, with the plies that still belong to it.
+    fn end(&self, state: &Self::State) -> Option<End> {
+        self.result(state).map(|outcome| End { outcome, plies: 0 })
+    }
+
+    /// Why the game has ended, in words such as `Black is mated`; `None` while it goes on.
+    fn end_in_words(&self, position: &Position<Self::State>) -> Option<String> {
+        let [mover, other] = [position.side, position.side.other()].map(|s| self.side_name(s));
+        Some(match self.result(&position.state)? {
+            Outcome::Win => format!("{mover} has won"),
+            Outcome::Draw => "it is drawn".to_string(),
+            Outcome::Loss => format!("{other} has won"),
+        })
+    }
+
+    /// Whether the mover's king is attacked.
+    fn in_check(&self, _state: &Self::State) -> bool {
+        false
+    }
+
+    /// Whether a table tells apart whose move it is in a state, because the convention for infinite
+    /// play does.
+    fn keeps_sides(&self) -> bool {
+        false
+    }
+
+    /// What infinite play counts for unless told otherwise.
+    fn repetition(&self) -> Repetition {
+        Repetition::Draw
+    }
+
+    /// Whether the game is small enough to be enumerated whole.
+    fn is_small(&self) -> bool {
+        true
+    }
+
+    // ---- the space of states ----
+
+    /// Raised whenever a change of the rules' code could change a table.
+    fn rules_version(&self) -> u32 {
+        1
+    }
+
+    /// How many bits of a key are significant.
+    fn key_bits(&self) -> u32 {
+        64 * Self::Key::WORDS as u32
+    }
+
+    /// How many words a key takes in a table: 1 or 2.
+    fn key_words(&self) -> usize {
+        Self::Key::WORDS
+    }
+
+    /// The canonical key of a position, with the side to move in it where the game
+    /// [keeps sides](Game::keeps_sides).
+    #[inline]
+    fn position_key(&self, position: &Position<Self::State>) -> Self::Key {
+        self.canonical(&position.state).key
+    }
+
+    /// The canonical position of a key; the first player's where sides are not kept. `None` if no
+    /// position has it.
+    fn position_of(&self, key: Self::Key) -> Option<Position<Self::State>> {
+        self.state(key).map(|state| Position { state, side: Side::First })
+    }
+
+    /// How many ranks there are, where the game numbers its states without gaps; every state that
+    /// can be reached from the start then has one.
+    fn rank_count(&self) -> Option<u32> {
+        None
+    }
+
+    /// The rank of a state, the same for its mirror image; `None` if it has none.
+    fn rank(&self, _state: &Self::State) -> Option<u32> {
+        None
+    }
+
+    /// The state of a rank; `None` if there are not so many.
+    fn unrank(&self, _rank: u32) -> Option<Self::State> {
+        None
+    }
+
+    /// Whether [`for_each_predecessor`](Game::for_each_predecessor) is there; without it, moves are
+    /// searched backwards by scanning.
+    fn has_predecessors(&self) -> bool {
+        false
+    }
+
+    /// Calls `visit` with every state from which some move (the capture of a king left out) leads
+    /// here, each as its own mover sees it. Whether the game is over there, and whether it can be
+    /// reached, is not asked.
+    fn for_each_predecessor(&self, _state: &Self::State, _visit: impl FnMut(Self::State)) {}
+
+    /// What keys and actions mean, in words, by name; and what the values of a table leave out.
+    fn conventions(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    // ---- symmetry and the exchange of sides ----
+
+    /// The symmetries under which states are folded.
+    fn group(&self) -> &Group {
+        Group::identity()
+    }
+
+    /// The same rules with states folded under all the board's symmetries, or not folded at all;
+    /// `None` where there is nothing to fold.
+    fn with_folding(&self, _fold: bool) -> Option<Self> {
+        None
+    }
+
+    /// The image of a state under a symmetry of [`Game::group`].
+    fn transform(&self, state: &Self::State, _symmetry: Symmetry) -> Self::State {
+        *state
+    }
+
+    /// The action that does in the image of a state what `action` does in the state.
+    fn transform_action(&self, action: Action, _symmetry: Symmetry) -> Action {
+        action
+    }
+
+    /// The same board with the other side to move; `None` if the game has no such state.
+    fn swapped(&self, _state: &Self::State) -> Option<Self::State> {
+        None
+    }
+
+    /// Whether the action is a pass: the board stays, the side changes.
+    #[inline]
+    fn is_pass(&self, _action: Action) -> bool {
+        false
+    }
+
+    // ---- what policies and networks look at ----
+
+    /// The mover's material less the opponent's; in Othello discs.
+    fn material(&self, _state: &Self::State) -> i32 {
+        0
+    }
+
+    /// How many rows and columns the board has; none where there is no board.
+    fn shape(&self) -> (usize, usize) {
+        (0, 0)
+    }
+
+    /// What the planes of [`Game::write_planes`] are; no planes unless a game has some.
+    fn planes(&self) -> Planes {
+        Planes::default()
+    }
 
     /// Writes a state as planes, as its mover sees it: number `row * columns + column` of plane `p` is
     /// `out[p * rows * columns + row * columns + column]`. `out` has room for all planes and nothing
     /// else; all of it is written.
-    fn write_planes(&self, state: &Self::State, out: &mut [u8]);
+    fn write_planes(&self, _state: &Self::State, _out: &mut [u8]) {}
 
     /// The state that has these planes; `None` if none has.
-    fn read_planes(&self, planes: &[u8]) -> Option<Self::State>;
+    fn read_planes(&self, _planes: &[u8]) -> Option<Self::State> {
+        None
+    }
 
-    /// The image of a state under a symmetry of [`Game::group`].
-    fn transform(&self, state: &Self::State, symmetry: Symmetry) -> Self::State;
+    /// The squares held by the mover and by the opponent, bit `row * columns + column` each; `None`
+    /// where more than that makes a state.
+    fn squares(&self, _state: &Self::State) -> Option<(u64, u64)> {
+        None
+    }
 
-    /// The action that does in the image of a state what `action` does in the state.
-    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action;
+    /// The state in which mover and opponent hold these squares; `None` if there is none.
+    fn of_squares(&self, _own: u64, _other: u64) -> Option<Self::State> {
+        None
+    }
+
+    // ---- names and notation: moves as numbers and positions as keys, unless a game has its own ----
+
+    /// What the game is called in a heading.
+    fn title(&self) -> String {
+        self.name()
+    }
+
+    /// The name of a side: `Black`, `White`.
+    fn side_name(&self, side: Side) -> &'static str {
+        match side {
+            Side::First => "First",
+            Side::Second => "Second",
+        }
+    }
 
     /// The name of an action of `side` as people write it: `c4`, `pass`. Actions are those of the
     /// mover, while people may name squares from one player's seat.
-    fn action_name(&self, side: Side, action: Action) -> String;
+    fn action_name(&self, _side: Side, action: Action) -> String {
+        action.0.to_string()
+    }
 
     /// The board as rows of text with its coordinates.
-    fn diagram(&self, position: &Position<Self::State>) -> String;
+    fn diagram(&self, position: &Position<Self::State>) -> String {
+        format!("{:?}\n", position.state)
+    }
 
     /// The same with the Japanese names of the pieces, where the game has them.
     fn diagram_japanese(&self, _position: &Position<Self::State>) -> Option<String> {
         None
     }
 
+    /// The mark of a side in diagrams, where it has one: `X`.
+    fn side_mark(&self, _side: Side) -> Option<&'static str> {
+        None
+    }
+
     /// The position in the one-line notation of the game (Othello: OBF).
-    fn notation(&self, position: &Position<Self::State>) -> String;
+    fn notation(&self, position: &Position<Self::State>) -> String {
+        generic::notation(self, position)
+    }
 
     /// The position in every one-line notation the game knows, each with its name.
     fn notations(&self, position: &Position<Self::State>) -> Vec<(&'static str, String)> {
@@ -218,10 +422,11 @@ pub trait Game: Send + Sync {
         &self,
         text: &str,
         from: &Position<Self::State>,
-    ) -> Result<Vec<Position<Self::State>>, NotationError>;
+    ) -> Result<Vec<Position<Self::State>>, NotationError> {
+        generic::parse_line(self, text, from)
+    }
 
-    /// The name of a side: `Black`, `White`.
-    fn side_name(&self, side: Side) -> &'static str;
+    // ---- what follows from the rest; a game gives its own where that is faster ----
 
     /// The canonical key of a state: the smallest among its images.
     #[inline]

@@ -7,7 +7,7 @@
 //! is filled with how many are held.
 
 /// What the planes of a game are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Planes {
     /// The kinds of pieces that stand on the board.
     pub pieces: Vec<&'static str>,

@@ -39,6 +39,12 @@ impl Group {
         Group::with_order(1)
     }
 
+    /// [`trivial`](Group::trivial), made once.
+    pub fn identity() -> &'static Group {
+        static IDENTITY: std::sync::LazyLock<Group> = std::sync::LazyLock::new(Group::trivial);
+        &IDENTITY
+    }
+
     fn with_order(order: usize) -> Group {
         // A point of a 4×4 board in general position: its eight images differ, so that a product is
         // known by where it sends the point.

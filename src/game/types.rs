@@ -125,6 +125,21 @@ pub enum Empties {
     ToWinner,
 }
 
+impl Empties {
+    /// `uncounted` or `to-winner`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Empties::Uncounted => "uncounted",
+            Empties::ToWinner => "to-winner",
+        }
+    }
+
+    /// The one with a name.
+    pub fn named(name: &str) -> Option<Empties> {
+        [Empties::Uncounted, Empties::ToWinner].into_iter().find(|empties| empties.name() == name)
+    }
+}
+
 /// A state together with the player who is to move in it.
 ///
 /// States are seen by the mover, so most of the solver needs no side; a person's position has one.
@@ -134,4 +149,57 @@ pub struct Position<S> {
     pub state: S,
     /// Who the mover is.
     pub side: Side,
+}
+
+/// The end of a game, for the mover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct End {
+    /// Who has won.
+    pub outcome: Outcome,
+    /// Plies that still belong to the game: 1 where the capture of the king is known but not played.
+    pub plies: u16,
+}
+
+/// What infinite play is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Repetition {
+    /// Neither wins.
+    Draw,
+    /// The first player has failed to win.
+    SecondPlayerWins,
+    /// Nothing is said of it: values that hang on it are not known.
+    Unknown,
+}
+
+impl Repetition {
+    /// All of them.
+    pub const ALL: [Repetition; 3] =
+        [Repetition::Draw, Repetition::SecondPlayerWins, Repetition::Unknown];
+
+    /// `draw`, `second-player-wins` or `unknown`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Repetition::Draw => "draw",
+            Repetition::SecondPlayerWins => "second-player-wins",
+            Repetition::Unknown => "unknown",
+        }
+    }
+
+    /// The one with a name.
+    pub fn of(name: &str) -> Option<Repetition> {
+        Repetition::ALL.into_iter().find(|repetition| repetition.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repetitions_are_found_by_their_names() {
+        for repetition in Repetition::ALL {
+            assert_eq!(Repetition::of(repetition.name()), Some(repetition));
+        }
+        assert_eq!(Repetition::of("win"), None);
+    }
 }

@@ -93,7 +93,8 @@ fn seen_with_both<G: Game>(
         return 0;
     }
     let state = game.state(layer.keys[i]).expect("a key made by the rules unpacks");
-    let canonical = game.canonical(&game.swapped(&state));
+    let Some(swapped) = game.swapped(&state) else { return 0 };
+    let canonical = game.canonical(&swapped);
     let Some(other) = index.find(&layer.keys, canonical.key) else { return 0 };
     let theirs = layer.orientations[other].with(side.other(), group.order());
     u64::from((group.carry(own, canonical.ties) & theirs).count_ones())
@@ -101,7 +102,7 @@ fn seen_with_both<G: Game>(
 
 /// The number of classes under all symmetries in a layer that is not folded.
 fn count_classes<G: Game>(game: &G, layer: &Layer<G::Key>) -> u64 {
-    let folded = game.with_folding(true);
+    let Some(folded) = game.with_folding(true) else { return layer.len() as u64 };
     let mut keys: Vec<_> = layer
         .keys
         .par_iter()

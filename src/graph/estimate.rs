@@ -1,7 +1,7 @@
 //! What an enumeration will take, before it is begun.
 
 use super::plan::Plan;
-use crate::game::Layered;
+use crate::game::Game;
 
 /// What a table is expected to hold and take. Figures for the standard starts of small boards are
 /// exact (they were counted); others follow from the growth seen on those.
@@ -33,8 +33,8 @@ const KNOWN: [((usize, usize), f64, f64); 4] = [
 const GROWTH: f64 = 2.95;
 
 /// Estimates the enumeration of a plan.
-pub fn estimate<G: Layered>(game: &G, plan: &Plan<G::State>) -> Estimate {
-    let (rows, columns) = game.spec().shape();
+pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Estimate {
+    let (rows, columns) = game.shape();
     let shape = (rows.min(columns), rows.max(columns));
     let folded = game.group().order() > 1;
     let known = KNOWN.iter().find(|known| known.0 == shape);
@@ -62,7 +62,7 @@ pub fn estimate<G: Layered>(game: &G, plan: &Plan<G::State>) -> Estimate {
         }
     }
     let edges = states * (moves_a_state + 0.1);
-    let key = 8.0 * <G::Key as crate::game::StateKey>::WORDS as f64;
+    let key = 8.0 * game.key_words() as f64;
     // A row: key, kind, orientations, offset, outcome, score, distance. An edge: target, action.
     let disk = states * (key + 1.0 + 2.0 + 8.0 + 1.0 + 1.0 + 2.0) + edges * 5.0;
     // The largest layer holds about a quarter of all states, with its successors as records; the

@@ -1,17 +1,19 @@
 //! Graphs: a game enumerated into a table, and the table seen as states, edges and layers.
 //!
-//! [`enumerate`] writes a table; [`Graph`] maps one. State ids are dense, in (layer, key) order.
+//! [`build`] writes a table; [`Graph`] maps one. State ids are dense, in (layer, key) order.
 //! In a layered game every edge leads to a later layer, but for a pass, which is the only edge of
 //! its state and may stay in the layer, and a state is found by [`Graph::find`]. In a cyclic game
 //! edges may lead anywhere, layers are plies, and a [`Position`](crate::game::Position) is found by
 //! [`Graph::find_position`].
 
+mod build;
+mod by_layer;
+mod by_ply;
+mod by_rank;
 mod census;
 mod conventions;
-mod enumerate;
 mod estimate;
 mod expand;
-mod explore;
 mod index;
 mod layer;
 mod plan;
@@ -20,22 +22,21 @@ mod regenerate;
 mod remake;
 mod settle;
 mod sort;
+mod space;
 mod view;
-mod whole;
 
 use std::path::PathBuf;
 
-pub use enumerate::{Enumerated, enumerate};
+pub use build::{Enumerated, build};
 pub use estimate::{Estimate, estimate};
-pub use explore::explore;
 pub use index::{BucketIndex, search};
-pub use plan::{Plan, table_name};
+pub use plan::{Index, Plan, table_name};
 pub(crate) use ranked::ones_of;
 pub use ranked::{Ranked, RankedGame, RankedMove, RankedMoves};
 pub use regenerate::{Move, Regenerate, Regenerated, Regenerator};
 pub use remake::{Remade, RemadeMove, Remake, Remaker, roots_of};
-pub use view::{Actions, Graph, Keys, StateId, TerminalScores};
-pub use whole::enumerate_whole;
+pub use space::{Piece, RowMove, Rows, Space, Transitions, open_rows};
+pub use view::{Actions, Graph, Keys, TerminalScores};
 
 use crate::table::TableError;
 
@@ -100,6 +101,14 @@ pub enum GraphError {
     /// Checks where there are none, or where it is not kept whose they are.
     #[error("{game} has no mates to be given by checks; --checks-only is for minishogi")]
     NoChecks {
+        /// The game.
+        game: String,
+    },
+    /// Ranks where there are none.
+    #[error(
+        "--index rank is for a whole game that ranks its positions, folded; {game} here is not"
+    )]
+    NoRanks {
         /// The game.
         game: String,
     },

@@ -2,8 +2,19 @@
 
 use std::time::Duration;
 
-use crate::game::{Cyclic, Game, Position};
+use super::GraphError;
+use super::estimate::estimate;
+use crate::game::{Game, Position, Side};
 use crate::table::{CHECKPOINT_AFTER, Identity};
+
+/// How the rows of a table are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Index {
+    /// Among sorted keys, with stored moves.
+    Keys,
+    /// By the rank of the state, with moves made from the rules.
+    Rank,
+}
 
 /// What to enumerate.
 #[derive(Clone, Debug)]
@@ -16,6 +27,8 @@ pub struct Plan<S> {
     pub max_depth: Option<u32>,
     /// Begin no layer that would make the table larger than this many states.
     pub max_states: Option<u64>,
+    /// How rows are found.
+    pub index: Index,
     /// The player to move at the roots plays only checks (cyclic games that keep sides).
     pub checks_only: bool,
     /// Begin no ply that is expected to need more bytes of memory than this (cyclic games). No part
@@ -34,6 +47,10 @@ impl<S: Copy> Plan<S> {
             roots: vec![game.start()],
             max_depth: None,
             max_states: None,
+            index: match game.rank_count() {
+                Some(_) if game.layers().is_none() => Index::Rank,
+                _ => Index::Keys,
+            },
             checks_only: false,
             max_memory: None,
             checkpoint_after: CHECKPOINT_AFTER,
@@ -44,7 +61,7 @@ impl<S: Copy> Plan<S> {
     pub fn identity<G: Game<State = S>>(&self, game: &G) -> Identity {
         let order = game.group().order() as u8;
         Identity {
-            game: game.spec().to_string(),
+            game: game.name(),
             rules_version: game.rules_version(),
             start: self.start.clone(),
             roots: self.roots.iter().map(|root| game.notation(root)).collect(),
@@ -52,16 +69,67 @@ impl<S: Copy> Plan<S> {
             symmetry_order: order,
             max_depth: self.max_depth,
             max_states: self.max_states,
-            index: None,
-            sides: None,
+            index: match self.index {
+                Index::Rank => Some("rank".to_string()),
+                // The table by rank has the plain name.
+                Index::Keys if self.is_whole() && game.rank_count().is_some() => {
+                    Some("keys".to_string())
+                }
+                Index::Keys => None,
+            },
+            sides: game.keeps_sides().then(|| "kept".to_string()),
             checks_only: self.checks_only,
         }
     }
 
-    /// The same for a cyclic game, whose rows are found among sorted keys.
-    pub fn identity_of_cyclic<G: Cyclic<State = S>>(&self, game: &G) -> Identity {
-        let sides = game.keeps_sides().then(|| "kept".to_string());
-        Identity { sides, ..self.identity(game) }
+    /// Whether everything that the start leads to is meant.
+    pub fn is_whole(&self) -> bool {
+        let bounded = self.max_depth.is_some() || self.max_states.is_some();
+        !bounded && !self.checks_only && self.start == "standard"
+    }
+
+    /// The same plan with other roots.
+    pub fn map<T>(&self, root: impl Fn(&Position<S>) -> Position<T>) -> Plan<T> {
+        Plan {
+            start: self.start.clone(),
+            roots: self.roots.iter().map(root).collect(),
+            max_depth: self.max_depth,
+            max_states: self.max_states,
+            index: self.index,
+            checks_only: self.checks_only,
+            max_memory: self.max_memory,
+            checkpoint_after: self.checkpoint_after,
+        }
+    }
+
+    /// The player who may only give check, if there is one.
+    pub(super) fn attacker(&self) -> Option<Side> {
+        self.roots.first().filter(|_| self.checks_only).map(|root| root.side)
+    }
+
+    /// How many states to expect, where that can be told.
+    pub(super) fn expected_states<G: Game<State = S>>(&self, game: &G) -> Option<u64> {
+        game.layers().map(|_| estimate(game, self).states as u64)
+    }
+
+    /// That the game can be enumerated so.
+    pub(super) fn check<G: Game<State = S>>(&self, game: &G) -> Result<(), GraphError> {
+        let first = self.roots.first().ok_or(GraphError::NoRoot)?;
+        let layer = game.layer(&first.state);
+        if self.roots.iter().any(|root| game.layer(&root.state) != layer) {
+            return Err(GraphError::MixedRoots);
+        }
+        if self.checks_only && !game.keeps_sides() {
+            return Err(GraphError::NoChecks { game: game.name() });
+        }
+        if self.checks_only && self.roots.iter().any(|root| root.side != first.side) {
+            return Err(GraphError::TwoAttackers);
+        }
+        let ranks = game.rank_count().is_some() && game.layers().is_none() && self.is_whole();
+        if self.index == Index::Rank && !ranks {
+            return Err(GraphError::NoRanks { game: game.name() });
+        }
+        Ok(())
     }
 }
 

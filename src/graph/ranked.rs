@@ -4,7 +4,7 @@
 //! the rules whenever they are asked for, since making one costs less than fetching it from a file
 //! larger than the memory of the machine.
 
-use crate::game::{Action, Cyclic, End, Position};
+use crate::game::{Action, End, Game, Position};
 use crate::table::{Array, Table, TableError};
 
 /// Ranks that one count covers: a cache line of the bitmap.
@@ -19,27 +19,34 @@ pub struct Ranked {
     /// Of every [`BLOCK`] ranks how many reachable ones come before them.
     counts: Array<u32>,
     rows: usize,
+    /// In how many rows the game is over.
+    terminals: u64,
 }
 
 impl Ranked {
-    /// Maps the arrays of a table without reading their payload.
-    pub fn open(table: &Table) -> Result<Ranked, TableError> {
-        let ranked = Ranked {
-            reachable: table.array("reachable")?,
-            counts: table.array("rank_counts")?,
-            rows: table.manifest().counts.table.states as usize,
+    /// Maps the arrays of a table whose rows are found by rank, comparing their checksums if
+    /// `checked`; `None` for any other table.
+    pub fn of(table: &Table, checked: bool) -> Result<Option<Ranked>, TableError> {
+        if table.manifest().identity.index.as_deref() != Some("rank") {
+            return Ok(None);
+        }
+        let counts = &table.manifest().counts.table;
+        let (rows, terminals) = (counts.states as usize, counts.terminals);
+        let ranked = match checked {
+            true => Ranked {
+                reachable: table.checked_array("reachable")?,
+                counts: table.checked_array("rank_counts")?,
+                rows,
+                terminals,
+            },
+            false => Ranked {
+                reachable: table.array("reachable")?,
+                counts: table.array("rank_counts")?,
+                rows,
+                terminals,
+            },
         };
-        ranked.check(table)
-    }
-
-    /// Maps the arrays and compares their checksums.
-    pub fn open_checked(table: &Table) -> Result<Ranked, TableError> {
-        let ranked = Ranked {
-            reachable: table.checked_array("reachable")?,
-            counts: table.checked_array("rank_counts")?,
-            rows: table.manifest().counts.table.states as usize,
-        };
-        ranked.check(table)
+        ranked.check(table).map(Some)
     }
 
     fn check(self, table: &Table) -> Result<Ranked, TableError> {
@@ -53,6 +60,11 @@ impl Ranked {
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// In how many rows the game is over.
+    pub fn terminals(&self) -> u64 {
+        self.terminals
     }
 
     /// The bitmap's words.
@@ -101,11 +113,6 @@ impl Ranked {
             left -= ones;
         }
         None
-    }
-
-    /// The row of a position, whatever its orientation; `None` if it is not in the table.
-    pub fn find<G: Cyclic>(&self, game: &G, position: &Position<G::State>) -> Option<usize> {
-        self.row(game.rank(&position.state)?)
     }
 }
 
@@ -170,9 +177,9 @@ pub trait RankedMoves: Sync {
 }
 
 /// [`RankedMoves`] of a game.
-pub struct RankedGame<'a, G: Cyclic>(pub &'a G);
+pub struct RankedGame<'a, G: Game>(pub &'a G);
 
-impl<G: Cyclic> RankedGame<'_, G> {
+impl<G: Game> RankedGame<'_, G> {
     fn state(&self, rank: u32) -> G::State {
         self.0.unrank(rank).expect("a rank below the number of ranks is a state")
     }
@@ -183,7 +190,7 @@ impl<G: Cyclic> RankedGame<'_, G> {
     }
 }
 
-impl<G: Cyclic> RankedMoves for RankedGame<'_, G> {
+impl<G: Game> RankedMoves for RankedGame<'_, G> {
     fn ranks(&self) -> u32 {
         self.0.rank_count().unwrap_or(0)
     }

@@ -2,7 +2,7 @@
 
 use super::index::BucketIndex;
 use super::view::Graph;
-use crate::game::{Action, Empties, Layered, Mobility, Orientations, Score, Side};
+use crate::game::{Action, Empties, Game, Mobility, Orientations, Score, Side};
 
 /// A move regenerated from the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Regenerated {
 }
 
 /// Regenerates rows of a graph.
-pub struct Regenerator<'a, G: Layered> {
+pub struct Regenerator<'a, G: Game> {
     graph: &'a Graph,
     game: &'a G,
     empties: Empties,
@@ -37,7 +37,7 @@ pub struct Regenerator<'a, G: Layered> {
     indices: Vec<BucketIndex>,
 }
 
-impl<'a, G: Layered> Regenerator<'a, G> {
+impl<'a, G: Game> Regenerator<'a, G> {
     /// Builds the indices of all layers.
     pub fn new(graph: &'a Graph, game: &'a G, empties: Empties) -> Self {
         let keys = graph.keys().of::<G::Key>();
@@ -67,7 +67,7 @@ impl<'a, G: Layered> Regenerator<'a, G> {
         let mobility = self.game.mobility(&state);
         let mut made = Regenerated { pass: mobility == Mobility::Pass, ..Default::default() };
         if mobility == Mobility::Over {
-            made.end = Some(self.game.final_score(&state, self.empties));
+            made.end = Some(self.game.score(&state, self.empties));
         }
         let from = self.graph.orientations(row);
         self.game.for_each_successor(&state, |action, successor| {
@@ -130,7 +130,7 @@ pub trait Regenerate: Sync {
     fn action_name(&self, action: Action) -> String;
 }
 
-impl<G: Layered> Regenerate for Regenerator<'_, G> {
+impl<G: Game> Regenerate for Regenerator<'_, G> {
     fn row(&self, row: usize) -> Result<Regenerated, String> {
         Regenerator::row(self, row)
     }

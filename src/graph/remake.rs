@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::index::BucketIndex;
 use super::plan::Plan;
 use super::view::Graph;
-use crate::game::{Action, Cyclic, End, Position, Side};
+use crate::game::{Action, End, Game, Position, Side};
 use crate::table::{Identity, Table, TableError};
 
 /// A move made from the rules.
@@ -52,7 +52,7 @@ pub trait Remake: Sync {
 }
 
 /// The roots of a cyclic game's table, whose identity must be what these rules make of them.
-pub fn roots_of<G: Cyclic>(game: &G, table: &Table) -> Result<Vec<Position<G::State>>, TableError> {
+pub fn roots_of<G: Game>(game: &G, table: &Table) -> Result<Vec<Position<G::State>>, TableError> {
     let identity = &table.manifest().identity;
     let damaged = |what: String| TableError::damaged(&table.dir().join("manifest.json"), what);
     let start = game.start();
@@ -70,7 +70,7 @@ pub fn roots_of<G: Cyclic>(game: &G, table: &Table) -> Result<Vec<Position<G::St
         checks_only: identity.checks_only,
         ..Plan::from_start(game)
     };
-    let made = Identity { index: identity.index.clone(), ..plan.identity_of_cyclic(game) };
+    let made = Identity { index: identity.index.clone(), ..plan.identity(game) };
     match made == *identity {
         true => Ok(plan.roots),
         false => Err(damaged("its identity is not what these rules write".to_string())),
@@ -80,7 +80,7 @@ pub fn roots_of<G: Cyclic>(game: &G, table: &Table) -> Result<Vec<Position<G::St
 /// Makes rows of a graph anew.
 ///
 /// A layer is a ply, which a key does not tell: successors are looked up in every layer.
-pub struct Remaker<'a, G: Cyclic> {
+pub struct Remaker<'a, G: Game> {
     graph: &'a Graph,
     game: &'a G,
     roots: Vec<Position<G::State>>,
@@ -94,7 +94,7 @@ pub struct Remaker<'a, G: Cyclic> {
 /// How many rows are followed before the states they lead to are counted.
 const AT_ONCE: usize = 1 << 16;
 
-impl<'a, G: Cyclic> Remaker<'a, G> {
+impl<'a, G: Game> Remaker<'a, G> {
     /// Builds the indices of all layers.
     pub fn new(graph: &'a Graph, game: &'a G, table: &Table) -> Result<Self, TableError> {
         let roots = roots_of(game, table)?;
@@ -152,7 +152,7 @@ impl<'a, G: Cyclic> Remaker<'a, G> {
     }
 }
 
-impl<G: Cyclic> Remake for Remaker<'_, G> {
+impl<G: Game> Remake for Remaker<'_, G> {
     fn row(&self, row: usize, follow: bool, made: &mut Remade) -> Result<(), String> {
         let keys = self.keys();
         let key = keys[row];

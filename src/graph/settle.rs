@@ -185,7 +185,9 @@ fn group<'a, K: StateKey>(
 /// The state that a pass leads to, as a record without an edge.
 fn pass_record<G: Game>(game: &G, state: &State<G::Key>) -> Record<G::Key> {
     let board = game.state(state.key).expect("a key made by the rules unpacks");
-    let canonical = game.canonical(&game.swapped(&board));
+    let mut after = board;
+    game.for_each_successor(&board, |_, successor| after = successor);
+    let canonical = game.canonical(&after);
     Record {
         key: canonical.key,
         edge: u32::MAX,

@@ -54,7 +54,7 @@ impl<K: StateKey> Sorter<K> {
         let width = bits.div_ceil(passes);
         let mask = (1 << width) - 1;
         let digit = |record: &Record<K>, pass: u32| {
-            (record.key.word().unwrap_or(0) >> (pass * width)) as usize & mask
+            (word(record.key).unwrap_or(0) >> (pass * width)) as usize & mask
         };
         self.places.clear();
         self.places.resize((passes as usize) << width, 0);
@@ -83,9 +83,15 @@ impl<K: StateKey> Sorter<K> {
     }
 }
 
+/// The key as a number, where it is one word.
+#[inline]
+fn word<K: StateKey>(key: K) -> Option<u64> {
+    (K::WORDS == 1).then(|| key.widen().0[0])
+}
+
 /// The smallest and the largest key of one word; `None` for wide keys and for no records.
 fn range<K: StateKey>(parts: &[Vec<Record<K>>]) -> Option<(u64, u64)> {
-    let mut words = parts.iter().flatten().map(|record| record.key.word());
+    let mut words = parts.iter().flatten().map(|record| word(record.key));
     let first = words.next()??;
     Some(words.flatten().fold((first, first), |(low, high), word| (low.min(word), high.max(word))))
 }

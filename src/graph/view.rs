@@ -2,21 +2,10 @@
 
 use std::ops::Range;
 
+use super::StateKind;
 use super::index::search;
-use super::{GraphError, StateKind};
-use crate::game::{Action, Cyclic, Empties, Layered, Orientations, Position, Score, StateKey};
+use crate::game::{Action, Empties, Game, Orientations, Position, Score, StateKey, WideKey};
 use crate::table::{Array, Element, Table, TableError};
-
-/// The number of a state: its row in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct StateId(pub u32);
-
-impl StateId {
-    /// The row.
-    pub fn row(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// The keys of a table, of one or two words each.
 #[derive(Debug)]
@@ -37,6 +26,24 @@ impl Keys {
         match self {
             Keys::Narrow(array) => bytemuck::cast_slice(array.bytes()),
             Keys::Wide(array) => bytemuck::cast_slice(array.bytes()),
+        }
+    }
+
+    /// The key of a row as two words.
+    #[inline]
+    pub fn get(&self, row: usize) -> WideKey {
+        match self {
+            Keys::Narrow(array) => WideKey([array[row], 0]),
+            Keys::Wide(array) => WideKey(array[row]),
+        }
+    }
+
+    /// The place of a key within ascending rows.
+    #[inline]
+    pub fn find(&self, rows: Range<usize>, key: WideKey) -> Option<usize> {
+        match self {
+            Keys::Narrow(_) => search(self.of::<u64>(), rows, u64::narrow(key)?),
+            Keys::Wide(_) => search(self.of::<WideKey>(), rows, key),
         }
     }
 }
@@ -82,18 +89,18 @@ pub struct Graph {
 
 impl Graph {
     /// Maps a table's arrays without reading their payload.
-    pub fn open(table: &Table) -> Result<Graph, GraphError> {
+    pub fn open(table: &Table) -> Result<Graph, TableError> {
         Graph::map(table, false)
     }
 
     /// Maps a table's arrays and compares the checksums of all that solving reads.
-    pub fn open_checked(table: &Table) -> Result<Graph, GraphError> {
+    pub fn open_checked(table: &Table) -> Result<Graph, TableError> {
         let graph = Graph::map(table, true)?;
         graph.check_edges(table)?;
         Ok(graph)
     }
 
-    fn map(table: &Table, checked: bool) -> Result<Graph, GraphError> {
+    fn map(table: &Table, checked: bool) -> Result<Graph, TableError> {
         fn open<T: Element>(
             table: &Table,
             name: &str,
@@ -302,6 +309,11 @@ impl Graph {
         self.edge_offsets[row] as usize..self.edge_offsets[row + 1] as usize
     }
 
+    /// Whether the table tells the orientations of its rows.
+    pub fn has_orientations(&self) -> bool {
+        self.orientations.is_some()
+    }
+
     /// The orientations in which a state is reachable; where the table has none, as it is stored
     /// with the first player to move.
     pub fn orientations(&self, row: usize) -> Orientations {
@@ -312,24 +324,22 @@ impl Graph {
         })
     }
 
-    /// The row of a state, whatever its orientation; `None` if it is not in the table.
-    pub fn find<G: Layered>(&self, game: &G, state: &G::State) -> Option<StateId> {
-        let keys = self.keys.of::<G::Key>();
-        let rows = self.layer(game.layer(state));
-        search(keys, rows, game.canonical(state).key).map(|row| StateId(row as u32))
+    /// The row of a position, whatever its orientation; `None` if it is not in the table.
+    pub fn find<G: Game>(&self, game: &G, position: &Position<G::State>) -> Option<usize> {
+        if game.layers().is_some() {
+            let rows = self.layer(game.layer(&position.state));
+            return self.keys.find(rows, game.canonical(&position.state).key.widen());
+        }
+        let key = game.position_key(position).widen();
+        // A layer is a ply, which a position does not tell; each is sorted by key.
+        self.layers().find_map(|rows| self.keys.find(rows, key))
     }
 
-    /// The row of a position of a cyclic game, in whichever layer it is; `None` if it is in none.
-    pub fn find_position<G: Cyclic>(
-        &self,
-        game: &G,
-        position: &Position<G::State>,
-    ) -> Option<StateId> {
-        let keys = self.keys.of::<G::Key>();
-        let key = game.position_key(position);
-        // A layer is a ply, which a position does not tell; each is sorted by key.
-        let row = self.layers().find_map(|rows| search(keys, rows, key))?;
-        Some(StateId(row as u32))
+    /// The position of a row, canonical; the first player's where the table does not tell. `None`
+    /// where the key is none, which checksums do not find.
+    #[inline]
+    pub fn position<G: Game>(&self, game: &G, row: usize) -> Option<Position<G::State>> {
+        game.position_of(G::Key::narrow(self.keys.get(row))?)
     }
 }
 
@@ -348,13 +358,15 @@ pub type TerminalScores<'a> = dyn Fn(usize) -> Score + Sync + 'a;
 
 impl Graph {
     /// The final score of a terminal row, for its mover, computed from its key.
-    pub fn terminal_scores<'a, G: Layered>(
+    pub fn terminal_scores<'a, G: Game>(
         &'a self,
         game: &'a G,
         empties: Empties,
     ) -> impl Fn(usize) -> Score + Sync + 'a {
-        let keys = self.keys.of::<G::Key>();
         // A key that is no state passed its checksum, so it was written wrong; `verify` names it.
-        move |row| game.state(keys[row]).map_or(Score(0), |s| game.final_score(&s, empties))
+        move |row| {
+            let state = G::Key::narrow(self.keys.get(row)).and_then(|key| game.state(key));
+            state.map_or(Score(0), |state| game.score(&state, empties))
+        }
     }
 }

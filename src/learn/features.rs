@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::game::{Game, Layered, Position, Side};
+use crate::game::{Game, Position, Side};
 
 /// How a position of Othello is laid out, for a board of S squares. Squares go row by row from a1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ impl Features {
     }
 
     /// Adds a position's numbers to `out`.
-    pub fn push<G: Layered>(self, game: &G, position: &Position<G::State>, out: &mut Vec<f32>) {
+    pub fn push<G: Game>(self, game: &G, position: &Position<G::State>, out: &mut Vec<f32>) {
         let squares = game.action_count() - 1;
         let (own, other) = game.squares(&position.state);
         if self != Features::Colours {
@@ -50,7 +50,7 @@ impl Features {
     }
 
     /// The numbers of many positions, one after the other.
-    pub fn of<'a, G: Layered>(
+    pub fn of<'a, G: Game>(
         self,
         game: &G,
         positions: impl IntoIterator<Item = &'a Position<<G as Game>::State>>,

@@ -9,7 +9,7 @@ use super::card::{self, Card, Inputs, Reading};
 use super::features::Features;
 use super::network::Network;
 use super::trainer::rows;
-use crate::game::{Game, Layered, Outcome, Position, Side, Symmetry};
+use crate::game::{Game, Outcome, Position, Side, Symmetry};
 use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
 
 /// Positions that the network is asked about at a time, which bounds memory.
@@ -82,7 +82,7 @@ impl Learned {
 
     /// What a head answers for positions: its numbers, one position after the other; `None` if there is
     /// no such head.
-    fn head<G: Layered>(
+    fn head<G: Game>(
         &self,
         game: &G,
         head: &str,
@@ -102,12 +102,12 @@ impl Learned {
     }
 
     /// In how many images of a position it is asked.
-    fn images<G: Layered>(&self, game: &G) -> Symmetry {
+    fn images<G: Game>(&self, game: &G) -> Symmetry {
         if self.symmetric { game.with_folding(true).group().order() as Symmetry } else { 1 }
     }
 
     /// Positions in one of their images.
-    fn image<G: Layered>(
+    fn image<G: Game>(
         &self,
         game: &G,
         positions: &[Position<G::State>],
@@ -125,7 +125,7 @@ impl Learned {
     }
 
     /// The worth of each action of a batch by the numbers that the head has for actions.
-    fn by_action<G: Layered>(
+    fn by_action<G: Game>(
         &self,
         game: &G,
         head: &str,
@@ -155,7 +155,7 @@ impl Learned {
 
     /// What positions that are not over are worth to their mover, by the network alone; of discs twice
     /// the share of the squares, less 1.
-    fn values<G: Layered>(
+    fn values<G: Game>(
         &self,
         game: &G,
         positions: &[Position<G::State>],
@@ -196,7 +196,7 @@ impl Learned {
     }
 
     /// What a finished game is worth to its mover, on the scale of [`Learned::values`].
-    fn at_the_end<G: Layered>(&self, game: &G, state: &G::State) -> f64 {
+    fn at_the_end<G: Game>(&self, game: &G, state: &G::State) -> f64 {
         match self.reading {
             Reading::Discs | Reading::Win => {
                 let squares = (game.action_count() - 1) as f64;
@@ -207,7 +207,7 @@ impl Learned {
     }
 
     /// The positions that are met `plies` plies on from here where no game ends before, in order.
-    fn leaves<G: Layered>(
+    fn leaves<G: Game>(
         game: &G,
         position: Position<G::State>,
         plies: u32,
@@ -226,7 +226,7 @@ impl Learned {
 
     /// What a position is worth to its mover if both choose their best for `plies` plies; `values` are
     /// those of its [leaves](Learned::leaves).
-    fn read<G: Layered>(
+    fn read<G: Game>(
         &self,
         game: &G,
         position: Position<G::State>,
@@ -245,7 +245,7 @@ impl Learned {
 
     /// The worth of each action by minimax: the move itself and `plies` more are read, and the positions
     /// that are met there asked about together.
-    fn by_reading<G: Layered>(
+    fn by_reading<G: Game>(
         &self,
         game: &G,
         batch: &Batch<G::State>,
@@ -270,7 +270,7 @@ impl Learned {
         Ok(())
     }
 
-    fn answer_all<G: Layered>(
+    fn answer_all<G: Game>(
         &self,
         game: &G,
         batch: &Batch<G::State>,
@@ -312,7 +312,7 @@ fn best(worths: &[f64]) -> f64 {
     worths.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-impl<G: Layered> Policy<G> for Learned {
+impl<G: Game> Policy<G> for Learned {
     fn name(&self) -> String {
         self.name.clone()
     }

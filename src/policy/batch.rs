@@ -28,6 +28,15 @@ impl<S> Batch<S> {
         self.offsets.push(self.actions.len());
     }
 
+    /// The same batch with every position in another form.
+    pub fn map<T>(&self, position: impl Fn(&Position<S>) -> Position<T>) -> Batch<T> {
+        Batch {
+            positions: self.positions.iter().map(position).collect(),
+            offsets: self.offsets.clone(),
+            actions: self.actions.clone(),
+        }
+    }
+
     /// How many positions there are.
     pub fn len(&self) -> usize {
         self.positions.len()

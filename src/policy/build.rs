@@ -4,50 +4,41 @@ use super::{
     AlphaBeta, ByRule, Evaluation, Exec, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves,
     Policy, PolicyError, PolicySpec, Predictions, Random, Rule, Weights,
 };
-use crate::game::{Cyclic, Game, Layered};
+use crate::game::Game;
 
-/// Makes the policy that is meant for a layered game; reads the file of weights or the model
-/// if one is named.
-/// `None` if it needs more than the rules, as the perfect one needs a solved table.
-pub fn of_layered<G: Layered>(
+/// Makes a policy that goes by the rules alone, apart from a file of weights that may be named.
+/// `None` if the one that is meant needs more: a program, a network, a solved table.
+pub fn of_rules<G: Game>(
     spec: &PolicySpec,
     game: &G,
 ) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
+    spec.check(game)?;
+    if game.squares(&game.start().state).is_none() {
+        return Ok(of_any(spec, Material));
+    }
     let weights = match spec.weights_file() {
-        Some(path) => Weights::read(game.spec(), path)?,
-        None => Weights::of_board(game.spec()),
+        Some(path) => Weights::read(game.shape(), path)?,
+        None => Weights::of_board(game.shape()),
     };
     Ok(match spec {
         PolicySpec::Weights | PolicySpec::WeightsFile(_) => by_rule(weights),
         PolicySpec::NHandCustom(plies, _) => by_rule(Lines::new(spec.to_string(), *plies, weights)),
-        PolicySpec::Onnx(onnx) => Some(onnx.load(game)?),
-        _ => match of_outside(spec, game)? {
-            Some(policy) => Some(policy),
-            None => of_any(spec, weights),
-        },
+        _ => of_any(spec, weights),
     })
 }
 
-/// The same for a cyclic game. Fails where the policy is for another game.
-pub fn of_cyclic<G: Cyclic>(
-    spec: &PolicySpec,
-    game: &G,
-) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
-    spec.check(game.spec())?;
-    Ok(match of_outside(spec, game)? {
-        Some(policy) => Some(policy),
-        None => of_any(spec, Material),
-    })
-}
-
-/// What asks files or a program.
-fn of_outside<G: Game>(
+/// Makes a policy that asks files, a model or a program. `None` for every other.
+pub fn of_outside<G: Game>(
     spec: &PolicySpec,
     game: &G,
 ) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
     Ok(match spec {
         PolicySpec::Predictions(dir) => Some(Box::new(Predictions::read(game, dir)?)),
         PolicySpec::Exec { command, limit } => Some(Box::new(Exec::start(game, command, *limit)?)),
+        PolicySpec::Onnx(onnx) => {
+            spec.check(game)?;
+            Some(onnx.load(game)?)
+        }
         _ => None,
     })
 }

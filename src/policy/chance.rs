@@ -65,7 +65,7 @@ mod tests {
     use super::super::sample::{animals, answers, four, minishogi, positions};
     use super::super::{Answers, Mcts, MonteCarlo, Policy};
     use super::*;
-    use crate::game::Layered;
+    use crate::game::Game;
     use crate::game::othello::Othello;
 
     #[test]

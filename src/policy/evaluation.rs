@@ -1,7 +1,7 @@
 //! What a position is worth at a glance, for rules that read ahead.
 
 use super::Weights;
-use crate::game::{Game, Layered, Mobility};
+use crate::game::{Game, Mobility};
 
 /// Finds a position worth something without reading on.
 pub trait Evaluation<G: Game>: Send + Sync {
@@ -33,12 +33,12 @@ impl<G: Game> Evaluation<G> for Moves {
 }
 
 /// The weights of the mover's squares less those of the opponent's, in [`MICRO`](super::MICRO) units.
-impl<G: Layered> Evaluation<G> for Weights {
+impl<G: Game> Evaluation<G> for Weights {
     /// # Panics
     ///
     /// When the board has more squares than the one the weights were made for.
     fn of(&self, game: &G, state: &G::State) -> i64 {
-        let (own, theirs) = game.squares(state);
+        let (own, theirs) = game.squares(state).unwrap_or_default();
         self.sum(own) - self.sum(theirs)
     }
 }

@@ -87,7 +87,7 @@ mod tests {
     };
     use super::super::{Policy, PolicySpec, Weights, ask, of_cyclic, of_layered};
     use super::*;
-    use crate::game::{Cyclic, Layered};
+    use crate::game::Game;
 
     /// Which turns a line is followed to, and what is read there for who chooses.
     #[derive(Clone, Copy, Debug)]
@@ -168,8 +168,8 @@ mod tests {
         }
     }
 
-    fn agrees_in_othello<G: Layered>(game: &G, count: usize, kind: Reference) {
-        let weights = Weights::of_board(game.spec());
+    fn agrees_in_othello<G: Game>(game: &G, count: usize, kind: Reference) {
+        let weights = Weights::of_board(game.shape());
         let squares = |root: &_, last: &_| {
             let discs = discs(game, root, last);
             discs.iter().zip(weights.micro()).map(|(disc, weight)| disc * weight).sum()
@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    fn agrees_in_shogi<G: Cyclic>(game: &G, count: usize, kind: Reference) {
+    fn agrees_in_shogi<G: Game>(game: &G, count: usize, kind: Reference) {
         let material = |root: &Position<G::State>, last: &Position<G::State>| {
             let own = i64::from(game.material(&last.state));
             if last.side == root.side { own } else { -own }

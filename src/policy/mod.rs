@@ -15,7 +15,7 @@
 //! * `Onnx` (with the feature of that name) is a network in an ONNX file, for which [`encode`] lays
 //!   out positions; [`OnnxSpec`] says how it is read;
 //! * [`Predictions`] and [`Exec`] ask files and programs;
-//! * [`PolicySpec`] is what a person writes for a policy; [`of_layered`] and [`of_cyclic`] make it.
+//! * [`PolicySpec`] is what a person writes for a policy; [`of_rules`] and [`of_outside`] make it.
 //!   The perfect policy needs a solved table, so it belongs to [`evaluate`](crate::evaluate).
 //!
 //! Moves that a rule finds equally good are equally likely. A single action, such as a pass, has
@@ -44,7 +44,7 @@ mod spec;
 mod weights;
 
 pub use batch::{Answers, Batch};
-pub use build::{of_cyclic, of_layered};
+pub use build::{of_outside, of_rules};
 pub use chance::PLAYOUT_PLIES;
 pub use error::PolicyError;
 pub use evaluation::{Evaluation, Material, Moves};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::encode::{Layout, Plane};
 use super::{Policy, PolicyError};
-use crate::game::Layered;
+use crate::game::Game;
 
 /// A model's file and how it is to be read. The text form reads back as the same specification.
 ///
@@ -116,13 +116,13 @@ impl OnnxSpec {
     ///
     /// The error is one line that names the file, what is wrong with it, and what to do.
     #[cfg(feature = "onnx")]
-    pub fn load<'a, G: Layered>(&self, game: &G) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
+    pub fn load<'a, G: Game>(&self, game: &G) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
         Ok(Box::new(super::Onnx::load(self, game)?))
     }
 
     /// Fails: models cannot be read.
     #[cfg(not(feature = "onnx"))]
-    pub fn load<'a, G: Layered>(&self, _game: &G) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
+    pub fn load<'a, G: Game>(&self, _game: &G) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
         Err(PolicyError::new(format!("onnx:{self}: {}", OnnxSpec::NOT_BUILT_IN)))
     }
 

@@ -104,7 +104,7 @@ pub(super) fn discs<G: Game>(
     position: &Position<G::State>,
 ) -> Vec<i64> {
     let text = game.diagram(position);
-    let rows = text.lines().skip(1).take(game.spec().shape().0);
+    let rows = text.lines().skip(1).take(game.shape().0);
     let sign = [1, -1][root.side.index()];
     let disc = |square: &str| match square {
         "X" => sign,

@@ -125,7 +125,7 @@ mod tests {
     use super::super::sample::{Glance, animals, discs, four, minishogi, positions, result, six};
     use super::super::{Material, Weights};
     use super::*;
-    use crate::game::{Layered, Outcome};
+    use crate::game::{Game, Outcome};
 
     /// What a line is worth to who is to move at the root: who wins, how soon (for the loser how
     /// late), and what is on the board.
@@ -194,8 +194,8 @@ mod tests {
         assert!(decided > 0, "no line of {plies} plies came to an end");
     }
 
-    fn by_squares<G: Layered>(game: &G, size: (usize, u32)) {
-        let weights = Weights::of_board(game.spec());
+    fn by_squares<G: Game>(game: &G, size: (usize, u32)) {
+        let weights = Weights::of_board(game.shape());
         let glance = |root: &_, position: &_| {
             let discs = discs(game, root, position);
             discs.iter().zip(weights.micro()).map(|(disc, weight)| disc * weight).sum()
@@ -257,10 +257,10 @@ mod tests {
     #[test]
     fn alpha_beta_finds_the_same_and_looks_at_less() {
         for plies in 1..=6 {
-            the_same(&four(), (600, plies), Weights::of_board(four().spec()));
+            the_same(&four(), (600, plies), Weights::of_board(four().shape()));
         }
         for plies in 1..=4 {
-            the_same(&six(), (150, plies), Weights::of_board(six().spec()));
+            the_same(&six(), (150, plies), Weights::of_board(six().shape()));
             the_same(&animals(), (100, plies), Material);
         }
         for plies in 1..=3 {

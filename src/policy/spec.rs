@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::learned_spec::LearnedSpec;
 use super::onnx_spec::OnnxSpec;
-use crate::game::GameSpec;
+use crate::game::Game;
 
 /// Which policy is meant. The text form reads back as the same specification.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -89,20 +89,25 @@ impl PolicySpec {
     }
 
     /// What is measured on a game unless something else is asked for.
-    pub fn defaults(game: GameSpec) -> Vec<PolicySpec> {
+    pub fn defaults<G: Game>(game: &G) -> Vec<PolicySpec> {
         let all =
             [PolicySpec::Random, PolicySpec::Greedy, PolicySpec::Weights, PolicySpec::Perfect];
         all.into_iter().filter(|spec| spec.check(game).is_ok()).collect()
     }
 
     /// That a game has what the policy goes by: squares are worth something in Othello only.
-    pub fn check(&self, game: GameSpec) -> Result<(), PolicySpecError> {
+    pub fn check<G: Game>(&self, game: &G) -> Result<(), PolicySpecError> {
         let by_squares = matches!(self, PolicySpec::Weights | PolicySpec::NHandCustom(..))
             || self.weights_file().is_some();
-        match (self, game) {
-            (_, GameSpec::Shogi(_)) if by_squares => Err(PolicySpecError::other_game(self, game)),
-            (PolicySpec::Onnx(_), GameSpec::Shogi(_)) => Err(PolicySpecError(format!(
-                "policy '{self}': ONNX models are for Othello; for {game} there are {}",
+        let has_squares = game.squares(&game.start().state).is_some();
+        let name = game.name();
+        match (self, has_squares) {
+            (_, false) if by_squares => Err(PolicySpecError(format!(
+                "policy '{self}' goes by the squares of an Othello board; for {name} there are {}",
+                PolicySpec::EVERYWHERE
+            ))),
+            (PolicySpec::Onnx(_), false) => Err(PolicySpecError(format!(
+                "policy '{self}': ONNX models are for Othello; for {name} there are {}",
                 PolicySpec::EVERYWHERE
             ))),
             (PolicySpec::Onnx(_), _) if !OnnxSpec::IS_BUILT_IN => {
@@ -312,19 +317,14 @@ impl PolicySpecError {
         let known = PolicySpec::KNOWN;
         PolicySpecError(format!("policy '{text}' is not known; known are {known}"))
     }
-
-    /// A policy that goes by the squares of an Othello board, asked for in another game.
-    fn other_game(spec: &PolicySpec, game: GameSpec) -> PolicySpecError {
-        let others = PolicySpec::EVERYWHERE;
-        PolicySpecError(format!(
-            "policy '{spec}' goes by the squares of an Othello board; for {game} there are {others}"
-        ))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::WideKey;
+    use crate::game::othello::Othello;
+    use crate::game::shogi::{MINISHOGI, Shogi};
 
     #[test]
     fn specifications_read_back() {
@@ -412,9 +412,13 @@ mod tests {
 
     #[test]
     fn squares_are_worth_something_in_othello_only() {
-        let [shogi, othello] = ["minishogi", "othello-4x4"].map(|name| name.parse().unwrap());
-        let names = |game| PolicySpec::defaults(game).iter().map(PolicySpec::to_string).collect();
-        let [of_shogi, of_othello]: [Vec<String>; 2] = [names(shogi), names(othello)];
+        let shogi = &Shogi::<WideKey>::new(&MINISHOGI, true);
+        let othello = &Othello::<u64>::new(4, 4, true);
+        let names = |all: Vec<PolicySpec>| -> Vec<String> {
+            all.iter().map(PolicySpec::to_string).collect()
+        };
+        let of_shogi = names(PolicySpec::defaults(shogi));
+        let of_othello = names(PolicySpec::defaults(othello));
         assert_eq!(of_shogi, ["random", "greedy", "perfect"]);
         assert_eq!(of_othello, ["random", "greedy", "weights", "perfect"]);
         let by_squares =
@@ -432,11 +436,10 @@ mod tests {
             text.parse::<PolicySpec>().unwrap().check(shogi).unwrap();
             assert!(PolicySpec::KNOWN.contains(form), "{form}");
         }
-        let shogi = "minishogi".parse().unwrap();
         let onnx: PolicySpec = "onnx:m.onnx".parse().unwrap();
         let message = onnx.check(shogi).unwrap_err().to_string();
         assert!(message.contains("ONNX models are for Othello"), "{message}");
-        let checked = onnx.check("othello-4x4".parse().unwrap()).map_err(|e| e.to_string());
+        let checked = onnx.check(othello).map_err(|e| e.to_string());
         let absent = format!("policy 'onnx:m.onnx': {}", OnnxSpec::NOT_BUILT_IN);
         assert_eq!(checked, if cfg!(feature = "onnx") { Ok(()) } else { Err(absent) });
         let wrong = [

@@ -12,7 +12,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Evaluation, Rule};
-use crate::game::{Action, GameSpec, Layered, Position};
+use crate::game::{Action, Game, Position};
 
 /// How many units a weight of 1 is.
 pub const MICRO: i64 = 1_000_000;
@@ -30,8 +30,7 @@ pub struct Weights {
 
 impl Weights {
     /// The weights of the built-in rule: see the [module's page](super).
-    pub fn of_board(game: GameSpec) -> Weights {
-        let (rows, columns) = game.shape();
+    pub fn of_board((rows, columns): (usize, usize)) -> Weights {
         let square = |r: usize, c: usize| {
             ARTICLE[r.min(rows - 1 - r)][c.min(columns - 1 - c)] * (MICRO / 10)
         };
@@ -40,16 +39,19 @@ impl Weights {
     }
 
     /// Reads the weights of a board from a file.
-    pub fn read(game: GameSpec, path: &Path) -> Result<Weights, WeightsError> {
+    pub fn read((rows, columns): (usize, usize), path: &Path) -> Result<Weights, WeightsError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| WeightsError::Read { path: path.to_path_buf(), source })?;
-        Weights::from_text(game, &text, path)
+        Weights::from_text((rows, columns), &text, path)
     }
 
     /// Reads the weights of a board from a file's text; `path` is named in errors and in the
     /// policy's name.
-    pub fn from_text(game: GameSpec, text: &str, path: &Path) -> Result<Weights, WeightsError> {
-        let (rows, columns) = game.shape();
+    pub fn from_text(
+        (rows, columns): (usize, usize),
+        text: &str,
+        path: &Path,
+    ) -> Result<Weights, WeightsError> {
         let squares = rows * columns;
         let wanted = format!("the {rows}x{columns} board has {squares} squares, row by row");
         let wrong = |line: usize, what: String| WeightsError::Wrong {
@@ -97,7 +99,7 @@ impl Weights {
     }
 }
 
-impl<G: Layered> Rule<G> for Weights {
+impl<G: Game> Rule<G> for Weights {
     fn name(&self) -> String {
         self.name.clone()
     }

@@ -1,7 +1,8 @@
 //! One state's new value from its successors' values: the three kinds of backup.
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 
+use super::value::{Prospect, Value};
 use crate::game::Score;
 
 /// What a sweep does to one state. Values are always the mover's.
@@ -26,103 +27,37 @@ pub trait Backup: Sync {
     fn change(&self, old: Self::Value, new: Self::Value) -> f64;
 }
 
-/// A score and a distance in one ordered number: the higher, the better for the mover.
-///
-/// Best play is for the score first. Among moves of equal score the side ahead shortens the game
-/// and the side behind prolongs it; a drawn game both shorten. With `d` plies to the end a score
-/// `s > 0` is `256 s − d`, a score `s < 0` is `256 s + d` and a draw is `−d`, so that comparing
-/// numbers is comparing moves. Scores are within ±64 and distances within 127, which every game
-/// of Othello keeps (at most 60 placements, a pass before each).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
-#[repr(transparent)]
-pub struct Rank(i16);
-
-impl Rank {
-    /// The longest distance a rank holds, in plies.
-    pub const MAX_DISTANCE: u32 = 127;
-
-    /// The rank of a score with the end of the game `distance` plies away.
-    pub fn new(score: Score, distance: u16) -> Rank {
-        debug_assert!(u32::from(distance) <= Rank::MAX_DISTANCE);
-        let (score, distance) = (i16::from(score.0), distance as i16);
-        Rank(if score < 0 { 256 * score + distance } else { 256 * score - distance })
-    }
-
-    /// The score, for the mover.
-    pub fn score(self) -> Score {
-        let size = (i32::from(self.0).abs() + 128) / 256;
-        Score((size * i32::from(self.0.signum())) as i8)
-    }
-
-    /// Plies to the end of the game.
-    pub fn distance(self) -> u16 {
-        let score = i16::from(self.score().0);
-        (256 * score - self.0).unsigned_abs()
-    }
-
-    /// What a move to a state of this rank is worth to the one who moves there: the sign turns and
-    /// the end is one ply further.
-    #[inline]
-    pub fn before(self) -> Rank {
-        let rank = self.0;
-        if (-127..=0).contains(&rank) { Rank(rank - 1) } else { Rank(-rank + rank.signum()) }
-    }
-}
-
 /// Exact scores and distances.
 #[derive(Clone, Copy, Debug)]
 pub struct ExactBackup;
 
 impl Backup for ExactBackup {
-    type Value = Rank;
+    type Value = Prospect;
 
-    fn initial(&self) -> Rank {
-        Rank::new(Score(0), 0)
+    fn initial(&self) -> Prospect {
+        Prospect::new(Score(0), Some(0))
     }
 
-    fn terminal(&self, score: Score) -> Rank {
-        Rank::new(score, 0)
+    fn terminal(&self, score: Score) -> Prospect {
+        Prospect::new(score, Some(0))
     }
 
     /// # Panics
     ///
     /// Always: a table with a frontier has bounds, not exact values.
-    fn frontier(&self) -> Rank {
+    fn frontier(&self) -> Prospect {
         unreachable!("tables with a frontier are solved with BoundsBackup")
     }
 
     #[inline]
-    fn backup(&self, successors: impl Iterator<Item = Rank> + Clone) -> Rank {
-        successors.map(Rank::before).max().unwrap_or(self.initial())
+    fn backup(&self, successors: impl Iterator<Item = Prospect> + Clone) -> Prospect {
+        successors.map(Prospect::before).max().unwrap_or(self.initial())
     }
 
     /// The change of the score in discs or of the distance in plies, whichever is larger.
-    fn change(&self, old: Rank, new: Rank) -> f64 {
+    fn change(&self, old: Prospect, new: Prospect) -> f64 {
         let score = (i32::from(old.score().0) - i32::from(new.score().0)).abs();
-        let distance = (i32::from(old.distance()) - i32::from(new.distance())).abs();
-        f64::from(score.max(distance))
-    }
-}
-
-/// What is known of a state in a table with a frontier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
-pub struct Bounds {
-    /// The mover gets at least this score.
-    pub lower: i8,
-    /// The mover gets at most this score.
-    pub upper: i8,
-    /// Plies to the end of the game, or [`Bounds::UNKNOWN`].
-    pub distance: u16,
-}
-
-impl Bounds {
-    /// The distance that is not known to be exact.
-    pub const UNKNOWN: u16 = u16::MAX;
-
-    /// Whether the score is proven.
-    pub fn is_proven(self) -> bool {
-        self.lower == self.upper
+        f64::from(score.max(change_of(old.distance(), new.distance())))
     }
 }
 
@@ -135,49 +70,49 @@ pub struct BoundsBackup {
 }
 
 impl Backup for BoundsBackup {
-    type Value = Bounds;
+    type Value = Value;
 
-    fn initial(&self) -> Bounds {
+    fn initial(&self) -> Value {
         self.frontier()
     }
 
-    fn terminal(&self, score: Score) -> Bounds {
-        Bounds { lower: score.0, upper: score.0, distance: 0 }
+    fn terminal(&self, score: Score) -> Value {
+        Value::exactly(Prospect::new(score, Some(0)))
     }
 
-    fn frontier(&self) -> Bounds {
-        Bounds { lower: -self.max_score.0, upper: self.max_score.0, distance: Bounds::UNKNOWN }
+    fn frontier(&self) -> Value {
+        Value::of_scores(-self.max_score, self.max_score, None)
     }
 
-    fn backup(&self, successors: impl Iterator<Item = Bounds> + Clone) -> Bounds {
-        let lower = successors.clone().map(|s| -s.upper).max().unwrap_or(-self.max_score.0);
-        let upper = successors.clone().map(|s| -s.lower).max().unwrap_or(self.max_score.0);
-        let mut distance = Bounds::UNKNOWN;
+    fn backup(&self, successors: impl Iterator<Item = Value> + Clone) -> Value {
+        let moves = successors.map(Value::before);
+        let lower = moves.clone().map(|m| m.lower.score()).max().unwrap_or(-self.max_score);
+        let upper = moves.clone().map(|m| m.upper.score()).max().unwrap_or(self.max_score);
+        let mut distance = None;
         if lower == upper {
-            let mut keeping = successors.filter(|s| -s.lower == lower);
-            let known = keeping.clone().all(|s| s.is_proven() && s.distance != Bounds::UNKNOWN);
-            if known {
-                let best = if lower < 0 {
-                    keeping.map(|s| s.distance).max()
-                } else {
-                    keeping.by_ref().map(|s| s.distance).min()
-                };
-                distance = best.map_or(Bounds::UNKNOWN, |d| d + 1);
+            let mut keeping = moves.filter(|m| m.upper.score() == upper);
+            if keeping.clone().all(|m| m.distance().is_some()) {
+                distance = keeping.by_ref().map(|m| m.lower).max().and_then(Prospect::distance);
             }
         }
-        Bounds { lower, upper, distance }
+        Value::of_scores(lower, upper, distance)
     }
 
     /// The larger change of a bound in discs; a change of the distance alone counts in plies.
-    fn change(&self, old: Bounds, new: Bounds) -> f64 {
-        let lower = (i32::from(old.lower) - i32::from(new.lower)).abs();
-        let upper = (i32::from(old.upper) - i32::from(new.upper)).abs();
-        let distance = match (old.distance, new.distance) {
-            (a, b) if a == b => 0,
-            (Bounds::UNKNOWN, _) | (_, Bounds::UNKNOWN) => 1,
-            (a, b) => i32::from(a.abs_diff(b)),
+    fn change(&self, old: Value, new: Value) -> f64 {
+        let apart = |old: Prospect, new: Prospect| {
+            (i32::from(old.score().0) - i32::from(new.score().0)).abs()
         };
-        f64::from(lower.max(upper).max(distance))
+        let bounds = apart(old.lower, new.lower).max(apart(old.upper, new.upper));
+        f64::from(bounds.max(change_of(old.distance(), new.distance())))
+    }
+}
+
+/// By how many plies a distance changed; 1 where it was or is not known.
+fn change_of(old: Option<u16>, new: Option<u16>) -> i32 {
+    match (old, new) {
+        (Some(old), Some(new)) => i32::from(old.abs_diff(new)),
+        (old, new) => i32::from(old != new),
     }
 }
 
@@ -221,44 +156,15 @@ impl Backup for DiscountBackup {
 mod tests {
     use super::*;
 
-    fn ranks() -> impl Iterator<Item = (i8, u16)> {
-        (-64..=64i8).flat_map(|s| (0..=127u16).map(move |d| (s, d)))
-    }
-
-    #[test]
-    fn ranks_keep_score_and_distance() {
-        for (score, distance) in ranks() {
-            let rank = Rank::new(Score(score), distance);
-            assert_eq!((rank.score(), rank.distance()), (Score(score), distance));
-        }
-    }
-
-    #[test]
-    fn a_move_turns_the_score_and_adds_a_ply() {
-        for (score, distance) in ranks().filter(|(_, d)| *d < 127) {
-            let before = Rank::new(Score(score), distance).before();
-            assert_eq!(before, Rank::new(Score(-score), distance + 1));
-        }
-    }
-
-    #[test]
-    fn better_ranks_are_higher() {
-        let rank = |s, d| Rank::new(Score(s), d);
-        assert!(rank(2, 9) > rank(1, 1), "the score comes first");
-        assert!(rank(1, 1) > rank(1, 9), "ahead, the shorter game");
-        assert!(rank(-1, 9) > rank(-1, 1), "behind, the longer game");
-        assert!(rank(0, 1) > rank(0, 9), "level, the shorter game");
-        assert!(rank(0, 127) > rank(-1, 127) && rank(1, 127) > rank(0, 0));
-    }
-
     #[test]
     fn an_unproven_successor_hides_the_distance_only_where_it_could_keep_the_score() {
         let backup = BoundsBackup { max_score: Score(16) };
-        let proven = |s, distance| Bounds { lower: s, upper: s, distance };
-        let open = |lower, upper| Bounds { lower, upper, distance: Bounds::UNKNOWN };
-        let best = |list: &[Bounds]| backup.backup(list.iter().copied());
+        let proven = |s, distance| Value::of_scores(Score(s), Score(s), Some(distance));
+        let unsure = |s| Value::of_scores(Score(s), Score(s), None);
+        let open = |lower, upper| Value::of_scores(Score(lower), Score(upper), None);
+        let best = |list: &[Value]| backup.backup(list.iter().copied());
         assert_eq!(best(&[proven(-4, 3), open(2, 9)]), proven(4, 4));
-        assert_eq!(best(&[proven(-4, 3), open(-4, 9)]), proven(4, Bounds::UNKNOWN));
+        assert_eq!(best(&[proven(-4, 3), open(-4, 9)]), unsure(4));
         assert_eq!(best(&[proven(-4, 3), open(-6, 9)]), open(4, 6));
         assert_eq!(best(&[proven(4, 3), proven(4, 7)]), proven(-4, 8));
     }

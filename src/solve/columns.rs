@@ -1,140 +1,112 @@
-//! The solved columns of a table: written after sweeping, read by everything that follows.
+//! The solved columns of a table: written after solving, read by everything that follows.
+//!
+//! | columns | of tables |
+//! |---|---|
+//! | `outcome`, `score`, `distance` | whose games have scores, everything proven |
+//! | and `lower`, `upper`, `score_lower`, `score_upper` | whose games have scores, with a frontier |
+//! | `outcome`, `distance` | without scores, everything proven |
+//! | and `lower`, `upper` | without scores, layered, with a frontier |
+//! | and `lower`, `upper`, `prospect_lower`, `prospect_upper` | without scores, with cycles |
+//! | `distance` of a byte | found by rank: its parity tells the outcome |
 
 use rayon::prelude::*;
 
-use super::backup::{Bounds, Rank};
-use super::method::Method;
-use crate::game::{Empties, Outcome, Score};
+use super::method::{CyclicMethod, Method};
+use super::ranked::{ENDLESS, outcome_of};
+use super::sweep::SweepError;
+use super::value::{Prospect, Value};
+use crate::game::{Empties, Outcome, Repetition, Score};
 use crate::table::{
-    Array, Column, Discounted, Manifest, RootValue, Solution, SweepRecord, Table, TableError,
+    Array, Column, Discounted, Element, Manifest, RootValue, Solution, SweepRecord, Table,
+    TableError,
 };
 
 /// What `outcome` and `score` hold where the value is not proven.
 pub const UNKNOWN_SCORE: i8 = i8::MIN;
-/// What `distance` holds where it is not known to be exact.
+/// What `distance` holds where it is not known to be exact, and for play without end.
 pub const UNKNOWN_DISTANCE: u16 = u16::MAX;
 
-/// The columns of an exact solution; a solution of a bounded table has the bounds too.
-const EXACT_COLUMNS: [&str; 7] =
-    ["outcome", "score", "distance", "lower", "upper", "score_lower", "score_upper"];
+/// Every column that a solution may have.
+const COLUMNS: [&str; 9] = [
+    "outcome",
+    "score",
+    "distance",
+    "lower",
+    "upper",
+    "score_lower",
+    "score_upper",
+    "prospect_lower",
+    "prospect_upper",
+];
 
-fn empties_name(empties: Empties) -> &'static str {
-    match empties {
-        Empties::Uncounted => "uncounted",
-        Empties::ToWinner => "to-winner",
-    }
+/// The columns of one solution while they are written.
+struct Written<'a> {
+    table: &'a mut Table,
+    solution: Solution,
+    /// Whether the table stores scores.
+    scored: bool,
 }
 
-/// The sweeps of a solution that the table has already, computed by the same method.
-pub(super) fn already_there(table: &Table, method: &Method) -> Option<Vec<SweepRecord>> {
-    let manifest = table.manifest();
-    let same = |empties: Option<&str>, order: Option<&str>, theta: Option<f64>| {
-        empties == Some(empties_name(method.empties))
-            && order == Some(method.order.name())
-            && theta == Some(method.theta)
-    };
-    match method.discount {
-        Some(discount) => manifest
-            .discounted
-            .as_ref()
-            .filter(|d| d.discount == discount)
-            .filter(|d| same(Some(&d.empties), Some(&d.order), Some(d.theta)))
-            .map(|d| d.sweeps.clone()),
-        None => manifest
-            .solution
-            .as_ref()
-            .filter(|s| same(s.empties.as_deref(), s.order.as_deref(), s.theta))
-            .map(|s| s.sweeps.clone()),
-    }
-}
+impl Written<'_> {
+    /// Writes values of which `of` gives each row's, with bounds if anything is not proven.
+    fn install<T: Sync>(
+        mut self,
+        rows: &[T],
+        of: impl Fn(&T) -> Value + Sync,
+        has_bounds: bool,
+        by_prospect: bool,
+    ) -> Result<(), SweepError> {
+        fn column<T: Sync, U: Send>(rows: &[T], of: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
+            rows.par_iter().with_min_len(1 << 14).map(of).collect()
+        }
+        let outcome = column(rows, |row| of(row).outcome().map_or(UNKNOWN_SCORE, Outcome::value));
+        let distance = column(rows, |row| of(row).distance().unwrap_or(UNKNOWN_DISTANCE));
+        let longest = distance.par_iter().filter(|&&d| d != UNKNOWN_DISTANCE).max();
+        if longest.is_some_and(|&plies| plies >= Prospect::MAX_DISTANCE) {
+            return Err(SweepError::TooLong);
+        }
+        let count = |column: &[i8]| column.par_iter().filter(|&&v| v != UNKNOWN_SCORE).count();
+        self.solution.proven_outcomes = count(&outcome) as u64;
+        self.solution.exact_distances =
+            distance.par_iter().filter(|&&d| d != UNKNOWN_DISTANCE).count() as u64;
+        let score = self
+            .scored
+            .then(|| column(rows, |row| of(row).score().map_or(UNKNOWN_SCORE, |score| score.0)));
+        self.solution.proven_scores = score.as_ref().map(|score| count(score) as u64);
+        let known = |value: i8| Some(value).filter(|&v| v != UNKNOWN_SCORE);
+        let root = |&row: &u64| RootValue {
+            outcome: known(outcome[row as usize]),
+            score: score.as_ref().and_then(|score| known(score[row as usize])),
+            distance: Some(distance[row as usize]).filter(|&d| d != UNKNOWN_DISTANCE),
+        };
+        self.solution.roots = self.table.manifest().root_ids.iter().map(root).collect();
 
-pub(super) fn install_exact(
-    table: &mut Table,
-    method: &Method,
-    ranks: &[Rank],
-    sweeps: &[SweepRecord],
-) -> Result<(), TableError> {
-    let (outcome, (score, distance)): (Vec<i8>, (Vec<i8>, Vec<u16>)) = ranks
-        .par_iter()
-        .with_min_len(1 << 14)
-        .map(|rank| {
-            let score = rank.score();
-            (score.outcome().value(), (score.0, rank.distance()))
-        })
-        .unzip();
-    let all = ranks.len() as u64;
-    let mut solution = solution(method, sweeps, [all, all, all]);
-    let ids = &table.manifest().root_ids;
-    solution.roots = ids
-        .iter()
-        .map(|&id| RootValue {
-            outcome: Some(outcome[id as usize]),
-            score: Some(score[id as usize]),
-            distance: Some(distance[id as usize]),
-        })
-        .collect();
-    let columns = [
-        Column::new("outcome", &outcome),
-        Column::new("score", &score),
-        Column::new("distance", &distance),
-    ];
-    install(table, &columns, solution)
-}
-
-pub(super) fn install_bounds(
-    table: &mut Table,
-    method: &Method,
-    bounds: &[Bounds],
-    sweeps: &[SweepRecord],
-) -> Result<(), TableError> {
-    fn column<T: Send>(bounds: &[Bounds], of: impl Fn(&Bounds) -> T + Sync + Send) -> Vec<T> {
-        bounds.par_iter().with_min_len(1 << 14).map(of).collect()
-    }
-    let known = |proven: bool, value: i8| if proven { value } else { UNKNOWN_SCORE };
-    let outcome = column(bounds, |b| known(b.lower.signum() == b.upper.signum(), b.lower.signum()));
-    let score = column(bounds, |b| known(b.is_proven(), b.lower));
-    let distance = column(bounds, |b| b.distance);
-    let lower = column(bounds, |b| b.lower.signum());
-    let upper = column(bounds, |b| b.upper.signum());
-    let score_lower = column(bounds, |b| b.lower);
-    let score_upper = column(bounds, |b| b.upper);
-    let count = |column: &[i8]| column.par_iter().filter(|&&v| v != UNKNOWN_SCORE).count() as u64;
-    let exact = distance.par_iter().filter(|&&d| d != UNKNOWN_DISTANCE).count() as u64;
-    let mut solution = solution(method, sweeps, [count(&outcome), count(&score), exact]);
-    let ids = &table.manifest().root_ids;
-    solution.roots = ids
-        .iter()
-        .map(|&id| RootValue {
-            outcome: Some(outcome[id as usize]).filter(|&v| v != UNKNOWN_SCORE),
-            score: Some(score[id as usize]).filter(|&v| v != UNKNOWN_SCORE),
-            distance: Some(distance[id as usize]).filter(|&d| d != UNKNOWN_DISTANCE),
-        })
-        .collect();
-    let columns = [
-        Column::new("outcome", &outcome),
-        Column::new("score", &score),
-        Column::new("distance", &distance),
-        Column::new("lower", &lower),
-        Column::new("upper", &upper),
-        Column::new("score_lower", &score_lower),
-        Column::new("score_upper", &score_upper),
-    ];
-    install(table, &columns, solution)
-}
-
-fn solution(method: &Method, sweeps: &[SweepRecord], counts: [u64; 3]) -> Solution {
-    Solution {
-        method: None,
-        repetition: None,
-        empties: Some(empties_name(method.empties).to_string()),
-        order: Some(method.order.name().to_string()),
-        theta: Some(method.theta),
-        residual_unit: "discs of score or plies of distance, whichever changed more".to_string(),
-        sweeps: sweeps.to_vec(),
-        proven_outcomes: counts[0],
-        proven_scores: Some(counts[1]),
-        exact_distances: counts[2],
-        roots: Vec::new(),
+        let mut columns =
+            vec![Column::new("outcome", &outcome), Column::new("distance", &distance)];
+        columns.extend(score.as_ref().map(|score| Column::new("score", score)));
+        let bounds = has_bounds.then(|| {
+            let lower = column(rows, |row| of(row).lower.outcome().value());
+            (lower, column(rows, |row| of(row).upper.outcome().value()))
+        });
+        let scores = (has_bounds && self.scored).then(|| {
+            let lower = column(rows, |row| of(row).lower.score().0);
+            (lower, column(rows, |row| of(row).upper.score().0))
+        });
+        let prospects = (has_bounds && by_prospect).then(|| {
+            let lower = column(rows, |row| of(row).lower.to_stored());
+            (lower, column(rows, |row| of(row).upper.to_stored()))
+        });
+        if let Some((lower, upper)) = &bounds {
+            columns.extend([Column::new("lower", lower), Column::new("upper", upper)]);
+        }
+        if let Some((lower, upper)) = &scores {
+            columns.extend([Column::new("score_lower", lower), Column::new("score_upper", upper)]);
+        }
+        if let Some((lower, upper)) = &prospects {
+            columns.push(Column::new("prospect_lower", lower));
+            columns.push(Column::new("prospect_upper", upper));
+        }
+        Ok(install(self.table, &columns, self.solution)?)
     }
 }
 
@@ -145,13 +117,74 @@ fn install(
 ) -> Result<(), TableError> {
     let unsolve = |manifest: &mut Manifest| {
         manifest.solution = None;
-        EXACT_COLUMNS.iter().for_each(|&name| {
+        COLUMNS.iter().for_each(|&name| {
             manifest.arrays.remove(name);
         });
     };
     table.install(columns, unsolve, |manifest| manifest.solution = Some(solution))
 }
 
+/// Writes the exact values of a layered game's table.
+pub(super) fn install_exact(
+    table: &mut Table,
+    method: &Method,
+    prospects: &[Prospect],
+    sweeps: &[SweepRecord],
+) -> Result<(), SweepError> {
+    let written = Written { table, solution: method.solution(sweeps), scored: method.has_scores };
+    written.install(prospects, |&prospect| Value::exactly(prospect), false, false)
+}
+
+/// Writes the bounds of a layered game's table that has a frontier.
+pub(super) fn install_bounds(
+    table: &mut Table,
+    method: &Method,
+    values: &[Value],
+    sweeps: &[SweepRecord],
+) -> Result<(), SweepError> {
+    let written = Written { table, solution: method.solution(sweeps), scored: method.has_scores };
+    written.install(values, |&value| value, true, false)
+}
+
+/// Writes the values of a game with cycles, of a table of sorted keys.
+pub(super) fn install_cyclic(
+    table: &mut Table,
+    method: CyclicMethod,
+    values: &[Value],
+    sweeps: &[SweepRecord],
+) -> Result<(), SweepError> {
+    let whole = values.par_iter().with_min_len(1 << 14).all(|value| value.lower == value.upper);
+    let written = Written { table, solution: method.solution(sweeps), scored: false };
+    written.install(values, |&value| value, !whole, true)
+}
+
+/// Writes the column of a table by rank.
+pub(super) fn install_ranked(
+    table: &mut Table,
+    method: CyclicMethod,
+    distance: &[u8],
+    sweeps: &[SweepRecord],
+) -> Result<(), SweepError> {
+    let ended = distance.par_iter().with_min_len(1 << 16).filter(|&&d| d != ENDLESS).count() as u64;
+    let proven = match method.repetition {
+        Repetition::Unknown => ended,
+        _ => distance.len() as u64,
+    };
+    let root = |&row: &u64| {
+        let value = ranked_value(distance[row as usize], method.repetition);
+        let outcome = value.outcome().map(Outcome::value);
+        RootValue { outcome, score: None, distance: value.distance() }
+    };
+    let solution = Solution {
+        proven_outcomes: proven,
+        exact_distances: ended,
+        roots: table.manifest().root_ids.iter().map(root).collect(),
+        ..method.solution(sweeps)
+    };
+    Ok(install(table, &[Column::new("distance", distance)], solution)?)
+}
+
+/// Writes the discounted values of a layered game's table.
 pub(super) fn install_discounted(
     table: &mut Table,
     method: &Method,
@@ -161,7 +194,7 @@ pub(super) fn install_discounted(
     let roots = table.manifest().root_ids.iter().map(|&id| values[id as usize]).collect();
     let discounted = Discounted {
         discount: method.discount.unwrap_or(1.0),
-        empties: empties_name(method.empties).to_string(),
+        empties: method.empties_name().map(str::to_string),
         order: method.order.name().to_string(),
         theta: method.theta,
         sweeps: sweeps.to_vec(),
@@ -177,107 +210,98 @@ pub(super) fn install_discounted(
     )
 }
 
-/// What a solved table says of a state, for its mover.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Value {
-    /// The least the outcome can be.
-    pub lower: Outcome,
-    /// The most the outcome can be.
-    pub upper: Outcome,
-    /// The least the score can be.
-    pub score_lower: Score,
-    /// The most the score can be.
-    pub score_upper: Score,
-    /// Plies to the end of the game, where known exactly.
-    pub distance: Option<u16>,
-}
-
-impl Value {
-    /// The outcome, where proven.
-    pub fn outcome(&self) -> Option<Outcome> {
-        (self.lower == self.upper).then_some(self.lower)
-    }
-
-    /// The score, where proven.
-    pub fn score(&self) -> Option<Score> {
-        (self.score_lower == self.score_upper).then_some(self.score_lower)
-    }
-
-    /// How good a move to such a value is for the mover, this being the mover's value of the move:
-    /// the score first; ahead or level the shorter game, behind the longer. Unproven scores count
-    /// by what is sure.
-    pub fn preference(&self) -> (Score, Score, i32) {
-        let plies = self.distance.map_or(i32::from(u16::MAX), i32::from);
-        let tempo = if self.score_lower.0 < 0 { plies } else { -plies };
-        (self.score_lower, self.score_upper, tempo)
-    }
-
-    /// The same, seen by the player who moved here, the end being one ply further.
-    pub fn before(&self) -> Value {
-        Value {
-            lower: -self.upper,
-            upper: -self.lower,
-            score_lower: -self.score_upper,
-            score_upper: -self.score_lower,
-            distance: self.distance.map(|d| d + 1),
+fn ranked_value(distance: u8, repetition: Repetition) -> Value {
+    match (outcome_of(distance), repetition) {
+        (Some(outcome), _) => Value::exactly(Prospect::of_end(outcome, u16::from(distance))),
+        (None, Repetition::Unknown) => {
+            Value { lower: Prospect::ENDLESS_LOSS, upper: Prospect::ENDLESS_WIN }
         }
+        (None, _) => Value::exactly(Prospect::DRAW),
     }
 }
 
-/// The columns of a solved table, mapped.
 #[derive(Debug)]
-pub struct Solved {
-    score: Array<i8>,
-    distance: Array<u16>,
-    bounds: Option<(Array<i8>, Array<i8>)>,
-    empties: Empties,
+enum Columns {
+    /// Outcome or score, and distance, of which all are proven.
+    Exact(Array<i8>, Array<u16>),
+    /// Bounds of outcome or score, and distance.
+    Bounds(Array<i8>, Array<i8>, Array<u16>),
+    /// Bounds as stored [`Prospect`]s.
+    Prospects(Array<i16>, Array<i16>),
+    /// Distances of a table by rank.
+    Ranked(Array<u8>),
 }
 
-impl Solved {
-    /// Maps the columns; `None` if the table is not solved.
-    pub fn open(table: &Table) -> Result<Option<Solved>, TableError> {
-        Solved::map(table, false)
-    }
+/// The values of a solved table, mapped.
+#[derive(Debug)]
+pub struct Values {
+    columns: Columns,
+    has_scores: bool,
+    empties: Empties,
+    repetition: Repetition,
+}
 
-    /// The same, comparing the columns' checksums.
-    pub fn open_checked(table: &Table) -> Result<Option<Solved>, TableError> {
-        Solved::map(table, true)
-    }
-
-    fn map(table: &Table, checked: bool) -> Result<Option<Solved>, TableError> {
-        let Some(solution) = &table.manifest().solution else { return Ok(None) };
-        let manifest = table.dir().join("manifest.json");
-        let i8s = |name: &str| {
-            if checked { table.checked_array::<i8>(name) } else { table.array::<i8>(name) }
-        };
-        let distance = if checked {
-            table.checked_array("distance")?
-        } else {
-            table.array::<u16>("distance")?
-        };
-        let bounds = if table.manifest().complete {
-            None
-        } else {
-            Some((i8s("score_lower")?, i8s("score_upper")?))
-        };
-        let empties = match solution.empties.as_deref() {
-            Some("uncounted") => Empties::Uncounted,
-            Some("to-winner") => Empties::ToWinner,
-            other => {
-                let what = format!("its solution counts empties '{}'", other.unwrap_or_default());
-                return Err(TableError::damaged(&manifest, what));
-            }
-        };
-        let solved = Solved { score: i8s("score")?, distance, bounds, empties };
-        let states = table.manifest().counts.table.states as usize;
-        let bounds_fit = solved
-            .bounds
-            .as_ref()
-            .is_none_or(|(lower, upper)| lower.len() == states && upper.len() == states);
-        if solved.score.len() != states || solved.distance.len() != states || !bounds_fit {
-            return Err(TableError::damaged(&manifest, "its columns' lengths do not fit"));
+impl Values {
+    /// Maps the columns, comparing checksums if `checked`; `None` if the table is not solved.
+    pub fn open(table: &Table, checked: bool) -> Result<Option<Values>, TableError> {
+        fn array<T: Element>(table: &Table, name: &str, c: bool) -> Result<Array<T>, TableError> {
+            if c { table.checked_array(name) } else { table.array(name) }
         }
-        Ok(Some(solved))
+        let manifest = table.manifest();
+        let Some(solution) = &manifest.solution else { return Ok(None) };
+        let damaged = |what: String| TableError::damaged(&table.dir().join("manifest.json"), what);
+        let empties = match solution.empties.as_deref() {
+            None => Empties::default(),
+            Some(name) => Empties::named(name)
+                .ok_or_else(|| damaged(format!("its solution counts empties '{name}'")))?,
+        };
+        let repetition = match solution.repetition.as_deref() {
+            None => Repetition::Draw,
+            Some(name) => Repetition::of(name)
+                .ok_or_else(|| damaged(format!("its solution counts infinite play as '{name}'")))?,
+        };
+        let has = |name: &str| manifest.arrays.contains_key(name);
+        let i8s = |name: &str| array::<i8>(table, name, checked);
+        let distances = || array::<u16>(table, "distance", checked);
+        let has_scores = has("score");
+        let columns = if has("prospect_lower") {
+            let prospects = |name: &str| array::<i16>(table, name, checked);
+            Columns::Prospects(prospects("prospect_lower")?, prospects("prospect_upper")?)
+        } else if has("score_lower") {
+            Columns::Bounds(i8s("score_lower")?, i8s("score_upper")?, distances()?)
+        } else if has("lower") {
+            Columns::Bounds(i8s("lower")?, i8s("upper")?, distances()?)
+        } else if has_scores {
+            Columns::Exact(i8s("score")?, distances()?)
+        } else if has("outcome") {
+            Columns::Exact(i8s("outcome")?, distances()?)
+        } else {
+            Columns::Ranked(array(table, "distance", checked)?)
+        };
+        let lengths = match &columns {
+            Columns::Exact(a, b) => [a.len(), b.len(), b.len()],
+            Columns::Bounds(a, b, c) => [a.len(), b.len(), c.len()],
+            Columns::Prospects(a, b) => [a.len(), b.len(), b.len()],
+            Columns::Ranked(a) => [a.len(); 3],
+        };
+        if lengths != [manifest.counts.table.states as usize; 3] {
+            return Err(damaged("its columns' lengths do not fit".to_string()));
+        }
+        Ok(Some(Values { columns, has_scores, empties, repetition }))
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        match &self.columns {
+            Columns::Exact(column, _) | Columns::Bounds(column, ..) => column.len(),
+            Columns::Prospects(column, _) => column.len(),
+            Columns::Ranked(column) => column.len(),
+        }
+    }
+
+    /// Whether values have a score.
+    pub fn has_scores(&self) -> bool {
+        self.has_scores
     }
 
     /// What squares left empty at the end count for in the scores.
@@ -285,24 +309,35 @@ impl Solved {
         self.empties
     }
 
-    /// How many states there are.
-    pub fn states(&self) -> usize {
-        self.score.len()
+    /// What play without end counts as.
+    pub fn repetition(&self) -> Repetition {
+        self.repetition
+    }
+
+    /// The distances of a table by rank as they are stored.
+    pub fn ranked_distances(&self) -> Option<&[u8]> {
+        match &self.columns {
+            Columns::Ranked(distance) => Some(distance),
+            _ => None,
+        }
     }
 
     /// The value of a row, for its mover.
     #[inline]
-    pub fn value(&self, row: usize) -> Value {
-        let (lower, upper) = match &self.bounds {
-            None => (self.score[row], self.score[row]),
-            Some((lower, upper)) => (lower[row], upper[row]),
-        };
-        Value {
-            lower: Outcome::of(lower),
-            upper: Outcome::of(upper),
-            score_lower: Score(lower),
-            score_upper: Score(upper),
-            distance: Some(self.distance[row]).filter(|&d| d != UNKNOWN_DISTANCE),
+    pub fn get(&self, row: usize) -> Value {
+        let known = |distance: u16| Some(distance).filter(|&plies| plies != UNKNOWN_DISTANCE);
+        match &self.columns {
+            Columns::Exact(score, distance) => {
+                Value::exactly(Prospect::new(Score(score[row]), known(distance[row])))
+            }
+            Columns::Bounds(lower, upper, distance) => {
+                Value::of_scores(Score(lower[row]), Score(upper[row]), known(distance[row]))
+            }
+            Columns::Prospects(lower, upper) => Value {
+                lower: Prospect::of_stored(lower[row]),
+                upper: Prospect::of_stored(upper[row]),
+            },
+            Columns::Ranked(distance) => ranked_value(distance[row], self.repetition),
         }
     }
 }

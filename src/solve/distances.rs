@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::cyclic::{CyclicSolved, Interval};
+use super::columns::Values;
 use super::ranked::{ENDLESS, outcome_of};
-use super::{Solved, Value};
+use super::value::Value;
 use crate::game::{Outcome, Repetition};
 
 /// How many rows a task counts.
@@ -37,20 +37,12 @@ enum Place {
 }
 
 impl ByDistance {
-    /// Counts a layered game's table; `is_frontier` tells whose moves were not followed.
-    pub fn of(solved: &Solved, is_frontier: impl Fn(usize) -> bool + Sync) -> ByDistance {
-        ByDistance::count(solved.states(), |row| of_value(solved.value(row), || is_frontier(row)))
-    }
-
-    /// Counts a cyclic game's table.
-    pub fn of_cyclic(
-        solved: &CyclicSolved,
-        is_frontier: impl Fn(usize) -> bool + Sync,
-    ) -> ByDistance {
-        match solved.ranked_distances() {
-            Some(distances) => ByDistance::of_bytes(distances, solved.repetition()),
-            None => ByDistance::count(solved.rows(), |row| {
-                of_interval(solved.value(row), || is_frontier(row))
+    /// Counts a table; `is_frontier` tells whose moves were not followed.
+    pub fn of(values: &Values, is_frontier: impl Fn(usize) -> bool + Sync) -> ByDistance {
+        match values.ranked_distances() {
+            Some(distances) => ByDistance::of_bytes(distances, values.repetition()),
+            None => ByDistance::count(values.rows(), |row| {
+                place_of(values.get(row), || is_frontier(row))
             }),
         }
     }
@@ -141,16 +133,7 @@ impl ByDistance {
     }
 }
 
-fn of_value(value: Value, is_frontier: impl Fn() -> bool) -> Place {
-    match (value.outcome(), value.distance) {
-        (Some(outcome), Some(plies)) => Place::Plies(outcome, usize::from(plies)),
-        (Some(outcome), None) => Place::Inexact(outcome),
-        (None, _) if is_frontier() => Place::Frontier,
-        (None, _) => Place::Unproven,
-    }
-}
-
-fn of_interval(value: Interval, is_frontier: impl Fn() -> bool) -> Place {
+fn place_of(value: Value, is_frontier: impl Fn() -> bool) -> Place {
     match (value.outcome(), value.distance()) {
         (Some(outcome), Some(plies)) => Place::Plies(outcome, usize::from(plies)),
         (Some(outcome), None) if value.lower == value.upper => Place::Endless(outcome),
@@ -163,12 +146,12 @@ fn of_interval(value: Interval, is_frontier: impl Fn() -> bool) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solve::cyclic::Prospect;
+    use crate::solve::value::Prospect;
 
     #[test]
     fn every_state_is_counted_once_and_in_its_place() {
-        let exactly = Interval::exactly;
-        let between = |lower, upper| Interval { lower, upper };
+        let exactly = Value::exactly;
+        let between = |lower, upper| Value { lower, upper };
         let values = [
             exactly(Prospect::win(3)),
             exactly(Prospect::win(3)),
@@ -180,7 +163,7 @@ mod tests {
             between(Prospect::DRAW, Prospect::win(5)),
             between(Prospect::loss(2), Prospect::win(1)),
         ];
-        let counted = ByDistance::count(values.len(), |row| of_interval(values[row], || row == 8));
+        let counted = ByDistance::count(values.len(), |row| place_of(values[row], || row == 8));
         assert_eq!(counted.plies, [[1, 0, 0], [0; 3], [0; 3], [0, 0, 2]]);
         assert_eq!((counted.endless, counted.inexact), ([1, 1, 0], [1, 0, 1]));
         assert_eq!((counted.unproven, counted.frontier), (1, 1));

@@ -41,7 +41,7 @@ pub fn value_iterate(
     graph.check_layered(table)?;
     let _lock = table.lock()?;
     let (identity, scratch) = (method.identity(table), Scratch::of(table.dir()));
-    if let Some(sweeps) = columns::already_there(table, method) {
+    if let Some(sweeps) = method.already_there(table) {
         // A process that ended between installing the columns and this left its scratch.
         if scratch.state::<State>().is_some_and(|state| state.identity == identity) {
             scratch.remove();

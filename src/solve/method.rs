@@ -3,10 +3,43 @@
 use std::time::Duration;
 
 use super::sweep::{Order, SweepError};
-use crate::game::{Empties, Score};
-use crate::table::{CHECKPOINT_AFTER, Table};
+use crate::game::{Empties, Game, Repetition, Score};
+use crate::table::{CHECKPOINT_AFTER, Solution, SweepRecord, Table};
 
-/// How to sweep, and when to stop.
+/// What is asked of a solution; what is `None` follows from the game and the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SolveOptions {
+    /// The order of sweeps; layered games.
+    pub order: Option<Order>,
+    /// Stop after a sweep whose residual is below this; layered games.
+    pub theta: Option<f64>,
+    /// What empty squares count for at the end; layered games with scores.
+    pub empties: Option<Empties>,
+    /// γ, for discounted values; layered games.
+    pub discount: Option<f64>,
+    /// The algorithm; games with cycles.
+    pub algorithm: Option<Algorithm>,
+    /// What play without end counts as; games with cycles.
+    pub repetition: Option<Repetition>,
+}
+
+impl SolveOptions {
+    /// The first option given that means nothing for a game, if there is one.
+    pub(super) fn unfit<G: Game>(&self, game: &G) -> Option<&'static str> {
+        let (layered, scored) = (game.layers().is_some(), game.max_score().is_some());
+        let options = [
+            (self.order.is_some(), "--order", layered),
+            (self.theta.is_some(), "--theta", layered),
+            (self.empties.is_some(), "--empties", layered && scored),
+            (self.discount.is_some(), "--discount", layered),
+            (self.algorithm.is_some(), "--method", !layered),
+            (self.repetition.is_some(), "--repetition", !layered),
+        ];
+        options.into_iter().find(|(given, _, fits)| *given && !fits).map(|(_, name, _)| name)
+    }
+}
+
+/// How the table of a layered game is solved: how to sweep, and when to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Method {
     /// In which order.
@@ -17,8 +50,10 @@ pub struct Method {
     pub empties: Empties,
     /// γ, for discounted values; without, values are exact.
     pub discount: Option<f64>,
-    /// The largest score the game can end with.
+    /// The largest score the game can end with; 1 where it has none.
     pub max_score: Score,
+    /// Whether the game has scores.
+    pub has_scores: bool,
     /// Secure the work when it has gone on for this long since it last was; usually
     /// [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No influence on any value.
     pub checkpoint_after: Duration,
@@ -27,15 +62,21 @@ pub struct Method {
 impl Method {
     /// How the commands solve unless told otherwise: exactly, in topological order, θ 0.01, squares
     /// left empty counting for nobody.
-    pub fn exact(max_score: Score) -> Method {
+    pub fn exact<G: Game>(game: &G) -> Method {
         Method {
             order: Order::Topological,
             theta: 0.01,
             empties: Empties::Uncounted,
             discount: None,
-            max_score,
+            max_score: game.max_score().unwrap_or(Score(1)),
+            has_scores: game.max_score().is_some(),
             checkpoint_after: CHECKPOINT_AFTER,
         }
+    }
+
+    /// What empty squares count for, where there are scores.
+    pub(super) fn empties_name(&self) -> Option<&'static str> {
+        self.has_scores.then(|| self.empties.name())
     }
 
     pub(super) fn check(&self, table: &Table) -> Result<(), SweepError> {
@@ -63,5 +104,108 @@ impl Method {
         let targets = table.manifest().arrays.get("edge_targets").map(|a| a.crc32.clone());
         let Method { order, theta, empties, discount, .. } = self;
         format!("{order:?} {theta} {empties:?} {discount:?} {targets:?}")
+    }
+
+    /// The sweeps of a solution that the table has already, computed by the same method.
+    pub(super) fn already_there(&self, table: &Table) -> Option<Vec<SweepRecord>> {
+        let manifest = table.manifest();
+        let same = |empties: Option<&str>, order: Option<&str>, theta: Option<f64>| {
+            empties == self.empties_name()
+                && order == Some(self.order.name())
+                && theta == Some(self.theta)
+        };
+        match self.discount {
+            Some(discount) => manifest
+                .discounted
+                .as_ref()
+                .filter(|d| d.discount == discount)
+                .filter(|d| same(d.empties.as_deref(), Some(&d.order), Some(d.theta)))
+                .map(|d| d.sweeps.clone()),
+            None => manifest
+                .solution
+                .as_ref()
+                .filter(|s| same(s.empties.as_deref(), s.order.as_deref(), s.theta))
+                .map(|s| s.sweeps.clone()),
+        }
+    }
+
+    /// The record of a solution by this method, its counts and roots left open.
+    pub(super) fn solution(&self, sweeps: &[SweepRecord]) -> Solution {
+        Solution {
+            empties: self.empties_name().map(str::to_string),
+            order: Some(self.order.name().to_string()),
+            theta: Some(self.theta),
+            residual_unit: "discs of score or plies of distance, whichever changed more"
+                .to_string(),
+            sweeps: sweeps.to_vec(),
+            ..Solution::default()
+        }
+    }
+}
+
+/// How a game with cycles is solved; both algorithms give the same values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Backwards from the ends.
+    #[default]
+    Retrograde,
+    /// Sweeps over all undecided states.
+    ValueIteration,
+}
+
+impl Algorithm {
+    /// `retrograde` or `value-iteration`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Algorithm::Retrograde => "retrograde",
+            Algorithm::ValueIteration => "value-iteration",
+        }
+    }
+}
+
+/// How the table of a game with cycles is solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CyclicMethod {
+    /// By which algorithm.
+    pub algorithm: Algorithm,
+    /// What play without end counts as.
+    pub repetition: Repetition,
+}
+
+impl CyclicMethod {
+    pub(super) fn check(self, table: &Table) -> Result<(), SweepError> {
+        let identity = &table.manifest().identity;
+        if self.repetition == Repetition::SecondPlayerWins && identity.sides.is_none() {
+            return Err(SweepError::Options(format!(
+                "--repetition second-player-wins needs to know whose move it is, which the states of {} do not keep; give draw or unknown",
+                table.name()
+            )));
+        }
+        if identity.checks_only && self.repetition != Repetition::Unknown {
+            return Err(SweepError::Options(format!(
+                "{} was enumerated with --checks-only: the player who gives checks has moves that were not followed, so what play without end counts as is unknown; leave --repetition out",
+                table.name()
+            )));
+        }
+        Ok(())
+    }
+
+    /// The sweeps of a solution that the table has already, computed in this way.
+    pub(super) fn already_there(self, table: &Table) -> Option<Vec<SweepRecord>> {
+        let solution = table.manifest().solution.as_ref()?;
+        let same = solution.method.as_deref() == Some(self.algorithm.name())
+            && solution.repetition.as_deref() == Some(self.repetition.name());
+        same.then(|| solution.sweeps.clone())
+    }
+
+    /// The record of a solution in this way, its counts and roots left open.
+    pub(super) fn solution(self, sweeps: &[SweepRecord]) -> Solution {
+        Solution {
+            residual_unit: "plies of distance; 1 for any other change".to_string(),
+            sweeps: sweeps.to_vec(),
+            method: Some(self.algorithm.name().to_string()),
+            repetition: Some(self.repetition.name().to_string()),
+            ..Solution::default()
+        }
     }
 }

@@ -10,7 +10,7 @@
 //!   orders;
 //! * [`verify()`] proves the columns from regenerated moves, [`cyclic::verify_cyclic`] and
 //!   [`verify_ranked`] those of cyclic games;
-//! * [`Solved`] reads them, [`ByDistance`] counts them;
+//! * [`Values`] reads them, [`ByDistance`] counts them;
 //! * [`cyclic`] solves graphs with cycles, by value iteration and by retrograde analysis.
 
 mod backup;
@@ -21,16 +21,20 @@ mod iterate;
 mod method;
 mod ranked;
 mod sweep;
+mod table;
+pub mod value;
 mod verify;
 
-pub use backup::{Backup, Bounds, BoundsBackup, DiscountBackup, ExactBackup, Rank};
-pub use columns::{Solved, UNKNOWN_DISTANCE, UNKNOWN_SCORE, Value};
+pub use backup::{Backup, BoundsBackup, DiscountBackup, ExactBackup};
+pub use columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
 pub use distances::ByDistance;
 pub use iterate::{Run, value_iterate};
-pub use method::Method;
+pub use method::{Algorithm, CyclicMethod, Method, SolveOptions};
 pub use ranked::{
     ENDLESS, RankedError, iterate as iterate_ranked, outcome_of, retrograde as retrograde_ranked,
     verify_ranked,
 };
 pub use sweep::{Order, Sweep, SweepError};
+pub use table::{prove, solve};
+pub use value::{Prospect, Value};
 pub use verify::{Counterexample, Verified, verify};

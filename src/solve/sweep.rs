@@ -10,6 +10,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::backup::Backup;
+use super::value::Prospect;
 use crate::graph::{Graph, StateKind, TerminalScores};
 use crate::table::{SweepRecord, TableError};
 
@@ -42,6 +43,12 @@ pub enum SweepError {
     /// What was asked for cannot be.
     #[error("{0}")]
     Options(String),
+    /// A distance for which there is no room.
+    #[error(
+        "an end is {} plies away or more, for which a table has no room",
+        Prospect::MAX_DISTANCE
+    )]
+    TooLong,
 }
 
 impl SweepError {
@@ -49,7 +56,7 @@ impl SweepError {
     pub fn is_bad_input(&self) -> bool {
         match self {
             SweepError::Table(error) => error.is_bad_input(),
-            SweepError::Options(_) => true,
+            SweepError::Options(_) | SweepError::TooLong => true,
         }
     }
 }

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use rayon::prelude::*;
 
-use super::columns::{Solved, UNKNOWN_DISTANCE, UNKNOWN_SCORE, Value};
+use super::columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
+use super::value::Value;
 use crate::game::{Orientations, Score};
 use crate::graph::{Graph, Regenerate, Regenerated, StateKind};
 use crate::progress::Progress;
@@ -40,10 +41,10 @@ pub struct Counterexample {
 }
 
 struct Columns {
-    solved: Solved,
+    solved: Values,
     outcome: Array<i8>,
     distance: Array<u16>,
-    bounds: Option<(Array<i8>, Array<i8>, Array<i8>)>,
+    bounds: Option<(Array<i8>, Array<i8>, Option<Array<i8>>)>,
 }
 
 struct Discounts {
@@ -193,9 +194,11 @@ impl<'a> Proof<'a> {
         let Some(solution) = &manifest.solution else { return Ok(()) };
         let told = solution.roots.iter().map(|r| (r.outcome, r.score, r.distance));
         let values = manifest.root_ids.iter().filter_map(|&id| {
-            let value = self.columns.as_ref()?.solved.value(id as usize);
+            let columns = self.columns.as_ref()?;
+            let value = columns.solved.get(id as usize);
             let outcome = value.outcome().map(|outcome| outcome.value());
-            Some((outcome, value.score().map(|score| score.0), value.distance))
+            let score = value.score().filter(|_| columns.solved.has_scores());
+            Some((outcome, score.map(|score| score.0), value.distance()))
         });
         if !told.eq(values) {
             return wrong("the values it gives its roots are not those of their rows");
@@ -292,40 +295,43 @@ impl<'a> Proof<'a> {
 
 impl Columns {
     fn open(table: &Table) -> Result<Option<Columns>, TableError> {
-        let Some(solved) = Solved::open(table)? else { return Ok(None) };
+        let Some(solved) = Values::open(table, false)? else { return Ok(None) };
         let i8s = |name: &str| table.array::<i8>(name);
         let bounds = match table.manifest().complete {
             true => None,
-            false => Some((i8s("lower")?, i8s("upper")?, i8s("score")?)),
+            false => {
+                let score = solved.has_scores().then(|| i8s("score")).transpose()?;
+                Some((i8s("lower")?, i8s("upper")?, score))
+            }
         };
         let (outcome, distance) = (i8s("outcome")?, table.array("distance")?);
         Ok(Some(Columns { solved, outcome, distance, bounds }))
     }
 
     fn prove(&self, row: usize, made: &Regenerated, frontier: bool) -> Result<(), String> {
-        let found = self.solved.value(row);
-        let targets = made.moves.iter().map(|m| self.solved.value(m.target).before());
+        let found = self.solved.get(row);
+        let targets = made.moves.iter().map(|m| self.solved.get(m.target).before());
         let wanted = match made.end {
             _ if frontier => None,
             Some(score) => Some((score, score, Some(0))),
             None => Some(backed_up(&targets.collect::<Vec<_>>())),
         };
         if let Some((lower, upper, distance)) = wanted {
-            if (found.score_lower, found.score_upper) != (lower, upper) {
+            if (found.lower.score(), found.upper.score()) != (lower, upper) {
                 return Err(format!(
                     "its score is {}, its successors give {}",
-                    interval(found.score_lower, found.score_upper),
+                    interval(found.lower.score(), found.upper.score()),
                     interval(lower, upper)
                 ));
             }
-            if found.distance != distance {
+            if found.distance() != distance {
                 return Err(format!(
                     "its distance is {}, its successors give {}",
-                    plies(found.distance),
+                    plies(found.distance()),
                     plies(distance)
                 ));
             }
-        } else if found.score().is_some() || found.distance.is_some() {
+        } else if found.score().is_some() || found.distance().is_some() {
             return Err("it is at the frontier and has a proven value".to_string());
         }
         self.prove_copies(row, &found)
@@ -334,11 +340,13 @@ impl Columns {
     /// That the columns that repeat what the bounds say agree with them.
     fn prove_copies(&self, row: usize, found: &Value) -> Result<(), String> {
         let outcome = found.outcome().map_or(UNKNOWN_SCORE, |o| o.value());
-        let distance = found.distance.unwrap_or(UNKNOWN_DISTANCE);
+        let distance = found.distance().unwrap_or(UNKNOWN_DISTANCE);
         let bounds = self.bounds.as_ref().is_none_or(|(lower, upper, score)| {
-            lower[row] == found.lower.value()
-                && upper[row] == found.upper.value()
-                && score[row] == found.score().map_or(UNKNOWN_SCORE, |s| s.0)
+            lower[row] == found.lower.outcome().value()
+                && upper[row] == found.upper.outcome().value()
+                && score
+                    .as_ref()
+                    .is_none_or(|score| score[row] == found.score().map_or(UNKNOWN_SCORE, |s| s.0))
         });
         if self.outcome[row] != outcome || self.distance[row] != distance || !bounds {
             return Err("its columns contradict each other".to_string());
@@ -350,15 +358,15 @@ impl Columns {
 /// Bounds of the score and the distance from the values of the moves, each the mover's own.
 fn backed_up(moves: &[Value]) -> (Score, Score, Option<u16>) {
     let worst = Score(UNKNOWN_SCORE + 1);
-    let lower = moves.iter().map(|m| m.score_lower).max().unwrap_or(worst);
-    let upper = moves.iter().map(|m| m.score_upper).max().unwrap_or(worst);
+    let lower = moves.iter().map(|m| m.lower.score()).max().unwrap_or(worst);
+    let upper = moves.iter().map(|m| m.upper.score()).max().unwrap_or(worst);
     if lower != upper {
         return (lower, upper, None);
     }
     let mut keeping: Vec<Option<u16>> = moves
         .iter()
-        .filter(|m| m.score_upper == upper)
-        .map(|m| m.score().and(m.distance))
+        .filter(|m| m.upper.score() == upper)
+        .map(|m| m.score().and(m.distance()))
         .collect();
     // None sorts below every distance, so one unknown distance comes first.
     keeping.sort_unstable();

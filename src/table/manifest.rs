@@ -172,7 +172,7 @@ pub struct SweepRecord {
 }
 
 /// How the exact columns (`outcome`, `score`, `distance`) were computed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Solution {
     /// `retrograde` or `value-iteration`; absent in layered games, which know only the latter.
@@ -223,8 +223,10 @@ pub struct RootValue {
 pub struct Discounted {
     /// The factor γ that a ply costs.
     pub discount: f64,
-    /// `uncounted` or `to-winner`: what squares left empty at the end count for.
-    pub empties: String,
+    /// `uncounted` or `to-winner`: what squares left empty at the end count for; absent in games
+    /// without scores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empties: Option<String>,
     /// `topological` or `natural`.
     pub order: String,
     /// Sweeping stopped when the residual was below.

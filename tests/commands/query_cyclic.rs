@@ -7,7 +7,7 @@ use crate::common::plain_shogi::{End, MINISHOGI, Position, Rules, Side, THREE_BY
 use crate::common::tables::{Tables, solved_4x4};
 use serde_json::Value;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Cyclic, Game, Outcome, Position as GamePosition, Side as GameSide};
+use yomikiri::game::{Game, Outcome, Position as GamePosition, Side as GameSide};
 use yomikiri::graph::{Graph, Ranked};
 use yomikiri::solve::Solved;
 use yomikiri::solve::cyclic::CyclicSolved;

@@ -2,45 +2,45 @@
 #![allow(dead_code)]
 
 use tempfile::TempDir;
-use yomikiri::game::{Layered, Position};
+use yomikiri::game::{Game, Position};
 use yomikiri::graph::{Graph, Plan, enumerate};
 use yomikiri::progress::Silent;
 use yomikiri::solve::{Method, value_iterate};
 use yomikiri::table::{Store, Table};
 
 /// The plan of everything that can be reached from the standard start.
-pub fn standard<G: Layered>(game: &G) -> Plan<G::State> {
+pub fn standard<G: Game>(game: &G) -> Plan<G::State> {
     Plan::from_start(game)
 }
 
 /// The same with either side to move first.
-pub fn both<G: Layered>(game: &G) -> Plan<G::State> {
+pub fn both<G: Game>(game: &G) -> Plan<G::State> {
     let start = game.start();
     let other = Position { state: game.swapped(&start.state), side: start.side.other() };
     Plan { start: "both".to_string(), roots: vec![start, other], ..standard(game) }
 }
 
 /// How the commands solve unless told otherwise.
-pub fn exactly<G: Layered>(game: &G) -> Method {
+pub fn exactly<G: Game>(game: &G) -> Method {
     Method::exact(game.max_score())
 }
 
 /// Enumerates a plan into a new directory, which lives as long as the first part of the result.
-pub fn enumerated<G: Layered>(game: &G, plan: &Plan<G::State>) -> (TempDir, Table) {
+pub fn enumerated<G: Game>(game: &G, plan: &Plan<G::State>) -> (TempDir, Table) {
     let dir = tempfile::tempdir().unwrap();
     let made = enumerate(game, plan, &Store::at(dir.path()), &Silent).unwrap();
     (dir, made.table)
 }
 
 /// Solves a table.
-pub fn solve<G: Layered>(game: &G, table: &mut Table, method: &Method) {
+pub fn solve<G: Game>(game: &G, table: &mut Table, method: &Method) {
     let graph = Graph::open_checked(table).unwrap();
     let terminal = graph.terminal_scores(game, method.empties);
     value_iterate(table, &graph, &terminal, method, &Silent, |_, _| {}).unwrap();
 }
 
 /// Enumerates and solves.
-pub fn solved<G: Layered>(game: &G, plan: &Plan<G::State>) -> (TempDir, Table) {
+pub fn solved<G: Game>(game: &G, plan: &Plan<G::State>) -> (TempDir, Table) {
     let (dir, mut table) = enumerated(game, plan);
     solve(game, &mut table, &exactly(game));
     (dir, table)

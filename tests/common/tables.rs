@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use yomikiri::game::Layered;
+use yomikiri::game::Game;
 use yomikiri::game::othello::Othello;
 use yomikiri::graph::{Enumerated, Graph, enumerate};
 use yomikiri::progress::{Progress, Silent};
@@ -128,11 +128,11 @@ pub fn board_4x4() -> Othello<u64> {
 }
 
 /// Enumerates everything that can be reached from the standard start.
-pub fn make<G: Layered>(game: &G, store: &Store) -> Enumerated {
+pub fn make<G: Game>(game: &G, store: &Store) -> Enumerated {
     enumerate(game, &standard(game), store, &Silent).unwrap()
 }
 
-pub fn solve<G: Layered>(
+pub fn solve<G: Game>(
     game: &G,
     table: &mut Table,
     method: &Method,

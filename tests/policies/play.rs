@@ -11,7 +11,7 @@ use yomikiri::evaluate::{
 };
 use yomikiri::evaluate::{Played, Player};
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Action, Empties, Game, Layered, Outcome, Position, Side};
+use yomikiri::game::{Action, Empties, Game, Outcome, Position, Side};
 use yomikiri::graph::{Graph, Plan, enumerate};
 use yomikiri::policy::{Answers, ByRule, Greedy, Policy, Random, Weights, ask};
 use yomikiri::progress::Silent;

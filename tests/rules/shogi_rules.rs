@@ -10,7 +10,7 @@ use yomikiri::game::shogi::{
     ANIMAL_SHOGI, Board, Cell, Drops, Ending, MINISHOGI, Owner, SMALL_ANIMAL_SHOGI, Shogi,
     ShogiKey, Variant,
 };
-use yomikiri::game::{Action, Cyclic, End, Game, Outcome, Position, Side, WideKey};
+use yomikiri::game::{Action, End, Game, Outcome, Position, Side, WideKey};
 
 const COUNTING: Variant =
     Variant { drops: Drops { pawn_mate: true, ..MINISHOGI.drops }, ..MINISHOGI };

@@ -7,9 +7,7 @@ use std::collections::{HashMap, HashSet};
 use crate::common::Random;
 use yomikiri::game::othello::Othello;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{
-    Cyclic, Game, Layered, Orientations, Position, Side, StateKey, Symmetry, WideKey,
-};
+use yomikiri::game::{Game, Orientations, Position, Side, StateKey, Symmetry, WideKey};
 
 /// A key as the words that a table stores.
 fn words<K: StateKey>(key: &K) -> Vec<u64> {
@@ -92,7 +90,7 @@ fn swapping_conforms<G: Game>(game: &G, state: &G::State) {
 }
 
 /// What a layered game must keep to besides, in one state.
-fn layers_conform<G: Layered>(game: &G, state: &G::State) {
+fn layers_conform<G: Game>(game: &G, state: &G::State) {
     game.for_each_successor(state, |action, after| {
         if game.is_pass(action) {
             assert_eq!(game.layer(&after), game.layer(state), "a pass keeps the layer");
@@ -173,7 +171,7 @@ fn chance_game<G: Game>(game: &G, random: &mut Random, most_plies: u32) -> Vec<G
 }
 
 /// Everything that a layered game must keep to, its orientations being enumerated to `plies`.
-fn layered_conforms<G: Layered>(game: &G, plies: u32) {
+fn layered_conforms<G: Game>(game: &G, plies: u32) {
     let mut random = Random(0);
     let bound = game.max_plies(&game.start().state);
     let games: Vec<_> = (0..40).map(|_| chance_game(game, &mut random, bound)).collect();
@@ -307,7 +305,7 @@ enum Predecessors {
 
 /// Everything that a cyclic game must keep to, on the states of games that are broken off after
 /// `plies`.
-fn cyclic_conforms<G: Cyclic>(game: &G, plies: u32, predecessors: Predecessors) {
+fn cyclic_conforms<G: Game>(game: &G, plies: u32, predecessors: Predecessors) {
     let mut random = Random(0);
     let games: Vec<_> = (0..40).map(|_| chance_game(game, &mut random, plies)).collect();
     let states: HashSet<G::State> = games.concat().into_iter().collect();
@@ -334,7 +332,7 @@ fn cyclic_conforms<G: Cyclic>(game: &G, plies: u32, predecessors: Predecessors) 
     }
 }
 
-fn position_keys_conform<G: Cyclic>(game: &G, state: &G::State) {
+fn position_keys_conform<G: Game>(game: &G, state: &G::State) {
     let keys = Side::ALL.map(|side| game.position_key(&Position { state: *state, side }));
     assert_eq!(keys[0] != keys[1], game.keeps_sides(), "{state:?}");
     assert_eq!(keys[0], game.canonical(state).key, "{state:?}");
@@ -351,7 +349,7 @@ fn position_keys_conform<G: Cyclic>(game: &G, state: &G::State) {
 }
 
 /// Every move can be taken back, and every move taken back is a move.
-fn predecessors_conform<G: Cyclic>(game: &G, state: &G::State) {
+fn predecessors_conform<G: Game>(game: &G, state: &G::State) {
     let before = |after: &G::State| {
         let mut before = Vec::new();
         game.for_each_predecessor(after, |state| before.push(state));
@@ -370,7 +368,7 @@ fn predecessors_conform<G: Cyclic>(game: &G, state: &G::State) {
     }
 }
 
-fn ranks_conform<G: Cyclic>(game: &G, states: &HashSet<G::State>) {
+fn ranks_conform<G: Game>(game: &G, states: &HashSet<G::State>) {
     let count = game.rank_count().unwrap();
     let mut state_of = HashMap::new();
     for state in states {

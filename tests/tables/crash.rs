@@ -13,7 +13,7 @@ use crate::common::tables::{
 };
 use yomikiri::game::othello::Othello;
 use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Layered, WideKey};
+use yomikiri::game::{Game, WideKey};
 use yomikiri::graph::{Enumerated, GraphError, Plan, enumerate, enumerate_whole, explore};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::solve::{Method, Order};
@@ -57,7 +57,7 @@ fn litter(draft: &std::path::Path) {
 }
 
 /// Interrupts an enumeration in every layer and goes on; every layer of `game` is one task.
-fn enumeration_goes_on<G: Layered>(game: &G, plan: &Plan<G::State>) {
+fn enumeration_goes_on<G: Game>(game: &G, plan: &Plan<G::State>) {
     let whole = Tables::new();
     let made = enumerate(game, plan, &whole.store(), &Silent).unwrap();
     let name = made.table.name();

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::solved::{exactly, standard};
 use crate::common::tables::{Tables, board_4x4, forge, make, solve, solved_4x4};
 use yomikiri::game::othello::Othello;
-use yomikiri::game::{Empties, Layered, WideKey};
+use yomikiri::game::{Empties, Game, WideKey};
 use yomikiri::graph::{Plan, enumerate};
 use yomikiri::progress::Silent;
 use yomikiri::solve::Method;
@@ -36,7 +36,7 @@ fn run(script: &str, table: &Path) -> Result<String, String> {
     if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
 }
 
-fn bounded<G: Layered>(game: &G, store: &Store, max_depth: u32) -> String {
+fn bounded<G: Game>(game: &G, store: &Store, max_depth: u32) -> String {
     let plan = Plan { max_depth: Some(max_depth), ..standard(game) };
     let mut table = enumerate(game, &plan, store, &Silent).unwrap().table;
     solve(game, &mut table, &exactly(game), &Silent).unwrap();

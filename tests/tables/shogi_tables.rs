@@ -7,7 +7,7 @@ use crate::common::plain_shogi::{self, Position as Plain, Rules};
 use crate::common::tables::{Tables, assert_same_files, files};
 use serde_json::Value;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Action, Cyclic, Game, Outcome, Position, Side, WideKey};
+use yomikiri::game::{Action, Game, Outcome, Position, Side, WideKey};
 use yomikiri::graph::{Graph, Ranked, search};
 use yomikiri::solve::cyclic::{CyclicSolved, Interval};
 

@@ -9,7 +9,7 @@ use super::super::position::is_folded;
 use super::super::report::{Asked, Timeout, opened, unsolved};
 use super::{Common, Course, figures, learn_error, place};
 use crate::evaluate::{LayeredRows, Orienting, Player, Sampling, arena, measure};
-use crate::game::{Cyclic, GameVisitor, Layered};
+use crate::game::{Game, GameVisitor};
 use crate::graph::Graph;
 use crate::learn::LearnError;
 use crate::learn::card::{Card, Reading};
@@ -286,7 +286,7 @@ struct Learn<'a> {
 impl GameVisitor for Learn<'_> {
     type Output = anyhow::Result<Card>;
 
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Card> {
+    fn layered<G: Game>(self, game: G) -> anyhow::Result<Card> {
         let Learn { recipe, name, board, table, place, context } = self;
         let graph = table.map(Graph::open_checked).transpose()?;
         let solved = match table {
@@ -340,13 +340,13 @@ impl GameVisitor for Learn<'_> {
         }
     }
 
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Card> {
+    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<Card> {
         Err(UserError::new(format!("this recipe is for Othello, not for {}", game.spec())).into())
     }
 }
 
 /// The policies of these names.
-fn policies<G: Layered>(game: &G, names: &[String]) -> Result<Vec<Box<dyn Policy<G>>>, UserError> {
+fn policies<G: Game>(game: &G, names: &[String]) -> Result<Vec<Box<dyn Policy<G>>>, UserError> {
     let policy = |name: &String| {
         let spec: PolicySpec = name.parse().map_err(UserError::from_error)?;
         spec.check(game.spec()).map_err(UserError::from_error)?;
@@ -358,7 +358,7 @@ fn policies<G: Layered>(game: &G, names: &[String]) -> Result<Vec<Box<dyn Policy
 
 /// Plays games against a rival; those who are not random themselves are met after some random moves,
 /// for they would play the same game again and again.
-fn met<G: Layered>(
+fn met<G: Game>(
     game: &G,
     player: &Learned,
     rival: &str,

@@ -12,7 +12,7 @@ use super::super::report::{Asked, Timeout, opened, unsolved};
 use super::{Common, Course, figures, learn_error, place};
 use crate::evaluate::{LayeredRows, Orienting, Player, PolicyAccuracy, measure};
 use crate::export::Split;
-use crate::game::{Cyclic, Game, GameVisitor, Layered};
+use crate::game::{Game, GameVisitor};
 use crate::graph::Graph;
 use crate::learn::LearnError;
 use crate::learn::card::{Card, Reading};
@@ -148,7 +148,7 @@ struct Learn<'a> {
 impl GameVisitor for Learn<'_> {
     type Output = anyhow::Result<Card>;
 
-    fn layered<G: Layered>(self, game: G) -> anyhow::Result<Card> {
+    fn layered<G: Game>(self, game: G) -> anyhow::Result<Card> {
         let Learn { table, settings, place, every, context } = self;
         let graph = Graph::open_checked(table)?;
         let solved = Solved::open_checked(table)?.ok_or_else(|| unsolved(table))?;
@@ -191,7 +191,7 @@ impl GameVisitor for Learn<'_> {
         course.run(learner, &examine, &context.bars)
     }
 
-    fn cyclic<G: Cyclic>(self, game: G) -> anyhow::Result<Card> {
+    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<Card> {
         Err(UserError::new(format!("this recipe is for Othello, not for {}", game.spec())).into())
     }
 }
@@ -205,7 +205,7 @@ struct Exam<'a, G: Game> {
     images: bool,
 }
 
-impl<G: Layered> Exam<'_, G> {
+impl<G: Game> Exam<'_, G> {
     fn player(&self, network: &Network) -> Learned {
         let name = "network".to_string();
         Learned::new(name, network.clone(), Features::Planes, Reading::Policy)

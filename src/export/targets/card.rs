@@ -100,10 +100,10 @@ impl Group {
 
 impl Counts {
     /// Counts an example.
-    pub fn count<S: Copy + Eq>(&mut self, example: &Example<S>, split: Split) {
+    pub fn count(&mut self, example: &Example, split: Split) {
         let proven = example.is_proven();
         let one = |is: bool| u64::from(is);
-        let outcome = example.value.proven_outcome();
+        let outcome = Example::outcome_of(example.value);
         let group = Group {
             rows: 1,
             positions: f64::from(example.weight),
@@ -120,7 +120,7 @@ impl Counts {
         }
         *self.by_legal_moves.entry(example.moves.len() as u32).or_default() += 1;
         if proven && !example.moves.is_empty() {
-            let best = example.moves.iter().filter(|(_, value)| example.is_optimal(value)).count();
+            let best = example.moves.iter().filter(|(_, value)| example.is_optimal(*value)).count();
             *self.by_optimal_moves.entry(best as u32).or_default() += 1;
         }
     }

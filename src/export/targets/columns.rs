@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::game::{Game, Side, StateKey};
+use crate::any::AnyGame;
+use crate::game::{Game, Side};
 
 /// What `i8` columns hold where there is no such move, or no proven value.
 pub const MISSING: i8 = i8::MIN;
@@ -278,14 +279,14 @@ impl List<'_> {
     }
 
     /// What the position is.
-    fn position<G: Game>(&mut self, game: &G) {
+    fn position(&mut self, game: &AnyGame) {
         use Scalar::{I8, Text, U16, U32, U64};
-        let (rows, columns) = game.spec().shape();
-        let words: &[u64] = if G::Key::WORDS == 1 { &[] } else { &[2] };
+        let (rows, columns) = game.shape();
+        let words: &[u64] = if game.key_words() == 1 { &[] } else { &[2] };
         self.add(Field::Row, "row", U32, &[], "the row of the table");
         let about = "the canonical key under all symmetries of the board, which decides the split";
         self.add(Field::Key, "key", U64, words, about);
-        let bitboards = has_bitboards(game);
+        let bitboards = game.squares(&game.start().state).is_some();
         if bitboards {
             let about = format!(
                 "the mover's discs: bit row * {columns} + column, a1 at the top left being bit 0"
@@ -304,11 +305,11 @@ impl List<'_> {
         let about = format!("who is to move: 0 {first}, 1 {second}");
         self.add(Field::Side, "side", I8, &[], &about);
         if self.shape.layers {
-            let about = match self.shape.scores {
-                true => "the number of discs",
-                false => "plies from the nearest root",
+            let about = match game.layers() {
+                Some(layers) => format!("the number of {layers}"),
+                None => "plies from the nearest root".to_string(),
             };
-            self.add(Field::Layer, "layer", U16, &[], about);
+            self.add(Field::Layer, "layer", U16, &[], &about);
         }
     }
 
@@ -373,15 +374,9 @@ impl List<'_> {
     }
 }
 
-/// Whether a position is two sets of squares.
-fn has_bitboards<G: Game>(game: &G) -> bool {
-    let (planes, (rows, columns)) = (game.planes(), game.spec().shape());
-    planes.pieces.len() == 1 && planes.held.is_empty() && rows * columns <= 64
-}
-
 /// Type, shape and meaning of the planes of a layout.
-fn planes_of<G: Game>(game: &G, layout: Layout) -> (Scalar, Vec<u64>, String) {
-    let (rows, columns) = game.spec().shape();
+fn planes_of(game: &AnyGame, layout: Layout) -> (Scalar, Vec<u64>, String) {
+    let (rows, columns) = game.shape();
     let [r, c] = [rows as u64, columns as u64];
     let planes = game.planes();
     match layout {
@@ -407,7 +402,7 @@ fn planes_of<G: Game>(game: &G, layout: Layout) -> (Scalar, Vec<u64>, String) {
 }
 
 /// Every column that an export of this shape can have.
-pub fn all_columns<G: Game>(game: &G, shape: &Shape) -> Vec<Column> {
+pub fn all_columns(game: &AnyGame, shape: &Shape) -> Vec<Column> {
     let actions = vec![game.action_count() as u64];
     let mut list = List { columns: Vec::new(), shape, actions };
     list.position(game);

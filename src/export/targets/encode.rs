@@ -1,25 +1,27 @@
 //! An example written into the columns of a block.
 
 use super::columns::{Block, Column, Field, Layout, MISSING, NO_DISTANCE, Shape};
-use super::example::{Example, Known};
+use super::example::Example;
+use crate::any::{AnyGame, AnyState};
 use crate::export::Split;
 use crate::game::{Game, Score};
+use crate::solve::{Prospect, Value};
 
 /// Writes examples into the columns of blocks.
-pub struct Encoder<'a, G: Game> {
+pub struct Encoder<'a> {
     /// The rules.
-    pub game: &'a G,
+    pub game: &'a AnyGame,
     /// The rules with states folded.
-    pub folded: &'a G,
+    pub folded: &'a AnyGame,
     /// The columns that are written.
     pub columns: &'a [Column],
     /// What they depend on.
     pub shape: Shape,
 }
 
-impl<G: Game> Encoder<'_, G> {
+impl Encoder<'_> {
     /// Adds an example that belongs to `split`.
-    pub fn add(&self, example: &Example<G::State>, split: Split, block: &mut Block) {
+    pub fn add(&self, example: &Example, split: Split, block: &mut Block) {
         for (at, column) in self.columns.iter().enumerate() {
             self.write(column.field, example, split, &mut block.data[at]);
             if column.is_text() {
@@ -30,15 +32,19 @@ impl<G: Game> Encoder<'_, G> {
         block.rows += 1;
     }
 
-    fn write(&self, field: Field, example: &Example<G::State>, split: Split, out: &mut Vec<u8>) {
+    fn write(&self, field: Field, example: &Example, split: Split, out: &mut Vec<u8>) {
         let byte = |out: &mut Vec<u8>, value: i8| out.push(value as u8);
-        let Example { position, value, .. } = example;
-        let score = |at: usize| value.score.map_or(MISSING, |bounds| bounds[at]);
+        let (position, value) = (&example.position, example.value);
+        let bound = |prospect: Prospect| match example.scored {
+            true => prospect.score().0,
+            false => MISSING,
+        };
         match field {
             Field::Row => out.extend(example.row.to_le_bytes()),
             Field::Key => {
                 let key = self.folded.canonical(&position.state).key;
-                out.extend_from_slice(bytemuck::bytes_of(&key));
+                let words = key.0.iter().take(self.game.key_words());
+                words.for_each(|word| out.extend(word.to_le_bytes()));
             }
             Field::Mover | Field::Opponent => {
                 let bits = self.bitboards(&position.state)[usize::from(field == Field::Opponent)];
@@ -50,16 +56,16 @@ impl<G: Game> Encoder<'_, G> {
             Field::Layer => {
                 out.extend((example.layer.unwrap_or(u32::from(u16::MAX)) as u16).to_le_bytes());
             }
-            Field::Outcome => byte(out, value.proven_outcome().unwrap_or(MISSING)),
-            Field::Score => byte(out, value.proven_score().unwrap_or(MISSING)),
-            Field::Distance => out.extend(value.distance.unwrap_or(NO_DISTANCE).to_le_bytes()),
+            Field::Outcome => byte(out, Example::outcome_of(value).unwrap_or(MISSING)),
+            Field::Score => byte(out, example.score_of(value).unwrap_or(MISSING)),
+            Field::Distance => out.extend(value.distance().unwrap_or(NO_DISTANCE).to_le_bytes()),
             Field::Proven => out.push(u8::from(example.is_proven())),
             Field::Weight => out.extend(example.weight.to_le_bytes()),
             Field::Split => out.push(split.index() as u8),
-            Field::Lower => byte(out, value.outcome[0].value()),
-            Field::Upper => byte(out, value.outcome[1].value()),
-            Field::ScoreLower => byte(out, score(0)),
-            Field::ScoreUpper => byte(out, score(1)),
+            Field::Lower => byte(out, value.lower.outcome().value()),
+            Field::Upper => byte(out, value.upper.outcome().value()),
+            Field::ScoreLower => byte(out, bound(value.lower)),
+            Field::ScoreUpper => byte(out, bound(value.upper)),
             Field::Policy => self.policy(example, out),
             Field::Moves => self.moves(example, out),
             _ => self.by_action(field, example, out),
@@ -67,27 +73,31 @@ impl<G: Game> Encoder<'_, G> {
     }
 
     /// A number for every action.
-    fn by_action(&self, field: Field, example: &Example<G::State>, out: &mut Vec<u8>) {
+    fn by_action(&self, field: Field, example: &Example, out: &mut Vec<u8>) {
         let proven = example.is_proven();
-        let (absent, number): (i8, &dyn Fn(&Known) -> i8) = match field {
+        let bound = |prospect: Prospect| match example.scored {
+            true => prospect.score().0,
+            false => MISSING,
+        };
+        let (absent, number): (i8, &dyn Fn(Value) -> i8) = match field {
             Field::Legal => (0, &|_| 1),
             Field::Optimal => (0, &|value| i8::from(proven && example.is_optimal(value))),
             Field::OptimalOutcome => (0, &|value| i8::from(proven && example.keeps_outcome(value))),
-            Field::QOutcome => (MISSING, &|value| value.proven_outcome().unwrap_or(MISSING)),
-            Field::QScore => (MISSING, &|value| value.proven_score().unwrap_or(MISSING)),
-            Field::QLower => (MISSING, &|value| value.outcome[0].value()),
-            Field::QUpper => (MISSING, &|value| value.outcome[1].value()),
-            Field::QScoreLower => (MISSING, &|value| value.score.map_or(MISSING, |s| s[0])),
-            _ => (MISSING, &|value| value.score.map_or(MISSING, |s| s[1])),
+            Field::QOutcome => (MISSING, &|value| Example::outcome_of(value).unwrap_or(MISSING)),
+            Field::QScore => (MISSING, &|value| example.score_of(value).unwrap_or(MISSING)),
+            Field::QLower => (MISSING, &|value| value.lower.outcome().value()),
+            Field::QUpper => (MISSING, &|value| value.upper.outcome().value()),
+            Field::QScoreLower => (MISSING, &|value| bound(value.lower)),
+            _ => (MISSING, &|value| bound(value.upper)),
         };
         let begin = out.len();
         out.resize(begin + self.game.action_count(), absent as u8);
-        for (action, value) in &example.moves {
+        for &(action, value) in &example.moves {
             out[begin + usize::from(action.0)] = number(value) as u8;
         }
     }
 
-    fn policy(&self, example: &Example<G::State>, out: &mut Vec<u8>) {
+    fn policy(&self, example: &Example, out: &mut Vec<u8>) {
         let begin = out.len();
         out.resize(begin + 4 * self.game.action_count(), 0);
         if !example.is_proven() {
@@ -95,18 +105,16 @@ impl<G: Game> Encoder<'_, G> {
         }
         let weights: Vec<f64> = match self.shape.temperature {
             None => {
-                let best = |(_, value): &(_, Known)| f64::from(u8::from(example.is_optimal(value)));
+                let best =
+                    |&(_, value): &(_, Value)| f64::from(u8::from(example.is_optimal(value)));
                 example.moves.iter().map(best).collect()
             }
             Some(temperature) => {
-                let of = |value: &Known| {
-                    let value = value.proven_score().or(value.proven_outcome());
-                    f64::from(value.unwrap_or(0))
-                };
-                let best = example.moves.iter().map(|(_, value)| of(value));
+                let of = |value: Value| f64::from(example.worth_of(value).unwrap_or(0));
+                let best = example.moves.iter().map(|&(_, value)| of(value));
                 let best = best.fold(f64::NEG_INFINITY, f64::max);
                 // The function of this crate's own, so that every machine gives the same bytes.
-                let weight = |(_, value): &(_, Known)| libm::exp((of(value) - best) / temperature);
+                let weight = |&(_, value): &(_, Value)| libm::exp((of(value) - best) / temperature);
                 example.moves.iter().map(weight).collect()
             }
         };
@@ -117,30 +125,26 @@ impl<G: Game> Encoder<'_, G> {
         }
     }
 
-    fn moves(&self, example: &Example<G::State>, out: &mut Vec<u8>) {
+    fn moves(&self, example: &Example, out: &mut Vec<u8>) {
         for (at, (action, value)) in example.moves.iter().enumerate() {
             if at > 0 {
                 out.push(b' ');
             }
             out.extend(self.game.action_name(example.position.side, *action).into_bytes());
             out.push(b':');
-            let value = if value.score.is_some() {
-                value.proven_score().map(|score| Score(score).to_string())
-            } else {
-                value.proven_outcome().map(|outcome| Score(outcome).to_string())
-            };
+            let value = example.worth_of(*value).map(|worth| Score(worth).to_string());
             out.extend(value.unwrap_or("?".to_string()).into_bytes());
         }
     }
 
-    fn plain_planes(&self, state: &G::State) -> Vec<u8> {
-        let (rows, columns) = self.game.spec().shape();
+    fn plain_planes(&self, state: &AnyState) -> Vec<u8> {
+        let (rows, columns) = self.game.shape();
         let mut planes = vec![0; self.game.planes().count() * rows * columns];
         self.game.write_planes(state, &mut planes);
         planes
     }
 
-    fn bitboards(&self, state: &G::State) -> [u64; 2] {
+    fn bitboards(&self, state: &AnyState) -> [u64; 2] {
         let planes = self.plain_planes(state);
         let (mover, opponent) = planes.split_at(planes.len() / 2);
         [mover, opponent].map(|plane| {
@@ -149,7 +153,7 @@ impl<G: Game> Encoder<'_, G> {
         })
     }
 
-    fn planes(&self, state: &G::State, out: &mut Vec<u8>) {
+    fn planes(&self, state: &AnyState, out: &mut Vec<u8>) {
         let planes = self.plain_planes(state);
         let (mover, opponent) = planes.split_at(planes.len() / 2);
         let squares = mover.iter().zip(opponent);

@@ -27,16 +27,19 @@ pub use columns::{
     Block, Column, ColumnCard, Field, Layout, MISSING, NO_DISTANCE, Scalar, Shape, all_columns,
 };
 pub use encode::Encoder;
-pub use example::{Example, Images, Known};
-pub use rows::{CyclicExamples, CyclicIndex, LayeredExamples, Rows};
+pub use example::{Example, Images};
 pub use select::Selection;
 pub use sink::{FileCard, Format, Lines};
 
 use self::place::Place;
+use self::rows::visit_rows;
 use self::select::Selector;
 use super::{ExportError, Split};
-use crate::game::{Game, GameSpec, Position};
+use crate::any::{AnyGame, AnyPosition};
+use crate::game::Game;
+use crate::graph::Piece as Rows;
 use crate::progress::Progress;
+use crate::solved::SolvedTable;
 use crate::table::{IoContext, Table, TableError};
 
 /// What is asked of an export of targets.
@@ -59,7 +62,7 @@ pub struct Targets {
 }
 
 /// The columns that are written if nothing is said.
-fn suits<G: Game>(game: &G, format: Format, column: &Column) -> bool {
+fn suits(game: &AnyGame, format: Format, column: &Column) -> bool {
     // Arrays of moves are long in games whose actions are many.
     let short = game.action_count() <= 65;
     match format {
@@ -77,13 +80,14 @@ fn suits<G: Game>(game: &G, format: Format, column: &Column) -> bool {
 
 impl Targets {
     /// What is wrong with the request for a game, in one line.
-    fn refuse<G: Game>(&self, game: &G, rows: &dyn Rows<G>) -> Option<String> {
-        let othello = matches!(game.spec(), GameSpec::Othello { .. });
+    fn refuse(&self, table: &SolvedTable) -> Option<String> {
+        let game = table.game();
+        let bitboards = game.squares(&game.start().state).is_some();
         let Selection { decisive, per_layer, .. } = self.selection;
-        let (board_rows, board_columns) = game.spec().shape();
-        let spec = game.spec();
-        let whole_group = game.with_folding(true).group().order();
-        if self.layout != Layout::Default && !othello {
+        let (board_rows, board_columns) = game.shape();
+        let spec = game.name();
+        let whole_group = game.folded().group().order();
+        if self.layout != Layout::Default && !bitboards {
             return Some(format!(
                 "--layout {} is of Othello; {spec} has default",
                 self.layout.name()
@@ -92,7 +96,7 @@ impl Targets {
         if self.layout == Layout::Azg && board_rows != board_columns {
             return Some("--layout azg is of square boards".to_string());
         }
-        if self.format == Format::Obf && !othello {
+        if self.format == Format::Obf && !bitboards {
             return Some(format!("OBF is of Othello and not of {spec}; choose another extension"));
         }
         if self.format == Format::Obf && self.columns.is_some() {
@@ -107,10 +111,10 @@ impl Targets {
         if self.images == Images::Expanded && game.group().order() < whole_group {
             return Some("--expand-symmetry needs a table whose states are folded: this one has every image that is reachable already".to_string());
         }
-        if decisive == Some(true) && !rows.has_scores() {
+        if decisive == Some(true) && !table.has_scores() {
             return Some(format!("--decisive-by score: {spec} has no scores"));
         }
-        if per_layer.is_some() && !rows.has_layers() {
+        if per_layer.is_some() && !table.states().has_layers() {
             return Some(
                 "--per-layer: this table does not tell the layers of its rows; use --sample"
                     .to_string(),
@@ -119,11 +123,11 @@ impl Targets {
         None
     }
 
-    fn shape<G: Game>(&self, rows: &dyn Rows<G>) -> Shape {
+    fn shape(&self, table: &SolvedTable) -> Shape {
         Shape {
             layout: self.layout,
-            scores: rows.has_scores(),
-            layers: rows.has_layers(),
+            scores: table.has_scores(),
+            layers: table.states().has_layers(),
             bounds: self.selection.unproven,
             splits: self.selection.split.is_none(),
             temperature: self.temperature,
@@ -158,8 +162,8 @@ impl Targets {
 }
 
 /// The columns with these names, in the order of all; those that suit the format if none are named.
-pub fn choose_columns<G: Game>(
-    game: &G,
+pub fn choose_columns(
+    game: &AnyGame,
     format: Format,
     shape: &Shape,
     names: Option<&[String]>,
@@ -184,19 +188,24 @@ fn row_bytes(columns: &[Column]) -> usize {
 }
 
 /// About how many bytes an export takes at most, uncompressed, if every row is exported.
-pub fn targets_bytes<G: Game>(game: &G, rows: &dyn Rows<G>, targets: &Targets) -> u64 {
+pub fn targets_bytes(table: &SolvedTable, targets: &Targets) -> u64 {
+    let game = table.game();
     let names = targets.columns.as_deref();
-    let columns = choose_columns(game, targets.format, &targets.shape(rows), names);
+    let columns = choose_columns(game, targets.format, &targets.shape(table), names);
     let bytes = columns.map_or(0, |columns| row_bytes(&columns)) as u64;
     let images = match targets.images {
         Images::Canonical => 1,
         _ => game.group().order() as u64,
     };
-    let fewest = [targets.selection.sample, Some(rows.rows())].into_iter().flatten().min();
+    let fewest =
+        [targets.selection.sample, Some(table.states().rows() as u64)].into_iter().flatten().min();
     let copies = if targets.format == Format::Npz { 2 } else { 1 };
     // Text and compressed numbers take less or not much more than arrays.
     bytes * images * copies * fewest.unwrap_or(0)
 }
+
+/// About how many rows a piece of a table has.
+const CHUNK: usize = 1 << 11;
 
 /// The examples of a chunk, encoded and counted.
 struct Piece {
@@ -209,29 +218,28 @@ struct Piece {
 /// or in it.
 ///
 /// What stands there is replaced only if it is an export of targets that was not changed since.
-pub fn write_targets<G: Game>(
-    game: &G,
-    table: &Table,
-    rows: &dyn Rows<G>,
+pub fn write_targets(
+    table: &SolvedTable,
     targets: &Targets,
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Card, ExportError> {
+    let (game, states) = (table.game(), table.states());
     let wrong = |what: String| ExportError::Request { what };
-    if let Some(what) = targets.refuse(game, rows) {
+    if let Some(what) = targets.refuse(table) {
         return Err(wrong(what));
     }
-    let shape = targets.shape(rows);
+    let shape = targets.shape(table);
     let names = targets.columns.as_deref();
     let columns = choose_columns(game, targets.format, &shape, names).map_err(wrong)?;
-    let folded = game.with_folding(true);
-    let damaged = |what: String| ExportError::from(TableError::damaged(table.dir(), what));
+    let folded = game.folded();
+    let damaged = |what: String| ExportError::from(TableError::damaged(table.table().dir(), what));
     let place = Place::begin(path, targets.format)?;
     let samples = targets.selection.per_layer.is_some() || targets.selection.sample.is_some();
     if samples {
         progress.begin("choosing a sample", None);
     }
-    let selector = Selector::new(targets.selection, &folded, rows, &|rows| progress.advance(rows));
+    let selector = Selector::new(targets.selection, &folded, table, &|rows| progress.advance(rows));
     let selector = selector.map_err(damaged)?;
     if samples {
         progress.finish("chosen");
@@ -239,10 +247,10 @@ pub fn write_targets<G: Game>(
     let encoder = Encoder { game, folded: &folded, columns: &columns, shape };
     let mut sink =
         sink::begin(targets.format, &place.dir(), place.name(), &columns, targets.shard_rows)?;
-    progress.begin(&format!("writing {}", path.display()), Some(rows.rows()));
-    let piece = |chunk: usize| piece_of(game, rows, &selector, &encoder, targets.images, chunk);
+    progress.begin(&format!("writing {}", path.display()), Some(states.rows() as u64));
+    let piece = |rows: &Rows| piece_of(table, &selector, &encoder, targets.images, rows);
     let mut counts = Counts::default();
-    stream(rows.chunks(), chunks_at_once(&columns, targets.images, game), &piece, |piece| {
+    stream(states.pieces(), chunks_at_once(&columns, targets.images, game), &piece, |piece| {
         let piece = piece.map_err(damaged)?;
         sink.append(&piece.block)?;
         counts.add(&piece.counts);
@@ -250,25 +258,24 @@ pub fn write_targets<G: Game>(
         Ok(())
     })?;
     let files = sink.finish()?;
-    let card = describe(game, table, targets, &columns, counts, files);
+    let card = describe(game, table.table(), targets, &columns, counts, files);
     place.commit(&card)?;
     progress.finish(&format!("{} examples", card.rows));
     Ok(card)
 }
 
-fn piece_of<G: Game>(
-    game: &G,
-    rows: &dyn Rows<G>,
-    selector: &Selector<'_, G>,
-    encoder: &Encoder<'_, G>,
+fn piece_of(
+    table: &SolvedTable,
+    selector: &Selector<'_>,
+    encoder: &Encoder<'_>,
     images: Images,
-    chunk: usize,
+    rows: &Rows,
 ) -> Result<Piece, String> {
-    let mut piece =
-        Piece { block: Block::new(encoder.columns.len()), counts: Counts::default(), rows: 0 };
-    piece.rows = rows.visit(chunk, &mut |row| {
+    let (block, counts) = (Block::new(encoder.columns.len()), Counts::default());
+    let mut piece = Piece { block, counts, rows: rows.rows.len() as u64 };
+    visit_rows(table, rows, &mut |row| {
         let Some(split) = selector.select(&row) else { return };
-        images.for_each(game, &row, &mut |example| {
+        images.for_each(table.game(), &row, &mut |example| {
             encoder.add(example, split, &mut piece.block);
             piece.counts.count(example, split);
         });
@@ -277,26 +284,25 @@ fn piece_of<G: Game>(
 }
 
 /// How many chunks are in memory at a time: as many as take about 64 MB, and at least two.
-fn chunks_at_once<G: Game>(columns: &[Column], images: Images, game: &G) -> usize {
+fn chunks_at_once(columns: &[Column], images: Images, game: &AnyGame) -> usize {
     let images = if images == Images::Canonical { 1 } else { game.group().order() };
-    let chunk = rows::CHUNK * images * row_bytes(columns).max(1);
+    let chunk = CHUNK * images * row_bytes(columns).max(1);
     ((1 << 26) / chunk).clamp(2, 256)
 }
 
 /// Makes pieces on all threads and takes them in order, while the next are being made.
 fn stream<P: Send>(
-    count: usize,
+    chunks: &[Rows],
     at_once: usize,
-    make: &(impl Fn(usize) -> P + Sync),
+    make: &(impl Fn(&Rows) -> P + Sync),
     mut take: impl FnMut(P) -> Result<(), ExportError> + Send,
 ) -> Result<(), ExportError> {
-    let chunks: Vec<usize> = (0..count).collect();
     let mut ready: Vec<P> = Vec::new();
     for some in chunks.chunks(at_once).chain([&[][..]]) {
         let pieces = std::mem::take(&mut ready);
         let (taken, made) = rayon::join(
             || pieces.into_iter().try_for_each(&mut take),
-            || some.par_iter().map(|&chunk| make(chunk)).collect::<Vec<P>>(),
+            || some.par_iter().map(make).collect::<Vec<P>>(),
         );
         taken?;
         ready = made;
@@ -304,8 +310,8 @@ fn stream<P: Send>(
     Ok(())
 }
 
-fn describe<G: Game>(
-    game: &G,
+fn describe(
+    game: &AnyGame,
     table: &Table,
     targets: &Targets,
     columns: &[Column],
@@ -314,7 +320,7 @@ fn describe<G: Game>(
 ) -> Card {
     let manifest = table.manifest();
     let identity = serde_json::to_vec(&manifest.identity).expect("an identity is plain data");
-    let (rows, board_columns) = game.spec().shape();
+    let (rows, board_columns) = game.shape();
     let from_table = |name: &str| manifest.conventions.get(name).cloned();
     let solution = manifest.solution.as_ref();
     let empties = solution.and_then(|solution| solution.empties.clone());
@@ -358,16 +364,16 @@ fn describe<G: Game>(
     }
 }
 
-/// Positions looked up in a table, as a block of these columns. `None` in place of a position's
-/// example: it is not in the table.
-pub fn look_up<G: Game>(
-    encoder: &Encoder<'_, G>,
-    rows: &dyn Rows<G>,
+/// Positions looked up in a table, each as a block of these columns. `None` in place of a position's
+/// block: it is not in the table.
+pub fn look_up(
+    encoder: &Encoder<'_>,
+    table: &SolvedTable,
     splits: &super::Splits,
-    positions: &[Position<G::State>],
+    positions: &[AnyPosition],
 ) -> Vec<Option<Block>> {
-    let one = |position: &Position<G::State>| {
-        let example = rows.look_up(position)?;
+    let one = |position: &AnyPosition| {
+        let example = Example::look_up(table, position)?;
         let mut block = Block::new(encoder.columns.len());
         let split = splits.of(encoder.folded, &position.state);
         encoder.add(&example, split, &mut block);

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BinaryHeap};
 use rayon::prelude::*;
 
 use super::example::Example;
-use super::rows::Rows;
+use super::rows::visit_rows;
+use crate::any::AnyGame;
 use crate::export::split::mix;
 use crate::export::{Split, Splits, name_word};
 use crate::game::Game;
-use crate::graph::StateKind;
+use crate::graph::{Piece, StateKind};
+use crate::solved::SolvedTable;
 
 /// What is asked of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,10 +36,10 @@ pub struct Selection {
 type Place = (u64, u32);
 
 /// Selects rows; made once for a table, since a sample has to have seen all of it.
-pub struct Selector<'a, G: Game> {
+pub struct Selector<'a> {
     selection: Selection,
     /// The rules with states folded.
-    folded: &'a G,
+    folded: &'a AnyGame,
     name: u64,
     /// The last place of each layer that is in the sample of layers, once that is known.
     by_layer: Option<BTreeMap<u32, Place>>,
@@ -45,22 +47,22 @@ pub struct Selector<'a, G: Game> {
     last: Option<Place>,
 }
 
-impl<'a, G: Game> Selector<'a, G> {
+impl<'a> Selector<'a> {
     /// Looks through a table if a sample is asked for.
     pub fn new(
         selection: Selection,
-        folded: &'a G,
-        rows: &dyn Rows<G>,
+        folded: &'a AnyGame,
+        table: &SolvedTable,
         advance: &(dyn Fn(u64) + Sync),
-    ) -> Result<Selector<'a, G>, String> {
-        let name = name_word(&folded.spec().to_string());
+    ) -> Result<Selector<'a>, String> {
+        let name = name_word(&folded.name());
         let mut selector = Selector { selection, folded, name, by_layer: None, last: None };
         if let Some(most) = selection.per_layer {
-            let layers = selector.smallest(rows, most, &|row| row.layer.unwrap_or(0), advance)?;
+            let layers = selector.smallest(table, most, &|row| row.layer.unwrap_or(0), advance)?;
             selector.by_layer = Some(layers);
         }
         if let Some(most) = selection.sample {
-            let one = selector.smallest(rows, most, &|_| 0, advance)?;
+            let one = selector.smallest(table, most, &|_| 0, advance)?;
             // Without any row there is nothing to select among.
             selector.last = Some(one.get(&0).copied().unwrap_or_default());
         }
@@ -68,20 +70,20 @@ impl<'a, G: Game> Selector<'a, G> {
     }
 
     /// The hash of a row, the same for all its images.
-    fn hash(&self, row: &Example<G::State>) -> u64 {
+    fn hash(&self, row: &Example) -> u64 {
         let key = self.folded.canonical(&row.position.state).key;
-        self.selection.splits.hash_of_key(self.name, key)
+        self.selection.splits.hash_of_key(self.name, key, self.folded.key_words())
     }
 
     /// The part to which a row belongs if it is exported, else `None`.
-    pub fn select(&self, row: &Example<G::State>) -> Option<Split> {
+    pub fn select(&self, row: &Example) -> Option<Split> {
         let hash = self.hash(row);
         let split = self.selection.splits.of_hash(hash);
         let place = (mix(hash), row.row);
         (self.wanted(row, split) && self.sampled(row, place)).then_some(split)
     }
 
-    fn wanted(&self, row: &Example<G::State>, split: Split) -> bool {
+    fn wanted(&self, row: &Example, split: Split) -> bool {
         let Selection { terminals, unproven, decisive, split: part, .. } = self.selection;
         part.is_none_or(|part| part == split)
             && (terminals || row.kind != StateKind::Terminal)
@@ -89,7 +91,7 @@ impl<'a, G: Game> Selector<'a, G> {
             && decisive.is_none_or(|by_score| row.decides(by_score))
     }
 
-    fn sampled(&self, row: &Example<G::State>, place: Place) -> bool {
+    fn sampled(&self, row: &Example, place: Place) -> bool {
         let layer = row.layer.unwrap_or(0);
         self.by_layer.as_ref().is_none_or(|layers| layers.get(&layer) >= Some(&place))
             && self.last.is_none_or(|last| place <= last)
@@ -99,29 +101,28 @@ impl<'a, G: Game> Selector<'a, G> {
     /// that is among them.
     fn smallest(
         &self,
-        rows: &dyn Rows<G>,
+        table: &SolvedTable,
         most: u64,
-        group: &(dyn Fn(&Example<G::State>) -> u32 + Sync),
+        group: &(dyn Fn(&Example) -> u32 + Sync),
         advance: &(dyn Fn(u64) + Sync),
     ) -> Result<BTreeMap<u32, Place>, String> {
         const AT_ONCE: usize = 64;
         let mut heaps: BTreeMap<u32, BinaryHeap<Place>> = BTreeMap::new();
-        let chunks: Vec<usize> = (0..rows.chunks()).collect();
-        for some in chunks.chunks(AT_ONCE) {
+        for some in table.states().pieces().chunks(AT_ONCE) {
             let full = |group: u32| {
                 let heap = heaps.get(&group)?;
                 heap.peek().copied().filter(|_| heap.len() as u64 >= most)
             };
-            let of = |&chunk: &usize| {
+            let of = |piece: &Piece| {
                 let mut places = Vec::new();
-                let count = rows.visit(chunk, &mut |row| {
+                visit_rows(table, piece, &mut |row| {
                     let place = (mix(self.hash(&row)), row.row);
                     let last = full(group(&row));
                     if last.is_none_or(|last| place < last) && self.select(&row).is_some() {
                         places.push((group(&row), place));
                     }
                 })?;
-                advance(count);
+                advance(piece.rows.len() as u64);
                 Ok(places)
             };
             let found: Vec<Result<Vec<(u32, Place)>, String>> = some.par_iter().map(of).collect();

@@ -13,8 +13,8 @@ mod notation;
 
 use super::symmetry::map_square;
 use super::{
-    Action, Canonical, Empties, Game, GameSpec, Group, Layered, Mobility, NotationError, Outcome,
-    Planes, Position, Score, Side, StateKey, Symmetry, WideKey,
+    Action, Canonical, Empties, Game, Group, Mobility, NotationError, Outcome, Planes, Position,
+    Score, Side, StateKey, Symmetry, WideKey,
 };
 use canonical::Images;
 use moves::Lines;
@@ -38,6 +38,12 @@ impl Board {
     #[inline]
     pub fn discs(&self) -> u32 {
         (self.mover | self.opponent).count_ones()
+    }
+
+    /// The same board with the other side to move.
+    #[inline]
+    pub fn swapped(&self) -> Board {
+        Board { mover: self.opponent, opponent: self.mover }
     }
 }
 
@@ -73,11 +79,6 @@ impl<K: OthelloKey> Othello<K> {
     /// How many squares the board has.
     pub fn square_count(&self) -> usize {
         self.rows * self.columns
-    }
-
-    /// The number of rows and of columns.
-    pub fn shape(&self) -> (usize, usize) {
-        (self.rows, self.columns)
     }
 
     /// The squares on which the mover may place a disc, as bits of the 8×8 grid.
@@ -136,8 +137,16 @@ impl<K: OthelloKey> Game for Othello<K> {
     type State = Board;
     type Key = K;
 
-    fn spec(&self) -> GameSpec {
-        GameSpec::Othello { rows: self.rows, columns: self.columns }
+    fn name(&self) -> String {
+        format!("othello-{}x{}", self.rows, self.columns)
+    }
+
+    fn title(&self) -> String {
+        format!("Othello {}x{}", self.rows, self.columns)
+    }
+
+    fn shape(&self) -> (usize, usize) {
+        (self.rows, self.columns)
     }
 
     fn rules_version(&self) -> u32 {
@@ -166,15 +175,15 @@ impl<K: OthelloKey> Game for Othello<K> {
         &self.group
     }
 
-    fn with_folding(&self, fold: bool) -> Othello<K> {
-        Othello::new(self.rows, self.columns, fold)
+    fn with_folding(&self, fold: bool) -> Option<Othello<K>> {
+        Some(Othello::new(self.rows, self.columns, fold))
     }
 
     #[inline]
     fn for_each_action(&self, state: &Board, mut visit: impl FnMut(Action)) {
         let mut rest = self.lines.placements(state);
         if rest == 0 {
-            if self.lines.placements(&self.swapped(state)) != 0 {
+            if self.lines.placements(&state.swapped()) != 0 {
                 visit(self.pass());
             }
             return;
@@ -189,7 +198,7 @@ impl<K: OthelloKey> Game for Othello<K> {
     fn for_each_successor(&self, state: &Board, mut visit: impl FnMut(Action, Board)) {
         let mut rest = self.lines.placements(state);
         if rest == 0 {
-            let swapped = self.swapped(state);
+            let swapped = state.swapped();
             if self.lines.placements(&swapped) != 0 {
                 visit(self.pass(), swapped);
             }
@@ -207,7 +216,7 @@ impl<K: OthelloKey> Game for Othello<K> {
         let placements = self.lines.placements(state);
         if placements != 0 {
             Mobility::Moves(placements.count_ones())
-        } else if self.lines.placements(&self.swapped(state)) != 0 {
+        } else if self.lines.placements(&state.swapped()) != 0 {
             Mobility::Pass
         } else {
             Mobility::Over
@@ -217,7 +226,7 @@ impl<K: OthelloKey> Game for Othello<K> {
     #[inline]
     fn play(&self, state: &Board, action: Action) -> Board {
         if self.is_pass(action) {
-            self.swapped(state)
+            state.swapped()
         } else {
             self.lines.place(state, self.bit_of_action(action))
         }
@@ -229,8 +238,8 @@ impl<K: OthelloKey> Game for Othello<K> {
     }
 
     #[inline]
-    fn swapped(&self, state: &Board) -> Board {
-        Board { mover: state.opponent, opponent: state.mover }
+    fn swapped(&self, state: &Board) -> Option<Board> {
+        Some(state.swapped())
     }
 
     fn material(&self, state: &Board) -> i32 {
@@ -239,7 +248,7 @@ impl<K: OthelloKey> Game for Othello<K> {
 
     fn result(&self, state: &Board) -> Option<Outcome> {
         let over = self.is_terminal(state);
-        over.then(|| self.final_score(state, Empties::Uncounted).outcome())
+        over.then(|| self.score(state, Empties::Uncounted).outcome())
     }
 
     fn key(&self, state: &Board) -> K {
@@ -342,9 +351,35 @@ impl<K: OthelloKey> Game for Othello<K> {
             Side::Second => "White",
         }
     }
-}
 
-impl<K: OthelloKey> Layered for Othello<K> {
+    fn side_mark(&self, side: Side) -> Option<&'static str> {
+        Some(match side {
+            Side::First => "X",
+            Side::Second => "O",
+        })
+    }
+
+    fn conventions(&self) -> Vec<(&'static str, String)> {
+        let squares = self.square_count();
+        let keys = if squares <= 32 {
+            format!(
+                "mover's squares << {squares} | opponent's squares; bit = row * columns + column"
+            )
+        } else {
+            "column 0: mover's squares, column 1: opponent's squares; bit = row * columns + column"
+                .to_string()
+        };
+        let actions =
+            format!("row * columns + column, a1 at the top left being 0; {squares} is the pass");
+        let passes =
+            "a pass is a move and a ply of its own, the only one of a mover who cannot place";
+        vec![("keys", keys), ("actions", actions), ("passes", passes.to_string())]
+    }
+
+    fn layers(&self) -> Option<&'static str> {
+        Some("discs")
+    }
+
     #[inline]
     fn layer(&self, state: &Board) -> u32 {
         state.discs()
@@ -352,12 +387,12 @@ impl<K: OthelloKey> Layered for Othello<K> {
 
     /// Every empty square may be filled, and before each placement there may be one pass; a mover
     /// who can place has no pass before the next placement.
-    fn max_plies(&self, state: &Board) -> u32 {
+    fn max_plies(&self, state: &Board) -> Option<u32> {
         let empties = self.square_count() as u32 - state.discs();
-        2 * empties - u32::from(self.lines.placements(state) != 0)
+        Some(2 * empties - u32::from(self.lines.placements(state) != 0))
     }
 
-    fn final_score(&self, state: &Board, empties: Empties) -> Score {
+    fn score(&self, state: &Board, empties: Empties) -> Score {
         let difference = self.material(state);
         let left = self.square_count() as i32 - state.discs() as i32;
         Score(match empties {
@@ -366,12 +401,16 @@ impl<K: OthelloKey> Layered for Othello<K> {
         } as i8)
     }
 
-    fn max_score(&self) -> Score {
-        Score(self.square_count() as i8)
+    fn score_unit(&self) -> &'static str {
+        "disc"
     }
 
-    fn squares(&self, state: &Board) -> (u64, u64) {
-        (self.pack(state.mover), self.pack(state.opponent))
+    fn max_score(&self) -> Option<Score> {
+        Some(Score(self.square_count() as i8))
+    }
+
+    fn squares(&self, state: &Board) -> Option<(u64, u64)> {
+        Some((self.pack(state.mover), self.pack(state.opponent)))
     }
 
     fn of_squares(&self, own: u64, other: u64) -> Option<Board> {

@@ -26,8 +26,8 @@ pub use variant::{
 };
 
 use super::{
-    Action, Canonical, Cyclic, End, Game, GameSpec, Group, NotationError, Outcome, Planes,
-    Position, Repetition, Side, Symmetry,
+    Action, Canonical, End, Game, Group, NotationError, Outcome, Planes, Position, Repetition,
+    Side, Symmetry,
 };
 use keys::Packing;
 use moves::{Move, Moves};
@@ -119,8 +119,16 @@ impl<K: ShogiKey> Game for Shogi<K> {
     type State = Board;
     type Key = K;
 
-    fn spec(&self) -> GameSpec {
-        GameSpec::Shogi(self.variant.name)
+    fn name(&self) -> String {
+        self.variant.name.to_string()
+    }
+
+    fn title(&self) -> String {
+        self.variant.title.to_string()
+    }
+
+    fn shape(&self) -> (usize, usize) {
+        (self.variant.rows, self.variant.columns)
     }
 
     fn rules_version(&self) -> u32 {
@@ -144,8 +152,8 @@ impl<K: ShogiKey> Game for Shogi<K> {
         &self.group
     }
 
-    fn with_folding(&self, fold: bool) -> Shogi<K> {
-        Shogi::new(&self.variant, fold)
+    fn with_folding(&self, fold: bool) -> Option<Shogi<K>> {
+        Some(Shogi::new(&self.variant, fold))
     }
 
     #[inline]
@@ -172,8 +180,8 @@ impl<K: ShogiKey> Game for Shogi<K> {
         !self.moves.visit(state, |_| true)
     }
 
-    fn swapped(&self, state: &Board) -> Board {
-        state.turned(self.squares())
+    fn swapped(&self, state: &Board) -> Option<Board> {
+        Some(state.turned(self.squares()))
     }
 
     fn result(&self, state: &Board) -> Option<Outcome> {
@@ -292,9 +300,7 @@ impl<K: ShogiKey> Game for Shogi<K> {
             Side::Second => "White",
         }
     }
-}
 
-impl<K: ShogiKey> Cyclic for Shogi<K> {
     fn end(&self, state: &Board) -> Option<End> {
         match self.moves.king_rule(state) {
             // Adjudicated, the capture of the king is known and still to be played.
@@ -368,6 +374,14 @@ impl<K: ShogiKey> Cyclic for Shogi<K> {
 
     fn unrank(&self, rank: u32) -> Option<Board> {
         self.ranking.as_ref().filter(|ranking| rank < ranking.len()).map(|r| r.unrank(rank))
+    }
+
+    fn has_predecessors(&self) -> bool {
+        true
+    }
+
+    fn is_small(&self) -> bool {
+        !self.variant.keeps_sides
     }
 
     fn for_each_predecessor(&self, state: &Board, visit: impl FnMut(Board)) {

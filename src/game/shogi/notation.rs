@@ -6,7 +6,7 @@ use super::board::{Board, Cell, Owner};
 use super::keys::ShogiKey;
 use super::moves::Move;
 use super::variant::Variant;
-use crate::game::{Game, Position, Side};
+use crate::game::{Position, Side};
 
 /// The name of a square as `side`, to move, sees it: file from the right, rank from the top.
 pub(super) fn square_name(variant: &Variant, side: Side, square: u8) -> String {
@@ -45,7 +45,7 @@ pub(super) fn usi<K: ShogiKey>(game: &Shogi<K>, side: Side, played: Move) -> Str
 fn as_first<K: ShogiKey>(game: &Shogi<K>, position: &Position<Board>) -> Board {
     match position.side {
         Side::First => position.state,
-        Side::Second => game.swapped(&position.state),
+        Side::Second => position.state.turned(game.squares()),
     }
 }
 

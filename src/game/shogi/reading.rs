@@ -389,7 +389,7 @@ fn finish<K: ShogiKey>(
             ));
         }
     }
-    let turned = game.swapped(&board);
+    let turned = board.turned(game.squares());
     for (state, owner) in [(&board, Side::First), (&turned, Side::Second)] {
         check_pawns(game, state, owner)?;
     }

@@ -8,7 +8,7 @@ use candle_core::{Result as Calculated, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::evaluate::{Sampling, record};
-use crate::game::Layered;
+use crate::game::Game;
 use crate::learn::LearnError;
 use crate::learn::chance::{drawn_for, shuffle};
 use crate::learn::course::{Learner, Row};
@@ -77,7 +77,7 @@ const APART: usize = 10;
 
 impl Discs {
     /// Plays the games; the players are those of the settings.
-    pub fn new<G: Layered>(
+    pub fn new<G: Game>(
         game: &G,
         settings: Settings,
         players: &[Box<dyn Policy<G>>],

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::evaluate::{MeasureError, Piece, Source};
 use crate::export::Splits;
-use crate::game::{Game, Layered};
+use crate::game::{Game};
 
 /// How many positions a piece has at least, but for the last: a network is asked about a piece at a time,
 /// and of a large table's pieces a small share is left.
@@ -21,7 +21,7 @@ impl<S: Copy + Send + Sync> Part<S> {
     /// Takes a source apart: of each [`Split`](crate::export::Split) the share `shares` says, the smaller
     /// being part of the larger. `game` should be folded, as [`Splits::of`] asks. All that is kept is in
     /// memory.
-    pub fn of_all<G: Layered + Game<State = S>>(
+    pub fn of_all<G: Game + Game<State = S>>(
         game: &G,
         source: &impl Source<G>,
         splits: Splits,
@@ -50,7 +50,7 @@ impl<S: Copy + Send + Sync> Part<S> {
     }
 
     /// Of its positions the share that is given.
-    pub fn share<G: Layered + Game<State = S>>(
+    pub fn share<G: Game + Game<State = S>>(
         &self,
         game: &G,
         splits: Splits,

@@ -16,7 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::replay::{Memory, Replay};
-use crate::game::{Action, Layered, Position, Side};
+use crate::game::{Action, Game, Position, Side};
 use crate::learn::LearnError;
 use crate::learn::chance::{below, drawn_for, unit};
 use crate::learn::course::{Learner, Row};
@@ -98,7 +98,7 @@ struct Lane<S> {
 }
 
 /// Learns the worth of moves.
-pub struct QLearning<G: Layered> {
+pub struct QLearning<G: Game> {
     game: G,
     settings: Settings,
     opponents: Vec<Box<dyn Policy<G>>>,
@@ -107,7 +107,7 @@ pub struct QLearning<G: Layered> {
     replay: Replay,
 }
 
-impl<G: Layered> QLearning<G> {
+impl<G: Game> QLearning<G> {
     /// Before the first game; the opponents are those of the settings.
     pub fn new(game: G, settings: Settings, opponents: Vec<Box<dyn Policy<G>>>) -> QLearning<G> {
         let squares = game.action_count() - 1;
@@ -325,7 +325,7 @@ fn loss(
     all.sum_all()? / count as f64
 }
 
-impl<G: Layered> Learner for QLearning<G> {
+impl<G: Game> Learner for QLearning<G> {
     fn rounds(&self) -> u64 {
         self.settings.rounds
     }

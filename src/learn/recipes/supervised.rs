@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::parts::Part;
 use crate::evaluate::{Case, Truth};
 use crate::export::Splits;
-use crate::game::{Action, Layered, Position, Side, Symmetry};
+use crate::game::{Action, Game, Position, Side, Symmetry};
 use crate::learn::LearnError;
 use crate::learn::chance::{below, drawn_for, shuffle, unit};
 use crate::learn::course::{Learner, Row};
@@ -176,7 +176,7 @@ impl<S> Examples<S> {
 }
 
 /// Learns from a table.
-pub struct Supervised<G: Layered> {
+pub struct Supervised<G: Game> {
     game: G,
     settings: Settings,
     examples: Examples<G::State>,
@@ -186,7 +186,7 @@ pub struct Supervised<G: Layered> {
 /// Of how many positions a part of a batch has at least; a constant, for sums are made part by part.
 const PART: usize = 64;
 
-impl<G: Layered> Supervised<G> {
+impl<G: Game> Supervised<G> {
     /// Learns from training positions, each of which should be given once.
     pub fn new(
         game: G,
@@ -326,7 +326,7 @@ fn loss(
     sum / count as f64
 }
 
-impl<G: Layered> Learner for Supervised<G> {
+impl<G: Game> Learner for Supervised<G> {
     fn rounds(&self) -> u64 {
         self.settings.rounds
     }

@@ -14,7 +14,7 @@ use candle_core::{Result as Calculated, Tensor};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::game::{Layered, Outcome, Position, Side};
+use crate::game::{Game, Outcome, Position, Side};
 use crate::learn::LearnError;
 use crate::learn::chance::{below, drawn_for, unit};
 use crate::learn::course::{Learner, Row};
@@ -87,13 +87,13 @@ struct Errors {
 }
 
 /// Learns by playing against itself.
-pub struct Td<G: Layered> {
+pub struct Td<G: Game> {
     game: G,
     settings: Settings,
     trainer: Trainer,
 }
 
-impl<G: Layered> Td<G> {
+impl<G: Game> Td<G> {
     /// Before the first game.
     pub fn new(game: G, settings: Settings) -> Td<G> {
         let squares = game.action_count() - 1;
@@ -171,7 +171,7 @@ impl<G: Layered> Td<G> {
 }
 
 /// What a finished game came to, 1 for the one who won; `None` while it goes on.
-fn result<G: Layered>(game: &G, position: &Position<G::State>) -> Option<[f32; 2]> {
+fn result<G: Game>(game: &G, position: &Position<G::State>) -> Option<[f32; 2]> {
     if !game.is_terminal(&position.state) {
         return None;
     }
@@ -193,7 +193,7 @@ fn loss(weights: &Weights<'_>, errors: Errors, count: usize) -> Calculated<Tenso
     errors.sqr()?.sum_all()? * (0.5 / count as f64)
 }
 
-impl<G: Layered> Learner for Td<G> {
+impl<G: Game> Learner for Td<G> {
     fn rounds(&self) -> u64 {
         self.settings.games.div_ceil(self.settings.round)
     }

@@ -17,7 +17,7 @@ use session::{INPUT_KINDS, Output, Session};
 use super::encode::{Encoding, Layout, Plane, Squares};
 use super::onnx_spec::{Head, OnnxSpec};
 use super::{Answers, Batch, Policy, PolicyError, share_best};
-use crate::game::{Action, Empties, Layered, Position};
+use crate::game::{Action, Empties, Game, Position};
 
 /// A network in an ONNX file as a policy.
 ///
@@ -35,7 +35,7 @@ impl Onnx {
     /// Reads the model that is meant and finds out how it is to be used for a game.
     ///
     /// The error is one line that names the file, what is wrong with it, and what to do.
-    pub fn load<G: Layered>(spec: &OnnxSpec, game: &G) -> Result<Onnx, PolicyError> {
+    pub fn load<G: Game>(spec: &OnnxSpec, game: &G) -> Result<Onnx, PolicyError> {
         let path = spec.path.display();
         let bytes = std::fs::read(&spec.path)
             .map_err(|error| PolicyError::new(format!("cannot read the model {path}: {error}")))?;
@@ -47,7 +47,7 @@ impl Onnx {
         })
     }
 
-    fn of_file<G: Layered>(
+    fn of_file<G: Game>(
         spec: &OnnxSpec,
         game: &G,
         file: &File,
@@ -95,7 +95,7 @@ impl Onnx {
     }
 
     /// That the answers for the first positions of the game make sense.
-    fn try_answer<G: Layered>(&self, game: &G) -> Result<(), String> {
+    fn try_answer<G: Game>(&self, game: &G) -> Result<(), String> {
         let mut batch = Batch::default();
         for position in first_positions(game) {
             batch.push(position, game.actions(&position.state));
@@ -106,7 +106,7 @@ impl Onnx {
     }
 
     /// What the outputs say of some positions.
-    fn run<G: Layered>(
+    fn run<G: Game>(
         &self,
         game: &G,
         positions: &[Position<G::State>],
@@ -114,7 +114,7 @@ impl Onnx {
         let wants_legal = self.encoding.planes.contains(&Plane::Legal);
         self.session.run(positions.len(), &|at, out| {
             let Position { state, side } = positions[at];
-            let (mover, opponent) = game.squares(&state);
+            let (mover, opponent) = game.squares(&state).unwrap_or_default();
             let mut legal = 0;
             if wants_legal {
                 game.for_each_action(&state, |action| {
@@ -125,7 +125,7 @@ impl Onnx {
         })
     }
 
-    fn answer_batch<G: Layered>(
+    fn answer_batch<G: Game>(
         &self,
         game: &G,
         batch: &Batch<G::State>,
@@ -165,7 +165,7 @@ impl Onnx {
 
     /// Scores every action by what the position after it is worth to its mover, the opponent: the
     /// less, the better. Ends of games are known.
-    fn look_ahead<G: Layered>(
+    fn look_ahead<G: Game>(
         &self,
         game: &G,
         batch: &Batch<G::State>,
@@ -181,7 +181,7 @@ impl Onnx {
                         answers.scores[place] = -f64::from(outcome.value());
                     }
                     Some(_) => {
-                        let score = game.final_score(&next.state, Empties::Uncounted);
+                        let score = game.score(&next.state, Empties::Uncounted);
                         answers.scores[place] = -f64::from(score.0);
                     }
                     None => {
@@ -206,7 +206,7 @@ impl Onnx {
     }
 }
 
-impl<G: Layered> Policy<G> for Onnx {
+impl<G: Game> Policy<G> for Onnx {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -223,7 +223,7 @@ impl<G: Layered> Policy<G> for Onnx {
 }
 
 /// The start position and those after it.
-fn first_positions<G: Layered>(game: &G) -> Vec<Position<G::State>> {
+fn first_positions<G: Game>(game: &G) -> Vec<Position<G::State>> {
     let start = game.start();
     let mut positions = vec![start];
     let actions: Vec<Action> = game.actions(&start.state);
@@ -241,12 +241,12 @@ fn input_kind(input: &Port) -> Result<i64, String> {
 }
 
 /// How many positions the model takes at a time, if it is so many, and how they are laid out.
-fn encoding<G: Layered>(
+fn encoding<G: Game>(
     spec: &OnnxSpec,
     game: &G,
     input: &Port,
 ) -> Result<(Option<usize>, Encoding), String> {
-    let (rows, columns) = game.spec().shape();
+    let (rows, columns) = game.shape();
     let planes = spec.planes.as_deref();
     let found = match &input.shape {
         Some(shape) => shape.split_first().and_then(|(batch, shape)| {

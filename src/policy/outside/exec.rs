@@ -100,14 +100,14 @@ impl Exec {
         let state = State { process: Some(process), failed: None, asked: 0 };
         let exec = Exec { command: command.to_string(), limit, state: Mutex::new(state) };
         let pass = (0..game.action_count()).find(|&a| game.is_pass(Action(a as u16)));
-        let (rows, columns) = game.spec().shape();
+        let (rows, columns) = game.shape();
         let planes = game.planes();
         let hello = Hello {
             schema: PROTOCOL,
             version: PROTOCOL_VERSION,
             id: 0,
             hello: true,
-            game: game.spec().to_string(),
+            game: game.name(),
             rows,
             columns,
             actions: game.action_count(),
@@ -178,7 +178,7 @@ impl Exec {
         let positions = asked.collect();
         let line = |id| {
             let (schema, version) = (PROTOCOL, PROTOCOL_VERSION);
-            line_of(&Request { schema, version, id, game: game.spec().to_string(), positions })
+            line_of(&Request { schema, version, id, game: game.name(), positions })
         };
         self.exchange(line, |reply| take(game, batch, places, reply, answers))
     }
@@ -221,7 +221,7 @@ fn line_of(value: &impl Serialize) -> Vec<u8> {
 
 fn asked_of<G: Game>(game: &G, position: &Position<G::State>, legal: &[Action]) -> Asked {
     let planes = game.planes();
-    let (rows, columns) = game.spec().shape();
+    let (rows, columns) = game.shape();
     let squares = rows * columns;
     let mut numbers = vec![0; planes.count() * squares];
     game.write_planes(&position.state, &mut numbers);

@@ -320,7 +320,7 @@ fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), PolicyError> {
     let Ok(text) = std::fs::read(&path) else { return Ok(()) };
     let json: serde_json::Value = serde_json::from_slice(&text)
         .map_err(|error| wrong(&path, format!("is no JSON ({error}); export the states anew")))?;
-    let (found, here) = (json["game"].as_str().unwrap_or_default(), game.spec().to_string());
+    let (found, here) = (json["game"].as_str().unwrap_or_default(), game.name());
     if found != here {
         return Err(wrong(
             &path,
@@ -346,7 +346,7 @@ impl States {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(wrong(&text, format!("cannot be read: {error}"))),
         };
-        let (rows, columns) = game.spec().shape();
+        let (rows, columns) = game.shape();
         let arrays = if planes.exists() && side.exists() {
             let planes =
                 Rows::open(&planes, Numbers::Integers, &[game.planes().count(), rows, columns])?;

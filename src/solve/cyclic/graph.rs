@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::prospect::{Interval, Prospect};
 use crate::game::{Outcome, Repetition};
 use crate::graph::StateKind;
+use crate::solve::value::{Prospect, Value};
 
 const INTERIOR: u8 = StateKind::Interior as u8;
 const TERMINAL: u8 = StateKind::Terminal as u8;
@@ -122,31 +122,31 @@ impl CyclicGraph<'_> {
     }
 
     /// A row's bounds before the first sweep.
-    fn at_first(&self, row: usize) -> Interval {
-        let cut_off = Interval { lower: Prospect::loss(2), upper: Prospect::win(1) };
+    fn at_first(&self, row: usize) -> Value {
+        let cut_off = Value::CUT_OFF;
         match self.kinds[row] {
             INTERIOR => self.without_end(row),
             TERMINAL => {
                 let (outcome, plies) = (self.end)(row);
-                Interval::exactly(Prospect::of_end(outcome, plies))
+                Value::exactly(Prospect::of_end(outcome, plies))
             }
             RESTRICTED if self.edges(row).is_empty() => {
-                Interval { upper: Prospect::ENDLESS_WIN, ..cut_off }
+                Value { upper: Prospect::ENDLESS_WIN, ..cut_off }
             }
-            RESTRICTED => Interval { upper: Prospect::ENDLESS_WIN, ..self.without_end(row) },
+            RESTRICTED => Value { upper: Prospect::ENDLESS_WIN, ..self.without_end(row) },
             _ => cut_off,
         }
     }
 
-    fn without_end(&self, row: usize) -> Interval {
+    fn without_end(&self, row: usize) -> Value {
         match self.repetition {
-            Repetition::Draw => Interval::exactly(Prospect::DRAW),
+            Repetition::Draw => Value::exactly(Prospect::DRAW),
             Repetition::SecondPlayerWins if (self.second_to_move)(row) => {
-                Interval::exactly(Prospect::ENDLESS_WIN)
+                Value::exactly(Prospect::ENDLESS_WIN)
             }
-            Repetition::SecondPlayerWins => Interval::exactly(Prospect::ENDLESS_LOSS),
+            Repetition::SecondPlayerWins => Value::exactly(Prospect::ENDLESS_LOSS),
             Repetition::Unknown => {
-                Interval { lower: Prospect::ENDLESS_LOSS, upper: Prospect::ENDLESS_WIN }
+                Value { lower: Prospect::ENDLESS_LOSS, upper: Prospect::ENDLESS_WIN }
             }
         }
     }
@@ -173,7 +173,7 @@ impl<const BOUNDS: usize> Start<BOUNDS> {
     pub fn of(graph: &CyclicGraph<'_>) -> Self {
         let rows = (0..graph.states()).into_par_iter().with_min_len(GRAIN);
         let first = |row| {
-            let Interval { lower, upper } = graph.at_first(row);
+            let Value { lower, upper } = graph.at_first(row);
             std::array::from_fn(|bound| if bound == 0 { lower } else { upper })
         };
         let values: Vec<Bounds<BOUNDS>> = rows.map(first).collect();
@@ -195,8 +195,8 @@ impl<const BOUNDS: usize> Start<BOUNDS> {
 }
 
 /// The values as intervals.
-pub(super) fn intervals<const BOUNDS: usize>(values: Vec<Bounds<BOUNDS>>) -> Vec<Interval> {
-    let interval = |value: Bounds<BOUNDS>| Interval { lower: value[0], upper: value[BOUNDS - 1] };
+pub(super) fn intervals<const BOUNDS: usize>(values: Vec<Bounds<BOUNDS>>) -> Vec<Value> {
+    let interval = |value: Bounds<BOUNDS>| Value { lower: value[0], upper: value[BOUNDS - 1] };
     // Not in parallel: so the vector is reused where the sizes are the same.
     values.into_iter().map(interval).collect()
 }

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::graph::{Bounds, CyclicGraph, GRAIN, Start, intervals};
-use super::prospect::Prospect;
 use super::{CyclicSolution, CyclicSweep, Log};
+use crate::solve::value::Prospect;
 
 /// Solves a graph by sweeps, each from the values before it (Jacobi), until one changes nothing.
 /// States that are decided are left out of later sweeps.
@@ -27,7 +27,7 @@ fn from_start<const BOUNDS: usize>(graph: &CyclicGraph<'_>, mut log: Log<'_>) ->
     let Start { mut values, lead, .. } = Start::<BOUNDS>::of(graph);
     let rows = with_moves(graph).collect();
     Sweeps { graph, lead, values: &mut values, rows }.run(&mut log);
-    CyclicSolution { intervals: intervals(values), sweeps: log.sweeps }
+    CyclicSolution { values: intervals(values), sweeps: log.sweeps }
 }
 
 /// The rows that have moves, in order.

@@ -1,24 +1,24 @@
 //! The way back: who leads to a state, and how many of a state's moves are not yet refuted.
 
-use std::sync::atomic::{AtomicI16, AtomicU16, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, AtomicU16, AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
 use super::graph::{CyclicGraph, GRAIN};
-use super::prospect::Prospect;
+use crate::solve::value::Prospect;
 
 /// The bounds of all states while several threads write them.
-pub(super) struct Shared<const BOUNDS: usize>(pub Vec<[AtomicI16; BOUNDS]>);
+pub(super) struct Shared<const BOUNDS: usize>(pub Vec<[AtomicI32; BOUNDS]>);
 
 impl<const BOUNDS: usize> Shared<BOUNDS> {
     pub fn new(values: Vec<[Prospect; BOUNDS]>) -> Self {
-        let shared = |value: [Prospect; BOUNDS]| value.map(|bound| AtomicI16::new(bound.rank()));
+        let shared = |value: [Prospect; BOUNDS]| value.map(|bound| AtomicI32::new(bound.number()));
         // Not in parallel, here and back: so the vector is reused.
         Shared(values.into_iter().map(shared).collect())
     }
 
     pub fn into_values(self) -> Vec<[Prospect; BOUNDS]> {
-        let plain = |value: [AtomicI16; BOUNDS]| value.map(|b| Prospect::from_rank(b.into_inner()));
+        let plain = |value: [AtomicI32; BOUNDS]| value.map(|b| Prospect::of_number(b.into_inner()));
         self.0.into_iter().map(plain).collect()
     }
 
@@ -29,11 +29,11 @@ impl<const BOUNDS: usize> Shared<BOUNDS> {
 
     #[inline]
     pub fn bound(&self, row: usize, bound: usize) -> Prospect {
-        Prospect::from_rank(self.0[row][bound].load(Relaxed))
+        Prospect::of_number(self.0[row][bound].load(Relaxed))
     }
 
     pub fn set(&self, row: usize, bound: usize, prospect: Prospect) {
-        self.0[row][bound].store(prospect.rank(), Relaxed);
+        self.0[row][bound].store(prospect.number(), Relaxed);
     }
 
     /// Sets a bound that is no end yet; whether it was this call that did.
@@ -41,8 +41,8 @@ impl<const BOUNDS: usize> Shared<BOUNDS> {
     pub fn set_once(&self, row: usize, bound: usize, prospect: Prospect) -> bool {
         let place = &self.0[row][bound];
         let old = place.load(Relaxed);
-        !Prospect::from_rank(old).is_end()
-            && place.compare_exchange(old, prospect.rank(), Relaxed, Relaxed).is_ok()
+        !Prospect::of_number(old).is_end()
+            && place.compare_exchange(old, prospect.number(), Relaxed, Relaxed).is_ok()
     }
 
     /// Whether all bounds of a row are ends.

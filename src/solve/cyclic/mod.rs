@@ -4,7 +4,7 @@
 //! A game with cycles may never end, so its values are not found by walking the layers backwards
 //! once. [`iterate()`] sweeps all states until nothing changes (value iteration: Bellman 1957;
 //! Shapley 1953); [`retrograde()`] works backwards from the ends by distance (Ströhlein 1970;
-//! Thompson 1986). Both give the same [`Interval`]s. Neither knows any rules: how a finished game
+//! Thompson 1986). Both give the same [`Value`]s. Neither knows any rules: how a finished game
 //! ended and, where it matters, who is to move is handed in with the [`CyclicGraph`].
 //!
 //! # Values
@@ -63,12 +63,10 @@
 //! fixed point, because they begin between the values of n = 0 and the answer, and a sweep is
 //! monotone.
 
-mod columns;
 mod fate;
 mod graph;
 mod iterate;
 mod links;
-mod prospect;
 mod retrograde;
 mod table;
 mod verify;
@@ -78,13 +76,13 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
-pub use columns::{CyclicMethod, CyclicSolved, Road};
 pub use graph::{CyclicGraph, GameEnd, MalformedGraph, SecondToMove};
 pub use iterate::iterate;
-pub use prospect::{Interval, Prospect};
 pub use retrograde::retrograde;
 pub use table::{solve_cyclic, solve_ranked};
 pub use verify::verify_cyclic;
+
+use crate::solve::value::Value;
 
 /// What one sweep changed, or in [`retrograde()`] one distance to the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -103,7 +101,7 @@ pub struct CyclicSweep {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CyclicSolution {
     /// One interval per state, in plies and its mover's.
-    pub intervals: Vec<Interval>,
+    pub values: Vec<Value>,
     /// Every sweep.
     pub sweeps: Vec<CyclicSweep>,
 }

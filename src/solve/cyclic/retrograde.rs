@@ -12,9 +12,9 @@ use rayon::prelude::*;
 use super::graph::{CyclicGraph, GRAIN, Start, intervals};
 use super::iterate::{Sweeps, back_up, with_moves};
 use super::links::{Links, Shared};
-use super::prospect::Prospect;
 use super::{CyclicSolution, CyclicSweep, Log};
 use crate::game::Outcome;
+use crate::solve::value::Prospect;
 
 /// Solves a graph from its ends backwards.
 ///
@@ -60,7 +60,7 @@ fn from_ends<const BOUNDS: usize>(
         let rows = with_moves(graph).filter(undecided).collect();
         Sweeps { graph, lead, values: &mut values, rows }.run(&mut log);
     }
-    CyclicSolution { intervals: intervals(values), sweeps: log.sweeps }
+    CyclicSolution { values: intervals(values), sweeps: log.sweeps }
 }
 
 /// Up to this distance states look ahead in any case, since cut off states end in 1 and 2.

@@ -1,10 +1,10 @@
 //! Tables of cyclic games solved: from the mapped graph to the columns.
 
-use super::columns::{CyclicMethod, Road, install, install_ranked};
 use super::{CyclicGraph, CyclicSweep, GameEnd, SecondToMove, iterate, retrograde};
-use crate::game::Repetition;
 use crate::graph::{Graph, Ranked, RankedMoves};
 use crate::progress::Progress;
+use crate::solve::columns::{install_cyclic, install_ranked};
+use crate::solve::method::{Algorithm, CyclicMethod};
 use crate::solve::{Run, SweepError, iterate_ranked, retrograde_ranked};
 use crate::table::{SweepRecord, Table, TableError};
 
@@ -18,7 +18,7 @@ pub fn solve_cyclic(
     progress: &dyn Progress,
     mut each: impl FnMut(usize, &SweepRecord),
 ) -> Result<Run, SweepError> {
-    check(table, method)?;
+    method.check(table)?;
     if let Some(sweeps) = method.already_there(table) {
         return Ok(Run { sweeps, already_solved: true, resumed: false });
     }
@@ -39,12 +39,12 @@ pub fn solve_cyclic(
         told = told.max(sweep.decided);
         each(number, &record(sweep));
     };
-    let solution = match method.road {
-        Road::Retrograde => retrograde(&seen, hear),
-        Road::ValueIteration => iterate(&seen, hear),
+    let solution = match method.algorithm {
+        Algorithm::Retrograde => retrograde(&seen, hear),
+        Algorithm::ValueIteration => iterate(&seen, hear),
     };
     let sweeps: Vec<SweepRecord> = solution.sweeps.iter().map(record).collect();
-    install(table, method, &solution.intervals, &sweeps)?;
+    install_cyclic(table, method, &solution.values, &sweeps)?;
     progress.finish(&format!("{} sweeps", sweeps.len()));
     Ok(Run { sweeps, already_solved: false, resumed: false })
 }
@@ -62,7 +62,7 @@ pub fn solve_ranked(
     progress: &dyn Progress,
     mut each: impl FnMut(usize, &SweepRecord),
 ) -> Result<Run, SweepError> {
-    check(table, method)?;
+    method.check(table)?;
     if let Some(sweeps) = method.already_there(table) {
         return Ok(Run { sweeps, already_solved: true, resumed: false });
     }
@@ -72,30 +72,12 @@ pub fn solve_ranked(
         each(number, &sweep);
         sweeps.push(sweep);
     };
-    let distances = match method.road {
-        Road::Retrograde => retrograde_ranked(ranked, moves, progress, hear),
-        Road::ValueIteration => iterate_ranked(ranked, moves, progress, hear),
+    let distances = match method.algorithm {
+        Algorithm::Retrograde => retrograde_ranked(ranked, moves, progress, hear),
+        Algorithm::ValueIteration => iterate_ranked(ranked, moves, progress, hear),
     };
     let distances = distances.map_err(|error| SweepError::Options(error.to_string()))?;
     install_ranked(table, method, &distances, &sweeps)?;
     progress.finish(&format!("{} sweeps", sweeps.len()));
     Ok(Run { sweeps, already_solved: false, resumed: false })
-}
-
-fn check(table: &Table, method: CyclicMethod) -> Result<(), SweepError> {
-    let identity = &table.manifest().identity;
-    let second = method.repetition == Repetition::SecondPlayerWins;
-    if second && identity.sides.is_none() {
-        return Err(SweepError::Options(format!(
-            "--repetition second-player-wins needs to know whose move it is, which the states of {} do not keep; give draw or unknown",
-            table.name()
-        )));
-    }
-    if identity.checks_only && method.repetition != Repetition::Unknown {
-        return Err(SweepError::Options(format!(
-            "{} was enumerated with --checks-only: the player who gives checks has moves that were not followed, so what play without end counts as is unknown; leave --repetition out",
-            table.name()
-        )));
-    }
-    Ok(())
 }

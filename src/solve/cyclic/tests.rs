@@ -19,7 +19,7 @@ fn both_roads(toy: &Toy) -> [CyclicSolution; 2] {
 }
 
 fn spelled_out(solution: &CyclicSolution) -> Vec<(Value, Value)> {
-    solution.intervals.iter().map(|&interval| spelled(interval)).collect()
+    solution.values.iter().map(|&interval| spelled(interval)).collect()
 }
 
 /// Turns edges round as early as may be, where the road itself would find it too dear.
@@ -102,7 +102,7 @@ fn a_win_beside_a_cut_off_state_is_proven_but_its_distance_only_bounded() {
     ];
     let toy = toy(Repetition::Draw, states);
     assert_eq!(solve(&toy)[0], (win(5), win(3)));
-    let root = both_roads(&toy)[1].intervals[0];
+    let root = both_roads(&toy)[1].values[0];
     assert_eq!((root.outcome(), root.distance()), (Some(Outcome::Win), None));
     assert_eq!((root.distance_lower(), root.distance_upper()), (Some(3), Some(5)));
 }
@@ -149,11 +149,11 @@ fn ends_beyond_the_longest_distance_are_taken_to_be_that_far() {
     let mut states: Vec<_> = (0..20).map(|row| interior(&[row + 1])).collect();
     states.push(end(Outcome::Win, last - 9));
     for solution in both_roads(&toy(Repetition::Draw, states)) {
-        let interval = |row: usize| solution.intervals[row];
-        assert_eq!(interval(19), Interval::exactly(Prospect::loss(last - 8)));
-        assert_eq!(interval(11), Interval::exactly(Prospect::loss(last)));
-        assert_eq!(interval(10), Interval::exactly(Prospect::win(last)));
-        assert_eq!(interval(0), Interval::exactly(Prospect::win(last)));
+        let interval = |row: usize| solution.values[row];
+        assert_eq!(interval(19), Value::exactly(Prospect::loss(last - 8)));
+        assert_eq!(interval(11), Value::exactly(Prospect::loss(last)));
+        assert_eq!(interval(10), Value::exactly(Prospect::win(last)));
+        assert_eq!(interval(0), Value::exactly(Prospect::win(last)));
     }
 }
 
@@ -305,7 +305,7 @@ fn one_thread_and_four_give_the_same() {
             pool.expect("threads").install(|| both_roads(&toy))
         });
         assert_eq!(solved[0], solved[1], "{repetition:?}");
-        assert_eq!(solved[0][0].intervals, solved[0][1].intervals, "{repetition:?}");
+        assert_eq!(solved[0][0].values, solved[0][1].values, "{repetition:?}");
         let expected = by_sweeps(&toy);
         assert_eq!(spelled_out(&solved[0][0]), expected);
         let longest = expected.iter().map(|(lower, _)| match lower {

@@ -24,7 +24,7 @@ use super::{ENDLESS, LONGEST, byte_of, outcome_of};
 use crate::game::{Outcome, Repetition};
 use crate::graph::{Ranked, RankedMove, RankedMoves, ones_of};
 use crate::progress::Progress;
-use crate::solve::cyclic::CyclicSolved;
+use crate::solve::Values;
 use crate::solve::{Counterexample, Verified};
 use crate::table::{Counts, RootValue, Table, TableError};
 
@@ -53,14 +53,14 @@ pub fn verify_ranked(
     if words.len() != (moves.ranks() as usize).div_ceil(64) {
         return damaged("manifest.json", "its bits are not as many as the ranks");
     }
-    let solved = CyclicSolved::open(table)?;
+    let solved = Values::open(table, false)?;
     if solved.as_ref().is_some_and(|s| s.repetition() == Repetition::SecondPlayerWins) {
         return damaged("manifest.json", "its states do not tell who the second player is");
     }
     let rows = count(words);
     let counted = (rows == ranked.rows()) && counts_are_right(ranked);
     // Rows that are counted wrong have no distances to be looked up.
-    let distances = solved.as_ref().and_then(CyclicSolved::ranked_distances);
+    let distances = solved.as_ref().and_then(Values::ranked_distances);
     let distances = distances.filter(|_| counted);
     progress.begin("proving", Some(rows as u64));
     let proof = Proof {
@@ -247,7 +247,7 @@ impl Proof<'_> {
         table: &Table,
         plies: &[Counts],
         all: &Counts,
-        solved: Option<&CyclicSolved>,
+        solved: Option<&Values>,
     ) -> Option<&'static str> {
         let manifest = table.manifest();
         if manifest.counts != *all || manifest.layers != plies || manifest.first_layer != 0 {

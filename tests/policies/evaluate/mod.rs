@@ -15,7 +15,7 @@ use yomikiri::evaluate::{
     build, measure,
 };
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Game, GameSpec, Layered, Outcome};
+use yomikiri::game::{Game, GameSpec, Outcome};
 use yomikiri::graph::{Graph, Plan, enumerate};
 use yomikiri::policy::{MICRO, Weights, ask};
 use yomikiri::progress::Silent;

@@ -9,7 +9,7 @@ use yomikiri::evaluate::{
     Player, build_cyclic, measure,
 };
 use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Cyclic, Game, Outcome, Side, WideKey};
+use yomikiri::game::{Game, Outcome, Side, WideKey};
 use yomikiri::graph::{Graph, Plan, Ranked, RankedGame, enumerate_whole, explore};
 use yomikiri::policy::{ByRule, Greedy, PolicySpec, ask};
 use yomikiri::progress::Silent;
@@ -39,7 +39,7 @@ struct Opened<G> {
     solved: CyclicSolved,
 }
 
-impl<G: Cyclic> Opened<G> {
+impl<G: Game> Opened<G> {
     fn ranked(game: G) -> Opened<G> {
         let dir = tempfile::tempdir().unwrap();
         let plan = Plan::from_start(&game);
@@ -287,7 +287,7 @@ fn perfect_is_perfect_everywhere() {
 
 #[test]
 fn perfect_asked_as_a_policy_plays_the_same() {
-    fn check<G: Cyclic>(opened: &Opened<G>, report: &AccuracyReport) {
+    fn check<G: Game>(opened: &Opened<G>, report: &AccuracyReport) {
         let perfect = CyclicPerfect::new(opened.rows(), &opened.solved);
         let measured = opened.measure(&[Player::Policy(Box::new(perfect))]);
         assert_eq!(measured.judged, report.table.judged_states);
@@ -299,7 +299,7 @@ fn perfect_asked_as_a_policy_plays_the_same() {
     check(&pawn().0, &pawn().1);
 }
 
-fn probabilities<G: Cyclic>(opened: &Opened<G>, text: &str) -> Vec<(String, f64)> {
+fn probabilities<G: Game>(opened: &Opened<G>, text: &str) -> Vec<(String, f64)> {
     let game = &opened.game;
     let position = game.parse_position(text, &game.start()).unwrap();
     let perfect = CyclicPerfect::new(opened.rows(), &opened.solved);

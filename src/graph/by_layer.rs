@@ -1,68 +1,25 @@
-//! Forward enumeration of a layered game into a table, layer by layer.
+//! The order of a layered game: layer by layer.
 //!
 //! Every layer is expanded in parallel, its successors are sorted into shards, made distinct and
 //! closed under passes; then the layer's rows are complete and are appended to the draft. Two layers
 //! and the edges between them are all that is held in memory. A state's id is its place in (layer,
-//! key) order, so the bytes of a table depend on nothing but its [`Identity`].
+//! key) order, so the bytes of a table depend on nothing but its identity.
 
 use std::time::Instant;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::estimate::estimate;
+use super::build::{Found, Order};
 use super::expand::{Expansion, Partition, Record, expand};
 use super::index::{BucketIndex, search};
 use super::layer::{Bound, Layer, degrees};
-use super::plan::{Plan, table_name};
+use super::plan::Plan;
 use super::settle::{Workspaces, settle};
 use super::{GraphError, StateKind, census};
-use crate::game::{Game, Layered, Orientations, StateKey};
+use crate::game::{Game, Orientations, StateKey};
 use crate::progress::Progress;
-use crate::table::{Counts, Draft, FORMAT, FORMAT_VERSION, Identity, Manifest, Store, Table};
-
-/// The outcome of [`enumerate`].
-#[derive(Debug)]
-pub struct Enumerated {
-    /// The table.
-    pub table: Table,
-    /// The table was already there.
-    pub reused: bool,
-    /// The layer at which the work of an earlier, interrupted process was taken up.
-    pub resumed_at: Option<u32>,
-}
-
-/// Enumerates a plan into the store; a table that is already there is given as it is, and a draft
-/// that an interrupted process left is gone on with.
-pub fn enumerate<G: Layered>(
-    game: &G,
-    plan: &Plan<G::State>,
-    store: &Store,
-    progress: &dyn Progress,
-) -> Result<Enumerated, GraphError> {
-    let first = first_layer(game, plan)?;
-    let identity = plan.identity(game);
-    let name = table_name(&identity);
-    let place = store.place(&name);
-    let _lock = store.lock(&name)?;
-    if place.exists() {
-        let table = Table::open(&place)?;
-        if table.manifest().identity != identity {
-            return Err(GraphError::OtherTable { name, dir: place });
-        }
-        store.set_latest(&name)?;
-        return Ok(Enumerated { table, reused: true, resumed_at: None });
-    }
-    let expected = estimate(game, plan).states;
-    progress.begin(&format!("enumerating {name}"), Some(expected as u64));
-    let (mut work, resumed_at) = Work::open(game, plan, first, &place, identity)?;
-    while work.step(progress)? {}
-    let states = work.state.offsets.last().copied().unwrap_or(0);
-    let place = work.finish()?;
-    store.set_latest(&name)?;
-    progress.finish(&format!("{states} states"));
-    Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at })
-}
+use crate::table::{Counts, Draft, Lengths};
 
 /// Tells the seconds since it was last asked.
 struct Clock(Instant);
@@ -76,7 +33,7 @@ impl Clock {
 
 /// What a checkpoint holds besides the arrays.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct State {
+pub(super) struct State {
     first_layer: u32,
     /// Ids at which layers begin, and the end of the last layer known.
     offsets: Vec<u64>,
@@ -86,26 +43,25 @@ struct State {
     root_ids: Vec<u64>,
 }
 
-struct Work<'a, G: Game> {
+/// A layered game's enumeration.
+pub(super) struct ByLayer<'a, G: Game> {
     game: &'a G,
     plan: &'a Plan<G::State>,
-    draft: Draft,
     state: State,
     /// The layer whose keys are written and whose edges are not.
     layer: Layer<G::Key>,
-    secured: Instant,
     workspaces: Workspaces<G::Key>,
 }
 
-impl<'a, G: Layered> Work<'a, G> {
+impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
+    type State = State;
+
     fn open(
         game: &'a G,
         plan: &'a Plan<G::State>,
-        (layer, root_ids): Roots<G::Key>,
-        place: &std::path::Path,
-        identity: Identity,
-    ) -> Result<(Self, Option<u32>), GraphError> {
-        let (mut draft, resumed) = Draft::open::<State>(place, identity)?;
+        draft: &mut Draft,
+        resumed: Option<(State, Lengths)>,
+    ) -> Result<Self, GraphError> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
         match <G::Key as StateKey>::WORDS {
             1 => draft.grow::<u64>("keys", false, lengths)?,
@@ -126,15 +82,12 @@ impl<'a, G: Layered> Work<'a, G> {
         }
         draft.grow::<u64>("layer_offsets", false, None)?;
         draft.grow::<u16>("plies", true, lengths)?;
-        let (secured, workspaces) = (Instant::now(), Workspaces::new());
+        let workspaces = Workspaces::new();
         if let Some((state, _)) = resumed {
-            let layer = reload(game, &draft, &state)?;
-            let number = layer.number;
-            return Ok((
-                Work { game, plan, draft, state, layer, secured, workspaces },
-                Some(number),
-            ));
+            let layer = reload(game, plan, draft, &state)?;
+            return Ok(ByLayer { game, plan, state, layer, workspaces });
         }
+        let (layer, root_ids) = first_layer(game, plan)?;
         let state = State {
             first_layer: layer.number,
             offsets: vec![0, layer.len() as u64],
@@ -142,15 +95,22 @@ impl<'a, G: Layered> Work<'a, G> {
             counts: Vec::new(),
             root_ids,
         };
-        let mut work = Work { game, plan, draft, state, layer, secured, workspaces };
-        work.draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
-        work.append_states()?;
-        Ok((work, None))
+        draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
+        let work = ByLayer { game, plan, state, layer, workspaces };
+        work.append_states(draft)?;
+        Ok(work)
     }
 
-    /// Completes one layer; false when it was the last.
-    fn step(&mut self, progress: &dyn Progress) -> Result<bool, GraphError> {
-        let Work { game, plan, layer, .. } = self;
+    fn next_layer(&self) -> u32 {
+        self.layer.number
+    }
+
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
+        let ByLayer { game, plan, layer, .. } = self;
         let started = Instant::now();
         let mut clock = Clock(started);
         let index = BucketIndex::new(&layer.keys, game.key_bits());
@@ -187,7 +147,6 @@ impl<'a, G: Layered> Work<'a, G> {
                 targets[edge as usize] = base as u32 + place;
             }
         }
-        let draft = &mut self.draft;
         let (counts, written) = rayon::join(
             || census::count(*game, layer, &index, bound),
             || append_edges(*game, draft, layer, self.state.edges, &targets, &actions, bound),
@@ -209,16 +168,20 @@ impl<'a, G: Layered> Work<'a, G> {
         }
         self.state.offsets.push(total);
         self.layer = next;
-        self.append_states()?;
-        if self.secured.elapsed() >= self.plan.checkpoint_after {
-            self.draft.checkpoint(&self.state)?;
-            self.secured = Instant::now();
-        }
+        self.append_states(draft)?;
         Ok(true)
     }
 
+    fn finish(self, draft: &mut Draft) -> Result<Found, GraphError> {
+        let State { first_layer, offsets, counts, root_ids, .. } = self.state;
+        draft.append(&[("layer_offsets", bytemuck::cast_slice(&offsets))])?;
+        Ok(Found { first_layer, layers: counts, root_ids })
+    }
+}
+
+impl<G: Game> ByLayer<'_, G> {
     /// Appends the keys, orientations and plies of the layer just found.
-    fn append_states(&mut self) -> Result<(), GraphError> {
+    fn append_states(&self, draft: &mut Draft) -> Result<(), GraphError> {
         let Layer { keys, orientations, plies, .. } = &self.layer;
         let narrow: Vec<u8>;
         let wide: Vec<u16>;
@@ -231,36 +194,12 @@ impl<'a, G: Layered> Work<'a, G> {
         };
         let plies: &[u8] =
             if self.plan.max_depth.is_some() { bytemuck::cast_slice(plies) } else { &[] };
-        self.draft.append(&[
+        draft.append(&[
             ("keys", bytemuck::cast_slice(keys)),
             ("orientations", orientations),
             ("plies", plies),
         ])?;
         Ok(())
-    }
-
-    /// Writes what is left and commits the table.
-    fn finish(mut self) -> Result<std::path::PathBuf, GraphError> {
-        let offsets = std::mem::take(&mut self.state.offsets);
-        self.draft.append(&[("layer_offsets", bytemuck::cast_slice(&offsets))])?;
-        let mut counts = Counts::default();
-        self.state.counts.iter().for_each(|layer| counts.add(layer));
-        let manifest = Manifest {
-            format: FORMAT.to_string(),
-            format_version: FORMAT_VERSION,
-            identity: self.draft.identity().clone(),
-            complete: counts.table.frontier == 0,
-            conventions: super::conventions::of_layered(self.game),
-            first_layer: self.state.first_layer,
-            counts,
-            layers: self.state.counts,
-            root_ids: self.state.root_ids,
-            arrays: Default::default(),
-            solution: None,
-            discounted: None,
-            checksum: String::new(),
-        };
-        Ok(self.draft.commit(manifest)?)
     }
 }
 
@@ -308,7 +247,7 @@ fn append_edges<G: Game>(
 }
 
 /// The layer of the roots, closed under passes, and the place of each root in it.
-fn first_layer<G: Layered>(game: &G, plan: &Plan<G::State>) -> Result<Roots<G::Key>, GraphError> {
+fn first_layer<G: Game>(game: &G, plan: &Plan<G::State>) -> Result<Roots<G::Key>, GraphError> {
     let records: Vec<_> = plan
         .roots
         .iter()
@@ -318,11 +257,8 @@ fn first_layer<G: Layered>(game: &G, plan: &Plan<G::State>) -> Result<Roots<G::K
             Record { key: canonical.key, edge: 0, orientations, ply: 0 }
         })
         .collect();
-    let numbers: Vec<u32> = plan.roots.iter().map(|root| game.layer(&root.state)).collect();
-    let number = *numbers.first().ok_or(GraphError::NoRoot)?;
-    if numbers.iter().any(|&other| other != number) {
-        return Err(GraphError::MixedRoots);
-    }
+    let number =
+        plan.roots.first().map(|root| game.layer(&root.state)).ok_or(GraphError::NoRoot)?;
     let partition = Partition::whole();
     let settled = settle(
         game,
@@ -345,7 +281,12 @@ fn first_layer<G: Layered>(game: &G, plan: &Plan<G::State>) -> Result<Roots<G::K
 }
 
 /// Reads the layer that was to be expanded when a checkpoint was written.
-fn reload<G: Game>(game: &G, draft: &Draft, state: &State) -> Result<Layer<G::Key>, GraphError> {
+fn reload<G: Game>(
+    game: &G,
+    plan: &Plan<G::State>,
+    draft: &Draft,
+    state: &State,
+) -> Result<Layer<G::Key>, GraphError> {
     let layers = state.offsets.len() - 1;
     let length = (state.offsets[layers] - state.offsets[layers - 1]) as usize;
     let keys: Vec<G::Key> = match <G::Key as StateKey>::WORDS {
@@ -358,7 +299,7 @@ fn reload<G: Game>(game: &G, draft: &Draft, state: &State) -> Result<Layer<G::Ke
         let narrow = draft.tail::<u8>("orientations", length)?;
         narrow.into_iter().map(|o| Orientations(u16::from(o))).collect()
     };
-    let plies = if draft.identity().max_depth.is_some() {
+    let plies = if plan.max_depth.is_some() {
         draft.tail::<u16>("plies", length)?
     } else {
         vec![0; length]

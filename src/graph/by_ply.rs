@@ -1,10 +1,10 @@
-//! Breadth-first enumeration of a game with cycles, bounded by plies or by states.
+//! The order of a game with cycles whose rows are sorted keys: ply by ply.
 //!
 //! A layer of the table is a ply: the positions that are first reached in so many moves from a root.
 //! All threads expand a layer's positions and meet in one concurrent map from keys to numbers of
 //! arrival. Arrival is a matter of chance, so when the layer is done its new keys are sorted, and what
 //! was written down as arrivals becomes rows: the bytes of the table depend on nothing but its
-//! [`Identity`].
+//! identity.
 //!
 //! With [`Plan::checks_only`] the player to move at the roots gives check with every move, the other
 //! plays everything: the tree that a tsume solver searches.
@@ -18,68 +18,16 @@ use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
-use super::plan::{Plan, table_name};
-use super::{Enumerated, GraphError, StateKind};
-use crate::game::{Cyclic, Position, Side, StateKey};
+use super::build::{Found, Order};
+use super::plan::Plan;
+use super::{GraphError, StateKind};
+use crate::game::{Game, Position, Side, StateKey};
 use crate::progress::Progress;
-use crate::table::{
-    Counts, Draft, FORMAT, FORMAT_VERSION, Identity, Manifest, Store, Table, Tally,
-};
-
-/// Enumerates a plan into the store; a table that is already there is given as it is, and a draft
-/// that an interrupted process left is gone on with.
-pub fn explore<G: Cyclic>(
-    game: &G,
-    plan: &Plan<G::State>,
-    store: &Store,
-    progress: &dyn Progress,
-) -> Result<Enumerated, GraphError> {
-    let attacker = attacker(game, plan)?;
-    let mut identity = plan.identity_of_cyclic(game);
-    let whole = plan.max_depth.is_none() && plan.max_states.is_none() && plan.start == "standard";
-    if whole && game.rank_count().is_some() {
-        // Its table by rank has the plain name.
-        identity.index = Some("keys".to_string());
-    }
-    let name = table_name(&identity);
-    let place = store.place(&name);
-    let _lock = store.lock(&name)?;
-    if place.exists() {
-        let table = Table::open(&place)?;
-        if table.manifest().identity != identity {
-            return Err(GraphError::OtherTable { name, dir: place });
-        }
-        store.set_latest(&name)?;
-        return Ok(Enumerated { table, reused: true, resumed_at: None });
-    }
-    progress.begin(&format!("enumerating {name}"), None);
-    let (mut work, resumed_at) = Work::open(game, plan, attacker, &place, identity)?;
-    while work.step(progress)? {}
-    let states = work.states();
-    let place = work.finish()?;
-    store.set_latest(&name)?;
-    progress.finish(&format!("{states} states"));
-    Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at })
-}
-
-/// The player who may only give check, if there is one.
-fn attacker<G: Cyclic>(game: &G, plan: &Plan<G::State>) -> Result<Option<Side>, GraphError> {
-    let first = plan.roots.first().ok_or(GraphError::NoRoot)?;
-    if !plan.checks_only {
-        return Ok(None);
-    }
-    if !game.keeps_sides() {
-        return Err(GraphError::NoChecks { game: game.spec().to_string() });
-    }
-    if plan.roots.iter().any(|root| root.side != first.side) {
-        return Err(GraphError::TwoAttackers);
-    }
-    Ok(Some(first.side))
-}
+use crate::table::{Counts, Draft, Lengths, Tally};
 
 /// What a checkpoint holds besides the arrays.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct State {
+pub(super) struct State {
     /// Rows at which plies begin, and the end of the last ply known.
     offsets: Vec<u64>,
     edges: u64,
@@ -97,18 +45,17 @@ const SHARDS: usize = 256;
 /// How many rows a task expands.
 const GRAIN: usize = 1 << 9;
 
-struct Work<'a, G: Cyclic> {
+/// The enumeration of a game with cycles.
+pub(super) struct ByPly<'a, G: Game> {
     game: &'a G,
     plan: &'a Plan<G::State>,
     attacker: Option<Side>,
-    draft: Draft,
     state: State,
     arrivals: Arrivals<G::Key>,
     /// The row of each arrival.
     row_of: Vec<u32>,
     /// The keys of the ply that is to be expanded, ascending.
     keys: Vec<G::Key>,
-    secured: Instant,
 }
 
 /// A piece of a ply, expanded.
@@ -123,15 +70,15 @@ struct Piece<K> {
     new: Vec<(K, u32)>,
 }
 
-impl<'a, G: Cyclic> Work<'a, G> {
+impl<'a, G: Game> Order<'a, G> for ByPly<'a, G> {
+    type State = State;
+
     fn open(
         game: &'a G,
         plan: &'a Plan<G::State>,
-        attacker: Option<Side>,
-        place: &std::path::Path,
-        identity: Identity,
-    ) -> Result<(Self, Option<u32>), GraphError> {
-        let (mut draft, resumed) = Draft::open::<State>(place, identity)?;
+        draft: &mut Draft,
+        resumed: Option<(State, Lengths)>,
+    ) -> Result<Self, GraphError> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
         match <G::Key as StateKey>::WORDS {
             1 => draft.grow::<u64>("keys", false, lengths)?,
@@ -144,77 +91,34 @@ impl<'a, G: Cyclic> Work<'a, G> {
         draft.grow::<u64>("layer_offsets", false, None)?;
         let arrivals =
             DashMap::with_capacity_and_hasher_and_shard_amount(SHARDS << 6, FxBuildHasher, SHARDS);
-        let mut work = Work {
+        let mut work = ByPly {
             game,
             plan,
-            attacker,
-            draft,
+            attacker: plan.attacker(),
             state: State { offsets: vec![0], edges: 0, counts: Vec::new(), root_ids: Vec::new() },
             arrivals,
             row_of: Vec::new(),
             keys: Vec::new(),
-            secured: Instant::now(),
         };
-        if let Some((state, _)) = resumed {
-            let ply = state.offsets.len() as u32 - 2;
-            work.reload(state)?;
-            return Ok((work, Some(ply)));
+        match resumed {
+            Some((state, _)) => work.reload(draft, state)?,
+            None => {
+                draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
+                work.begin(draft)?;
+            }
         }
-        work.draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
-        work.begin()?;
-        Ok((work, None))
+        Ok(work)
     }
 
-    fn states(&self) -> u64 {
-        self.state.offsets.last().copied().unwrap_or(0)
+    fn next_layer(&self) -> u32 {
+        self.state.offsets.len() as u32 - 2
     }
 
-    /// Makes the roots the first ply.
-    fn begin(&mut self) -> Result<(), GraphError> {
-        let roots: Vec<G::Key> =
-            self.plan.roots.iter().map(|root| self.game.position_key(root)).collect();
-        let mut keys = roots.clone();
-        keys.sort_unstable();
-        keys.dedup();
-        if self.plan.max_states.is_some_and(|most| keys.len() as u64 > most) {
-            return Err(GraphError::NoRoom { states: keys.len() as u64 });
-        }
-        for (row, &key) in keys.iter().enumerate() {
-            self.arrivals.insert(key, row as u32);
-            self.row_of.push(row as u32);
-        }
-        let row = |root: &G::Key| keys.binary_search(root).map_or(0, |row| row as u64);
-        self.state.root_ids = roots.iter().map(row).collect();
-        self.append_keys(keys)
+    fn state(&self) -> &State {
+        &self.state
     }
 
-    /// Takes up the work at a checkpoint: rows are their own arrivals.
-    fn reload(&mut self, state: State) -> Result<(), GraphError> {
-        let total = state.offsets[state.offsets.len() - 1] as usize;
-        let begun = state.offsets[state.offsets.len() - 2] as usize;
-        let keys: Vec<G::Key> = match <G::Key as StateKey>::WORDS {
-            1 => bytemuck::allocation::cast_vec(self.draft.tail::<u64>("keys", total)?),
-            _ => bytemuck::allocation::cast_vec(self.draft.tail::<[u64; 2]>("keys", total)?),
-        };
-        keys.par_iter().enumerate().for_each(|(row, &key)| {
-            self.arrivals.insert(key, row as u32);
-        });
-        self.row_of = (0..total as u32).collect();
-        self.keys = keys[begun..].to_vec();
-        self.state = state;
-        Ok(())
-    }
-
-    /// Appends the keys of a new ply.
-    fn append_keys(&mut self, keys: Vec<G::Key>) -> Result<(), GraphError> {
-        self.draft.append(&[("keys", bytemuck::cast_slice(&keys))])?;
-        self.state.offsets.push(self.states() + keys.len() as u64);
-        self.keys = keys;
-        Ok(())
-    }
-
-    /// Completes one ply; false when it was the last.
-    fn step(&mut self, progress: &dyn Progress) -> Result<bool, GraphError> {
+    fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
         let ply = self.state.offsets.len() as u32 - 2;
         let follow = self.plan.max_depth.is_none_or(|depth| ply < depth);
@@ -229,7 +133,7 @@ impl<'a, G: Cyclic> Work<'a, G> {
             pieces = self.expand(false, progress)?;
         }
         let new = if too_many { Vec::new() } else { self.number(&mut pieces) };
-        self.append_edges(&pieces)?;
+        self.append_edges(draft, &pieces)?;
         tracing::info!(
             ply,
             states = self.keys.len(),
@@ -240,12 +144,64 @@ impl<'a, G: Cyclic> Work<'a, G> {
         if new.is_empty() {
             return Ok(false);
         }
-        self.append_keys(new)?;
-        if self.secured.elapsed() >= self.plan.checkpoint_after {
-            self.draft.checkpoint(&self.state)?;
-            self.secured = Instant::now();
-        }
+        self.append_keys(draft, new)?;
         Ok(true)
+    }
+
+    fn finish(self, draft: &mut Draft) -> Result<Found, GraphError> {
+        let State { offsets, counts, root_ids, .. } = self.state;
+        draft.append(&[("layer_offsets", bytemuck::cast_slice(&offsets))])?;
+        Ok(Found { first_layer: 0, layers: counts, root_ids })
+    }
+}
+
+impl<G: Game> ByPly<'_, G> {
+    fn states(&self) -> u64 {
+        self.state.offsets.last().copied().unwrap_or(0)
+    }
+
+    /// Makes the roots the first ply.
+    fn begin(&mut self, draft: &mut Draft) -> Result<(), GraphError> {
+        let roots: Vec<G::Key> =
+            self.plan.roots.iter().map(|root| self.game.position_key(root)).collect();
+        let mut keys = roots.clone();
+        keys.sort_unstable();
+        keys.dedup();
+        if self.plan.max_states.is_some_and(|most| keys.len() as u64 > most) {
+            return Err(GraphError::NoRoom { states: keys.len() as u64 });
+        }
+        for (row, &key) in keys.iter().enumerate() {
+            self.arrivals.insert(key, row as u32);
+            self.row_of.push(row as u32);
+        }
+        let row = |root: &G::Key| keys.binary_search(root).map_or(0, |row| row as u64);
+        self.state.root_ids = roots.iter().map(row).collect();
+        self.append_keys(draft, keys)
+    }
+
+    /// Takes up the work at a checkpoint: rows are their own arrivals.
+    fn reload(&mut self, draft: &Draft, state: State) -> Result<(), GraphError> {
+        let total = state.offsets[state.offsets.len() - 1] as usize;
+        let begun = state.offsets[state.offsets.len() - 2] as usize;
+        let keys: Vec<G::Key> = match <G::Key as StateKey>::WORDS {
+            1 => bytemuck::allocation::cast_vec(draft.tail::<u64>("keys", total)?),
+            _ => bytemuck::allocation::cast_vec(draft.tail::<[u64; 2]>("keys", total)?),
+        };
+        keys.par_iter().enumerate().for_each(|(row, &key)| {
+            self.arrivals.insert(key, row as u32);
+        });
+        self.row_of = (0..total as u32).collect();
+        self.keys = keys[begun..].to_vec();
+        self.state = state;
+        Ok(())
+    }
+
+    /// Appends the keys of a new ply.
+    fn append_keys(&mut self, draft: &mut Draft, keys: Vec<G::Key>) -> Result<(), GraphError> {
+        draft.append(&[("keys", bytemuck::cast_slice(&keys))])?;
+        self.state.offsets.push(self.states() + keys.len() as u64);
+        self.keys = keys;
+        Ok(())
     }
 
     /// Refuses a ply that is not expected to fit in the memory that the plan allows.
@@ -378,7 +334,11 @@ impl<'a, G: Cyclic> Work<'a, G> {
     }
 
     /// Appends the kinds and edges of the ply.
-    fn append_edges(&mut self, pieces: &[Piece<G::Key>]) -> Result<(), GraphError> {
+    fn append_edges(
+        &mut self,
+        draft: &mut Draft,
+        pieces: &[Piece<G::Key>],
+    ) -> Result<(), GraphError> {
         let mut counts = Tally::default();
         let (mut kinds, mut offsets) = (Vec::new(), Vec::new());
         let mut edge = self.state.edges;
@@ -394,12 +354,11 @@ impl<'a, G: Cyclic> Work<'a, G> {
         counts.terminals = count(StateKind::Terminal);
         counts.frontier = count(StateKind::Frontier);
         counts.transitions = edge - self.state.edges;
-        self.draft
-            .append(&[("kinds", &kinds), ("edge_offsets", bytemuck::cast_slice(&offsets))])?;
+        draft.append(&[("kinds", &kinds), ("edge_offsets", bytemuck::cast_slice(&offsets))])?;
         for some in pieces.chunks(1 << 10) {
             let targets: Vec<u32> = some.iter().flat_map(|p| p.targets.iter().copied()).collect();
             let actions: Vec<u16> = some.iter().flat_map(|p| p.actions.iter().copied()).collect();
-            self.draft.append(&[
+            draft.append(&[
                 ("edge_targets", bytemuck::cast_slice(&targets)),
                 ("edge_actions", bytemuck::cast_slice(&actions)),
             ])?;
@@ -407,30 +366,6 @@ impl<'a, G: Cyclic> Work<'a, G> {
         self.state.edges = edge;
         self.state.counts.push(Counts { table: counts, ..Counts::default() });
         Ok(())
-    }
-
-    /// Writes what is left and commits the table.
-    fn finish(mut self) -> Result<std::path::PathBuf, GraphError> {
-        let offsets = std::mem::take(&mut self.state.offsets);
-        self.draft.append(&[("layer_offsets", bytemuck::cast_slice(&offsets))])?;
-        let mut counts = Counts::default();
-        self.state.counts.iter().for_each(|ply| counts.table.add(&ply.table));
-        let manifest = Manifest {
-            format: FORMAT.to_string(),
-            format_version: FORMAT_VERSION,
-            identity: self.draft.identity().clone(),
-            complete: counts.table.frontier == 0 && self.attacker.is_none(),
-            conventions: super::conventions::of_cyclic(self.game, self.plan),
-            first_layer: 0,
-            counts,
-            layers: self.state.counts,
-            root_ids: self.state.root_ids,
-            arrays: Default::default(),
-            solution: None,
-            discounted: None,
-            checksum: String::new(),
-        };
-        Ok(self.draft.commit(manifest)?)
     }
 }
 

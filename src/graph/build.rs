@@ -1,0 +1,137 @@
+//! The driver of every enumeration: reuse, lock, resume, progress, checkpoints and the manifest.
+//!
+//! What differs between games is the [`Order`] in which rows are found: by layer where every move
+//! leads on, by ply where play may go round, and by ply over ranks where the game numbers its states.
+
+use std::time::Instant;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::by_layer::ByLayer;
+use super::by_ply::ByPly;
+use super::by_rank::ByRank;
+use super::plan::{Index, Plan, table_name};
+use super::{GraphError, conventions};
+use crate::game::Game;
+use crate::progress::Progress;
+use crate::table::{Counts, Draft, FORMAT, FORMAT_VERSION, Lengths, Manifest, Store, Table};
+
+/// The outcome of [`build`].
+#[derive(Debug)]
+pub struct Enumerated {
+    /// The table.
+    pub table: Table,
+    /// The table was already there.
+    pub reused: bool,
+    /// The layer at which the work of an earlier, interrupted process was taken up.
+    pub resumed_at: Option<u32>,
+}
+
+/// An order in which the rows of a table are found, step by step. A step is a layer or a ply.
+pub(super) trait Order<'a, G: Game>: Sized {
+    /// What a checkpoint holds besides the arrays.
+    type State: Serialize + DeserializeOwned;
+
+    /// Declares the arrays and begins at the roots, or where a checkpoint was written.
+    fn open(
+        game: &'a G,
+        plan: &'a Plan<G::State>,
+        draft: &mut Draft,
+        resumed: Option<(Self::State, Lengths)>,
+    ) -> Result<Self, GraphError>;
+
+    /// The number of the layer that comes next.
+    fn next_layer(&self) -> u32;
+
+    /// Completes one layer; false when it was the last.
+    fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError>;
+
+    /// What a checkpoint must hold after a step.
+    fn state(&self) -> &Self::State;
+
+    /// Writes what is left; says what the table holds.
+    fn finish(self, draft: &mut Draft) -> Result<Found, GraphError>;
+}
+
+/// What a finished enumeration found.
+pub(super) struct Found {
+    /// The first layer's number.
+    pub first_layer: u32,
+    /// Of every layer.
+    pub layers: Vec<Counts>,
+    /// The rows of the roots.
+    pub root_ids: Vec<u64>,
+}
+
+/// Enumerates a plan into the store; a table that is already there is given as it is, and a draft
+/// that an interrupted process left is gone on with.
+pub fn build<G: Game>(
+    game: &G,
+    plan: &Plan<G::State>,
+    store: &Store,
+    progress: &dyn Progress,
+) -> Result<Enumerated, GraphError> {
+    plan.check(game)?;
+    let name = table_name(&plan.identity(game));
+    let _lock = store.lock(&name)?;
+    let place = store.place(&name);
+    if place.exists() {
+        let table = Table::open(&place)?;
+        if table.manifest().identity != plan.identity(game) {
+            return Err(GraphError::OtherTable { name, dir: place });
+        }
+        store.set_latest(&name)?;
+        return Ok(Enumerated { table, reused: true, resumed_at: None });
+    }
+    let resumed_at = match (plan.index, game.layers()) {
+        (Index::Rank, _) => run::<G, ByRank<G>>(game, plan, store, progress),
+        (Index::Keys, Some(_)) => run::<G, ByLayer<G>>(game, plan, store, progress),
+        (Index::Keys, None) => run::<G, ByPly<G>>(game, plan, store, progress),
+    }?;
+    store.set_latest(&name)?;
+    Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at })
+}
+
+/// Does the work; tells the layer at which an earlier process's was taken up.
+fn run<'a, G: Game, O: Order<'a, G>>(
+    game: &'a G,
+    plan: &'a Plan<G::State>,
+    store: &Store,
+    progress: &dyn Progress,
+) -> Result<Option<u32>, GraphError> {
+    let identity = plan.identity(game);
+    let name = table_name(&identity);
+    progress.begin(&format!("enumerating {name}"), plan.expected_states(game));
+    let (mut draft, resumed) = Draft::open::<O::State>(&store.place(&name), identity.clone())?;
+    let is_resumed = resumed.is_some();
+    let mut order = O::open(game, plan, &mut draft, resumed)?;
+    let resumed_at = is_resumed.then(|| order.next_layer());
+    let mut secured = Instant::now();
+    while order.step(&mut draft, progress)? {
+        if secured.elapsed() >= plan.checkpoint_after {
+            draft.checkpoint(order.state())?;
+            secured = Instant::now();
+        }
+    }
+    let Found { first_layer, layers, root_ids } = order.finish(&mut draft)?;
+    let mut counts = Counts::default();
+    layers.iter().for_each(|layer| counts.add(layer));
+    progress.finish(&format!("{} states", counts.table.states));
+    draft.commit(Manifest {
+        format: FORMAT.to_string(),
+        format_version: FORMAT_VERSION,
+        complete: counts.table.frontier == 0 && !plan.checks_only,
+        identity,
+        conventions: conventions::of(game, plan),
+        first_layer,
+        counts,
+        layers,
+        root_ids,
+        arrays: Default::default(),
+        solution: None,
+        discounted: None,
+        checksum: String::new(),
+    })?;
+    Ok(resumed_at)
+}

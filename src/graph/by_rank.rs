@@ -1,0 +1,216 @@
+//! The order of a whole game over the ranks of its states: ply by ply.
+//!
+//! Breadth first from the start: one bit a rank says what has been reached, and a list holds the
+//! ranks of the ply that is to be expanded. What a ply finds is a set, so the order in which threads
+//! find it leaves no trace. Every rank found is appended to a scratch array of the draft, from which a
+//! later process rebuilds the bits.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::GraphError;
+use super::build::{self, Order};
+use super::plan::Plan;
+use super::ranked::{RankedGame, RankedMoves, block_counts};
+use crate::game::{End, Game, Outcome};
+use crate::progress::Progress;
+use crate::table::{Counts, Draft, Lengths};
+
+/// What a checkpoint holds besides the arrays.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct State {
+    /// Of every ply found; the last has not been expanded.
+    plies: Vec<Counts>,
+}
+
+/// The enumeration of a game that ranks its states.
+pub(super) struct ByRank<'a, G: Game> {
+    game: &'a G,
+    moves: RankedGame<'a, G>,
+    state: State,
+    reached: Vec<AtomicU64>,
+    /// The ranks of the last ply in which the game goes on.
+    open: Vec<u32>,
+}
+
+/// Ranks found by a task.
+#[derive(Default)]
+struct Found {
+    ranks: Vec<u32>,
+    open: Vec<u32>,
+    counts: Counts,
+}
+
+impl Found {
+    fn add(&mut self, rank: u32, end: Option<End>) {
+        self.ranks.push(rank);
+        self.counts.table.states += 1;
+        match end {
+            None => self.open.push(rank),
+            Some(end) => {
+                self.counts.table.terminals += 1;
+                *self.counts.terminals_won.get_or_insert(0) +=
+                    u64::from(end.outcome == Outcome::Win);
+            }
+        }
+    }
+
+    fn join(mut self, mut other: Found) -> Found {
+        self.ranks.append(&mut other.ranks);
+        self.open.append(&mut other.open);
+        self.counts.add(&other.counts);
+        self
+    }
+}
+
+/// How many ranks a task expands.
+const GRAIN: usize = 1 << 12;
+
+impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
+    type State = State;
+
+    fn open(
+        game: &'a G,
+        _plan: &'a Plan<G::State>,
+        draft: &mut Draft,
+        resumed: Option<(State, Lengths)>,
+    ) -> Result<Self, GraphError> {
+        let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
+        draft.grow::<u32>("found", true, lengths)?;
+        draft.grow::<u64>("reachable", false, None)?;
+        draft.grow::<u32>("rank_counts", false, None)?;
+        let moves = RankedGame(game);
+        let ranks = moves.ranks() as usize;
+        let reached = (0..ranks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        let (state, open) = (State { plies: Vec::new() }, Vec::new());
+        let mut work = ByRank { game, moves, state, reached, open };
+        match resumed {
+            Some((state, _)) => work.reload(draft, state)?,
+            None => work.begin(draft)?,
+        }
+        Ok(work)
+    }
+
+    fn next_layer(&self) -> u32 {
+        self.state.plies.len() as u32 - 1
+    }
+
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Expands the last ply; false when it led to nothing new.
+    fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
+        let started = Instant::now();
+        let (found, transitions) = self
+            .open
+            .par_chunks(GRAIN)
+            .map(|ranks| {
+                let expanded = self.expand(ranks);
+                progress.advance(expanded.0.ranks.len() as u64);
+                expanded
+            })
+            .reduce(|| (Found::default(), 0), |a, b| (a.0.join(b.0), a.1 + b.1));
+        if let Some(ply) = self.state.plies.last_mut() {
+            ply.table.transitions = transitions;
+        }
+        tracing::info!(
+            ply = self.state.plies.len(),
+            expanded = self.open.len(),
+            found = found.ranks.len(),
+            seconds = started.elapsed().as_secs_f64(),
+            "ply complete"
+        );
+        if found.ranks.is_empty() {
+            return Ok(false);
+        }
+        self.take(draft, found)?;
+        Ok(true)
+    }
+
+    /// Writes the bits and their counts.
+    fn finish(mut self, draft: &mut Draft) -> Result<build::Found, GraphError> {
+        let words: Vec<u64> =
+            std::mem::take(&mut self.reached).into_iter().map(AtomicU64::into_inner).collect();
+        let counts = block_counts(&words);
+        draft.append(&[
+            ("reachable", bytemuck::cast_slice(&words)),
+            ("rank_counts", bytemuck::cast_slice(&counts)),
+        ])?;
+        let root = self.moves.start().map(|rank| {
+            let (word, bit) = (rank as usize / 64, rank % 64);
+            let before: u64 = words[..word].iter().map(|w| u64::from(w.count_ones())).sum();
+            before + u64::from((words[word] & ((1 << bit) - 1)).count_ones())
+        });
+        let root_ids = root.into_iter().collect();
+        Ok(build::Found { first_layer: 0, layers: self.state.plies, root_ids })
+    }
+}
+
+impl<G: Game> ByRank<'_, G> {
+    fn begin(&mut self, draft: &mut Draft) -> Result<(), GraphError> {
+        let start = self.moves.start().ok_or(GraphError::NoRoot)?;
+        self.mark(start);
+        let mut found = Found::default();
+        found.add(start, self.game.end(&self.game.start().state));
+        self.take(draft, found)
+    }
+
+    /// Reaches again what a checkpoint says was found.
+    fn reload(&mut self, draft: &Draft, state: State) -> Result<(), GraphError> {
+        let states: u64 = state.plies.iter().map(|ply| ply.table.states).sum();
+        let found = draft.tail::<u32>("found", states as usize)?;
+        found.par_iter().with_min_len(GRAIN).for_each(|&rank| {
+            self.mark(rank);
+        });
+        let last = state.plies.last().map_or(0, |ply| ply.table.states as usize);
+        let goes_on = |&rank: &u32| {
+            let state = self.game.unrank(rank);
+            state.is_some_and(|state| self.game.end(&state).is_none())
+        };
+        let last = found[found.len() - last..].par_iter().with_min_len(GRAIN);
+        self.open = last.copied().filter(goes_on).collect();
+        self.state = state;
+        Ok(())
+    }
+
+    /// Marks a rank as reached; tells whether it was not.
+    #[inline]
+    fn mark(&self, rank: u32) -> bool {
+        let (word, bit) = (&self.reached[rank as usize / 64], 1 << (rank % 64));
+        // Most are known: looking costs less than writing.
+        word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
+    }
+
+    /// Makes what was found the last ply.
+    fn take(&mut self, draft: &mut Draft, mut found: Found) -> Result<(), GraphError> {
+        found.counts.terminals_won.get_or_insert(0);
+        draft.append(&[("found", bytemuck::cast_slice(&found.ranks))])?;
+        self.state.plies.push(found.counts);
+        self.open = found.open;
+        Ok(())
+    }
+
+    /// What some ranks lead to for the first time, and how many moves they have.
+    ///
+    /// # Panics
+    ///
+    /// When a move leads to a state without a rank, which is a fault of the rules.
+    fn expand(&self, ranks: &[u32]) -> (Found, u64) {
+        let (mut found, mut transitions) = (Found::default(), 0);
+        for &rank in ranks {
+            let state = self.game.unrank(rank).expect("what was found has a state");
+            self.game.for_each_successor(&state, |_, after| {
+                transitions += 1;
+                let rank = self.game.rank(&after).expect("what can be reached has a rank");
+                if self.mark(rank) {
+                    found.add(rank, self.game.end(&after));
+                }
+            });
+        }
+        (found, transitions)
+    }
+}

@@ -1,0 +1,259 @@
+//! Which states a table has, which row each has, and where the moves of a row lead.
+//!
+//! Two kinds of each: *sparse* rows are sorted keys with *stored* moves ([`Graph`]), *dense* rows are
+//! the reachable ranks with moves *derived* from the rules ([`Ranked`]).
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::ranked::{BLOCK, ones_of};
+use super::{Graph, Ranked, StateKind};
+use crate::game::{Action, Game, Orientations, Position, Side};
+use crate::table::{Table, TableError};
+
+/// A move of a row and the row that it leads to; `None` if it was not followed.
+pub type RowMove = (Action, Option<u32>);
+
+/// Rows that are read and asked together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The rows.
+    pub rows: Range<usize>,
+    /// The layer in which all of them are; `None` where the table does not tell.
+    pub layer: Option<u32>,
+}
+
+/// The rows of a table as states of a game.
+pub trait Space<G: Game>: Send + Sync {
+    /// How many rows there are.
+    fn rows(&self) -> usize;
+
+    /// The row of a position, whatever its orientation; `None` if it is not in the table.
+    fn find(&self, game: &G, position: &Position<G::State>) -> Option<usize>;
+
+    /// All rows in pieces, always the same in the same order.
+    fn pieces(&self) -> Vec<Piece>;
+
+    /// Calls `visit` with the canonical position of each of some rows, in order, until it fails; fails
+    /// too where a row is none. The first player is to move where the table does not tell.
+    fn visit(
+        &self,
+        game: &G,
+        rows: Range<usize>,
+        visit: &mut dyn FnMut(usize, Position<G::State>) -> Result<(), String>,
+    ) -> Result<(), String>;
+
+    /// What a row is; `is_over` tells whether the rules say that the game is over there.
+    fn kind(&self, row: usize, is_over: bool) -> StateKind;
+
+    /// The orientations in which a row is reachable; `None` where the table does not tell.
+    fn orientations(&self, row: usize) -> Option<Orientations>;
+
+    /// The layer of a row; `None` where the table does not tell.
+    fn layer_of(&self, row: usize) -> Option<u32>;
+
+    /// How many positions there are with a move to choose all of whose moves were followed, each row
+    /// counting for at most so many of its orientations.
+    fn open_positions(&self, most: usize) -> u64;
+}
+
+/// Where the moves of rows lead.
+pub trait Transitions<G: Game>: Send + Sync {
+    /// Fills `moves` with the legal moves of a row, of which `state` is the state, by ascending
+    /// action. Fails where the table's are others.
+    fn moves(
+        &self,
+        game: &G,
+        row: usize,
+        state: &G::State,
+        moves: &mut Vec<RowMove>,
+    ) -> Result<(), String>;
+}
+
+/// The rows of a table with their moves.
+pub trait Rows<G: Game>: Space<G> + Transitions<G> {}
+
+impl<G: Game, T: Space<G> + Transitions<G>> Rows<G> for T {}
+
+/// Maps the rows of a table, comparing checksums if `checked`. Nothing else asks which kind of space
+/// a table has.
+pub fn open_rows<G: Game>(
+    game: &G,
+    table: &Table,
+    checked: bool,
+) -> Result<Box<dyn Rows<G>>, TableError> {
+    if let Some(ranked) = Ranked::of(table, checked)? {
+        return Ok(Box::new(ranked));
+    }
+    let graph = if checked { Graph::open_checked(table)? } else { Graph::open(table)? };
+    if game.layers().is_some() {
+        graph.check_layered(table)?;
+    }
+    Ok(Box::new(graph))
+}
+
+/// How many rows a piece takes where rows are keys, and how many ranks where they are ranks; constants,
+/// since they group sums.
+const CHUNK: usize = 1 << 11;
+const CHUNK_RANKS: usize = 1 << 15;
+
+impl<G: Game> Space<G> for Graph {
+    fn rows(&self) -> usize {
+        self.states()
+    }
+
+    fn find(&self, game: &G, position: &Position<G::State>) -> Option<usize> {
+        Graph::find(self, game, position)
+    }
+
+    fn pieces(&self) -> Vec<Piece> {
+        let pieces = self.layers().zip(self.first_layer()..).flat_map(|(rows, layer)| {
+            let starts = rows.clone().step_by(CHUNK);
+            starts.map(move |start| {
+                let rows = start..rows.end.min(start + CHUNK);
+                Piece { rows, layer: Some(layer) }
+            })
+        });
+        pieces.collect()
+    }
+
+    fn visit(
+        &self,
+        game: &G,
+        rows: Range<usize>,
+        visit: &mut dyn FnMut(usize, Position<G::State>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        for row in rows {
+            let position = self.position(game, row);
+            visit(row, position.ok_or_else(|| format!("row {row} of its keys is no position"))?)?;
+        }
+        Ok(())
+    }
+
+    fn kind(&self, row: usize, _is_over: bool) -> StateKind {
+        Graph::kind(self, row)
+    }
+
+    fn orientations(&self, row: usize) -> Option<Orientations> {
+        self.has_orientations().then(|| Graph::orientations(self, row))
+    }
+
+    fn layer_of(&self, row: usize) -> Option<u32> {
+        let place = self.layers().position(|rows| rows.contains(&row))?;
+        Some(self.first_layer() + place as u32)
+    }
+
+    fn open_positions(&self, most: usize) -> u64 {
+        let of = |row: usize| match Graph::kind(self, row) {
+            StateKind::Interior => {
+                (Graph::orientations(self, row).count() as usize).min(most) as u64
+            }
+            _ => 0,
+        };
+        (0..self.states()).into_par_iter().with_min_len(CHUNK).map(of).sum()
+    }
+}
+
+impl<G: Game> Transitions<G> for Graph {
+    fn moves(
+        &self,
+        game: &G,
+        row: usize,
+        state: &G::State,
+        moves: &mut Vec<RowMove>,
+    ) -> Result<(), String> {
+        moves.clear();
+        let mut edges = self.edges_of(row).peekable();
+        let whole = Graph::kind(self, row) == StateKind::Interior;
+        let mut astray = false;
+        game.for_each_action(state, |action| {
+            let stored = edges.next_if(|&edge| self.edge_actions().get(edge) == action);
+            let target = stored.map(|edge| self.edge_targets()[edge]);
+            astray |= target.is_some_and(|target| target as usize >= self.states());
+            astray |= target.is_none() && whole;
+            moves.push((action, target));
+        });
+        match astray || edges.next().is_some() {
+            true => Err(format!("row {row} of its edges has not the moves of its position")),
+            false => Ok(()),
+        }
+    }
+}
+
+impl<G: Game> Space<G> for Ranked {
+    fn rows(&self) -> usize {
+        Ranked::rows(self)
+    }
+
+    fn find(&self, game: &G, position: &Position<G::State>) -> Option<usize> {
+        self.row(game.rank(&position.state)?)
+    }
+
+    fn pieces(&self) -> Vec<Piece> {
+        let blocks = self.block_counts().iter().step_by(CHUNK_RANKS / BLOCK);
+        let starts: Vec<usize> = blocks.map(|&count| count as usize).collect();
+        let ends = starts.iter().copied().skip(1).chain([Ranked::rows(self)]);
+        starts.iter().zip(ends).map(|(&s, end)| Piece { rows: s..end, layer: None }).collect()
+    }
+
+    fn visit(
+        &self,
+        game: &G,
+        rows: Range<usize>,
+        visit: &mut dyn FnMut(usize, Position<G::State>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let Some(first) = self.rank_of(rows.start) else { return Ok(()) };
+        let none = |row: usize| format!("row {row} of its bits is no position");
+        let (mut row, mut at) = (rows.start, first as usize / 64);
+        let mut word = self.words()[at] & (!0 << (first % 64));
+        while row < rows.end {
+            for bit in ones_of(word).take(rows.end - row) {
+                let state = game.unrank((at * 64) as u32 + bit).ok_or_else(|| none(row))?;
+                visit(row, Position { state, side: Side::First })?;
+                row += 1;
+            }
+            at += 1;
+            word = *self.words().get(at).filter(|_| row < rows.end).unwrap_or(&0);
+            if row < rows.end && at >= self.words().len() {
+                return Err("its bits are fewer than its rows".to_string());
+            }
+        }
+        Ok(())
+    }
+
+    fn kind(&self, _row: usize, is_over: bool) -> StateKind {
+        if is_over { StateKind::Terminal } else { StateKind::Interior }
+    }
+
+    fn orientations(&self, _row: usize) -> Option<Orientations> {
+        None
+    }
+
+    fn layer_of(&self, _row: usize) -> Option<u32> {
+        None
+    }
+
+    fn open_positions(&self, _most: usize) -> u64 {
+        (Ranked::rows(self) as u64).saturating_sub(self.terminals())
+    }
+}
+
+impl<G: Game> Transitions<G> for Ranked {
+    fn moves(
+        &self,
+        game: &G,
+        row: usize,
+        state: &G::State,
+        moves: &mut Vec<RowMove>,
+    ) -> Result<(), String> {
+        moves.clear();
+        // All ranks come first, so that the machine fetches their rows at the same time.
+        game.for_each_successor(state, |action, after| moves.push((action, game.rank(&after))));
+        for (_, target) in moves {
+            let found = target.and_then(|rank| self.row(rank)).map(|row| row as u32);
+            *target = Some(found.ok_or_else(|| format!("a move of row {row} leads out of it"))?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,315 @@
+//! What a state is worth to its mover: a prospect, and the proven bounds of one.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::game::{Outcome, Score};
+
+/// A score and the plies to the end in one ordered number: the higher, the better for the mover.
+///
+/// The score comes first; in games without scores it is 1, 0 or −1. Ahead and level the shorter game
+/// is better, behind the longer. Play without end is longer than any game: a win by it is worse than
+/// every win that ends. With `d` plies to the end a score `s ≥ 0` is `2¹⁷ s − d`, a score `s < 0` is
+/// `2¹⁷ s + d`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Prospect(i32);
+
+/// What separates two scores.
+const UNIT: i32 = 1 << 17;
+/// The distance of play without end.
+const ENDLESS: i32 = u16::MAX as i32;
+/// What a win in 0 plies is stored as, in tables that store prospects.
+const STORED_END: i16 = 30_000;
+
+impl Prospect {
+    /// The longest distance there is room for, in plies; solving fails where it is reached.
+    pub const MAX_DISTANCE: u16 = STORED_END as u16 - 2;
+    /// Neither wins, and the game does not end.
+    pub const DRAW: Prospect = Prospect::of(0, ENDLESS);
+    /// The mover wins, but no end can be forced.
+    pub const ENDLESS_WIN: Prospect = Prospect::of(1, ENDLESS);
+    /// The mover loses, but no end can be forced.
+    pub const ENDLESS_LOSS: Prospect = Prospect::of(-1, ENDLESS);
+
+    pub(super) const BEST: Prospect = Prospect(i32::MAX);
+
+    #[inline]
+    const fn of(score: i32, distance: i32) -> Prospect {
+        Prospect(if score < 0 { UNIT * score + distance } else { UNIT * score - distance })
+    }
+
+    /// A score with the end of the game so many plies away; `None`: it does not end.
+    pub fn new(score: Score, distance: Option<u16>) -> Prospect {
+        Prospect::of(i32::from(score.0), distance.map_or(ENDLESS, i32::from))
+    }
+
+    /// The mover wins in so many plies, in a game without scores.
+    pub const fn win(plies: u16) -> Prospect {
+        let longest = Prospect::MAX_DISTANCE;
+        Prospect::of(1, if plies > longest { longest } else { plies } as i32)
+    }
+
+    /// The mover loses in so many plies, in a game without scores.
+    pub const fn loss(plies: u16) -> Prospect {
+        Prospect(-Prospect::win(plies).0)
+    }
+
+    /// A game without scores that ends so in so many plies; a draw does not keep them.
+    pub fn of_end(outcome: Outcome, plies: u16) -> Prospect {
+        match outcome {
+            Outcome::Win => Prospect::win(plies),
+            Outcome::Draw => Prospect::DRAW,
+            Outcome::Loss => Prospect::loss(plies),
+        }
+    }
+
+    /// The number that orders prospects.
+    pub fn number(self) -> i32 {
+        self.0
+    }
+
+    /// The prospect with a [`number`](Prospect::number).
+    pub(super) fn of_number(number: i32) -> Prospect {
+        Prospect(number)
+    }
+
+    #[inline]
+    fn score_of(self) -> i32 {
+        (self.0 + UNIT / 2) >> UNIT.trailing_zeros()
+    }
+
+    #[inline]
+    fn plies(self) -> i32 {
+        (UNIT * self.score_of() - self.0).abs()
+    }
+
+    /// The score, for the mover; ±1 or 0 in games without scores.
+    pub fn score(self) -> Score {
+        Score(self.score_of() as i8)
+    }
+
+    /// Who wins.
+    #[inline]
+    pub fn outcome(self) -> Outcome {
+        Outcome::of(self.score_of().signum() as i8)
+    }
+
+    /// Whether the game ends.
+    #[inline]
+    pub fn is_end(self) -> bool {
+        self.plies() != ENDLESS
+    }
+
+    /// Plies to the end; `None` for play without end.
+    #[inline]
+    pub fn distance(self) -> Option<u16> {
+        self.is_end().then(|| self.plies() as u16)
+    }
+
+    /// What a move to a state with this prospect is worth to the one who moves there: the sign
+    /// turns, and an end is one ply further. Never rises where the prospect rises.
+    #[inline]
+    pub fn before(self) -> Prospect {
+        let plies = self.plies();
+        // The furthest end stays where it is, and so does what has none.
+        let later = i32::from(plies < i32::from(Prospect::MAX_DISTANCE));
+        Prospect::of(-self.score_of(), plies + later)
+    }
+
+    /// The form in which tables of games without scores store bounds: a win in `d` plies is
+    /// `30000 − d`, a loss `−30000 + d`, without end ±1, and 0 a draw.
+    pub fn to_stored(self) -> i16 {
+        let sign = i16::from(self.outcome().value());
+        sign * self.distance().map_or(1, |plies| STORED_END - plies as i16)
+    }
+
+    /// What is stored as a number; those that stand for nothing are taken for the furthest end.
+    pub fn of_stored(stored: i16) -> Prospect {
+        let plies = (STORED_END as u16).saturating_sub(stored.unsigned_abs());
+        match (stored, stored.signum()) {
+            (-1..=1, sign) => Prospect::of(i32::from(sign), ENDLESS),
+            (_, 1) => Prospect::win(plies),
+            _ => Prospect::loss(plies),
+        }
+    }
+}
+
+/// Proven bounds of a state's [`Prospect`], both its mover's: it is at least `lower` and at most
+/// `upper`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[repr(C)]
+pub struct Value {
+    /// What the mover gets if all that is not known turns out badly.
+    pub lower: Prospect,
+    /// What the mover gets if all that is not known turns out well.
+    pub upper: Prospect,
+}
+
+impl Value {
+    /// What is known of a state without scores whose moves were not followed: it is won in 1 ply and
+    /// lost in 2 at the soonest.
+    pub const CUT_OFF: Value = Value { lower: Prospect::loss(2), upper: Prospect::win(1) };
+
+    /// Both bounds the same.
+    pub const fn exactly(prospect: Prospect) -> Value {
+        Value { lower: prospect, upper: prospect }
+    }
+
+    /// Bounds of the score; the distance where it is known exactly.
+    pub fn of_scores(lower: Score, upper: Score, distance: Option<u16>) -> Value {
+        if lower == upper && distance.is_some() {
+            return Value::exactly(Prospect::new(lower, distance));
+        }
+        // The end may be as near or as far as is worst, and as is best.
+        let worst = if lower.0 < 0 { Some(0) } else { None };
+        let best = if upper.0 < 0 { None } else { Some(0) };
+        Value { lower: Prospect::new(lower, worst), upper: Prospect::new(upper, best) }
+    }
+
+    /// The outcome, if it is proven.
+    pub fn outcome(self) -> Option<Outcome> {
+        let (lower, upper) = (self.lower.outcome(), self.upper.outcome());
+        (lower == upper).then_some(lower)
+    }
+
+    /// The score, if it is proven; ±1 or 0 in games without scores.
+    pub fn score(self) -> Option<Score> {
+        let (lower, upper) = (self.lower.score(), self.upper.score());
+        (lower == upper).then_some(lower)
+    }
+
+    /// Plies to the end, if they are known exactly; `None` for play without end.
+    pub fn distance(self) -> Option<u16> {
+        (self.lower == self.upper).then_some(self.lower)?.distance()
+    }
+
+    /// The fewest plies to a proven win or loss; `None` if nothing is proven to end.
+    pub fn distance_lower(self) -> Option<u16> {
+        match self.outcome()? {
+            Outcome::Win => self.upper.distance(),
+            Outcome::Draw => None,
+            Outcome::Loss => self.lower.distance(),
+        }
+    }
+
+    /// The most plies to a proven win or loss; `None` if it may be without end.
+    pub fn distance_upper(self) -> Option<u16> {
+        match self.outcome()? {
+            Outcome::Win => self.lower.distance(),
+            Outcome::Draw => None,
+            Outcome::Loss => self.upper.distance(),
+        }
+    }
+
+    /// How good a move to such a value is, this being its value for who makes it: what is sure of
+    /// the score first, then what is possible, then how near the end is.
+    pub fn preference(self) -> (Score, Score, Prospect, Prospect) {
+        (self.lower.score(), self.upper.score(), self.lower, self.upper)
+    }
+
+    /// What a move to a state with these bounds is worth to the one who moves there.
+    #[inline]
+    pub fn before(self) -> Value {
+        Value { lower: self.upper.before(), upper: self.lower.before() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAST: u16 = Prospect::MAX_DISTANCE;
+
+    fn scored() -> impl Iterator<Item = (Score, Option<u16>)> {
+        let distances = (0..=300u16).chain([LAST - 1, LAST]).map(Some).chain([None]);
+        distances.flat_map(|d| (-64..=64i8).map(move |s| (Score(s), d)))
+    }
+
+    #[test]
+    fn prospects_keep_score_and_distance() {
+        for (score, distance) in scored() {
+            let prospect = Prospect::new(score, distance);
+            assert_eq!((prospect.score(), prospect.distance()), (score, distance));
+            assert_eq!(prospect.outcome(), score.outcome());
+        }
+        assert_eq!(Prospect::win(u16::MAX), Prospect::win(LAST));
+    }
+
+    #[test]
+    fn what_is_stored_reads_back() {
+        let ends = (0..=LAST).flat_map(|plies| [Prospect::win(plies), Prospect::loss(plies)]);
+        let endless = [Prospect::ENDLESS_LOSS, Prospect::DRAW, Prospect::ENDLESS_WIN];
+        for prospect in ends.chain(endless) {
+            assert_eq!(Prospect::of_stored(prospect.to_stored()), prospect);
+        }
+        assert_eq!(Prospect::win(3).to_stored(), 29_997);
+        assert_eq!(Prospect::ENDLESS_LOSS.to_stored(), -1);
+    }
+
+    #[test]
+    fn better_prospects_are_higher() {
+        let order = [
+            Prospect::new(Score(-2), None),
+            Prospect::loss(0),
+            Prospect::loss(LAST),
+            Prospect::ENDLESS_LOSS,
+            Prospect::DRAW,
+            Prospect::new(Score(0), Some(9)),
+            Prospect::new(Score(0), Some(1)),
+            Prospect::ENDLESS_WIN,
+            Prospect::win(LAST),
+            Prospect::win(0),
+            Prospect::new(Score(2), Some(LAST)),
+            Prospect::BEST,
+        ];
+        assert!(order.is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn a_move_turns_the_sign_and_puts_the_end_off() {
+        for (score, distance) in scored() {
+            let later = distance.map(|plies| (plies + 1).min(LAST));
+            let before = Prospect::new(score, distance).before();
+            assert_eq!(before, Prospect::new(-score, later), "{score} in {distance:?}");
+        }
+        let mut all: Vec<Prospect> =
+            scored().map(|(score, distance)| Prospect::new(score, distance)).collect();
+        all.sort_unstable();
+        let before: Vec<Prospect> = all.iter().map(|p| p.before()).collect();
+        // Ahead or behind: the better for one, the worse for the other. Level, both want it short.
+        let decided = |p: &Prospect| p.outcome() != Outcome::Draw;
+        let before: Vec<&Prospect> = before.iter().filter(|p| decided(p)).collect();
+        assert!(before.is_sorted_by(|a, b| a >= b));
+    }
+
+    #[test]
+    fn distances_are_bounded_where_the_outcome_is_proven() {
+        let between = |lower, upper| Value { lower, upper };
+        let bounds = |v: Value| (v.outcome(), v.distance_lower(), v.distance_upper());
+        let win = between(Prospect::win(9), Prospect::win(3));
+        assert_eq!(bounds(win), (Some(Outcome::Win), Some(3), Some(9)));
+        assert_eq!(win.distance(), None);
+        assert_eq!(bounds(win.before()), (Some(Outcome::Loss), Some(4), Some(10)));
+        let late = between(Prospect::ENDLESS_WIN, Prospect::win(5));
+        assert_eq!(bounds(late), (Some(Outcome::Win), Some(5), None));
+        assert_eq!(bounds(late.before()), (Some(Outcome::Loss), Some(6), None));
+        assert_eq!(bounds(between(Prospect::DRAW, Prospect::win(5))), (None, None, None));
+        assert_eq!(Value::exactly(Prospect::loss(8)).distance(), Some(8));
+        let draw = Value::exactly(Prospect::DRAW);
+        assert_eq!((bounds(draw), draw.distance()), ((Some(Outcome::Draw), None, None), None));
+    }
+
+    #[test]
+    fn a_proven_score_may_have_an_unknown_distance() {
+        for score in [-3, 0, 3].map(Score) {
+            let value = Value::of_scores(score, score, None);
+            assert_eq!((value.score(), value.distance()), (Some(score), None));
+            let known = Value::of_scores(score, score, Some(4));
+            assert!(value.lower <= known.lower && known.upper <= value.upper);
+            assert_eq!(known.before().distance(), Some(5));
+        }
+        let open = Value::of_scores(Score(-4), Score(2), None);
+        assert_eq!((open.outcome(), open.score(), open.distance()), (None, None, None));
+        assert_eq!(open.before().preference().0, Score(-2));
+    }
+}

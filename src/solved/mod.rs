@@ -1,0 +1,268 @@
+//! A table as everybody reads it: rows with their positions, moves and values, and the way from a
+//! position to its row.
+//!
+//! Opened in one place ([`States::open`], [`SolvedTable::open`]), and the same for every game: no
+//! reader asks how rows are found, whether moves are stored, or whether the game is layered. All
+//! values are the mover's.
+
+use std::ops::Range;
+
+use crate::any::{AnyGame, AnyPosition, AnyState};
+use crate::game::{Action, Game, NotationError, Orientations, Score};
+use crate::graph::{Piece, RowMove, Rows, StateKind, open_rows};
+use crate::solve::{Value, Values};
+use crate::table::{Table, TableError};
+
+/// Which positions of a row count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Orienting {
+    /// Every orientation, with every side to move, in which the row is reachable.
+    #[default]
+    All,
+    /// The first of them: every row counts once.
+    First,
+}
+
+impl Orienting {
+    /// `all` or `canonical`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Orienting::All => "all",
+            Orienting::First => "canonical",
+        }
+    }
+
+    /// How many orientations of a row count at most.
+    pub fn most(self) -> usize {
+        match self {
+            Orienting::All => usize::MAX,
+            Orienting::First => 1,
+        }
+    }
+}
+
+/// The states of a table, solved or not.
+pub struct States {
+    game: AnyGame,
+    table: Table,
+    rows: Box<dyn Rows<AnyGame>>,
+    pieces: Vec<Piece>,
+}
+
+impl std::fmt::Debug for States {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "States({})", self.table.name())
+    }
+}
+
+impl States {
+    /// Maps the rows of a table of a game, comparing checksums if `checked`.
+    pub fn open(game: AnyGame, table: Table, checked: bool) -> Result<States, TableError> {
+        let rows = open_rows(&game, &table, checked)?;
+        let words = table.manifest().arrays.get("keys").map(|keys| keys.shape.len());
+        if words.is_some_and(|words| words != game.key_words()) {
+            let what = "its keys are not as wide as the game's";
+            return Err(TableError::damaged(&table.dir().join("manifest.json"), what));
+        }
+        let pieces = rows.pieces();
+        Ok(States { game, table, rows, pieces })
+    }
+
+    /// The rules.
+    pub fn game(&self) -> &AnyGame {
+        &self.game
+    }
+
+    /// The files.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows.rows()
+    }
+
+    /// All rows in pieces, always the same in the same order.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Whether rows have a layer.
+    pub fn has_layers(&self) -> bool {
+        self.pieces.iter().all(|piece| piece.layer.is_some())
+    }
+
+    /// The roots of the table.
+    pub fn roots(&self) -> Result<Vec<AnyPosition>, NotationError> {
+        let start = self.game.start();
+        let roots = self.table.manifest().identity.roots.iter();
+        roots.map(|root| self.game.parse_position(root, &start)).collect()
+    }
+
+    /// Reads a position; transcripts are played from the table's first root.
+    pub fn parse(&self, text: &str) -> Result<AnyPosition, NotationError> {
+        let roots = self.roots()?;
+        self.game.parse_position(text, roots.first().unwrap_or(&self.game.start()))
+    }
+
+    /// The row of a position, whatever its orientation; `None` if it is not in the table.
+    pub fn find(&self, position: &AnyPosition) -> Option<usize> {
+        self.rows.find(&self.game, position)
+    }
+
+    /// Calls `visit` with the canonical position of each of some rows, in order, until it fails; fails
+    /// too where a row is none.
+    pub fn visit(
+        &self,
+        rows: Range<usize>,
+        mut visit: impl FnMut(usize, AnyPosition) -> Result<(), String>,
+    ) -> Result<(), String> {
+        self.rows.visit(&self.game, rows, &mut visit)
+    }
+
+    /// What a row is, `state` being its state.
+    pub fn kind(&self, row: usize, state: &AnyState) -> StateKind {
+        self.rows.kind(row, self.game.is_terminal(state))
+    }
+
+    /// Whether a row is at the bound of the enumeration, its moves not followed.
+    pub fn is_frontier(&self, row: usize) -> bool {
+        self.rows.kind(row, false) == StateKind::Frontier
+    }
+
+    /// The orientations in which a row is reachable; `None` where the table does not tell.
+    pub fn orientations(&self, row: usize) -> Option<Orientations> {
+        self.rows.orientations(row)
+    }
+
+    /// The layer of a row; `None` where the table does not tell.
+    pub fn layer_of(&self, row: usize) -> Option<u32> {
+        self.rows.layer_of(row)
+    }
+
+    /// How many positions there are with a move to choose all of whose moves were followed.
+    pub fn open_positions(&self, orienting: Orienting) -> u64 {
+        self.rows.open_positions(orienting.most())
+    }
+
+    /// Calls `visit` with these positions of a piece and their rows, in order; fails where a row is
+    /// none.
+    pub fn visit_open(
+        &self,
+        piece: &Piece,
+        orienting: Orienting,
+        mut visit: impl FnMut(usize, AnyPosition),
+    ) -> Result<(), String> {
+        let order = self.game.group().order();
+        self.visit(piece.rows.clone(), |row, position| {
+            if self.kind(row, &position.state) != StateKind::Interior {
+                return Ok(());
+            }
+            match self.orientations(row) {
+                None => visit(row, position),
+                Some(all) => all.iter(order).take(orienting.most()).for_each(|(symmetry, side)| {
+                    let state = self.game.transform(&position.state, symmetry);
+                    visit(row, AnyPosition { state, side });
+                }),
+            }
+            Ok(())
+        })
+    }
+
+    /// Fills `moves` with the legal moves of a row and the rows they lead to, by ascending action.
+    /// Fails where the table's are others.
+    pub fn moves(
+        &self,
+        row: usize,
+        state: &AnyState,
+        moves: &mut Vec<RowMove>,
+    ) -> Result<(), String> {
+        self.rows.moves(&self.game, row, state, moves)
+    }
+}
+
+/// A solved table.
+#[derive(Debug)]
+pub struct SolvedTable {
+    states: States,
+    values: Values,
+}
+
+impl SolvedTable {
+    /// Maps the rows and values of a table of a game, comparing checksums if `checked`; `None` if the
+    /// table is not solved.
+    pub fn open(
+        game: AnyGame,
+        table: Table,
+        checked: bool,
+    ) -> Result<Option<SolvedTable>, TableError> {
+        let Some(values) = Values::open(&table, checked)? else { return Ok(None) };
+        let states = States::open(game, table, checked)?;
+        if values.rows() != states.rows() {
+            let what = "its columns' lengths do not fit its rows";
+            return Err(TableError::damaged(states.table.dir(), what));
+        }
+        Ok(Some(SolvedTable { states, values }))
+    }
+
+    /// The rows.
+    pub fn states(&self) -> &States {
+        &self.states
+    }
+
+    /// The rules.
+    pub fn game(&self) -> &AnyGame {
+        &self.states.game
+    }
+
+    /// The files.
+    pub fn table(&self) -> &Table {
+        &self.states.table
+    }
+
+    /// The values, row by row.
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// Whether values have a score.
+    pub fn has_scores(&self) -> bool {
+        self.values.has_scores()
+    }
+
+    /// The value of a row.
+    #[inline]
+    pub fn value(&self, row: usize) -> Value {
+        self.values.get(row)
+    }
+
+    /// What is known of a state whose moves were not followed, or that is not in the table.
+    pub fn cut_off(&self) -> Value {
+        match self.game().layers() {
+            Some(_) => {
+                let most = self.game().max_score().unwrap_or(Score(1));
+                Value::of_scores(-most, most, None)
+            }
+            None => Value::CUT_OFF,
+        }
+    }
+
+    /// The value of a move to a row for who makes it; of one not followed, what may be.
+    #[inline]
+    pub fn move_value(&self, target: Option<u32>) -> Value {
+        target.map_or(self.cut_off(), |row| self.value(row as usize).before())
+    }
+
+    /// The legal moves of any position, with the value of each for who makes it; `None` where it leads
+    /// out of the table.
+    pub fn look_ahead(&self, position: &AnyPosition) -> Vec<(Action, Option<Value>)> {
+        let mut moves = Vec::new();
+        let side = position.side.other();
+        self.game().for_each_successor(&position.state, |action, state| {
+            let row = self.states.find(&AnyPosition { state, side });
+            moves.push((action, row.map(|row| self.value(row).before())));
+        });
+        moves
+    }
+}
