@@ -29,7 +29,7 @@ pub mod evaluate;
 pub mod export;
 pub mod game;
 pub mod graph;
-#[cfg(feature = "learn")]
+#[cfg(feature = "onnx")]
 pub mod learn;
 pub mod policy;
 pub mod progress;
