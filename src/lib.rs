@@ -25,15 +25,16 @@
 //! What each layer may import is listed in `docs/architecture.md` and kept by `tests/layers.rs`.
 
 pub mod any;
-// pub mod cli;
+pub mod cli;
 pub mod evaluate;
 pub mod export;
 pub mod game;
 pub mod graph;
-// pub mod learn;
+#[cfg(feature = "onnx")]
+pub mod learn;
 pub mod policy;
 pub mod progress;
-// pub mod render;
+pub mod render;
 pub mod solve;
 pub mod solved;
 pub mod table;

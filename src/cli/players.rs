@@ -1,6 +1,6 @@
 //! Who is measured: what a person wrote, and the networks that were trained here.
 
-#[cfg(feature = "learn")]
+#[cfg(feature = "onnx")]
 use std::path::{Path, PathBuf};
 
 use super::error::UserError;
@@ -10,7 +10,7 @@ use crate::policy::{LearnedSpec, PolicySpec};
 use crate::table::Store;
 
 /// Where networks lie that were trained here.
-#[cfg(feature = "learn")]
+#[cfg(feature = "onnx")]
 pub(super) fn policies_dir(store: &Store) -> PathBuf {
     store.root().join("policies")
 }
@@ -22,7 +22,7 @@ pub(super) fn player<G: Game>(
     store: &Store,
 ) -> Result<Player<'static, G>, UserError> {
     match spec {
-        #[cfg(feature = "learn")]
+        #[cfg(feature = "onnx")]
         PolicySpec::Learned(learned) => {
             if learned.width.is_some() || learned.mate.is_some() {
                 return Err(UserError::new(format!(
@@ -48,7 +48,7 @@ pub(super) fn cyclic_player<G: Game>(
     store: &Store,
 ) -> Result<Player<'static, G>, UserError> {
     match spec {
-        #[cfg(feature = "learn")]
+        #[cfg(feature = "onnx")]
         PolicySpec::Learned(learned) => {
             use crate::learn::minishogi::player;
             let path = place_of(&learned.name, store);
@@ -65,7 +65,7 @@ pub(super) fn cyclic_player<G: Game>(
 /// That a network that is named is there and for the game, without reading its weights.
 pub(super) fn check(spec: &PolicySpec, game: GameSpec, store: &Store) -> Result<(), UserError> {
     spec.check(game).map_err(UserError::from_error)?;
-    #[cfg(feature = "learn")]
+    #[cfg(feature = "onnx")]
     if let PolicySpec::Learned(learned) = spec {
         use crate::learn::{LearnError, card};
         let path = place_of(&learned.name, store);
@@ -81,7 +81,7 @@ pub(super) fn check(spec: &PolicySpec, game: GameSpec, store: &Store) -> Result<
 }
 
 /// The files of a network: those that a path leads to, or those of a name among the trained ones.
-#[cfg(feature = "learn")]
+#[cfg(feature = "onnx")]
 fn place_of(name: &str, store: &Store) -> PathBuf {
     let path = Path::new(name);
     let card = crate::learn::card::file(path, "json");
@@ -92,7 +92,7 @@ fn place_of(name: &str, store: &Store) -> PathBuf {
 }
 
 /// The networks that were trained here for a game, by name.
-#[cfg(feature = "learn")]
+#[cfg(feature = "onnx")]
 pub(super) fn learned_for(game: GameSpec, store: &Store) -> Vec<PolicySpec> {
     let dir = policies_dir(store);
     let Ok(entries) = std::fs::read_dir(&dir) else { return Vec::new() };
@@ -114,7 +114,7 @@ pub(super) fn learned_for(game: GameSpec, store: &Store) -> Vec<PolicySpec> {
 /// The ways in which a network is worth measuring besides its own: one that answers with a policy as the
 /// mean over all images of a position, and by its value after each move; one that answers with the worth
 /// of moves, with a search of two plies.
-#[cfg(feature = "learn")]
+#[cfg(feature = "onnx")]
 pub(super) fn variants(learned: &LearnedSpec, store: &Store) -> Vec<LearnedSpec> {
     use crate::learn::card::{Reading, read_card};
     let plies = |plies| LearnedSpec { plies: Some(plies), ..learned.clone() };
@@ -128,14 +128,14 @@ pub(super) fn variants(learned: &LearnedSpec, store: &Store) -> Vec<LearnedSpec>
     }
 }
 
-/// None, for this was built without learning.
-#[cfg(not(feature = "learn"))]
+/// None, for this was built without what runs networks.
+#[cfg(not(feature = "onnx"))]
 pub(super) fn variants(_learned: &LearnedSpec, _store: &Store) -> Vec<LearnedSpec> {
     Vec::new()
 }
 
-/// None, for this was built without learning.
-#[cfg(not(feature = "learn"))]
+/// None, for this was built without what runs networks.
+#[cfg(not(feature = "onnx"))]
 pub(super) fn learned_for(_game: GameSpec, _store: &Store) -> Vec<PolicySpec> {
     Vec::new()
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use candle_core::{Device, Tensor};
+use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use serde::{Deserialize, Serialize};
 
@@ -143,26 +143,27 @@ fn parameters(bytes: &[u8], architecture: &Architecture) -> Option<Vec<Parameter
 
 /// The tensors of a safetensors file by name.
 pub(super) fn tensors(bytes: &[u8]) -> Option<HashMap<String, Parameter>> {
-    let tensors = candle_core::safetensors::load_buffer(bytes, &Device::Cpu).ok()?;
-    let parameter = |(name, tensor): (String, Tensor)| {
-        let numbers = tensor.flatten_all().ok()?.to_vec1::<f32>().ok()?;
-        Some((name.clone(), Parameter { name, shape: tensor.dims().to_vec(), numbers }))
+    let tensors = SafeTensors::deserialize(bytes).ok()?;
+    let parameter = |(name, tensor): (&str, TensorView<'_>)| {
+        let numbers = tensor.data().as_chunks().0.iter().map(|&n| f32::from_le_bytes(n)).collect();
+        let (name, shape) = (name.to_string(), tensor.shape().to_vec());
+        let parameter = Parameter { name: name.clone(), shape, numbers };
+        (tensor.dtype() == Dtype::F32).then_some((name, parameter))
     };
-    tensors.into_iter().map(parameter).collect()
+    tensors.iter().map(parameter).collect()
 }
 
 /// Parameters as the bytes of a safetensors file.
-pub(super) fn bytes_of(parameters: &[Parameter]) -> Result<Vec<u8>, LearnError> {
+pub(super) fn bytes_of(parameters: &[Parameter]) -> Vec<u8> {
     let bytes: Vec<Vec<u8>> = parameters
         .iter()
         .map(|parameter| parameter.numbers.iter().flat_map(|n| n.to_le_bytes()).collect())
         .collect();
     let views = parameters.iter().zip(&bytes).map(|(parameter, bytes)| {
         let view = TensorView::new(Dtype::F32, parameter.shape.clone(), bytes);
-        Ok((parameter.name.as_str(), view.map_err(candle_core::Error::from)?))
+        (parameter.name.as_str(), view.expect("a parameter has as many numbers as its shape says"))
     });
-    let views = views.collect::<Result<Vec<_>, candle_core::Error>>()?;
-    Ok(safetensors::serialize(views, None).map_err(candle_core::Error::from)?)
+    safetensors::serialize(views, None).expect("there is nothing but tensors")
 }
 
 fn part_of(path: &Path) -> PathBuf {
@@ -189,7 +190,7 @@ pub fn write(name: &Path, card: &mut Card, network: &Network) -> Result<(), Lear
         _ => None,
     };
     write_whole(&file(name, "onnx"), &super::onnx::model(network, planes))?;
-    let bytes = bytes_of(network.parameters())?;
+    let bytes = bytes_of(network.parameters());
     write_whole(&file(name, "safetensors"), &bytes)?;
     card.weights_crc32 = format!("{:08x}", crc32fast::hash(&bytes));
     let text = serde_json::to_string_pretty(card).expect("a card is plain data") + "\n";

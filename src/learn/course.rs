@@ -138,7 +138,7 @@ fn save<L: Learner>(
     let memory = trainer.optimiser.memory(&trainer.network);
     let counts = [trainer.network.parameters().len(), memory.len()];
     let all = [trainer.network.parameters().to_vec(), memory, learner.memory()].concat();
-    let bytes = card::bytes_of(&all)?;
+    let bytes = card::bytes_of(&all);
     let head = Checkpoint {
         settings: card.settings.clone(),
         method,

@@ -212,7 +212,7 @@ mod tests {
                     let mut random = drawn_for(4, &[step]);
                     let width = 2 * rows_ * columns;
                     let inputs: Vec<f32> = (0..7 * width).map(|_| normal(&mut random)).collect();
-                    let loss = |weights: &crate::learn::network::Weights<'_>, inputs| {
+                    let loss = |weights: &crate::learn::weights::Weights<'_>, inputs| {
                         let answers = weights.forward(&rows(inputs, width)?)?;
                         // Nothing about it is alike for images.
                         answers[0].narrow(1, 1, 2)?.sqr()?.sum_all()? + answers[1].sum_all()?

@@ -1,13 +1,18 @@
 //! Networks that learn: from solved tables, and by playing.
 //!
-//! * [`network`]: what networks are built of, and what they answer, with its `convolution`; [`equivariance`]:
-//!   how they are made to answer all images of a position alike; [`optimiser`] and [`trainer`]: steps along
-//!   a gradient, shared among threads;
-//! * [`features`]: positions as numbers;
+//! Trained networks, for which the feature `onnx` is enough:
+//!
+//! * [`network`]: what networks are built of; [`features`]: positions as numbers;
 //! * [`card`]: trained networks as files; [`onnx`]: the same for use elsewhere;
-//! * [`player`]: a trained network as a policy;
-//! * [`minishogi`]: what a value network for minishogi sees and learns from, and how it plays;
-//! * [`recipes`]: the ways of learning; [`course`]: what they have in common: rounds, checkpoints, a
+//! * [`forward`]: what a network answers; [`player`]: a trained network as a policy;
+//! * [`minishogi`]: what a value network for minishogi sees and learns from, and how it plays.
+//!
+//! Training, with the feature `learn`:
+//!
+//! * `weights`: networks as tensors, with their `convolution`; `equivariance`: how they are made to
+//!   answer all images of a position alike; `optimiser` and `trainer`: steps along a gradient, shared
+//!   among threads;
+//! * `recipes`: the ways of learning; `course`: what they have in common: rounds, checkpoints, a
 //!   history of what was measured.
 //!
 //! The same settings give the same weights, with any number of threads, on machines whose processors
@@ -15,17 +20,26 @@
 
 pub mod card;
 pub mod chance;
+#[cfg(feature = "learn")]
 mod convolution;
+#[cfg(feature = "learn")]
 pub mod course;
+#[cfg(feature = "learn")]
 pub mod equivariance;
 pub mod features;
+pub mod forward;
 pub mod minishogi;
 pub mod network;
 pub mod onnx;
+#[cfg(feature = "learn")]
 pub mod optimiser;
 pub mod player;
+#[cfg(feature = "learn")]
 pub mod recipes;
+#[cfg(feature = "learn")]
 pub mod trainer;
+#[cfg(feature = "learn")]
+pub mod weights;
 
 use std::path::{Path, PathBuf};
 
@@ -63,6 +77,7 @@ pub enum LearnError {
     #[error("{0}")]
     Settings(String),
     /// Calculating failed.
+    #[cfg(feature = "learn")]
     #[error("training failed: {0}")]
     Tensor(#[from] candle_core::Error),
     /// Judging failed.
@@ -84,6 +99,10 @@ impl LearnError {
 
     /// Whether the cause is what we were given, and not a failure on our side.
     pub fn is_bad_input(&self) -> bool {
-        !matches!(self, LearnError::Tensor(_) | LearnError::Measure(_) | LearnError::Write { .. })
+        #[cfg(feature = "learn")]
+        if let LearnError::Tensor(_) = self {
+            return false;
+        }
+        !matches!(self, LearnError::Measure(_) | LearnError::Write { .. })
     }
 }

@@ -3,78 +3,44 @@
 //! Only what our networks are made of is written: `Gemm`, `Conv`, `Add`, `Flatten`, `Relu`, `Tanh` and
 //! `Sigmoid` of operator set 13, which is the oldest that has them all as they are today. The input is
 //! `board`, its first dimension open; planes come as (N, planes, rows, columns), everything else as
-//! (N, numbers). The outputs have the names of the network's heads. The format is that of `onnx.proto`
-//! (<https://onnx.ai/onnx/api/classes.html>), written field by field.
+//! (N, numbers). The outputs have the names of the network's heads.
+
+use prost::Message;
+
+use crate::policy::onnx::proto::{
+    Attribute, Dimension, Graph, Model, Node, OperatorSet, Shape, Tensor, TensorType, Type,
+    ValueInfo,
+};
 
 use super::network::{Activation, Architecture, Network};
 
-/// A message of Protocol Buffers that is being written.
-#[derive(Default)]
-struct Message(Vec<u8>);
-
-impl Message {
-    fn varint(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            self.0.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        self.0.push(number as u8);
-    }
-
-    fn number(mut self, field: u32, number: u64) -> Message {
-        self.varint(u64::from(field) << 3);
-        self.varint(number);
-        self
-    }
-
-    fn bytes(mut self, field: u32, bytes: &[u8]) -> Message {
-        self.varint(u64::from(field) << 3 | 2);
-        self.varint(bytes.len() as u64);
-        self.0.extend_from_slice(bytes);
-        self
-    }
-
-    fn text(self, field: u32, text: &str) -> Message {
-        self.bytes(field, text.as_bytes())
-    }
-
-    fn message(self, field: u32, message: Message) -> Message {
-        self.bytes(field, &message.0)
-    }
-
-    fn numbers(self, field: u32, numbers: &[u64]) -> Message {
-        numbers.iter().fold(self, |message, &number| message.number(field, number))
-    }
-}
-
-/// The only type of number there is.
-const FLOAT: u64 = 1;
-
 /// What is calculated, in the order in which it is.
-struct Graph<'a> {
+struct Writer<'a> {
     network: &'a Network,
     /// How many of the network's parameters are used up.
     used: usize,
-    graph: Message,
-    /// The name of what was calculated last, and of how many things there are.
+    graph: Graph,
+    /// The name of what was calculated last.
     last: String,
-    count: usize,
 }
 
-impl Graph<'_> {
+impl Writer<'_> {
     /// Adds an operation on the last result and others; its result is the last from now on.
-    fn add(&mut self, operation: &str, others: &[&str], attributes: Vec<Message>) {
-        let name = format!("x{}", self.count);
+    fn add(&mut self, operation: &str, others: &[&str], attributes: Vec<Attribute>) {
+        let name = format!("x{}", self.graph.node.len());
         let last = std::mem::replace(&mut self.last, name.clone());
         self.named(operation, &[&[last.as_str()], others].concat(), attributes, &name);
     }
 
-    fn named(&mut self, operation: &str, inputs: &[&str], attributes: Vec<Message>, output: &str) {
-        self.count += 1;
-        let node = inputs.iter().fold(Message::default(), |node, input| node.text(1, input));
-        let node = node.text(2, output).text(3, &format!("n{}", self.count)).text(4, operation);
-        let node = attributes.into_iter().fold(node, |node, attribute| node.message(5, attribute));
-        self.graph = std::mem::take(&mut self.graph).message(1, node);
+    fn named(&mut self, operation: &str, inputs: &[&str], attribute: Vec<Attribute>, output: &str) {
+        self.graph.node.push(Node {
+            input: inputs.iter().map(|input| input.to_string()).collect(),
+            output: vec![output.to_string()],
+            name: format!("n{}", self.graph.node.len() + 1),
+            op_type: operation.to_string(),
+            attribute,
+            domain: String::new(),
+        });
     }
 
     /// The names of the next weight and bias, which are written down.
@@ -82,11 +48,13 @@ impl Graph<'_> {
         [0, 1].map(|_| {
             let parameter = &self.network.parameters()[self.used];
             self.used += 1;
-            let shape: Vec<u64> = parameter.shape.iter().map(|&length| length as u64).collect();
-            let bytes: Vec<u8> = parameter.numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
-            let tensor = Message::default().numbers(1, &shape).number(2, FLOAT);
-            let tensor = tensor.text(8, &parameter.name).bytes(9, &bytes);
-            self.graph = std::mem::take(&mut self.graph).message(5, tensor);
+            self.graph.initializer.push(Tensor {
+                dims: parameter.shape.iter().map(|&length| length as i64).collect(),
+                data_type: Tensor::FLOAT,
+                name: parameter.name.clone(),
+                raw_data: Some(parameter.numbers.iter().flat_map(|n| n.to_le_bytes()).collect()),
+                ..Tensor::default()
+            });
             parameter.name.clone()
         })
     }
@@ -122,29 +90,32 @@ fn operation(activation: Activation) -> Option<&'static str> {
     }
 }
 
-fn whole(name: &str, number: u64) -> Message {
-    Message::default().text(1, name).number(3, number).number(20, 2)
+fn whole(name: &str, number: i64) -> Attribute {
+    let (name, r#type) = (name.to_string(), Attribute::INT);
+    Attribute { name, i: Some(number), r#type, ..Attribute::default() }
 }
 
-fn wholes(name: &str, numbers: &[u64]) -> Message {
-    Message::default().text(1, name).numbers(8, numbers).number(20, 7)
+fn wholes(name: &str, numbers: &[i64]) -> Attribute {
+    let (name, r#type) = (name.to_string(), Attribute::INTS);
+    Attribute { name, ints: numbers.to_vec(), r#type, ..Attribute::default() }
 }
 
 /// An input or output of floats, the first dimension open.
-fn port(name: &str, shape: &[usize]) -> Message {
-    let open = Message::default().text(2, "N");
-    let dimensions = shape.iter().map(|&length| Message::default().number(1, length as u64));
-    let shape = dimensions.fold(Message::default().message(1, open), |s, d| s.message(1, d));
-    let tensor = Message::default().number(1, FLOAT).message(2, shape);
-    Message::default().text(1, name).message(2, Message::default().message(1, tensor))
+fn port(name: &str, shape: &[usize]) -> ValueInfo {
+    let open = Dimension { dim_value: None, dim_param: Some("N".to_string()) };
+    let size = |&length: &usize| Dimension { dim_value: Some(length as i64), dim_param: None };
+    let shape = Shape { dim: [open].into_iter().chain(shape.iter().map(size)).collect() };
+    let tensor = TensorType { elem_type: Tensor::FLOAT, shape: Some(shape) };
+    let r#type = Type { tensor_type: Some(tensor), ..Type::default() };
+    ValueInfo { name: name.to_string(), r#type: Some(r#type) }
 }
 
 /// The model; `planes` is the shape (planes, rows, columns) in which it is to take its input, if not
 /// as plain numbers.
 pub fn model(network: &Network, planes: Option<[usize; 3]>) -> Vec<u8> {
     let architecture = network.architecture();
-    let (graph, last) = (Message::default(), "board".to_string());
-    let mut graph = Graph { network, used: 0, graph, last, count: 0 };
+    let (graph, last) = (Graph::default(), "board".to_string());
+    let mut graph = Writer { network, used: 0, graph, last };
     let shape = match (architecture, planes) {
         (Architecture::Mlp { hidden, activation, .. }, _) => {
             if planes.is_some() {
@@ -172,7 +143,6 @@ pub fn model(network: &Network, planes: Option<[usize; 3]>) -> Vec<u8> {
         }
     };
     let hidden = graph.last.clone();
-    let mut outputs = Vec::new();
     for head in architecture.heads() {
         let [weight, bias] = graph.take();
         let inputs = [hidden.as_str(), &weight, &bias];
@@ -184,11 +154,18 @@ pub fn model(network: &Network, planes: Option<[usize; 3]>) -> Vec<u8> {
                 graph.named(operation, &[&sums], vec![], &head.name);
             }
         }
-        outputs.push(port(&head.name, &[head.outputs]));
+        graph.graph.output.push(port(&head.name, &[head.outputs]));
     }
-    let named = graph.graph.text(2, "policy").message(11, port("board", &shape));
-    let graph = outputs.into_iter().fold(named, |graph, output| graph.message(12, output));
-    let operators = Message::default().text(1, "").number(2, 13);
-    let model = Message::default().number(1, 8).text(2, "yomikiri");
-    model.text(3, env!("CARGO_PKG_VERSION")).message(7, graph).message(8, operators).0
+    let input = vec![port("board", &shape)];
+    let graph = Graph { name: "policy".to_string(), input, ..graph.graph };
+    let operators = OperatorSet { domain: Some(String::new()), version: 13 };
+    Model {
+        ir_version: Some(8),
+        producer_name: "yomikiri".to_string(),
+        producer_version: env!("CARGO_PKG_VERSION").to_string(),
+        graph: Some(graph),
+        opset_import: vec![operators],
+        metadata_props: Vec::new(),
+    }
+    .encode_to_vec()
 }

@@ -1,14 +1,13 @@
 //! A trained network as a policy for Othello.
 
 use std::path::Path;
-
-use candle_core::Result as Calculated;
+use std::sync::Arc;
 
 use super::LearnError;
 use super::card::{self, Card, Inputs, Reading};
 use super::features::Features;
+use super::forward::Forward;
 use super::network::Network;
-use super::trainer::rows;
 use crate::game::{Game, Outcome, Position, Side, Symmetry};
 use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
 
@@ -18,10 +17,10 @@ const AT_ONCE: usize = 2048;
 const READ_AT_ONCE: usize = 64;
 
 /// A trained network that plays what it finds best.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Learned {
     name: String,
-    network: Network,
+    network: Arc<Forward>,
     features: Features,
     reading: Reading,
     /// Whether it is asked in all images of a position, and its answers are averaged.
@@ -32,8 +31,14 @@ pub struct Learned {
 
 impl Learned {
     /// A network whose positions and answers are to be read in this way.
-    pub fn new(name: String, network: Network, features: Features, reading: Reading) -> Learned {
-        Learned { name, network, features, reading, symmetric: false, plies: None }
+    pub fn new(
+        name: String,
+        network: &Network,
+        features: Features,
+        reading: Reading,
+    ) -> Result<Learned, PolicyError> {
+        let network = Arc::new(Forward::of(network)?);
+        Ok(Learned { name, network, features, reading, symmetric: false, plies: None })
     }
 
     /// The same, asked in all images of a position.
@@ -51,33 +56,16 @@ impl Learned {
     /// Reads a network; fails where it is for another game.
     pub fn load<G: Game>(name: String, path: &Path, game: &G) -> Result<Learned, LearnError> {
         let (card, network) = card::read(path)?;
-        let learned = Learned::of(name, &card, network);
         let fits = card.game == game.spec().to_string();
-        learned.filter(|_| fits).ok_or_else(|| LearnError::Unfit {
-            path: card::file(path, "json"),
-            what: format!("is for {}, not for {}", card.game, game.spec()),
-        })
-    }
-
-    fn of(name: String, card: &Card, network: Network) -> Option<Learned> {
-        let Inputs::Squares(features) = card.features else { return None };
-        let squares = {
-            let (rows, columns) = card.game.parse::<crate::game::GameSpec>().ok()?.shape();
-            rows * columns
-        };
-        let outputs = |name: &str| {
-            let heads = network.architecture().heads();
-            heads.iter().find(|head| head.name == name).map(|head| head.outputs)
-        };
-        let fits = match card.reading {
-            Reading::Policy => outputs("policy") == Some(squares + 1),
-            Reading::Q => outputs("q") == Some(squares + 1),
-            Reading::Wins => outputs("wins") == Some(2),
-            Reading::Discs => outputs("discs") == Some(1),
-            Reading::Win => false,
-        };
-        let fits = fits && features.width(squares) == network.architecture().inputs();
-        fits.then(|| Learned::new(name, network, features, card.reading))
+        match card.features {
+            Inputs::Squares(features) if fits && reads(&card, features) => {
+                Ok(Learned::new(name, &network, features, card.reading)?)
+            }
+            _ => Err(LearnError::Unfit {
+                path: card::file(path, "json"),
+                what: format!("is for {}, not for {}", card.game, game.spec()),
+            }),
+        }
     }
 
     /// What a head answers for positions: its numbers, one position after the other; `None` if there is
@@ -87,16 +75,12 @@ impl Learned {
         game: &G,
         head: &str,
         positions: &[Position<G::State>],
-    ) -> Calculated<Option<Vec<f32>>> {
-        let heads = self.network.architecture().heads();
-        let Some(at) = heads.iter().position(|found| found.name == head) else { return Ok(None) };
-        let weights = self.network.fixed()?;
-        let width = self.network.architecture().inputs();
-        let mut answers = Vec::with_capacity(positions.len() * heads[at].outputs);
+    ) -> Result<Option<Vec<f32>>, PolicyError> {
+        let Some(at) = self.network.place(head) else { return Ok(None) };
+        let mut answers = Vec::new();
         for some in positions.chunks(AT_ONCE) {
-            let inputs = rows(self.features.of(game, some), width)?;
-            let answer = weights.forward(&inputs)?.swap_remove(at);
-            answers.extend(answer.flatten_all()?.to_vec1::<f32>()?);
+            let inputs = self.features.of(game, some);
+            answers.extend(self.network.answers(&inputs)?.swap_remove(at));
         }
         Ok(Some(answers))
     }
@@ -131,7 +115,7 @@ impl Learned {
         head: &str,
         batch: &Batch<G::State>,
         worths: &mut [f64],
-    ) -> Calculated<()> {
+    ) -> Result<(), PolicyError> {
         let folded = game.with_folding(true);
         let order = self.images(game);
         let width = game.action_count();
@@ -159,7 +143,7 @@ impl Learned {
         &self,
         game: &G,
         positions: &[Position<G::State>],
-    ) -> Calculated<Vec<f64>> {
+    ) -> Result<Vec<f64>, PolicyError> {
         let head = match self.reading {
             Reading::Policy => "value",
             Reading::Wins => "wins",
@@ -251,7 +235,7 @@ impl Learned {
         batch: &Batch<G::State>,
         plies: u32,
         worths: &mut [f64],
-    ) -> Calculated<()> {
+    ) -> Result<(), PolicyError> {
         let next =
             |at: usize, place: usize| game.advance(&batch.positions()[at], batch.actions()[place]);
         for begin in (0..batch.len()).step_by(READ_AT_ONCE) {
@@ -275,7 +259,7 @@ impl Learned {
         game: &G,
         batch: &Batch<G::State>,
         answers: &mut Answers,
-    ) -> Calculated<()> {
+    ) -> Result<(), PolicyError> {
         let count = batch.actions().len();
         answers.scores.resize(count, 0.0);
         answers.probabilities.resize(count, 0.0);
@@ -308,6 +292,23 @@ impl Learned {
     }
 }
 
+/// Whether the network of a card is given positions in this layout and answers as the card says.
+fn reads(card: &Card, features: Features) -> bool {
+    let Ok(spec) = card.game.parse::<crate::game::GameSpec>() else { return false };
+    let (rows, columns) = spec.shape();
+    let squares = rows * columns;
+    let heads = card.network.heads();
+    let outputs = |name: &str| heads.iter().find(|head| head.name == name).map(|head| head.outputs);
+    let answers = match card.reading {
+        Reading::Policy => outputs("policy") == Some(squares + 1),
+        Reading::Q => outputs("q") == Some(squares + 1),
+        Reading::Wins => outputs("wins") == Some(2),
+        Reading::Discs => outputs("discs") == Some(1),
+        Reading::Win => false,
+    };
+    answers && features.width(squares) == card.network.inputs()
+}
+
 fn best(worths: &[f64]) -> f64 {
     worths.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
@@ -323,7 +324,7 @@ impl<G: Game> Policy<G> for Learned {
         batch: &Batch<G::State>,
         answers: &mut Answers,
     ) -> Result<(), PolicyError> {
-        self.answer_all(game, batch, answers).map_err(|error| PolicyError::new(error.to_string()))
+        self.answer_all(game, batch, answers)
     }
 }
 
@@ -357,7 +358,8 @@ mod tests {
         let inputs = features.width(16);
         let activation = Activation::Tanh;
         let network = Architecture::Mlp { inputs, hidden: vec![9], activation, heads };
-        Learned::new("net".into(), Network::uniform(network, 5, -1.0, 1.0), features, reading)
+        let network = Network::uniform(network, 5, -1.0, 1.0);
+        Learned::new("net".into(), &network, features, reading).unwrap()
     }
 
     /// What one of the network's heads answers for one position.

@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use candle_core::{Device, Result, Tensor};
 
 use super::equivariance::Ties;
-use super::network::{Network, Weights};
+use super::network::Network;
 use super::optimiser::{Method, Optimiser};
+use super::weights::Weights;
 
 /// Threads of which each runs the library's work alone.
 #[derive(Debug)]

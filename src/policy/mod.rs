@@ -33,7 +33,7 @@ mod lines;
 mod mcts;
 mod montecarlo;
 #[cfg(feature = "onnx")]
-mod onnx;
+pub(crate) mod onnx;
 mod onnx_spec;
 mod outside;
 mod random;

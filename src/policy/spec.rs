@@ -113,9 +113,9 @@ impl PolicySpec {
             (PolicySpec::Onnx(_), _) if !OnnxSpec::IS_BUILT_IN => {
                 Err(PolicySpecError(format!("policy '{self}': {}", OnnxSpec::NOT_BUILT_IN)))
             }
-            (PolicySpec::Learned(_), _) if !cfg!(feature = "learn") => {
+            (PolicySpec::Learned(_), _) if !OnnxSpec::IS_BUILT_IN => {
                 Err(PolicySpecError(format!(
-                    "policy '{self}': this solver was built without the feature 'learn'; install it with 'cargo install --path . --features learn'"
+                    "policy '{self}': this solver was built without the feature 'onnx'; install it with 'cargo install --path . --features onnx'"
                 )))
             }
             _ => Ok(()),

@@ -302,16 +302,16 @@ impl GameVisitor for Learn<'_> {
             Recipe::Q(settings) => (settings.features, Reading::Q),
         };
         let examine = |network: &Network, last: bool| {
-            let player = || Learned::new("network".to_string(), network.clone(), features, reading);
+            let player = Learned::new("network".to_string(), network, features, reading)?;
             let mut row = Row::new();
             if let Some(rows) = &rows {
-                let players = [Player::Policy(Box::new(player()))];
+                let players = [Player::Policy(Box::new(player.clone()))];
                 let measured = measure(&game, rows, &players, None, &Silent)?;
                 figures("", &measured.policies[0], &mut row);
             }
             let games = if last { board.rival_games } else { 100 };
             for rival in if last { rivals(name) } else { &["random"] } {
-                met(&game, &player(), rival, games, &mut row)?;
+                met(&game, &player, rival, games, &mut row)?;
             }
             Ok(row)
         };

@@ -206,9 +206,9 @@ struct Exam<'a, G: Game> {
 }
 
 impl<G: Game> Exam<'_, G> {
-    fn player(&self, network: &Network) -> Learned {
+    fn player(&self, network: &Network) -> Result<Learned, LearnError> {
         let name = "network".to_string();
-        Learned::new(name, network.clone(), Features::Planes, Reading::Policy)
+        Ok(Learned::new(name, network, Features::Planes, Reading::Policy)?)
     }
 
     fn on(&self, part: &Part<G::State>, player: Learned) -> Result<PolicyAccuracy, LearnError> {
@@ -220,8 +220,9 @@ impl<G: Game> Exam<'_, G> {
     /// While it learns: every row once.
     fn quick(&self, network: &Network) -> Result<Row, LearnError> {
         let mut row = Row::new();
+        let player = self.player(network)?;
         for split in [Split::Train, Split::Test] {
-            let found = self.on(&self.once[split.index()], self.player(network))?;
+            let found = self.on(&self.once[split.index()], player.clone())?;
             figures(&format!("{}: ", split.name()), &found, &mut row);
         }
         Ok(row)
@@ -231,10 +232,11 @@ impl<G: Game> Exam<'_, G> {
     /// one ply ahead.
     fn all(&self, network: &Network) -> Result<Row, LearnError> {
         let mut row = Row::new();
+        let own = self.player(network)?;
         for split in Split::ALL {
             let (once, all) = (&self.once[split.index()], &self.all[split.index()]);
-            let player = || self.player(network).symmetric(self.images);
-            let mut measured = vec![("", self.on(all, self.player(network))?)];
+            let player = || own.clone().symmetric(self.images);
+            let mut measured = vec![("", self.on(all, own.clone())?)];
             if self.images {
                 measured.push((", all images", self.on(once, player())?));
             }

@@ -4,25 +4,28 @@
 //! it as [`Values`].
 //!
 //! * [`features`]: a position as 361 numbers;
-//! * [`mates`]: positions that are mate, or one move before it, from random games;
-//! * [`selfplay`]: games of the network against itself, with targets for every position in them;
+//! * `mates`: positions that are mate, or one move before it, from random games;
+//! * `selfplay`: games of the network against itself, with targets for every position in them;
 //! * [`beam`]: the search that keeps a few moves a position;
 //! * [`force`]: the search for a win that nothing prevents;
 //! * [`player`]: both together as a policy;
 //! * [`quick`]: a trained network as [`Values`];
-//! * [`exam`]: positions in which some moves' ends are proven, to measure players.
+//! * `exam`: positions in which some moves' ends are proven, to measure players.
 //!
 //! Everything here is fixed by its arguments: neither threads nor the time change a bit of it.
 
 pub mod beam;
+#[cfg(feature = "learn")]
 pub mod exam;
 pub mod features;
 pub mod force;
+#[cfg(feature = "learn")]
 pub mod mates;
 pub mod player;
 pub mod quick;
 #[cfg(test)]
 mod sample;
+#[cfg(feature = "learn")]
 pub mod selfplay;
 
 pub use features::FEATURES;

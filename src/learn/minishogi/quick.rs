@@ -84,7 +84,7 @@ impl Values for Quick {
 mod tests {
     use super::super::{features, rules, sample};
     use super::*;
-    use crate::learn::trainer;
+    use crate::learn::forward::Forward;
 
     #[test]
     fn values_are_those_of_the_network() {
@@ -96,9 +96,7 @@ mod tests {
             let network = Network::uniform(architecture(&hidden), 3, -0.2, 0.2);
             let mut found = vec![0.0; positions.len()];
             Quick::of(&network).unwrap().values(&rows, &mut found);
-            let inputs = trainer::rows(rows.clone(), FEATURES).unwrap();
-            let answer = network.fixed().unwrap().forward(&inputs).unwrap().swap_remove(0);
-            let wanted = answer.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+            let wanted = Forward::of(&network).unwrap().answers(&rows).unwrap().swap_remove(0);
             assert!(found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-5));
             assert!(wanted.iter().any(|value| (value - wanted[0]).abs() > 0.01));
         }

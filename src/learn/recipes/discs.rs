@@ -13,9 +13,10 @@ use crate::learn::LearnError;
 use crate::learn::chance::{drawn_for, shuffle};
 use crate::learn::course::{Learner, Row};
 use crate::learn::features::Features;
-use crate::learn::network::{Activation, Architecture, Head, Network, Weights};
+use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::{Trainer, rows};
+use crate::learn::weights::Weights;
 use crate::policy::Policy;
 use crate::progress::Progress;
 

@@ -19,9 +19,10 @@ use crate::learn::minishogi::player::{Player, Search};
 use crate::learn::minishogi::quick::{Quick, architecture};
 use crate::learn::minishogi::selfplay::{self, SelfPlay};
 use crate::learn::minishogi::{FEATURES, Minishogi, Values, features, rules};
-use crate::learn::network::{Network, Weights};
+use crate::learn::network::Network;
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::{Trainer, rows};
+use crate::learn::weights::Weights;
 use crate::policy::{ByRule, Random};
 use crate::progress::{Progress, Silent};
 

@@ -21,9 +21,10 @@ use crate::learn::LearnError;
 use crate::learn::chance::{below, drawn_for, unit};
 use crate::learn::course::{Learner, Row};
 use crate::learn::features::Features;
-use crate::learn::network::{Activation, Architecture, Head, Network, Parameter, Weights};
+use crate::learn::network::{Activation, Architecture, Head, Network, Parameter};
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::{Trainer, rows};
+use crate::learn::weights::Weights;
 use crate::policy::{Answers, Batch, Policy};
 use crate::progress::Progress;
 

@@ -18,9 +18,10 @@ use crate::learn::chance::{below, drawn_for, shuffle, unit};
 use crate::learn::course::{Learner, Row};
 use crate::learn::equivariance::Ties;
 use crate::learn::features::Features;
-use crate::learn::network::{Activation, Architecture, Head, Network, Weights, log_sum_exp};
+use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::{Trainer, rows};
+use crate::learn::weights::{Weights, log_sum_exp};
 use crate::progress::Progress;
 
 /// By what a network is trained on a table.

@@ -193,7 +193,7 @@ impl Found<'_> {
         }
         let columns = self.columns(at)?;
         // What scikit-learn's regressors are exported with; their numbers are no logits.
-        let is_regressor = self.file.producer == "skl2onnx" && self.kept[at].name == "variable";
+        let is_regressor = self.file.producer() == "skl2onnx" && self.kept[at].name == "variable";
         let choice = match self.spec.choice {
             Some(choice) => choice,
             None if is_regressor && self.spec.softmax == Softmax::Auto => Choice::Best,

@@ -7,8 +7,8 @@
 
 mod file;
 mod heads;
-mod session;
-mod wire;
+pub(crate) mod proto;
+pub(crate) mod session;
 
 use file::{File, Kind, Port};
 use heads::{Found, Heads};
@@ -39,7 +39,7 @@ impl Onnx {
         let path = spec.path.display();
         let bytes = std::fs::read(&spec.path)
             .map_err(|error| PolicyError::new(format!("cannot read the model {path}: {error}")))?;
-        let file = File::read(bytes.clone())
+        let file = File::read(&bytes)
             .ok_or_else(|| PolicyError::new(format!("{path} is no ONNX model")))?;
         Onnx::of_file(spec, game, &file, bytes).map_err(|what| {
             let line = format!("{path}: {what} ({})", file.describe());
@@ -232,7 +232,7 @@ fn first_positions<G: Game>(game: &G) -> Vec<Position<G::State>> {
 }
 
 /// The type of the input's elements, where it can be made.
-fn input_kind(input: &Port) -> Result<i64, String> {
+fn input_kind(input: &Port) -> Result<i32, String> {
     match input.kind {
         Kind::Tensor(kind) if INPUT_KINDS.contains(&kind) => Ok(kind),
         Kind::Untold => Ok(1),

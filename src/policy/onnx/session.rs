@@ -19,11 +19,11 @@ const ROWS: usize = 1024;
 const GRAIN: usize = 16;
 
 /// A model that is ready to run, with one input.
-pub(super) struct Session {
+pub(crate) struct Session {
     model: Model,
     input: NodeId,
     /// ONNX's number for the type of the input's elements.
-    kind: i64,
+    kind: i32,
     /// The shape of one row of the input.
     shape: Vec<usize>,
     /// How many rows the model takes, if it takes just so many.
@@ -35,7 +35,7 @@ pub(super) struct Session {
 
 /// What an output says of some rows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Output {
+pub(crate) struct Output {
     /// How many numbers it has for a row; 0 if their number is no multiple of that of the rows.
     pub width: usize,
     /// Whether they are integers.
@@ -52,10 +52,12 @@ impl Output {
 }
 
 /// Writes the numbers of the row at a place.
-pub(super) type Fill<'a> = dyn Fn(usize, &mut [f32]) + Sync + 'a;
+pub(crate) type Fill<'a> = dyn Fn(usize, &mut [f32]) + Sync + 'a;
 
+/// The type of floats of 32 bits.
+const FLOAT: i32 = 1;
 /// The types of input that can be filled.
-pub(super) const INPUT_KINDS: [i64; 6] = [1, 2, 3, 6, 7, 9];
+pub(super) const INPUT_KINDS: [i32; 6] = [FLOAT, 2, 3, 6, 7, 9];
 
 /// Reads a model: from `bytes`, or from the file at `path`, whose weights may lie in files beside it.
 pub(super) fn load(path: &std::path::Path, bytes: Vec<u8>, is_own: bool) -> Result<Model, String> {
@@ -66,11 +68,23 @@ pub(super) fn load(path: &std::path::Path, bytes: Vec<u8>, is_own: bool) -> Resu
 }
 
 impl Session {
+    /// A model of our own, which takes floats in rows of a shape; with these outputs.
+    pub fn of_floats(
+        model: Vec<u8>,
+        shape: Vec<usize>,
+        outputs: impl Iterator<Item = String>,
+    ) -> Result<Session, String> {
+        let model = ModelOptions::with_all_ops().load(model);
+        let model = model.map_err(|error| format!("it cannot be run: {error}"))?;
+        let kept = |name: String| Kept { tensor: name.clone(), name, classes: None };
+        Session::new(model, &outputs.map(kept).collect::<Vec<_>>(), FLOAT, shape, None)
+    }
+
     /// `kind` is one of [`INPUT_KINDS`].
-    pub fn new(
+    pub(super) fn new(
         model: Model,
         kept: &[Kept],
-        kind: i64,
+        kind: i32,
         shape: Vec<usize>,
         batch: Option<usize>,
     ) -> Result<Session, String> {
@@ -136,7 +150,7 @@ impl Session {
         let shape = [&[rows], self.shape.as_slice()].concat();
         let wrong = |error: &dyn std::fmt::Display| format!("its input cannot be made: {error}");
         match self.kind {
-            1 => Value::from_shape(shape, numbers).map_err(|e| wrong(&e)),
+            FLOAT => Value::from_shape(shape, numbers).map_err(|e| wrong(&e)),
             2 => {
                 let numbers: Vec<u8> = numbers.iter().map(|&n| n as u8).collect();
                 Value::from_shape(shape, numbers).map_err(|e| wrong(&e))
