@@ -8,7 +8,8 @@ use crate::game::{Cyclic, Game, Layered};
 
 /// Makes the policy that is meant for a layered game; reads the file of weights or the model
 /// if one is named.
-/// `None` if it needs more than the rules, as the perfect one needs a solved table.
+/// `None` for the perfect one alone, which needs a solved table. A network that was trained here is an
+/// error: its files are read by `learn::player`.
 pub fn of_layered<G: Layered>(
     spec: &PolicySpec,
     game: &G,
@@ -23,7 +24,7 @@ pub fn of_layered<G: Layered>(
         PolicySpec::Onnx(onnx) => Some(onnx.load(game)?),
         _ => match of_outside(spec, game)? {
             Some(policy) => Some(policy),
-            None => of_any(spec, weights),
+            None => of_any(spec, weights)?,
         },
     })
 }
@@ -36,7 +37,7 @@ pub fn of_cyclic<G: Cyclic>(
     spec.check(game.spec())?;
     Ok(match of_outside(spec, game)? {
         Some(policy) => Some(policy),
-        None => of_any(spec, Material),
+        None => of_any(spec, Material)?,
     })
 }
 
@@ -57,9 +58,9 @@ fn of_outside<G: Game>(
 fn of_any<G: Game>(
     spec: &PolicySpec,
     evaluation: impl Evaluation<G> + 'static,
-) -> Option<Box<dyn Policy<G>>> {
+) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
     let name = spec.to_string();
-    match *spec {
+    Ok(match *spec {
         PolicySpec::Random => by_rule(Random),
         PolicySpec::Greedy => by_rule(Greedy),
         PolicySpec::NHand(plies) => by_rule(Lines::new(name, plies, Material)),
@@ -72,17 +73,40 @@ fn of_any<G: Game>(
             Some(Box::new(MonteCarlo::new(playouts, seed)))
         }
         PolicySpec::Mcts { simulations, seed } => Some(Box::new(Mcts::new(simulations, seed))),
+        PolicySpec::Perfect => None,
         PolicySpec::Weights
         | PolicySpec::WeightsFile(_)
         | PolicySpec::NHandCustom(..)
         | PolicySpec::Onnx(_)
         | PolicySpec::Predictions(_)
         | PolicySpec::Exec { .. }
-        | PolicySpec::Learned(_)
-        | PolicySpec::Perfect => None,
-    }
+        | PolicySpec::Learned(_) => {
+            return Err(PolicyError::new(format!(
+                "policy '{name}' needs more than the rules; a trained network is read by learn::player"
+            )));
+        }
+    })
 }
 
 fn by_rule<G: Game>(rule: impl Rule<G> + 'static) -> Option<Box<dyn Policy<G>>> {
     Some(Box::new(ByRule(rule)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{four, minishogi};
+    use super::*;
+
+    #[test]
+    fn only_the_perfect_policy_waits_for_a_table() {
+        let perfect = PolicySpec::Perfect;
+        assert!(of_layered(&perfect, &four()).unwrap().is_none());
+        assert!(of_cyclic(&perfect, &minishogi()).unwrap().is_none());
+        let learned: PolicySpec = "learned:x".parse().unwrap();
+        let errors = [of_layered(&learned, &four()).err(), of_cyclic(&learned, &minishogi()).err()];
+        for error in errors {
+            let message = error.expect("a network is not perfect").to_string();
+            assert!(message.starts_with("policy 'learned:x' ") && !message.contains('\n'));
+        }
+    }
 }
