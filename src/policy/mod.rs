@@ -23,7 +23,7 @@
 
 mod batch;
 mod build;
-mod chance;
+pub mod chance;
 pub mod encode;
 mod error;
 mod evaluation;
