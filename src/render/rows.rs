@@ -86,66 +86,12 @@ mod parquet_rows {
 
     pub struct ParquetRows {
         writer: SerializedFileWriter<File>,
-        rows: Vec<Row>,
-    }
-
-    /// A judgement with the types that Parquet has.
-    #[derive(parquet_derive::ParquetRecordWriter)]
-    struct Row {
-        policy: String,
-        row: i64,
-        position: String,
-        mover: String,
-        layer: Option<i32>,
-        moves: i32,
-        distance: Option<i32>,
-        outcome: i32,
-        score: Option<i32>,
-        decisive_outcome: bool,
-        decisive_score: bool,
-        optimal_by_outcome: f64,
-        optimal_by_score: Option<f64>,
-        loss_outcome: f64,
-        loss_discs: Option<f64>,
-        rank_correlation: Option<f64>,
-        value: Option<f64>,
-        likeliest: String,
-        likeliest_probability: f64,
-        likeliest_outcome: i32,
-        likeliest_score: Option<i32>,
-    }
-
-    impl From<Judgement> for Row {
-        fn from(row: Judgement) -> Row {
-            Row {
-                policy: row.policy,
-                row: i64::from(row.row),
-                position: row.position,
-                mover: row.mover,
-                layer: row.layer,
-                moves: row.moves,
-                distance: row.distance,
-                outcome: row.outcome,
-                score: row.score,
-                decisive_outcome: row.decisive_outcome,
-                decisive_score: row.decisive_score,
-                optimal_by_outcome: row.optimal_by_outcome,
-                optimal_by_score: row.optimal_by_score,
-                loss_outcome: row.loss_outcome,
-                loss_discs: row.loss_discs,
-                rank_correlation: row.rank_correlation,
-                value: row.value,
-                likeliest: row.likeliest,
-                likeliest_probability: row.likeliest_probability,
-                likeliest_outcome: row.likeliest_outcome,
-                likeliest_score: row.likeliest_score,
-            }
-        }
+        rows: Vec<Judgement>,
     }
 
     impl ParquetRows {
         pub fn new(file: File) -> io::Result<ParquetRows> {
-            let none: &[Row] = &[];
+            let none: &[Judgement] = &[];
             let schema = none.schema().map_err(io::Error::other)?;
             let properties = WriterProperties::builder()
                 .set_compression(Compression::SNAPPY)
@@ -157,7 +103,7 @@ mod parquet_rows {
         }
 
         pub fn push(&mut self, row: Judgement) -> io::Result<()> {
-            self.rows.push(row.into());
+            self.rows.push(row);
             if self.rows.len() == GROUP { self.write() } else { Ok(()) }
         }
 
