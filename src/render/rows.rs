@@ -2,20 +2,20 @@
 //! [`Judgement`], in the order of the table.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use crate::evaluate::Judgement;
+use crate::table::Part;
 
 /// A file of judgements in the making; it is at its place once it is finished, whole.
 pub struct RowsFile {
-    path: PathBuf,
-    part: PathBuf,
+    part: Part,
     writer: Writer,
 }
 
 enum Writer {
-    Csv(Box<csv::Writer<BufWriter<File>>>),
+    Csv(Box<csv::Writer<File>>),
     #[cfg(feature = "parquet")]
     Parquet(Box<parquet_rows::ParquetRows>),
 }
@@ -23,17 +23,18 @@ enum Writer {
 impl RowsFile {
     /// Begins a CSV file.
     pub fn csv(path: &Path) -> io::Result<RowsFile> {
-        let (part, file) = begin(path)?;
-        let writer = Writer::Csv(Box::new(csv::Writer::from_writer(BufWriter::new(file))));
-        Ok(RowsFile { path: path.to_path_buf(), part, writer })
+        let part = Part::of(path)?;
+        let writer = Writer::Csv(Box::new(csv::Writer::from_writer(File::create(part.path())?)));
+        Ok(RowsFile { part, writer })
     }
 
     /// Begins a Parquet file.
     #[cfg(feature = "parquet")]
     pub fn parquet(path: &Path) -> io::Result<RowsFile> {
-        let (part, file) = begin(path)?;
+        let part = Part::of(path)?;
+        let file = File::create(part.path())?;
         let writer = Writer::Parquet(Box::new(parquet_rows::ParquetRows::new(file)?));
-        Ok(RowsFile { path: path.to_path_buf(), part, writer })
+        Ok(RowsFile { part, writer })
     }
 
     /// Adds a row.
@@ -48,24 +49,12 @@ impl RowsFile {
     /// Writes what is left and puts the file at its place.
     pub fn finish(self) -> io::Result<()> {
         match self.writer {
-            Writer::Csv(csv) => {
-                let buffer =
-                    csv.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
-                buffer.into_inner().map_err(|error| error.into_error())?.flush()?;
-            }
+            Writer::Csv(mut csv) => csv.flush()?,
             #[cfg(feature = "parquet")]
             Writer::Parquet(parquet) => parquet.finish()?,
         }
-        std::fs::rename(&self.part, &self.path)
+        self.part.commit()
     }
-}
-
-fn begin(path: &Path) -> io::Result<(PathBuf, File)> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let file = File::create(&part)?;
-    Ok((part, file))
 }
 
 #[cfg(feature = "parquet")]

@@ -16,7 +16,6 @@ mod select;
 mod sink;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -37,7 +36,7 @@ use self::select::Selector;
 use super::{ExportError, Split};
 use crate::game::{Game, GameSpec, Position};
 use crate::progress::Progress;
-use crate::table::{IoContext, Table, TableError};
+use crate::table::{IoContext, Table, TableError, move_synced};
 
 /// What is asked of an export of targets.
 #[derive(Clone, Debug, PartialEq)]
@@ -392,6 +391,6 @@ pub fn write_blocks(
     let mut sink = sink::begin(format, &folder.file(""), &name, columns, None)?;
     sink.append(block)?;
     sink.finish()?;
-    fs::rename(folder.file(&name), path).at("write", path)?;
+    move_synced(&folder.file(&name), path).at("write", path)?;
     Ok(folder.abandon()?)
 }
