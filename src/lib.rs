@@ -34,6 +34,7 @@ pub mod graph;
 pub mod learn;
 pub mod policy;
 pub mod progress;
+pub mod registry;
 pub mod render;
 pub mod solve;
 pub mod solved;

@@ -15,8 +15,8 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ("policy", &["game"]),
     ("evaluate", &["game", "graph", "solve", "policy", "table", "progress"]),
     ("export", &["game", "graph", "solve", "table", "progress"]),
-    ("learn", &["game", "policy", "evaluate", "export", "progress"]),
-    ("render", &["evaluate", "game"]),
+    ("learn", &["game", "policy", "evaluate", "export", "table", "progress"]),
+    ("render", &["evaluate", "game", "table"]),
     ("serve", ALL_BUT_CLI),
     ("cli", ALL),
     // The crate's page, and the binary, which only calls the commands.

@@ -447,14 +447,8 @@ fn finish(files: Vec<RowsFile>) -> std::io::Result<()> {
 
 /// Writes a file whole or not at all.
 pub(super) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
-    let cannot =
-        |error: std::io::Error| UserError::new(format!("cannot write {}: {error}", path.display()));
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    std::fs::write(&part, text).map_err(cannot)?;
-    std::fs::rename(&part, path).map_err(cannot)?;
-    Ok(())
+    crate::table::write_whole(path, text.as_bytes())
+        .map_err(|error| UserError::new(format!("cannot write {}: {error}", path.display())).into())
 }
 
 /// A damaged table is the table's failure; a policy comes from the person who asks.

@@ -2,10 +2,13 @@
 //!
 //! Where there is a table, [`games`](super::games()) says exactly what is to be expected; use that.
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::SeedableRng;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::game::{Game, Outcome, Position, Side};
+use crate::policy::chance::unit;
 use crate::policy::{Answers, Batch, Policy, PolicyError};
 use crate::progress::Progress;
 
@@ -129,20 +132,7 @@ pub fn record<G: Game>(
 struct Lane<S> {
     position: Position<S>,
     passed: Vec<Position<S>>,
-    random: Chances,
-}
-
-/// SplitMix64 (Steele, Lea and Flood 2014).
-struct Chances(u64);
-
-impl Chances {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
+    random: SplitMix64,
 }
 
 /// The place that a chance of 0 to 1 falls on among shares that sum to 1.
@@ -165,8 +155,9 @@ fn play<G: Game>(
     numbers: std::ops::Range<u64>,
 ) -> Result<Vec<Recorded<G::State>>, PolicyError> {
     let begin = |number: u64| {
-        let mut random = Chances(sampling.seed ^ number.wrapping_mul(0xd134_2543_de82_ef95));
-        random.unit();
+        let seed = sampling.seed ^ number.wrapping_mul(0xd134_2543_de82_ef95);
+        let mut random = SplitMix64::seed_from_u64(seed);
+        unit(&mut random);
         Lane { position: game.start(), passed: Vec::new(), random }
     };
     let mut lanes: Vec<Lane<G::State>> = numbers.map(begin).collect();
@@ -192,7 +183,7 @@ fn play<G: Game>(
             answers.check(batch)?;
             for (place, &at) in asked[who].iter().enumerate() {
                 let (lane, range) = (&mut lanes[at], batch.range(place));
-                let chance = lane.random.unit();
+                let chance = unit(&mut lane.random);
                 let chosen = match (lane.passed.len() as u32) < sampling.random_plies {
                     true => (chance * range.len() as f64) as usize,
                     false => drawn(&answers.probabilities[range.clone()], chance),

@@ -10,11 +10,12 @@ use crate::policy::Answers;
 
 /// One policy in one position. All values are those of the player to move.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "parquet", derive(parquet_derive::ParquetRecordWriter))]
 pub struct Judgement {
     /// The policy's name.
     pub policy: String,
-    /// The row of the table that the position belongs to.
-    pub row: u32,
+    /// The row of the table that the position belongs to; of a type that every reader of Parquet has.
+    pub row: i64,
     /// The position in the game's one-line notation.
     pub position: String,
     /// The name of the side to move.
@@ -78,7 +79,7 @@ pub fn judgements<'a>(
         let of_score = |score: Option<crate::game::Score>| score.map(|score| i32::from(score.0));
         Judgement {
             policy: policy.to_string(),
-            row: case.row,
+            row: i64::from(case.row),
             position: game.notation(position),
             mover: game.side_name(position.side).to_string(),
             layer: case.layer.map(|layer| layer as i32),

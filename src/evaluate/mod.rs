@@ -51,14 +51,9 @@ use crate::policy::{self, PolicyError, PolicySpec};
 /// Makes the player that is meant for a game; reads the files and starts the program that are named.
 /// The error is one line that says which of them is at fault.
 pub fn build(spec: &PolicySpec, game: &AnyGame) -> Result<Player, PolicyError> {
-    if *spec == PolicySpec::Perfect {
-        return Ok(Player::Perfect);
-    }
     let policy = match policy::of_outside(spec, game)? {
         Some(policy) => Some(policy),
         None => game.policy(spec)?,
     };
-    policy.map(Player::Policy).ok_or_else(|| {
-        PolicyError::new(format!("'{spec}' is a network, which is loaded where networks lie"))
-    })
+    Ok(policy.map_or(Player::Perfect, Player::Policy))
 }

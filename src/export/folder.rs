@@ -1,10 +1,10 @@
 //! A directory that comes to its place all at once.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ExportError;
-use crate::table::{IoContext, TableError, sync_dir};
+use crate::table::{IoContext, Lock, TableError, move_synced, sync_dir};
 
 /// A directory being written beside its place, in `PLACE.partial`.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(super) struct Folder {
     place: PathBuf,
     partial: PathBuf,
     /// Held while this process writes.
-    _lock: File,
+    _lock: Lock,
 }
 
 const LOCK: &str = "lock";
@@ -38,17 +38,10 @@ impl Folder {
         let partial = place.with_added_extension("partial");
         refuse_foreign(&partial, &|name| name == LOCK || ours(name))?;
         fs::create_dir_all(&partial).at("create", &partial)?;
-        let path = partial.join(LOCK);
-        let lock = File::create(&path).at("write", &path)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(fs::TryLockError::WouldBlock) => {
-                return Err(ExportError::Busy { place: place.to_path_buf() });
-            }
-            Err(fs::TryLockError::Error(source)) => {
-                return Err(TableError::Io { action: "lock", path, source }.into());
-            }
-        }
+        let lock = Lock::take(&partial.join(LOCK)).map_err(|error| match error {
+            TableError::Busy { .. } => ExportError::Busy { place: place.to_path_buf() },
+            other => other.into(),
+        })?;
         for entry in fs::read_dir(&partial).at("read", &partial)? {
             let entry = entry.at("read", &partial)?;
             if entry.file_name() != LOCK {
@@ -74,13 +67,12 @@ impl Folder {
         let Folder { place, partial, _lock } = &self;
         let old = place.with_added_extension("old");
         let _ = fs::remove_file(partial.join(LOCK));
-        sync_dir(partial)?;
+        sync_dir(partial).at("write", partial)?;
         let replaces = place.exists();
         if replaces {
-            fs::rename(place, &old).at("replace", place)?;
+            move_synced(place, &old).at("replace", place)?;
         }
-        fs::rename(partial, place).at("write", place)?;
-        sync_dir(place.parent().unwrap_or(Path::new(".")))?;
+        move_synced(partial, place).at("write", place)?;
         if replaces {
             fs::remove_dir_all(&old).at("remove", &old)?;
         }

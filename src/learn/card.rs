@@ -166,18 +166,9 @@ pub(super) fn bytes_of(parameters: &[Parameter]) -> Vec<u8> {
     safetensors::serialize(views, None).expect("there is nothing but tensors")
 }
 
-fn part_of(path: &Path) -> PathBuf {
-    let mut part = path.as_os_str().to_os_string();
-    part.push(".part");
-    PathBuf::from(part)
-}
-
 /// Writes a file whole or not at all.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), LearnError> {
-    let part = part_of(path);
-    fs::write(&part, bytes)
-        .and_then(|()| fs::rename(&part, path))
-        .map_err(|error| LearnError::write(path, error))
+    crate::table::write_whole(path, bytes).map_err(|error| LearnError::write(path, error))
 }
 
 /// Writes a network, its card and its ONNX model; fills in the card's checksum.

@@ -1,30 +1,8 @@
 //! Random numbers, drawn from seeds: the same on every machine and with any number of threads.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Random numbers for one purpose: they depend on the seed and on what they are for, so that work can
-/// be begun again anywhere and shared among threads in any way.
-pub fn drawn_for(seed: u64, purpose: &[u64]) -> Xoshiro256PlusPlus {
-    // SplitMix64 (Steele, Lea and Flood 2014) over the parts in order.
-    let mix = |state: u64, part: u64| {
-        let mut z = (state ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
-    Xoshiro256PlusPlus::seed_from_u64(purpose.iter().fold(mix(0, seed), |s, &part| mix(s, part)))
-}
-
-/// A number from 0 up to 1.
-pub fn unit(random: &mut Xoshiro256PlusPlus) -> f64 {
-    (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
-}
-
-/// A number below `bound`, which is at least 1.
-pub fn below(random: &mut Xoshiro256PlusPlus, bound: usize) -> usize {
-    ((u128::from(random.next_u64()) * bound as u128) >> 64) as usize
-}
+pub use crate::policy::chance::{below, drawn_for, unit};
 
 /// A number of the normal distribution with mean 0 and variance 1 (Box and Muller 1958).
 pub fn normal(random: &mut Xoshiro256PlusPlus) -> f32 {
@@ -41,6 +19,8 @@ pub fn shuffle<T>(random: &mut Xoshiro256PlusPlus, items: &mut [T]) {
 
 #[cfg(test)]
 mod tests {
+    use rand_xoshiro::rand_core::Rng;
+
     use super::*;
 
     #[test]

@@ -14,7 +14,7 @@ pub fn of_rules<G: Game>(
 ) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
     spec.check(game)?;
     if game.squares(&game.start().state).is_none() {
-        return Ok(of_any(spec, Material));
+        return of_any(spec, Material);
     }
     let weights = match spec.weights_file() {
         Some(path) => Weights::read(game.shape(), path)?,
@@ -23,7 +23,7 @@ pub fn of_rules<G: Game>(
     Ok(match spec {
         PolicySpec::Weights | PolicySpec::WeightsFile(_) => by_rule(weights),
         PolicySpec::NHandCustom(plies, _) => by_rule(Lines::new(spec.to_string(), *plies, weights)),
-        _ => of_any(spec, weights),
+        _ => of_any(spec, weights)?,
     })
 }
 
@@ -48,9 +48,9 @@ pub fn of_outside<G: Game>(
 fn of_any<G: Game>(
     spec: &PolicySpec,
     evaluation: impl Evaluation<G> + 'static,
-) -> Option<Box<dyn Policy<G>>> {
+) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
     let name = spec.to_string();
-    match *spec {
+    Ok(match *spec {
         PolicySpec::Random => by_rule(Random),
         PolicySpec::Greedy => by_rule(Greedy),
         PolicySpec::NHand(plies) => by_rule(Lines::new(name, plies, Material)),
@@ -63,17 +63,40 @@ fn of_any<G: Game>(
             Some(Box::new(MonteCarlo::new(playouts, seed)))
         }
         PolicySpec::Mcts { simulations, seed } => Some(Box::new(Mcts::new(simulations, seed))),
+        PolicySpec::Perfect => None,
         PolicySpec::Weights
         | PolicySpec::WeightsFile(_)
         | PolicySpec::NHandCustom(..)
         | PolicySpec::Onnx(_)
         | PolicySpec::Predictions(_)
         | PolicySpec::Exec { .. }
-        | PolicySpec::Learned(_)
-        | PolicySpec::Perfect => None,
-    }
+        | PolicySpec::Learned(_) => {
+            return Err(PolicyError::new(format!(
+                "policy '{name}' needs more than the rules; a trained network is read by learn::player"
+            )));
+        }
+    })
 }
 
 fn by_rule<G: Game>(rule: impl Rule<G> + 'static) -> Option<Box<dyn Policy<G>>> {
     Some(Box::new(ByRule(rule)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{four, minishogi};
+    use super::*;
+
+    #[test]
+    fn only_the_perfect_policy_waits_for_a_table() {
+        let perfect = PolicySpec::Perfect;
+        assert!(of_rules(&perfect, &four()).unwrap().is_none());
+        assert!(of_rules(&perfect, &minishogi()).unwrap().is_none());
+        let learned: PolicySpec = "learned:x".parse().unwrap();
+        let errors = [of_rules(&learned, &four()).err(), of_rules(&learned, &minishogi()).err()];
+        for error in errors {
+            let message = error.expect("a network is not perfect").to_string();
+            assert!(message.starts_with("policy 'learned:x' ") && !message.contains('\n'));
+        }
+    }
 }

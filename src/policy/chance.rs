@@ -1,4 +1,4 @@
-//! Random numbers that hang on the position alone, and games played at random.
+//! Random numbers, drawn from seeds, that hang on what they are for alone; and games played at random.
 //!
 //! What a policy draws for a position begins anew from the seed, the position's key and the side to
 //! move, so that the answer does not depend on what was asked before, or where. The generators
@@ -14,6 +14,24 @@ use crate::game::{Action, Game, Outcome, Position};
 /// in minishogi, where nothing else need stop it, chance plays so long in about 2 games of 100.
 pub const PLAYOUT_PLIES: u32 = 512;
 
+/// Random numbers for one purpose: they depend on the seed and on what they are for, so that work can
+/// be begun again anywhere and shared among threads in any way.
+pub fn drawn_for(seed: u64, purpose: &[u64]) -> Xoshiro256PlusPlus {
+    let mix = |mixed: u64, word: &u64| SplitMix64::seed_from_u64(mixed ^ word).next_u64();
+    Xoshiro256PlusPlus::seed_from_u64(purpose.iter().fold(mix(0, &seed), mix))
+}
+
+/// A number from 0 up to 1.
+pub fn unit(random: &mut impl Rng) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A number below `bound`, which is at least 1; all have the same probability (to one part in 2⁶⁴ /
+/// `bound`).
+pub fn below(random: &mut impl Rng, bound: usize) -> usize {
+    ((u128::from(random.next_u64()) * bound as u128) >> 64) as usize
+}
+
 /// The chance of one position.
 #[derive(Debug)]
 pub(super) struct Chance {
@@ -26,15 +44,13 @@ impl Chance {
     pub(super) fn new<G: Game>(game: &G, seed: u64, position: &Position<G::State>) -> Chance {
         let key = game.key(&position.state);
         let words: &[u64] = bytemuck::cast_slice(std::slice::from_ref(&key));
-        let side = position.side.index() as u64;
-        let mix = |mixed: u64, word: &u64| SplitMix64::seed_from_u64(mixed ^ word).next_u64();
-        let mixed = words.iter().chain([&side]).fold(mix(0, &seed), mix);
-        Chance { numbers: Xoshiro256PlusPlus::seed_from_u64(mixed), actions: Vec::new() }
+        let purpose = [words, &[position.side.index() as u64]].concat();
+        Chance { numbers: drawn_for(seed, &purpose), actions: Vec::new() }
     }
 
-    /// One of the numbers below `count`, all of the same probability (to one part in 2⁶⁴ / `count`).
+    /// One of the numbers below `count`.
     pub(super) fn below(&mut self, count: usize) -> usize {
-        ((u128::from(self.numbers.next_u64()) * count as u128) >> 64) as usize
+        below(&mut self.numbers, count)
     }
 
     /// The result for its mover of a game played on from a state, every legal move of either side

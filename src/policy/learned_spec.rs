@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use super::grammar::{Parts, PolicySpecError, YES_NO, one_of, write_options};
+
 /// A trained network and how it is to play. The text form reads back as the same specification.
 ///
-/// What follows a `?` are options, separated by commas.
+/// What follows the last `?` are options, separated by commas.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LearnedSpec {
     /// Its name among the trained policies, or where its files lie, with or without an ending.
@@ -20,47 +22,61 @@ pub struct LearnedSpec {
 }
 
 impl LearnedSpec {
-    /// Reads what follows `learned:`; the error is the end of a line that begins with the policy.
-    pub fn read(text: &str) -> Result<LearnedSpec, String> {
-        let (name, options) = text.split_once('?').unwrap_or((text, ""));
-        if name.is_empty() {
-            return Err("names no network; write learned:NAME".to_string());
-        }
-        let mut spec = LearnedSpec { name: name.to_string(), ..LearnedSpec::default() };
-        for option in options.split(',').filter(|option| !option.is_empty()) {
-            let (key, value) = option.split_once('=').unwrap_or((option, ""));
-            let number = |most: u32| {
-                let number = value.parse().ok().filter(|n| (1..=most).contains(n));
-                number.map(Some).ok_or_else(|| {
-                    format!("cannot have {key}={value}; write a whole number from 1 to {most}")
-                })
-            };
-            match key {
-                "symmetric" => match value {
-                    "yes" => spec.symmetric = true,
-                    "no" => spec.symmetric = false,
-                    _ => return Err(format!("cannot have {option}; write symmetric=yes")),
-                },
-                "plies" => spec.plies = number(20)?,
-                "width" => spec.width = number(100)?,
-                "mate" => spec.mate = number(100_000_000)?,
-                _ => {
-                    let known = "symmetric, plies, width, mate";
-                    return Err(format!("has no option '{key}'; known are {known}"));
-                }
-            }
-        }
+    /// Reads what follows `learned:`, or says in one line what is wrong with it.
+    pub fn read(text: &str) -> Result<LearnedSpec, PolicySpecError> {
+        let mut spec = LearnedSpec::default();
+        let parts = Parts { name: "learned", argument: Some(text) };
+        let form = "network; write learned:NAME";
+        spec.name = parts.options(form, |key, value| spec.set(key, value))?.to_string();
         Ok(spec)
+    }
+
+    /// Takes an option, or gives what is known in its place.
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let number = |most: u32| {
+            let number = value.parse().ok().filter(|n| (1..=most).contains(n));
+            number.map(Some).ok_or_else(|| format!("whole numbers from 1 to {most}"))
+        };
+        match key {
+            "symmetric" => self.symmetric = one_of(YES_NO, value)?,
+            "plies" => self.plies = number(20)?,
+            "width" => self.width = number(100)?,
+            "mate" => self.mate = number(100_000_000)?,
+            _ => return Err("symmetric, plies, width, mate".to_string()),
+        }
+        Ok(())
     }
 }
 
 impl fmt::Display for LearnedSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let symmetric = self.symmetric.then(|| "symmetric=yes".to_string());
-        let numbers = [("plies", self.plies), ("width", self.width), ("mate", self.mate)];
-        let numbers = numbers.into_iter().filter_map(|(key, n)| Some(format!("{key}={}", n?)));
-        let options: Vec<String> = symmetric.into_iter().chain(numbers).collect();
-        f.write_str(&self.name)?;
-        if options.is_empty() { Ok(()) } else { write!(f, "?{}", options.join(",")) }
+        let number = |n: Option<u32>| n.map(|n| n.to_string());
+        let options = [
+            ("symmetric", self.symmetric.then(|| "yes".to_string())),
+            ("plies", number(self.plies)),
+            ("width", number(self.width)),
+            ("mate", number(self.mate)),
+        ];
+        write_options(f, &self.name, &options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_answered_with_what_is() {
+        let said = |text: &str| LearnedSpec::read(text).unwrap_err().to_string();
+        assert_eq!(said(""), "policy 'learned:' names no network; write learned:NAME");
+        let wrong = [
+            ("net?depth=2", "'depth=2' is not known; known are symmetric, plies, width, mate"),
+            ("net?symmetric", "'symmetric' is not known; known are yes, no"),
+            ("net?plies=21", "'plies=21' is not known; known are whole numbers from 1 to 20"),
+        ];
+        for (text, what) in wrong {
+            assert_eq!(said(text), format!("policy 'learned:{text}': {what}"));
+        }
+        assert_eq!(LearnedSpec::read("why?net?").unwrap().to_string(), "why?net?");
     }
 }

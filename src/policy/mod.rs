@@ -23,10 +23,11 @@
 
 mod batch;
 mod build;
-mod chance;
+pub mod chance;
 pub mod encode;
 mod error;
 mod evaluation;
+mod grammar;
 mod greedy;
 mod learned_spec;
 mod lines;
@@ -48,6 +49,7 @@ pub use build::{of_outside, of_rules};
 pub use chance::PLAYOUT_PLIES;
 pub use error::PolicyError;
 pub use evaluation::{Evaluation, Material, Moves};
+pub use grammar::PolicySpecError;
 pub use greedy::Greedy;
 pub use learned_spec::LearnedSpec;
 pub use lines::Lines;
@@ -59,7 +61,7 @@ pub use onnx_spec::{Choice, Head, OnnxSpec, Softmax, ValueRange};
 pub use outside::{Exec, PROTOCOL, PROTOCOL_VERSION, Predictions};
 pub use random::Random;
 pub use search::{AlphaBeta, Minimax};
-pub use spec::{PolicySpec, PolicySpecError};
+pub use spec::PolicySpec;
 pub use weights::{MICRO, Weights, WeightsError};
 
 use crate::game::{Action, Game, Position};

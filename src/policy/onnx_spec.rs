@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::encode::{Layout, Plane};
+use super::grammar::{Parts, PolicySpecError, YES_NO, name_of, one_of, write_options};
 use super::{Policy, PolicyError};
 use crate::game::Game;
 
@@ -89,21 +90,7 @@ const RANGES: &[(&str, ValueRange)] = &[
     ("clip", ValueRange::Clip),
     ("discs", ValueRange::Discs),
 ];
-const YES_NO: &[(&str, bool)] = &[("yes", true), ("no", false)];
-
 const KEYS: &str = "layout, planes, pass, policy, value, output, softmax, move, range";
-
-/// The value of a name, or what is known.
-fn one_of<T: Copy>(known: &[(&str, T)], text: &str) -> Result<T, String> {
-    let found = known.iter().find(|(name, _)| *name == text);
-    found
-        .map(|&(_, value)| value)
-        .ok_or_else(|| known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "))
-}
-
-fn name_of<T: Copy + PartialEq>(known: &[(&'static str, T)], value: T) -> &'static str {
-    known.iter().find(|(_, other)| *other == value).map_or("", |(name, _)| name)
-}
 
 impl OnnxSpec {
     /// Whether models can be read: with the feature `onnx`.
@@ -127,25 +114,19 @@ impl OnnxSpec {
     }
 
     /// Reads what follows `onnx:`, or says in one line what is wrong with it.
-    pub fn read(text: &str) -> Result<OnnxSpec, String> {
-        let (path, options) = text.rsplit_once('?').unwrap_or((text, ""));
-        if path.is_empty() {
-            return Err(format!(
-                "policy 'onnx:{text}' names no file; write onnx:FILE or 'onnx:FILE?layout=nchw'"
-            ));
-        }
-        let mut spec = OnnxSpec { path: PathBuf::from(path), ..OnnxSpec::default() };
-        for option in options.split([',', '&']).filter(|option| !option.is_empty()) {
-            let (key, value) = option.split_once('=').unwrap_or((option, ""));
-            spec.set(key, value).map_err(|known| {
-                format!("policy 'onnx:{text}': '{option}' is not known; known are {known}")
-            })?;
-        }
+    pub fn read(text: &str) -> Result<OnnxSpec, PolicySpecError> {
+        let mut spec = OnnxSpec::default();
+        let parts = Parts { name: "onnx", argument: Some(text) };
+        let form = "file; write onnx:FILE or 'onnx:FILE?layout=nchw'";
+        spec.path = parts.options(form, |key, value| spec.set(key, value))?.into();
         if let Some(layout) = spec.layout.filter(|layout| !layout.takes_planes())
             && spec.planes.is_some()
         {
-            return Err(format!(
-                "policy 'onnx:{text}': layout {layout} says what its planes are; leave out planes, or name nchw, nhwc, flat or interleaved"
+            return Err(PolicySpecError::of(
+                parts,
+                format!(
+                    ": layout {layout} says what its planes are; leave out planes, or name nchw, nhwc, flat or interleaved"
+                ),
             ));
         }
         Ok(spec)
@@ -172,38 +153,26 @@ impl OnnxSpec {
         }
         Ok(())
     }
-
-    /// The options that are not left to be guessed, as they are written.
-    fn options(&self) -> Vec<String> {
-        let mut options = Vec::new();
-        let mut say = |key: &str, value: Option<String>| {
-            options.extend(value.map(|value| format!("{key}={value}")));
-        };
-        let list =
-            |planes: &Vec<Plane>| planes.iter().map(Plane::to_string).collect::<Vec<_>>().join("+");
-        let changed = |name: &str, default: &str| (name != default).then(|| name.to_string());
-        say("layout", self.layout.map(|layout| layout.to_string()));
-        say("planes", self.planes.as_ref().map(list));
-        say("pass", self.pass.map(|pass| name_of(YES_NO, pass).to_string()));
-        say("policy", self.policy.clone());
-        say("value", self.value.clone());
-        say("output", self.output.map(|head| name_of(HEADS, head).to_string()));
-        say("softmax", changed(name_of(SOFTMAX, self.softmax), "auto"));
-        say("move", self.choice.map(|choice| name_of(CHOICES, choice).to_string()));
-        say("range", changed(name_of(RANGES, self.range), "-11"));
-        options
-    }
 }
 
 impl fmt::Display for OnnxSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (path, options) = (self.path.display().to_string(), self.options());
-        f.write_str(&path)?;
-        // A path with a `?` of its own needs another behind it, so that it ends there.
-        if !options.is_empty() || path.contains('?') {
-            write!(f, "?{}", options.join(","))?;
-        }
-        Ok(())
+        let list =
+            |planes: &Vec<Plane>| planes.iter().map(Plane::to_string).collect::<Vec<_>>().join("+");
+        let (softmax, range) = (self.softmax, self.range);
+        // What is left to be guessed, or is so unless told otherwise, is not written.
+        let options = [
+            ("layout", self.layout.map(|layout| layout.to_string())),
+            ("planes", self.planes.as_ref().map(list)),
+            ("pass", self.pass.and_then(|pass| name_of(YES_NO, pass))),
+            ("policy", self.policy.clone()),
+            ("value", self.value.clone()),
+            ("output", self.output.and_then(|head| name_of(HEADS, head))),
+            ("softmax", name_of(SOFTMAX, softmax).filter(|_| softmax != Softmax::default())),
+            ("move", self.choice.and_then(|choice| name_of(CHOICES, choice))),
+            ("range", name_of(RANGES, range).filter(|_| range != ValueRange::default())),
+        ];
+        write_options(f, &self.path.to_string_lossy(), &options)
     }
 }
 
@@ -229,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_answered_with_what_is() {
-        let said = |text: &str| OnnxSpec::read(text).unwrap_err();
+        let said = |text: &str| OnnxSpec::read(text).unwrap_err().to_string();
         assert!(said("").contains("names no file"));
         assert!(said("?layout=nchw").contains("names no file"));
         assert!(said("m.onnx?shape=2").ends_with(KEYS));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use super::grammar::{Parts, PolicySpecError};
 use super::learned_spec::LearnedSpec;
 use super::onnx_spec::OnnxSpec;
 use crate::game::Game;
@@ -99,27 +100,23 @@ impl PolicySpec {
     pub fn check<G: Game>(&self, game: &G) -> Result<(), PolicySpecError> {
         let by_squares = matches!(self, PolicySpec::Weights | PolicySpec::NHandCustom(..))
             || self.weights_file().is_some();
-        let has_squares = game.squares(&game.start().state).is_some();
-        let name = game.name();
-        match (self, has_squares) {
-            (_, false) if by_squares => Err(PolicySpecError(format!(
-                "policy '{self}' goes by the squares of an Othello board; for {name} there are {}",
-                PolicySpec::EVERYWHERE
-            ))),
-            (PolicySpec::Onnx(_), false) => Err(PolicySpecError(format!(
-                "policy '{self}': ONNX models are for Othello; for {name} there are {}",
-                PolicySpec::EVERYWHERE
-            ))),
+        let (others, name) = (PolicySpec::EVERYWHERE, game.name());
+        let what = match (self, game.squares(&game.start().state).is_some()) {
+            (_, false) if by_squares => {
+                format!(" goes by the squares of an Othello board; for {name} there are {others}")
+            }
+            (PolicySpec::Onnx(_), false) => {
+                format!(": ONNX models are for Othello; for {name} there are {others}")
+            }
             (PolicySpec::Onnx(_), _) if !OnnxSpec::IS_BUILT_IN => {
-                Err(PolicySpecError(format!("policy '{self}': {}", OnnxSpec::NOT_BUILT_IN)))
+                format!(": {}", OnnxSpec::NOT_BUILT_IN)
             }
             (PolicySpec::Learned(_), _) if !OnnxSpec::IS_BUILT_IN => {
-                Err(PolicySpecError(format!(
-                    "policy '{self}': this solver was built without the feature 'onnx'; install it with 'cargo install --path . --features onnx'"
-                )))
+                ": this solver was built without the feature 'onnx'; install it with 'cargo install --path . --features onnx'".to_string()
             }
-            _ => Ok(()),
-        }
+            _ => return Ok(()),
+        };
+        Err(PolicySpecError::of(self, what))
     }
 
     /// The file of square weights that is named, if one is.
@@ -172,116 +169,77 @@ impl FromStr for PolicySpec {
 
     fn from_str(text: &str) -> Result<PolicySpec, PolicySpecError> {
         let parts = Parts::of(text);
-        Ok(match (parts.name, parts.rest) {
+        let wrong = |what: &str| PolicySpecError::of(text, what);
+        Ok(match (parts.name, parts.argument) {
             ("random", None) => PolicySpec::Random,
             ("greedy", None) => PolicySpec::Greedy,
             ("perfect", None) => PolicySpec::Perfect,
             ("weights", None) => PolicySpec::Weights,
             ("weights", Some(path)) => PolicySpec::WeightsFile(parts.file(path)?),
-            ("n-hand", _) => PolicySpec::NHand(parts.reading(1)?),
-            ("n-least", _) => PolicySpec::NLeast(parts.reading(1)?),
-            ("n-most", _) => PolicySpec::NMost(parts.reading(1)?),
-            ("n-hand-custom", _) => {
-                let (plies, file) = parts.reading_by_squares(1)?;
-                PolicySpec::NHandCustom(plies, file)
-            }
-            ("minimax", _) => {
-                let (plies, file) = parts.reading_by_squares(2)?;
-                PolicySpec::Minimax(plies, file)
-            }
-            ("alphabeta", _) => {
-                let (plies, file) = parts.reading_by_squares(2)?;
-                PolicySpec::AlphaBeta(plies, file)
-            }
+            ("n-hand", _) => PolicySpec::NHand(parts.reading()?),
+            ("n-least", _) => PolicySpec::NLeast(parts.reading()?),
+            ("n-most", _) => PolicySpec::NMost(parts.reading()?),
+            ("n-hand-custom", _) => parts.reading_by_squares(1, PolicySpec::NHandCustom)?,
+            ("minimax", _) => parts.reading_by_squares(2, PolicySpec::Minimax)?,
+            ("alphabeta", _) => parts.reading_by_squares(2, PolicySpec::AlphaBeta)?,
             ("montecarlo", _) => {
-                let (playouts, seed) = parts.playing()?;
-                PolicySpec::MonteCarlo { playouts, seed }
+                parts.playing(|playouts, seed| PolicySpec::MonteCarlo { playouts, seed })?
             }
             ("mcts", _) => {
-                let (simulations, seed) = parts.playing()?;
-                PolicySpec::Mcts { simulations, seed }
+                parts.playing(|simulations, seed| PolicySpec::Mcts { simulations, seed })?
             }
-            ("onnx", Some(model)) => {
-                PolicySpec::Onnx(OnnxSpec::read(model).map_err(PolicySpecError)?)
+            ("onnx", Some(model)) => PolicySpec::Onnx(OnnxSpec::read(model)?),
+            ("learned", Some(network)) => PolicySpec::Learned(LearnedSpec::read(network)?),
+            ("predictions", Some("")) => {
+                return Err(wrong(" names no directory; write predictions:DIR"));
             }
-            ("learned", Some(named)) => PolicySpec::Learned(
-                LearnedSpec::read(named)
-                    .map_err(|what| PolicySpecError(format!("policy '{text}' {what}")))?,
-            ),
-            ("predictions", Some(dir)) => match dir {
-                "" => {
-                    return Err(PolicySpecError(format!(
-                        "policy '{text}' names no directory; write predictions:DIR"
-                    )));
-                }
-                dir => PolicySpec::Predictions(PathBuf::from(dir)),
-            },
+            ("predictions", Some(dir)) => PolicySpec::Predictions(PathBuf::from(dir)),
             ("exec", Some(command)) => match shlex::split(command) {
                 Some(words) if !words.is_empty() => {
                     PolicySpec::Exec { command: command.to_string(), limit: PolicySpec::LIMIT }
                 }
-                Some(_) => {
-                    return Err(PolicySpecError(format!(
-                        "policy '{text}' names no program; write exec:COMMAND"
-                    )));
-                }
+                Some(_) => return Err(wrong(" names no program; write exec:COMMAND")),
                 None => {
-                    return Err(PolicySpecError(format!(
-                        "policy '{text}' has a quote that is not closed, or ends in a backslash"
-                    )));
+                    return Err(wrong(" has a quote that is not closed, or ends in a backslash"));
                 }
             },
-            _ => return Err(PolicySpecError::unknown(text)),
+            _ => return Err(wrong(&format!(" is not known; known are {}", PolicySpec::KNOWN))),
         })
     }
 }
 
-/// A specification's text, its name, and what follows the first colon.
-#[derive(Clone, Copy)]
-struct Parts<'a> {
-    text: &'a str,
-    name: &'a str,
-    rest: Option<&'a str>,
-}
-
-impl<'a> Parts<'a> {
-    fn of(text: &'a str) -> Parts<'a> {
-        match text.split_once(':') {
-            None => Parts { text, name: text, rest: None },
-            Some((name, rest)) => Parts { text, name, rest: Some(rest) },
-        }
-    }
-
+impl Parts<'_> {
     /// How far ahead to read.
-    fn reading(self, default: u32) -> Result<u32, PolicySpecError> {
-        self.rest.map_or(Ok(default), |number| self.number(number, READ))
+    fn reading(self) -> Result<u32, PolicySpecError> {
+        self.argument.map_or(Ok(1), |number| self.number(number, READ))
     }
 
-    /// How far ahead to read, and a file of weights.
-    fn reading_by_squares(self, default: u32) -> Result<(u32, Option<PathBuf>), PolicySpecError> {
-        match self.rest.map(|rest| rest.split_once(':').ok_or(rest)) {
-            None => Ok((default, None)),
-            Some(Err(number)) => Ok((self.number(number, READ)?, None)),
-            Some(Ok((number, path))) => Ok((self.number(number, READ)?, Some(self.file(path)?))),
-        }
+    /// The policy that reads so far ahead, and goes by a file of weights if one is named.
+    fn reading_by_squares(
+        self,
+        default: u32,
+        policy: fn(u32, Option<PathBuf>) -> PolicySpec,
+    ) -> Result<PolicySpec, PolicySpecError> {
+        let Some((number, path)) = self.two() else { return Ok(policy(default, None)) };
+        let number = self.number(number, READ)?;
+        Ok(policy(number, path.map(|path| self.file(path)).transpose()?))
     }
 
-    /// How often to play on at random, and the seed.
-    fn playing(self) -> Result<(u32, u64), PolicySpecError> {
-        let (number, seed) = match self.rest.map(|rest| rest.split_once(':').ok_or(rest)) {
-            None => return Err(self.wrong("names no number", PLAYED)),
-            Some(Err(number)) => (number, "0"),
-            Some(Ok(parts)) => parts,
-        };
-        let number = self.number(number, PLAYED)?;
-        let seed = seed.parse().map_err(|_| {
-            PolicySpecError(format!(
-                "policy '{}': '{seed}' is no seed; write a whole number from 0 to {}",
-                self.text,
-                u64::MAX
-            ))
-        })?;
-        Ok((number, seed))
+    /// The policy that plays on at random so often, from a seed.
+    fn playing(self, policy: fn(u32, u64) -> PolicySpec) -> Result<PolicySpec, PolicySpecError> {
+        let (number, seed) = self.two().ok_or_else(|| self.wrong("names no number", PLAYED))?;
+        let (number, seed) = (self.number(number, PLAYED)?, seed.unwrap_or("0"));
+        let most = u64::MAX;
+        let what = format!(": '{seed}' is no seed; write a whole number from 0 to {most}");
+        let seed = seed.parse().map_err(|_| PolicySpecError::of(self, what))?;
+        Ok(policy(number, seed))
+    }
+
+    /// The argument before and after its first colon.
+    fn two(&self) -> Option<(&str, Option<&str>)> {
+        let argument = self.argument?;
+        let split = argument.split_once(':');
+        Some(split.map_or((argument, None), |(first, second)| (first, Some(second))))
     }
 
     fn number(self, number: &str, limits: (u32, u32)) -> Result<u32, PolicySpecError> {
@@ -290,32 +248,19 @@ impl<'a> Parts<'a> {
     }
 
     fn wrong(self, what: &str, (least, most): (u32, u32)) -> PolicySpecError {
-        let Parts { text, name, .. } = self;
-        PolicySpecError(format!(
-            "policy '{text}' {what}; write {name}:N with a whole number N from {least} to {most}"
-        ))
+        let name = self.name;
+        let form = format!("write {name}:N with a whole number N from {least} to {most}");
+        PolicySpecError::of(self, format!(" {what}; {form}"))
     }
 
     fn file(self, path: &str) -> Result<PathBuf, PolicySpecError> {
         if !path.is_empty() {
             return Ok(PathBuf::from(path));
         }
-        let (text, without) = (self.text, self.text.trim_end_matches(':'));
-        Err(PolicySpecError(format!(
-            "policy '{text}' names no file; write {without}:FILE, or {without} for the built-in weights"
-        )))
-    }
-}
-
-/// Text that names no policy, or none of a game's; one line that lists what is known.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct PolicySpecError(String);
-
-impl PolicySpecError {
-    fn unknown(text: &str) -> PolicySpecError {
-        let known = PolicySpec::KNOWN;
-        PolicySpecError(format!("policy '{text}' is not known; known are {known}"))
+        let text = self.to_string();
+        let without = text.trim_end_matches(':');
+        let form = format!("write {without}:FILE, or {without} for the built-in weights");
+        Err(PolicySpecError::of(self, format!(" names no file; {form}")))
     }
 }
 

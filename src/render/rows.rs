@@ -2,20 +2,20 @@
 //! [`Judgement`], in the order of the table.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use crate::evaluate::Judgement;
+use crate::table::Part;
 
 /// A file of judgements in the making; it is at its place once it is finished, whole.
 pub struct RowsFile {
-    path: PathBuf,
-    part: PathBuf,
+    part: Part,
     writer: Writer,
 }
 
 enum Writer {
-    Csv(Box<csv::Writer<BufWriter<File>>>),
+    Csv(Box<csv::Writer<File>>),
     #[cfg(feature = "parquet")]
     Parquet(Box<parquet_rows::ParquetRows>),
 }
@@ -23,17 +23,18 @@ enum Writer {
 impl RowsFile {
     /// Begins a CSV file.
     pub fn csv(path: &Path) -> io::Result<RowsFile> {
-        let (part, file) = begin(path)?;
-        let writer = Writer::Csv(Box::new(csv::Writer::from_writer(BufWriter::new(file))));
-        Ok(RowsFile { path: path.to_path_buf(), part, writer })
+        let part = Part::of(path)?;
+        let writer = Writer::Csv(Box::new(csv::Writer::from_writer(File::create(part.path())?)));
+        Ok(RowsFile { part, writer })
     }
 
     /// Begins a Parquet file.
     #[cfg(feature = "parquet")]
     pub fn parquet(path: &Path) -> io::Result<RowsFile> {
-        let (part, file) = begin(path)?;
+        let part = Part::of(path)?;
+        let file = File::create(part.path())?;
         let writer = Writer::Parquet(Box::new(parquet_rows::ParquetRows::new(file)?));
-        Ok(RowsFile { path: path.to_path_buf(), part, writer })
+        Ok(RowsFile { part, writer })
     }
 
     /// Adds a row.
@@ -48,24 +49,12 @@ impl RowsFile {
     /// Writes what is left and puts the file at its place.
     pub fn finish(self) -> io::Result<()> {
         match self.writer {
-            Writer::Csv(csv) => {
-                let buffer =
-                    csv.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
-                buffer.into_inner().map_err(|error| error.into_error())?.flush()?;
-            }
+            Writer::Csv(mut csv) => csv.flush()?,
             #[cfg(feature = "parquet")]
             Writer::Parquet(parquet) => parquet.finish()?,
         }
-        std::fs::rename(&self.part, &self.path)
+        self.part.commit()
     }
-}
-
-fn begin(path: &Path) -> io::Result<(PathBuf, File)> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let file = File::create(&part)?;
-    Ok((part, file))
 }
 
 #[cfg(feature = "parquet")]
@@ -86,66 +75,12 @@ mod parquet_rows {
 
     pub struct ParquetRows {
         writer: SerializedFileWriter<File>,
-        rows: Vec<Row>,
-    }
-
-    /// A judgement with the types that Parquet has.
-    #[derive(parquet_derive::ParquetRecordWriter)]
-    struct Row {
-        policy: String,
-        row: i64,
-        position: String,
-        mover: String,
-        layer: Option<i32>,
-        moves: i32,
-        distance: Option<i32>,
-        outcome: i32,
-        score: Option<i32>,
-        decisive_outcome: bool,
-        decisive_score: bool,
-        optimal_by_outcome: f64,
-        optimal_by_score: Option<f64>,
-        loss_outcome: f64,
-        loss_discs: Option<f64>,
-        rank_correlation: Option<f64>,
-        value: Option<f64>,
-        likeliest: String,
-        likeliest_probability: f64,
-        likeliest_outcome: i32,
-        likeliest_score: Option<i32>,
-    }
-
-    impl From<Judgement> for Row {
-        fn from(row: Judgement) -> Row {
-            Row {
-                policy: row.policy,
-                row: i64::from(row.row),
-                position: row.position,
-                mover: row.mover,
-                layer: row.layer,
-                moves: row.moves,
-                distance: row.distance,
-                outcome: row.outcome,
-                score: row.score,
-                decisive_outcome: row.decisive_outcome,
-                decisive_score: row.decisive_score,
-                optimal_by_outcome: row.optimal_by_outcome,
-                optimal_by_score: row.optimal_by_score,
-                loss_outcome: row.loss_outcome,
-                loss_discs: row.loss_discs,
-                rank_correlation: row.rank_correlation,
-                value: row.value,
-                likeliest: row.likeliest,
-                likeliest_probability: row.likeliest_probability,
-                likeliest_outcome: row.likeliest_outcome,
-                likeliest_score: row.likeliest_score,
-            }
-        }
+        rows: Vec<Judgement>,
     }
 
     impl ParquetRows {
         pub fn new(file: File) -> io::Result<ParquetRows> {
-            let none: &[Row] = &[];
+            let none: &[Judgement] = &[];
             let schema = none.schema().map_err(io::Error::other)?;
             let properties = WriterProperties::builder()
                 .set_compression(Compression::SNAPPY)
@@ -157,7 +92,7 @@ mod parquet_rows {
         }
 
         pub fn push(&mut self, row: Judgement) -> io::Result<()> {
-            self.rows.push(row.into());
+            self.rows.push(row);
             if self.rows.len() == GROUP { self.write() } else { Ok(()) }
         }
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{IoContext, TableError};
 use super::mmap::map_read_only;
 use super::npy::{Element, HEADER_BYTES, Stream, Syncer, crc32, shape_of};
-use super::{ArrayEntry, Identity, Manifest, sync_dir, write_by_rename, write_manifest};
+use super::{ArrayEntry, Identity, Manifest, move_synced, write_manifest, write_whole};
 
 /// A table under construction.
 #[derive(Debug)]
@@ -201,7 +201,8 @@ impl Draft {
             state,
         };
         let text = serde_json::to_vec(&checkpoint).expect("a checkpoint is plain data");
-        write_by_rename(&self.dir.join("checkpoint.json"), &text)
+        let path = self.dir.join("checkpoint.json");
+        write_whole(&path, &text).at("write", &path)
     }
 
     /// Seals the arrays, writes the manifest (whose `arrays` are filled in here) and moves the
@@ -219,8 +220,7 @@ impl Draft {
         manifest.arrays.extend(sealed?);
         write_manifest(&self.dir, &manifest)?;
         self.remove_all_but(&manifest)?;
-        fs::rename(&self.dir, &self.place).at("write", &self.place)?;
-        sync_dir(self.place.parent().unwrap_or(Path::new(".")))?;
+        move_synced(&self.dir, &self.place).at("write", &self.place)?;
         Ok(self.place)
     }
 }

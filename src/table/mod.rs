@@ -6,6 +6,7 @@
 //! cheap (lengths and headers are checked, payloads are not read); [`Table::check`] reads
 //! everything. The format is specified in `docs/table-format.md`.
 
+mod commit;
 mod draft;
 mod error;
 mod manifest;
@@ -18,6 +19,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use commit::Lock;
 pub use draft::{Draft, Lengths};
 pub use error::TableError;
 pub use manifest::{
@@ -26,8 +28,9 @@ pub use manifest::{
 };
 pub use npy::{Array, Element, HEADER_BYTES, Stream, crc32, shape_of};
 pub use scratch::Scratch;
-pub use store::{Lock, Store};
+pub use store::Store;
 
+pub(crate) use commit::{Part, move_synced, sync_dir, write_whole};
 pub(crate) use error::IoContext;
 use rayon::prelude::*;
 
@@ -154,22 +157,21 @@ impl Table {
         unsolve: impl Fn(&mut Manifest),
         edit: impl FnOnce(&mut Manifest),
     ) -> Result<(), TableError> {
-        let fresh = |name: &str| self.dir.join(format!("{name}.npy.new"));
-        let write = |column: &Column<'_>| -> Result<ArrayEntry, TableError> {
-            let path = fresh(column.name);
-            let _ = fs::remove_file(&path);
-            let mut stream = npy::Stream::open(&path, 0, 0)?;
+        let write = |column: &Column<'_>| -> Result<(Part, ArrayEntry), TableError> {
+            let place = self.path_of(column.name);
+            let part = Part::of(&place).at("write", &place)?;
+            let mut stream = Stream::create(part.path())?;
             stream.append(column.bytes)?;
             stream.seal(column.descr, &[column.rows])?;
-            Ok(ArrayEntry {
+            let entry = ArrayEntry {
                 dtype: column.descr.to_string(),
                 shape: vec![column.rows],
                 crc32: format!("{:08x}", stream.checksum()),
-            })
+            };
+            Ok((part, entry))
         };
         // Each waits for the disk, so all wait together.
-        let entries: Vec<ArrayEntry> =
-            columns.par_iter().map(write).collect::<Result<_, TableError>>()?;
+        let written: Vec<_> = columns.par_iter().map(write).collect::<Result<_, TableError>>()?;
         let mut without = self.manifest.clone();
         unsolve(&mut without);
         for column in columns {
@@ -179,9 +181,8 @@ impl Table {
             write_manifest(&self.dir, &without)?;
         }
         let mut with = without;
-        for (column, entry) in columns.iter().zip(entries) {
-            let path = self.path_of(column.name);
-            fs::rename(fresh(column.name), &path).at("write", &path)?;
+        for (column, (part, entry)) in columns.iter().zip(written) {
+            part.commit().at("write", &self.path_of(column.name))?;
             with.arrays.insert(column.name.to_string(), entry);
         }
         edit(&mut with);
@@ -216,34 +217,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Writes a file so that it is either the old one or wholly the new one, even after a crash.
-fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), TableError> {
-    use std::io::Write;
-    let fresh = path.with_extension("new");
-    let mut file = fs::File::create(&fresh).at("write", &fresh)?;
-    file.write_all(bytes).at("write", &fresh)?;
-    file.sync_all().at("write", &fresh)?;
-    fs::rename(&fresh, path).at("write", path)?;
-    sync_dir(path.parent().unwrap_or(Path::new(".")))
-}
-
-/// The same without waiting for the disk: whole after a kill, but perhaps not after a power cut.
-fn write_by_rename(path: &Path, bytes: &[u8]) -> Result<(), TableError> {
-    let fresh = path.with_extension("new");
-    fs::write(&fresh, bytes).at("write", &fresh)?;
-    fs::rename(&fresh, path).at("write", path)
-}
-
 fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), TableError> {
-    write_atomically(&dir.join("manifest.json"), manifest.to_text().as_bytes())
-}
-
-/// Waits for the disk to have the names of a directory's files.
-pub(crate) fn sync_dir(dir: &Path) -> Result<(), TableError> {
-    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-    // Directories cannot be opened on every system; there the rename alone must do.
-    match fs::File::open(dir) {
-        Ok(handle) => handle.sync_all().at("write", dir),
-        Err(_) => Ok(()),
-    }
+    let path = dir.join("manifest.json");
+    commit::write_synced(&path, manifest.to_text().as_bytes()).at("write", &path)
 }

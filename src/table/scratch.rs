@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::{IoContext, TableError};
-use super::write_by_rename;
+use super::write_whole;
 
 /// A resumable computation's files.
 #[derive(Debug)]
@@ -57,7 +57,8 @@ impl Scratch {
     pub fn save<S: Serialize>(&self, state: &S) -> Result<(), TableError> {
         fs::create_dir_all(&self.dir).at("create", &self.dir)?;
         let text = serde_json::to_vec(state).expect("a state is plain data");
-        write_by_rename(&self.dir.join("state.json"), &text)
+        let path = self.dir.join("state.json");
+        write_whole(&path, &text).at("write", &path)
     }
 
     /// Removes one file; it does not matter if there is none.

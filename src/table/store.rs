@@ -1,29 +1,16 @@
 //! The directory in which tables lie, and which of them is the latest.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::Table;
+use super::commit::{Lock, write_synced};
 use super::error::{IoContext, TableError};
-use super::{Table, write_atomically};
 
 /// A directory of tables.
 #[derive(Clone, Debug)]
 pub struct Store {
     root: PathBuf,
-}
-
-/// Held while a table is written: no other process writes it. Ends with the value or the process.
-#[derive(Debug)]
-pub struct Lock {
-    file: File,
-}
-
-impl Drop for Lock {
-    /// Unlocks, and does not leave that to closing the file: a child process that is just being
-    /// started has the file too until it runs its own program.
-    fn drop(&mut self) {
-        let _ = self.file.unlock();
-    }
 }
 
 impl Store {
@@ -99,38 +86,22 @@ impl Store {
         if self.latest().is_ok_and(|latest| latest == name) {
             return Ok(());
         }
-        // All write the same new file, so that a killed one leaves no other behind: one after another.
-        let path = self.root.join("LATEST.lock");
-        let lock = Lock { file: open_lock(&path)? };
-        lock.file.lock().at("lock", &path)?;
-        write_atomically(&self.root.join("LATEST"), format!("{name}\n").as_bytes())
+        // All write the same part, so that a killed one leaves no other behind: one after another.
+        let _lock = Lock::wait(&self.root.join("LATEST.lock"))?;
+        let path = self.root.join("LATEST");
+        write_synced(&path, format!("{name}\n").as_bytes()).at("write", &path)
     }
 
     /// Takes the right to write the table of a name, or says that another process has it.
     pub fn lock(&self, name: &str) -> Result<Lock, TableError> {
         fs::create_dir_all(&self.root).at("create", &self.root)?;
-        lock_file(&self.root.join(format!("{name}.lock")))
+        Lock::take(&self.root.join(format!("{name}.lock")))
     }
 }
 
 impl Table {
     /// Takes the right to change this table, or says that another process has it.
     pub fn lock(&self) -> Result<Lock, TableError> {
-        lock_file(&self.dir.with_added_extension("lock"))
-    }
-}
-
-fn open_lock(path: &Path) -> Result<File, TableError> {
-    File::options().create(true).truncate(false).write(true).open(path).at("write", path)
-}
-
-fn lock_file(path: &Path) -> Result<Lock, TableError> {
-    let file = open_lock(path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Lock { file }),
-        Err(fs::TryLockError::WouldBlock) => Err(TableError::Busy { path: path.to_path_buf() }),
-        Err(fs::TryLockError::Error(source)) => {
-            Err(TableError::Io { action: "lock", path: path.to_path_buf(), source })
-        }
+        Lock::take(&self.dir.with_added_extension("lock"))
     }
 }

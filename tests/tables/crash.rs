@@ -51,7 +51,7 @@ fn litter(draft: &std::path::Path) {
             fs::write(&entry, bytes).unwrap();
         }
     }
-    for half in ["checkpoint.new", "manifest.new", "plies.npy.new"] {
+    for half in ["checkpoint.json.part", "manifest.json.part", "plies.npy.part"] {
         fs::write(draft.join(half), "half a fi").unwrap();
     }
 }

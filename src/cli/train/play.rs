@@ -139,7 +139,7 @@ struct QArgs {
     /// How many decisions are remembered
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     replay: usize,
-    /// How many steps are made for each decision
+    /// How many steps are made for each decision, a game counting as half the board's actions
     #[arg(long, value_name = "N", default_value_t = 0.25)]
     steps: f64,
     /// How many memories a step sees

@@ -16,7 +16,6 @@ mod select;
 mod sink;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -40,7 +39,7 @@ use crate::game::Game;
 use crate::graph::Piece as Rows;
 use crate::progress::Progress;
 use crate::solved::SolvedTable;
-use crate::table::{IoContext, Table, TableError};
+use crate::table::{IoContext, Table, TableError, move_synced};
 
 /// What is asked of an export of targets.
 #[derive(Clone, Debug, PartialEq)]
@@ -398,6 +397,6 @@ pub fn write_blocks(
     let mut sink = sink::begin(format, &folder.file(""), &name, columns, None)?;
     sink.append(block)?;
     sink.finish()?;
-    fs::rename(folder.file(&name), path).at("write", path)?;
+    move_synced(&folder.file(&name), path).at("write", path)?;
     Ok(folder.abandon()?)
 }

@@ -8,7 +8,7 @@ use super::sink::Format;
 use crate::export::ExportError;
 use crate::export::folder::Folder;
 use crate::export::states::checksum;
-use crate::table::{IoContext, TableError, sync_dir};
+use crate::table::{IoContext, TableError, move_synced};
 
 const CARD: &str = "targets.json";
 const CARD_TEXT: &str = "targets.md";
@@ -75,15 +75,10 @@ impl Place {
         }
         for name in [&text, &json, name] {
             let to = self.path.with_file_name(name);
-            fs::rename(self.folder.file(name), &to).at("write", &to)?;
+            move_synced(&self.folder.file(name), &to).at("write", &to)?;
         }
-        sync_dir(parent(&self.path))?;
         Ok(self.folder.abandon()?)
     }
-}
-
-fn parent(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn taken(place: &Path, what: impl Into<String>) -> ExportError {

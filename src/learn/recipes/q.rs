@@ -48,7 +48,9 @@ pub struct Settings {
     pub gamma: f64,
     /// How many decisions are remembered.
     pub replay: usize,
-    /// How many steps are made in a round for each decision of it.
+    /// How many steps are made in a round for each decision of it. A game counts as half as many
+    /// decisions as the board has actions, and is not counted out: so the settings alone say how long
+    /// a course is. That is about what one side decides; in play with itself both sides learn from it.
     pub steps: f64,
     /// How many memories a step sees.
     pub batch: usize,
@@ -344,11 +346,10 @@ impl<G: Game> Learner for QLearning<G> {
         let [from, to] = self.settings.epsilon;
         let epsilon = from * libm::pow(to / from, gone);
         let mut results = vec![[0.0; 2]; self.opponents.len()];
-        let mut decisions = 0;
         let mut lanes = self.lanes(round);
+        let decisions = lanes.len() * self.game.action_count() / 2;
         for lanes in lanes.chunks_mut(LANES) {
             self.play(lanes, epsilon, &mut results)?;
-            decisions += lanes.len() * self.game.action_count() / 2;
         }
         let steps = ((decisions as f64 * self.settings.steps) as u64).max(1);
         let mut random = drawn_for(self.settings.seed, &[round, u64::MAX]);

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::{FileCard, Sink, Summed};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, System, ZipWriter};
+
+use super::{FileCard, Sink};
+use crate::export::states::checksum;
 use crate::export::targets::columns::{Block, Column, Scalar};
 use crate::table::{IoContext, Stream, TableError};
 
@@ -160,115 +164,42 @@ impl Sink for Archive {
         let parts = Box::new(parts).finish()?;
         let path = dir.join(&name);
         let file = File::create(&path).at("write", &path)?;
-        let mut zip = Zip::new(Summed::new(BufWriter::new(file)));
+        let mut zip = ZipWriter::new(BufWriter::new(file));
         let mut rows = 0;
         for column in &columns {
             let part = format!("{}.npy", column.name);
             let from = dir.join(&part);
-            zip.add(&part, &parts[&part], &from).at("write", &path)?;
+            add(&mut zip, &part, parts[&part].bytes, &from).at("write", &path)?;
             rows = parts[&part].rows;
             fs::remove_file(&from).at("remove", &from)?;
         }
-        let mut out = zip.finish().at("write", &path)?;
-        out.flush().at("write", &path)?;
-        out.inner.get_ref().sync_all().at("write", &path)?;
-        Ok([(name, out.card(rows))].into())
+        let file = zip.finish().map_err(io::Error::from).at("write", &path)?;
+        let file = file.into_inner().map_err(|error| error.into_error()).at("write", &path)?;
+        file.sync_all().at("write", &path)?;
+        let bytes = file.metadata().at("read", &path)?.len();
+        // The archive's writer goes back to fill in sizes, so the sum is made of what came of it.
+        let crc32 = format!("{:08x}", checksum(&path).at("read", &path)?);
+        let card = FileCard { bytes, crc32, rows };
+        Ok([(name, card)].into())
     }
 }
 
-/// A ZIP archive of stored files, with 64-bit sizes where they are needed.
-struct Zip<W> {
-    out: Summed<W>,
-    directory: Vec<u8>,
-    files: u64,
-}
-
-/// The largest number of a 32-bit field; it also says that a 64-bit one follows.
-const FULL: u64 = u32::MAX as u64;
-
-impl<W: Write> Zip<W> {
-    fn new(out: Summed<W>) -> Zip<W> {
-        Zip { out, directory: Vec::new(), files: 0 }
+/// Adds a file of so many bytes to an archive, as it is. No time is told and no system, so that the
+/// same arrays make the same bytes.
+fn add<W: Write + Seek>(
+    zip: &mut ZipWriter<W>,
+    name: &str,
+    bytes: u64,
+    from: &Path,
+) -> io::Result<()> {
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .last_modified_time(DateTime::default())
+        .system(System::Dos)
+        .large_file(bytes >= u64::from(u32::MAX));
+    zip.start_file(name, options)?;
+    if io::copy(&mut File::open(from)?, zip)? != bytes {
+        return Err(io::Error::other(format!("{} changed while it was read", from.display())));
     }
-
-    /// What local headers and the directory have in common. No times are told.
-    fn entry(name: &str, card: &FileCard, long: bool, extra: u16) -> Vec<u8> {
-        let crc = u32::from_str_radix(&card.crc32, 16).unwrap_or(0);
-        let size = if long { FULL } else { card.bytes } as u32;
-        let mut entry = Vec::new();
-        entry.extend(if long { 45u16 } else { 20 }.to_le_bytes());
-        // No flags; stored; midnight of the first of January 1980.
-        entry.extend([0, 0, 0, 0, 0, 0, 0x21, 0]);
-        entry.extend(crc.to_le_bytes());
-        entry.extend(size.to_le_bytes());
-        entry.extend(size.to_le_bytes());
-        entry.extend((name.len() as u16).to_le_bytes());
-        entry.extend(extra.to_le_bytes());
-        entry
-    }
-
-    fn add(&mut self, name: &str, card: &FileCard, from: &Path) -> io::Result<()> {
-        let offset = self.out.bytes;
-        let long = card.bytes >= FULL;
-        let mut sizes = Vec::new();
-        if long {
-            sizes.extend([1, 0, 16, 0]);
-            sizes.extend(card.bytes.to_le_bytes());
-            sizes.extend(card.bytes.to_le_bytes());
-        }
-        self.out.write_all(b"PK\x03\x04")?;
-        self.out.write_all(&Self::entry(name, card, long, sizes.len() as u16))?;
-        self.out.write_all(name.as_bytes())?;
-        self.out.write_all(&sizes)?;
-        let copied = io::copy(&mut File::open(from)?, &mut self.out)?;
-        if copied != card.bytes {
-            return Err(io::Error::other(format!("{} changed while it was read", from.display())));
-        }
-        let far = offset >= FULL;
-        let mut extra = Vec::new();
-        if long || far {
-            let length = if long { 16u16 } else { 0 } + if far { 8 } else { 0 };
-            extra.extend([1, 0]);
-            extra.extend(length.to_le_bytes());
-            extra.extend(sizes.get(4..).unwrap_or_default());
-            if far {
-                extra.extend(offset.to_le_bytes());
-            }
-        }
-        let made_by = if long || far { 45u16 } else { 20 };
-        self.directory.extend(b"PK\x01\x02");
-        self.directory.extend(made_by.to_le_bytes());
-        self.directory.extend(Self::entry(name, card, long, extra.len() as u16));
-        // No comment, disk 0, no attributes.
-        self.directory.extend([0; 10]);
-        self.directory.extend((offset.min(FULL) as u32).to_le_bytes());
-        self.directory.extend(name.as_bytes());
-        self.directory.extend(extra);
-        self.files += 1;
-        Ok(())
-    }
-
-    fn finish(mut self) -> io::Result<Summed<W>> {
-        let (begin, length) = (self.out.bytes, self.directory.len() as u64);
-        self.out.write_all(&self.directory)?;
-        if begin >= FULL {
-            let end = self.out.bytes;
-            self.out.write_all(b"PK\x06\x06")?;
-            self.out.write_all(&44u64.to_le_bytes())?;
-            self.out.write_all(&[45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0])?;
-            for number in [self.files, self.files, length, begin] {
-                self.out.write_all(&number.to_le_bytes())?;
-            }
-            self.out.write_all(b"PK\x06\x07\0\0\0\0")?;
-            self.out.write_all(&end.to_le_bytes())?;
-            self.out.write_all(&1u32.to_le_bytes())?;
-        }
-        self.out.write_all(b"PK\x05\x06\0\0\0\0")?;
-        self.out.write_all(&(self.files as u16).to_le_bytes())?;
-        self.out.write_all(&(self.files as u16).to_le_bytes())?;
-        self.out.write_all(&(length as u32).to_le_bytes())?;
-        self.out.write_all(&(begin.min(FULL) as u32).to_le_bytes())?;
-        self.out.write_all(&[0, 0])?;
-        Ok(self.out)
-    }
+    Ok(())
 }

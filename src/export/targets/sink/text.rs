@@ -1,9 +1,14 @@
 //! Examples as lines of text: JSON objects, comma-separated values, OBF.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use super::{FileCard, Format, Sink, Summed};
 use crate::export::targets::columns::{Block, Column, Field, MISSING, NO_DISTANCE, Scalar};
@@ -25,61 +30,65 @@ impl Lines {
     /// Writes what comes before the first row.
     pub fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.format == Format::Csv {
-            let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
-            writeln!(out, "{}", names.join(","))?;
+            let mut csv = csv::Writer::from_writer(out);
+            csv.write_record(self.columns.iter().map(|column| column.name))?;
+            csv.flush()?;
         }
         Ok(())
     }
 
     /// Writes the rows of a block.
     pub fn write(&self, block: &Block, out: &mut dyn Write) -> io::Result<()> {
-        (0..block.rows).try_for_each(|row| match self.format {
-            Format::Obf => self.obf(block, row, out),
-            Format::Csv => self.csv(block, row, out),
-            _ => self.json(block, row, out),
-        })
+        match self.format {
+            Format::Obf => (0..block.rows).try_for_each(|row| self.obf(block, row, out)),
+            Format::Csv => self.csv(block, out),
+            _ => (0..block.rows).try_for_each(|row| self.json(block, row, out)),
+        }
     }
 
     fn json(&self, block: &Block, row: usize, out: &mut dyn Write) -> io::Result<()> {
+        let mut json = serde_json::Serializer::with_formatter(&mut *out, PlainFloats);
+        let mut object = json.serialize_map(None)?;
         for (at, column) in self.columns.iter().enumerate() {
-            write!(out, "{}\"{}\":", if at == 0 { '{' } else { ',' }, column.name)?;
             if column.is_text() {
-                let text = String::from_utf8_lossy(block.text(at, row)).into_owned();
-                serde_json::to_writer(&mut *out, &text)?;
-                continue;
+                object.serialize_entry(column.name, &text(block, at, row))?;
+            } else {
+                let numbers = numbers(block, at, column, row);
+                object.serialize_entry(column.name, &Nested(&numbers, &column.shape))?;
             }
-            nested(&numbers(block, at, column, row), &column.shape, "null", out)?;
         }
-        writeln!(out, "}}")
+        object.end()?;
+        writeln!(out)
     }
 
     /// Numbers of one row are separated by spaces, and what is missing is empty, or within a list a
     /// dash.
-    fn csv(&self, block: &Block, row: usize, out: &mut dyn Write) -> io::Result<()> {
-        for (at, column) in self.columns.iter().enumerate() {
-            if at > 0 {
-                out.write_all(b",")?;
+    fn csv(&self, block: &Block, out: &mut dyn Write) -> io::Result<()> {
+        let mut csv = csv::Writer::from_writer(out);
+        for row in 0..block.rows {
+            for (at, column) in self.columns.iter().enumerate() {
+                if column.is_text() {
+                    csv.write_field(block.text(at, row))?;
+                    continue;
+                }
+                let absent = if column.shape.is_empty() { "" } else { "-" };
+                let word =
+                    |number: Option<Number>| number.map_or(absent.to_string(), |n| n.to_string());
+                let words: Vec<String> =
+                    numbers(block, at, column, row).into_iter().map(word).collect();
+                csv.write_field(words.join(" "))?;
             }
-            if column.is_text() {
-                // Neither boards nor moves have commas or quotes in them.
-                out.write_all(block.text(at, row))?;
-                continue;
-            }
-            let absent = if column.shape.is_empty() { "" } else { "-" };
-            let numbers = numbers(block, at, column, row);
-            let words: Vec<&str> =
-                numbers.iter().map(|number| number.as_deref().unwrap_or(absent)).collect();
-            out.write_all(words.join(" ").as_bytes())?;
+            csv.write_record(None::<&[u8]>)?;
         }
-        out.write_all(b"\n")
+        csv.flush()
     }
 
     fn obf(&self, block: &Block, row: usize, out: &mut dyn Write) -> io::Result<()> {
-        let text = |field: Field| {
+        let word = |field: Field| {
             let at = self.columns.iter().position(|column| column.field == field);
-            at.map(|at| String::from_utf8_lossy(block.text(at, row)).into_owned())
+            at.map(|at| text(block, at, row))
         };
-        let (board, moves) = (text(Field::Board), text(Field::Moves));
+        let (board, moves) = (word(Field::Board), word(Field::Moves));
         write!(out, "{}", board.unwrap_or_default())?;
         for word in moves.unwrap_or_default().split_whitespace() {
             write!(out, " {word};")?;
@@ -88,50 +97,69 @@ impl Lines {
     }
 }
 
-/// The numbers of a row as text; `None` for what is missing.
-fn numbers(block: &Block, at: usize, column: &Column, row: usize) -> Vec<Option<String>> {
-    let bytes = block.numbers(column, at, row);
-    let text = |number: &[u8]| {
-        let missing = |is: bool| column.has_missing && is;
-        match (column.scalar, number) {
-            (Scalar::I8, &[byte]) => {
-                (!missing(byte as i8 == MISSING)).then(|| (byte as i8).to_string())
-            }
-            (Scalar::U8, &[byte]) => Some(byte.to_string()),
-            (Scalar::U16, &[a, b]) => {
-                let number = u16::from_le_bytes([a, b]);
-                (!missing(number == NO_DISTANCE)).then(|| number.to_string())
-            }
-            (Scalar::U32, &[a, b, c, d]) => Some(u32::from_le_bytes([a, b, c, d]).to_string()),
-            (Scalar::F32, &[a, b, c, d]) => Some(f32::from_le_bytes([a, b, c, d]).to_string()),
-            (_, number) => {
-                number.try_into().ok().map(|bytes| u64::from_le_bytes(bytes).to_string())
-            }
-        }
-    };
-    bytes.chunks_exact(column.scalar.size()).map(text).collect()
+fn text(block: &Block, at: usize, row: usize) -> Cow<'_, str> {
+    String::from_utf8_lossy(block.text(at, row))
 }
 
-/// Numbers as lists in lists.
-fn nested(
-    numbers: &[Option<String>],
-    shape: &[u64],
-    absent: &str,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let Some((&length, inner)) = shape.split_first() else {
-        let number = numbers.first().and_then(|number| number.as_deref());
-        return out.write_all(number.unwrap_or(absent).as_bytes());
-    };
-    let each = numbers.len() / length.max(1) as usize;
-    out.write_all(b"[")?;
-    for (at, part) in numbers.chunks(each.max(1)).enumerate() {
-        if at > 0 {
-            out.write_all(b",")?;
+/// One number of a row.
+#[derive(Clone, Copy, Serialize)]
+#[serde(untagged)]
+enum Number {
+    Signed(i8),
+    Unsigned(u64),
+    Float(f32),
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Signed(number) => number.fmt(f),
+            Number::Unsigned(number) => number.fmt(f),
+            Number::Float(number) => number.fmt(f),
         }
-        nested(part, inner, absent, out)?;
     }
-    out.write_all(b"]")
+}
+
+/// The numbers of a row; `None` for what is missing.
+fn numbers(block: &Block, at: usize, column: &Column, row: usize) -> Vec<Option<Number>> {
+    let number = |bytes: &[u8]| {
+        let (number, is_missing) = match (column.scalar, bytes) {
+            (Scalar::I8, &[byte]) => (Number::Signed(byte as i8), byte as i8 == MISSING),
+            (Scalar::F32, &[a, b, c, d]) => {
+                (Number::Float(f32::from_le_bytes([a, b, c, d])), false)
+            }
+            (scalar, bytes) => {
+                let number = bytes.iter().rev().fold(0, |high, &byte| high << 8 | u64::from(byte));
+                let is_missing = scalar == Scalar::U16 && number == u64::from(NO_DISTANCE);
+                (Number::Unsigned(number), is_missing)
+            }
+        };
+        (!(column.has_missing && is_missing)).then_some(number)
+    };
+    block.numbers(column, at, row).chunks_exact(column.scalar.size()).map(number).collect()
+}
+
+/// Numbers of a shape as lists in lists.
+struct Nested<'a>(&'a [Option<Number>], &'a [u64]);
+
+impl Serialize for Nested<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let &Nested(numbers, shape) = self;
+        let Some((&length, inner)) = shape.split_first() else {
+            return numbers.first().serialize(serializer);
+        };
+        let each = numbers.len() / length.max(1) as usize;
+        serializer.collect_seq(numbers.chunks(each.max(1)).map(|part| Nested(part, inner)))
+    }
+}
+
+/// Floats with as many digits as they need, without exponents, and without a point if they are whole.
+struct PlainFloats;
+
+impl serde_json::ser::Formatter for PlainFloats {
+    fn write_f32<W: ?Sized + Write>(&mut self, out: &mut W, number: f32) -> io::Result<()> {
+        write!(out, "{number}")
+    }
 }
 
 /// A file of lines.
@@ -172,5 +200,64 @@ impl Sink for TextFile {
         self.out.inner.get_ref().sync_all().at("write", &self.path)?;
         let card = self.out.card(self.rows);
         Ok([(self.name, card)].into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes are what other programs were written against: none may change unnoticed.
+    #[test]
+    fn lines_are_written_byte_by_byte_as_known() {
+        let column = |field, name, scalar, shape: &[u64], has_missing| {
+            let (shape, about) = (shape.to_vec(), String::new());
+            Column { field, name, scalar, shape, about, has_missing }
+        };
+        let columns = [
+            column(Field::Board, "board", Scalar::Text(9), &[], false),
+            column(Field::Key, "key", Scalar::U64, &[2], false),
+            column(Field::QScore, "q", Scalar::I8, &[2, 2], true),
+            column(Field::Score, "score", Scalar::I8, &[], true),
+            column(Field::Distance, "distance", Scalar::U16, &[], true),
+            column(Field::Policy, "policy", Scalar::F32, &[3], false),
+            column(Field::Moves, "moves", Scalar::Text(9), &[], false),
+        ];
+        let mut block = Block::new(columns.len());
+        block.rows = 2;
+        block.data = vec![
+            b"-XO XXO X".to_vec(),
+            [1u64, u64::MAX, 0, 9].iter().flat_map(|n| n.to_le_bytes()).collect(),
+            [-3, MISSING, 0, 4, MISSING, 1, 2, 3].map(|n| n as u8).to_vec(),
+            [MISSING, -16].map(|n| n as u8).to_vec(),
+            [NO_DISTANCE, 300].iter().flat_map(|n| n.to_le_bytes()).collect(),
+            [0.0, 1.0, 1.0 / 3.0, 1e-10, -2.5, 3e20f32]
+                .iter()
+                .flat_map(|n| n.to_le_bytes())
+                .collect(),
+            b"a1:+2 b2:-1".to_vec(),
+        ];
+        block.ends[0] = vec![5, 9];
+        block.ends[6] = vec![11, 11];
+        let written = |format| {
+            let (lines, mut text) = (Lines::new(format, &columns), Vec::new());
+            lines.begin(&mut text).unwrap();
+            lines.write(&block, &mut text).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        let json = concat!(
+            r#"{"board":"-XO X","key":[1,18446744073709551615],"q":[[-3,null],[0,4]],"score":null,"#,
+            r#""distance":null,"policy":[0,1,0.33333334],"moves":"a1:+2 b2:-1"}"#,
+            "\n",
+            r#"{"board":"XO X","key":[0,9],"q":[[null,1],[2,3]],"score":-16,"distance":300,"#,
+            r#""policy":[0.0000000001,-2.5,300000000000000000000],"moves":""}"#,
+            "\n",
+        );
+        assert_eq!(written(Format::Jsonl), json);
+        let csv = "board,key,q,score,distance,policy,moves\n\
+            -XO X,1 18446744073709551615,-3 - 0 4,,,0 1 0.33333334,a1:+2 b2:-1\n\
+            XO X,0 9,- 1 2 3,-16,300,0.0000000001 -2.5 300000000000000000000,\n";
+        assert_eq!(written(Format::Csv), csv);
+        assert_eq!(written(Format::Obf), "-XO X a1:+2; b2:-1;\nXO X\n");
     }
 }

@@ -1,0 +1,139 @@
+//! Files and directories that come to their place whole or not at all, and locks on who may write them.
+//!
+//! A file is written beside its place, as `NAME.part`, and then renamed. The name is always the same:
+//! a killed process leaves no more than one such file, and the next writer writes over it.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
+
+use super::error::{IoContext, TableError};
+
+/// A file beside its place, which is removed if it is not committed.
+#[derive(Debug)]
+pub(crate) struct Part {
+    place: PathBuf,
+    part: TempPath,
+}
+
+impl Part {
+    /// The part of a file; it is up to the caller to write it.
+    pub fn of(place: &Path) -> io::Result<Part> {
+        let part = TempPath::try_from_path(place.with_added_extension("part"))?;
+        Ok(Part { place: place.to_path_buf(), part })
+    }
+
+    /// Where to write.
+    pub fn path(&self) -> &Path {
+        &self.part
+    }
+
+    /// Moves the file to its place, over what is there. Does not wait for the disk: the file is whole
+    /// after a kill, but perhaps not after a power cut.
+    pub fn commit(self) -> io::Result<()> {
+        Ok(self.part.persist(&self.place)?)
+    }
+}
+
+/// Writes a file whole or not at all, and does not wait for the disk.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let part = Part::of(path)?;
+    fs::write(part.path(), bytes)?;
+    part.commit()
+}
+
+/// Writes a file so that it is either the old one or wholly the new one, even after a power cut.
+pub(super) fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let part = Part::of(path)?;
+    let mut file = File::create(part.path())?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    part.commit()?;
+    sync_dir(parent(path))
+}
+
+/// Moves a file or directory whose content the disk has to its place, and waits for the disk.
+pub(crate) fn move_synced(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)?;
+    sync_dir(parent(to))
+}
+
+/// Waits for the disk to have the names of a directory's files.
+pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
+    // Directories cannot be opened on every system; there the rename alone must do.
+    File::open(dir).map_or(Ok(()), |dir| dir.sync_all())
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Held while something is written: no other process writes it. Ends with the value or the process.
+#[derive(Debug)]
+pub struct Lock(File);
+
+impl Lock {
+    /// Takes the lock, or says that another process has it.
+    pub(crate) fn take(path: &Path) -> Result<Lock, TableError> {
+        let lock = Lock::open(path)?;
+        match lock.0.try_lock() {
+            Ok(()) => Ok(lock),
+            Err(fs::TryLockError::WouldBlock) => Err(TableError::Busy { path: path.to_path_buf() }),
+            Err(fs::TryLockError::Error(source)) => Err(source).at("lock", path),
+        }
+    }
+
+    /// Takes the lock as soon as no other process has it.
+    pub(super) fn wait(path: &Path) -> Result<Lock, TableError> {
+        let lock = Lock::open(path)?;
+        lock.0.lock().at("lock", path)?;
+        Ok(lock)
+    }
+
+    fn open(path: &Path) -> Result<Lock, TableError> {
+        let file = File::options().create(true).truncate(false).write(true).open(path);
+        file.map(Lock).at("write", path)
+    }
+}
+
+impl Drop for Lock {
+    /// Unlocks, and does not leave that to closing the file: a child process that is just being
+    /// started has the file too until it runs its own program.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_removed_unless_it_is_committed() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("a.json");
+        write_whole(&place, b"old").unwrap();
+        let part = Part::of(&place).unwrap();
+        assert_eq!(part.path(), dir.path().join("a.json.part"));
+        fs::write(part.path(), "half").unwrap();
+        drop(part);
+        assert_eq!(fs::read(&place).unwrap(), b"old");
+        // What a killed process left is written over.
+        fs::write(dir.path().join("a.json.part"), "what was killed is longer").unwrap();
+        write_synced(&place, b"new").unwrap();
+        assert_eq!(fs::read(&place).unwrap(), b"new");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_lock_is_held_until_it_is_dropped() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let lock = Lock::take(&path).unwrap();
+        assert!(matches!(Lock::take(&path), Err(TableError::Busy { .. })));
+        drop(lock);
+        Lock::take(&path).unwrap();
+    }
+}
