@@ -134,9 +134,9 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
         ..Plan::from_start(game)
     };
     if matches!(start, Some(Start::Both)) {
-        let state = game.swapped(&standard.state).ok_or_else(|| {
-            UserError::new(format!("--start both means nothing for {name}"))
-        })?;
+        let state = game
+            .swapped(&standard.state)
+            .ok_or_else(|| UserError::new(format!("--start both means nothing for {name}")))?;
         plan.start = "both".to_string();
         plan.roots = vec![standard, AnyPosition { state, side: standard.side.other() }];
     }

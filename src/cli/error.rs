@@ -4,8 +4,8 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use crate::export::ExportError;
 use crate::any::{AnyGame, AnyPosition};
+use crate::export::ExportError;
 use crate::game::{Game, NotationError};
 use crate::graph::GraphError;
 use crate::registry::UnknownGame;

@@ -10,12 +10,9 @@ use super::context::Context;
 use super::error::UserError;
 use super::export_targets::{self, TargetArgs};
 use super::guard::free_disk;
-use super::position::{is_folded, spec_of};
-use crate::export::{CyclicPositions, Exported, LayeredPositions, Positions, RankedPositions, StatesOf, bytes_of, write_states};
-use crate::game::{Game, GameVisitor};
-use crate::graph::{Graph, Ranked};
+use crate::export::{Exported, bytes_of, write_states};
 use crate::render::number::{bytes, thousands};
-use crate::table::Table;
+use crate::solved::{Orienting, States};
 
 /// Write exact values as targets to learn from, or with --states the positions policies are asked in
 ///
@@ -65,14 +62,10 @@ struct Output<'a> {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let name = match &args.table {
-        Some(name) => name.clone(),
-        None => context.store.latest()?,
-    };
-    let table = context.store.open(&name)?;
+    let table = context.open(args.table.as_deref())?;
     if !args.states {
         let all = args.states_of == Some(Which::All);
-        return export_targets::run(&args.targets, &table, all, args.out, args.force, context);
+        return export_targets::run(&args.targets, table, all, args.out, args.force, context);
     }
     if let Some(option) = args.targets.given() {
         return Err(
@@ -80,69 +73,35 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         );
     }
     let of = match args.states_of.unwrap_or(Which::All) {
-        Which::All => StatesOf::All,
-        Which::Canonical => StatesOf::Canonical,
+        Which::All => Orienting::All,
+        Which::Canonical => Orienting::First,
     };
     let place = args.out.unwrap_or_else(|| {
         let suffix = match of {
-            StatesOf::All => "states",
-            StatesOf::Canonical => "states-canonical",
+            Orienting::All => "states",
+            Orienting::First => "states-canonical",
         };
         table.dir().with_file_name(format!("{}-{suffix}", table.name()))
     });
-    let visitor = Export { table: &table, of, place, force: args.force, context };
-    let exported = spec_of(&table)?.with_rules(is_folded(&table), visitor)?;
+    let states = States::open(context.games.of_table(&table)?, table, true)?;
+    let count = states.open_positions(of);
+    let needed = bytes_of(states.game(), count) as f64;
+    if !args.force
+        && let Some(free) = free_disk(&place)
+        && needed > free
+    {
+        return Err(UserError::new(format!(
+            "{} positions take about {} on disk where {} has {} free; choose another --out, or add --force",
+            thousands(count),
+            bytes(needed),
+            place.display(),
+            bytes(free)
+        ))
+        .into());
+    }
+    let exported = write_states(&states, of, &place, &context.bars)?;
     print(&exported, context)?;
     Ok(ExitCode::SUCCESS)
-}
-
-struct Export<'a> {
-    table: &'a Table,
-    of: StatesOf,
-    place: PathBuf,
-    force: bool,
-    context: &'a Context,
-}
-
-impl GameVisitor for Export<'_> {
-    type Output = anyhow::Result<Exported>;
-
-    fn layered<G: Game>(self, game: G) -> anyhow::Result<Exported> {
-        let graph = Graph::open_checked(self.table)?;
-        graph.check_layered(self.table)?;
-        self.write(&game, &LayeredPositions { game: &game, graph: &graph, of: self.of })
-    }
-
-    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<Exported> {
-        if self.table.manifest().identity.index.as_deref() == Some("rank") {
-            let ranked = Ranked::open_checked(self.table)?;
-            let terminals = self.table.manifest().counts.table.terminals;
-            return self.write(&game, &RankedPositions { game: &game, ranked: &ranked, terminals });
-        }
-        let graph = Graph::open_checked(self.table)?;
-        self.write(&game, &CyclicPositions { game: &game, graph: &graph })
-    }
-}
-
-impl Export<'_> {
-    fn write<G: Game>(&self, game: &G, positions: &dyn Positions<G>) -> anyhow::Result<Exported> {
-        let Export { table, of, place, context, .. } = self;
-        let needed = bytes_of(game, positions.count()) as f64;
-        if !self.force
-            && let Some(free) = free_disk(place)
-            && needed > free
-        {
-            return Err(UserError::new(format!(
-                "{} positions take about {} on disk where {} has {} free; choose another --out, or add --force",
-                thousands(positions.count()),
-                bytes(needed),
-                place.display(),
-                bytes(free)
-            ))
-            .into());
-        }
-        Ok(write_states(game, table, *of, positions, place, &context.bars)?)
-    }
 }
 
 fn print(exported: &Exported, context: &mut Context) -> anyhow::Result<()> {

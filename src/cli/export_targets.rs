@@ -7,16 +7,13 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::{UserError, not_solved};
+use super::error::UserError;
 use super::guard::free_disk;
-use super::position::{is_folded, spec_of};
-use crate::export::targets::{Card, CyclicExamples, CyclicIndex, Format, Images, LayeredExamples, Layout, Rows, Selection, Targets, targets_bytes, write_targets};
+use crate::export::targets::{
+    Card, Format, Images, Layout, Selection, Targets, targets_bytes, write_targets,
+};
 use crate::export::{Split, Splits};
-use crate::game::{Game, GameVisitor};
-use crate::graph::{Graph, Ranked};
 use crate::render::number::{bytes, thousands};
-use crate::solve::Solved;
-use crate::solve::cyclic::CyclicSolved;
 use crate::table::Table;
 
 /// The options of targets.
@@ -210,7 +207,7 @@ struct Output<'a> {
 
 pub(super) fn run(
     args: &TargetArgs,
-    table: &Table,
+    table: Table,
     all_states: bool,
     out: Option<PathBuf>,
     force: bool,
@@ -222,8 +219,27 @@ pub(super) fn run(
     // A table's name may have a dot in it; the default is a directory whatever it is called.
     let as_named = if given { out.clone() } else { PathBuf::from("targets") };
     let targets = args.targets(all_states, &as_named)?;
-    let visitor = Export { table, targets: &targets, out: &out, force, context };
-    let card = spec_of(table)?.with_rules(is_folded(table), visitor)?;
+    let table = context.solved(table, true)?;
+    let needed = targets_bytes(&table, &targets) as f64;
+    // How much of it text and compression leave is not known, so only arrays are refused.
+    let exact = matches!(targets.format, Format::Npy | Format::Npz);
+    let filtered = targets.selection.decisive.is_some() || targets.selection.split.is_some();
+    if !force
+        && exact
+        && !filtered
+        && let Some(free) = free_disk(&out)
+        && needed > free
+    {
+        return Err(UserError::new(format!(
+            "{} rows take up to {} on disk where {} has {} free; name fewer --columns, take a --sample, write .parquet, or add --force",
+            thousands(table.states().rows() as u64),
+            bytes(needed),
+            out.display(),
+            bytes(free)
+        ))
+        .into());
+    }
+    let card = write_targets(&table, &targets, &out, &context.bars)?;
     if context.json {
         context.json(&Output { out: out.display().to_string(), card: &card })?;
         return Ok(ExitCode::SUCCESS);
@@ -237,96 +253,4 @@ pub(super) fn run(
         bytes(size as f64)
     ))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Something to be done with a solved table's examples.
-pub(super) trait RowsVisitor {
-    type Output;
-
-    fn visit<G: Game>(self, game: &G, rows: &dyn Rows<G>) -> anyhow::Result<Self::Output>;
-}
-
-/// Opens a solved table of any sort and hands its examples on; `checked` compares checksums first.
-pub(super) struct Open<'a, V> {
-    pub table: &'a Table,
-    pub checked: bool,
-    pub visitor: V,
-}
-
-impl<V: RowsVisitor> GameVisitor for Open<'_, V> {
-    type Output = anyhow::Result<V::Output>;
-
-    fn layered<G: Game>(self, game: G) -> Self::Output {
-        let Open { table, checked, visitor } = self;
-        let graph = if checked { Graph::open_checked(table)? } else { Graph::open(table)? };
-        graph.check_layered(table)?;
-        let solved = if checked { Solved::open_checked(table)? } else { Solved::open(table)? };
-        let solved = solved.ok_or_else(|| not_solved(&table.name()))?;
-        visitor.visit(&game, &LayeredExamples { game: &game, graph: &graph, solved: &solved })
-    }
-
-    fn cyclic<G: Game>(self, game: G) -> Self::Output {
-        let Open { table, checked, visitor } = self;
-        let solved = match checked {
-            true => CyclicSolved::open_checked(table)?,
-            false => CyclicSolved::open(table)?,
-        };
-        let solved = solved.ok_or_else(|| not_solved(&table.name()))?;
-        if table.manifest().identity.index.as_deref() == Some("rank") {
-            let ranked = if checked { Ranked::open_checked(table)? } else { Ranked::open(table)? };
-            let index = CyclicIndex::Ranked(&ranked);
-            return visitor.visit(&game, &CyclicExamples { game: &game, index, solved: &solved });
-        }
-        let graph = if checked { Graph::open_checked(table)? } else { Graph::open(table)? };
-        let index = CyclicIndex::Keys(&graph);
-        visitor.visit(&game, &CyclicExamples { game: &game, index, solved: &solved })
-    }
-}
-
-struct Export<'a> {
-    table: &'a Table,
-    targets: &'a Targets,
-    out: &'a Path,
-    force: bool,
-    context: &'a Context,
-}
-
-impl GameVisitor for Export<'_> {
-    type Output = anyhow::Result<Card>;
-
-    fn layered<G: Game>(self, game: G) -> anyhow::Result<Card> {
-        Open { table: self.table, checked: true, visitor: self }.layered(game)
-    }
-
-    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<Card> {
-        Open { table: self.table, checked: true, visitor: self }.cyclic(game)
-    }
-}
-
-impl RowsVisitor for Export<'_> {
-    type Output = Card;
-
-    fn visit<G: Game>(self, game: &G, rows: &dyn Rows<G>) -> anyhow::Result<Card> {
-        let Export { table, targets, out, force, context } = self;
-        let needed = targets_bytes(game, rows, targets) as f64;
-        // How much of it text and compression leave is not known, so only arrays are refused.
-        let exact = matches!(targets.format, Format::Npy | Format::Npz);
-        let filtered = targets.selection.decisive.is_some() || targets.selection.split.is_some();
-        if !force
-            && exact
-            && !filtered
-            && let Some(free) = free_disk(out)
-            && needed > free
-        {
-            return Err(UserError::new(format!(
-                "{} rows take up to {} on disk where {} has {} free; name fewer --columns, take a --sample, write .parquet, or add --force",
-                thousands(rows.rows()),
-                bytes(needed),
-                out.display(),
-                bytes(free)
-            ))
-            .into());
-        }
-        Ok(write_targets(game, table, rows, targets, out, &context.bars)?)
-    }
 }

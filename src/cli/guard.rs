@@ -11,11 +11,7 @@ use crate::render::number::{bytes, thousands};
 const LARGE: f64 = 1e6;
 
 /// Says what an enumeration will take and refuses what does not fit.
-pub(super) fn check(
-    what: &str,
-    estimate: &Estimate,
-    context: &Context,
-) -> Result<(), UserError> {
+pub(super) fn check(what: &str, estimate: &Estimate, context: &Context) -> Result<(), UserError> {
     check_room(what, estimate, context)?;
     if estimate.states >= LARGE {
         let about = if estimate.exact { "" } else { "about " };

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use super::context::Context;
 use super::players::{learned_for, variants};
 use super::report::{Asked, Timeout, measured, opened, write_whole};
-use crate::game::GameSpec;
 use crate::policy::PolicySpec;
+use crate::registry::othello;
 use crate::render::{html, leaderboard};
 
 /// Rank all built-in and learned policies on a board by the exact figures of the report
@@ -62,9 +62,9 @@ const BUILT_IN: [&str; 22] = [
 ];
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let game = GameSpec::othello(&args.size).map_err(super::error::UserError::from_error)?;
+    let game = othello(&args.size)?;
     let mut names: Vec<String> = BUILT_IN.iter().map(|name| name.to_string()).collect();
-    for spec in learned_for(game, &context.store) {
+    for spec in learned_for(&game, &context.store) {
         names.push(spec.to_string());
         if let PolicySpec::Learned(learned) = spec {
             let variants = variants(&learned, &context.store).into_iter();
@@ -80,8 +80,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         size: Some(&args.size),
         force: args.force,
     };
-    let (table, spec, policies) = opened(&asked, context)?;
-    let report = measured(&table, spec, &policies, context)?;
+    let (table, policies) = opened(&asked, context)?;
+    let report = measured(&table, &policies, context)?;
     let text = leaderboard(&report);
     if let Some(path) = &args.out {
         write_whole(path, &text)?;

@@ -5,16 +5,16 @@ use std::process::ExitCode;
 use super::context::Context;
 use super::error::UserError;
 use super::guard;
-use super::played::{unfold, unfolded_bytes};
-use super::players::player;
-use super::report::{Asked, Timeout, failed, opened, unsolved};
-use crate::evaluate::{BothSides, Gathered, LayeredRows, Match, Opening, Orienting, Piece, Play, Sampling, mean_of, measure};
-use crate::game::{Game, GameVisitor, Side};
-use crate::graph::Graph;
+use super::players::players;
+use super::report::{Asked, Timeout, failed, opened, unfolded_bytes};
+use crate::evaluate::{
+    BothSides, Gathered, Judged, Match, Opening, Piece, Play, Sampling, Unfolded, mean_of, measure,
+};
+use crate::game::{Game, Side};
 use crate::policy::{Answers, PolicySpec};
 use crate::render::match_text;
-use crate::solve::Solved;
-use crate::table::Table;
+use crate::solved::{Orienting, SolvedTable};
+use crate::table::TableError;
 
 /// Play two policies against each other, exactly
 ///
@@ -62,15 +62,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         size: args.size.as_deref(),
         force: args.force,
     };
-    let (table, game, policies) = opened(&asked, context)?;
-    let visitor = Meet {
-        table: &table,
-        policies: &policies,
-        openings: args.openings,
-        force: args.force,
-        context,
-    };
-    let met = game.with_rules(super::position::is_folded(&table), visitor)?;
+    let (table, policies) = opened(&asked, context)?;
+    let met = meet(&table, &policies, args.openings, args.force, context)?;
     match context.json {
         true => context.json(&met)?,
         false => context.print(match_text(&met))?,
@@ -78,73 +71,60 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-struct Meet<'a> {
-    table: &'a Table,
-    policies: &'a [PolicySpec],
+fn meet(
+    table: &SolvedTable,
+    policies: &[PolicySpec],
     openings: u32,
     force: bool,
-    context: &'a Context,
-}
-
-impl GameVisitor for Meet<'_> {
-    type Output = anyhow::Result<Match>;
-
-    fn layered<G: Game>(self, game: G) -> anyhow::Result<Match> {
-        let Meet { table, policies, openings, force, context } = self;
-        let name = table.name();
-        if !table.manifest().complete {
-            return Err(UserError::new(format!(
-                "{name} is bounded: games lead out of it; give a table of a whole game"
-            ))
-            .into());
-        }
-        let counts = table.manifest().counts.reachable();
-        if !force {
-            let bytes = unfolded_bytes(counts.states, counts.transitions, policies.len());
-            guard::check_memory(&format!("playing games on {name}"), bytes)?;
-        }
-        let graph = Graph::open_checked(table)?;
-        let solved = Solved::open_checked(table)?.ok_or_else(|| unsolved(table))?;
-        let players = policies
-            .iter()
-            .map(|spec| player(spec, &game, &context.store))
-            .collect::<Result<Vec<_>, _>>()?;
-        let rows = LayeredRows::new(&game, &graph, &solved, Orienting::All);
-        let mut gathered = Gathered::default();
-        let mut sink = |_: &Piece<G::State>, answers: &[Answers]| {
-            gathered.add(answers);
-            Ok(())
-        };
-        measure(&game, &rows, &players, Some(&mut sink), &context.bars)
-            .map_err(|error| failed(table, error))?;
-        let unfolded = unfold(&game, table, &graph)?;
-        let play = Play::new(&unfolded, &solved);
-        let [own, other] = [0, 1].map(|at| &gathered.answers[at].probabilities[..]);
-        let (as_first, as_second) = (play.games(own, other), play.games(other, own));
-        let opening = |random_plies| {
-            let from = play.after_random_plies(random_plies);
-            let results = BothSides {
-                first: mean_of(&as_first, &from),
-                second: mean_of(&as_second, &from).reversed(),
-            };
-            Opening { random_plies, results }
-        };
-        Ok(Match {
-            schema: "yomikiri-match",
-            schema_version: 1,
-            table: name,
-            policy: players[0].name(),
-            opponent: players[1].name(),
-            sides: Side::ALL.map(|side| game.side_name(side)),
-            openings: (0..=openings).map(opening).collect(),
-        })
-    }
-
-    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<Match> {
-        Err(UserError::new(format!(
-            "games of {} may go on for ever, and are not played out; match knows Othello",
-            game.spec()
+    context: &Context,
+) -> anyhow::Result<Match> {
+    let (game, manifest, name) = (table.game(), table.table().manifest(), table.table().name());
+    let Some(counts) = manifest.counts.reachable else {
+        return Err(UserError::new(format!(
+            "games of {} may go on for ever, and are not played out; match is for games that end",
+            game.name()
         ))
-        .into())
+        .into());
+    };
+    if !manifest.complete {
+        return Err(UserError::new(format!(
+            "{name} is bounded: games lead out of it; give a table of a whole game"
+        ))
+        .into());
     }
+    if !force {
+        let bytes = unfolded_bytes(counts.states, counts.transitions, policies.len());
+        guard::check_memory(&format!("playing games on {name}"), bytes)?;
+    }
+    let players = players(policies, game, &context.store)?;
+    let mut gathered = Gathered::default();
+    let mut sink = |_: &Piece, answers: &[Answers]| {
+        gathered.add(answers);
+        Ok(())
+    };
+    let judged = Judged { table, orienting: Orienting::All };
+    measure(&judged, &players, Some(&mut sink), &context.bars)
+        .map_err(|error| failed(table, error))?;
+    let damaged = |what| TableError::damaged(table.table().dir(), what);
+    let unfolded = Unfolded::new(table.states()).map_err(damaged)?;
+    let play = Play::new(&unfolded, table);
+    let [own, other] = [0, 1].map(|at| &gathered.answers[at].probabilities[..]);
+    let (as_first, as_second) = (play.games(own, other), play.games(other, own));
+    let opening = |random_plies| {
+        let from = play.after_random_plies(random_plies);
+        let results = BothSides {
+            first: mean_of(&as_first, &from),
+            second: mean_of(&as_second, &from).reversed(),
+        };
+        Opening { random_plies, results }
+    };
+    Ok(Match {
+        schema: "yomikiri-match",
+        schema_version: 1,
+        table: name,
+        policy: players[0].name(),
+        opponent: players[1].name(),
+        sides: Side::ALL.map(|side| game.side_name(side)),
+        openings: (0..=openings).map(opening).collect(),
+    })
 }

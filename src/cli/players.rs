@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use super::error::UserError;
-use crate::evaluate::{Player, build, build_cyclic};
-use crate::game::{Game, GameSpec};
+use crate::any::AnyGame;
+use crate::evaluate::{Player, build};
+use crate::game::Game;
 use crate::policy::{LearnedSpec, PolicySpec};
 use crate::table::Store;
 
@@ -16,63 +17,56 @@ pub(super) fn policies_dir(store: &Store) -> PathBuf {
 }
 
 /// Makes the player that is meant.
-pub(super) fn player<G: Game>(
+pub(super) fn player(
     spec: &PolicySpec,
-    game: &G,
+    game: &AnyGame,
     store: &Store,
-) -> Result<Player<'static, G>, UserError> {
-    match spec {
-        #[cfg(feature = "onnx")]
-        PolicySpec::Learned(learned) => {
-            if learned.width.is_some() || learned.mate.is_some() {
+) -> Result<Player, UserError> {
+    #[cfg(feature = "onnx")]
+    if let PolicySpec::Learned(learned) = spec {
+        let (name, path) = (spec.to_string(), place_of(&learned.name, store));
+        return Ok(Player::Policy(match game.squares(&game.start().state) {
+            None => {
+                let policy = crate::learn::minishogi::player::load(name, learned, &path, game);
+                Box::new(policy.map_err(UserError::from_error)?)
+            }
+            Some(_) if learned.width.is_some() || learned.mate.is_some() => {
                 return Err(UserError::new(format!(
-                    "policy '{spec}': width and mate are for minishogi; a network for Othello has symmetric and plies"
+                    "policy '{spec}': width and mate are for minishogi; a network for {} has symmetric and plies",
+                    game.name()
                 )));
             }
-            let path = place_of(&learned.name, store);
-            let policy = crate::learn::player::Learned::load(spec.to_string(), &path, game);
-            let policy = policy.map_err(UserError::from_error)?;
-            Ok(Player::Policy(Box::new(policy.symmetric(learned.symmetric).plies(learned.plies))))
-        }
-        _ => {
-            let _ = store;
-            build(spec, game).map_err(UserError::from_error)
-        }
+            Some(_) => {
+                let policy = crate::learn::player::Learned::load(name, &path, game);
+                let policy = policy.map_err(UserError::from_error)?;
+                Box::new(policy.symmetric(learned.symmetric).plies(learned.plies))
+            }
+        }));
     }
+    let _ = store;
+    build(spec, game).map_err(UserError::from_error)
 }
 
-/// The same for a cyclic game.
-pub(super) fn cyclic_player<G: Game>(
-    spec: &PolicySpec,
-    game: &G,
+/// The players that are meant.
+pub(super) fn players(
+    specs: &[PolicySpec],
+    game: &AnyGame,
     store: &Store,
-) -> Result<Player<'static, G>, UserError> {
-    match spec {
-        #[cfg(feature = "onnx")]
-        PolicySpec::Learned(learned) => {
-            use crate::learn::minishogi::player;
-            let path = place_of(&learned.name, store);
-            let policy = player::load(spec.to_string(), learned, &path, game.spec());
-            Ok(Player::Policy(Box::new(policy.map_err(UserError::from_error)?)))
-        }
-        _ => {
-            let _ = store;
-            build_cyclic(spec, game).map_err(UserError::from_error)
-        }
-    }
+) -> Result<Vec<Player>, UserError> {
+    specs.iter().map(|spec| player(spec, game, store)).collect()
 }
 
 /// That a network that is named is there and for the game, without reading its weights.
-pub(super) fn check(spec: &PolicySpec, game: GameSpec, store: &Store) -> Result<(), UserError> {
+pub(super) fn check(spec: &PolicySpec, game: &AnyGame, store: &Store) -> Result<(), UserError> {
     spec.check(game).map_err(UserError::from_error)?;
     #[cfg(feature = "onnx")]
     if let PolicySpec::Learned(learned) = spec {
         use crate::learn::{LearnError, card};
         let path = place_of(&learned.name, store);
         let found = card::read_card(&path).map_err(UserError::from_error)?.game;
-        if found != game.to_string() {
+        if found != game.name() {
             let path = card::file(&path, "json");
-            let what = format!("is for {found}, not for {game}");
+            let what = format!("is for {found}, not for {}", game.name());
             return Err(UserError::from_error(LearnError::Unfit { path, what }));
         }
     }
@@ -93,7 +87,7 @@ fn place_of(name: &str, store: &Store) -> PathBuf {
 
 /// The networks that were trained here for a game, by name.
 #[cfg(feature = "onnx")]
-pub(super) fn learned_for(game: GameSpec, store: &Store) -> Vec<PolicySpec> {
+pub(super) fn learned_for(game: &AnyGame, store: &Store) -> Vec<PolicySpec> {
     let dir = policies_dir(store);
     let Ok(entries) = std::fs::read_dir(&dir) else { return Vec::new() };
     let mut names: Vec<String> = entries
@@ -102,7 +96,7 @@ pub(super) fn learned_for(game: GameSpec, store: &Store) -> Vec<PolicySpec> {
         .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
         .filter(|path| {
             let card = crate::learn::card::read_card(path);
-            card.is_ok_and(|card| card.game == game.to_string())
+            card.is_ok_and(|card| card.game == game.name())
         })
         .filter_map(|path| path.file_stem()?.to_str().map(str::to_string))
         .collect();
@@ -136,6 +130,6 @@ pub(super) fn variants(_learned: &LearnedSpec, _store: &Store) -> Vec<LearnedSpe
 
 /// None, for this was built without what runs networks.
 #[cfg(not(feature = "onnx"))]
-pub(super) fn learned_for(_game: GameSpec, _store: &Store) -> Vec<PolicySpec> {
+pub(super) fn learned_for(_game: &AnyGame, _store: &Store) -> Vec<PolicySpec> {
     Vec::new()
 }

@@ -7,13 +7,15 @@ use std::process::ExitCode;
 
 use super::context::Context;
 use super::error::UserError;
-use super::export_targets::{Open, RowsVisitor, format_of};
-use super::position::{is_folded, roots, spec_of};
+use super::export_targets::format_of;
+use crate::any::{AnyGame, AnyPosition};
 use crate::export::Splits;
-use crate::export::targets::{Block, Column, Encoder, Format, Layout, Lines, Rows, Shape, choose_columns, look_up, write_blocks};
-use crate::game::{Game, Position};
+use crate::export::targets::{
+    Block, Column, Encoder, Format, Layout, Lines, Shape, choose_columns, look_up, write_blocks,
+};
+use crate::game::Game;
 use crate::render::number::thousands;
-use crate::table::Table;
+use crate::solved::SolvedTable;
 
 /// Give positions of your own their exact values, from a table
 ///
@@ -50,11 +52,7 @@ const AT_ONCE: usize = 1 << 13;
 const NAMED: usize = 10;
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let name = match &args.table {
-        Some(name) => name.clone(),
-        None => context.store.latest()?,
-    };
-    let table = context.store.open(&name)?;
+    let table = context.open(args.table.as_deref())?;
     let format = match &args.out {
         None => Format::Jsonl,
         Some(out) => format_of(out)?,
@@ -67,9 +65,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         return Err(UserError::new(what).into());
     }
     let text = read(&args.file)?;
-    let visitor = Relabel { args: &args, table: &table, format, text: &text, context };
-    let open = Open { table: &table, checked: false, visitor };
-    spec_of(&table)?.with_rules(is_folded(&table), open)?;
+    let table = context.solved(table, false)?;
+    Relabel { args: &args, table: &table, format, text: &text, context }.run()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -89,44 +86,43 @@ fn read(file: &Path) -> anyhow::Result<String> {
 
 struct Relabel<'a> {
     args: &'a Args,
-    table: &'a Table,
+    table: &'a SolvedTable,
     format: Format,
     text: &'a str,
     context: &'a mut Context,
 }
 
 /// A position and the number of the line that it comes from.
-struct Asked<S> {
+struct Asked {
     line: usize,
-    position: Position<S>,
+    position: AnyPosition,
 }
 
-impl RowsVisitor for Relabel<'_> {
-    type Output = ();
-
-    fn visit<G: Game>(mut self, game: &G, rows: &dyn Rows<G>) -> anyhow::Result<()> {
+impl Relabel<'_> {
+    fn run(mut self) -> anyhow::Result<()> {
+        let (table, game) = (self.table, self.table.game());
         let shape = Shape {
             layout: Layout::Default,
-            scores: rows.has_scores(),
-            layers: rows.has_layers(),
-            bounds: !self.table.manifest().complete,
+            scores: table.has_scores(),
+            layers: table.states().has_layers(),
+            bounds: !table.table().manifest().complete,
             splits: true,
             temperature: None,
         };
-        if self.format == Format::Obf && !rows.has_scores() {
-            let what =
-                format!("OBF is of Othello and not of {}; choose another extension", game.spec());
+        if self.format == Format::Obf && game.squares(&game.start().state).is_none() {
+            let name = game.name();
+            let what = format!("OBF is of Othello and not of {name}; choose another extension");
             return Err(UserError::new(what).into());
         }
         let columns = self.columns(game, &shape)?;
-        let folded = game.with_folding(true);
+        let folded = game.folded();
         let encoder = Encoder { game, folded: &folded, columns: &columns, shape };
         let mut bad = Vec::new();
-        let asked = self.positions(game, &mut bad)?;
+        let asked = self.positions(&mut bad)?;
         let mut block = Block::new(columns.len());
         for some in asked.chunks(AT_ONCE) {
             let positions: Vec<_> = some.iter().map(|asked| asked.position).collect();
-            let found = look_up(&encoder, rows, &Splits::default(), &positions);
+            let found = look_up(&encoder, table, &Splits::default(), &positions);
             for (asked, found) in some.iter().zip(found) {
                 match found {
                     Some(one) => block.extend(&one),
@@ -135,7 +131,7 @@ impl RowsVisitor for Relabel<'_> {
                         format!(
                             "{} is not among the states of {}",
                             game.notation(&asked.position),
-                            self.table.name()
+                            table.table().name()
                         ),
                     )),
                 }
@@ -155,10 +151,8 @@ impl RowsVisitor for Relabel<'_> {
         }
         Ok(())
     }
-}
 
-impl Relabel<'_> {
-    fn columns<G: Game>(&self, game: &G, shape: &Shape) -> Result<Vec<Column>, UserError> {
+    fn columns(&self, game: &AnyGame, shape: &Shape) -> Result<Vec<Column>, UserError> {
         let names = self.args.columns.as_deref();
         let columns = choose_columns(game, self.format, shape, names);
         let mut columns = columns.map_err(|what| UserError::new(format!("--columns: {what}")))?;
@@ -170,12 +164,9 @@ impl Relabel<'_> {
     }
 
     /// The positions of all lines; what cannot be read is added to `bad`.
-    fn positions<G: Game>(
-        &self,
-        game: &G,
-        bad: &mut Vec<(usize, String)>,
-    ) -> anyhow::Result<Vec<Asked<G::State>>> {
-        let roots = roots(game, self.table)?;
+    fn positions(&self, bad: &mut Vec<(usize, String)>) -> anyhow::Result<Vec<Asked>> {
+        let game = self.table.game();
+        let roots = self.table.states().roots()?;
         let root = roots.first().copied().unwrap_or_else(|| game.start());
         let mut asked = Vec::new();
         for (number, line) in self.text.lines().enumerate() {

@@ -5,21 +5,23 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::context::Context;
-use super::enumerate::{make, make_cyclic, spec};
+use super::enumerate::{game_of, make};
 use super::error::UserError;
 use super::guard;
-use super::played::{unfold, unfolded_bytes};
-use super::players::{check as check_player, cyclic_player, learned_for, player};
-use super::position::{is_folded, spec_of};
-use super::solve_table::{Wish, solve};
-use crate::evaluate::{AccuracyReport, CyclicRows, CyclicTable, Gathered, LayeredRows, MeasureError, Orienting, Piece, Play, Played, Player, Sink, games, judgements, measure};
-use crate::game::{Game, GameSpec, GameVisitor};
-use crate::graph::{Enumerated, Graph, Plan, Ranked};
+use super::players::{check as check_player, learned_for, players};
+use super::value_iterate::solve_table;
+use crate::any::AnyGame;
+use crate::evaluate::{
+    AccuracyReport, Gathered, Judged, MeasureError, Piece, Play, Played, Player, Sink, Unfolded,
+    games, judgements, measure,
+};
+use crate::game::Game;
+use crate::graph::Plan;
 use crate::policy::{Answers, PolicySpec};
 use crate::progress::Progress;
 use crate::render::{Part, RowsFile, accuracy_text, html};
-use crate::solve::Solved;
-use crate::solve::cyclic::CyclicSolved;
+use crate::solve::SolveOptions;
+use crate::solved::{Orienting, SolvedTable};
 use crate::table::{Table, TableError};
 
 /// Measure policies against the solution, building the table if it is not there
@@ -101,25 +103,22 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         size: args.size.as_deref(),
         force: args.force,
     };
-    let parts = |spec| parts(&args.by_discs, spec);
-    let (table, spec, policies) = opened_for(&asked, context, |spec| parts(spec).map(|_| ()))?;
-    let parts = parts(spec)?;
-    let orienting = if args.canonical { Orienting::First } else { Orienting::All };
-    // A page has room for some mistakes of each policy.
-    let mistakes = if args.html.is_some() { args.mistakes.max(3) } else { args.mistakes };
-    let games = !args.no_games;
-    let visitor = Measure {
+    let check = |game: &AnyGame| parts(&args.by_discs, game).map(|_| ());
+    let (table, policies) = opened_for(&asked, context, check)?;
+    let parts = parts(&args.by_discs, table.game())?;
+    let measure = Measure {
         table: &table,
         policies: &policies,
-        orienting,
-        games,
-        mistakes,
+        orienting: if args.canonical { Orienting::First } else { Orienting::All },
+        games: !args.no_games,
+        // A page has room for some mistakes of each policy.
+        mistakes: if args.html.is_some() { args.mistakes.max(3) } else { args.mistakes },
         csv: args.csv.as_deref(),
         #[cfg(feature = "parquet")]
         parquet: args.parquet.as_deref(),
         context,
     };
-    let report = spec.with_rules(is_folded(&table), visitor)?;
+    let report = measure.run()?;
     if let Some(path) = &args.html {
         write_whole(path, &html(&report))?;
         context.remark(format!("{}: written", path.display()));
@@ -160,12 +159,12 @@ pub(super) struct Asked<'a> {
     pub force: bool,
 }
 
-/// The table that is meant, enumerated and solved if it is not, its game, and the policies, those of
-/// the game if none are named.
+/// The table that is meant, enumerated and solved if it is not, and the policies, those of the game if
+/// none are named.
 pub(super) fn opened(
     asked: &Asked<'_>,
     context: &mut Context,
-) -> anyhow::Result<(Table, GameSpec, Vec<PolicySpec>)> {
+) -> anyhow::Result<(SolvedTable, Vec<PolicySpec>)> {
     opened_for(asked, context, |_| Ok(()))
 }
 
@@ -173,50 +172,47 @@ pub(super) fn opened(
 fn opened_for(
     asked: &Asked<'_>,
     context: &mut Context,
-    check: impl Fn(GameSpec) -> Result<(), UserError>,
-) -> anyhow::Result<(Table, GameSpec, Vec<PolicySpec>)> {
+    check: impl Fn(&AnyGame) -> Result<(), UserError>,
+) -> anyhow::Result<(SolvedTable, Vec<PolicySpec>)> {
     let limit = asked.timeout.limit()?;
     let parse = |name: &String| name.parse().map(|spec: PolicySpec| spec.within(limit));
     let named = asked.policies.iter().map(|name| parse(name).map_err(UserError::from_error));
     let named = named.collect::<Result<Vec<PolicySpec>, _>>()?;
     let opened = asked.table.map(|name| context.store.open(name)).transpose()?;
-    let spec = match &opened {
-        Some(table) => spec_of(table)?,
-        None => {
-            let owned = |text: Option<&str>| text.map(str::to_string);
-            spec(&owned(asked.game), &owned(asked.size), "4")?
-        }
+    let game = match &opened {
+        Some(table) => context.games.of_table(table)?,
+        None => game_of(asked.game, asked.size, context)?,
     };
     // What the game does not have is told before its table is made.
-    let policies = if named.is_empty() { defaults(spec, context) } else { named };
-    policies.iter().try_for_each(|policy| check_player(policy, spec, &context.store))?;
-    check(spec)?;
+    let policies = if named.is_empty() { defaults(&game, context) } else { named };
+    policies.iter().try_for_each(|policy| check_player(policy, &game, &context.store))?;
+    check(&game)?;
     let mut table = match opened {
         Some(table) => table,
-        None => spec.with_rules(true, Whole { context, force: asked.force })?,
+        None => whole(&game, context, asked.force)?,
     };
     if table.manifest().solution.is_none() {
         context.remark(format!("{}: solving", table.name()));
-        solve(&mut table, Wish { force: asked.force, ..Wish::default() }, context)?;
+        solve_table(&mut table, &SolveOptions::default(), asked.force, context)?;
     }
-    Ok((table, spec, policies))
+    Ok((context.solved(table, true)?, policies))
 }
 
 /// What is measured if nothing else is asked for: the game's own policies, and between them and the
 /// perfect one what was trained here.
-fn defaults(spec: GameSpec, context: &Context) -> Vec<PolicySpec> {
-    let mut all = PolicySpec::defaults(spec);
+fn defaults(game: &AnyGame, context: &Context) -> Vec<PolicySpec> {
+    let mut all = PolicySpec::defaults(game);
     let perfect = all.iter().position(|policy| *policy == PolicySpec::Perfect);
     let at = perfect.unwrap_or(all.len());
-    all.splice(at..at, learned_for(spec, &context.store));
+    all.splice(at..at, learned_for(game, &context.store));
     all
 }
 
 /// The sets that are asked for, all of the game's unless some are named.
-fn parts(asked: &[ByDiscs], spec: GameSpec) -> Result<Vec<Part>, UserError> {
-    let scores = matches!(spec, GameSpec::Othello { .. });
-    if !scores && asked.contains(&ByDiscs::Score) {
-        return Err(UserError::new(format!("--by-discs score means nothing for {spec}")));
+fn parts(asked: &[ByDiscs], game: &AnyGame) -> Result<Vec<Part>, UserError> {
+    if game.max_score().is_none() && asked.contains(&ByDiscs::Score) {
+        let name = game.name();
+        return Err(UserError::new(format!("--by-discs score means nothing for {name}")));
     }
     if asked.is_empty() {
         return Ok(vec![Part::All, Part::Result, Part::Score]);
@@ -231,51 +227,28 @@ fn parts(asked: &[ByDiscs], spec: GameSpec) -> Result<Vec<Part>, UserError> {
 }
 
 /// The table of a whole game, enumerated if it is not there.
-struct Whole<'a> {
-    context: &'a Context,
-    force: bool,
-}
-
-impl GameVisitor for Whole<'_> {
-    type Output = anyhow::Result<Table>;
-
-    fn layered<G: Game>(self, game: G) -> anyhow::Result<Table> {
-        let made = make(&game, &Plan::from_start(&game), self.context, self.force)?;
-        Ok(self.made(made))
+fn whole(game: &AnyGame, context: &Context, force: bool) -> anyhow::Result<Table> {
+    if !game.is_small() {
+        let name = game.name();
+        return Err(UserError::new(format!(
+            "{name} is too large to be enumerated whole; run 'solver enumerate --game {name} --max-depth 6' (or another bound) and give --table the table's name"
+        ))
+        .into());
     }
-
-    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<Table> {
-        let ranked = game.rank_count().is_some();
-        if !ranked && game.keeps_sides() {
-            let name = game.spec();
-            return Err(UserError::new(format!(
-                "{name} is too large to be enumerated whole; run 'solver enumerate --game {name} --max-depth 6' (or another bound) and give --table the table's name"
-            ))
-            .into());
-        }
-        let plan = Plan::from_start(&game);
-        let made = make_cyclic(&game, plan, ranked, self.context, self.force)?;
-        Ok(self.made(made))
+    let made = make(game, Plan::from_start(game), context, force)?;
+    if !made.reused {
+        context.remark(format!("{}: enumerated", made.table.name()));
     }
-}
-
-impl Whole<'_> {
-    fn made(&self, made: Enumerated) -> Table {
-        if !made.reused {
-            self.context.remark(format!("{}: enumerated", made.table.name()));
-        }
-        made.table
-    }
+    Ok(made.table)
 }
 
 /// The exact figures of policies on a table, games among them, without mistakes one by one.
 pub(super) fn measured(
-    table: &Table,
-    spec: GameSpec,
+    table: &SolvedTable,
     policies: &[PolicySpec],
     context: &Context,
 ) -> anyhow::Result<AccuracyReport> {
-    let visitor = Measure {
+    let measure = Measure {
         table,
         policies,
         orienting: Orienting::All,
@@ -286,11 +259,11 @@ pub(super) fn measured(
         parquet: None,
         context,
     };
-    spec.with_rules(is_folded(table), visitor)
+    measure.run()
 }
 
 struct Measure<'a> {
-    table: &'a Table,
+    table: &'a SolvedTable,
     policies: &'a [PolicySpec],
     orienting: Orienting,
     /// Whether games are wanted, and how many mistakes of each policy.
@@ -302,65 +275,46 @@ struct Measure<'a> {
     context: &'a Context,
 }
 
-impl GameVisitor for Measure<'_> {
-    type Output = anyhow::Result<AccuracyReport>;
-
-    fn layered<G: Game>(self, game: G) -> anyhow::Result<AccuracyReport> {
-        let Measure { table, policies, context, .. } = self;
-        let graph = Graph::open_checked(table)?;
-        let solved = Solved::open_checked(table)?.ok_or_else(|| unsolved(table))?;
+impl Measure<'_> {
+    fn run(&self) -> anyhow::Result<AccuracyReport> {
+        let Measure { table, policies, context, orienting, .. } = *self;
         // Policies are built first: a weight file that is wrong is told before the work begins.
-        let players = policies
-            .iter()
-            .map(|spec| player(spec, &game, &context.store))
-            .collect::<Result<Vec<_>, _>>()?;
+        let players = players(policies, table.game(), &context.store)?;
+        let damaged = |what| TableError::damaged(table.table().dir(), what);
         let unfolded = match self.wants_games() {
-            true => Some(unfold(&game, table, &graph)?),
+            true => Some(Unfolded::new(table.states()).map_err(damaged)?),
             false => None,
         };
-        let rows = LayeredRows::new(&game, &graph, &solved, self.orienting);
+        let judged = Judged { table, orienting };
         let mut gathered = Gathered::default();
         let names: Vec<String> = players.iter().map(Player::name).collect();
         let mut files = self.files()?;
         let heard = unfolded.is_some() || !files.is_empty();
-        let mut hear = |piece: &Piece<G::State>, answers: &[Answers]| {
+        let mut hear = |piece: &Piece, answers: &[Answers]| {
             if unfolded.is_some() {
                 gathered.add(answers);
             }
-            push_rows(&mut files, &game, &names, piece, answers)
+            push_rows(&mut files, table.game(), &names, piece, answers)
         };
-        let sink: Option<&mut Sink<'_, G::State>> = if heard { Some(&mut hear) } else { None };
-        let measured = measure(&game, &rows, &players, sink, &context.bars);
+        let sink: Option<&mut Sink<'_>> = if heard { Some(&mut hear) } else { None };
+        let measured = measure(&judged, &players, sink, &context.bars);
         let measured = measured.map_err(|error| failed(table, error))?;
-        finish(files)?;
-        let mut report = AccuracyReport::new(&game, table, self.orienting, measured)?;
+        files.into_iter().try_for_each(RowsFile::finish)?;
+        let mut report = AccuracyReport::new(&judged, measured)?;
         if let Some(unfolded) = unfolded {
-            let mut played = Vec::new();
-            for (name, answers) in names.iter().zip(&gathered.answers) {
-                let (probabilities, values) = (&answers.probabilities[..], &answers.values[..]);
-                played.push(Played { name, probabilities, values });
-            }
-            let play = Play::new(&unfolded, &solved);
+            let played = names.iter().zip(&gathered.answers).map(|(name, answers)| Played {
+                name,
+                probabilities: &answers.probabilities,
+                values: &answers.values,
+            });
+            let play = Play::new(&unfolded, table);
             context.bars.begin("playing games", None);
-            report.games = Some(games(&game, &graph, &play, &played, self.mistakes));
+            report.games = Some(games(&play, &played.collect::<Vec<_>>(), self.mistakes));
             context.bars.finish("games played");
         }
         Ok(report)
     }
 
-    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<AccuracyReport> {
-        let Measure { table, .. } = self;
-        let solved = CyclicSolved::open_checked(table)?.ok_or_else(|| unsolved(table))?;
-        if table.manifest().identity.index.as_deref() == Some("rank") {
-            let ranked = Ranked::open_checked(table)?;
-            return self.measure_cyclic(&game, CyclicRows::Ranked(&ranked), &solved);
-        }
-        let graph = Graph::open_checked(table)?;
-        self.measure_cyclic(&game, CyclicRows::Keys(&graph), &solved)
-    }
-}
-
-impl Measure<'_> {
     /// The files of results that are wanted, begun.
     fn files(&self) -> Result<Vec<RowsFile>, UserError> {
         let cannot = |path: &Path, error: std::io::Error| {
@@ -381,56 +335,38 @@ impl Measure<'_> {
     /// all positions fit in memory.
     fn wants_games(&self) -> bool {
         let Measure { table, policies, context, .. } = self;
-        let possible = table.manifest().complete && self.orienting == Orienting::All;
-        if !possible || !self.games {
+        let manifest = table.table().manifest();
+        let possible = manifest.complete && self.orienting == Orienting::All;
+        let Some(counts) = manifest.counts.reachable.filter(|_| possible && self.games) else {
             return false;
-        }
-        let counts = table.manifest().counts.reachable();
+        };
         let bytes = unfolded_bytes(counts.states, counts.transitions, policies.len());
         let fits = guard::free_memory().is_none_or(|free| bytes < free);
         if !fits {
             context.remark(format!(
                 "{}: games are not played out, which needs about {} of memory",
-                table.name(),
+                table.table().name(),
                 crate::render::number::bytes(bytes)
             ));
         }
         fits
     }
+}
 
-    fn measure_cyclic<G: Game>(
-        &self,
-        game: &G,
-        rows: CyclicRows<'_>,
-        solved: &CyclicSolved,
-    ) -> anyhow::Result<AccuracyReport> {
-        let Measure { table, policies, context, .. } = self;
-        let players = policies
-            .iter()
-            .map(|spec| cyclic_player(spec, game, &context.store))
-            .collect::<Result<Vec<_>, _>>()?;
-        let damaged = |what| failed(table, MeasureError::Damaged(what));
-        let rows = CyclicTable::new(game, rows, solved).map_err(damaged)?;
-        let names: Vec<String> = players.iter().map(Player::name).collect();
-        let mut files = self.files()?;
-        let heard = !files.is_empty();
-        let mut hear = |piece: &Piece<G::State>, answers: &[Answers]| {
-            push_rows(&mut files, game, &names, piece, answers)
-        };
-        let sink: Option<&mut Sink<'_, G::State>> = if heard { Some(&mut hear) } else { None };
-        let measured = measure(game, &rows, &players, sink, &context.bars);
-        let measured = measured.map_err(|error| failed(table, error))?;
-        finish(files)?;
-        Ok(AccuracyReport::of_cyclic(game, table, solved, measured)?)
-    }
+/// About how much memory games between so many policies take on a table of so many actual positions
+/// and moves, in bytes.
+pub(super) fn unfolded_bytes(positions: u64, moves: u64, policies: usize) -> f64 {
+    // Probabilities and scores of each policy, those of the baselines, and the values of a game.
+    let answers = moves as f64 * 16.0 * (policies + 2) as f64;
+    Unfolded::bytes(positions, moves) as f64 * 2.0 + answers + positions as f64 * 100.0
 }
 
 /// Adds what policies answered for a piece to files of results.
-fn push_rows<G: Game>(
+fn push_rows(
     files: &mut [RowsFile],
-    game: &G,
+    game: &AnyGame,
     names: &[String],
-    piece: &Piece<G::State>,
+    piece: &Piece,
     answers: &[Answers],
 ) -> std::io::Result<()> {
     for file in files {
@@ -441,10 +377,6 @@ fn push_rows<G: Game>(
     Ok(())
 }
 
-fn finish(files: Vec<RowsFile>) -> std::io::Result<()> {
-    files.into_iter().try_for_each(RowsFile::finish)
-}
-
 /// Writes a file whole or not at all.
 pub(super) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
     crate::table::write_whole(path, text.as_bytes())
@@ -452,14 +384,10 @@ pub(super) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// A damaged table is the table's failure; a policy comes from the person who asks.
-pub(super) fn failed(table: &Table, error: MeasureError) -> anyhow::Error {
+pub(super) fn failed(table: &SolvedTable, error: MeasureError) -> anyhow::Error {
     match error {
-        MeasureError::Damaged(what) => TableError::damaged(table.dir(), what).into(),
+        MeasureError::Damaged(what) => TableError::damaged(table.table().dir(), what).into(),
         MeasureError::Output(error) => error.into(),
         MeasureError::Policy { .. } => UserError::from_error(error).into(),
     }
-}
-
-pub(super) fn unsolved(table: &Table) -> UserError {
-    UserError::new(format!("{0} is not solved; run 'solver value-iterate {0}'", table.name()))
 }

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::context::Context;
-use super::enumerate::spec;
+use super::enumerate::game_of;
 use super::error::UserError;
 use super::players::player;
 use super::report::Timeout;
 use crate::evaluate::{Player, Sampling, Tally, arena};
-use crate::game::{Game, GameVisitor, Side};
-use crate::policy::{Policy, PolicySpec};
+use crate::game::{Game, Side};
+use crate::policy::PolicySpec;
 use crate::render::number::{percent, thousands};
 
 /// What games were drawn, and what came of them.
@@ -39,68 +39,52 @@ pub(super) fn run(
     context: &mut Context,
 ) -> anyhow::Result<ExitCode> {
     let limit = timeout.limit()?;
-    let mut policies = Vec::new();
-    let game = spec(&None, size, "4")?;
-    for name in names {
-        let policy: PolicySpec = name.parse().map_err(UserError::from_error)?;
-        policy.check(game).map_err(UserError::from_error)?;
-        policies.push(policy.within(limit));
+    let game = game_of(None, size.as_deref(), context)?;
+    if game.layers().is_none() {
+        let name = game.name();
+        return Err(UserError::new(format!(
+            "games of {name} may go on for ever; match is for games that end"
+        ))
+        .into());
     }
     if sampling.games == 0 {
         return Err(UserError::new("--sample 0: give at least 1").into());
     }
-    let sampled = game.with_rules(true, Meet { policies, sampling, context })?;
+    let mut players = Vec::new();
+    for name in names {
+        let spec: PolicySpec = name.parse().map_err(UserError::from_error)?;
+        spec.check(&game).map_err(UserError::from_error)?;
+        match player(&spec.within(limit), &game, &context.store)? {
+            Player::Policy(policy) => players.push(policy),
+            Player::Perfect => {
+                return Err(UserError::new(
+                    "the perfect policy needs a table: leave out --sample, which plays exactly",
+                )
+                .into());
+            }
+        }
+    }
+    let [first, second] =
+        arena(&game, players[0].as_ref(), players[1].as_ref(), sampling, &context.bars)
+            .map_err(UserError::from_error)?;
+    let sampled = Sampled {
+        schema: "yomikiri-sampled-match",
+        schema_version: 1,
+        game: game.name(),
+        policy: players[0].name(),
+        opponent: players[1].name(),
+        sides: Side::ALL.map(|side| game.side_name(side)),
+        random_plies: sampling.random_plies,
+        seed: sampling.seed,
+        first,
+        second,
+    };
     if context.json {
         context.json(&sampled)?;
     } else {
         print(&sampled, context)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-struct Meet<'a> {
-    policies: Vec<PolicySpec>,
-    sampling: Sampling,
-    context: &'a Context,
-}
-
-impl GameVisitor for Meet<'_> {
-    type Output = anyhow::Result<Sampled>;
-
-    fn layered<G: Game>(self, game: G) -> anyhow::Result<Sampled> {
-        let Meet { policies, sampling, context } = self;
-        let mut players: Vec<Box<dyn Policy<G>>> = Vec::new();
-        for spec in &policies {
-            match player(spec, &game, &context.store)? {
-                Player::Policy(policy) => players.push(policy),
-                Player::Perfect => {
-                    return Err(UserError::new(
-                        "the perfect policy needs a table: leave out --sample, which plays exactly",
-                    )
-                    .into());
-                }
-            }
-        }
-        let [first, second] =
-            arena(&game, players[0].as_ref(), players[1].as_ref(), sampling, &context.bars)
-                .map_err(UserError::from_error)?;
-        Ok(Sampled {
-            schema: "yomikiri-sampled-match",
-            schema_version: 1,
-            game: game.spec().to_string(),
-            policy: players[0].name(),
-            opponent: players[1].name(),
-            sides: Side::ALL.map(|side| game.side_name(side)),
-            random_plies: sampling.random_plies,
-            seed: sampling.seed,
-            first,
-            second,
-        })
-    }
-
-    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<Sampled> {
-        Err(UserError::new(format!("match plays Othello, not {}", game.spec())).into())
-    }
 }
 
 fn print(sampled: &Sampled, context: &mut Context) -> anyhow::Result<()> {

@@ -187,7 +187,8 @@ mod tests {
     use super::*;
     use crate::solve::Prospect;
 
-    const NOBODY: Mover<'_> = Mover { side: "Black", in_check: false, gives_checks: None, unit: None };
+    const NOBODY: Mover<'_> =
+        Mover { side: "Black", in_check: false, gives_checks: None, unit: None };
 
     fn between(lower: Prospect, upper: Prospect) -> Value {
         Value { lower, upper }

@@ -169,7 +169,7 @@ pub type Sink<'s> = dyn FnMut(&Piece, &[Answers]) -> std::io::Result<()> + 's;
 
 /// Judges policies in every judged position of a solved table; `sink` hears what they answered.
 pub fn measure(
-    source: &Source<'_>,
+    source: &dyn Source,
     players: &[Player],
     mut sink: Option<&mut Sink<'_>>,
     progress: &dyn Progress,
@@ -214,12 +214,12 @@ struct Part {
 }
 
 fn judge(
-    source: &Source<'_>,
+    source: &dyn Source,
     piece: Piece,
     players: &[Player],
     heard: bool,
 ) -> Result<Part, MeasureError> {
-    let game = source.table.game();
+    let game = source.game();
     let layers = game.layers();
     let judged = piece.batch.len() as u64;
     let mut part =

@@ -1,6 +1,6 @@
 //! Policies measured on solved tables, exactly.
 //!
-//! * A [`Source`] gives the judged positions of a solved table with what is exactly known of them and
+//! * A [`Source`] gives judged positions, [`Judged`] those of a solved table, with what is exactly known of them and
 //!   of their moves;
 //! * [`measure`] asks [`Player`]s in all of them and sets what they answer against the exact values:
 //!   [`Figures`] of moves, [`Losses`], [`ValueFigures`];
@@ -40,7 +40,7 @@ pub use losses::Losses;
 pub use mistakes::{BeatingLine, Mistake, MoveFacts, beating_line, mistakes};
 pub use play::{Aim, Expected, Play, Response, mean_of};
 pub use report::{AccuracyReport, RootFacts, SCHEMA, SCHEMA_VERSION, TableFacts};
-pub use source::{Piece, Source};
+pub use source::{Judged, Piece, Source};
 pub use truth::{Case, Truth};
 pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, ValueFigures};

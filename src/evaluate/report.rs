@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::accuracy::{Measured, PolicyAccuracy};
 use super::games::Games;
-use super::source::Source;
+use super::source::Judged;
 use crate::game::{Game, Outcome, Side};
 use crate::solved::{Orienting, SolvedTable};
 use crate::table::{SweepRecord, Table, TableError};
@@ -100,7 +100,7 @@ impl AccuracyReport {
     /// Puts policies' figures beside the facts of the table they were measured on.
     ///
     /// Fails where the manifest's roots are no positions of the game.
-    pub fn new(source: &Source<'_>, measured: Measured) -> Result<AccuracyReport, TableError> {
+    pub fn new(source: &Judged<'_>, measured: Measured) -> Result<AccuracyReport, TableError> {
         let table = source.table.table();
         let mut facts =
             TableFacts { judged_states: measured.judged, ..facts(table, roots(source.table)?) };

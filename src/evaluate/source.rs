@@ -7,7 +7,7 @@
 //! where states are folded, and for either player's being to move where sides are not kept.
 
 use super::truth::{Case, Truth};
-use crate::any::AnyState;
+use crate::any::{AnyGame, AnyState};
 use crate::game::{Action, Game, Position};
 use crate::graph::StateKind;
 use crate::policy::Batch;
@@ -24,28 +24,44 @@ pub struct Piece {
     pub truths: Vec<Truth>,
 }
 
-/// A solved table as pieces of judged positions, always the same in the same order.
+/// Judged positions piece by piece, always the same in the same order.
+pub trait Source: Sync {
+    /// The rules.
+    fn game(&self) -> &AnyGame;
+
+    /// How many pieces there are.
+    fn pieces(&self) -> usize;
+
+    /// How many rows of a table all of them have.
+    fn rows(&self) -> u64;
+
+    /// A piece and how many rows it has, or what is wrong with the table.
+    fn fill(&self, piece: usize) -> Result<(Piece, u64), String>;
+}
+
+/// The judged positions of a solved table.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
+pub struct Judged<'a> {
     /// The table.
     pub table: &'a SolvedTable,
     /// Which positions of a row count.
     pub orienting: Orienting,
 }
 
-impl Source<'_> {
-    /// How many pieces there are.
-    pub fn pieces(&self) -> usize {
+impl Source for Judged<'_> {
+    fn game(&self) -> &AnyGame {
+        self.table.game()
+    }
+
+    fn pieces(&self) -> usize {
         self.table.states().pieces().len()
     }
 
-    /// How many rows the table has.
-    pub fn rows(&self) -> u64 {
+    fn rows(&self) -> u64 {
         self.table.states().rows() as u64
     }
 
-    /// The judged positions of a piece and how many rows it has, or what is wrong with the table.
-    pub fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
         let piece = &self.table.states().pieces()[piece];
         let (mut out, mut moves) = (Piece::default(), Vec::new());
         self.table.states().visit(piece.rows.clone(), |row, position| {
@@ -53,7 +69,9 @@ impl Source<'_> {
         })?;
         Ok((out, piece.rows.len() as u64))
     }
+}
 
+impl Judged<'_> {
     /// Puts the judged positions of a row into `out`.
     fn row(
         &self,
@@ -63,7 +81,7 @@ impl Source<'_> {
         moves: &mut Vec<(Action, Option<u32>)>,
         out: &mut Piece,
     ) -> Result<(), String> {
-        let Source { table, orienting } = self;
+        let Judged { table, orienting } = self;
         let (game, states) = (table.game(), table.states());
         let truth = |value| Truth::of(value, table.has_scores());
         let Some(own) = truth(table.value(row)) else { return Ok(()) };

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::LearnError;
 use super::features::Features;
 use super::network::{Architecture, Network, Parameter};
+use crate::game::Game;
+use crate::registry::Games;
 
 /// What `schema` says in every card.
 pub const SCHEMA: &str = "yomikiri-network";
@@ -189,7 +191,7 @@ pub fn write(name: &Path, card: &mut Card, network: &Network) -> Result<(), Lear
 }
 
 /// The rows and columns of the board of a game given by name.
-fn board_of(game: &str) -> Option<[usize; 2]> {
-    let (rows, columns) = game.parse::<crate::game::GameSpec>().ok()?.shape();
+pub(super) fn board_of(game: &str) -> Option<[usize; 2]> {
+    let (rows, columns) = Games::default().named(game).ok()?.shape();
     Some([rows, columns])
 }

@@ -25,7 +25,7 @@ impl Ties {
     /// Those of an architecture whose input is planes of the game's squares; `None` if its hidden units or
     /// planes cannot be put into groups of all symmetries.
     pub fn of<G: Game>(architecture: &Architecture, game: &G) -> Option<Ties> {
-        let (rows, columns) = game.spec().shape();
+        let (rows, columns) = game.shape();
         let group = game.group();
         let symmetries = 0..group.order() as Symmetry;
         let squares = rows * columns;

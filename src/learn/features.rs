@@ -33,7 +33,7 @@ impl Features {
     /// Adds a position's numbers to `out`.
     pub fn push<G: Game>(self, game: &G, position: &Position<G::State>, out: &mut Vec<f32>) {
         let squares = game.action_count() - 1;
-        let (own, other) = game.squares(&position.state);
+        let (own, other) = game.squares(&position.state).unwrap_or_default();
         if self != Features::Colours {
             return self.push_board(squares, own, other, out);
         }
@@ -119,7 +119,7 @@ mod tests {
         let start = game.start();
         let second = game.advance(&start, game.actions(&start.state)[0]);
         for position in [start, second] {
-            let (own, other) = game.squares(&position.state);
+            let (own, other) = game.squares(&position.state).unwrap_or_default();
             let planes = Features::Planes.of(&game, [&position]);
             let ternary = Features::Ternary.of(&game, [&position]);
             let signed = Features::Signed.of(&game, [&position]);

@@ -56,14 +56,14 @@ impl Learned {
     /// Reads a network; fails where it is for another game.
     pub fn load<G: Game>(name: String, path: &Path, game: &G) -> Result<Learned, LearnError> {
         let (card, network) = card::read(path)?;
-        let fits = card.game == game.spec().to_string();
+        let fits = card.game == game.name();
         match card.features {
             Inputs::Squares(features) if fits && reads(&card, features) => {
                 Ok(Learned::new(name, &network, features, card.reading)?)
             }
             _ => Err(LearnError::Unfit {
                 path: card::file(path, "json"),
-                what: format!("is for {}, not for {}", card.game, game.spec()),
+                what: format!("is for {}, not for {}", card.game, game.name()),
             }),
         }
     }
@@ -87,7 +87,8 @@ impl Learned {
 
     /// In how many images of a position it is asked.
     fn images<G: Game>(&self, game: &G) -> Symmetry {
-        if self.symmetric { game.with_folding(true).group().order() as Symmetry } else { 1 }
+        let folded = game.with_folding(true).filter(|_| self.symmetric);
+        folded.map_or(1, |folded| folded.group().order() as Symmetry)
     }
 
     /// Positions in one of their images.
@@ -100,7 +101,8 @@ impl Learned {
         if symmetry == 0 {
             return positions.to_vec();
         }
-        let folded = game.with_folding(true);
+        let own = game.with_folding(true);
+        let folded = own.as_ref().unwrap_or(game);
         let image = |p: &Position<G::State>| Position {
             state: folded.transform(&p.state, symmetry),
             side: p.side,
@@ -116,7 +118,8 @@ impl Learned {
         batch: &Batch<G::State>,
         worths: &mut [f64],
     ) -> Result<(), PolicyError> {
-        let folded = game.with_folding(true);
+        let own = game.with_folding(true);
+        let folded = own.as_ref().unwrap_or(game);
         let order = self.images(game);
         let width = game.action_count();
         for symmetry in 0..order {
@@ -184,7 +187,8 @@ impl Learned {
         match self.reading {
             Reading::Discs | Reading::Win => {
                 let squares = (game.action_count() - 1) as f64;
-                2.0 * f64::from(game.squares(state).0.count_ones()) / squares - 1.0
+                2.0 * f64::from(game.squares(state).unwrap_or_default().0.count_ones()) / squares
+                    - 1.0
             }
             _ => f64::from(game.result(state).unwrap_or(Outcome::Draw).value()),
         }
@@ -294,8 +298,7 @@ impl Learned {
 
 /// Whether the network of a card is given positions in this layout and answers as the card says.
 fn reads(card: &Card, features: Features) -> bool {
-    let Ok(spec) = card.game.parse::<crate::game::GameSpec>() else { return false };
-    let (rows, columns) = spec.shape();
+    let Some([rows, columns]) = card::board_of(&card.game) else { return false };
     let squares = rows * columns;
     let heads = card.network.heads();
     let outputs = |name: &str| heads.iter().find(|head| head.name == name).map(|head| head.outputs);
@@ -390,7 +393,8 @@ mod tests {
     fn plain(of: &Learned, position: &At, plies: u32) -> f64 {
         let game = rules();
         if let Some(outcome) = game.result(&position.state) {
-            let share = f64::from(game.squares(&position.state).0.count_ones()) / 16.0;
+            let share =
+                f64::from(game.squares(&position.state).unwrap_or_default().0.count_ones()) / 16.0;
             return match of.reading {
                 Reading::Discs => 2.0 * share - 1.0,
                 _ => f64::from(outcome.value()),

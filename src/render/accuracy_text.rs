@@ -3,7 +3,9 @@
 use super::games_text::games_text;
 use super::grid::Grid;
 use super::number::{amount, counted, percent, thousands};
-use crate::evaluate::{AccuracyReport, Figures, FiguresBySet, PolicyAccuracy, RootFacts, TableFacts};
+use crate::evaluate::{
+    AccuracyReport, Figures, FiguresBySet, PolicyAccuracy, RootFacts, TableFacts,
+};
 use crate::game::Outcome;
 
 /// A column of a policy's figures.

@@ -2,7 +2,9 @@
 
 use super::grid::Grid;
 use super::number::percent;
-use crate::evaluate::{BothSides, Expected, Exploitability, Games, Match, Mistake, MistakesAgainst, PolicyGames};
+use crate::evaluate::{
+    BothSides, Expected, Exploitability, Games, Match, Mistake, MistakesAgainst, PolicyGames,
+};
 
 /// Lays out what games between policies come to and where they go wrong, `mistakes` of each policy's
 /// costliest among it. `sides` are the names of the first and the second player. Ends in a line break.

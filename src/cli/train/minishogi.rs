@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use super::super::context::Context;
 use super::{Common, blank, draw, learn_error, place};
-use crate::game::GameSpec;
 use crate::game::shogi::MINISHOGI;
 use crate::learn::card::{Card, Inputs, PieceFeatures, Reading};
 use crate::learn::course;
@@ -88,7 +87,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         last: args.last,
         seed: args.common.seed,
     };
-    let game = GameSpec::Shogi(MINISHOGI.name);
+    let game = MINISHOGI.name;
     let place = place(&args.common, "value", game, context)?;
     let mut learner = MinishogiValue::new(settings.clone(), &context.bars).map_err(learn_error)?;
     let inputs = Inputs::Pieces(PieceFeatures::Attacks);

@@ -14,7 +14,6 @@ use super::context::Context;
 use super::error::UserError;
 use super::players::policies_dir;
 use crate::evaluate::PolicyAccuracy;
-use crate::game::GameSpec;
 use crate::learn::LearnError;
 use crate::learn::card::{Card, Inputs, Reading, SCHEMA, SCHEMA_VERSION, file, write_whole};
 use crate::learn::course::{self, Learner, Place, Row};
@@ -103,7 +102,7 @@ fn learn_error(error: LearnError) -> anyhow::Error {
 fn place(
     common: &Common,
     recipe: &str,
-    game: GameSpec,
+    game: &str,
     context: &Context,
 ) -> Result<PathBuf, UserError> {
     let place = common
@@ -133,7 +132,7 @@ fn told(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()> 
 
 /// A card before the first round.
 fn blank(
-    (recipe, game, features, reading): (&str, GameSpec, Inputs, Reading),
+    (recipe, game, features, reading): (&str, &str, Inputs, Reading),
     learner: &impl Learner,
     settings: serde_json::Value,
 ) -> Card {
@@ -156,7 +155,7 @@ fn blank(
 /// What is to be trained: all that stands on the card before the first round.
 struct Course<'a> {
     recipe: &'a str,
-    game: GameSpec,
+    game: String,
     features: Features,
     reading: Reading,
     method: Method,
@@ -177,7 +176,7 @@ impl Course<'_> {
         progress: &dyn Progress,
     ) -> anyhow::Result<Card> {
         let inputs = Inputs::Squares(self.features);
-        let of = (self.recipe, self.game, inputs, self.reading);
+        let of = (self.recipe, self.game.as_str(), inputs, self.reading);
         let mut card = blank(of, &learner, self.settings);
         let mut examined = Examined { learner, every: self.every, exam };
         let place = self.place;

@@ -3,14 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::super::context::Context;
-use super::super::enumerate::spec;
 use super::super::error::UserError;
-use super::super::position::is_folded;
-use super::super::report::{Asked, Timeout, opened, unsolved};
+use super::super::report::{Asked, Timeout, opened};
 use super::{Common, Course, figures, learn_error, place};
-use crate::evaluate::{LayeredRows, Orienting, Player, Sampling, arena, measure};
-use crate::game::{Game, GameVisitor};
-use crate::graph::Graph;
+use crate::any::AnyGame;
+use crate::evaluate::{Judged, Player, Sampling, arena, measure};
+use crate::game::Game;
 use crate::learn::LearnError;
 use crate::learn::card::{Card, Reading};
 use crate::learn::course::Row;
@@ -18,10 +16,10 @@ use crate::learn::features::Features;
 use crate::learn::network::Network;
 use crate::learn::player::Learned;
 use crate::learn::recipes::{discs, q, td};
-use crate::policy::{Policy, PolicySpec, of_layered};
+use crate::policy::{Policy, PolicySpec};
 use crate::progress::Silent;
-use crate::solve::Solved;
-use crate::table::Table;
+use crate::registry::othello;
+use crate::solved::{Orienting, SolvedTable};
 
 /// On which board, and how it is measured.
 #[derive(Debug, clap::Args)]
@@ -250,8 +248,8 @@ fn learn(
     board: Board,
     context: &mut Context,
 ) -> anyhow::Result<(Card, PathBuf)> {
-    let game = spec(&None, &Some(board.size.clone()), "4")?;
-    let place = place(&board.common, name, game, context)?;
+    let game = othello(&board.size)?;
+    let place = place(&board.common, name, &game.name(), context)?;
     let (rows, columns) = game.shape();
     let table = match rows * columns <= EXACT {
         true => {
@@ -267,90 +265,68 @@ fn learn(
         }
         false => None,
     };
-    let fold = table.as_ref().is_none_or(is_folded);
-    let visitor =
-        Learn { recipe, name, board: &board, table: table.as_ref(), place: &place, context };
-    let card = game.with_rules(fold, visitor)?;
+    let card = train(recipe, name, &board, (&game, table.as_ref()), &place, context)?;
     Ok((card, place))
 }
 
-struct Learn<'a> {
+fn train(
     recipe: Recipe,
-    name: &'a str,
-    board: &'a Board,
-    table: Option<&'a Table>,
-    place: &'a Path,
-    context: &'a Context,
-}
-
-impl GameVisitor for Learn<'_> {
-    type Output = anyhow::Result<Card>;
-
-    fn layered<G: Game>(self, game: G) -> anyhow::Result<Card> {
-        let Learn { recipe, name, board, table, place, context } = self;
-        let graph = table.map(Graph::open_checked).transpose()?;
-        let solved = match table {
-            Some(table) => Some(Solved::open_checked(table)?.ok_or_else(|| unsolved(table))?),
-            None => None,
-        };
-        let rows = graph.as_ref().zip(solved.as_ref());
-        let rows =
-            rows.map(|(graph, solved)| LayeredRows::new(&game, graph, solved, Orienting::All));
-        let (features, reading) = match &recipe {
-            Recipe::Td(_) => (Features::Colours, Reading::Wins),
-            Recipe::Discs(_) => (Features::Ternary, Reading::Discs),
-            Recipe::Q(settings) => (settings.features, Reading::Q),
-        };
-        let examine = |network: &Network, last: bool| {
-            let player = Learned::new("network".to_string(), network, features, reading)?;
-            let mut row = Row::new();
-            if let Some(rows) = &rows {
-                let players = [Player::Policy(Box::new(player.clone()))];
-                let measured = measure(&game, rows, &players, None, &Silent)?;
-                figures("", &measured.policies[0], &mut row);
-            }
-            let games = if last { board.rival_games } else { 100 };
-            for rival in if last { rivals(name) } else { &["random"] } {
-                met(&game, &player, rival, games, &mut row)?;
-            }
-            Ok(row)
-        };
-        let (method, settings) = match &recipe {
-            Recipe::Td(settings) => (settings.method(), serde_json::to_value(settings)?),
-            Recipe::Discs(settings) => (settings.method(), serde_json::to_value(settings)?),
-            Recipe::Q(settings) => (settings.method(), serde_json::to_value(settings)?),
-        };
-        let (place, every) = (board.common.at(place), board.common.every.max(1));
-        let spec = game.spec();
-        let course =
-            Course { recipe: name, game: spec, features, reading, method, settings, place, every };
-        let own = game.with_folding(true);
-        match recipe {
-            Recipe::Td(settings) => course.run(td::Td::new(own, settings), &examine, &context.bars),
-            Recipe::Discs(settings) => {
-                let players = policies(&game, &settings.players)?;
-                let learner = discs::Discs::new(&game, settings, &players, &context.bars);
-                course.run(learner.map_err(learn_error)?, &examine, &context.bars)
-            }
-            Recipe::Q(settings) => {
-                let opponents = policies(&game, &settings.opponents)?;
-                let learner = q::QLearning::new(own, settings, opponents);
-                course.run(learner, &examine, &context.bars)
-            }
+    name: &str,
+    board: &Board,
+    (game, table): (&AnyGame, Option<&SolvedTable>),
+    place: &Path,
+    context: &Context,
+) -> anyhow::Result<Card> {
+    let (features, reading) = match &recipe {
+        Recipe::Td(_) => (Features::Colours, Reading::Wins),
+        Recipe::Discs(_) => (Features::Ternary, Reading::Discs),
+        Recipe::Q(settings) => (settings.features, Reading::Q),
+    };
+    let examine = |network: &Network, last: bool| {
+        let player = Learned::new("network".to_string(), network, features, reading)?;
+        let mut row = Row::new();
+        if let Some(table) = table {
+            let judged = Judged { table, orienting: Orienting::All };
+            let players = [Player::Policy(Box::new(player.clone()))];
+            let measured = measure(&judged, &players, None, &Silent)?;
+            figures("", &measured.policies[0], &mut row);
         }
-    }
-
-    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<Card> {
-        Err(UserError::new(format!("this recipe is for Othello, not for {}", game.spec())).into())
+        let games = if last { board.rival_games } else { 100 };
+        for rival in if last { rivals(name) } else { &["random"] } {
+            met(&game, &player, rival, games, &mut row)?;
+        }
+        Ok(row)
+    };
+    let (method, settings) = match &recipe {
+        Recipe::Td(settings) => (settings.method(), serde_json::to_value(settings)?),
+        Recipe::Discs(settings) => (settings.method(), serde_json::to_value(settings)?),
+        Recipe::Q(settings) => (settings.method(), serde_json::to_value(settings)?),
+    };
+    let (place, every) = (board.common.at(place), board.common.every.max(1));
+    let spec = game.name();
+    let course =
+        Course { recipe: name, game: spec, features, reading, method, settings, place, every };
+    let own = game.folded();
+    match recipe {
+        Recipe::Td(settings) => course.run(td::Td::new(own, settings), &examine, &context.bars),
+        Recipe::Discs(settings) => {
+            let players = policies(game, &settings.players)?;
+            let learner = discs::Discs::new(game, settings, &players, &context.bars);
+            course.run(learner.map_err(learn_error)?, &examine, &context.bars)
+        }
+        Recipe::Q(settings) => {
+            let opponents = policies(game, &settings.opponents)?;
+            let learner = q::QLearning::new(own, settings, opponents);
+            course.run(learner, &examine, &context.bars)
+        }
     }
 }
 
 /// The policies of these names.
-fn policies<G: Game>(game: &G, names: &[String]) -> Result<Vec<Box<dyn Policy<G>>>, UserError> {
+fn policies(game: &AnyGame, names: &[String]) -> Result<Vec<Box<dyn Policy<AnyGame>>>, UserError> {
     let policy = |name: &String| {
         let spec: PolicySpec = name.parse().map_err(UserError::from_error)?;
-        spec.check(game.spec()).map_err(UserError::from_error)?;
-        let policy = of_layered(&spec, game).map_err(UserError::from_error)?;
+        let policy = game.policy(&spec).map_err(UserError::from_error)?;
         policy.ok_or_else(|| UserError::new(format!("policy '{name}' cannot be learned from")))
     };
     names.iter().map(policy).collect()
@@ -358,15 +334,15 @@ fn policies<G: Game>(game: &G, names: &[String]) -> Result<Vec<Box<dyn Policy<G>
 
 /// Plays games against a rival; those who are not random themselves are met after some random moves,
 /// for they would play the same game again and again.
-fn met<G: Game>(
-    game: &G,
+fn met(
+    game: &AnyGame,
     player: &Learned,
     rival: &str,
     games: u64,
     row: &mut Row,
 ) -> Result<(), LearnError> {
     let spec: PolicySpec = rival.parse().map_err(crate::policy::PolicyError::from)?;
-    let Some(policy) = of_layered(&spec, game)? else { return Ok(()) };
+    let Some(policy) = game.policy(&spec)? else { return Ok(()) };
     let random_plies = if rival == "random" { 0 } else { OPENING };
     let sampling = Sampling { games, random_plies, seed: 1 };
     let [first, second] = arena(game, player, policy.as_ref(), sampling, &Silent)?;

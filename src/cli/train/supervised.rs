@@ -6,14 +6,11 @@ use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 
 use super::super::context::Context;
-use super::super::error::UserError;
-use super::super::position::is_folded;
-use super::super::report::{Asked, Timeout, opened, unsolved};
+use super::super::report::{Asked, Timeout, opened};
 use super::{Common, Course, figures, learn_error, place};
-use crate::evaluate::{LayeredRows, Orienting, Player, PolicyAccuracy, measure};
+use crate::evaluate::{Judged, Player, PolicyAccuracy, measure};
 use crate::export::Split;
-use crate::game::{Game, GameVisitor};
-use crate::graph::Graph;
+use crate::game::Game;
 use crate::learn::LearnError;
 use crate::learn::card::{Card, Reading};
 use crate::learn::course::{Place, Row};
@@ -23,8 +20,7 @@ use crate::learn::player::Learned;
 use crate::learn::recipes::parts::Part;
 use crate::learn::recipes::supervised::{Net, Settings, Supervised};
 use crate::progress::Silent;
-use crate::solve::Solved;
-use crate::table::Table;
+use crate::solved::{Orienting, SolvedTable};
 
 /// Learn from a solved table which moves are the best and who wins
 #[derive(Debug, clap::Args)]
@@ -128,92 +124,76 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         force: args.common.force,
     };
     settings.check().map_err(learn_error)?;
-    let (table, spec, _) = opened(&asked, context)?;
-    let place = place(&args.common, "supervised", spec, context)?;
-    let every = args.common.every.max(1);
-    let at = args.common.at(&place);
-    let visitor = Learn { table: &table, settings, place: at, every, context };
-    let card = spec.with_rules(is_folded(&table), visitor)?;
+    let (table, _) = opened(&asked, context)?;
+    let place = place(&args.common, "supervised", &table.game().name(), context)?;
+    let card = learn(&table, settings, args.common.at(&place), args.common.every.max(1), context)?;
     Ok((card, place))
 }
 
-struct Learn<'a> {
-    table: &'a Table,
+fn learn(
+    table: &SolvedTable,
     settings: Settings,
-    place: Place<'a>,
+    place: Place<'_>,
     every: u64,
-    context: &'a Context,
-}
-
-impl GameVisitor for Learn<'_> {
-    type Output = anyhow::Result<Card>;
-
-    fn layered<G: Game>(self, game: G) -> anyhow::Result<Card> {
-        let Learn { table, settings, place, every, context } = self;
-        let graph = Graph::open_checked(table)?;
-        let solved = Solved::open_checked(table)?.ok_or_else(|| unsolved(table))?;
-        let rows = |orienting| LayeredRows::new(&game, &graph, &solved, orienting);
-        let folded = game.with_folding(true);
-        let Settings { share, measured, .. } = settings;
-        let parts = |orienting, train| {
-            let shares = [train, measured, measured];
-            Part::of_all(&folded, &rows(orienting), settings.split(), shares)
-                .map_err(|error| learn_error(error.into()))
-        };
-        let mut once = parts(Orienting::First, share)?;
-        let train = &once[Split::Train.index()];
-        let learner = Supervised::new(game.with_folding(true), train, settings.clone());
-        let learner = learner.map_err(learn_error)?;
-        // Of the training positions none is measured that was not used.
-        let seen = measured.min(share);
-        once[Split::Train.index()] = train.share(&folded, settings.split(), seen);
-        let all = parts(Orienting::All, seen)?;
-        let examples = learner.examples() as f64;
-        let exam = Exam { game: &game, once: &once, all: &all, images: !settings.equivariant };
-        let examine = |network: &Network, last: bool| {
-            if !last {
-                return exam.quick(network);
-            }
-            let mut row = exam.all(network)?;
-            row.insert("training positions".to_string(), examples);
-            Ok(row)
-        };
-        let course = Course {
-            recipe: "supervised",
-            game: game.spec(),
-            features: Features::Planes,
-            reading: Reading::Policy,
-            method: settings.method(),
-            settings: serde_json::to_value(&settings)?,
-            place,
-            every,
-        };
-        course.run(learner, &examine, &context.bars)
-    }
-
-    fn cyclic<G: Game>(self, game: G) -> anyhow::Result<Card> {
-        Err(UserError::new(format!("this recipe is for Othello, not for {}", game.spec())).into())
-    }
+    context: &Context,
+) -> anyhow::Result<Card> {
+    let game = table.game();
+    let rows = |orienting| Judged { table, orienting };
+    let folded = game.folded();
+    let Settings { share, measured, .. } = settings;
+    let parts = |orienting, train| {
+        let shares = [train, measured, measured];
+        Part::of_all(&folded, &rows(orienting), settings.split(), shares)
+            .map_err(|error| learn_error(error.into()))
+    };
+    let mut once = parts(Orienting::First, share)?;
+    let train = &once[Split::Train.index()];
+    let learner = Supervised::new(&folded, train, settings.clone());
+    let learner = learner.map_err(learn_error)?;
+    // Of the training positions none is measured that was not used.
+    let seen = measured.min(share);
+    once[Split::Train.index()] = train.share(&folded, settings.split(), seen);
+    let all = parts(Orienting::All, seen)?;
+    let examples = learner.examples() as f64;
+    let exam = Exam { once: &once, all: &all, images: !settings.equivariant };
+    let examine = |network: &Network, last: bool| {
+        if !last {
+            return exam.quick(network);
+        }
+        let mut row = exam.all(network)?;
+        row.insert("training positions".to_string(), examples);
+        Ok(row)
+    };
+    let course = Course {
+        recipe: "supervised",
+        game: game.name(),
+        features: Features::Planes,
+        reading: Reading::Policy,
+        method: settings.method(),
+        settings: serde_json::to_value(&settings)?,
+        place,
+        every,
+    };
+    course.run(learner, &examine, &context.bars)
 }
 
 /// The exact measure of a network on the parts of a table.
-struct Exam<'a, G: Game> {
-    game: &'a G,
-    once: &'a [Part<G::State>; 3],
-    all: &'a [Part<G::State>; 3],
+struct Exam<'a> {
+    once: &'a [Part; 3],
+    all: &'a [Part; 3],
     /// Whether it may answer images of a position differently.
     images: bool,
 }
 
-impl<G: Game> Exam<'_, G> {
+impl Exam<'_> {
     fn player(&self, network: &Network) -> Result<Learned, LearnError> {
         let name = "network".to_string();
         Ok(Learned::new(name, network, Features::Planes, Reading::Policy)?)
     }
 
-    fn on(&self, part: &Part<G::State>, player: Learned) -> Result<PolicyAccuracy, LearnError> {
+    fn on(&self, part: &Part, player: Learned) -> Result<PolicyAccuracy, LearnError> {
         let players = [Player::Policy(Box::new(player))];
-        let mut measured = measure(self.game, part, &players, None, &Silent)?;
+        let mut measured = measure(part, &players, None, &Silent)?;
         Ok(measured.policies.swap_remove(0))
     }
 

@@ -14,8 +14,9 @@ use super::beam::{Beam, Judged, MAX_PLIES, loss_in};
 use super::force::{self, Fate};
 use super::quick::Quick;
 use super::{Minishogi, Values, rules};
+use crate::any::AnyGame;
 use crate::game::shogi::Board;
-use crate::game::{Game, GameSpec, Position};
+use crate::game::{Game, Position};
 use crate::learn::LearnError;
 use crate::learn::card::{self, Inputs, PieceFeatures, Reading};
 use crate::policy::{Answers, Batch, LearnedSpec, Policy, PolicyError, share_best};
@@ -44,12 +45,12 @@ pub fn load(
     name: String,
     spec: &LearnedSpec,
     path: &Path,
-    game: GameSpec,
+    game: &AnyGame,
 ) -> Result<Player<Quick>, LearnError> {
     let (card, network) = card::read(path)?;
     let unfit = |what: String| LearnError::Unfit { path: card::file(path, "json"), what };
-    if card.game != game.to_string() {
-        return Err(unfit(format!("is for {}, not for {game}", card.game)));
+    if card.game != game.name() {
+        return Err(unfit(format!("is for {}, not for {}", card.game, game.name())));
     }
     let read = matches!(card.features, Inputs::Pieces(PieceFeatures::Attacks))
         && card.reading == Reading::Win;
@@ -137,12 +138,12 @@ impl<G: Game, V: Values> Policy<G> for Player<V> {
         batch: &Batch<G::State>,
         answers: &mut Answers,
     ) -> Result<(), PolicyError> {
-        if game.spec() != self.game.spec() {
+        if game.name() != self.game.name() {
             return Err(PolicyError::new(format!(
                 "policy '{}' plays {}, not {}",
                 self.name,
-                self.game.spec(),
-                game.spec()
+                self.game.name(),
+                game.name()
             )));
         }
         let planes = game.planes().count() * self.game.variant().squares();

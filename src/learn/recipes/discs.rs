@@ -96,11 +96,11 @@ impl Discs {
             let sampling = Sampling { games, random_plies, seed };
             let played = record(game, [first.as_ref(), second.as_ref()], sampling, progress)?;
             for (at, recorded) in played.iter().enumerate() {
-                let (own, other) = game.squares(&recorded.end.state);
+                let (own, other) = game.squares(&recorded.end.state).unwrap_or_default();
                 let examples = if at % APART == APART - 1 { &mut test } else { &mut train };
                 examples.extend(recorded.positions.iter().map(|position| {
                     let held = if position.side == recorded.end.side { own } else { other };
-                    let (own, other) = game.squares(&position.state);
+                    let (own, other) = game.squares(&position.state).unwrap_or_default();
                     ([own, other], held.count_ones() as f32 / squares as f32)
                 }));
             }

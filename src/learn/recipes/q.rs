@@ -137,7 +137,7 @@ impl<G: Game> QLearning<G> {
 
     /// The board of a state as it is remembered.
     fn board(&self, state: &G::State) -> [u64; 2] {
-        let (own, other) = self.game.squares(state);
+        let (own, other) = self.game.squares(state).unwrap_or_default();
         [own, other]
     }
 

@@ -10,6 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::parts::Part;
+use crate::any::{AnyGame, AnyState};
 use crate::evaluate::{Case, Truth};
 use crate::export::Splits;
 use crate::game::{Action, Game, Position, Side, Symmetry};
@@ -146,8 +147,8 @@ impl Settings {
 }
 
 /// Positions with what is exactly known of them.
-struct Examples<S> {
-    states: Vec<S>,
+struct Examples {
+    states: Vec<AnyState>,
     /// The outcome for the mover, −1 to 1.
     outcomes: Vec<i8>,
     /// Where the moves of each begin, and where the last's end.
@@ -156,14 +157,14 @@ struct Examples<S> {
     moves: Vec<(Action, bool, bool, i8)>,
 }
 
-impl<S> Default for Examples<S> {
-    fn default() -> Examples<S> {
+impl Default for Examples {
+    fn default() -> Examples {
         Examples { states: vec![], outcomes: vec![], offsets: vec![0], moves: vec![] }
     }
 }
 
-impl<S> Examples<S> {
-    fn push(&mut self, state: S, case: &Case, moves: impl Iterator<Item = (Action, Truth)>) {
+impl Examples {
+    fn push(&mut self, state: AnyState, case: &Case, moves: impl Iterator<Item = (Action, Truth)>) {
         self.states.push(state);
         self.outcomes.push(case.own.outcome.value());
         let kept = |(action, truth): (Action, Truth)| {
@@ -177,24 +178,20 @@ impl<S> Examples<S> {
 }
 
 /// Learns from a table.
-pub struct Supervised<G: Game> {
-    game: G,
+pub struct Supervised {
+    game: AnyGame,
     settings: Settings,
-    examples: Examples<G::State>,
+    examples: Examples,
     trainer: Trainer,
 }
 
 /// Of how many positions a part of a batch has at least; a constant, for sums are made part by part.
 const PART: usize = 64;
 
-impl<G: Game> Supervised<G> {
+impl Supervised {
     /// Learns from training positions, each of which should be given once.
-    pub fn new(
-        game: G,
-        train: &Part<G::State>,
-        settings: Settings,
-    ) -> Result<Supervised<G>, LearnError> {
-        let game = game.with_folding(true);
+    pub fn new(game: &AnyGame, train: &Part, settings: Settings) -> Result<Supervised, LearnError> {
+        let game = game.folded();
         let mut examples = Examples::default();
         for piece in train.pieces() {
             for (at, (position, case)) in
@@ -209,7 +206,7 @@ impl<G: Game> Supervised<G> {
         if examples.states.is_empty() {
             return Err(LearnError::Settings("no position is left to train on".to_string()));
         }
-        let architecture = settings.architecture(game.spec().shape());
+        let architecture = settings.architecture(game.shape());
         let network = Network::new(architecture.clone(), settings.seed);
         let mut trainer = Trainer::new(network, settings.method());
         if settings.equivariant {
@@ -327,7 +324,7 @@ fn loss(
     sum / count as f64
 }
 
-impl<G: Game> Learner for Supervised<G> {
+impl Learner for Supervised {
     fn rounds(&self) -> u64 {
         self.settings.rounds
     }
