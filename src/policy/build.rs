@@ -8,8 +8,8 @@ use crate::game::{Cyclic, Game, Layered};
 
 /// Makes the policy that is meant for a layered game; reads the file of weights or the model
 /// if one is named.
-/// `None` for the perfect one alone, which needs a solved table. A network that was trained here is an
-/// error: its files are read by `learn::player`.
+/// `None` for the perfect one alone, which needs a solved table. A network that was trained here is
+/// an error: its files are read by `learn::player`.
 pub fn of_layered<G: Layered>(
     spec: &PolicySpec,
     game: &G,
@@ -82,7 +82,7 @@ fn of_any<G: Game>(
         | PolicySpec::Exec { .. }
         | PolicySpec::Learned(_) => {
             return Err(PolicyError::new(format!(
-                "policy '{name}' needs more than the rules; a trained network is read by learn::player"
+                "policy '{name}' is not made from the rules; learn::player reads trained networks"
             )));
         }
     })
