@@ -14,7 +14,7 @@ use crate::policy::Answers;
 pub struct Judgement {
     /// The policy's name.
     pub policy: String,
-    /// The row of the table that the position belongs to; of a type that every reader of Parquet has.
+    /// The row of the table that the position belongs to; of a type that all Parquet readers have.
     pub row: i64,
     /// The position in the game's one-line notation.
     pub position: String,

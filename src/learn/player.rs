@@ -472,7 +472,7 @@ mod tests {
 
     #[test]
     fn averaged_over_images_all_images_get_the_same_worths() {
-        let (game, folded) = (rules(), rules().with_folding(true));
+        let (game, folded) = (rules(), rules().with_folding(true).unwrap());
         for reading in [Reading::Policy, Reading::Q, Reading::Wins, Reading::Discs] {
             let of = learned(reading).symmetric(true);
             for position in positions().into_iter().step_by(5) {

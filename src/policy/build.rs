@@ -72,7 +72,7 @@ fn of_any<G: Game>(
         | PolicySpec::Exec { .. }
         | PolicySpec::Learned(_) => {
             return Err(PolicyError::new(format!(
-                "policy '{name}' needs more than the rules; a trained network is read by learn::player"
+                "policy '{name}' is not made from the rules; learn::player reads trained networks"
             )));
         }
     })

@@ -1,4 +1,4 @@
-//! Random numbers, drawn from seeds, that hang on what they are for alone; and games played at random.
+//! Random numbers that hang on a seed and what they are for alone, and games played at random.
 //!
 //! What a policy draws for a position begins anew from the seed, the position's key and the side to
 //! move, so that the answer does not depend on what was asked before, or where. The generators
@@ -14,8 +14,8 @@ use crate::game::{Action, Game, Outcome, Position};
 /// in minishogi, where nothing else need stop it, chance plays so long in about 2 games of 100.
 pub const PLAYOUT_PLIES: u32 = 512;
 
-/// Random numbers for one purpose: they depend on the seed and on what they are for, so that work can
-/// be begun again anywhere and shared among threads in any way.
+/// Random numbers for one purpose: they depend on the seed and on what they are for, so that work
+/// can be begun again anywhere and shared among threads in any way.
 pub fn drawn_for(seed: u64, purpose: &[u64]) -> Xoshiro256PlusPlus {
     let mix = |mixed: u64, word: &u64| SplitMix64::seed_from_u64(mixed ^ word).next_u64();
     Xoshiro256PlusPlus::seed_from_u64(purpose.iter().fold(mix(0, &seed), mix))
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn few_games_are_broken_off() {
         let othello = Othello::<crate::game::WideKey>::new(8, 8, true);
-        assert!(othello.max_plies(&othello.start().state) < PLAYOUT_PLIES);
+        assert!(othello.max_plies(&othello.start().state).unwrap() < PLAYOUT_PLIES);
         // Minishogi has no drawn ends, so that a draw is a game that was broken off.
         let game = minishogi();
         let mut chance = Chance::new(&game, 0, &game.start());

@@ -8,7 +8,7 @@ use std::fmt;
 pub struct PolicySpecError(String);
 
 impl PolicySpecError {
-    /// A line that begins with the policy; `what` goes on behind its name, from the blank or colon on.
+    /// A line that begins with the policy; `what` goes on behind it, with the blank or colon.
     pub(super) fn of(policy: impl fmt::Display, what: impl fmt::Display) -> PolicySpecError {
         PolicySpecError(format!("policy '{policy}'{what}"))
     }
@@ -36,8 +36,9 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Gives the options behind the last `?`, separated by `,` or `&`, to `set`, which answers one that
-    /// is not known with what is. Gives what stands before them, unless it is empty.
+    /// Gives the options behind the last `?`, separated by `,` or `&`, to `set`, which answers one
+    /// that is not known with what is. Gives what stands before them; if that is empty, the error
+    /// says that the policy names no `form`.
     pub fn options(
         self,
         form: &str,

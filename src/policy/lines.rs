@@ -85,7 +85,7 @@ mod tests {
     use super::super::sample::{
         Glance, animals, answers, discs, four, lines, minishogi, positions, six,
     };
-    use super::super::{Policy, PolicySpec, Weights, ask, of_cyclic, of_layered};
+    use super::super::{Policy, PolicySpec, Weights, ask, of_rules};
     use super::*;
     use crate::game::Game;
 
@@ -175,7 +175,7 @@ mod tests {
             discs.iter().zip(weights.micro()).map(|(disc, weight)| disc * weight).sum()
         };
         let material = |root: &_, last: &_| discs(game, root, last).iter().sum();
-        let policy = of_layered(&spec(kind), game).unwrap().unwrap();
+        let policy = of_rules(&spec(kind), game).unwrap().unwrap();
         match kind {
             Reference::Squares(_) => agrees(game, count, &*policy, kind, &squares),
             _ => agrees(game, count, &*policy, kind, &material),
@@ -187,7 +187,7 @@ mod tests {
             let own = i64::from(game.material(&last.state));
             if last.side == root.side { own } else { -own }
         };
-        let policy = of_cyclic(&spec(kind), game).unwrap().unwrap();
+        let policy = of_rules(&spec(kind), game).unwrap().unwrap();
         agrees(game, count, &*policy, kind, &material);
     }
 
@@ -213,14 +213,14 @@ mod tests {
     fn one_hand_is_greedy_and_one_least_mates() {
         let game = four();
         let positions = positions(&game, 200);
-        let policy = |spec| of_layered(&spec, &game).unwrap().unwrap();
+        let policy = |spec| of_rules(&spec, &game).unwrap().unwrap();
         let [greedy, hand] = [PolicySpec::Greedy, PolicySpec::NHand(1)]
             .map(|spec| answers(&*policy(spec), &game, &positions));
         assert_eq!(greedy, hand);
         // A gold in front of the king, held by a pawn, leaves the opponent no move.
         let game = minishogi();
         let mate = game.parse_position("2k2/5/2P2/5/2K2 b G 1", &game.start()).unwrap();
-        let least = of_cyclic(&PolicySpec::NLeast(1), &game).unwrap().unwrap();
+        let least = of_rules(&PolicySpec::NLeast(1), &game).unwrap().unwrap();
         let asked = ask(&*least, &game, &mate).unwrap();
         let played: Vec<String> = asked
             .iter()

@@ -1,7 +1,7 @@
-//! Files and directories that come to their place whole or not at all, and locks on who may write them.
+//! Files and directories that come to their place whole or not at all, and locks for writing them.
 //!
-//! A file is written beside its place, as `NAME.part`, and then renamed. The name is always the same:
-//! a killed process leaves no more than one such file, and the next writer writes over it.
+//! A file is written beside its place, as `NAME.part`, and then renamed. The name is always the
+//! same: a killed process leaves no more than one such file, and the next writer writes over it.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -30,8 +30,8 @@ impl Part {
         &self.part
     }
 
-    /// Moves the file to its place, over what is there. Does not wait for the disk: the file is whole
-    /// after a kill, but perhaps not after a power cut.
+    /// Moves the file to its place, over what is there. Does not wait for the disk: the file is
+    /// whole after a kill, but perhaps not after a power cut.
     pub fn commit(self) -> io::Result<()> {
         Ok(self.part.persist(&self.place)?)
     }

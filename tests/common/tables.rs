@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use yomikiri::game::Game;
 use yomikiri::game::othello::Othello;
-use yomikiri::graph::{Enumerated, Graph, enumerate};
+use yomikiri::graph::{Enumerated, Graph, build};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::solve::{Method, Run, SweepError, value_iterate};
 use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, crc32};
@@ -129,7 +129,7 @@ pub fn board_4x4() -> Othello<u64> {
 
 /// Enumerates everything that can be reached from the standard start.
 pub fn make<G: Game>(game: &G, store: &Store) -> Enumerated {
-    enumerate(game, &standard(game), store, &Silent).unwrap()
+    build(game, &standard(game), store, &Silent).unwrap()
 }
 
 pub fn solve<G: Game>(

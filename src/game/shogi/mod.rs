@@ -377,7 +377,7 @@ impl<K: ShogiKey> Game for Shogi<K> {
     }
 
     fn has_predecessors(&self) -> bool {
-        true
+        !self.variant.keeps_sides
     }
 
     fn is_small(&self) -> bool {

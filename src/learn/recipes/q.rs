@@ -49,8 +49,8 @@ pub struct Settings {
     /// How many decisions are remembered.
     pub replay: usize,
     /// How many steps are made in a round for each decision of it. A game counts as half as many
-    /// decisions as the board has actions, and is not counted out: so the settings alone say how long
-    /// a course is. That is about what one side decides; in play with itself both sides learn from it.
+    /// decisions as the board has actions: so the settings alone say how long a course is. That is
+    /// about what one side decides; in play with itself both sides' decisions are learned from.
     pub steps: f64,
     /// How many memories a step sees.
     pub batch: usize,

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::{CyclicGraph, Interval};
+use super::CyclicGraph;
 use crate::game::Outcome;
 use crate::game::Repetition;
+use crate::solve::value;
 
 /// A small graph, written out.
 #[derive(Clone, Debug)]
@@ -106,8 +107,8 @@ impl Value {
 }
 
 /// The bounds in words.
-pub fn spelled(interval: Interval) -> (Value, Value) {
-    let of = |prospect: super::Prospect| match (prospect.outcome(), prospect.distance()) {
+pub fn spelled(interval: value::Value) -> (Value, Value) {
+    let of = |prospect: value::Prospect| match (prospect.outcome(), prospect.distance()) {
         (outcome, Some(plies)) => Value::of_end(outcome, plies),
         (Outcome::Loss, None) => Value::EndlessLoss,
         (Outcome::Draw, None) => Value::Draw,

@@ -6,6 +6,7 @@ use proptest::sample::Index;
 use super::reference::{Kind, Toy, ToyState, Value, by_attractors, by_sweeps, classes, spelled};
 use super::*;
 use crate::game::{Outcome, Repetition};
+use crate::solve::value::{self, Prospect};
 
 fn both_roads(toy: &Toy) -> [CyclicSolution; 2] {
     toy.with_graph(|graph| {
@@ -150,10 +151,10 @@ fn ends_beyond_the_longest_distance_are_taken_to_be_that_far() {
     states.push(end(Outcome::Win, last - 9));
     for solution in both_roads(&toy(Repetition::Draw, states)) {
         let interval = |row: usize| solution.values[row];
-        assert_eq!(interval(19), Value::exactly(Prospect::loss(last - 8)));
-        assert_eq!(interval(11), Value::exactly(Prospect::loss(last)));
-        assert_eq!(interval(10), Value::exactly(Prospect::win(last)));
-        assert_eq!(interval(0), Value::exactly(Prospect::win(last)));
+        assert_eq!(interval(19), value::Value::exactly(Prospect::loss(last - 8)));
+        assert_eq!(interval(11), value::Value::exactly(Prospect::loss(last)));
+        assert_eq!(interval(10), value::Value::exactly(Prospect::win(last)));
+        assert_eq!(interval(0), value::Value::exactly(Prospect::win(last)));
     }
 }
 

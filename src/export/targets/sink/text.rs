@@ -153,7 +153,7 @@ impl Serialize for Nested<'_> {
     }
 }
 
-/// Floats with as many digits as they need, without exponents, and without a point if they are whole.
+/// Floats with as many digits as they need, without exponents; whole ones have no point.
 struct PlainFloats;
 
 impl serde_json::ser::Formatter for PlainFloats {
@@ -246,8 +246,8 @@ mod tests {
             String::from_utf8(text).unwrap()
         };
         let json = concat!(
-            r#"{"board":"-XO X","key":[1,18446744073709551615],"q":[[-3,null],[0,4]],"score":null,"#,
-            r#""distance":null,"policy":[0,1,0.33333334],"moves":"a1:+2 b2:-1"}"#,
+            r#"{"board":"-XO X","key":[1,18446744073709551615],"q":[[-3,null],[0,4]],"#,
+            r#""score":null,"distance":null,"policy":[0,1,0.33333334],"moves":"a1:+2 b2:-1"}"#,
             "\n",
             r#"{"board":"XO X","key":[0,9],"q":[[null,1],[2,3]],"score":-16,"distance":300,"#,
             r#""policy":[0.0000000001,-2.5,300000000000000000000],"moves":""}"#,
