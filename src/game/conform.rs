@@ -68,8 +68,15 @@ pub fn conform<G: Game>(game: &G) {
 fn names_conform<G: Game>(game: &G) {
     let name = game.name();
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    assert!(!name.is_empty() && name.chars().all(fits), "'{name}' is no name: a letter, a digit, -");
-    assert_ne!(game.side_name(Side::First), game.side_name(Side::Second), "both sides share a name");
+    assert!(
+        !name.is_empty() && name.chars().all(fits),
+        "'{name}' is no name: a letter, a digit, -"
+    );
+    assert_ne!(
+        game.side_name(Side::First),
+        game.side_name(Side::Second),
+        "both sides share a name"
+    );
     for fold in [false, true] {
         let Some(other) = game.with_folding(fold) else { continue };
         assert_eq!((other.name(), other.start()), (name.clone(), game.start()), "folded: {fold}");
@@ -181,7 +188,9 @@ fn layers_conform<G: Game>(game: &G, state: &G::State) {
         match (game.layers(), game.is_pass(action)) {
             (None, _) => {}
             (_, true) => assert_eq!(layer, before, "a pass leaves the layer of {state:?}"),
-            (_, false) => assert!(layer > before, "{action:?} of {state:?} leads to no later layer"),
+            (_, false) => {
+                assert!(layer > before, "{action:?} of {state:?} leads to no later layer")
+            }
         }
         let (left, before) = (game.max_plies(&after), game.max_plies(state));
         assert_eq!(left.is_some(), before.is_some(), "max_plies of {state:?}");

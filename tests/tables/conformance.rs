@@ -50,7 +50,8 @@ fn games_have_the_capabilities_that_are_checked() {
     assert!(othello.layers().is_some() && othello.max_plies(&board).is_some());
     assert!(othello.squares(&board).is_some() && othello.swapped(&board).is_some());
     assert!(othello.max_score().is_some() && othello.planes().count() == 2);
-    for (variant, ranked) in [(&ANIMAL_SHOGI, true), (&SMALL_ANIMAL_SHOGI, true), (&MINISHOGI, false)]
+    for (variant, ranked) in
+        [(&ANIMAL_SHOGI, true), (&SMALL_ANIMAL_SHOGI, true), (&MINISHOGI, false)]
     {
         let shogi = Shogi::<WideKey>::new(variant, true);
         assert!(shogi.swapped(&shogi.start().state).is_some() && shogi.planes().count() > 2);
