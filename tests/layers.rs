@@ -6,16 +6,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every top-level module and what it may import besides itself.
-const LAYERS: [(&str, &[&str]); 14] = [
+const LAYERS: [(&str, &[&str]); 17] = [
     ("progress", &[]),
     ("game", &[]),
     ("table", &["progress"]),
     ("graph", &["game", "table", "progress"]),
     ("solve", &["game", "graph", "table", "progress"]),
     ("policy", &["game"]),
-    ("evaluate", &["game", "graph", "solve", "policy", "table", "progress"]),
-    ("export", &["game", "graph", "solve", "table", "progress"]),
-    ("learn", &["game", "policy", "evaluate", "export", "table", "progress"]),
+    ("any", &["game", "graph", "solve", "policy", "table", "progress"]),
+    ("registry", &["any", "game", "table"]),
+    ("solved", &["any", "game", "graph", "solve", "table"]),
+    ("evaluate", &["any", "game", "graph", "solve", "solved", "policy", "table", "progress"]),
+    ("export", &["any", "game", "graph", "solve", "solved", "policy", "table", "progress"]),
+    (
+        "learn",
+        &["any", "registry", "game", "policy", "evaluate", "export", "table", "progress"],
+    ),
     ("render", &["evaluate", "game", "table"]),
     ("serve", ALL_BUT_CLI),
     ("cli", ALL),
@@ -25,8 +31,8 @@ const LAYERS: [(&str, &[&str]); 14] = [
 ];
 
 const ALL: &[&str] = &[
-    "progress", "game", "table", "graph", "solve", "policy", "evaluate", "export", "learn",
-    "render", "serve", "cli",
+    "progress", "game", "table", "graph", "solve", "policy", "any", "registry", "solved",
+    "evaluate", "export", "learn", "render", "serve", "cli",
 ];
 const ALL_BUT_CLI: &[&str] = ALL.split_last().unwrap().1;
 
