@@ -16,7 +16,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Game, Position, Side};
 use yomikiri::graph::Graph;
-use yomikiri::policy::{Answers, Batch, PolicySpec, of_layered};
+use yomikiri::policy::{Answers, Batch, PolicySpec, of_rules};
 use yomikiri::solve::Order;
 
 fn main() {
@@ -149,7 +149,7 @@ fn policy(bencher: Bencher, rule: usize) {
         }
     }
     let spec: PolicySpec = name.parse().expect("it is known");
-    let policy = of_layered(&spec, &game).expect("it needs no file").expect("it is a rule");
+    let policy = of_rules(&spec, &game).expect("it needs no file").expect("it is a rule");
     bencher.counter(ItemsCount::new(batch.len())).bench_local(|| {
         let mut answers = Answers::default();
         policy.answer(&game, &batch, &mut answers).expect("rules have answers");

@@ -81,93 +81,6 @@ impl AnyGame {
     pub fn perft(&self, state: &AnyState, depth: u32, finished: Finished, plain: bool) -> u64 {
         self.rules.perft(state.0, depth, finished, plain)
     }
-
-    /// Calls `visit` with every legal action of a state, and with its successor's canonical form.
-    pub fn for_each_canonical_successor(
-        &self,
-        state: &AnyState,
-        mut visit: impl FnMut(Action, Canonical<WideKey>),
-    ) {
-        self.rules.canonical_successors(state.0, &mut visit);
-    }
-}
-
-/// The methods of [`Game`] in a form that needs no type.
-trait Rules: Send + Sync {
-    fn name(&self) -> String;
-    fn start(&self) -> AnyPosition;
-    fn action_count(&self) -> usize;
-    fn for_each_action(&self, state: WideKey, visit: &mut dyn FnMut(Action));
-    fn successors(&self, state: WideKey, visit: &mut dyn FnMut(Action, WideKey));
-    fn canonical_successors(
-        &self,
-        state: WideKey,
-        visit: &mut dyn FnMut(Action, Canonical<WideKey>),
-    );
-    fn play(&self, state: WideKey, action: Action) -> WideKey;
-    fn result(&self, state: WideKey) -> Option<Outcome>;
-    fn mobility(&self, state: WideKey) -> Mobility;
-    fn state(&self, key: WideKey) -> Option<WideKey>;
-    fn layers(&self) -> Option<&'static str>;
-    fn layer(&self, state: WideKey) -> u32;
-    fn max_plies(&self, state: WideKey) -> Option<u32>;
-    fn max_score(&self) -> Option<Score>;
-    fn score(&self, state: WideKey, empties: Empties) -> Score;
-    fn score_unit(&self) -> &'static str;
-    fn end(&self, state: WideKey) -> Option<End>;
-    fn end_in_words(&self, position: &AnyPosition) -> Option<String>;
-    fn in_check(&self, state: WideKey) -> bool;
-    fn keeps_sides(&self) -> bool;
-    fn repetition(&self) -> Repetition;
-    fn is_small(&self) -> bool;
-    fn rules_version(&self) -> u32;
-    fn key_bits(&self) -> u32;
-    fn key_words(&self) -> usize;
-    fn position_key(&self, position: &AnyPosition) -> WideKey;
-    fn position_of(&self, key: WideKey) -> Option<AnyPosition>;
-    fn rank_count(&self) -> Option<u32>;
-    fn rank(&self, state: WideKey) -> Option<u32>;
-    fn unrank(&self, rank: u32) -> Option<WideKey>;
-    fn has_predecessors(&self) -> bool;
-    fn predecessors(&self, state: WideKey, visit: &mut dyn FnMut(WideKey));
-    fn conventions(&self) -> Vec<(&'static str, String)>;
-    fn with_folding(&self, fold: bool) -> Option<AnyGame>;
-    fn transform(&self, state: WideKey, symmetry: Symmetry) -> WideKey;
-    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action;
-    fn canonical(&self, state: WideKey) -> Canonical<WideKey>;
-    fn swapped(&self, state: WideKey) -> Option<WideKey>;
-    fn is_pass(&self, action: Action) -> bool;
-    fn material(&self, state: WideKey) -> i32;
-    fn shape(&self) -> (usize, usize);
-    fn planes(&self) -> Planes;
-    fn write_planes(&self, state: WideKey, out: &mut [u8]);
-    fn read_planes(&self, planes: &[u8]) -> Option<WideKey>;
-    fn squares(&self, state: WideKey) -> Option<(u64, u64)>;
-    fn of_squares(&self, own: u64, other: u64) -> Option<WideKey>;
-    fn title(&self) -> String;
-    fn side_name(&self, side: Side) -> &'static str;
-    fn side_mark(&self, side: Side) -> Option<&'static str>;
-    fn action_name(&self, side: Side, action: Action) -> String;
-    fn diagram(&self, position: &AnyPosition) -> String;
-    fn diagram_japanese(&self, position: &AnyPosition) -> Option<String>;
-    fn notation(&self, position: &AnyPosition) -> String;
-    fn notations(&self, position: &AnyPosition) -> Vec<(&'static str, String)>;
-    fn parse_line(&self, text: &str, from: &AnyPosition)
-    -> Result<Vec<AnyPosition>, NotationError>;
-
-    fn enumerate(
-        &self,
-        plan: &Plan<AnyState>,
-        store: &Store,
-        progress: &dyn Progress,
-    ) -> Result<Enumerated, GraphError>;
-    fn verify(&self, table: &Table, progress: &dyn Progress) -> Result<Verified, TableError>;
-    fn ranked_moves(&self) -> Box<dyn RankedMoves + '_>;
-    fn policy(
-        self: Arc<Self>,
-        spec: &PolicySpec,
-    ) -> Result<Option<Box<dyn Policy<AnyGame>>>, PolicyError>;
-    fn perft(&self, state: WideKey, depth: u32, finished: Finished, plain: bool) -> u64;
 }
 
 /// The state of a key.
@@ -198,21 +111,241 @@ fn widened<K: StateKey>(canonical: Canonical<K>) -> Canonical<WideKey> {
     Canonical { key: canonical.key.widen(), ties: canonical.ties }
 }
 
-impl<G: Game> Rules for G {
-    fn name(&self) -> String {
-        Game::name(self)
+/// What an argument or result of [`forward!`] is in [`Rules`]: states are keys there.
+macro_rules! raw {
+    (State) => { WideKey };
+    (Maybe) => { Option<WideKey> };
+    (Key) => { WideKey };
+    (Position) => { &AnyPosition };
+    ([$plain:ty]) => { $plain };
+}
+
+/// What it is in [`AnyGame`].
+macro_rules! shown {
+    (State) => {
+        &AnyState
+    };
+    (Position) => {
+        &AnyPosition
+    };
+    ([$plain:ty]) => {
+        $plain
+    };
+}
+
+/// What a result is in [`AnyGame`].
+macro_rules! given {
+    (State) => { AnyState };
+    (Maybe) => { Option<AnyState> };
+    (Key) => { WideKey };
+    ([$plain:ty]) => { $plain };
+}
+
+/// An argument on its way down to the game, and a result on its way up.
+macro_rules! down {
+    (State, $game:expr, $value:expr) => {
+        &typed($game, $value)
+    };
+    (Position, $game:expr, $value:expr) => {
+        &typed_position($game, $value)
+    };
+    ([$plain:ty], $game:expr, $value:expr) => {
+        $value
+    };
+}
+macro_rules! up {
+    (State, $game:expr, $value:expr) => {
+        wide($game, &$value)
+    };
+    (Maybe, $game:expr, $value:expr) => {
+        $value.map(|state| wide($game, &state))
+    };
+    (Key, $game:expr, $value:expr) => {
+        $value.widen()
+    };
+    ([$plain:ty], $game:expr, $value:expr) => {
+        $value
+    };
+}
+macro_rules! key_of {
+    (State, $value:expr) => {
+        $value.0
+    };
+    ($kind:tt, $value:expr) => {
+        $value
+    };
+}
+macro_rules! state_of {
+    (State, $value:expr) => {
+        AnyState($value)
+    };
+    (Maybe, $value:expr) => {
+        $value.map(AnyState)
+    };
+    ($kind:tt, $value:expr) => {
+        $value
+    };
+}
+
+/// Writes the methods of [`Game`] that need nothing but their arguments turned, three times: in the
+/// trait without types, for every game, and for [`AnyGame`].
+macro_rules! forward {
+    ($(fn $name:ident($($arg:ident: $kind:tt),*) -> $result:tt;)*) => {
+        /// The methods of [`Game`] in a form that needs no type.
+        trait Rules: Hot + Send + Sync {
+            $(fn $name(&self $(, $arg: raw!($kind))*) -> raw!($result);)*
+        }
+
+        impl<G: Game> Rules for G {
+            $(fn $name(&self $(, $arg: raw!($kind))*) -> raw!($result) {
+                up!($result, self, Game::$name(self $(, down!($kind, self, $arg))*))
+            })*
+        }
+
+        impl Game for AnyGame {
+            type State = AnyState;
+            type Key = WideKey;
+
+            $(fn $name(&self $(, $arg: shown!($kind))*) -> given!($result) {
+                state_of!($result, self.rules.$name($(key_of!($kind, $arg)),*))
+            })*
+
+            fn start(&self) -> AnyPosition {
+                self.rules.start_position()
+            }
+
+            fn for_each_action(&self, state: &AnyState, mut visit: impl FnMut(Action)) {
+                self.rules.for_each_action_of(state.0, &mut visit);
+            }
+
+            fn for_each_successor(
+                &self,
+                state: &AnyState,
+                mut visit: impl FnMut(Action, AnyState),
+            ) {
+                self.rules.successors(state.0, &mut |action, after| visit(action, AnyState(after)));
+            }
+
+            fn key(&self, state: &AnyState) -> WideKey {
+                state.0
+            }
+
+            fn state(&self, key: WideKey) -> Option<AnyState> {
+                self.rules.state_of_key(key).map(AnyState)
+            }
+
+            fn position_of(&self, key: WideKey) -> Option<AnyPosition> {
+                self.rules.position_of_key(key)
+            }
+
+            fn for_each_predecessor(&self, state: &AnyState, mut visit: impl FnMut(AnyState)) {
+                self.rules.predecessors(state.0, &mut |before| visit(AnyState(before)));
+            }
+
+            fn group(&self) -> &Group {
+                &self.group
+            }
+
+            fn with_folding(&self, fold: bool) -> Option<AnyGame> {
+                self.rules.folded(fold)
+            }
+
+            fn canonical(&self, state: &AnyState) -> Canonical<WideKey> {
+                self.rules.canonical_of(state.0)
+            }
+
+            fn parse_line(
+                &self,
+                text: &str,
+                from: &AnyPosition,
+            ) -> Result<Vec<AnyPosition>, NotationError> {
+                self.rules.read_line(text, from)
+            }
+        }
+    };
+}
+
+forward! {
+    fn name() -> [String];
+    fn action_count() -> [usize];
+    fn play(state: State, action: [Action]) -> State;
+    fn result(state: State) -> [Option<Outcome>];
+    fn mobility(state: State) -> [Mobility];
+    fn layers() -> [Option<&'static str>];
+    fn layer(state: State) -> [u32];
+    fn max_plies(state: State) -> [Option<u32>];
+    fn max_score() -> [Option<Score>];
+    fn score(state: State, empties: [Empties]) -> [Score];
+    fn score_unit() -> [&'static str];
+    fn end(state: State) -> [Option<End>];
+    fn end_in_words(position: Position) -> [Option<String>];
+    fn in_check(state: State) -> [bool];
+    fn keeps_sides() -> [bool];
+    fn repetition() -> [Repetition];
+    fn is_small() -> [bool];
+    fn rules_version() -> [u32];
+    fn key_bits() -> [u32];
+    fn key_words() -> [usize];
+    fn position_key(position: Position) -> Key;
+    fn rank_count() -> [Option<u32>];
+    fn rank(state: State) -> [Option<u32>];
+    fn unrank(rank: [u32]) -> Maybe;
+    fn has_predecessors() -> [bool];
+    fn conventions() -> [Vec<(&'static str, String)>];
+    fn transform(state: State, symmetry: [Symmetry]) -> State;
+    fn transform_action(action: [Action], symmetry: [Symmetry]) -> [Action];
+    fn swapped(state: State) -> Maybe;
+    fn is_pass(action: [Action]) -> [bool];
+    fn material(state: State) -> [i32];
+    fn shape() -> [(usize, usize)];
+    fn planes() -> [Planes];
+    fn write_planes(state: State, out: [&mut [u8]]) -> [()];
+    fn read_planes(planes: [&[u8]]) -> Maybe;
+    fn squares(state: State) -> [Option<(u64, u64)>];
+    fn of_squares(own: [u64], other: [u64]) -> Maybe;
+    fn title() -> [String];
+    fn side_name(side: [Side]) -> [&'static str];
+    fn side_mark(side: [Side]) -> [Option<&'static str>];
+    fn action_name(side: [Side], action: [Action]) -> [String];
+    fn diagram(position: Position) -> [String];
+    fn diagram_japanese(position: Position) -> [Option<String>];
+    fn notation(position: Position) -> [String];
+    fn notations(position: Position) -> [Vec<(&'static str, String)>];
+}
+
+/// What needs more than its arguments turned, and the hot loops, which are compiled for each game.
+trait Hot {
+    fn start_position(&self) -> AnyPosition;
+    fn for_each_action_of(&self, state: WideKey, visit: &mut dyn FnMut(Action));
+    fn successors(&self, state: WideKey, visit: &mut dyn FnMut(Action, WideKey));
+    fn predecessors(&self, state: WideKey, visit: &mut dyn FnMut(WideKey));
+    fn state_of_key(&self, key: WideKey) -> Option<WideKey>;
+    fn position_of_key(&self, key: WideKey) -> Option<AnyPosition>;
+    fn folded(&self, fold: bool) -> Option<AnyGame>;
+    fn canonical_of(&self, state: WideKey) -> Canonical<WideKey>;
+    fn read_line(&self, text: &str, from: &AnyPosition) -> Result<Vec<AnyPosition>, NotationError>;
+    fn enumerate(
+        &self,
+        plan: &Plan<AnyState>,
+        store: &Store,
+        progress: &dyn Progress,
+    ) -> Result<Enumerated, GraphError>;
+    fn verify(&self, table: &Table, progress: &dyn Progress) -> Result<Verified, TableError>;
+    fn ranked_moves(&self) -> Box<dyn RankedMoves + '_>;
+    fn policy(
+        self: Arc<Self>,
+        spec: &PolicySpec,
+    ) -> Result<Option<Box<dyn Policy<AnyGame>>>, PolicyError>;
+    fn perft(&self, state: WideKey, depth: u32, finished: Finished, plain: bool) -> u64;
+}
+
+impl<G: Game> Hot for G {
+    fn start_position(&self) -> AnyPosition {
+        wide_position(self, &self.start())
     }
 
-    fn start(&self) -> AnyPosition {
-        wide_position(self, &Game::start(self))
-    }
-
-    fn action_count(&self) -> usize {
-        Game::action_count(self)
-    }
-
-    fn for_each_action(&self, state: WideKey, visit: &mut dyn FnMut(Action)) {
-        Game::for_each_action(self, &typed(self, state), visit);
+    fn for_each_action_of(&self, state: WideKey, visit: &mut dyn FnMut(Action)) {
+        self.for_each_action(&typed(self, state), visit);
     }
 
     fn successors(&self, state: WideKey, visit: &mut dyn FnMut(Action, WideKey)) {
@@ -220,218 +353,31 @@ impl<G: Game> Rules for G {
         self.for_each_successor(&state, |action, after| visit(action, wide(self, &after)));
     }
 
-    fn canonical_successors(
-        &self,
-        state: WideKey,
-        visit: &mut dyn FnMut(Action, Canonical<WideKey>),
-    ) {
-        let state = typed(self, state);
-        self.for_each_successor(&state, |action, after| {
-            visit(action, widened(Game::canonical(self, &after)));
-        });
+    fn predecessors(&self, state: WideKey, visit: &mut dyn FnMut(WideKey)) {
+        self.for_each_predecessor(&typed(self, state), |before| visit(wide(self, &before)));
     }
 
-    fn play(&self, state: WideKey, action: Action) -> WideKey {
-        wide(self, &Game::play(self, &typed(self, state), action))
-    }
-
-    fn result(&self, state: WideKey) -> Option<Outcome> {
-        Game::result(self, &typed(self, state))
-    }
-
-    fn mobility(&self, state: WideKey) -> Mobility {
-        Game::mobility(self, &typed(self, state))
-    }
-
-    fn state(&self, key: WideKey) -> Option<WideKey> {
+    fn state_of_key(&self, key: WideKey) -> Option<WideKey> {
         let state = G::Key::narrow(key).and_then(|key| Game::state(self, key))?;
         // A key may say more than its state does, such as who is to move.
         Some(wide(self, &state))
     }
 
-    fn layers(&self) -> Option<&'static str> {
-        Game::layers(self)
-    }
-
-    fn layer(&self, state: WideKey) -> u32 {
-        Game::layer(self, &typed(self, state))
-    }
-
-    fn max_plies(&self, state: WideKey) -> Option<u32> {
-        Game::max_plies(self, &typed(self, state))
-    }
-
-    fn max_score(&self) -> Option<Score> {
-        Game::max_score(self)
-    }
-
-    fn score(&self, state: WideKey, empties: Empties) -> Score {
-        Game::score(self, &typed(self, state), empties)
-    }
-
-    fn score_unit(&self) -> &'static str {
-        Game::score_unit(self)
-    }
-
-    fn end(&self, state: WideKey) -> Option<End> {
-        Game::end(self, &typed(self, state))
-    }
-
-    fn end_in_words(&self, position: &AnyPosition) -> Option<String> {
-        Game::end_in_words(self, &typed_position(self, position))
-    }
-
-    fn in_check(&self, state: WideKey) -> bool {
-        Game::in_check(self, &typed(self, state))
-    }
-
-    fn keeps_sides(&self) -> bool {
-        Game::keeps_sides(self)
-    }
-
-    fn repetition(&self) -> Repetition {
-        Game::repetition(self)
-    }
-
-    fn is_small(&self) -> bool {
-        Game::is_small(self)
-    }
-
-    fn rules_version(&self) -> u32 {
-        Game::rules_version(self)
-    }
-
-    fn key_bits(&self) -> u32 {
-        Game::key_bits(self)
-    }
-
-    fn key_words(&self) -> usize {
-        Game::key_words(self)
-    }
-
-    fn position_key(&self, position: &AnyPosition) -> WideKey {
-        Game::position_key(self, &typed_position(self, position)).widen()
-    }
-
-    fn position_of(&self, key: WideKey) -> Option<AnyPosition> {
-        let position = Game::position_of(self, G::Key::narrow(key)?)?;
+    fn position_of_key(&self, key: WideKey) -> Option<AnyPosition> {
+        let position = self.position_of(G::Key::narrow(key)?)?;
         Some(wide_position(self, &position))
     }
 
-    fn rank_count(&self) -> Option<u32> {
-        Game::rank_count(self)
+    fn folded(&self, fold: bool) -> Option<AnyGame> {
+        self.with_folding(fold).map(AnyGame::new)
     }
 
-    fn rank(&self, state: WideKey) -> Option<u32> {
-        Game::rank(self, &typed(self, state))
+    fn canonical_of(&self, state: WideKey) -> Canonical<WideKey> {
+        widened(self.canonical(&typed(self, state)))
     }
 
-    fn unrank(&self, rank: u32) -> Option<WideKey> {
-        Some(wide(self, &Game::unrank(self, rank)?))
-    }
-
-    fn has_predecessors(&self) -> bool {
-        Game::has_predecessors(self)
-    }
-
-    fn predecessors(&self, state: WideKey, visit: &mut dyn FnMut(WideKey)) {
-        self.for_each_predecessor(&typed(self, state), |before| visit(wide(self, &before)));
-    }
-
-    fn conventions(&self) -> Vec<(&'static str, String)> {
-        Game::conventions(self)
-    }
-
-    fn with_folding(&self, fold: bool) -> Option<AnyGame> {
-        Game::with_folding(self, fold).map(AnyGame::new)
-    }
-
-    fn transform(&self, state: WideKey, symmetry: Symmetry) -> WideKey {
-        wide(self, &Game::transform(self, &typed(self, state), symmetry))
-    }
-
-    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
-        Game::transform_action(self, action, symmetry)
-    }
-
-    fn canonical(&self, state: WideKey) -> Canonical<WideKey> {
-        widened(Game::canonical(self, &typed(self, state)))
-    }
-
-    fn swapped(&self, state: WideKey) -> Option<WideKey> {
-        Some(wide(self, &Game::swapped(self, &typed(self, state))?))
-    }
-
-    fn is_pass(&self, action: Action) -> bool {
-        Game::is_pass(self, action)
-    }
-
-    fn material(&self, state: WideKey) -> i32 {
-        Game::material(self, &typed(self, state))
-    }
-
-    fn shape(&self) -> (usize, usize) {
-        Game::shape(self)
-    }
-
-    fn planes(&self) -> Planes {
-        Game::planes(self)
-    }
-
-    fn write_planes(&self, state: WideKey, out: &mut [u8]) {
-        Game::write_planes(self, &typed(self, state), out);
-    }
-
-    fn read_planes(&self, planes: &[u8]) -> Option<WideKey> {
-        Some(wide(self, &Game::read_planes(self, planes)?))
-    }
-
-    fn squares(&self, state: WideKey) -> Option<(u64, u64)> {
-        Game::squares(self, &typed(self, state))
-    }
-
-    fn of_squares(&self, own: u64, other: u64) -> Option<WideKey> {
-        Some(wide(self, &Game::of_squares(self, own, other)?))
-    }
-
-    fn title(&self) -> String {
-        Game::title(self)
-    }
-
-    fn side_name(&self, side: Side) -> &'static str {
-        Game::side_name(self, side)
-    }
-
-    fn side_mark(&self, side: Side) -> Option<&'static str> {
-        Game::side_mark(self, side)
-    }
-
-    fn action_name(&self, side: Side, action: Action) -> String {
-        Game::action_name(self, side, action)
-    }
-
-    fn diagram(&self, position: &AnyPosition) -> String {
-        Game::diagram(self, &typed_position(self, position))
-    }
-
-    fn diagram_japanese(&self, position: &AnyPosition) -> Option<String> {
-        Game::diagram_japanese(self, &typed_position(self, position))
-    }
-
-    fn notation(&self, position: &AnyPosition) -> String {
-        Game::notation(self, &typed_position(self, position))
-    }
-
-    fn notations(&self, position: &AnyPosition) -> Vec<(&'static str, String)> {
-        Game::notations(self, &typed_position(self, position))
-    }
-
-    fn parse_line(
-        &self,
-        text: &str,
-        from: &AnyPosition,
-    ) -> Result<Vec<AnyPosition>, NotationError> {
-        let line = Game::parse_line(self, text, &typed_position(self, from))?;
+    fn read_line(&self, text: &str, from: &AnyPosition) -> Result<Vec<AnyPosition>, NotationError> {
+        let line = self.parse_line(text, &typed_position(self, from))?;
         Ok(line.iter().map(|position| wide_position(self, position)).collect())
     }
 
@@ -486,238 +432,5 @@ impl<G: Game> Policy<AnyGame> for Typed<G> {
     ) -> Result<(), PolicyError> {
         let batch = batch.map(|position| typed_position(&*self.game, position));
         self.policy.answer(&self.game, &batch, answers)
-    }
-}
-
-impl Game for AnyGame {
-    type State = AnyState;
-    type Key = WideKey;
-
-    fn name(&self) -> String {
-        self.rules.name()
-    }
-
-    fn start(&self) -> AnyPosition {
-        self.rules.start()
-    }
-
-    fn action_count(&self) -> usize {
-        self.rules.action_count()
-    }
-
-    fn for_each_action(&self, state: &AnyState, mut visit: impl FnMut(Action)) {
-        self.rules.for_each_action(state.0, &mut visit);
-    }
-
-    fn for_each_successor(&self, state: &AnyState, mut visit: impl FnMut(Action, AnyState)) {
-        self.rules.successors(state.0, &mut |action, after| visit(action, AnyState(after)));
-    }
-
-    fn play(&self, state: &AnyState, action: Action) -> AnyState {
-        AnyState(self.rules.play(state.0, action))
-    }
-
-    fn result(&self, state: &AnyState) -> Option<Outcome> {
-        self.rules.result(state.0)
-    }
-
-    fn mobility(&self, state: &AnyState) -> Mobility {
-        self.rules.mobility(state.0)
-    }
-
-    fn key(&self, state: &AnyState) -> WideKey {
-        state.0
-    }
-
-    fn state(&self, key: WideKey) -> Option<AnyState> {
-        self.rules.state(key).map(AnyState)
-    }
-
-    fn layers(&self) -> Option<&'static str> {
-        self.rules.layers()
-    }
-
-    fn layer(&self, state: &AnyState) -> u32 {
-        self.rules.layer(state.0)
-    }
-
-    fn max_plies(&self, state: &AnyState) -> Option<u32> {
-        self.rules.max_plies(state.0)
-    }
-
-    fn max_score(&self) -> Option<Score> {
-        self.rules.max_score()
-    }
-
-    fn score(&self, state: &AnyState, empties: Empties) -> Score {
-        self.rules.score(state.0, empties)
-    }
-
-    fn score_unit(&self) -> &'static str {
-        self.rules.score_unit()
-    }
-
-    fn end(&self, state: &AnyState) -> Option<End> {
-        self.rules.end(state.0)
-    }
-
-    fn end_in_words(&self, position: &AnyPosition) -> Option<String> {
-        self.rules.end_in_words(position)
-    }
-
-    fn in_check(&self, state: &AnyState) -> bool {
-        self.rules.in_check(state.0)
-    }
-
-    fn keeps_sides(&self) -> bool {
-        self.rules.keeps_sides()
-    }
-
-    fn repetition(&self) -> Repetition {
-        self.rules.repetition()
-    }
-
-    fn is_small(&self) -> bool {
-        self.rules.is_small()
-    }
-
-    fn rules_version(&self) -> u32 {
-        self.rules.rules_version()
-    }
-
-    fn key_bits(&self) -> u32 {
-        self.rules.key_bits()
-    }
-
-    fn key_words(&self) -> usize {
-        self.rules.key_words()
-    }
-
-    fn position_key(&self, position: &AnyPosition) -> WideKey {
-        self.rules.position_key(position)
-    }
-
-    fn position_of(&self, key: WideKey) -> Option<AnyPosition> {
-        self.rules.position_of(key)
-    }
-
-    fn rank_count(&self) -> Option<u32> {
-        self.rules.rank_count()
-    }
-
-    fn rank(&self, state: &AnyState) -> Option<u32> {
-        self.rules.rank(state.0)
-    }
-
-    fn unrank(&self, rank: u32) -> Option<AnyState> {
-        self.rules.unrank(rank).map(AnyState)
-    }
-
-    fn has_predecessors(&self) -> bool {
-        self.rules.has_predecessors()
-    }
-
-    fn for_each_predecessor(&self, state: &AnyState, mut visit: impl FnMut(AnyState)) {
-        self.rules.predecessors(state.0, &mut |before| visit(AnyState(before)));
-    }
-
-    fn conventions(&self) -> Vec<(&'static str, String)> {
-        self.rules.conventions()
-    }
-
-    fn group(&self) -> &Group {
-        &self.group
-    }
-
-    fn with_folding(&self, fold: bool) -> Option<AnyGame> {
-        self.rules.with_folding(fold)
-    }
-
-    fn transform(&self, state: &AnyState, symmetry: Symmetry) -> AnyState {
-        AnyState(self.rules.transform(state.0, symmetry))
-    }
-
-    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
-        self.rules.transform_action(action, symmetry)
-    }
-
-    fn canonical(&self, state: &AnyState) -> Canonical<WideKey> {
-        self.rules.canonical(state.0)
-    }
-
-    fn swapped(&self, state: &AnyState) -> Option<AnyState> {
-        self.rules.swapped(state.0).map(AnyState)
-    }
-
-    fn is_pass(&self, action: Action) -> bool {
-        self.rules.is_pass(action)
-    }
-
-    fn material(&self, state: &AnyState) -> i32 {
-        self.rules.material(state.0)
-    }
-
-    fn shape(&self) -> (usize, usize) {
-        self.rules.shape()
-    }
-
-    fn planes(&self) -> Planes {
-        self.rules.planes()
-    }
-
-    fn write_planes(&self, state: &AnyState, out: &mut [u8]) {
-        self.rules.write_planes(state.0, out);
-    }
-
-    fn read_planes(&self, planes: &[u8]) -> Option<AnyState> {
-        self.rules.read_planes(planes).map(AnyState)
-    }
-
-    fn squares(&self, state: &AnyState) -> Option<(u64, u64)> {
-        self.rules.squares(state.0)
-    }
-
-    fn of_squares(&self, own: u64, other: u64) -> Option<AnyState> {
-        self.rules.of_squares(own, other).map(AnyState)
-    }
-
-    fn title(&self) -> String {
-        self.rules.title()
-    }
-
-    fn side_name(&self, side: Side) -> &'static str {
-        self.rules.side_name(side)
-    }
-
-    fn side_mark(&self, side: Side) -> Option<&'static str> {
-        self.rules.side_mark(side)
-    }
-
-    fn action_name(&self, side: Side, action: Action) -> String {
-        self.rules.action_name(side, action)
-    }
-
-    fn diagram(&self, position: &AnyPosition) -> String {
-        self.rules.diagram(position)
-    }
-
-    fn diagram_japanese(&self, position: &AnyPosition) -> Option<String> {
-        self.rules.diagram_japanese(position)
-    }
-
-    fn notation(&self, position: &AnyPosition) -> String {
-        self.rules.notation(position)
-    }
-
-    fn notations(&self, position: &AnyPosition) -> Vec<(&'static str, String)> {
-        self.rules.notations(position)
-    }
-
-    fn parse_line(
-        &self,
-        text: &str,
-        from: &AnyPosition,
-    ) -> Result<Vec<AnyPosition>, NotationError> {
-        self.rules.parse_line(text, from)
     }
 }

@@ -1,29 +1,28 @@
-//! How long work tells that it goes on, without knowing of terminals.
+//! Progress reports, without terminals.
 //!
-//! The library calls a [`Progress`]; the commands draw bars from it. Whatever is said here has no
-//! influence on any result.
+//! The library calls a [`Progress`]; the commands draw bars from it. Reports never change a result.
 
-/// Hears how far a piece of work has come. One piece of work is told of at a time.
+/// Receives progress reports of one task at a time.
 pub trait Progress: Sync {
-    /// A piece of work begins: `what` it is and, where known, of how many states.
+    /// Begins a task: its name and, where known, how many states it has.
     fn begin(&self, what: &str, total: Option<u64>);
 
-    /// The same with another unit than states: `games`, `rounds`.
+    /// Begins a task measured in another unit than states: `games`, `epochs`.
     fn begin_with(&self, what: &str, total: Option<u64>, _unit: &str) {
         self.begin(what, total);
     }
 
-    /// So many more units are done.
+    /// Adds finished units.
     fn advance(&self, units: u64);
 
-    /// Something to know of the work that goes on.
+    /// Adds a remark on the task.
     fn note(&self, _what: &str) {}
 
-    /// The piece of work is finished; `summary` says with what result.
+    /// Ends the task with a summary of its result.
     fn finish(&self, summary: &str);
 }
 
-/// Hears nothing.
+/// Ignores all reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use yomikiri::game::othello::Othello;
 use yomikiri::game::{Empties, Game};
-use yomikiri::graph::{Graph, Plan, enumerate};
+use yomikiri::graph::{Graph, Plan, build};
 use yomikiri::progress::Silent;
 use yomikiri::solve::{Method, Order, value_iterate};
 use yomikiri::table::{Store, Table};
@@ -15,24 +15,16 @@ use yomikiri::table::{Store, Table};
 pub const COUNTS: [(usize, usize, u64, u64); 2] =
     [(4, 4, 12_351, 17_345), (4, 5, 2_426_921, 4_834_758)];
 
-pub fn plan<G: Game>(game: &G) -> Plan<G::State> {
-    Plan::from_start(game)
-}
-
-pub fn method<G: Game>(game: &G, order: Order) -> Method {
-    Method { order, ..Method::exact(game.max_score()) }
-}
-
 /// Enumerates into `dir`.
 pub fn table_in(dir: &Path, game: &Othello<u64>) -> Table {
-    enumerate(game, &plan(game), &Store::at(dir), &Silent).expect("the board fits").table
+    build(game, &Plan::from_start(game), &Store::at(dir), &Silent).expect("the board fits").table
 }
 
 /// Solves and gives the root's score.
 pub fn solve(table: &mut Table, game: &Othello<u64>, order: Order) -> Option<i8> {
     let graph = Graph::open_checked(table).expect("the table is whole");
     let terminal = graph.terminal_scores(game, Empties::Uncounted);
-    let method = method(game, order);
+    let method = Method { order, ..Method::exact(game) };
     value_iterate(table, &graph, &terminal, &method, &Silent, |_, _| {}).expect("it can be solved");
     table.manifest().solution.as_ref().and_then(|s| s.roots[0].score)
 }

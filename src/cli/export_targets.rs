@@ -35,7 +35,7 @@ pub(super) struct TargetArgs {
     /// The shares of training, validation and test [default: 0.8,0.1,0.1]
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     split_fractions: Option<Vec<f64>>,
-    /// Divide otherwise [default: 0]
+    /// The seed of the split [default: 0]
     #[arg(long, value_name = "N")]
     split_seed: Option<u64>,
     /// Write every image of each state under the board's symmetries

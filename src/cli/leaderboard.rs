@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::context::Context;
 use super::players::{learned_for, variants};
-use super::report::{Asked, Timeout, measured, opened, write_whole};
+use super::report::{Request, Timeout, measured, opened, write_whole};
 use crate::policy::PolicySpec;
 use crate::registry::othello;
 use crate::render::{html, leaderboard};
@@ -72,7 +72,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         }
     }
     names.extend(args.also);
-    let asked = Asked {
+    let asked = Request {
         policies: &names,
         timeout: &args.timeout,
         table: None,

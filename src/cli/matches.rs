@@ -6,7 +6,7 @@ use super::context::Context;
 use super::error::UserError;
 use super::guard;
 use super::players::players;
-use super::report::{Asked, Timeout, failed, opened, unfolded_bytes};
+use super::report::{Request, Timeout, failed, opened, unfolded_bytes};
 use crate::evaluate::{
     BothSides, Gathered, Judged, Match, Opening, Piece, Play, Sampling, Unfolded, Words, mean_of,
     measure,
@@ -38,10 +38,10 @@ pub(super) struct Args {
     /// Also begin after up to so many plies at random, passes among them
     #[arg(long, value_name = "PLIES", default_value_t = 0)]
     openings: u32,
-    /// Draw so many games with each side instead, on any board, without a table
+    /// Sample this many games with each side instead, on any board, without a table
     #[arg(long, value_name = "GAMES", conflicts_with = "table")]
     sample: Option<u64>,
-    /// From this drawn games come
+    /// The seed of sampled games
     #[arg(long, value_name = "N", default_value_t = 0, requires = "sample")]
     seed: u64,
     /// Begin even if it is not expected to fit
@@ -55,7 +55,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         let sampling = Sampling { games, random_plies: args.openings, seed: args.seed };
         return super::sampled::run(names, &args.size, &args.timeout, sampling, context);
     }
-    let asked = Asked {
+    let asked = Request {
         policies: &[args.first.clone(), args.second.clone()],
         timeout: &args.timeout,
         table: args.table.as_deref(),

@@ -93,7 +93,7 @@ struct Relabel<'a> {
 }
 
 /// A position and the number of the line that it comes from.
-struct Asked {
+struct LabelLine {
     line: usize,
     position: AnyPosition,
 }
@@ -164,7 +164,7 @@ impl Relabel<'_> {
     }
 
     /// The positions of all lines; what cannot be read is added to `bad`.
-    fn positions(&self, bad: &mut Vec<(usize, String)>) -> anyhow::Result<Vec<Asked>> {
+    fn positions(&self, bad: &mut Vec<(usize, String)>) -> anyhow::Result<Vec<LabelLine>> {
         let game = self.table.game();
         let roots = self.table.states().roots()?;
         let root = roots.first().copied().unwrap_or_else(|| game.start());
@@ -179,7 +179,9 @@ impl Relabel<'_> {
                 Ok(positions) => {
                     let first = if self.args.last { positions.len() - 1 } else { 0 };
                     let positions = positions[first..].iter();
-                    asked.extend(positions.map(|&position| Asked { line: number + 1, position }));
+                    asked.extend(
+                        positions.map(|&position| LabelLine { line: number + 1, position }),
+                    );
                 }
                 Err(error) => bad.push((number + 1, error.to_string())),
             }

@@ -95,7 +95,7 @@ enum ByDiscs {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let asked = Asked {
+    let asked = Request {
         policies: &args.policy,
         timeout: &args.timeout,
         table: args.table.as_deref(),
@@ -149,8 +149,8 @@ impl Timeout {
     }
 }
 
-/// What a person asks of a solved table: policies, and where.
-pub(super) struct Asked<'a> {
+/// A request for a solved table and policies.
+pub(super) struct Request<'a> {
     pub policies: &'a [String],
     pub timeout: &'a Timeout,
     pub table: Option<&'a str>,
@@ -162,7 +162,7 @@ pub(super) struct Asked<'a> {
 /// The table that is meant, enumerated and solved if it is not, and the policies, those of the game if
 /// none are named.
 pub(super) fn opened(
-    asked: &Asked<'_>,
+    asked: &Request<'_>,
     context: &mut Context,
 ) -> anyhow::Result<(SolvedTable, Vec<PolicySpec>)> {
     opened_for(asked, context, |_| Ok(()))
@@ -170,7 +170,7 @@ pub(super) fn opened(
 
 /// The same; `check` says what else the game must have before its table is made.
 fn opened_for(
-    asked: &Asked<'_>,
+    asked: &Request<'_>,
     context: &mut Context,
     check: impl Fn(&AnyGame) -> Result<(), UserError>,
 ) -> anyhow::Result<(SolvedTable, Vec<PolicySpec>)> {
@@ -289,14 +289,14 @@ impl Measure<'_> {
         let mut gathered = Gathered::default();
         let names: Vec<String> = players.iter().map(Player::name).collect();
         let mut files = self.files()?;
-        let heard = unfolded.is_some() || !files.is_empty();
-        let mut hear = |piece: &Piece, answers: &[Answers]| {
+        let wanted = unfolded.is_some() || !files.is_empty();
+        let mut collect = |piece: &Piece, answers: &[Answers]| {
             if unfolded.is_some() {
                 gathered.add(answers);
             }
             push_rows(&mut files, table.game(), &names, piece, answers)
         };
-        let sink: Option<&mut Sink<'_>> = if heard { Some(&mut hear) } else { None };
+        let sink: Option<&mut Sink<'_>> = if wanted { Some(&mut collect) } else { None };
         let measured = measure(&judged, &players, sink, &context.bars);
         let measured = measured.map_err(|error| failed(table, error))?;
         files.into_iter().try_for_each(RowsFile::finish)?;

@@ -126,10 +126,10 @@ pub(super) fn solve_table(
         guard::check_memory(&table.name(), states * 12.0)?;
     }
     let game = context.games.of_table(table)?;
-    let hear = |sweep: usize, record: &SweepRecord| {
+    let on_sweep = |sweep: usize, record: &SweepRecord| {
         tracing::info!(sweep, record.residual, record.changed, record.decided, "swept");
     };
-    Ok(solve(&game, &*game.ranked_moves(), table, options, &context.bars, hear)?)
+    Ok(solve(&game, &*game.ranked_moves(), table, options, &context.bars, on_sweep)?)
 }
 
 #[derive(Serialize)]

@@ -156,7 +156,7 @@ pub enum MeasureError {
         /// How.
         error: PolicyError,
     },
-    /// What was heard could not be written.
+    /// The results could not be written.
     #[error(transparent)]
     Output(#[from] std::io::Error),
 }
@@ -164,10 +164,10 @@ pub enum MeasureError {
 /// How many pieces are in work before their sums are added.
 const WINDOW: usize = 128;
 
-/// Hears every piece in order, with what each policy answered.
+/// Receives every piece in order, with what each policy answered.
 pub type Sink<'s> = dyn FnMut(&Piece, &[Answers]) -> std::io::Result<()> + 's;
 
-/// Judges policies in every judged position of a solved table; `sink` hears what they answered.
+/// Judges policies in every judged position of a solved table; `sink` receives what they answered.
 pub fn measure(
     source: &dyn Source,
     players: &[Player],
@@ -178,14 +178,14 @@ pub fn measure(
     progress.begin(&format!("judging {}", names.join(", ")), Some(source.rows()));
     let mut sums = vec![Sums::default(); players.len()];
     let mut judged = 0;
-    let heard = sink.is_some();
+    let keep = sink.is_some();
     for begin in (0..source.pieces()).step_by(WINDOW) {
         let window = begin..source.pieces().min(begin + WINDOW);
         let parts: Vec<Part> = window
             .into_par_iter()
             .map(|at| {
                 let (piece, rows) = source.fill(at).map_err(MeasureError::Damaged)?;
-                let part = judge(source, piece, players, heard)?;
+                let part = judge(source, piece, players, keep)?;
                 progress.advance(rows);
                 Ok(part)
             })
@@ -208,7 +208,7 @@ struct Part {
     judged: u64,
     /// One of each policy.
     sums: Vec<Sums>,
-    /// The piece and what each policy answered, if that is to be heard.
+    /// The piece and what each policy answered, if there is a sink.
     piece: Option<Piece>,
     answers: Vec<Answers>,
 }
@@ -217,7 +217,7 @@ fn judge(
     source: &dyn Source,
     piece: Piece,
     players: &[Player],
-    heard: bool,
+    keep: bool,
 ) -> Result<Part, MeasureError> {
     let game = source.game();
     let layers = game.layers();
@@ -243,11 +243,11 @@ fn judge(
             sums.add_position(case, layers, &piece.truths[range], probabilities, scores, value);
         }
         part.sums.push(sums);
-        if heard {
+        if keep {
             part.answers.push(std::mem::take(&mut answers));
         }
     }
-    part.piece = heard.then_some(piece);
+    part.piece = keep.then_some(piece);
     Ok(part)
 }
 

@@ -120,7 +120,8 @@ impl Figures {
             ..Figures::default()
         };
         let best = &case.own;
-        let (mut outcome, mut score, mut distance) = (Kept::new(), Kept::new(), Kept::new());
+        let (mut outcome, mut score, mut distance) =
+            (KeptShare::new(), KeptShare::new(), KeptShare::new());
         for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
             figures.outcomes[best.outcome.index()][truth.outcome.index()] += p;
             outcome.add(truth.outcome == best.outcome, p);
@@ -158,14 +159,14 @@ pub(super) fn discs_lost(best: &Truth, truth: &Truth) -> i32 {
 }
 
 /// The probability of moves that keep something.
-struct Kept {
+struct KeptShare {
     sum: f64,
     always: bool,
 }
 
-impl Kept {
-    fn new() -> Kept {
-        Kept { sum: 0.0, always: true }
+impl KeptShare {
+    fn new() -> KeptShare {
+        KeptShare { sum: 0.0, always: true }
     }
 
     fn add(&mut self, keeps: bool, p: f64) {

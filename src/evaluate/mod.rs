@@ -8,8 +8,8 @@
 //!   for people's programs (`docs/report-schema.md`) and for [`render`](crate::render);
 //! * [`build`] makes a player from what a person wrote.
 //!
-//! All values are the mover's. Figures are expectations over the policy's probabilities and do not
-//! depend on the number of threads: not in their last bit.
+//! All values are the mover's. Figures are expectations over the policy's probabilities, and the
+//! same to the last bit for any number of threads.
 
 mod accuracy;
 mod arena;

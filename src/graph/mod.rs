@@ -1,10 +1,10 @@
 //! Graphs: a game enumerated into a table, and the table seen as states, edges and layers.
 //!
-//! [`build`] writes a table; [`Graph`] maps one. State ids are dense, in (layer, key) order.
-//! In a layered game every edge leads to a later layer, but for a pass, which is the only edge of
-//! its state and may stay in the layer, and a state is found by [`Graph::find`]. In a cyclic game
-//! edges may lead anywhere, layers are plies, and a [`Position`](crate::game::Position) is found by
-//! [`Graph::find_position`].
+//! [`build`] enumerates a game into a table; [`Graph`] maps one whose rows are sorted keys, [`Ranked`]
+//! one whose rows are ranks, and [`Space`] and [`Transitions`] are what both have in common. Rows are
+//! in (layer, key) or in rank order. In a layered game every edge leads to a later layer, but for a
+//! pass, which is the only edge of its state and may stay in the layer. In a game with cycles edges
+//! may lead anywhere, and layers are plies.
 
 mod build;
 mod by_layer;
@@ -98,7 +98,7 @@ pub enum GraphError {
         /// How many there are.
         states: u64,
     },
-    /// Checks where there are none, or where it is not kept whose they are.
+    /// `--checks-only` for a game without checks, or whose states do not keep the side to move.
     #[error("{game} has no mates to be given by checks; --checks-only is for minishogi")]
     NoChecks {
         /// The game.

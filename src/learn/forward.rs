@@ -1,9 +1,12 @@
 //! What a network answers, by the runtime that runs ONNX models.
+//!
+//! The runtime gives the sums of the heads. What is made of them is as it is in training, for moves
+//! are equally good whose values are rounded to the same number: that of a sure win, as a rule.
 
 use super::network::{Architecture, Head, Network};
 use super::onnx;
 use crate::policy::PolicyError;
-use crate::policy::onnx::session::Session;
+use crate::policy::onnx::session::{Output, Session};
 
 /// A network that is ready to answer.
 pub struct Forward {
@@ -20,7 +23,8 @@ impl Forward {
             Architecture::Residual { planes, rows, columns, .. } => vec![planes, rows, columns],
         };
         let heads = architecture.heads().iter().map(|head| head.name.clone());
-        let session = Session::of_floats(onnx::model(network, None), shape, heads);
+        let model = onnx::model(&network.with_linear_heads(), None);
+        let session = Session::of_floats(model, shape, heads);
         let session = session.map_err(PolicyError::new)?;
         Ok(Forward { architecture, session })
     }
@@ -43,7 +47,10 @@ impl Forward {
             out.copy_from_slice(&rows[at * width..(at + 1) * width]);
         };
         let outputs = self.session.run(rows.len() / width, &row).map_err(PolicyError::new)?;
-        Ok(outputs.into_iter().map(|output| output.numbers).collect())
+        let answer = |(output, head): (Output, &Head)| {
+            output.numbers.into_iter().map(|sum| head.activation.of_sum(sum)).collect()
+        };
+        Ok(outputs.into_iter().zip(self.architecture.heads()).map(answer).collect())
     }
 }
 

@@ -75,7 +75,7 @@ impl PolicySpec {
         n-hand-custom:N[:FILE], n-least:N, n-most:N, minimax:N[:FILE], alphabeta:N[:FILE], \
         montecarlo:N[:SEED], mcts:N[:SEED], learned:NAME, onnx:FILE, predictions:DIR, exec:COMMAND, perfect";
 
-    /// What of it is for every game.
+    /// The policies that work for every game.
     const EVERYWHERE: &'static str = "random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N, \
         alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect";
     /// How long an answer of a program may take unless something else is asked for.

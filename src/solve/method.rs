@@ -99,7 +99,7 @@ impl Method {
         }
     }
 
-    /// What a scratch must have been made for to be gone on with.
+    /// Identifies an interrupted run: its saved values are used only if this text is the same.
     pub(super) fn identity(&self, table: &Table) -> String {
         let targets = table.manifest().arrays.get("edge_targets").map(|a| a.crc32.clone());
         let Method { order, theta, empties, discount, .. } = self;

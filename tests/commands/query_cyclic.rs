@@ -4,13 +4,11 @@
 use std::collections::HashMap;
 
 use crate::common::plain_shogi::{End, MINISHOGI, Position, Rules, Side, THREE_BY_THREE, solve};
-use crate::common::tables::{Tables, solved_4x4};
+use crate::common::solved::opened;
+use crate::common::tables::{Tables, board_4x4, solved_4x4};
 use serde_json::Value;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Game, Outcome, Position as GamePosition, Side as GameSide};
-use yomikiri::graph::{Graph, Ranked};
-use yomikiri::solve::Solved;
-use yomikiri::solve::cyclic::CyclicSolved;
+use yomikiri::game::{Game, Outcome};
 use yomikiri::table::Table;
 
 const RANKED: &str = "animal-shogi-3x3";
@@ -51,21 +49,19 @@ fn moves_with(answer: &Value, outcome: Value) -> Vec<&str> {
 fn both_sorts_of_tables_hold_the_same_values() {
     let tables = Tables::new();
     make_both(&tables);
-    let open = |name: &str| Table::open(&tables.place(name)).unwrap();
-    let (ranked_table, keyed_table) = (open(RANKED), open(KEYED));
-    let (ranked, graph) =
-        (Ranked::open(&ranked_table).unwrap(), Graph::open(&keyed_table).unwrap());
-    let solved = |table| CyclicSolved::open(table).unwrap().unwrap();
-    let (by_rank, by_key) = (solved(&ranked_table), solved(&keyed_table));
-    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
-    assert_eq!((ranked.rows(), graph.states()), (245_788, 245_788));
-    for row in 0..ranked.rows() {
-        let state = game.unrank(ranked.rank_of(row).unwrap()).unwrap();
-        let position = GamePosition { state, side: GameSide::First };
-        assert_eq!(ranked.find(&game, &position), Some(row));
-        let other = graph.find_position(&game, &position).unwrap().row();
-        assert_eq!(by_rank.value(row), by_key.value(other), "{state:?}");
-    }
+    let [by_rank, by_key] = [RANKED, KEYED].map(|name| {
+        let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
+        opened(game, &Table::open(&tables.place(name)).unwrap())
+    });
+    let rows = by_rank.states().rows();
+    assert_eq!((rows, by_key.states().rows()), (245_788, 245_788));
+    let same = |row, position| {
+        assert_eq!(by_rank.states().find(&position), Some(row));
+        let other = by_key.states().find(&position).unwrap();
+        assert_eq!(by_rank.value(row), by_key.value(other), "{position:?}");
+        Ok(())
+    };
+    by_rank.states().visit(0..rows, same).unwrap();
 }
 
 type Values = HashMap<String, (i8, Option<u16>)>;
@@ -452,17 +448,16 @@ fn states_are_counted_by_distance() {
 fn othello_is_counted_by_distance_too() {
     let tables = Tables::new();
     let table = solved_4x4(&tables);
-    let solved = Solved::open(&table).unwrap().unwrap();
+    let solved = opened(board_4x4(), &table);
     let counted = tables.json(&["info", "othello-4x4", "--by-distance"]);
     let mut states = 0;
     for (field, outcome) in
         [("won", Outcome::Win), ("drawn", Outcome::Draw), ("lost", Outcome::Loss)]
     {
         for (plies, found) in counted[field].as_array().unwrap().iter().enumerate() {
-            let rows = (0..solved.states()).map(|row| solved.value(row));
-            let here =
-                rows.filter(|v| v.outcome() == Some(outcome) && v.distance == Some(plies as u16));
-            let here = here.count() as u64;
+            let wanted = (Some(outcome), Some(plies as u16));
+            let rows = (0..solved.states().rows()).map(|row| solved.value(row));
+            let here = rows.filter(|v| (v.outcome(), v.distance()) == wanted).count() as u64;
             assert_eq!(*found, here, "{field} in {plies}");
             states += here;
         }
@@ -508,21 +503,22 @@ fn distances_that_are_not_exact_are_told_as_bounds() {
     tables.ok(&["value-iterate"]);
     let name = "animal-shogi-depth8";
     let table = Table::open(&tables.place(name)).unwrap();
-    let (graph, solved) = (Graph::open(&table).unwrap(), CyclicSolved::open(&table).unwrap());
-    let (game, solved) = (Shogi::<u64>::new(&ANIMAL_SHOGI, true), solved.unwrap());
-    let inexact = |&row: &usize| {
+    let solved = opened(Shogi::<u64>::new(&ANIMAL_SHOGI, true), &table);
+    let mut rows = Vec::new();
+    let add = |row, position| {
         let value = solved.value(row);
-        value.outcome().is_some() && value.distance().is_none()
+        if value.outcome().is_some() && value.distance().is_none() {
+            rows.push((solved.game().notation(&position), value));
+        }
+        Ok(())
     };
-    let rows: Vec<usize> = (0..solved.rows()).filter(inexact).collect();
+    solved.states().visit(0..solved.states().rows(), add).unwrap();
     let counted = tables.json(&["info", name, "--by-distance"]);
     let told = ["won_inexact", "lost_inexact"].map(|field| counted[field].as_u64().unwrap());
     assert_eq!(told.iter().sum::<u64>(), rows.len() as u64);
     assert!(!rows.is_empty());
-    for row in rows {
-        let position = game.position_of(graph.keys().of::<u64>()[row]).unwrap();
-        let sfen = game.notation(&position);
-        let (answer, value) = (tables.json(&["query", name, &sfen]), solved.value(row));
+    for (sfen, value) in rows {
+        let answer = tables.json(&["query", name, &sfen]);
         assert_eq!(answer["distance"], Value::Null, "{sfen}");
         assert_eq!(answer["distance_lower"], Value::from(value.distance_lower()), "{sfen}");
         assert_eq!(answer["distance_upper"], Value::from(value.distance_upper()), "{sfen}");

@@ -4,9 +4,9 @@
 use tempfile::TempDir;
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Game, Position};
-use yomikiri::graph::{Graph, Plan, build};
+use yomikiri::graph::{Graph, Plan, RankedGame, build};
 use yomikiri::progress::Silent;
-use yomikiri::solve::{Method, value_iterate};
+use yomikiri::solve::{self, Method, SolveOptions, value_iterate};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{Store, Table};
 
@@ -51,6 +51,7 @@ pub fn opened(game: impl Game, table: &Table) -> SolvedTable {
 /// Enumerates and solves.
 pub fn solved<G: Game>(game: &G, plan: &Plan<G::State>) -> (TempDir, Table) {
     let (dir, mut table) = enumerated(game, plan);
-    solve(game, &mut table, &exactly(game));
+    let (moves, options) = (RankedGame(game), SolveOptions::default());
+    solve::solve(game, &moves, &mut table, &options, &Silent, |_, _| {}).unwrap();
     (dir, table)
 }

@@ -5,53 +5,44 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
+use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::evaluate::{
-    Aim, Expected, Gathered, LayeredRows, Orienting, Piece, Play, Unfolded, build, exploitability,
+    Aim, Expected, Gathered, Judged, Piece, Play, Played, Player, Unfolded, build, exploitability,
     games, mean_of, measure,
 };
-use yomikiri::evaluate::{Played, Player};
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Action, Empties, Game, Outcome, Position, Side};
-use yomikiri::graph::{Graph, Plan, enumerate};
 use yomikiri::policy::{Answers, ByRule, Greedy, Policy, Random, Weights, ask};
 use yomikiri::progress::Silent;
-use yomikiri::solve::{Method, Solved, value_iterate};
-use yomikiri::table::Store;
+use yomikiri::solved::{Orienting, SolvedTable};
+
+use crate::common::solved::{opened, solved, standard};
 
 const POLICIES: [&str; 4] = ["random", "greedy", "weights", "perfect"];
 
 struct Opened {
     _dir: TempDir,
-    game: Othello<u64>,
-    graph: Graph,
-    solved: Solved,
+    solved: SolvedTable,
     unfolded: Unfolded,
     /// The probabilities of each of [`POLICIES`], by edge.
     answers: Vec<Answers>,
 }
 
 fn open(fold: bool) -> Opened {
-    let dir = tempfile::tempdir().unwrap();
     let game = Othello::<u64>::new(4, 4, fold);
-    let plan = Plan::from_start(&game);
-    let mut table = enumerate(&game, &plan, &Store::at(dir.path()), &Silent).unwrap().table;
-    let graph = Graph::open_checked(&table).unwrap();
-    let method = Method::exact(game.max_score());
-    let terminal = graph.terminal_scores(&game, method.empties);
-    value_iterate(&mut table, &graph, &terminal, &method, &Silent, |_, _| {}).unwrap();
-    drop(terminal);
-    let solved = Solved::open_checked(&table).unwrap().unwrap();
-    let unfolded = Unfolded::new(&game, &graph, &[game.start()]).unwrap();
-    let players: Vec<Player<'_, _>> =
-        POLICIES.iter().map(|name| build(&name.parse().unwrap(), &game).unwrap()).collect();
-    let rows = LayeredRows::new(&game, &graph, &solved, Orienting::All);
+    let (dir, table) = solved(&game, &standard(&game));
+    let solved = opened(game, &table);
+    let unfolded = Unfolded::new(solved.states()).unwrap();
+    let player = |name: &str| build(&name.parse().unwrap(), solved.game()).unwrap();
+    let players: [Player; 4] = POLICIES.map(player);
+    let judged = Judged { table: &solved, orienting: Orienting::All };
     let mut gathered = Gathered::default();
-    let mut sink = |_: &Piece<Board>, answers: &[Answers]| {
+    let mut sink = |_: &Piece, answers: &[Answers]| {
         gathered.add(answers);
         Ok(())
     };
-    measure(&game, &rows, &players, Some(&mut sink), &Silent).unwrap();
-    Opened { _dir: dir, game, graph, solved, unfolded, answers: gathered.answers }
+    measure(&judged, &players, Some(&mut sink), &Silent).unwrap();
+    Opened { _dir: dir, solved, unfolded, answers: gathered.answers }
 }
 
 fn folded() -> &'static Opened {
@@ -81,18 +72,18 @@ fn close(a: &Expected, b: &Expected) -> bool {
 
 #[test]
 fn every_actual_position_is_unfolded_once() {
-    let Opened { game, graph, unfolded, .. } = folded();
+    let Opened { solved, unfolded, .. } = folded();
+    let (game, states) = (solved.game(), solved.states());
     assert_eq!(unfolded.positions(), 62_789);
     assert_eq!(unfolded.edges(), 89_332);
     for at in (0..unfolded.positions()).step_by(7) {
-        let position = unfolded.position(game, graph, at).unwrap();
-        assert_eq!(unfolded.find(game, graph, &position), Some(at));
+        let position = unfolded.position(states, at).unwrap();
+        assert_eq!(unfolded.find(states, &position), Some(at));
         assert_eq!(unfolded.side(at), position.side);
         let after = game.actions(&position.state).into_iter();
         let after: Vec<_> = after.map(|action| game.advance(&position, action)).collect();
         let targets = unfolded.edges_of(at).map(|edge| unfolded.target(edge));
-        let targets: Vec<_> =
-            targets.map(|to| unfolded.position(game, graph, to).unwrap()).collect();
+        let targets: Vec<_> = targets.map(|to| unfolded.position(states, to).unwrap()).collect();
         assert_eq!(after, targets);
     }
 }
@@ -111,7 +102,7 @@ impl Recursion<'_> {
         }
         let mut found = Expected::default();
         if self.game.is_terminal(&position.state) {
-            let score = self.game.final_score(&position.state, Empties::Uncounted);
+            let score = self.game.score(&position.state, Empties::Uncounted);
             let is = |outcome| if score.outcome() == outcome { 1.0 } else { 0.0 };
             found = Expected {
                 win: is(Outcome::Win),
@@ -137,7 +128,7 @@ impl Recursion<'_> {
 #[test]
 fn games_agree_with_a_recursion_over_the_rules() {
     let opened = folded();
-    let weights = ByRule(Weights::of_board(opened.game.spec()));
+    let weights = ByRule(Weights::of_board((4, 4)));
     let players: [&dyn Policy<Othello<u64>>; 3] = [&ByRule(Random), &ByRule(Greedy), &weights];
     for first in 0..3 {
         for second in 0..3 {
@@ -146,7 +137,7 @@ fn games_agree_with_a_recursion_over_the_rules() {
                 players: [players[first], players[second]],
                 known: HashMap::new(),
             };
-            let wanted = recursion.of(opened.game.start());
+            let wanted = recursion.of(recursion.game.start());
             let found = opened.result(first, second);
             assert!(close(&found, &wanted), "{first} {second}: {found:?} for {wanted:?}");
         }
@@ -194,8 +185,8 @@ fn sampled_games_agree_within_their_confidence_interval() {
                 let last = opened.unfolded.edges_of(at).end - 1;
                 at = opened.unfolded.target(chosen.unwrap_or(last));
             }
-            let position = opened.unfolded.position(&opened.game, &opened.graph, at).unwrap();
-            let score = opened.game.final_score(&position.state, Empties::Uncounted).0;
+            let position = opened.unfolded.position(opened.solved.states(), at).unwrap();
+            let score = opened.solved.game().score(&position.state, Empties::Uncounted).0;
             let score = if position.side == Side::First { score } else { -score };
             wins += u32::from(score > 0);
             losses += u32::from(score < 0);
@@ -276,8 +267,8 @@ fn games_end_somewhere_and_openings_are_distributions() {
     let won: f64 = (0..opened.unfolded.positions())
         .filter(|&at| opened.unfolded.edges_of(at).is_empty())
         .map(|at| {
-            let value = opened.unfolded.value(&opened.solved, at);
-            let own = f64::from(value.score_lower.0);
+            let value = opened.solved.value(opened.unfolded.row(at));
+            let own = f64::from(value.lower.score().0);
             visits[at] * if opened.unfolded.side(at) == Side::First { own } else { -own }
         })
         .sum();
@@ -308,7 +299,7 @@ fn reports_of_games_agree_with_themselves() {
             values: &answers.values,
         })
         .collect();
-    let report = games(&opened.game, &opened.graph, &opened.play(), &played, 3);
+    let report = games(&opened.play(), &played, 3);
     for (place, policy) in report.policies.iter().enumerate() {
         assert!(close(&policy.against_random.first, &report.table[place][0]));
         assert!(close(&policy.against_random.second, &report.table[0][place].reversed()));
@@ -326,9 +317,10 @@ fn reports_of_games_agree_with_themselves() {
         }
         for line in [&policy.beating_lines.first, &policy.beating_lines.second] {
             let line = line.as_ref().unwrap();
-            check_line(&opened.game, line.moves.iter().map(String::as_str), |end| {
-                let score = opened.game.final_score(&end.state, Empties::Uncounted).0;
-                let own = opened.game.side_name(end.side) == line.policy_plays;
+            let game = opened.solved.game();
+            check_line(game, line.moves.iter().map(String::as_str), |end| {
+                let score = game.score(&end.state, Empties::Uncounted).0;
+                let own = game.side_name(end.side) == line.policy_plays;
                 assert_eq!(if own { score } else { -score }, line.score);
             });
             assert!(line.score <= line.score_possible);
@@ -347,9 +339,9 @@ fn reports_of_games_agree_with_themselves() {
 
 /// Plays a line of moves by their names and looks at its end.
 fn check_line<'a>(
-    game: &Othello<u64>,
+    game: &AnyGame,
     names: impl Iterator<Item = &'a str>,
-    check: impl Fn(&Position<Board>),
+    check: impl Fn(&AnyPosition),
 ) {
     let mut position = game.start();
     for name in names {

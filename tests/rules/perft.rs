@@ -15,19 +15,10 @@ fn check<G: Game>(game: &G, counts: &[u64], plain_depth: usize) {
     let start = game.start().state;
     for (i, &count) in counts.iter().enumerate() {
         let depth = i as u32 + 1;
-        assert_eq!(
-            perft_shared(game, &start, depth, Counted),
-            count,
-            "{} depth {depth}",
-            game.spec()
-        );
+        let (name, shared) = (game.name(), perft_shared(game, &start, depth, Counted));
+        assert_eq!(shared, count, "{name} depth {depth}");
         if i < plain_depth {
-            assert_eq!(
-                perft(game, &start, depth, Counted),
-                count,
-                "{} plain depth {depth}",
-                game.spec()
-            );
+            assert_eq!(perft(game, &start, depth, Counted), count, "{name} plain depth {depth}");
         }
     }
 }

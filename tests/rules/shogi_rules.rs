@@ -131,7 +131,7 @@ impl<K: ShogiKey> Pair<'_, K> {
             if careful {
                 let safe = |action: &Action| {
                     let after = self.game.play(&self.ours.state, *action);
-                    !self.game.in_check(&self.game.swapped(&after))
+                    !self.game.in_check(&self.game.swapped(&after).unwrap())
                 };
                 let kept: Vec<Action> = actions.iter().copied().filter(safe).collect();
                 actions = if kept.is_empty() { actions } else { kept };

@@ -14,10 +14,9 @@ use crate::common::tables::{
 use yomikiri::game::othello::Othello;
 use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
 use yomikiri::game::{Game, WideKey};
-use yomikiri::graph::{Enumerated, GraphError, Plan, enumerate, enumerate_whole, explore};
+use yomikiri::graph::{Index, Plan, build};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::solve::{Method, Order};
-use yomikiri::table::Store;
 
 /// Ends the work, as a kill would, at the nth time that it tells how far it is.
 struct Interrupt {
@@ -56,22 +55,22 @@ fn litter(draft: &std::path::Path) {
     }
 }
 
-/// Interrupts an enumeration in every layer and goes on; every layer of `game` is one task.
-fn enumeration_goes_on<G: Game>(game: &G, plan: &Plan<G::State>) {
+/// Interrupts an enumeration in each of its first layers, of which each is one task, and goes on.
+fn enumeration_goes_on<G: Game>(game: &G, plan: &Plan<G::State>, most: u32) {
     let whole = Tables::new();
-    let made = enumerate(game, plan, &whole.store(), &Silent).unwrap();
+    let made = build(game, plan, &whole.store(), &Silent).unwrap();
     let name = made.table.name();
     let manifest = made.table.manifest();
     let layers = manifest.layers.len() as u32;
-    for layer in 1..=layers {
+    for layer in 1..=most.min(layers) {
         let tables = Tables::new();
         let store = tables.store();
         assert!(interrupted(layer, |progress| {
-            let _ = enumerate(game, plan, &store, progress);
+            let _ = build(game, plan, &store, progress);
         }));
         assert!(store.open(&name).is_err(), "no table after layer {layer}");
         litter(&tables.place(&format!("{name}.partial")));
-        let again = enumerate(game, plan, &store, &Silent).unwrap();
+        let again = build(game, plan, &store, &Silent).unwrap();
         let expected = (layer > 1).then(|| manifest.first_layer + layer - 1);
         assert_eq!(again.resumed_at, expected, "interrupted in layer {layer}");
         assert_same_files(whole.root(), tables.root(), &format!("interrupted in layer {layer}"));
@@ -81,7 +80,8 @@ fn enumeration_goes_on<G: Game>(game: &G, plan: &Plan<G::State>) {
 #[test]
 fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
     let game = board_4x4();
-    enumeration_goes_on(&game, &Plan { checkpoint_after: Duration::ZERO, ..standard(&game) });
+    let whole = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
+    enumeration_goes_on(&game, &whole, u32::MAX);
     let game = Othello::<WideKey>::new(6, 6, true);
     let bounded = Plan {
         max_depth: Some(6),
@@ -89,41 +89,20 @@ fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
         checkpoint_after: Duration::ZERO,
         ..standard(&game)
     };
-    enumeration_goes_on(&game, &bounded);
-}
-
-/// Interrupts the enumeration of a game with cycles in its first plies and goes on.
-fn plies_go_on(
-    enumerate: &dyn Fn(&Store, &dyn Progress) -> Result<Enumerated, GraphError>,
-    plies: u32,
-) {
-    let whole = Tables::new();
-    let name = enumerate(&whole.store(), &Silent).unwrap().table.name();
-    for ply in 1..=plies {
-        let tables = Tables::new();
-        let store = tables.store();
-        assert!(interrupted(ply, |progress| {
-            let _ = enumerate(&store, progress);
-        }));
-        assert!(store.open(&name).is_err(), "no table after ply {ply}");
-        litter(&tables.place(&format!("{name}.partial")));
-        let again = enumerate(&store, &Silent).unwrap();
-        assert_eq!(again.resumed_at, (ply > 1).then(|| ply - 1), "interrupted in ply {ply}");
-        assert_same_files(whole.root(), tables.root(), &format!("interrupted in ply {ply}"));
-    }
+    enumeration_goes_on(&game, &bounded, u32::MAX);
 }
 
 #[test]
 fn an_enumeration_with_cycles_goes_on_from_its_checkpoint_in_every_ply() {
     let game = Shogi::<WideKey>::new(&MINISHOGI, true);
-    let plan =
-        Plan { max_depth: Some(3), checkpoint_after: Duration::ZERO, ..Plan::from_start(&game) };
+    let plan = Plan { max_depth: Some(3), checkpoint_after: Duration::ZERO, ..standard(&game) };
     // The last ply has more rows than one task takes.
-    plies_go_on(&|store, progress| explore(&game, &plan, store, progress), 4);
+    enumeration_goes_on(&game, &plan, 4);
     let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
-    let plan = Plan { checkpoint_after: Duration::ZERO, ..Plan::from_start(&game) };
-    plies_go_on(&|store, progress| explore(&game, &plan, store, progress), 6);
-    plies_go_on(&|store, progress| enumerate_whole(&game, &plan, store, progress), 9);
+    for (index, plies) in [(Index::Keys, 6), (Index::Rank, 9)] {
+        let plan = Plan { index, checkpoint_after: Duration::ZERO, ..standard(&game) };
+        enumeration_goes_on(&game, &plan, plies);
+    }
 }
 
 #[test]
@@ -131,18 +110,18 @@ fn a_draft_of_something_else_is_not_gone_on_with() {
     let game = board_4x4();
     let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
     let whole = Tables::new();
-    let name = enumerate(&game, &plan, &whole.store(), &Silent).unwrap().table.name();
+    let name = build(&game, &plan, &whole.store(), &Silent).unwrap().table.name();
     let changes = [("\"rules_version\":1", "\"rules_version\":0"), ("{", "[")];
     for (from, to) in changes {
         let tables = Tables::new();
         assert!(interrupted(9, |progress| {
-            let _ = enumerate(&game, &plan, &tables.store(), progress);
+            let _ = build(&game, &plan, &tables.store(), progress);
         }));
         let checkpoint = tables.place(&format!("{name}.partial/checkpoint.json"));
         let text = fs::read_to_string(&checkpoint).unwrap();
         assert!(text.contains(from));
         fs::write(&checkpoint, text.replacen(from, to, 1)).unwrap();
-        let again = enumerate(&game, &plan, &tables.store(), &Silent).unwrap();
+        let again = build(&game, &plan, &tables.store(), &Silent).unwrap();
         assert_eq!(again.resumed_at, None);
         assert_same_files(whole.root(), tables.root(), to);
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use yomikiri::game::othello::Othello;
 use yomikiri::game::{Empties, Game};
 use yomikiri::graph::{Graph, Plan};
-use yomikiri::solve::{Method, Order, Solved};
+use yomikiri::solve::{Method, Order, Values};
 use yomikiri::table::{Manifest, Table};
 
 fn truth(board: &str) -> Value {
@@ -45,7 +45,7 @@ fn check_unreduced(manifest: &Manifest, truth: &Value) {
 fn check_values(table: &Table, truth: &Value) {
     let manifest = table.manifest();
     let graph = Graph::open(table).unwrap();
-    let solved = Solved::open(table).unwrap().unwrap();
+    let values = Values::open(table, false).unwrap().unwrap();
     let layers = truth["layers"].as_array().unwrap();
     assert_eq!(manifest.layers.len(), layers.len());
     let mut histogram = BTreeMap::new();
@@ -57,7 +57,7 @@ fn check_values(table: &Table, truth: &Value) {
         assert_eq!(placing, field("placing_moves"), "{discs} discs");
         let (mut outcomes, mut sum) = ([0u64; 3], 0);
         for row in rows {
-            let score = solved.value(row).score().unwrap();
+            let score = values.get(row).score().unwrap();
             outcomes[score.outcome().index()] += 1;
             sum += i64::from(score.0);
             *histogram.entry(score.0.to_string()).or_insert(0) += 1;
@@ -133,14 +133,14 @@ fn agrees_with_the_reference(fold: bool, order: Order) {
     let (_dir, mut table) = enumerated(&game, &standard(&game));
     solve(&game, &mut table, &Method { order, ..exactly(&game) });
     let graph = Graph::open(&table).unwrap();
-    let solved = Solved::open(&table).unwrap().unwrap();
+    let values = Values::open(&table, false).unwrap().unwrap();
     let mut reference = Reference::new();
     for (row, &key) in graph.keys().of::<u64>().iter().enumerate() {
         let board = game.state(key).unwrap();
         let (score, distance) = reference.solve(&Plain::from_board(4, 4, &board));
-        let value = solved.value(row);
+        let value = values.get(row);
         assert_eq!(value.score().map(|s| i32::from(s.0)), Some(score), "{board:?}");
-        assert_eq!(value.distance.map(u32::from), Some(distance), "{board:?}");
+        assert_eq!(value.distance().map(u32::from), Some(distance), "{board:?}");
     }
 }
 
@@ -170,14 +170,14 @@ fn bounds_enclose_the_value() {
         let plan = Plan { start, roots, max_depth, max_states, ..standard(&game) };
         let (_dir, table) = solved(&game, &plan);
         let graph = Graph::open(&table).unwrap();
-        let solved = Solved::open(&table).unwrap().unwrap();
+        let values = Values::open(&table, false).unwrap().unwrap();
         for (row, &key) in graph.keys().of::<u64>().iter().enumerate() {
             let board = game.state(key).unwrap();
             let (score, distance) = reference.solve(&Plain::from_board(4, 4, &board));
-            let value = solved.value(row);
-            let (lower, upper) = (i32::from(value.score_lower.0), i32::from(value.score_upper.0));
+            let value = values.get(row);
+            let [lower, upper] = [value.lower, value.upper].map(|bound| i32::from(bound.score().0));
             assert!((lower..=upper).contains(&score), "{board:?}: {score} in {lower}..{upper}");
-            if let Some(known) = value.distance {
+            if let Some(known) = value.distance() {
                 assert_eq!(u32::from(known), distance, "{board:?}");
                 proven += 1;
             }
@@ -191,8 +191,8 @@ fn empties_to_the_winner_change_scores_and_no_outcome() {
     let game = Othello::<u64>::new(4, 4, true);
     let (_dir, mut table) = solved(&game, &standard(&game));
     let scores = |table: &Table| {
-        let solved = Solved::open(table).unwrap().unwrap();
-        (0..solved.states()).map(|row| solved.value(row).score().unwrap()).collect::<Vec<_>>()
+        let values = Values::open(table, false).unwrap().unwrap();
+        (0..values.rows()).map(|row| values.get(row).score().unwrap()).collect::<Vec<_>>()
     };
     let plain = scores(&table);
     solve(&game, &mut table, &Method { empties: Empties::ToWinner, ..exactly(&game) });

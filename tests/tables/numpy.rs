@@ -7,7 +7,7 @@ use crate::common::solved::{exactly, standard};
 use crate::common::tables::{Tables, board_4x4, forge, make, solve, solved_4x4};
 use yomikiri::game::othello::Othello;
 use yomikiri::game::{Empties, Game, WideKey};
-use yomikiri::graph::{Plan, enumerate};
+use yomikiri::graph::{Plan, build};
 use yomikiri::progress::Silent;
 use yomikiri::solve::Method;
 use yomikiri::table::Store;
@@ -38,7 +38,7 @@ fn run(script: &str, table: &Path) -> Result<String, String> {
 
 fn bounded<G: Game>(game: &G, store: &Store, max_depth: u32) -> String {
     let plan = Plan { max_depth: Some(max_depth), ..standard(game) };
-    let mut table = enumerate(game, &plan, store, &Silent).unwrap().table;
+    let mut table = build(game, &plan, store, &Silent).unwrap().table;
     solve(game, &mut table, &exactly(game), &Silent).unwrap();
     rederive(table.dir()).unwrap()
 }

@@ -3,36 +3,29 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::solved::{solved, standard};
-use yomikiri::evaluate::{LayeredRows, Orienting, Piece, Source};
+use crate::common::solved::{opened, solved, standard};
+use yomikiri::evaluate::{Judged, Piece, Source};
 use yomikiri::export::Splits;
-use yomikiri::game::Game;
 use yomikiri::game::othello::Othello;
-use yomikiri::graph::Graph;
+use yomikiri::game::{Game, WideKey};
 use yomikiri::learn::recipes::parts::Part;
-use yomikiri::solve::Solved;
+use yomikiri::solved::Orienting;
 
 #[test]
 fn parts_share_no_position_and_samples_are_nested() {
     let game = Othello::<u64>::new(4, 4, true);
     let (_dir, table) = solved(&game, &standard(&game));
-    let (graph, values) =
-        (Graph::open_checked(&table).unwrap(), Solved::open_checked(&table).unwrap().unwrap());
-    let rows = LayeredRows::new(&game, &graph, &values, Orienting::All);
-    let splits = Splits::default();
-    let keys = |part: &Part<_>| -> Vec<u64> {
+    let table = opened(game, &table);
+    let rows = Judged { table: &table, orienting: Orienting::All };
+    let (game, splits) = (table.game(), Splits::default());
+    let keys = |part: &Part| -> Vec<WideKey> {
         let states = part.pieces().iter().flat_map(|piece| piece.batch.positions());
         states.map(|position| game.canonical(&position.state).key).collect()
     };
-    let of = |shares| Part::of_all(&game, &rows, splits, shares).unwrap();
+    let of = |shares| Part::of_all(game, &rows, splits, shares).unwrap();
     let [whole, validation, test] = of([1.0; 3]);
-    let mut all = Piece::default();
-    let mut count = 0;
-    for piece in 0..rows.pieces() {
-        all.clear();
-        rows.fill(piece, &mut all).unwrap();
-        count += all.cases.len();
-    }
+    let count: usize =
+        (0..rows.pieces()).map(|piece| rows.fill(piece).unwrap().0.cases.len()).sum();
     let [train, validation, test] = [&whole, &validation, &test].map(keys);
     assert_eq!(train.len() + validation.len() + test.len(), count);
     let sets = [&train, &validation, &test].map(|keys| keys.iter().collect::<BTreeSet<_>>());
@@ -52,22 +45,22 @@ fn parts_share_no_position_and_samples_are_nested() {
     assert!(!tenth.is_empty() && tenth.iter().all(|key| sets[2].contains(key)));
     let [quarter, ..] = of([0.25, 0.0, 0.0]);
     // A share of what was taken is what is taken of that share, with all that is known of it.
-    let later = whole.share(&game, splits, 0.25);
-    let known = |part: &Part<_>| {
+    let later = whole.share(game, splits, 0.25);
+    let known = |part: &Part| {
         let pieces = part.pieces().iter();
-        let of = |piece: &Piece<_>| (piece.truths.clone(), piece.cases.clone());
+        let of = |piece: &Piece| (piece.truths.clone(), piece.cases.clone());
         let (truths, cases): (Vec<_>, Vec<_>) = pieces.map(of).unzip();
         format!("{:?} {:?}", truths.concat(), cases.concat())
     };
     // A network is asked about many positions at once, however few of the table's pieces are left.
-    let many = |part: &Part<_>| {
+    let many = |part: &Part| {
         let sizes: Vec<usize> = part.pieces().iter().map(|piece| piece.cases.len()).collect();
         sizes.len() > 1 && sizes[..sizes.len() - 1].iter().all(|&size| size >= 1024)
     };
     assert!(many(&whole) && many(&later));
     assert_eq!(keys(&later), keys(&quarter));
     assert_eq!(known(&later), known(&quarter));
-    let half: BTreeSet<u64> = half.into_iter().collect();
-    let quarter: BTreeSet<u64> = keys(&quarter).into_iter().collect();
+    let half: BTreeSet<WideKey> = half.into_iter().collect();
+    let quarter: BTreeSet<WideKey> = keys(&quarter).into_iter().collect();
     assert!(quarter.is_subset(&half) && quarter.len() < half.len());
 }

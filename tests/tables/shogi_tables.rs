@@ -4,12 +4,13 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::common::plain_shogi::{self, Position as Plain, Rules};
+use crate::common::solved::opened;
 use crate::common::tables::{Tables, assert_same_files, files};
 use serde_json::Value;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Action, Game, Outcome, Position, Side, WideKey};
+use yomikiri::game::{Action, Game, Outcome, Position, WideKey};
 use yomikiri::graph::{Graph, Ranked, search};
-use yomikiri::solve::cyclic::{CyclicSolved, Interval};
+use yomikiri::solve::{self, Values};
 
 fn ground_truth(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
@@ -117,32 +118,21 @@ fn a_bound_of_states_leaves_the_last_ply_that_fits_as_the_frontier() {
 }
 
 /// The values of a table's rows, by the position as the plain solver writes it.
-fn values<K: yomikiri::game::shogi::ShogiKey>(
-    game: &Shogi<K>,
-    tables: &Tables,
-    name: &str,
-) -> HashMap<String, Interval> {
-    let table = tables.store().open(name).unwrap();
-    let solved = CyclicSolved::open_checked(&table).unwrap().unwrap();
-    let ranked = table.manifest().identity.index.as_deref() == Some("rank");
-    let states: Vec<_> = if ranked {
-        let ranked = Ranked::open(&table).unwrap();
-        let rank = |row| ranked.rank_of(row).unwrap();
-        (0..ranked.rows()).map(|row| game.unrank(rank(row)).unwrap()).collect()
-    } else {
-        let graph = Graph::open(&table).unwrap();
-        let keys = graph.keys().of::<K>();
-        keys.iter().map(|&key| game.position_of(key).unwrap().state).collect()
+fn values(tables: &Tables, name: &str) -> HashMap<String, solve::Value> {
+    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
+    let solved = opened(game, &tables.store().open(name).unwrap());
+    let mut values = HashMap::new();
+    let add = |row, position| {
+        let plain = Plain::read(Rules::Adjudicated, &solved.game().notation(&position));
+        values.insert(plain.normalised(), solved.value(row));
+        Ok(())
     };
-    let name = |state| game.notation(&Position { state, side: Side::First });
-    let plain = |text: String| Plain::read(Rules::Adjudicated, &text).normalised();
-    let rows = states.into_iter().enumerate();
-    rows.map(|(row, state)| (plain(name(state)), solved.value(row))).collect()
+    solved.states().visit(0..solved.states().rows(), add).unwrap();
+    values
 }
 
 #[test]
 fn a_whole_game_is_solved_alike_by_every_road_and_a_plain_solver() {
-    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
     let truth = plain_shogi::solve(&Plain::read(Rules::Adjudicated, SMALL_ANIMAL_SHOGI.start));
     let tables = Tables::new();
     for (name, index) in [("animal-shogi-3x3", "rank"), ("animal-shogi-3x3-keys", "keys")] {
@@ -150,7 +140,7 @@ fn a_whole_game_is_solved_alike_by_every_road_and_a_plain_solver() {
         let mut columns = Vec::new();
         for method in ["retrograde", "value-iteration"] {
             tables.ok(&["value-iterate", "-q", "--method", method]);
-            let found = values(&game, &tables, name);
+            let found = values(&tables, name);
             assert_eq!(found.len(), truth.len(), "{name}");
             for (sfen, value) in &found {
                 let outcome = value.outcome().map(Outcome::value);
@@ -223,16 +213,16 @@ fn solved_root(sfen: &str, bound: &[&str]) -> (Option<Outcome>, Option<u16>, Has
     let made = enumerate(&tables, &[&["--game", "minishogi", "--root", sfen], bound].concat());
     tables.ok(&["value-iterate", "-q"]);
     let table = tables.store().open(made["table"].as_str().unwrap()).unwrap();
-    let (graph, solved) =
-        (Graph::open(&table).unwrap(), CyclicSolved::open(&table).unwrap().unwrap());
+    let (graph, values) =
+        (Graph::open(&table).unwrap(), Values::open(&table, false).unwrap().unwrap());
     let root = game.parse_position(sfen, &game.start()).unwrap();
-    let row = graph.find_position(&game, &root).unwrap().row();
-    let value = solved.value(row);
+    let row = graph.find(&game, &root).unwrap();
+    let value = values.get(row);
     // The row may hold the mirror image.
     let symmetry = game.canonical(&root.state).symmetry();
     let best = graph
         .edges_of(row)
-        .filter(|&edge| solved.value(graph.edge_targets()[edge] as usize).before() == value);
+        .filter(|&edge| values.get(graph.edge_targets()[edge] as usize).before() == value);
     let name = |edge: usize| {
         let action: Action = graph.edge_actions().get(edge);
         game.action_name(root.side, game.transform_action(action, symmetry))
@@ -319,7 +309,7 @@ fn every_row_is_found_and_every_edge_is_a_move() {
     }
     for row in 0..graph.states() {
         let position = game.position_of(keys[row]).unwrap();
-        assert_eq!(graph.find_position(&game, &position).unwrap().row(), row);
+        assert_eq!(graph.find(&game, &position), Some(row));
         let moves = graph.edges_of(row).map(|edge| {
             let target = keys[graph.edge_targets()[edge] as usize];
             (graph.edge_actions().get(edge), target)
@@ -340,7 +330,8 @@ fn every_row_is_found_and_every_edge_is_a_move() {
 fn ranks_and_rows_lead_to_each_other() {
     let tables = Tables::new();
     enumerate(&tables, &["--game", "animal-shogi-3x3"]);
-    let ranked = Ranked::open_checked(&tables.store().open("animal-shogi-3x3").unwrap()).unwrap();
+    let table = tables.store().open("animal-shogi-3x3").unwrap();
+    let ranked = Ranked::of(&table, true).unwrap().unwrap();
     for row in 0..ranked.rows() {
         assert_eq!(ranked.row(ranked.rank_of(row).unwrap()), Some(row));
     }

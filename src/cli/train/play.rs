@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::context::Context;
 use super::super::error::UserError;
-use super::super::report::{Asked, Timeout, opened};
+use super::super::report::{Request, Timeout, opened};
 use super::{Common, Course, figures, learn_error, place};
 use crate::any::AnyGame;
 use crate::evaluate::{Judged, Player, Sampling, arena, measure};
@@ -253,7 +253,7 @@ fn learn(
     let (rows, columns) = game.shape();
     let table = match rows * columns <= EXACT {
         true => {
-            let asked = Asked {
+            let asked = Request {
                 policies: &["random".to_string()],
                 timeout: &board.timeout,
                 table: None,

@@ -6,7 +6,7 @@ use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 
 use super::super::context::Context;
-use super::super::report::{Asked, Timeout, opened};
+use super::super::report::{Request, Timeout, opened};
 use super::{Common, Course, figures, learn_error, place};
 use crate::evaluate::{Judged, Player, PolicyAccuracy, measure};
 use crate::export::Split;
@@ -115,7 +115,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         split_seed: 0,
         splits: [args.train, args.validation],
     };
-    let asked = Asked {
+    let asked = Request {
         policies: &["random".to_string()],
         timeout: &args.timeout,
         table: None,
@@ -150,7 +150,7 @@ fn learn(
     let train = &once[Split::Train.index()];
     let learner = Supervised::new(&folded, train, settings.clone());
     let learner = learner.map_err(learn_error)?;
-    // Of the training positions none is measured that was not used.
+    // Measure only training positions that were trained on.
     let seen = measured.min(share);
     once[Split::Train.index()] = train.share(&folded, settings.split(), seen);
     let all = parts(Orienting::All, seen)?;

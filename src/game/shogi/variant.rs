@@ -117,7 +117,7 @@ pub struct Variant {
     pub drops: Drops,
     /// How the game ends.
     pub ending: Ending,
-    /// Whether infinite play tells the players apart, so that a table must.
+    /// Whether a table keeps the side to move, because endless play favours one side.
     pub keeps_sides: bool,
     /// Raised whenever a change of the rules' code could change a table.
     pub rules_version: u32,

@@ -127,7 +127,7 @@ impl Tensor {
 
 /// An output that can be computed.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Kept {
+pub(super) struct KeptOutput {
     /// Its name for people.
     pub name: String,
     /// The name of the tensor.
@@ -179,7 +179,7 @@ impl File {
 
     /// The outputs that can be computed, and the bytes of the model that does so: `None` if they are
     /// the file's own. Fails if there is no such output, with what stands in the way.
-    pub fn computable(&self) -> Result<(Vec<Kept>, Option<Vec<u8>>), String> {
+    pub fn computable(&self) -> Result<(Vec<KeptOutput>, Option<Vec<u8>>), String> {
         let mut needed = HashSet::new();
         let mut kept = Vec::new();
         let mut obstacle = None;
@@ -193,7 +193,7 @@ impl File {
                 Ok(nodes) => {
                     needed.extend(nodes);
                     let classes = classes.or_else(|| self.classes());
-                    kept.push(Kept { name: output.name.clone(), tensor, classes });
+                    kept.push(KeptOutput { name: output.name.clone(), tensor, classes });
                 }
                 Err(what) => obstacle = obstacle.or(Some(what)),
             }
@@ -251,12 +251,12 @@ impl File {
     }
 
     /// The model with some of the nodes, and with these outputs.
-    fn with_only(&self, nodes: &HashSet<usize>, kept: &[Kept]) -> Vec<u8> {
+    fn with_only(&self, nodes: &HashSet<usize>, kept: &[KeptOutput]) -> Vec<u8> {
         let mut model = self.model.clone();
         let graph = model.graph.as_mut().expect("a file has a graph");
         let mut at = 0..;
         graph.node.retain(|_| at.next().is_some_and(|at| nodes.contains(&at)));
-        let output = |kept: &Kept| ValueInfo { name: kept.tensor.clone(), r#type: None };
+        let output = |kept: &KeptOutput| ValueInfo { name: kept.tensor.clone(), r#type: None };
         graph.output = kept.iter().map(output).collect();
         model.encode_to_vec()
     }

@@ -4,7 +4,7 @@
 //! the pass, is a policy; one is a value. Where that leaves a choice, names decide
 //! (`policy`, `prob`; `value`), and where they do not, the person has to.
 
-use super::file::{File, Kept};
+use super::file::{File, KeptOutput};
 use super::session::Output;
 use crate::game::Action;
 use crate::policy::onnx_spec::{Choice, Head, OnnxSpec, Softmax, ValueRange};
@@ -55,7 +55,7 @@ pub(super) struct ValueHead {
 pub(super) struct Found<'a> {
     pub spec: &'a OnnxSpec,
     pub file: &'a File,
-    pub kept: &'a [Kept],
+    pub kept: &'a [KeptOutput],
     /// What the outputs say of a few positions.
     pub tried: &'a [Output],
     pub squares: usize,

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
 use rten_tensor::AsView;
 
-use super::file::Kept;
+use super::file::KeptOutput;
 
 /// How many rows are run at once where the model takes any number.
 const ROWS: usize = 1024;
@@ -76,14 +76,14 @@ impl Session {
     ) -> Result<Session, String> {
         let model = ModelOptions::with_all_ops().load(model);
         let model = model.map_err(|error| format!("it cannot be run: {error}"))?;
-        let kept = |name: String| Kept { tensor: name.clone(), name, classes: None };
+        let kept = |name: String| KeptOutput { tensor: name.clone(), name, classes: None };
         Session::new(model, &outputs.map(kept).collect::<Vec<_>>(), FLOAT, shape, None)
     }
 
     /// `kind` is one of [`INPUT_KINDS`].
     pub(super) fn new(
         model: Model,
-        kept: &[Kept],
+        kept: &[KeptOutput],
         kind: i32,
         shape: Vec<usize>,
         batch: Option<usize>,
@@ -91,7 +91,7 @@ impl Session {
         let &[input] = model.input_ids() else {
             return Err("it has more than one input".to_string());
         };
-        let id = |kept: &Kept| model.node_id(&kept.tensor).map_err(|error| error.to_string());
+        let id = |kept: &KeptOutput| model.node_id(&kept.tensor).map_err(|error| error.to_string());
         let outputs = kept.iter().map(id).collect::<Result<_, _>>()?;
         Ok(Session { model, input, kind, shape, batch, outputs, idle: Mutex::default() })
     }

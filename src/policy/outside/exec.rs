@@ -61,11 +61,11 @@ struct Request {
     version: u32,
     id: u64,
     game: String,
-    positions: Vec<Asked>,
+    positions: Vec<PositionRequest>,
 }
 
 #[derive(Serialize)]
-struct Asked {
+struct PositionRequest {
     position: String,
     side: &'static str,
     /// Square by square as the mover sees them: 0 empty, k + 1 the mover's piece of kind k, and with
@@ -174,7 +174,7 @@ impl Exec {
     ) -> Result<(), PolicyError> {
         let asked = places
             .clone()
-            .map(|at| asked_of(game, &batch.positions()[at], &batch.actions()[batch.range(at)]));
+            .map(|at| request_of(game, &batch.positions()[at], &batch.actions()[batch.range(at)]));
         let positions = asked.collect();
         let line = |id| {
             let (schema, version) = (PROTOCOL, PROTOCOL_VERSION);
@@ -219,7 +219,11 @@ fn line_of(value: &impl Serialize) -> Vec<u8> {
     line
 }
 
-fn asked_of<G: Game>(game: &G, position: &Position<G::State>, legal: &[Action]) -> Asked {
+fn request_of<G: Game>(
+    game: &G,
+    position: &Position<G::State>,
+    legal: &[Action],
+) -> PositionRequest {
     let planes = game.planes();
     let (rows, columns) = game.shape();
     let squares = rows * columns;
@@ -236,7 +240,7 @@ fn asked_of<G: Game>(game: &G, position: &Position<G::State>, legal: &[Action]) 
     // Each plane is filled with one number.
     let counts: Vec<u8> = hands.iter().step_by(squares).copied().collect();
     let hands = (held > 0).then(|| [counts[..held].to_vec(), counts[held..].to_vec()]);
-    Asked {
+    PositionRequest {
         position: game.notation(position),
         side: if position.side == Side::First { "first" } else { "second" },
         board,

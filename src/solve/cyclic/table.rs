@@ -34,14 +34,14 @@ pub fn solve_cyclic(
     seen.check().map_err(|wrong| TableError::damaged(table.dir(), wrong.to_string()))?;
     progress.begin(&format!("solving {}", table.name()), Some(graph.states() as u64));
     let mut told = 0;
-    let hear = |number: usize, sweep: &CyclicSweep| {
+    let on_sweep = |number: usize, sweep: &CyclicSweep| {
         progress.advance(sweep.decided.saturating_sub(told));
         told = told.max(sweep.decided);
         each(number, &record(sweep));
     };
     let solution = match method.algorithm {
-        Algorithm::Retrograde => retrograde(&seen, hear),
-        Algorithm::ValueIteration => iterate(&seen, hear),
+        Algorithm::Retrograde => retrograde(&seen, on_sweep),
+        Algorithm::ValueIteration => iterate(&seen, on_sweep),
     };
     let sweeps: Vec<SweepRecord> = solution.sweeps.iter().map(record).collect();
     install_cyclic(table, method, &solution.values, &sweeps)?;
@@ -68,13 +68,13 @@ pub fn solve_ranked(
     }
     let _lock = table.lock()?;
     let mut sweeps = Vec::new();
-    let hear = |number: usize, sweep: SweepRecord| {
+    let on_sweep = |number: usize, sweep: SweepRecord| {
         each(number, &sweep);
         sweeps.push(sweep);
     };
     let distances = match method.algorithm {
-        Algorithm::Retrograde => retrograde_ranked(ranked, moves, progress, hear),
-        Algorithm::ValueIteration => iterate_ranked(ranked, moves, progress, hear),
+        Algorithm::Retrograde => retrograde_ranked(ranked, moves, progress, on_sweep),
+        Algorithm::ValueIteration => iterate_ranked(ranked, moves, progress, on_sweep),
     };
     let distances = distances.map_err(|error| SweepError::Options(error.to_string()))?;
     install_ranked(table, method, &distances, &sweeps)?;

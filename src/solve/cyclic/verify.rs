@@ -277,8 +277,8 @@ impl Proof<'_> {
                 Some(_) => {}
             }
         }
-        let strange = first.into_iter().find(|&row| !roots.contains(&Some(row)));
-        strange.map(|row| (row, "it is in the first layer and no root".to_string()))
+        let unexpected = first.into_iter().find(|&row| !roots.contains(&Some(row)));
+        unexpected.map(|row| (row, "it is in the first layer and no root".to_string()))
     }
 
     /// The first row behind the first layer to which no row of the layer before leads.

@@ -1,13 +1,15 @@
 //! Figures of a hand-made policy on hand-made values, worked out by hand.
 
+use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::evaluate::{Case, Figures, Key, Piece, Player, Source, Truth, measure};
-use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Game, Outcome, Score};
 use yomikiri::policy::{Answers, Batch, Policy, PolicyError};
 use yomikiri::progress::Silent;
 
+use crate::common::tables::board_4x4;
+
 /// Two positions of 4×4 whose values are invented.
-struct Invented;
+struct Invented(AnyGame);
 
 fn truth(score: i8, distance: u16) -> Truth {
     let score = Score(score);
@@ -20,7 +22,11 @@ fn truth(score: i8, distance: u16) -> Truth {
     }
 }
 
-impl Source<Othello<u64>> for Invented {
+impl Source for Invented {
+    fn game(&self) -> &AnyGame {
+        &self.0
+    }
+
     fn pieces(&self) -> usize {
         1
     }
@@ -29,8 +35,8 @@ impl Source<Othello<u64>> for Invented {
         2
     }
 
-    fn fill(&self, _piece: usize, out: &mut Piece<Board>) -> Result<u64, String> {
-        let game = Othello::<u64>::new(4, 4, true);
+    fn fill(&self, _piece: usize) -> Result<(Piece, u64), String> {
+        let (game, mut out) = (&self.0, Piece::default());
         let start = game.start();
         let after = game.advance(&start, game.actions(&start.state)[0]);
         // Four moves: two keep a win, one only just; the others draw and lose.
@@ -50,21 +56,21 @@ impl Source<Othello<u64>> for Invented {
             });
             out.truths.extend_from_slice(moves);
         }
-        Ok(2)
+        Ok((out, 2))
     }
 }
 
 struct Told;
 
-impl Policy<Othello<u64>> for Told {
+impl Policy<AnyGame> for Told {
     fn name(&self) -> String {
         "told".to_string()
     }
 
     fn answer(
         &self,
-        _game: &Othello<u64>,
-        batch: &Batch<Board>,
+        _game: &AnyGame,
+        batch: &Batch<AnyState>,
         answers: &mut Answers,
     ) -> Result<(), PolicyError> {
         assert_eq!(batch.len(), 2);
@@ -77,9 +83,9 @@ impl Policy<Othello<u64>> for Told {
 
 #[test]
 fn figures_are_those_worked_out_by_hand() {
-    let game = Othello::<u64>::new(4, 4, true);
+    let invented = Invented(AnyGame::new(board_4x4()));
     let players = [Player::Policy(Box::new(Told))];
-    let measured = measure(&game, &Invented, &players, None, &Silent).unwrap();
+    let measured = measure(&invented, &players, None, &Silent).unwrap();
     assert_eq!(measured.judged, 2);
     let policy = &measured.policies[0];
 

@@ -5,23 +5,26 @@ mod by_hand;
 mod shogi;
 mod walk;
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
 use walk::Walk;
+use yomikiri::any::AnyPosition;
 use yomikiri::evaluate::{
-    AccuracyReport, Figures, FiguresBySet, Key, LayeredRows, Measured, Orienting, Perfect, Player,
-    build, measure,
+    AccuracyReport, Figures, FiguresBySet, Judged, Key, Measured, Piece, Player, Sink, build,
+    measure,
 };
-use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Game, GameSpec, Outcome};
-use yomikiri::graph::{Graph, Plan, enumerate};
-use yomikiri::policy::{MICRO, Weights, ask};
+use yomikiri::game::othello::Othello;
+use yomikiri::game::{Game, Outcome};
+use yomikiri::graph::{Graph, Plan};
+use yomikiri::policy::{Answers, MICRO, Weights};
 use yomikiri::progress::Silent;
 use yomikiri::render::accuracy_text;
-use yomikiri::solve::{Method, Solved, value_iterate};
-use yomikiri::table::{Store, Table};
+use yomikiri::solved::{Orienting, SolvedTable};
+
+use crate::common::solved::{opened, solved};
 
 const POLICIES: [&str; 4] = ["random", "greedy", "weights", "perfect"];
 /// The nonterminal actual positions of 4×4.
@@ -29,45 +32,44 @@ const JUDGED: u64 = 62_789 - 6_168;
 
 struct Opened {
     _dir: TempDir,
-    game: Othello<u64>,
-    table: Table,
-    graph: Graph,
-    solved: Solved,
+    solved: SolvedTable,
 }
 
 impl Opened {
-    fn new(fold: bool, max_depth: Option<u32>) -> Opened {
-        let dir = tempfile::tempdir().unwrap();
+    fn new<G: Game>(game: G, plan: &Plan<G::State>) -> Opened {
+        let (dir, table) = solved(&game, plan);
+        Opened { _dir: dir, solved: opened(game, &table) }
+    }
+
+    fn board(fold: bool, max_depth: Option<u32>) -> Opened {
         let game = Othello::<u64>::new(4, 4, fold);
         let plan = Plan { max_depth, ..Plan::from_start(&game) };
-        let mut table = enumerate(&game, &plan, &Store::at(dir.path()), &Silent).unwrap().table;
-        let graph = Graph::open_checked(&table).unwrap();
-        let method = Method::exact(game.max_score());
-        let terminal = graph.terminal_scores(&game, method.empties);
-        value_iterate(&mut table, &graph, &terminal, &method, &Silent, |_, _| {}).unwrap();
-        drop(terminal);
-        let solved = Solved::open_checked(&table).unwrap().unwrap();
-        Opened { _dir: dir, game, table, graph, solved }
+        Opened::new(game, &plan)
     }
 
-    fn measure(&self, players: &[Player<'_, Othello<u64>>], orienting: Orienting) -> Measured {
-        let Opened { game, graph, solved, .. } = self;
-        let rows = LayeredRows::new(game, graph, solved, orienting);
-        measure(game, &rows, players, None, &Silent).unwrap()
+    fn judged(&self) -> Judged<'_> {
+        Judged { table: &self.solved, orienting: Orienting::All }
     }
 
-    fn report(&self) -> AccuracyReport {
-        let players = POLICIES.map(|name| build(&name.parse().unwrap(), &self.game).unwrap());
-        let measured = self.measure(&players, Orienting::All);
-        AccuracyReport::new(&self.game, &self.table, Orienting::All, measured).unwrap()
+    fn player(&self, name: &str) -> Player {
+        build(&name.parse().unwrap(), self.solved.game()).unwrap()
+    }
+
+    fn measure(&self, players: &[Player], sink: Option<&mut Sink<'_>>) -> Measured {
+        measure(&self.judged(), players, sink, &Silent).unwrap()
+    }
+
+    fn report(&self, policies: &[&str]) -> AccuracyReport {
+        let players: Vec<Player> = policies.iter().map(|name| self.player(name)).collect();
+        AccuracyReport::new(&self.judged(), self.measure(&players, None)).unwrap()
     }
 }
 
 fn folded() -> &'static (Opened, AccuracyReport) {
     static FOLDED: OnceLock<(Opened, AccuracyReport)> = OnceLock::new();
     FOLDED.get_or_init(|| {
-        let opened = Opened::new(true, None);
-        let report = opened.report();
+        let opened = Opened::board(true, None);
+        let report = opened.report(&POLICIES);
         (opened, report)
     })
 }
@@ -119,35 +121,38 @@ fn perfect_is_perfect_everywhere() {
 
 #[test]
 fn perfect_plays_exactly_the_moves_that_keep_score_and_distance() {
-    let Opened { game, graph, solved, .. } = &folded().0;
-    let perfect = Perfect::new(graph, solved);
-    let value = |state: &Board| solved.value(graph.find(game, state).unwrap().row());
-    for position in Walk::new().positions() {
-        let actions = game.actions(&position.state);
-        let own = value(&position.state);
-        let keeps: Vec<bool> = actions
-            .iter()
-            .map(|&action| {
-                let after = value(&game.play(&position.state, action)).before();
-                (after.score(), after.distance) == (own.score(), own.distance)
-            })
-            .collect();
-        let share = 1.0 / keeps.iter().filter(|&&keeps| keeps).count() as f64;
-        let wanted: Vec<f64> = keeps.iter().map(|&k| if k { share } else { 0.0 }).collect();
-        let found = ask(&perfect, game, position).unwrap();
-        let found: Vec<f64> = found.into_iter().map(|(_, p)| p).collect();
-        assert_eq!(found, wanted, "{}", game.notation(position));
-    }
+    let (opened, _) = folded();
+    let game = opened.solved.game();
+    let value = |position: &AnyPosition| {
+        opened.solved.value(opened.solved.states().find(position).unwrap())
+    };
+    let mut left: HashSet<String> = Walk::new().positions().collect();
+    let mut check = |piece: &Piece, answers: &[Answers]| {
+        for (at, position) in piece.batch.positions().iter().enumerate() {
+            let (own, range) = (value(position), piece.batch.range(at));
+            let actions = piece.batch.actions()[range.clone()].iter();
+            let keeps = actions.map(|&action| {
+                let after = value(&game.advance(position, action)).before();
+                (after.score(), after.distance()) == (own.score(), own.distance())
+            });
+            let keeps: Vec<bool> = keeps.collect();
+            let share = 1.0 / keeps.iter().filter(|&&keeps| keeps).count() as f64;
+            let wanted: Vec<f64> = keeps.iter().map(|&k| if k { share } else { 0.0 }).collect();
+            let name = game.notation(position);
+            assert_eq!(answers[0].probabilities[range], wanted, "{name}");
+            assert!(left.remove(&name), "{name}");
+        }
+        Ok(())
+    };
+    opened.measure(&[Player::Perfect], Some(&mut check));
+    assert!(left.is_empty());
 }
 
 #[test]
-fn perfect_knows_nothing_outside_its_table() {
-    let Opened { game, graph, solved, .. } = &folded().0;
-    let text = "X... .O.. .OO. .... X";
-    let position = game.parse_position(text, &game.start()).unwrap();
-    assert!(graph.find(game, &position.state).is_none());
-    let found = ask(&Perfect::new(graph, solved), game, &position).unwrap();
-    assert!(!found.is_empty() && found.iter().all(|&(_, p)| p == 1.0 / found.len() as f64));
+fn what_is_not_reached_is_not_in_the_table() {
+    let states = folded().0.solved.states();
+    let position = states.parse("X... .O.. .OO. .... X").unwrap();
+    assert_eq!(states.find(&position), None);
 }
 
 #[test]
@@ -181,7 +186,7 @@ fn layers_add_up_to_the_total() {
 
 #[test]
 fn folding_changes_no_figure() {
-    let unfolded = Opened::new(false, None).report();
+    let unfolded = Opened::board(false, None).report(&POLICIES);
     let folded = &folded().1;
     assert_eq!(unfolded.table.judged_states, JUDGED);
     assert_eq!(unfolded.table.roots, folded.table.roots);
@@ -198,20 +203,20 @@ fn folding_changes_no_figure() {
 fn threads_change_no_bit() {
     let json = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| serde_json::to_string(&folded().0.report()).unwrap())
+        pool.install(|| serde_json::to_string(&folded().0.report(&POLICIES)).unwrap())
     };
     assert_eq!(json(1), json(2));
 }
 
 #[test]
 fn only_proven_positions_are_judged() {
-    let opened = Opened::new(true, Some(10));
-    let report = opened.report();
+    let opened = Opened::board(true, Some(10));
+    let report = opened.report(&POLICIES);
     let table = &report.table;
     assert!(!table.complete);
     assert!(0 < table.judged_states && table.judged_states < table.nonterminal_states);
     // By the columns alone: a row is judged if its score and its successors' are proven.
-    let Opened { graph, solved, .. } = &opened;
+    let (graph, solved) = (Graph::open(opened.solved.table()).unwrap(), &opened.solved);
     let proven = |row: usize| solved.value(row).score().is_some();
     let judged = (0..graph.states()).filter(|&row| {
         let targets = &graph.edge_targets()[graph.edges_of(row)];
@@ -232,7 +237,7 @@ fn only_proven_positions_are_judged() {
 #[test]
 fn built_in_weights_are_the_article_s() {
     let in_tenths = |rows, columns| -> Vec<i64> {
-        let weights = Weights::of_board(GameSpec::Othello { rows, columns });
+        let weights = Weights::of_board((rows, columns));
         weights.micro().iter().map(|micro| micro / (MICRO / 10)).collect()
     };
     #[rustfmt::skip]
@@ -260,12 +265,12 @@ fn built_in_weights_are_the_article_s() {
 
 #[test]
 fn weights_come_from_files() {
-    let game = GameSpec::Othello { rows: 4, columns: 4 };
-    let read = |text: &str| Weights::from_text(game, text, Path::new("w.txt"));
+    let shape = (4, 4);
+    let read = |text: &str| Weights::from_text(shape, text, Path::new("w.txt"));
     let rows = "# corners\n1.0 -0.6, -0.6 1\n-0.6,-0.8,-0.8,-0.6 # an edge\n";
     let good = format!("{rows}-.6 -.8 -.8 -.6\n\n1 -0.60\t-0.6 1.000000\n");
     let weights = read(&good).unwrap();
-    assert_eq!(weights.micro(), Weights::of_board(game).micro());
+    assert_eq!(weights.micro(), Weights::of_board(shape).micro());
 
     let message = |text: &str| read(text).unwrap_err().to_string();
     assert_eq!(
@@ -281,7 +286,7 @@ fn weights_come_from_files() {
         "w.txt, line 4: '1e-1' is no weight; write decimals such as -0.6, with at most six decimals and none above a million"
     );
     assert!(message("").starts_with("w.txt, line 1: the weights end after 0; "));
-    let missing = Weights::read(game, Path::new("/no/such/file")).unwrap_err().to_string();
+    let missing = Weights::read(shape, Path::new("/no/such/file")).unwrap_err().to_string();
     assert!(missing.starts_with("cannot read the weights in /no/such/file: "), "{missing}");
 }
 
@@ -294,8 +299,7 @@ fn a_file_that_repeats_the_rule_plays_the_same() {
         walk::WEIGHTS.iter().map(|w| format!("{:.1}", *w as f64 / 10.0)).collect();
     std::fs::write(&path, text.join("\n")).unwrap();
     let name = format!("weights:{}", path.display());
-    let player = build(&name.parse().unwrap(), &opened.game).unwrap();
-    let found = &opened.measure(&[player], Orienting::All).policies[0];
+    let found = &opened.measure(&[opened.player(&name)], None).policies[0];
     assert_eq!(found.policy, name);
     assert_eq!(found.total, report.policies[2].total);
 }

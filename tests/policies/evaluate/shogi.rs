@@ -3,22 +3,16 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use tempfile::TempDir;
-use yomikiri::evaluate::{
-    AccuracyReport, CyclicPerfect, CyclicRows, CyclicTable, Figures, FiguresBySet, Key, Measured,
-    Player, build_cyclic, measure,
-};
+use yomikiri::evaluate::{AccuracyReport, Figures, FiguresBySet, Key, Piece, Player};
 use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Game, Outcome, Side, WideKey};
-use yomikiri::graph::{Graph, Plan, Ranked, RankedGame, enumerate_whole, explore};
-use yomikiri::policy::{ByRule, Greedy, PolicySpec, ask};
-use yomikiri::progress::Silent;
+use yomikiri::game::{Game, Outcome, WideKey};
+use yomikiri::graph::{Index, Plan};
+use yomikiri::policy::{Answers, ByRule, Greedy, ask};
 use yomikiri::render::{Part, accuracy_text};
-use yomikiri::solve::cyclic::{CyclicMethod, CyclicSolved, Road, solve_cyclic, solve_ranked};
-use yomikiri::table::{Store, Table};
+use yomikiri::table::Table;
 
-use super::{assert_close, numbers, sets};
-use crate::common::plain_shogi::{self, Kind, Piece, Position, Rules, THREE_BY_THREE};
+use super::{Opened, assert_close, numbers, sets};
+use crate::common::plain_shogi::{self, Kind, Piece as Man, Position, Rules, THREE_BY_THREE};
 use crate::common::tables::Tables;
 
 const POLICIES: [&str; 3] = ["random", "greedy", "perfect"];
@@ -26,122 +20,51 @@ const POLICIES: [&str; 3] = ["random", "greedy", "perfect"];
 const STATES: u64 = 245_788;
 const OPEN: u64 = 94_521;
 
-enum Arrays {
-    Keys(Box<Graph>),
-    Ranked(Ranked),
-}
+type Known = OnceLock<(Opened, AccuracyReport)>;
 
-struct Opened<G> {
-    _dir: TempDir,
-    game: G,
-    table: Table,
-    arrays: Arrays,
-    solved: CyclicSolved,
-}
-
-impl<G: Game> Opened<G> {
-    fn ranked(game: G) -> Opened<G> {
-        let dir = tempfile::tempdir().unwrap();
-        let plan = Plan::from_start(&game);
-        let made = enumerate_whole(&game, &plan, &Store::at(dir.path()), &Silent).unwrap();
-        let mut table = made.table;
-        let ranked = Ranked::open_checked(&table).unwrap();
-        let method = CyclicMethod { road: Road::Retrograde, repetition: game.repetition() };
-        let moves = RankedGame(&game);
-        solve_ranked(&mut table, &ranked, &moves, method, &Silent, |_, _| {}).unwrap();
-        let solved = CyclicSolved::open_checked(&table).unwrap().unwrap();
-        Opened { _dir: dir, game, table, arrays: Arrays::Ranked(ranked), solved }
-    }
-
-    fn keyed(game: G, root: Option<&str>, max_depth: Option<u32>) -> Opened<G> {
-        let dir = tempfile::tempdir().unwrap();
-        let mut plan = Plan { max_depth, ..Plan::from_start(&game) };
-        if let Some(root) = root {
-            plan.start = "custom".to_string();
-            plan.roots = vec![game.parse_position(root, &game.start()).unwrap()];
-        }
-        let mut table = explore(&game, &plan, &Store::at(dir.path()), &Silent).unwrap().table;
-        let graph = Graph::open_checked(&table).unwrap();
-        let method = CyclicMethod { road: Road::Retrograde, repetition: game.repetition() };
-        let keys = graph.keys().of::<G::Key>();
-        let end = |row: usize| {
-            let end = game.end(&game.position_of(keys[row]).unwrap().state).unwrap();
-            (end.outcome, end.plies)
-        };
-        let second = |row: usize| game.position_of(keys[row]).unwrap().side == Side::Second;
-        solve_cyclic(&mut table, &graph, (&end, &second), method, &Silent, |_, _| {}).unwrap();
-        let solved = CyclicSolved::open_checked(&table).unwrap().unwrap();
-        Opened { _dir: dir, game, table, arrays: Arrays::Keys(Box::new(graph)), solved }
-    }
-
-    fn rows(&self) -> CyclicRows<'_> {
-        match &self.arrays {
-            Arrays::Keys(graph) => CyclicRows::Keys(graph),
-            Arrays::Ranked(ranked) => CyclicRows::Ranked(ranked),
-        }
-    }
-
-    fn measure(&self, players: &[Player<'_, G>]) -> Measured {
-        let rows = CyclicTable::new(&self.game, self.rows(), &self.solved).unwrap();
-        measure(&self.game, &rows, players, None, &Silent).unwrap()
-    }
-
-    fn report(&self) -> AccuracyReport {
-        let Opened { game, table, solved, .. } = self;
-        let build = |name: &str| {
-            let spec: PolicySpec = name.parse().unwrap();
-            build_cyclic(&spec, game).unwrap()
-        };
-        let measured = self.measure(&POLICIES.map(build));
-        AccuracyReport::of_cyclic(game, table, solved, measured).unwrap()
-    }
-}
-
-fn small() -> Shogi<u64> {
-    Shogi::new(&SMALL_ANIMAL_SHOGI, true)
-}
-
-type Known<G> = OnceLock<(Opened<G>, AccuracyReport)>;
-
-fn by_rank() -> &'static (Opened<Shogi<u64>>, AccuracyReport) {
-    static KNOWN: Known<Shogi<u64>> = OnceLock::new();
-    KNOWN.get_or_init(|| {
-        let opened = Opened::ranked(small());
-        let report = opened.report();
+/// The whole 3x3 game.
+fn small(known: &'static Known, index: Index) -> &'static (Opened, AccuracyReport) {
+    known.get_or_init(|| {
+        let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
+        let plan = Plan { index, ..Plan::from_start(&game) };
+        let opened = Opened::new(game, &plan);
+        let report = opened.report(&POLICIES);
         (opened, report)
     })
 }
 
-fn by_keys() -> &'static (Opened<Shogi<u64>>, AccuracyReport) {
-    static KNOWN: Known<Shogi<u64>> = OnceLock::new();
-    KNOWN.get_or_init(|| {
-        let opened = Opened::keyed(small(), None, None);
-        let report = opened.report();
-        (opened, report)
-    })
+fn by_rank() -> &'static (Opened, AccuracyReport) {
+    static KNOWN: Known = OnceLock::new();
+    small(&KNOWN, Index::Rank)
+}
+
+fn by_keys() -> &'static (Opened, AccuracyReport) {
+    static KNOWN: Known = OnceLock::new();
+    small(&KNOWN, Index::Keys)
+}
+
+/// What so many plies of minishogi lead to.
+fn minishogi(root: &str, max_depth: Option<u32>) -> (Opened, AccuracyReport) {
+    let game = Shogi::<WideKey>::new(&MINISHOGI, true);
+    let roots = vec![game.parse_position(root, &game.start()).unwrap()];
+    let start = if roots[0] == game.start() { "standard" } else { "custom" }.to_string();
+    let plan = Plan { start, roots, max_depth, ..Plan::from_start(&game) };
+    let opened = Opened::new(game, &plan);
+    let report = opened.report(&POLICIES);
+    (opened, report)
 }
 
 /// What five plies lead to where White's king is nearly mated.
-fn bounded() -> &'static (Opened<Shogi<WideKey>>, AccuracyReport) {
-    static KNOWN: Known<Shogi<WideKey>> = OnceLock::new();
-    KNOWN.get_or_init(|| {
-        let opened = Opened::keyed(Shogi::new(&MINISHOGI, true), Some(NEARLY_MATED), Some(5));
-        let report = opened.report();
-        (opened, report)
-    })
+fn bounded() -> &'static (Opened, AccuracyReport) {
+    static KNOWN: Known = OnceLock::new();
+    KNOWN.get_or_init(|| minishogi("k4/2P2/1G3/5/K4 b - 1", Some(5)))
 }
 
 /// All that a single pawn leads to: a whole table in which some wins are by play without end.
-fn pawn() -> &'static (Opened<Shogi<WideKey>>, AccuracyReport) {
-    static KNOWN: Known<Shogi<WideKey>> = OnceLock::new();
-    KNOWN.get_or_init(|| {
-        let opened = Opened::keyed(Shogi::new(&MINISHOGI, true), Some("k4/5/1P3/5/K4 b - 1"), None);
-        let report = opened.report();
-        (opened, report)
-    })
+fn pawn() -> &'static (Opened, AccuracyReport) {
+    static KNOWN: Known = OnceLock::new();
+    KNOWN.get_or_init(|| minishogi("k4/5/1P3/5/K4 b - 1", None))
 }
-
-const NEARLY_MATED: &str = "k4/2P2/1G3/5/K4 b - 1";
 
 /// The plain solver's values of the whole 3x3 game.
 fn plain() -> &'static HashMap<String, (i8, Option<u16>)> {
@@ -164,7 +87,7 @@ fn greedy(after: &Position, mover: plain_shogi::Side) -> i32 {
         _ => 3,
     };
     let on_board = |side| {
-        let own = after.board.iter().flatten().filter(|piece: &&Piece| piece.side == side);
+        let own = after.board.iter().flatten().filter(|piece: &&Man| piece.side == side);
         own.map(|piece| worth(piece.kind, piece.promoted)).sum::<i32>()
     };
     let held =
@@ -241,7 +164,7 @@ fn ranks_and_keys_give_the_same_figures() {
 fn layers_are_plies_where_they_are_known() {
     let ((_, ranked), (opened, keyed)) = (by_rank(), by_keys());
     assert!(ranked.policies.iter().all(|policy| policy.layers.is_empty()));
-    let layers = opened.table.manifest().layers.iter().zip(0..);
+    let layers = opened.solved.table().manifest().layers.iter().zip(0..);
     let open = layers.filter(|(counts, _)| counts.table.states > counts.table.terminals);
     let open: Vec<(Key, u64)> = open
         .map(|(counts, ply)| (Key::Plies(ply), counts.table.states - counts.table.terminals))
@@ -285,42 +208,28 @@ fn perfect_is_perfect_everywhere() {
     );
 }
 
+/// Black captures towards the shortest win, which is 7 plies long: one move only.
 #[test]
-fn perfect_asked_as_a_policy_plays_the_same() {
-    fn check<G: Game>(opened: &Opened<G>, report: &AccuracyReport) {
-        let perfect = CyclicPerfect::new(opened.rows(), &opened.solved);
-        let measured = opened.measure(&[Player::Policy(Box::new(perfect))]);
-        assert_eq!(measured.judged, report.table.judged_states);
-        assert_close(&measured.policies[0].total, &report.policies[2].total, "perfect");
-    }
-    check(&by_rank().0, &by_rank().1);
-    check(&by_keys().0, &by_keys().1);
-    check(&bounded().0, &bounded().1);
-    check(&pawn().0, &pawn().1);
-}
-
-fn probabilities<G: Game>(opened: &Opened<G>, text: &str) -> Vec<(String, f64)> {
-    let game = &opened.game;
-    let position = game.parse_position(text, &game.start()).unwrap();
-    let perfect = CyclicPerfect::new(opened.rows(), &opened.solved);
-    let found = ask(&perfect, game, &position).unwrap();
-    let name = |(action, p)| (game.action_name(position.side, action), p);
-    found.into_iter().map(name).collect()
-}
-
-#[test]
-fn perfect_knows_what_its_table_holds() {
-    // Black captures towards the shortest win, which is 7 plies long: one move only.
-    let start = probabilities(&by_rank().0, "startpos");
-    let best: Vec<&str> = start.iter().filter(|(_, p)| *p > 0.0).map(|(m, _)| &m[..]).collect();
+fn perfect_takes_the_shortest_win() {
+    let (opened, _) = by_rank();
+    let (game, states) = (opened.solved.game(), opened.solved.states());
+    let start = game.start();
+    // The row may hold the mirror image.
+    let symmetry = game.canonical(&start.state).symmetry();
+    let row = states.find(&start).unwrap();
+    let mut best = Vec::new();
+    let mut take = |piece: &Piece, answers: &[Answers]| {
+        let Some(at) = piece.cases.iter().position(|case| case.row as usize == row) else {
+            return Ok(());
+        };
+        for place in piece.batch.range(at).filter(|&place| answers[0].probabilities[place] > 0.0) {
+            let action = game.transform_action(piece.batch.actions()[place], symmetry);
+            best.push(game.action_name(start.side, action));
+        }
+        Ok(())
+    };
+    opened.measure(&[Player::Perfect], Some(&mut take));
     assert_eq!(best, ["3c3b"]);
-    // The pawn mates; what else there is is cut off or longer.
-    let root = probabilities(&bounded().0, NEARLY_MATED);
-    assert!(root.iter().any(|(_, p)| *p == 0.0) && root.iter().any(|(_, p)| *p > 0.0));
-    // Elsewhere nothing is known.
-    let elsewhere = probabilities(&bounded().0, "rbsgk/4p/5/P4/KGSBR b - 1");
-    let share = 1.0 / elsewhere.len() as f64;
-    assert!(elsewhere.len() > 1 && elsewhere.iter().all(|(_, p)| *p == share));
 }
 
 /// Rows that are judged, and those of them in which distances are, by the columns alone.
@@ -348,11 +257,10 @@ fn counted(table: &Table) -> (u64, u64) {
 
 #[test]
 fn only_proven_rows_are_judged() {
-    let minishogi = Opened::keyed(Shogi::<WideKey>::new(&MINISHOGI, true), None, Some(4));
-    let from_start = minishogi.report();
+    let from_start = minishogi("startpos", Some(4));
     let bounded = bounded();
-    for (table, report) in [(&minishogi.table, &from_start), (&bounded.0.table, &bounded.1)] {
-        let (judged, timed) = counted(table);
+    for (opened, report) in [&from_start, bounded] {
+        let (judged, timed) = counted(opened.solved.table());
         assert!(!report.table.complete);
         assert!(judged < report.table.nonterminal_states);
         assert_eq!(report.table.judged_states, judged);
@@ -363,7 +271,7 @@ fn only_proven_rows_are_judged() {
         assert_perfect(report);
     }
     assert!(bounded.1.table.judged_states > 0);
-    let text = accuracy_text(&from_start, &[Part::All], 0);
+    let text = accuracy_text(&from_start.1, &[Part::All], 0);
     assert!(text.contains("those whose moves' results are all proven"), "{text}");
 }
 
@@ -372,7 +280,7 @@ fn threads_change_no_bit() {
     let json = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let reports = [by_rank().0.report(), by_keys().0.report()];
+            let reports = [by_rank(), by_keys()].map(|(opened, _)| opened.report(&POLICIES));
             serde_json::to_string(&reports).unwrap()
         })
     };

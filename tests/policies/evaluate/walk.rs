@@ -63,9 +63,10 @@ impl Walk {
         walk
     }
 
-    /// Every actual position whose game goes on.
-    pub fn positions(&self) -> impl Iterator<Item = &Position<Board>> {
-        self.positions.iter().filter(|position| !self.game.is_terminal(&position.state))
+    /// Every actual position whose game goes on, in OBF.
+    pub fn positions(&self) -> impl Iterator<Item = String> {
+        let open = self.positions.iter().filter(|at| !self.game.is_terminal(&at.state));
+        open.map(|position| self.game.notation(position))
     }
 
     /// The mover's score under best play.
@@ -75,7 +76,7 @@ impl Walk {
         }
         let actions = self.game.actions(board);
         let score = if actions.is_empty() {
-            i32::from(self.game.final_score(board, Empties::Uncounted).0)
+            i32::from(self.game.score(board, Empties::Uncounted).0)
         } else {
             let play = |action: Action| self.game.play(board, action);
             let successors: Vec<Board> = actions.into_iter().map(play).collect();

@@ -8,7 +8,7 @@ use serde_json::Value;
 use yomikiri::game::othello::Othello;
 use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
 use yomikiri::game::{Game, Position, Side, WideKey};
-use yomikiri::graph::{Graph, Ranked};
+use yomikiri::graph::{Graph, Ranked, Space};
 use yomikiri::table::{HEADER_BYTES, Table, crc32};
 
 use crate::common::tables::{Tables, assert_same_files, files, solved_4x4};
@@ -33,8 +33,8 @@ fn read<G: Game>(game: &G, dir: &Path) -> Vec<(Position<G::State>, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let count = lines.len() as u64;
     assert_eq!(states["positions"], count);
-    assert_eq!(states["game"], game.spec().to_string());
-    let (rows, columns) = game.spec().shape();
+    assert_eq!(states["game"], game.name());
+    let (rows, columns) = game.shape();
     let plane_count = game.planes().count();
     assert_eq!(states["planes"].as_array().unwrap().len(), plane_count);
     let actions = game.action_count();
@@ -105,7 +105,7 @@ fn rows_of_games_with_cycles_are_written_once() {
     tables.ok(&["export", "-q", "--states"]);
     let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
     let table = Table::open(&tables.place("animal-shogi-3x3")).unwrap();
-    let ranked = Ranked::open(&table).unwrap();
+    let ranked = Ranked::of(&table, false).unwrap().unwrap();
     let all = read(&game, &tables.place("animal-shogi-3x3-states"));
     assert_eq!(all.len(), 94_521);
     for (position, row) in &all {
@@ -123,7 +123,7 @@ fn rows_of_games_with_cycles_are_written_once() {
     let sides: HashSet<Side> = all.iter().map(|(position, _)| position.side).collect();
     assert_eq!(sides.len(), 2);
     for (position, row) in &all {
-        assert_eq!(graph.find_position(&game, position).unwrap().row(), *row);
+        assert_eq!(graph.find(&game, position), Some(*row));
     }
 }
 

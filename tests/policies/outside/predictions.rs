@@ -56,7 +56,7 @@ impl<G: Game> Greedily<G> {
     /// A new directory with the positions of the export, in an order; as text or as planes.
     fn positions_into(&self, dir: &Path, order: &[usize], as_planes: bool) {
         fs::create_dir(dir).unwrap();
-        let (rows, columns) = self.game.spec().shape();
+        let (rows, columns) = self.game.shape();
         let count = self.game.planes().count();
         let (mut text, mut planes, mut side) = (String::new(), Vec::new(), Vec::new());
         for &at in order {
