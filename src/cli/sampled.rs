@@ -9,7 +9,7 @@ use super::enumerate::game_of;
 use super::error::UserError;
 use super::players::player;
 use super::report::Timeout;
-use crate::evaluate::{Player, Sampling, Tally, arena};
+use crate::evaluate::{Player, Sampling, Tally, Words, arena};
 use crate::game::{Game, Side};
 use crate::policy::PolicySpec;
 use crate::render::number::{percent, thousands};
@@ -23,6 +23,9 @@ struct Sampled {
     policy: String,
     opponent: String,
     sides: [&'static str; 2],
+    /// What scores count, where the game has some.
+    #[serde(skip)]
+    units: Option<String>,
     random_plies: u32,
     seed: u64,
     /// As the first player, and as the second.
@@ -74,6 +77,7 @@ pub(super) fn run(
         policy: players[0].name(),
         opponent: players[1].name(),
         sides: Side::ALL.map(|side| game.side_name(side)),
+        units: game.max_score().map(|_| Words::of(&game).units),
         random_plies: sampling.random_plies,
         seed: sampling.seed,
         first,
@@ -99,13 +103,18 @@ fn print(sampled: &Sampled, context: &mut Context) -> anyhow::Result<()> {
     ))?;
     for (side, tally) in sampled.sides.iter().zip([&sampled.first, &sampled.second]) {
         context.line(format!(
-            "as {side:<6} {} won, {} drawn, {} lost: {} of the points (standard error {}), {:+.2} discs a game",
+            "as {side:<6} {} won, {} drawn, {} lost: {} of the points (standard error {}){}",
             thousands(tally.wins),
             thousands(tally.draws),
             thousands(tally.losses),
             percent(tally.points()),
             percent(tally.error()),
-            tally.discs as f64 / tally.games() as f64
+            match &sampled.units {
+                None => String::new(),
+                Some(units) => {
+                    format!(", {:+.2} {units} a game", tally.discs as f64 / tally.games() as f64)
+                }
+            }
         ))?;
     }
     Ok(())

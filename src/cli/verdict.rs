@@ -49,7 +49,10 @@ fn result_by_score(value: Value, unit: &str) -> String {
 
 fn result(value: Value) -> String {
     match (value.outcome(), value.upper.outcome(), value.lower.outcome()) {
-        (Some(Outcome::Draw), ..) => "draws: neither side can force a win".to_string(),
+        (Some(Outcome::Draw), ..) => match value.distance() {
+            Some(plies) => format!("draws after {}", plies_text(plies)),
+            None => "draws: neither side can force a win".to_string(),
+        },
         (Some(Outcome::Win), ..) => format!("wins {}", in_plies(value)),
         (Some(Outcome::Loss), ..) => format!("loses {}", in_plies(value)),
         (None, Outcome::Draw, _) => "draws or loses; the table does not prove which".to_string(),
@@ -105,16 +108,19 @@ pub(super) fn still_open(value: Value) -> Option<String> {
     (!both.is_empty()).then(|| both.join(", "))
 }
 
+fn plies_text(plies: u16) -> String {
+    if plies == 1 { "1 ply".to_string() } else { format!("{plies} plies") }
+}
+
 /// How far the end of a proven win or loss is, in a sentence.
 fn in_plies(value: Value) -> String {
-    let plies = |n: u16| if n == 1 { "1 ply".to_string() } else { format!("{n} plies") };
     match (value.distance_lower(), value.distance_upper()) {
-        (Some(least), Some(most)) if least == most => format!("in {}", plies(most)),
+        (Some(least), Some(most)) if least == most => format!("in {}", plies_text(most)),
         (Some(least), Some(most)) if !is_trivial(least) => {
-            format!("in {least} to {}", plies(most))
+            format!("in {least} to {}", plies_text(most))
         }
-        (_, Some(most)) => format!("in at most {}", plies(most)),
-        (Some(least), None) => format!("in {} or more, or by play without end", plies(least)),
+        (_, Some(most)) => format!("in at most {}", plies_text(most)),
+        (Some(least), None) => format!("in {} or more, or by play without end", plies_text(least)),
         (None, None) => "by play without end".to_string(),
     }
 }
@@ -123,6 +129,9 @@ fn in_plies(value: Value) -> String {
 pub(super) fn plies_cell(value: Value) -> String {
     match (value.outcome(), value.distance_lower(), value.distance_upper()) {
         (None, ..) => "not proven".to_string(),
+        (Some(Outcome::Draw), ..) => {
+            value.distance().map_or("without end".to_string(), |plies| plies.to_string())
+        }
         (_, Some(least), Some(most)) if least == most => most.to_string(),
         (_, Some(least), Some(most)) if !is_trivial(least) => format!("{least} to {most}"),
         (_, _, Some(most)) => format!("at most {most}"),

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::figures::{discs_lost, outcome_lost};
+use super::figures::outcome_lost;
 use super::truth::Truth;
 use super::unfolded::Unfolded;
 use crate::game::{Outcome, Side};
@@ -270,7 +270,9 @@ impl<'a> Play<'a> {
         for edge in self.unfolded.edges_of(at).filter(|&edge| policy[edge] > 0.0) {
             let Some(truth) = self.move_truth(edge) else { continue };
             let outcome = outcome_lost(&own, &truth);
-            let discs = f64::from(discs_lost(&own, &truth));
+            // As games count it: in a game without scores by the outcome.
+            let points = [&own, &truth].map(|truth| f64::from(truth.q_score().0));
+            let discs = points[0] - points[1];
             let p = policy[edge];
             lost[0] += if outcome > 0.0 { p } else { 0.0 };
             lost[1] += if discs > 0.0 { p } else { 0.0 };

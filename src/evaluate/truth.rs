@@ -71,6 +71,7 @@ impl Case {
         let follows = best == own.outcome && most == own.score;
         let kept = |truth: &&Truth| truth.outcome == own.outcome;
         let timed = own.score.is_none()
+            && own.outcome != Outcome::Draw
             && own.distance.is_some()
             && moves.iter().filter(kept).all(|truth| truth.distance.is_some());
         follows.then_some(Case {

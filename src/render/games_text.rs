@@ -77,11 +77,7 @@ pub fn match_text(met: &Match) -> String {
     text
 }
 
-fn against(
-    games: &Games,
-    words: &Words,
-    of: fn(&PolicyGames) -> &BothSides<Expected>,
-) -> String {
+fn against(games: &Games, words: &Words, of: fn(&PolicyGames) -> &BothSides<Expected>) -> String {
     let [first, second] = words.sides.map(|side| format!("as {side}"));
     let heading = ["win", "draw", "loss", &words.units[..]];
     let upper = |side: &str| {
@@ -145,8 +141,9 @@ fn losses(games: &Games, words: &Words) -> String {
     for policy in &games.policies {
         let BothSides { first, second } = &policy.exploitability;
         let lost = |exploitability: &Exploitability| {
+            // Nothing lost may come out a little below 0.
             [exploitability.outcome_lost, exploitability.score_lost]
-                .map(|lost| format!("{lost:.2}"))
+                .map(|lost| format!("{lost:.2}").replace("-0.00", "0.00"))
         };
         let mistakes = |against: &MistakesAgainst| format!("{:.2}", against.outcome_mistakes);
         let lines = &policy.own_lines;

@@ -19,7 +19,8 @@ pub fn thousands(count: u64) -> String {
 /// A share between 0 and 1 in percent with one decimal: `71.3%`; `>99.9%` and `<0.1%` where one
 /// decimal would make it look like all or none.
 pub fn percent(share: f64) -> String {
-    if (0.9995..1.0).contains(&share) {
+    // Sums of shares that are all come out a little less.
+    if (0.9995..1.0 - 1e-12).contains(&share) {
         ">99.9%".to_string()
     } else if 0.0 < share && share < 0.0005 {
         "<0.1%".to_string()
