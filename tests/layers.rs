@@ -15,7 +15,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
     ("policy", &["game"]),
     ("any", &["game", "graph", "solve", "policy", "table", "progress"]),
     ("registry", &["game", "any", "table"]),
-    ("solved", &["game", "any", "graph", "solve", "table"]),
+    ("solved", &["game", "any", "graph", "solve", "table", "progress"]),
     ("evaluate", &["game", "any", "graph", "solve", "solved", "policy", "table", "progress"]),
     ("export", &["game", "any", "graph", "solve", "solved", "table", "progress"]),
     ("learn", &["game", "any", "registry", "policy", "evaluate", "export", "table", "progress"]),
