@@ -123,12 +123,12 @@ impl States {
 
     /// What a row is, `state` being its state.
     pub fn kind(&self, row: usize, state: &AnyState) -> StateKind {
-        self.rows.kind(row, self.game.is_terminal(state))
+        self.rows.kind(row, &|| self.game.is_terminal(state))
     }
 
     /// Whether a row is at the bound of the enumeration, its moves not followed.
     pub fn is_frontier(&self, row: usize) -> bool {
-        self.rows.kind(row, false) == StateKind::Frontier
+        self.rows.kind(row, &|| false) == StateKind::Frontier
     }
 
     /// The orientations in which a row is reachable; `None` where the table does not tell.
