@@ -31,7 +31,12 @@ impl Games {
 
     /// The game that is meant where none is named: the first that was added, else 4×4 Othello.
     pub fn default_name(&self) -> String {
-        self.added.first().map_or("othello-4x4".to_string(), Game::name)
+        self.default_or("othello-4x4")
+    }
+
+    /// The first game that was added, else the one of this name.
+    pub fn default_or(&self, name: &str) -> String {
+        self.added.first().map_or(name.to_string(), Game::name)
     }
 
     /// The names of all games, for people.

@@ -8,7 +8,8 @@ use super::guard;
 use super::players::players;
 use super::report::{Request, Timeout, failed, opened, unfolded_bytes};
 use crate::evaluate::{
-    BothSides, Gathered, Judged, Match, Opening, Piece, Play, Sampling, Unfolded, mean_of, measure,
+    BothSides, Gathered, Judged, Match, Opening, Piece, Play, Sampling, Unfolded, Words, mean_of,
+    measure,
 };
 use crate::game::{Game, Side};
 use crate::policy::{Answers, PolicySpec};
@@ -125,6 +126,7 @@ fn meet(
         policy: players[0].name(),
         opponent: players[1].name(),
         sides: Side::ALL.map(|side| game.side_name(side)),
+        units: Words::of(game).units,
         openings: (0..=openings).map(opening).collect(),
     })
 }

@@ -18,9 +18,10 @@ use crate::render::number::thousands;
 /// depth; shogi: a finished game counts nothing past its end)
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The game: othello-ROWSxCOLUMNS, minishogi, animal-shogi or animal-shogi-3x3
-    #[arg(long, value_name = "NAME", default_value = "othello-8x8", conflicts_with = "size")]
-    game: String,
+    /// The game: othello-ROWSxCOLUMNS, minishogi, animal-shogi or animal-shogi-3x3 [default:
+    /// othello-8x8]
+    #[arg(long, value_name = "NAME", conflicts_with = "size")]
+    game: Option<String>,
     /// The board of a game of Othello, rows x columns, each 4 to 8
     #[arg(long, value_name = "SIZE")]
     size: Option<String>,
@@ -43,9 +44,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let named = match &args.size {
-        Some(size) => othello(size)?,
-        None => context.games.named(&args.game)?,
+    let named = match (&args.size, &args.game) {
+        (Some(size), _) => othello(size)?,
+        (_, Some(name)) => context.games.named(name)?,
+        _ => context.games.named(&context.games.default_or("othello-8x8"))?,
     };
     let game = changed_rules(&named, &args)?.map_or(named, |variant| shogi(&variant));
     count(&game, &args, context)?;

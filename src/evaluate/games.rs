@@ -147,6 +147,9 @@ pub struct Match {
     pub opponent: String,
     /// The names of the first and the second player.
     pub sides: [&'static str; 2],
+    /// What scores count: `discs`; no part of the JSON.
+    #[serde(skip)]
+    pub units: String,
     /// By the number of plies that are played at random before the policies take over.
     pub openings: Vec<Opening>,
 }

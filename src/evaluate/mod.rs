@@ -39,7 +39,7 @@ pub use judgement::{Judgement, judgements};
 pub use losses::Losses;
 pub use mistakes::{BeatingLine, Mistake, MoveFacts, beating_line, mistakes};
 pub use play::{Aim, Expected, Play, Response, mean_of};
-pub use report::{AccuracyReport, RootFacts, SCHEMA, SCHEMA_VERSION, TableFacts};
+pub use report::{AccuracyReport, RootFacts, SCHEMA, SCHEMA_VERSION, TableFacts, Words};
 pub use source::{Judged, Piece, Source};
 pub use truth::{Case, Truth};
 pub use unfolded::Unfolded;

@@ -32,6 +32,31 @@ pub struct AccuracyReport {
     pub games: Option<Games>,
     /// How the table was solved, sweep by sweep.
     pub sweeps: Vec<SweepRecord>,
+    /// What the game calls what it has; no part of the JSON.
+    #[serde(skip)]
+    pub words: Words,
+}
+
+/// What a game calls its players, its layers and its points.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Words {
+    /// The first and the second player.
+    pub sides: [&'static str; 2],
+    /// What layers count: `discs`; `None` where they are plies.
+    pub layers: Option<&'static str>,
+    /// What scores count, one and many: `disc` and `discs`.
+    pub unit: &'static str,
+    /// Many of them.
+    pub units: String,
+}
+
+impl Words {
+    /// Those of a game.
+    pub fn of(game: &impl Game) -> Words {
+        let unit = game.score_unit();
+        let sides = Side::ALL.map(|side| game.side_name(side));
+        Words { sides, layers: game.layers(), unit, units: format!("{unit}s") }
+    }
 }
 
 /// What a report says of its table.
@@ -121,6 +146,7 @@ impl AccuracyReport {
             policies: measured.policies,
             games: None,
             sweeps: solution.map_or(Vec::new(), |solution| solution.sweeps.clone()),
+            words: Words::of(source.table.game()),
         })
     }
 }

@@ -14,6 +14,7 @@
 //!   and `max_plies`, where it is known, falls along every move;
 //! * a rank or the key of a position leads back to it or to its mirror image.
 
+mod conform;
 mod generic;
 pub mod othello;
 pub mod perft;
@@ -25,6 +26,7 @@ mod types;
 use std::fmt::Debug;
 use std::hash::Hash;
 
+pub use conform::conform;
 pub use planes::Planes;
 pub use symmetry::{Group, Orientations, Symmetry};
 pub use types::{Action, Empties, End, Outcome, Position, Repetition, Score, Side};

@@ -105,6 +105,15 @@ fn columns(table: &TableFacts) -> impl Iterator<Item = &'static Column> {
     COLUMNS.iter().filter(|column| column.shown.is_in(table))
 }
 
+/// The headings of these columns, the score in what it counts.
+fn headings(report: &AccuracyReport) -> Vec<(&str, &'static str)> {
+    let heading = |column: &Column| match column.heading {
+        ("discs", lower) => (&report.words.units[..], lower),
+        heading => heading,
+    };
+    columns(&report.table).map(heading).collect()
+}
+
 /// The roots that a header names; a table can have very many.
 const ROOTS_SHOWN: usize = 4;
 
@@ -159,7 +168,7 @@ pub enum Part {
 /// and layers that the table does not have are left out. Ends in a line break.
 pub fn accuracy_text(report: &AccuracyReport, parts: &[Part], mistakes: usize) -> String {
     let table = &report.table;
-    let headings: Vec<_> = columns(table).map(|column| column.heading).collect();
+    let headings = headings(report);
     let sets: Vec<&Set> =
         SETS.iter().filter(|set| set.part != Part::Score || table.has_scores()).collect();
     let mut text = header(report);
@@ -175,33 +184,41 @@ pub fn accuracy_text(report: &AccuracyReport, parts: &[Part], mistakes: usize) -
         text += &grid.to_text();
     }
     text += "\n";
-    for column in columns(table) {
-        let (upper, lower) = column.heading;
+    for (column, (upper, lower)) in columns(table).zip(headings) {
         let name = match upper.ends_with('→') {
             true => format!("{upper}{lower}"),
             false => format!("{upper} {lower}"),
         };
-        text += &format!("{name:<13}{}\n", column.meaning);
+        let meaning = column.meaning.replace("discs", &report.words.units);
+        text += &format!("{name:<13}{meaning}\n");
     }
     text += &beyond_means(report);
     if let Some(games) = &report.games {
-        text += &games_text(games, ["Black", "White"], mistakes);
+        text += &games_text(games, &report.words, mistakes);
     }
     for set in sets.iter().filter(|set| parts.contains(&set.part)) {
         for policy in report.policies.iter().filter(|_| has_layers(report)) {
-            let (_, by) = layer_words(table);
+            let (_, by) = layer_words(report);
             text += &format!("\n{}\n{} by {by}\n\n", set.title(table), policy.policy);
-            text += &by_layer(table, policy, set.of);
+            text += &by_layer(report, policy, set.of);
         }
     }
     text
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// How losses are distributed, and how good the values of those policies are that tell some.
 fn beyond_means(report: &AccuracyReport) -> String {
     let mut text = String::new();
     if report.table.has_scores() {
-        text += "\nDiscs lost: in 95 of 100 positions no more than, and the most there is\n\n";
+        text += &format!(
+            "\n{} lost: in 95 of 100 positions no more than, and the most there is\n\n",
+            capitalised(&report.words.units)
+        );
         let mut grid = Grid::headed(&[
             ("", "policy"),
             ("all", "95%"),
@@ -245,20 +262,21 @@ fn has_layers(report: &AccuracyReport) -> bool {
 }
 
 /// What layers are counted in, as a heading and in a sentence.
-fn layer_words(table: &TableFacts) -> (&'static str, &'static str) {
-    match table.has_scores() {
-        true => ("discs", "discs before the move"),
-        false => ("plies", "plies from the root"),
+fn layer_words(report: &AccuracyReport) -> (&'static str, String) {
+    match report.words.layers {
+        Some(layers) => (layers, format!("{layers} before the move")),
+        None => ("plies", "plies from the root".to_string()),
     }
 }
 
 fn by_layer(
-    table: &TableFacts,
+    report: &AccuracyReport,
     policy: &PolicyAccuracy,
     of: fn(&FiguresBySet) -> Option<&Figures>,
 ) -> String {
-    let (heading, _) = layer_words(table);
-    let headings: Vec<_> = columns(table).map(|column| column.heading).collect();
+    let table = &report.table;
+    let (heading, _) = layer_words(report);
+    let headings = headings(report);
     let mut grid = Grid::headed(&[&[("", heading), ("", "positions")], &headings[..]].concat());
     let mut push = |name: String, figures: &FiguresBySet| {
         let figures = of(figures).copied().unwrap_or_default();
@@ -289,7 +307,7 @@ fn header(report: &AccuracyReport) -> String {
     );
     text += &positions(table);
     for root in table.roots.iter().take(ROOTS_SHOWN) {
-        text += &format!("Best play  {}\n", prospects(table, root));
+        text += &format!("Best play  {}\n", prospects(report, root));
     }
     if table.roots.len() > ROOTS_SHOWN {
         let more = (table.roots.len() - ROOTS_SHOWN) as u64;
@@ -302,7 +320,8 @@ fn header(report: &AccuracyReport) -> String {
         }
         (Some(_), _) => "Endless    what play without end counts as is left open\n",
         (None, Some("to-winner")) => "Scores     empty squares go to the winner\n",
-        (None, _) => "Scores     empty squares count for nobody\n",
+        (None, Some(_)) => "Scores     empty squares count for nobody\n",
+        (None, None) => "",
     };
     text += &format!("Figures    of {}\n", judged(table));
     if let (false, Some(policy)) = (table.has_scores(), report.policies.first()) {
@@ -359,7 +378,8 @@ fn judged(table: &TableFacts) -> String {
 }
 
 /// Who wins from a root, and by how much or how soon.
-fn prospects(table: &TableFacts, root: &RootFacts) -> String {
+fn prospects(report: &AccuracyReport, root: &RootFacts) -> String {
+    let table = &report.table;
     let at = match table.roots.len() {
         1 => String::new(),
         _ => format!(" in {}", root.position),
@@ -367,8 +387,8 @@ fn prospects(table: &TableFacts, root: &RootFacts) -> String {
     let result = match (&root.winner, root.outcome, root.score) {
         (Some(winner), ..) if !table.has_scores() => format!("{winner} wins{}", when(root)),
         (Some(winner), _, Some(score)) => {
-            let discs = counted(u64::from(score.unsigned_abs()), "disc");
-            format!("{winner} wins by {discs}")
+            let points = counted(u64::from(score.unsigned_abs()), report.words.unit);
+            format!("{winner} wins by {points}")
         }
         (Some(winner), _, None) => format!("{winner} wins, by how much is not proven"),
         (None, Some(_), _) => "a draw".to_string(),

@@ -3,32 +3,33 @@
 use super::grid::Grid;
 use super::number::percent;
 use crate::evaluate::{
-    BothSides, Expected, Exploitability, Games, Match, Mistake, MistakesAgainst, PolicyGames,
+    BothSides, Expected, Exploitability, Games, Match, Mistake, MistakesAgainst, PolicyGames, Words,
 };
 
 /// Lays out what games between policies come to and where they go wrong, `mistakes` of each policy's
-/// costliest among it. `sides` are the names of the first and the second player. Ends in a line break.
-pub fn games_text(games: &Games, sides: [&str; 2], mistakes: usize) -> String {
+/// costliest among it. Ends in a line break.
+pub fn games_text(games: &Games, words: &Words, mistakes: usize) -> String {
+    let (sides, units) = (words.sides, &words.units[..]);
     let mut text = "\nGames from the start against random moves, exactly\n\n".to_string();
-    text += &against(games, sides, |policy| &policy.against_random);
+    text += &against(games, words, |policy| &policy.against_random);
     text += "\nGames from the start against perfect moves, exactly\n\n";
-    text += &against(games, sides, |policy| &policy.against_perfect);
+    text += &against(games, words, |policy| &policy.against_perfect);
     if games.policies.len() > 1 {
         text += &format!(
-            "\nGames against each other: what {} is expected to score, in discs, by who plays {}\n\n",
+            "\nGames against each other: what {} is expected to score, in {units}, by who plays {}\n\n",
             sides[0], sides[1]
         );
         text += &crosstable(games);
     }
     text += "\nWhat a best response takes from a policy that plays a side, and what a game costs it\n\n";
-    text += &losses(games, sides);
+    text += &losses(games, words);
     text += "\n";
     for (name, meaning) in [
         (
             "results",
             "what of the result a best response after results takes: a win is 1, a loss -1",
         ),
-        ("discs", "what of the score a best response after discs takes"),
+        (units, &format!("what of the score a best response after {units} takes")),
         (
             "mistakes",
             "moves that give away the result in a game against itself, random and perfect moves",
@@ -43,11 +44,11 @@ pub fn games_text(games: &Games, sides: [&str; 2], mistakes: usize) -> String {
     text += &consistency(games);
     for policy in &games.policies {
         if mistakes > 0 {
-            text += &lines(policy);
+            text += &lines(policy, units);
         }
         for (at, mistake) in policy.costliest.iter().take(mistakes).enumerate() {
             text += &format!("\n{}, costly mistake {}\n\n", policy.policy, at + 1);
-            text += &mistake_text(mistake);
+            text += &mistake_text(mistake, units);
         }
     }
     text
@@ -64,8 +65,8 @@ pub fn match_text(met: &Match) -> String {
     let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
     let (as_first, as_second) = (format!("as {first}"), format!("as {second}"));
     grid.push(words(&["random", "", &as_first, "", "", "", &as_second, "", ""]));
-    let heading = ["plies", "win", "draw", "loss", "discs", "win", "draw", "loss", "discs"];
-    grid.push(words(&heading));
+    let results = ["win", "draw", "loss", &met.units[..]];
+    grid.push(words(&[&["plies"], &results[..], &results[..]].concat()));
     for opening in &met.openings {
         let mut row = vec![format!("{:>6}", opening.random_plies)];
         row.extend(cells(&opening.results.first));
@@ -78,11 +79,11 @@ pub fn match_text(met: &Match) -> String {
 
 fn against(
     games: &Games,
-    sides: [&str; 2],
+    words: &Words,
     of: fn(&PolicyGames) -> &BothSides<Expected>,
 ) -> String {
-    let [first, second] = sides.map(|side| format!("as {side}"));
-    let heading = ["win", "draw", "loss", "discs"];
+    let [first, second] = words.sides.map(|side| format!("as {side}"));
+    let heading = ["win", "draw", "loss", &words.units[..]];
     let upper = |side: &str| {
         let mut row = vec![String::new(); 4];
         row[1] = side.to_string();
@@ -128,13 +129,14 @@ fn crosstable(games: &Games) -> String {
     Grid::of(&[&["policy"], &names[..]].concat(), rows).to_text()
 }
 
-fn losses(games: &Games, sides: [&str; 2]) -> String {
+fn losses(games: &Games, words: &Words) -> String {
+    let (sides, units) = (words.sides, &words.units[..]);
     let mut grid = Grid::headed(&[
         ("", "policy"),
         (sides[0], "results"),
-        (sides[0], "discs"),
+        (sides[0], units),
         (sides[1], "results"),
-        (sides[1], "discs"),
+        (sides[1], units),
         ("mistakes", "itself"),
         ("a game", "random"),
         ("", "perfect"),
@@ -183,12 +185,12 @@ fn consistency(games: &Games) -> String {
 }
 
 /// The lines of best responses, those that win something.
-fn lines(policy: &PolicyGames) -> String {
+fn lines(policy: &PolicyGames, units: &str) -> String {
     let both = [&policy.beating_lines.first, &policy.beating_lines.second];
     let lines = both.into_iter().flatten().filter(|line| line.score < line.score_possible);
     let text = lines.map(|line| {
         format!(
-            "\n{} as {} can be beaten so, {:+} discs instead of {:+}: {}\n",
+            "\n{} as {} can be beaten so, {:+} {units} instead of {:+}: {}\n",
             policy.policy,
             line.policy_plays,
             line.score,
@@ -199,7 +201,7 @@ fn lines(policy: &PolicyGames) -> String {
     text.collect()
 }
 
-fn mistake_text(mistake: &Mistake) -> String {
+fn mistake_text(mistake: &Mistake, units: &str) -> String {
     let rows = mistake.moves.iter().map(|facts| {
         vec![
             facts.name.clone(),
@@ -210,7 +212,7 @@ fn mistake_text(mistake: &Mistake) -> String {
     });
     let moves = Grid::of(&["move", "chosen", "score", ""], rows).to_text();
     format!(
-        "{}\n{} to move; met in {} of its games; {:.2} discs lost\n\n{moves}",
+        "{}\n{} to move; met in {} of its games; {:.2} {units} lost\n\n{moves}",
         mistake.diagram.trim_end(),
         mistake.mover,
         percent(mistake.met),

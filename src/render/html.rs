@@ -33,12 +33,13 @@ pub fn html(report: &AccuracyReport) -> String {
         plots => Value::from_serialize(plots(report)),
         colours,
         text => accuracy_text(report, &[], 0),
+        words => Value::from_serialize(&report.words),
     });
     page.expect("the template fits the report")
 }
 
 /// A board of text (a line of column names, then rows that begin with their name) as SVG: discs for X
-/// and O, other pieces as they are written.
+/// and O, other pieces as they are written. Other diagrams stay as they are.
 fn board(text: &str) -> String {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap_or("").split_whitespace().collect();
@@ -49,6 +50,9 @@ fn board(text: &str) -> String {
         (cells.len() == names.len()).then_some((name, cells))
     });
     let rows: Vec<(&str, Vec<&str>)> = rows.collect();
+    if rows.is_empty() {
+        return format!("<pre>{}</pre>", escaped(text));
+    }
     let (width, height) = (20 * names.len() + 24, 20 * rows.len() + 24);
     let mut svg = format!(
         "<svg class=\"board\" role=\"img\" viewBox=\"0 0 {width} {height}\" width=\"{}\">",
@@ -104,5 +108,6 @@ mod tests {
         assert_eq!(svg.matches("class=\"black\"").count(), 1);
         assert_eq!(svg.matches("class=\"white\"").count(), 1);
         assert!(svg.contains("&lt;") && svg.ends_with("</svg>"));
+        assert_eq!(board("X 1\n2 <\n"), "<pre>X 1\n2 &lt;\n</pre>");
     }
 }

@@ -79,15 +79,15 @@ fn by_layer(report: &AccuracyReport) -> Option<Plot> {
         };
         groups(policy).into_iter().filter_map(point).collect()
     });
-    let words = match (layered, report.table.has_scores()) {
-        (true, true) => "discs before the move",
-        (true, false) => "plies from the root",
-        (false, _) => "plies to the end",
+    let words = match (layered, report.words.layers) {
+        (true, Some(layers)) => format!("{layers} before the move"),
+        (true, None) => "plies from the root".to_string(),
+        (false, _) => "plies to the end".to_string(),
     };
     let axes = Axes {
         x: range(&lines)?,
         y: (0.0, 1.0),
-        x_name: words.to_string(),
+        x_name: words.clone(),
         y_name: "result kept",
         y_percent: true,
     };
@@ -116,14 +116,16 @@ fn loss_distribution(report: &AccuracyReport) -> Option<Option<Plot>> {
     let axes = Axes {
         x: (1.0, most.max(2.0)),
         y: (0.0, highest),
-        x_name: "discs".to_string(),
+        x_name: report.words.units.clone(),
         y_name: "positions",
         y_percent: true,
     };
-    let title =
-        "In how many of the positions whose moves differ in score so many discs or more are lost";
+    let title = format!(
+        "In how many of the positions whose moves differ in score so many {} or more are lost",
+        report.words.units
+    );
     let svg = draw(&axes, &lines, false);
-    Some(Some(Plot { id: "losses", title: title.to_string(), svg }))
+    Some(Some(Plot { id: "losses", title, svg }))
 }
 
 /// Result kept on decisive positions, policy by policy.

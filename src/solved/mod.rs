@@ -9,9 +9,10 @@ use std::ops::Range;
 
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::{Action, Game, NotationError, Orientations, Score};
-use crate::graph::{Piece, RowMove, Rows, StateKind, open_rows};
-use crate::solve::{Value, Values};
-use crate::table::{Table, TableError};
+use crate::graph::{GraphError, Piece, Plan, RowMove, Rows, StateKind, open_rows};
+use crate::progress::Progress;
+use crate::solve::{SolveOptions, SweepError, Value, Values, solve};
+use crate::table::{Store, Table, TableError};
 
 /// Which positions of a row count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -189,7 +190,36 @@ pub struct SolvedTable {
     values: Values,
 }
 
+/// Why a whole game was not solved.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub enum WholeError {
+    /// It was not enumerated.
+    Enumerate(#[from] GraphError),
+    /// Its values were not found.
+    Solve(#[from] SweepError),
+    /// Its table cannot be read.
+    Table(#[from] TableError),
+}
+
 impl SolvedTable {
+    /// Everything that can be reached from the start of a game, enumerated and solved in a store unless
+    /// it is there already.
+    pub fn of_whole(
+        game: AnyGame,
+        store: &Store,
+        progress: &dyn Progress,
+    ) -> Result<SolvedTable, WholeError> {
+        let mut table = game.enumerate(&Plan::from_start(&game), store, progress)?.table;
+        if table.manifest().solution.is_none() {
+            let (moves, options) = (game.ranked_moves(), SolveOptions::default());
+            solve(&game, &*moves, &mut table, &options, progress, |_, _| {})?;
+        }
+        let dir = table.dir().to_path_buf();
+        let solved = SolvedTable::open(game, table, true)?;
+        Ok(solved.ok_or_else(|| TableError::damaged(&dir, "it has no values"))?)
+    }
+
     /// Maps the rows and values of a table of a game, comparing checksums if `checked`; `None` if the
     /// table is not solved.
     pub fn open(

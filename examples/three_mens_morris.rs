@@ -1,0 +1,98 @@
+//! Three men's morris, a game that can go round in circles.
+//!
+//! Each side places three men in turn, then moves one at a time along a line to the next point if
+//! that is free; three in a row win. "The first player can always win, provided he plays to the centre
+//! on his first move"; where that is barred it "should always end in a draw": H. E. Dudeney, The
+//! Canterbury Puzzles (1907), No. 110, Ovid's Game.
+
+use std::process::ExitCode;
+
+use yomikiri::game::symmetry::map_square;
+use yomikiri::game::{Action, Game, Group, Outcome, Position, Side, Symmetry};
+
+const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
+/// The points next to each point.
+const NEXT: [u16; 9] = [0o032, 0o025, 0o062, 0o121, 0o757, 0o424, 0o230, 0o520, 0o260];
+
+/// The game, with the centre open to the first man or not.
+pub struct ThreeMensMorris {
+    group: Group,
+    /// Whether the first man may not be placed in the centre.
+    centre_barred: bool,
+}
+
+impl ThreeMensMorris {
+    /// Of either variant.
+    pub fn new(centre_barred: bool) -> ThreeMensMorris {
+        ThreeMensMorris { group: Group::of_board(3, 3), centre_barred }
+    }
+}
+
+fn points(set: u16) -> impl Iterator<Item = u16> {
+    (0..9).filter(move |i| set >> i & 1 == 1)
+}
+
+fn turned(point: u16, symmetry: Symmetry) -> u16 {
+    let (row, column) = map_square(symmetry, (point as usize / 3, point as usize % 3), 3, 3);
+    (3 * row + column) as u16
+}
+
+impl Game for ThreeMensMorris {
+    /// The points of the mover, and those of the opponent.
+    type State = (u16, u16);
+    type Key = u64;
+
+    fn name(&self) -> String {
+        let barred = if self.centre_barred { "-centre-barred" } else { "" };
+        format!("three-mens-morris{barred}")
+    }
+    fn start(&self) -> Position<(u16, u16)> {
+        Position { state: (0, 0), side: Side::First }
+    }
+    /// `9 * from + to`; a man is placed from where it goes.
+    fn action_count(&self) -> usize {
+        81
+    }
+    fn for_each_action(&self, state: &(u16, u16), mut visit: impl FnMut(Action)) {
+        let (mine, free) = (state.0, 0o777 & !(state.0 | state.1));
+        if self.result(state).is_some() {
+        } else if mine.count_ones() < 3 {
+            let barred = if free == 0o777 && self.centre_barred { 0o020 } else { 0 };
+            points(free & !barred).for_each(|to| visit(Action(10 * to)));
+        } else {
+            let moves =
+                points(mine).flat_map(|i| points(NEXT[i as usize] & free).map(move |j| (i, j)));
+            moves.for_each(|(from, to)| visit(Action(9 * from + to)));
+        }
+    }
+    fn play(&self, &(mine, theirs): &(u16, u16), action: Action) -> (u16, u16) {
+        (theirs, mine & !(1 << (action.0 / 9)) | 1 << (action.0 % 9))
+    }
+    fn result(&self, &(_, theirs): &(u16, u16)) -> Option<Outcome> {
+        LINES.iter().any(|line| theirs & line == *line).then_some(Outcome::Loss)
+    }
+    fn key(&self, &(mine, theirs): &(u16, u16)) -> u64 {
+        u64::from(mine) << 9 | u64::from(theirs)
+    }
+    fn state(&self, key: u64) -> Option<(u16, u16)> {
+        let (mine, theirs) = ((key >> 9) as u16, (key & 0o777) as u16);
+        let (men, others) = (mine.count_ones(), theirs.count_ones());
+        let in_turn = others <= 3 && (others == men || others == men + 1);
+        (key >> 18 == 0 && mine & theirs == 0 && in_turn).then_some((mine, theirs))
+    }
+    fn group(&self) -> &Group {
+        &self.group
+    }
+    fn transform(&self, state: &(u16, u16), symmetry: Symmetry) -> (u16, u16) {
+        let all = |set| points(set).fold(0, |all, i| all | 1 << turned(i, symmetry));
+        (all(state.0), all(state.1))
+    }
+    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
+        Action(9 * turned(action.0 / 9, symmetry) + turned(action.0 % 9, symmetry))
+    }
+}
+
+fn main() -> ExitCode {
+    let games = [false, true].map(ThreeMensMorris::new);
+    yomikiri::cli::main_with(games.map(yomikiri::any::AnyGame::new).into())
+}

@@ -1,0 +1,80 @@
+//! Tic-tac-toe, a game of one's own with every command of `solver`:
+//! `cargo run --release --example tic_tac_toe -- report`.
+
+use std::process::ExitCode;
+use yomikiri::game::symmetry::map_square;
+use yomikiri::game::{Action, Game, Group, Outcome, Position, Side, Symmetry};
+
+const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
+
+/// The game, with the symmetries of its board.
+pub struct TicTacToe(pub Group);
+type Board = (u16, u16); // The squares of the mover, and those of the opponent.
+
+fn turned(square: u16, symmetry: Symmetry) -> u16 {
+    let (row, column) = map_square(symmetry, (square as usize / 3, square as usize % 3), 3, 3);
+    (3 * row + column) as u16
+}
+
+impl Game for TicTacToe {
+    type State = Board;
+    type Key = u64;
+    fn name(&self) -> String {
+        "tic-tac-toe".to_string()
+    }
+    fn start(&self) -> Position<Board> {
+        Position { state: (0, 0), side: Side::First }
+    }
+    fn action_count(&self) -> usize {
+        9
+    }
+    fn for_each_action(&self, state: &Board, visit: impl FnMut(Action)) {
+        let free = if self.result(state).is_some() { 0 } else { !(state.0 | state.1) };
+        (0..9).filter(|i| free >> i & 1 == 1).map(Action).for_each(visit);
+    }
+    fn play(&self, &(mine, theirs): &Board, action: Action) -> Board {
+        (theirs, mine | 1 << action.0)
+    }
+    fn result(&self, &(mine, theirs): &Board) -> Option<Outcome> {
+        let lost = LINES.iter().any(|line| theirs & line == *line);
+        let full = (mine | theirs == 0o777).then_some(Outcome::Draw);
+        if lost { Some(Outcome::Loss) } else { full }
+    }
+    fn key(&self, &(mine, theirs): &Board) -> u64 {
+        u64::from(mine) << 9 | u64::from(theirs)
+    }
+    fn state(&self, key: u64) -> Option<Board> {
+        let (mine, theirs) = ((key >> 9) as u16, (key & 0o777) as u16);
+        let in_turn = theirs.count_ones().wrapping_sub(mine.count_ones()) <= 1;
+        (key >> 18 == 0 && mine & theirs == 0 && in_turn).then_some((mine, theirs))
+    }
+    // More than is required: layers, symmetries, and a board to look at.
+    fn layers(&self) -> Option<&'static str> {
+        Some("marks")
+    }
+    fn layer(&self, state: &Board) -> u32 {
+        (state.0 | state.1).count_ones()
+    }
+    fn group(&self) -> &Group {
+        &self.0
+    }
+    fn transform(&self, &(mine, theirs): &Board, symmetry: Symmetry) -> Board {
+        let all = |set: u16| (0..9).map(|i| (set >> i & 1) << turned(i, symmetry)).sum();
+        (all(mine), all(theirs))
+    }
+    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
+        Action(turned(action.0, symmetry))
+    }
+    fn diagram(&self, &Position { state: (mine, theirs), side }: &Position<Board>) -> String {
+        let marks = if side == Side::First { ["X", "O"] } else { ["O", "X"] };
+        let cell = |i: u16| match (mine >> i & 1, theirs >> i & 1) {
+            (0, 0) => i.to_string(),
+            (taken, _) => marks[1 - taken as usize].to_string(),
+        };
+        [0, 3, 6].map(|r| format!("{} {} {}\n", cell(r), cell(r + 1), cell(r + 2))).concat()
+    }
+}
+
+fn main() -> ExitCode {
+    yomikiri::cli::main_with(yomikiri::games![TicTacToe(Group::of_board(3, 3))])
+}

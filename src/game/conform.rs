@@ -1,0 +1,406 @@
+//! What every game must keep to, checked on games played by chance.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Debug;
+
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use super::{Empties, Game, Mobility, Orientations, Position, Side, StateKey, Symmetry};
+
+/// How many games are played by chance, and after how many plies they are broken off unless the game
+/// has a [bound](Game::max_plies) of its own.
+const GAMES: usize = 40;
+const PLIES: u32 = 80;
+
+/// Positions are followed ply by ply from the start while a ply has no more than this many, and all
+/// plies together no more than that many.
+const WIDEST_PLY: usize = 20_000;
+const MOST_POSITIONS: usize = 100_000;
+
+/// Checks that a game keeps to what the rest of the crate relies on; for the tests of who writes one.
+///
+/// Looks at the states of games played by chance, always the same, and at all positions of the first
+/// plies. What a game has is checked, what it does not have is not asked for:
+/// * moves ascend, have names of their own, and are there exactly while there is no result;
+/// * keys lead back to their states, differ, and order states as tables store them;
+/// * symmetries form a group, commute with moves, and change neither layers nor results; folded
+///   states with their orientations stand for exactly the positions that can be reached;
+/// * layers never fall, only passes keep them, and [`max_plies`](Game::max_plies) falls;
+/// * scores are in bounds, and their sign is the result;
+/// * a pass leads to the [swapped](Game::swapped) state; swapping twice changes nothing;
+/// * notation, planes and squares tell the state, and planes that are none are refused;
+/// * ranks number states without clashes; every move is taken back, and what is taken back is a move.
+///
+/// # Panics
+///
+/// With what is wrong and the state in which it is.
+pub fn conform<G: Game>(game: &G) {
+    names_conform(game);
+    let mut random = SplitMix64::seed_from_u64(0);
+    let bound = game.max_plies(&game.start().state);
+    let mut states = HashSet::new();
+    for _ in 0..GAMES {
+        let line = chance_game(game, &mut random, bound.unwrap_or(PLIES));
+        let last = &line[line.len() - 1];
+        assert!(bound.is_none() || game.is_terminal(last), "more plies than {bound:?} to {last:?}");
+        states.extend(line);
+    }
+    assert!(states.iter().any(|state| !game.is_terminal(state)), "the game is over at its start");
+    for state in &states {
+        moves_conform(game, state);
+        results_conform(game, state);
+        symmetries_conform(game, state);
+        layers_conform(game, state);
+        swapping_conforms(game, state);
+        notation_conforms(game, state);
+        planes_conform(game, state);
+        position_keys_conform(game, state);
+        if game.has_predecessors() {
+            predecessors_conform(game, state);
+        }
+    }
+    keys_conform(game, &states);
+    ranks_conform(game, &states);
+    orientations_conform(game);
+}
+
+fn names_conform<G: Game>(game: &G) {
+    let name = game.name();
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    assert!(
+        !name.is_empty() && name.chars().all(fits),
+        "'{name}' is no name: a letter, a digit, -"
+    );
+    assert_ne!(
+        game.side_name(Side::First),
+        game.side_name(Side::Second),
+        "both sides share a name"
+    );
+    for fold in [false, true] {
+        let Some(other) = game.with_folding(fold) else { continue };
+        assert_eq!((other.name(), other.start()), (name.clone(), game.start()), "folded: {fold}");
+        assert_eq!(other.group().order() > 1, fold, "the symmetries of the game folded: {fold}");
+    }
+}
+
+/// The states of a game played by chance, from the start to the end or for so many plies.
+fn chance_game<G: Game>(game: &G, random: &mut SplitMix64, most_plies: u32) -> Vec<G::State> {
+    let mut states = vec![game.start().state];
+    for _ in 0..most_plies {
+        let state = states[states.len() - 1];
+        let actions = game.actions(&state);
+        if actions.is_empty() {
+            break;
+        }
+        let chosen = random.next_u64() % actions.len() as u64;
+        states.push(game.play(&state, actions[chosen as usize]));
+    }
+    states
+}
+
+fn moves_conform<G: Game>(game: &G, state: &G::State) {
+    let actions = game.actions(state);
+    assert!(actions.is_sorted_by(|a, b| a < b), "{actions:?} of {state:?} do not ascend");
+    let only_a_pass = actions.len() == 1 && game.is_pass(actions[0]);
+    let mobility = match actions.len() {
+        0 => Mobility::Over,
+        _ if only_a_pass => Mobility::Pass,
+        n => Mobility::Moves(n as u32),
+    };
+    assert_eq!(game.mobility(state), mobility, "mobility of {state:?}");
+    assert_eq!(game.is_terminal(state), mobility == Mobility::Over, "is_terminal of {state:?}");
+    assert_eq!(game.must_pass(state), only_a_pass, "must_pass of {state:?}");
+    for side in Side::ALL {
+        let names: HashSet<_> = actions.iter().map(|&a| game.action_name(side, a)).collect();
+        assert_eq!(names.len(), actions.len(), "two moves share a name in {state:?}");
+    }
+
+    let mut visited = Vec::new();
+    game.for_each_successor(state, |action, after| {
+        visited.push(action);
+        assert_eq!(game.play(state, action), after, "{action:?} of {state:?}");
+        assert!((action.0 as usize) < game.action_count(), "{action:?} of {state:?} is too high");
+        assert_eq!(game.state(game.key(&after)), Some(after), "{action:?} of {state:?}");
+        if game.is_pass(action) {
+            assert!(only_a_pass, "a pass besides other moves in {state:?}");
+            assert_eq!(Some(after), game.swapped(state), "a pass in {state:?}");
+        }
+    });
+    assert_eq!(visited, actions, "the successors of {state:?}");
+}
+
+fn results_conform<G: Game>(game: &G, state: &G::State) {
+    let (result, end) = (game.result(state), game.end(state));
+    assert_eq!(result.is_some(), game.actions(state).is_empty(), "the result of {state:?}");
+    assert_eq!(end.map(|end| end.outcome), result, "the end of {state:?}");
+    for side in Side::ALL {
+        let words = game.end_in_words(&Position { state: *state, side });
+        assert_eq!(words.is_some(), result.is_some(), "the end of {state:?} in words");
+    }
+    let (Some(result), Some(most)) = (result, game.max_score()) else { return };
+    for empties in [Empties::Uncounted, Empties::ToWinner] {
+        let score = game.score(state, empties);
+        assert_eq!(score.outcome(), result, "the score {score} of {state:?}");
+        assert!(score.max(-score) <= most, "the score {score} of {state:?} is above {most}");
+    }
+}
+
+fn symmetries_conform<G: Game>(game: &G, state: &G::State) {
+    let canonical = game.canonical(state);
+    assert_ne!(canonical.ties, 0, "no symmetry brings {state:?} to its canonical form");
+    for g in 0..game.group().order() as Symmetry {
+        let image = game.transform(state, g);
+        let back = game.transform(&image, game.group().inverse(g));
+        assert_eq!(back, *state, "symmetry {g} and its inverse");
+        assert_eq!(game.canonical(&image).key, canonical.key, "symmetry {g} of {state:?}");
+        let leads_there = game.key(&image) == canonical.key;
+        assert!(game.key(&image) >= canonical.key, "symmetry {g} of {state:?} is smaller");
+        assert_eq!(canonical.ties >> g & 1 == 1, leads_there, "symmetry {g} of {state:?}");
+        for h in 0..game.group().order() as Symmetry {
+            let both = game.transform(state, game.group().product(h, g));
+            assert_eq!(game.transform(&image, h), both, "{h} after {g} of {state:?}");
+        }
+        assert_eq!(game.layer(&image), game.layer(state), "symmetry {g} of {state:?}: layer");
+        assert_eq!(game.end(&image), game.end(state), "symmetry {g} of {state:?}: end");
+        assert_eq!(game.in_check(&image), game.in_check(state), "symmetry {g} of {state:?}: check");
+
+        let mut there = Vec::new();
+        for action in game.actions(state) {
+            let twin = game.transform_action(action, g);
+            there.push(twin);
+            assert_eq!(
+                game.play(&image, twin),
+                game.transform(&game.play(state, action), g),
+                "symmetry {g}, {action:?} of {state:?}"
+            );
+            let back = game.transform_action(twin, game.group().inverse(g));
+            assert_eq!(back, action, "symmetry {g} and its inverse");
+        }
+        there.sort();
+        assert_eq!(game.actions(&image), there, "symmetry {g} of {state:?}");
+    }
+}
+
+fn layers_conform<G: Game>(game: &G, state: &G::State) {
+    game.for_each_successor(state, |action, after| {
+        let (layer, before) = (game.layer(&after), game.layer(state));
+        match (game.layers(), game.is_pass(action)) {
+            (None, _) => {}
+            (_, true) => assert_eq!(layer, before, "a pass leaves the layer of {state:?}"),
+            (_, false) => {
+                assert!(layer > before, "{action:?} of {state:?} leads to no later layer")
+            }
+        }
+        let (left, before) = (game.max_plies(&after), game.max_plies(state));
+        assert_eq!(left.is_some(), before.is_some(), "max_plies of {state:?}");
+        let falls = left < before || left.is_none();
+        assert!(falls, "max_plies {before:?} then {left:?} by {action:?} of {state:?}");
+    });
+}
+
+fn swapping_conforms<G: Game>(game: &G, state: &G::State) {
+    let squares = game.squares(state);
+    if let Some((mine, theirs)) = squares {
+        assert_eq!(mine & theirs, 0, "two pieces on a square of {state:?}");
+        assert_eq!(game.of_squares(mine, theirs), Some(*state), "the state of its squares");
+    }
+    let Some(swapped) = game.swapped(state) else { return };
+    assert_eq!(game.swapped(&swapped), Some(*state), "swapped twice");
+    assert_eq!(game.material(&swapped), -game.material(state), "material of {state:?}");
+    let exchanged = squares.map(|(mine, theirs)| (theirs, mine));
+    assert_eq!(game.squares(&swapped), exchanged, "squares of {state:?}");
+}
+
+/// Notation is read back; diagrams too in a game that reads that of its start.
+fn notation_conforms<G: Game>(game: &G, state: &G::State) {
+    let start = game.start();
+    let diagram = |position: &Position<G::State>| {
+        format!("{}\n{} to move", game.diagram(position), game.side_name(position.side))
+    };
+    let reads_diagrams = game.parse_position(&diagram(&start), &start).is_ok();
+    for side in Side::ALL {
+        let position = Position { state: *state, side };
+        let mut texts: Vec<String> =
+            game.notations(&position).into_iter().map(|(_, text)| text).collect();
+        texts.push(game.notation(&position));
+        texts.extend(reads_diagrams.then(|| diagram(&position)));
+        for text in texts {
+            assert_eq!(game.parse_position(&text, &start), Ok(position), "{text}");
+        }
+    }
+}
+
+/// Planes tell the state, and planes that are none are refused.
+fn planes_conform<G: Game>(game: &G, state: &G::State) {
+    let planes = game.planes();
+    if planes.count() == 0 {
+        return;
+    }
+    let (rows, columns) = game.shape();
+    let mut numbers = vec![9; planes.count() * rows * columns];
+    game.write_planes(state, &mut numbers);
+    assert_eq!(game.read_planes(&numbers), Some(*state), "{numbers:?}");
+    assert_eq!(planes.names().len(), planes.count(), "names of planes");
+    assert_eq!(game.read_planes(&numbers[1..]), None, "one number too few for {state:?}");
+    // Nothing stands twice on one square, or is there but in part.
+    let taken = numbers.iter().take(rows * columns).position(|&n| n == 1);
+    let Some(square) = taken else { return };
+    for (plane, number) in [(planes.pieces.len(), 1), (0, 2)] {
+        let mut wrong = numbers.clone();
+        wrong[plane * rows * columns + square] = number;
+        assert_eq!(game.read_planes(&wrong), None, "{wrong:?}");
+    }
+}
+
+fn position_keys_conform<G: Game>(game: &G, state: &G::State) {
+    let keys = Side::ALL.map(|side| game.position_key(&Position { state: *state, side }));
+    assert_eq!(keys[0] != keys[1], game.keeps_sides(), "position_key of {state:?}");
+    assert_eq!(keys[0], game.canonical(state).key, "position_key of {state:?}");
+    for (side, key) in Side::ALL.into_iter().zip(keys) {
+        let kept = game.position_of(key).unwrap_or_else(|| panic!("{key:?} is of no position"));
+        let kept_side = if game.keeps_sides() { side } else { Side::First };
+        assert_eq!(kept.side, kept_side, "the position of {key:?}");
+        assert_eq!(game.key(&kept.state), game.canonical(state).key, "{state:?}");
+        let mut images = 0..game.group().order() as Symmetry;
+        assert!(images.any(|g| game.transform(&kept.state, g) == *state), "{state:?}");
+        assert_eq!(game.position_key(&kept), key, "{state:?}");
+        assert_eq!(game.state(key), Some(kept.state), "{state:?}");
+        assert!(key.prefix(game.key_bits(), 24) < 1 << 24, "{key:?} has more bits than key_bits");
+    }
+}
+
+/// A key as the words that a table stores.
+fn words<K: StateKey>(key: &K) -> Vec<u64> {
+    bytemuck::pod_collect_to_vec(bytemuck::bytes_of(key))
+}
+
+fn keys_conform<G: Game>(game: &G, states: &HashSet<G::State>) {
+    let mut keys: Vec<G::Key> = states.iter().map(|state| game.key(state)).collect();
+    keys.sort();
+    for pair in keys.windows(2) {
+        assert_ne!(pair[0], pair[1], "two states share a key");
+        assert!(words(&pair[0]) < words(&pair[1]), "{pair:?} are stored in another order");
+        for bits in [1, 7, 16, 24] {
+            let prefix = |key: G::Key| key.prefix(game.key_bits(), bits);
+            assert!(prefix(pair[0]) <= prefix(pair[1]), "{pair:?} with {bits} bits");
+            assert!(prefix(pair[1]) < 1 << bits, "{pair:?} with {bits} bits");
+        }
+    }
+    for (key, state) in states.iter().map(|state| (game.key(state), state)) {
+        assert_eq!(game.state(key), Some(*state), "the state of {key:?}");
+        assert_eq!(words(&key).len(), G::Key::WORDS, "the words of {key:?}");
+    }
+}
+
+/// Every move can be taken back, and every move taken back is a move.
+fn predecessors_conform<G: Game>(game: &G, state: &G::State) {
+    let before = |after: &G::State| {
+        let mut before = Vec::new();
+        game.for_each_predecessor(after, |state| before.push(state));
+        before
+    };
+    game.for_each_successor(state, |action, after| {
+        assert!(before(&after).contains(state), "{action:?} of {state:?} is not taken back");
+    });
+    let all = before(state);
+    let distinct: HashSet<G::State> = all.iter().copied().collect();
+    assert_eq!(distinct.len(), all.len(), "a predecessor of {state:?} is given twice");
+    for earlier in all {
+        let mut leads_here = game.is_terminal(&earlier);
+        game.for_each_successor(&earlier, |_, after| leads_here |= after == *state);
+        assert!(leads_here, "{earlier:?} does not lead to {state:?}");
+    }
+}
+
+fn ranks_conform<G: Game>(game: &G, states: &HashSet<G::State>) {
+    let Some(count) = game.rank_count() else {
+        for state in states {
+            assert_eq!((game.rank(state), game.unrank(0)), (None, None), "ranks without a count");
+        }
+        return;
+    };
+    let mut state_of = HashMap::new();
+    for state in states {
+        let rank = game.rank(state).unwrap_or_else(|| panic!("no rank: {state:?}"));
+        assert!(rank < count, "{rank} of {state:?} is not below {count}");
+        for g in 0..game.group().order() as Symmetry {
+            assert_eq!(game.rank(&game.transform(state, g)), Some(rank), "{g} of {state:?}");
+        }
+        let back = game.unrank(rank).unwrap_or_else(|| panic!("{rank} of {state:?} has no state"));
+        assert_eq!(game.rank(&back), Some(rank), "{state:?}");
+        let canonical = game.canonical(state).key;
+        assert_eq!(game.canonical(&back).key, canonical, "{state:?} has the rank of {back:?}");
+        let other = state_of.insert(rank, canonical).filter(|other| *other != canonical);
+        assert_eq!(other, None, "{state:?} shares its rank {rank}");
+    }
+    assert_eq!(game.unrank(count), None, "a rank too high has a state");
+    assert_eq!(game.unrank(u32::MAX), None, "a rank too high has a state");
+}
+
+type Folded<K> = HashMap<K, Orientations>;
+
+/// Ply by ply from the start: all actual positions, and the folded states with orientations.
+fn orientations_conform<G: Game>(game: &G) {
+    let start = game.start();
+    let canonical = game.canonical(&start.state);
+    let orientations = game.group().root_orientations(start.side, canonical.ties);
+    let mut folded = HashMap::from([(canonical.key, orientations)]);
+    let mut actual = HashSet::from([start]);
+    let (mut all_folded, mut all_actual) = (Folded::new(), HashSet::new());
+    let mut looked_at = 0;
+    loop {
+        assert_same(&unfolded(game, &folded), &actual);
+        let known = all_actual.len();
+        all_actual.extend(actual.iter().copied());
+        for (&key, more) in &folded {
+            all_folded.entry(key).or_default().0 |= more.0;
+        }
+        looked_at += actual.len();
+        let nothing_new = all_actual.len() == known;
+        if nothing_new || actual.len() > WIDEST_PLY || looked_at > MOST_POSITIONS {
+            break;
+        }
+        let next = |position: &Position<G::State>| {
+            let actions = game.actions(&position.state).into_iter();
+            actions.map(|action| game.advance(position, action)).collect::<Vec<_>>()
+        };
+        actual = actual.iter().flat_map(next).collect();
+        folded = folded_step(game, &folded);
+    }
+    // Passes may bring both sides to the move of one state, also of one orientation.
+    assert_same(&unfolded(game, &all_folded), &all_actual);
+}
+
+fn assert_same<P: Eq + std::hash::Hash + Debug>(folded: &HashSet<P>, actual: &HashSet<P>) {
+    let wrong = folded.symmetric_difference(actual).next();
+    assert!(wrong.is_none(), "{wrong:?} is reached, or stood for by a folded state, but not both");
+}
+
+/// The actual positions that folded states with their orientations stand for.
+fn unfolded<G: Game>(game: &G, folded: &Folded<G::Key>) -> HashSet<Position<G::State>> {
+    let mut positions = HashSet::new();
+    for (&key, &orientations) in folded {
+        let state = game.state(key).unwrap_or_else(|| panic!("{key:?} is of no state"));
+        for (g, side) in orientations.iter(game.group().order()) {
+            let position = Position { state: game.transform(&state, g), side };
+            assert!(positions.insert(position), "{position:?} is counted twice");
+            let smaller = (0..g).find(|&h| game.transform(&state, h) == position.state);
+            assert_eq!(smaller, None, "{position:?} is kept as {g}");
+        }
+    }
+    positions
+}
+
+fn folded_step<G: Game>(game: &G, folded: &Folded<G::Key>) -> Folded<G::Key> {
+    let mut next = Folded::new();
+    for (&key, &from) in folded {
+        let state = game.state(key).unwrap_or_else(|| panic!("{key:?} is of no state"));
+        game.for_each_successor(&state, |_, after| {
+            let canonical = game.canonical(&after);
+            let passed_on = game.group().successor_orientations(from, canonical.ties);
+            next.entry(canonical.key).or_default().0 |= passed_on.0;
+        });
+    }
+    next
+}
