@@ -77,11 +77,7 @@ pub fn match_text(met: &Match) -> String {
     text
 }
 
-fn against(
-    games: &Games,
-    words: &Words,
-    of: fn(&PolicyGames) -> &BothSides<Expected>,
-) -> String {
+fn against(games: &Games, words: &Words, of: fn(&PolicyGames) -> &BothSides<Expected>) -> String {
     let [first, second] = words.sides.map(|side| format!("as {side}"));
     let heading = ["win", "draw", "loss", &words.units[..]];
     let upper = |side: &str| {

@@ -73,7 +73,10 @@ fn tic_tac_toe_is_enumerated_solved_and_proven() {
     assert!(text.starts_with("tic-tac-toe from the standard start, First to move\n"), "{text}");
     assert!(text.contains("\nmarks  states"), "{text}");
     let counts = &program.json(&["enumerate"])["manifest"]["counts"];
-    assert_eq!((&counts["reachable"]["states"], &counts["table"]["states"]), (&5478.into(), &765.into()));
+    assert_eq!(
+        (&counts["reachable"]["states"], &counts["table"]["states"]),
+        (&5478.into(), &765.into())
+    );
     assert_eq!(program.json(&["perft", "--depth", "9"])["perft"][8], 255_168);
 
     let solved = program.ok(&["value-iterate"]);
@@ -87,7 +90,10 @@ fn tic_tac_toe_is_enumerated_solved_and_proven() {
     let kept = asked["moves"].as_array().unwrap().iter().filter(|m| m["outcome"] == "draw");
     assert_eq!(kept.map(|m| m["action"].as_u64()).collect::<Vec<_>>(), [Some(4)]);
     let text = program.ok(&["query", "tic-tac-toe", "0", "4"]);
-    assert!(text.starts_with("X 1 2\n3 O 5\n6 7 8\nFirst to move\n\nFirst, to move, draws"), "{text}");
+    assert!(
+        text.starts_with("X 1 2\n3 O 5\n6 7 8\nFirst to move\n\nFirst, to move, draws"),
+        "{text}"
+    );
 }
 
 /// Random play is 737 : 160 : 363 of 1,260 (a known figure), and errs as a few lines of Python count.
@@ -104,7 +110,8 @@ fn policies_for_tic_tac_toe_are_measured() {
     for (outcome, ways) in [("win", 737.0), ("draw", 160.0), ("loss", 363.0)] {
         assert_near(&games[outcome], ways / 1260.0);
     }
-    let perfect = &report["games"]["policies"].as_array().unwrap().last().unwrap()["against_random"];
+    let perfect =
+        &report["games"]["policies"].as_array().unwrap().last().unwrap()["against_random"];
     assert_eq!((&perfect["first"]["loss"], &perfect["second"]["loss"]), (&0.0.into(), &0.0.into()));
 
     let text = program.ok(&["report", "--policy", "random"]);
