@@ -11,11 +11,11 @@ use crate::game::{
     Action, Canonical, Empties, End, Game, Group, Mobility, NotationError, Outcome, Planes,
     Position, Repetition, Score, Side, StateKey, Symmetry, WideKey,
 };
-use crate::graph::{self, Enumerated, GraphError, Plan, RankedGame, RankedMoves};
+use crate::graph::{self, Enumerated, GraphError, Plan};
 use crate::policy::{self, Answers, Batch, Policy, PolicyError, PolicySpec};
 use crate::progress::Progress;
-use crate::solve::{self, Verified};
-use crate::table::{Store, Table, TableError};
+use crate::solve::{self, Run, SolveOptions, SweepError, Verified};
+use crate::table::{Store, SweepRecord, Table, TableError};
 
 /// A state of some game, as its key; made by that game alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,9 +64,15 @@ impl AnyGame {
         self.rules.verify(table, progress)
     }
 
-    /// The moves of a game that ranks its states.
-    pub fn ranked_moves(&self) -> Box<dyn RankedMoves + '_> {
-        self.rules.ranked_moves()
+    /// Solves a table; see [`solve::solve`].
+    pub fn solve(
+        &self,
+        table: &mut Table,
+        options: &SolveOptions,
+        progress: &dyn Progress,
+        on_sweep: &mut dyn FnMut(usize, &SweepRecord),
+    ) -> Result<Run, SweepError> {
+        self.rules.solve_table(table, options, progress, on_sweep)
     }
 
     /// The policy that is meant, where the rules are all it needs.
@@ -331,7 +337,13 @@ trait Hot {
         progress: &dyn Progress,
     ) -> Result<Enumerated, GraphError>;
     fn verify(&self, table: &Table, progress: &dyn Progress) -> Result<Verified, TableError>;
-    fn ranked_moves(&self) -> Box<dyn RankedMoves + '_>;
+    fn solve_table(
+        &self,
+        table: &mut Table,
+        options: &SolveOptions,
+        progress: &dyn Progress,
+        on_sweep: &mut dyn FnMut(usize, &SweepRecord),
+    ) -> Result<Run, SweepError>;
     fn policy(
         self: Arc<Self>,
         spec: &PolicySpec,
@@ -395,8 +407,14 @@ impl<G: Game> Hot for G {
         solve::prove(self, table, progress)
     }
 
-    fn ranked_moves(&self) -> Box<dyn RankedMoves + '_> {
-        Box::new(RankedGame(self))
+    fn solve_table(
+        &self,
+        table: &mut Table,
+        options: &SolveOptions,
+        progress: &dyn Progress,
+        on_sweep: &mut dyn FnMut(usize, &SweepRecord),
+    ) -> Result<Run, SweepError> {
+        solve::solve(self, table, options, progress, on_sweep)
     }
 
     fn policy(

@@ -12,7 +12,7 @@ use crate::any::AnyPosition;
 use crate::game::{Empties, Game, Repetition};
 use crate::render::Grid;
 use crate::render::number::thousands;
-use crate::solve::{Algorithm, Order, Run, SolveOptions, solve};
+use crate::solve::{Algorithm, Order, Run, SolveOptions};
 use crate::solved::{SolvedTable, States};
 use crate::table::{Discounted, Solution, SweepRecord, Table};
 
@@ -126,10 +126,10 @@ pub(super) fn solve_table(
         guard::check_memory(&table.name(), states * 12.0)?;
     }
     let game = context.games.of_table(table)?;
-    let on_sweep = |sweep: usize, record: &SweepRecord| {
+    let mut on_sweep = |sweep: usize, record: &SweepRecord| {
         tracing::info!(sweep, record.residual, record.changed, record.decided, "swept");
     };
-    Ok(solve(&game, &*game.ranked_moves(), table, options, &context.bars, on_sweep)?)
+    Ok(game.solve(table, options, &context.bars, &mut on_sweep)?)
 }
 
 #[derive(Serialize)]

@@ -84,10 +84,10 @@ impl Judged<'_> {
         let Judged { table, orienting } = self;
         let (game, states) = (table.game(), table.states());
         let truth = |value| Truth::of(value, table.has_scores());
-        let Some(own) = truth(table.value(row)) else { return Ok(()) };
         if states.kind(row, &position.state) != StateKind::Interior {
             return Ok(());
         }
+        let Some(own) = truth(table.value(row)) else { return Ok(()) };
         states.moves(row, &position.state, moves)?;
         let truths = moves.iter().map(|&(_, target)| truth(table.move_value(target)));
         let Some(truths) = truths.collect::<Option<Vec<Truth>>>() else { return Ok(()) };

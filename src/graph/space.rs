@@ -44,8 +44,8 @@ pub trait Space<G: Game>: Send + Sync {
         visit: &mut dyn FnMut(usize, Position<G::State>) -> Result<(), String>,
     ) -> Result<(), String>;
 
-    /// What a row is; `is_over` tells whether the rules say that the game is over there.
-    fn kind(&self, row: usize, is_over: bool) -> StateKind;
+    /// What a row is; `is_over` asks the rules whether the game is over there.
+    fn kind(&self, row: usize, is_over: &dyn Fn() -> bool) -> StateKind;
 
     /// The orientations in which a row is reachable; `None` where the table does not tell.
     fn orientations(&self, row: usize) -> Option<Orientations>;
@@ -131,7 +131,7 @@ impl<G: Game> Space<G> for Graph {
         Ok(())
     }
 
-    fn kind(&self, row: usize, _is_over: bool) -> StateKind {
+    fn kind(&self, row: usize, _is_over: &dyn Fn() -> bool) -> StateKind {
         Graph::kind(self, row)
     }
 
@@ -222,8 +222,8 @@ impl<G: Game> Space<G> for Ranked {
         Ok(())
     }
 
-    fn kind(&self, _row: usize, is_over: bool) -> StateKind {
-        if is_over { StateKind::Terminal } else { StateKind::Interior }
+    fn kind(&self, _row: usize, is_over: &dyn Fn() -> bool) -> StateKind {
+        if is_over() { StateKind::Terminal } else { StateKind::Interior }
     }
 
     fn orientations(&self, _row: usize) -> Option<Orientations> {

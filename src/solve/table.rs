@@ -6,19 +6,17 @@ use super::{
     value_iterate, verify, verify_ranked,
 };
 use crate::game::{Game, Outcome, Repetition, Side};
-use crate::graph::{Graph, Ranked, RankedGame, RankedMoves, Regenerator, Remaker, roots_of};
+use crate::graph::{Graph, Ranked, RankedGame, Regenerator, Remaker, roots_of};
 use crate::progress::Progress;
 use crate::table::{SweepRecord, Table, TableError};
 
-/// Solves a table in the way that its game and what is asked for call for. `each` hears of every
-/// sweep; `moves` are those of a game that ranks its states.
+/// Solves a table in the way that its game and the options call for; `each` is told of every sweep.
 pub fn solve<G: Game>(
     game: &G,
-    moves: &dyn RankedMoves,
     table: &mut Table,
     options: &SolveOptions,
     progress: &dyn Progress,
-    each: impl FnMut(usize, &SweepRecord),
+    each: &mut dyn FnMut(usize, &SweepRecord),
 ) -> Result<Run, SweepError> {
     if let Some(option) = options.unfit(game) {
         let name = game.name();
@@ -51,7 +49,7 @@ pub fn solve<G: Game>(
         repetition: options.repetition.unwrap_or(repetition),
     };
     if let Some(ranked) = Ranked::of(table, true)? {
-        return solve_ranked(table, &ranked, moves, method, progress, each);
+        return solve_ranked(table, &ranked, &RankedGame(game), method, progress, each);
     }
     let graph = Graph::open_checked(table)?;
     // A key that is no position passed its checksum, so it was written wrong; `verify` names it.

@@ -11,7 +11,7 @@ use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::{Action, Game, NotationError, Orientations, Score};
 use crate::graph::{GraphError, Piece, Plan, RowMove, Rows, StateKind, open_rows};
 use crate::progress::Progress;
-use crate::solve::{SolveOptions, SweepError, Value, Values, solve};
+use crate::solve::{SolveOptions, SweepError, Value, Values};
 use crate::table::{Store, Table, TableError};
 
 /// Which positions of a row count.
@@ -124,12 +124,12 @@ impl States {
 
     /// What a row is, `state` being its state.
     pub fn kind(&self, row: usize, state: &AnyState) -> StateKind {
-        self.rows.kind(row, self.game.is_terminal(state))
+        self.rows.kind(row, &|| self.game.is_terminal(state))
     }
 
     /// Whether a row is at the bound of the enumeration, its moves not followed.
     pub fn is_frontier(&self, row: usize) -> bool {
-        self.rows.kind(row, false) == StateKind::Frontier
+        self.rows.kind(row, &|| false) == StateKind::Frontier
     }
 
     /// The orientations in which a row is reachable; `None` where the table does not tell.
@@ -212,8 +212,7 @@ impl SolvedTable {
     ) -> Result<SolvedTable, WholeError> {
         let mut table = game.enumerate(&Plan::from_start(&game), store, progress)?.table;
         if table.manifest().solution.is_none() {
-            let (moves, options) = (game.ranked_moves(), SolveOptions::default());
-            solve(&game, &*moves, &mut table, &options, progress, |_, _| {})?;
+            game.solve(&mut table, &SolveOptions::default(), progress, &mut |_, _| {})?;
         }
         let dir = table.dir().to_path_buf();
         let solved = SolvedTable::open(game, table, true)?;

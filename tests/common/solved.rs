@@ -4,7 +4,7 @@
 use tempfile::TempDir;
 use yomikiri::any::AnyGame;
 use yomikiri::game::{Game, Position};
-use yomikiri::graph::{Graph, Plan, RankedGame, build};
+use yomikiri::graph::{Graph, Plan, build};
 use yomikiri::progress::Silent;
 use yomikiri::solve::{self, Method, SolveOptions, value_iterate};
 use yomikiri::solved::SolvedTable;
@@ -51,7 +51,7 @@ pub fn opened(game: impl Game, table: &Table) -> SolvedTable {
 /// Enumerates and solves.
 pub fn solved<G: Game>(game: &G, plan: &Plan<G::State>) -> (TempDir, Table) {
     let (dir, mut table) = enumerated(game, plan);
-    let (moves, options) = (RankedGame(game), SolveOptions::default());
-    solve::solve(game, &moves, &mut table, &options, &Silent, |_, _| {}).unwrap();
+    let options = SolveOptions::default();
+    solve::solve(game, &mut table, &options, &Silent, &mut |_, _| {}).unwrap();
     (dir, table)
 }
