@@ -270,9 +270,6 @@ fn first_layer<G: Game>(game: &G, plan: &Plan<G::State>) -> Result<Roots<G::Key>
         &Workspaces::new(),
     );
     let layer = settled.layer;
-    if plan.max_states.is_some_and(|most| layer.len() as u64 > most) {
-        return Err(GraphError::NoRoom { states: layer.len() as u64 });
-    }
     let place = |record: &Record<G::Key>| {
         search(&layer.keys, 0..layer.len(), record.key).expect("a root is in its layer") as u64
     };

@@ -167,9 +167,6 @@ impl<G: Game> ByPly<'_, G> {
         let mut keys = roots.clone();
         keys.sort_unstable();
         keys.dedup();
-        if self.plan.max_states.is_some_and(|most| keys.len() as u64 > most) {
-            return Err(GraphError::NoRoom { states: keys.len() as u64 });
-        }
         for (row, &key) in keys.iter().enumerate() {
             self.arrivals.insert(key, row as u32);
             self.row_of.push(row as u32);

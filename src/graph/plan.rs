@@ -1,5 +1,6 @@
 //! What to enumerate, and the name and identity of the table that comes of it.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::GraphError;
@@ -107,6 +108,20 @@ impl<S: Copy> Plan<S> {
         self.roots.first().filter(|_| self.checks_only).map(|root| root.side)
     }
 
+    /// How many states the first layer has: the roots, and where their passes lead.
+    fn first_states<G: Game<State = S>>(&self, game: &G) -> u64 {
+        let mut keys = BTreeSet::new();
+        for root in &self.roots {
+            keys.insert(game.position_key(root));
+            game.for_each_successor(&root.state, |action, state| {
+                if game.is_pass(action) {
+                    keys.insert(game.position_key(&Position { state, side: root.side.other() }));
+                }
+            });
+        }
+        keys.len() as u64
+    }
+
     /// How many states to expect, where that can be told.
     pub(super) fn expected_states<G: Game<State = S>>(&self, game: &G) -> Option<u64> {
         game.layers().map(|_| estimate(game, self).states as u64)
@@ -128,6 +143,10 @@ impl<S: Copy> Plan<S> {
         let ranks = game.rank_count().is_some() && game.layers().is_none() && self.is_whole();
         if self.index == Index::Rank && !ranks {
             return Err(GraphError::NoRanks { game: game.name() });
+        }
+        let states = self.first_states(game);
+        if self.max_states.is_some_and(|most| states > most) {
+            return Err(GraphError::NoRoom { states });
         }
         Ok(())
     }

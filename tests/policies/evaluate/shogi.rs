@@ -214,14 +214,16 @@ fn perfect_takes_the_shortest_win() {
     let (opened, _) = by_rank();
     let (game, states) = (opened.solved.game(), opened.solved.states());
     let start = game.start();
-    // The row may hold the mirror image.
-    let symmetry = game.canonical(&start.state).symmetry();
     let row = states.find(&start).unwrap();
     let mut best = Vec::new();
     let mut take = |piece: &Piece, answers: &[Answers]| {
         let Some(at) = piece.cases.iter().position(|case| case.row as usize == row) else {
             return Ok(());
         };
+        // The row may hold the mirror image.
+        let state = piece.batch.positions()[at].state;
+        let symmetry = u8::from(state != start.state);
+        assert_eq!(game.transform(&state, symmetry), start.state);
         for place in piece.batch.range(at).filter(|&place| answers[0].probabilities[place] > 0.0) {
             let action = game.transform_action(piece.batch.actions()[place], symmetry);
             best.push(game.action_name(start.side, action));
