@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::error::UserError;
 use crate::any::AnyGame;
 use crate::evaluate::{Player, build};
+#[cfg(feature = "onnx")]
 use crate::game::Game;
 use crate::policy::{LearnedSpec, PolicySpec};
 use crate::table::Store;

@@ -250,17 +250,22 @@ impl Values {
         let manifest = table.manifest();
         let Some(solution) = &manifest.solution else { return Ok(None) };
         let damaged = |what: String| TableError::damaged(&table.dir().join("manifest.json"), what);
-        let empties = match solution.empties.as_deref() {
-            None => Empties::default(),
-            Some(name) => Empties::named(name)
-                .ok_or_else(|| damaged(format!("its solution counts empties '{name}'")))?,
-        };
-        let repetition = match solution.repetition.as_deref() {
-            None => Repetition::Draw,
-            Some(name) => Repetition::of(name)
-                .ok_or_else(|| damaged(format!("its solution counts infinite play as '{name}'")))?,
-        };
         let has = |name: &str| manifest.arrays.contains_key(name);
+        // Games without scores have no empty squares to count, and layered ones no play without end.
+        let named = solution.empties.as_deref().unwrap_or_default();
+        let empties = match Empties::named(named) {
+            None if has("score") || !named.is_empty() => {
+                return Err(damaged(format!("its solution counts empties '{named}'")));
+            }
+            empties => empties.unwrap_or_default(),
+        };
+        let named = solution.repetition.as_deref().unwrap_or_default();
+        let repetition = match Repetition::of(named) {
+            None if solution.method.is_some() || !named.is_empty() => {
+                return Err(damaged(format!("its solution counts infinite play as '{named}'")));
+            }
+            repetition => repetition.unwrap_or(Repetition::Draw),
+        };
         let i8s = |name: &str| array::<i8>(table, name, checked);
         let distances = || array::<u16>(table, "distance", checked);
         let has_scores = has("score");

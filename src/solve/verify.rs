@@ -40,11 +40,18 @@ pub struct Counterexample {
     pub what: String,
 }
 
+/// The columns that a table with a frontier has besides; scores where the game has them.
+struct Bounds {
+    lower: Array<i8>,
+    upper: Array<i8>,
+    score: Option<Array<i8>>,
+}
+
 struct Columns {
     solved: Values,
     outcome: Array<i8>,
     distance: Array<u16>,
-    bounds: Option<(Array<i8>, Array<i8>, Option<Array<i8>>)>,
+    bounds: Option<Bounds>,
 }
 
 struct Discounts {
@@ -301,7 +308,7 @@ impl Columns {
             true => None,
             false => {
                 let score = solved.has_scores().then(|| i8s("score")).transpose()?;
-                Some((i8s("lower")?, i8s("upper")?, score))
+                Some(Bounds { lower: i8s("lower")?, upper: i8s("upper")?, score })
             }
         };
         let (outcome, distance) = (i8s("outcome")?, table.array("distance")?);
@@ -341,7 +348,7 @@ impl Columns {
     fn prove_copies(&self, row: usize, found: &Value) -> Result<(), String> {
         let outcome = found.outcome().map_or(UNKNOWN_SCORE, |o| o.value());
         let distance = found.distance().unwrap_or(UNKNOWN_DISTANCE);
-        let bounds = self.bounds.as_ref().is_none_or(|(lower, upper, score)| {
+        let bounds = self.bounds.as_ref().is_none_or(|Bounds { lower, upper, score }| {
             lower[row] == found.lower.outcome().value()
                 && upper[row] == found.upper.outcome().value()
                 && score

@@ -293,7 +293,7 @@ fn train(
         }
         let games = if last { board.rival_games } else { 100 };
         for rival in if last { rivals(name) } else { &["random"] } {
-            met(&game, &player, rival, games, &mut row)?;
+            met(game, &player, rival, games, &mut row)?;
         }
         Ok(row)
     };
