@@ -50,7 +50,10 @@ impl Ranked {
     }
 
     fn check(self, table: &Table) -> Result<Ranked, TableError> {
-        if self.counts.len() == self.reachable.len().div_ceil(WORDS) {
+        let roots = &table.manifest().root_ids;
+        if self.counts.len() == self.reachable.len().div_ceil(WORDS)
+            && roots.iter().all(|&row| row < self.rows as u64)
+        {
             return Ok(self);
         }
         let manifest = table.dir().join("manifest.json");
