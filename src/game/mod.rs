@@ -4,7 +4,7 @@
 //! that one value serves both sides. What a game must supply is little (moves, successors, results,
 //! packing); the rest are capabilities with defaults. A game whose moves lead only on has
 //! [`layers`](Game::layers); any other may go round in circles. Everybody but the hot loops plays
-//! an [`AnyGame`], a game without its type.
+//! an [`AnyGame`](crate::any::AnyGame), a game without its type.
 //!
 //! Invariants, checked for every game by [`conform`]:
 //! * `state(key(s)) == s`, and keys order states totally;
