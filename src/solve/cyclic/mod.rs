@@ -9,8 +9,8 @@
 //!
 //! # Values
 //!
-//! A [`Prospect`](crate::solve::Prospect) is what the mover may look forward to: a win or loss with its distance, a draw,
-//! or a win or loss by play without end. A state has an interval of them, and
+//! A [`Prospect`](crate::solve::Prospect) is what the mover may look forward to: a win or loss with
+//! its distance, a draw, or a win or loss by play without end. A state has an interval of them, and
 //!
 //! ```text
 //! lower(s) = max over successors t of before(upper(t))
