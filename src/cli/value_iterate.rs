@@ -123,7 +123,7 @@ pub(super) fn solve_table(
     let states = table.manifest().counts.table.states as f64;
     if !force {
         // Values, the columns made of them, and in natural order the values before the sweep.
-        guard::check_memory(&table.name(), states * 12.0)?;
+        guard::check_memory(&table.name(), states * 16.0)?;
     }
     let game = context.games.of_table(table)?;
     let mut on_sweep = |sweep: usize, record: &SweepRecord| {

@@ -14,7 +14,7 @@ use crate::solve::value::Prospect;
 /// on the threads of the current pool, and gives the same for any number of them. The graph must
 /// pass [`CyclicGraph::check`].
 ///
-/// Memory: 4 bytes per state and up to 12 per state with moves.
+/// Memory: 8 bytes per state and up to 16 per state with moves.
 pub fn iterate(
     graph: &CyclicGraph<'_>,
     mut on_sweep: impl FnMut(usize, &CyclicSweep),

@@ -26,7 +26,7 @@ use crate::solve::value::Prospect;
 /// current pool, and gives the same for any number of them. The graph must pass
 /// [`CyclicGraph::check`].
 ///
-/// Memory: 12 bytes per state, 4 per edge between states not decided in the first plies and 8 per
+/// Memory: 16 bytes per state, 4 per edge between states not decided in the first plies and 8 per
 /// state found at one distance. If that many edges are 2³² or more, or a state has 65,535, they
 /// are not turned round, and every distance takes a look at all undecided states.
 pub fn retrograde(
