@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::GraphError;
 use super::estimate::estimate;
 use crate::game::{Game, Position, Side};
-use crate::table::{CHECKPOINT_AFTER, Identity};
+use crate::table::{CHECKPOINT_AFTER, Identity, Table, TableError};
 
 /// How the rows of a table are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct Plan<S> {
     pub checkpoint_after: Duration,
 }
 
-impl<S: Copy> Plan<S> {
+impl<S: Copy + PartialEq> Plan<S> {
     /// Everything that can be reached from where the game starts.
     pub fn from_start<G: Game<State = S>>(game: &G) -> Plan<S> {
         Plan {
@@ -83,6 +83,37 @@ impl<S: Copy> Plan<S> {
         }
     }
 
+    /// The plan of a table, whose identity must be what these rules make of it.
+    pub fn of<G: Game<State = S>>(game: &G, table: &Table) -> Result<Plan<S>, TableError> {
+        let identity = &table.manifest().identity;
+        let damaged = |what: String| TableError::damaged(&table.dir().join("manifest.json"), what);
+        let start = game.start();
+        let parse = |root: &String| {
+            let parsed = game.parse_position(root, &start);
+            parsed.map_err(|error| damaged(format!("its root '{root}' is no position ({error})")))
+        };
+        let roots = identity.roots.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        let by_rank = identity.index.as_deref() == Some("rank");
+        let plan = Plan {
+            start: match identity.start.as_str() {
+                _ if roots == [start] => "standard".to_string(),
+                "both" => "both".to_string(),
+                _ => "custom".to_string(),
+            },
+            roots,
+            max_depth: identity.max_depth,
+            max_states: identity.max_states,
+            index: if by_rank { Index::Rank } else { Index::Keys },
+            checks_only: identity.checks_only,
+            ..Plan::from_start(game)
+        };
+        plan.check(game).map_err(|error| damaged(format!("it tells of no table: {error}")))?;
+        match plan.identity(game) == *identity {
+            true => Ok(plan),
+            false => Err(damaged("its identity is not what these rules write".to_string())),
+        }
+    }
+
     /// Whether everything that the start leads to is meant.
     pub fn is_whole(&self) -> bool {
         let bounded = self.max_depth.is_some() || self.max_states.is_some();
@@ -104,7 +135,7 @@ impl<S: Copy> Plan<S> {
     }
 
     /// The player who may only give check, if there is one.
-    pub(super) fn attacker(&self) -> Option<Side> {
+    pub fn attacker(&self) -> Option<Side> {
         self.roots.first().filter(|_| self.checks_only).map(|root| root.side)
     }
 

@@ -100,22 +100,45 @@ impl Ranked {
         Some((self.counts[block] + before + below.count_ones()) as usize)
     }
 
-    /// The rank of a row; `None` if there are not so many.
-    pub fn rank_of(&self, row: usize) -> Option<u32> {
-        if row >= self.rows {
-            return None;
+    /// The ranks of ascending rows.
+    pub fn ranks(&self) -> Ranks<'_> {
+        Ranks { ranked: self, at: 0, row: 0, rest: self.reachable.first().copied().unwrap_or(0) }
+    }
+}
+
+/// Goes through the ranks of a table in order.
+pub struct Ranks<'a> {
+    ranked: &'a Ranked,
+    /// The word that is read, and the row of the first bit in `rest`, those not read yet.
+    at: usize,
+    row: usize,
+    rest: u64,
+}
+
+impl Ranks<'_> {
+    /// The rank of a row, which must be above the one asked for before; `None` if there are not so
+    /// many.
+    #[inline]
+    pub fn seek(&mut self, row: usize) -> Option<u32> {
+        let Ranked { reachable, counts, .. } = self.ranked;
+        // Counts in a damaged file may say anything.
+        if row.checked_sub(self.row)? > BLOCK {
+            let block = counts.partition_point(|&count| count as usize <= row).checked_sub(1)?;
+            (self.at, self.row) = (block * WORDS, counts[block] as usize);
+            self.rest = *reachable.get(self.at)?;
         }
-        let block = self.counts.partition_point(|&count| count as usize <= row).checked_sub(1)?;
-        let mut left = row - self.counts[block] as usize;
-        let end = self.reachable.len().min((block + 1) * WORDS);
-        for (at, &word) in self.reachable[..end].iter().enumerate().skip(block * WORDS) {
-            let ones = word.count_ones() as usize;
-            if left < ones {
-                return ones_of(word).nth(left).map(|bit| (at * 64) as u32 + bit);
-            }
-            left -= ones;
+        while row.checked_sub(self.row)? >= self.rest.count_ones() as usize {
+            self.row += self.rest.count_ones() as usize;
+            self.at += 1;
+            self.rest = *reachable.get(self.at)?;
         }
-        None
+        for _ in self.row..row {
+            self.rest &= self.rest - 1;
+        }
+        let rank = (self.at * 64) as u32 + self.rest.trailing_zeros();
+        self.rest &= self.rest - 1;
+        self.row = row + 1;
+        Some(rank)
     }
 }
 

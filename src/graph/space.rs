@@ -7,13 +7,18 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::ranked::{BLOCK, ones_of};
+use super::index::BucketIndex;
+use super::ranked::{BLOCK, block_counts};
 use super::{Graph, Ranked, StateKind};
 use crate::game::{Action, Game, Orientations, Position, Side};
 use crate::table::{Table, TableError};
 
 /// A move of a row and the row that it leads to; `None` if it was not followed.
 pub type RowMove = (Action, Option<u32>);
+
+/// Gives the row of a position and the symmetries that bring it to its canonical form, as a set of
+/// bits. Where layers are plies, looks in those up to the given one.
+pub type Finder<'a, S> = dyn Fn(&Position<S>, u32) -> Option<(usize, u8)> + Sync + 'a;
 
 /// Rows that are read and asked together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,14 +40,25 @@ pub trait Space<G: Game>: Send + Sync {
     /// All rows in pieces, always the same in the same order.
     fn pieces(&self) -> Vec<Piece>;
 
-    /// Calls `visit` with the canonical position of each of some rows, in order, until it fails; fails
+    /// Calls `visit` with the canonical position of each of some ascending rows, until it fails; fails
     /// too where a row is none. The first player is to move where the table does not tell.
     fn visit(
         &self,
         game: &G,
-        rows: Range<usize>,
+        rows: &mut dyn Iterator<Item = usize>,
         visit: &mut dyn FnMut(usize, Position<G::State>) -> Result<(), String>,
     ) -> Result<(), String>;
+
+    /// A search for the rows of many positions, built beside the table in memory of its own.
+    fn finder<'a>(&'a self, game: &'a G) -> Box<Finder<'a, G::State>>;
+
+    /// Checks what is stored of the rows as a whole.
+    fn check_whole(&self, game: &G, table: &Table) -> Result<(), TableError>;
+
+    /// Checks what is stored of a row besides its moves against its position.
+    fn check(&self, _game: &G, _row: usize, _position: &Position<G::State>) -> Result<(), String> {
+        Ok(())
+    }
 
     /// What a row is; `is_over` asks the rules whether the game is over there.
     fn kind(&self, row: usize, is_over: &dyn Fn() -> bool) -> StateKind;
@@ -69,6 +85,17 @@ pub trait Transitions<G: Game>: Send + Sync {
         state: &G::State,
         moves: &mut Vec<RowMove>,
     ) -> Result<(), String>;
+
+    /// Checks what is stored of the moves of a row against the moves that were followed; `name` names
+    /// an action.
+    fn check_moves(
+        &self,
+        _row: usize,
+        _moves: &[(Action, usize)],
+        _name: &dyn Fn(Action) -> String,
+    ) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// The rows of a table with their moves.
@@ -121,7 +148,7 @@ impl<G: Game> Space<G> for Graph {
     fn visit(
         &self,
         game: &G,
-        rows: Range<usize>,
+        rows: &mut dyn Iterator<Item = usize>,
         visit: &mut dyn FnMut(usize, Position<G::State>) -> Result<(), String>,
     ) -> Result<(), String> {
         for row in rows {
@@ -129,6 +156,61 @@ impl<G: Game> Space<G> for Graph {
             visit(row, position.ok_or_else(|| format!("row {row} of its keys is no position"))?)?;
         }
         Ok(())
+    }
+
+    fn finder<'a>(&'a self, game: &'a G) -> Box<Finder<'a, G::State>> {
+        let keys = self.keys().of::<G::Key>();
+        let layers: Vec<(Range<usize>, BucketIndex)> = self
+            .layers()
+            .map(|rows| (rows.clone(), BucketIndex::new(&keys[rows], game.key_bits())))
+            .collect();
+        let find_in = move |place: usize, key: G::Key| {
+            let (rows, index) = layers.get(place)?;
+            index.find(&keys[rows.clone()], key).map(|at| rows.start + at)
+        };
+        let first = self.first_layer();
+        let layered = game.layers().is_some();
+        Box::new(move |position, ply| {
+            if layered {
+                let canonical = game.canonical(&position.state);
+                let place = game.layer(&position.state).checked_sub(first)?;
+                return Some((find_in(place as usize, canonical.key)?, canonical.ties));
+            }
+            let key = game.position_key(position);
+            (0..=ply as usize).find_map(|place| find_in(place, key)).map(|row| (row, 1))
+        })
+    }
+
+    fn check_whole(&self, _game: &G, table: &Table) -> Result<(), TableError> {
+        let lengths = self.layers().map(|rows| rows.len() as u64);
+        match lengths.eq(table.manifest().layers.iter().map(|layer| layer.table.states)) {
+            true => Ok(()),
+            false => {
+                let what = "its layers are not those of layer_offsets";
+                Err(TableError::damaged(&table.dir().join("manifest.json"), what))
+            }
+        }
+    }
+
+    fn check(&self, game: &G, row: usize, position: &Position<G::State>) -> Result<(), String> {
+        let keys = self.keys().of::<G::Key>();
+        if game.position_key(position) != keys[row] {
+            return Err("its key is not the smallest of its images".to_string());
+        }
+        let layer = match game.layers() {
+            Some(_) => self.layer(game.layer(&position.state)),
+            None => self.layers().find(|rows| rows.contains(&row)).unwrap_or(0..0),
+        };
+        if !layer.contains(&row) {
+            return Err(format!("it belongs to layer {}", game.layer(&position.state)));
+        }
+        if row > layer.start && keys[row - 1] >= keys[row] {
+            return Err("its key is not above the one before it".to_string());
+        }
+        let kind = self.kinds()[row];
+        StateKind::of(kind)
+            .map(drop)
+            .ok_or_else(|| format!("its kind is {kind}, and there is none"))
     }
 
     fn kind(&self, row: usize, _is_over: &dyn Fn() -> bool) -> StateKind {
@@ -179,6 +261,33 @@ impl<G: Game> Transitions<G> for Graph {
             false => Ok(()),
         }
     }
+
+    fn check_moves(
+        &self,
+        row: usize,
+        moves: &[(Action, usize)],
+        name: &dyn Fn(Action) -> String,
+    ) -> Result<(), String> {
+        let (begin, end) = (self.edge_offsets()[row], self.edge_offsets()[row + 1]);
+        let (edges, last) = (self.edges() as u64, row + 1 == self.states());
+        if begin > end || end > edges || (row == 0 && begin != 0) || (last && end != edges) {
+            return Err("the offsets of its edges are wrong".to_string());
+        }
+        let range = begin as usize..end as usize;
+        if range.len() != moves.len() {
+            let (found, followed) = (range.len(), moves.len());
+            return Err(format!("it has {found} edges where {followed} moves are followed"));
+        }
+        for (edge, &(action, target)) in range.zip(moves) {
+            let stored = (self.edge_actions().get(edge), self.edge_targets()[edge] as usize);
+            if stored != (action, target) {
+                let (found, to) = (name(stored.0), stored.1);
+                let expected = name(action);
+                return Err(format!("its edge {found} to {to} should be {expected} to {target}"));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl<G: Game> Space<G> for Ranked {
@@ -200,24 +309,34 @@ impl<G: Game> Space<G> for Ranked {
     fn visit(
         &self,
         game: &G,
-        rows: Range<usize>,
+        rows: &mut dyn Iterator<Item = usize>,
         visit: &mut dyn FnMut(usize, Position<G::State>) -> Result<(), String>,
     ) -> Result<(), String> {
-        let Some(first) = self.rank_of(rows.start) else { return Ok(()) };
-        let none = |row: usize| format!("row {row} of its bits is no position");
-        let (mut row, mut at) = (rows.start, first as usize / 64);
-        let mut word = self.words()[at] & (!0 << (first % 64));
-        while row < rows.end {
-            for bit in ones_of(word).take(rows.end - row) {
-                let state = game.unrank((at * 64) as u32 + bit).ok_or_else(|| none(row))?;
-                visit(row, Position { state, side: Side::First })?;
-                row += 1;
-            }
-            at += 1;
-            word = *self.words().get(at).filter(|_| row < rows.end).unwrap_or(&0);
-            if row < rows.end && at >= self.words().len() {
-                return Err("its bits are fewer than its rows".to_string());
-            }
+        let mut ranks = self.ranks();
+        for row in rows {
+            let state = ranks.seek(row).and_then(|rank| game.unrank(rank));
+            let state = state.ok_or_else(|| format!("row {row} of its bits is no position"))?;
+            visit(row, Position { state, side: Side::First })?;
+        }
+        Ok(())
+    }
+
+    fn finder<'a>(&'a self, game: &'a G) -> Box<Finder<'a, G::State>> {
+        Box::new(|position, _| Some((self.row(game.rank(&position.state)?)?, 1)))
+    }
+
+    fn check_whole(&self, game: &G, table: &Table) -> Result<(), TableError> {
+        let ranks = game.rank_count().unwrap_or(0) as usize;
+        let last = self.words().last().map_or(0, |word| 64 - word.leading_zeros() as usize);
+        let damaged = |name: &str, what: &str| Err(TableError::damaged(&table.path_of(name), what));
+        if self.words().len() != ranks.div_ceil(64)
+            || (self.words().len() * 64).saturating_sub(64) + last > ranks
+        {
+            return damaged("reachable", "its bits are not as many as the game's ranks");
+        }
+        let rows: u64 = self.words().par_iter().map(|word| u64::from(word.count_ones())).sum();
+        if rows != Ranked::rows(self) as u64 || block_counts(self.words()) != self.block_counts() {
+            return damaged("rank_counts", "its counts are not those of the bits");
         }
         Ok(())
     }

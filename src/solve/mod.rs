@@ -8,8 +8,7 @@
 //!   frontier, or discounted;
 //! * [`backup`](Backup) says what one sweep does to one state, [`Sweep`] runs sweeps in one of two
 //!   orders;
-//! * [`verify()`] proves the columns from regenerated moves, [`cyclic::verify_cyclic`] and
-//!   [`verify_ranked`] those of cyclic games;
+//! * [`prove`] proves rows, moves and values from the rules;
 //! * [`Values`] reads them, [`ByDistance`] counts them;
 //! * [`cyclic`] solves graphs with cycles, by value iteration and by retrograde analysis.
 
@@ -19,22 +18,21 @@ pub mod cyclic;
 mod distances;
 mod iterate;
 mod method;
+mod proof;
 mod ranked;
 mod sweep;
 mod table;
 pub mod value;
-mod verify;
 
 pub use backup::{Backup, BoundsBackup, DiscountBackup, ExactBackup};
 pub use columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
 pub use distances::ByDistance;
 pub use iterate::{Run, value_iterate};
 pub use method::{Algorithm, CyclicMethod, Method, SolveOptions};
+pub use proof::{Counterexample, Verified, prove};
 pub use ranked::{
     ENDLESS, RankedError, iterate as iterate_ranked, outcome_of, retrograde as retrograde_ranked,
-    verify_ranked,
 };
 pub use sweep::{Order, Sweep, SweepError};
-pub use table::{prove, solve};
+pub use table::solve;
 pub use value::{Prospect, Value};
-pub use verify::{Counterexample, Verified, verify};

@@ -1,14 +1,11 @@
-//! A table of any game solved, and proven.
+//! A table of any game solved.
 
-use super::cyclic::{solve_cyclic, solve_ranked, verify_cyclic};
-use super::{
-    Algorithm, CyclicMethod, Method, Run, SolveOptions, SweepError, Values, Verified,
-    value_iterate, verify, verify_ranked,
-};
+use super::cyclic::{solve_cyclic, solve_ranked};
+use super::{Algorithm, CyclicMethod, Method, Run, SolveOptions, SweepError, value_iterate};
 use crate::game::{Game, Outcome, Repetition, Side};
-use crate::graph::{Graph, Ranked, RankedGame, Regenerator, Remaker, roots_of};
+use crate::graph::{Graph, Ranked, RankedGame};
 use crate::progress::Progress;
-use crate::table::{SweepRecord, Table, TableError};
+use crate::table::{SweepRecord, Table};
 
 /// Solves a table in the way that its game and the options call for; `each` is told of every sweep.
 pub fn solve<G: Game>(
@@ -60,24 +57,4 @@ pub fn solve<G: Game>(
     };
     let second = |row: usize| position(row).is_some_and(|position| position.side == Side::Second);
     solve_cyclic(table, &graph, (&end, &second), method, progress, each)
-}
-
-/// Proves a table whose checksums have been checked from its rules: every row, move and value.
-pub fn prove<G: Game>(
-    game: &G,
-    table: &Table,
-    progress: &dyn Progress,
-) -> Result<Verified, TableError> {
-    let roots = roots_of(game, table)?;
-    if let Some(ranked) = Ranked::of(table, false)? {
-        return verify_ranked(table, &ranked, &RankedGame(game), progress);
-    }
-    let graph = Graph::open(table)?;
-    if game.layers().is_none() {
-        return verify_cyclic(table, &graph, &Remaker::new(&graph, game, table)?, progress);
-    }
-    let empties = Values::open(table, false)?.map_or_else(Default::default, |v| v.empties());
-    let regenerator = Regenerator::new(&graph, game, empties);
-    let roots = regenerator.roots(&roots);
-    verify(table, &graph, &regenerator, &roots, progress)
 }

@@ -116,10 +116,10 @@ impl States {
     /// too where a row is none.
     pub fn visit(
         &self,
-        rows: Range<usize>,
+        mut rows: Range<usize>,
         mut visit: impl FnMut(usize, AnyPosition) -> Result<(), String>,
     ) -> Result<(), String> {
-        self.rows.visit(&self.game, rows, &mut visit)
+        self.rows.visit(&self.game, &mut rows, &mut visit)
     }
 
     /// What a row is, `state` being its state.

@@ -333,9 +333,9 @@ fn ranks_and_rows_lead_to_each_other() {
     let table = tables.store().open("animal-shogi-3x3").unwrap();
     let ranked = Ranked::of(&table, true).unwrap().unwrap();
     for row in 0..ranked.rows() {
-        assert_eq!(ranked.row(ranked.rank_of(row).unwrap()), Some(row));
+        assert_eq!(ranked.row(ranked.ranks().seek(row).unwrap()), Some(row));
     }
-    assert_eq!(ranked.rank_of(ranked.rows()), None);
+    assert_eq!(ranked.ranks().seek(ranked.rows()), None);
     let outside = (0..10_000).filter(|&rank| !ranked.contains(rank)).count();
     assert!(
         outside > 0 && (0..10_000).all(|rank| ranked.contains(rank) == ranked.row(rank).is_some())

@@ -255,7 +255,7 @@ fn a_wrong_edge_with_right_checksums_is_refuted() {
             forged("kinds", &[row], &format!("kind {kind}"), &|bytes| bytes[row] = kind);
         }
         for (at, wrong) in [(row, 0), (row + 1, u64::MAX), (row + 1, edge as u64)] {
-            forged("edge_offsets", &[row - 1, row], &format!("offset {at}: {wrong}"), &|bytes| {
+            forged("edge_offsets", &[at - 1, at], &format!("offset {at}: {wrong}"), &|bytes| {
                 bytes[8 * at..8 * at + 8].copy_from_slice(&wrong.to_le_bytes());
             });
         }

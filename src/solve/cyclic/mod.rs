@@ -63,13 +63,11 @@
 //! fixed point, because they begin between the values of n = 0 and the answer, and a sweep is
 //! monotone.
 
-mod fate;
 mod graph;
 mod iterate;
 mod links;
 mod retrograde;
 mod table;
-mod verify;
 
 #[cfg(test)]
 mod reference;
@@ -80,7 +78,6 @@ pub use graph::{CyclicGraph, GameEnd, MalformedGraph, SecondToMove};
 pub use iterate::iterate;
 pub use retrograde::retrograde;
 pub use table::{solve_cyclic, solve_ranked};
-pub use verify::verify_cyclic;
 
 use crate::solve::value::Value;
 

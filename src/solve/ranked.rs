@@ -12,8 +12,6 @@
 //!
 //! What neither decides can be played on for ever.
 
-mod verify;
-
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Instant;
 
@@ -23,8 +21,6 @@ use crate::game::{End, Outcome};
 use crate::graph::{Ranked, RankedMove, RankedMoves, ones_of};
 use crate::progress::Progress;
 use crate::table::SweepRecord;
-
-pub use verify::verify_ranked;
 
 /// What `distance` holds in a ranked table where no end can be forced.
 pub const ENDLESS: u8 = u8::MAX;
