@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::GraphError;
 use super::build::{self, Order};
 use super::plan::Plan;
-use super::ranked::{RankedGame, RankedMoves, block_counts};
+use super::ranked::block_counts;
 use crate::game::{End, Game, Outcome};
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Lengths};
@@ -29,7 +29,6 @@ pub(super) struct State {
 /// The enumeration of a game that ranks its states.
 pub(super) struct ByRank<'a, G: Game> {
     game: &'a G,
-    moves: RankedGame<'a, G>,
     state: State,
     reached: Vec<AtomicU64>,
     /// The ranks of the last ply in which the game goes on.
@@ -82,11 +81,10 @@ impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
         draft.grow::<u32>("found", true, lengths)?;
         draft.grow::<u64>("reachable", false, None)?;
         draft.grow::<u32>("rank_counts", false, None)?;
-        let moves = RankedGame(game);
-        let ranks = moves.ranks() as usize;
+        let ranks = game.rank_count().unwrap_or(0) as usize;
         let reached = (0..ranks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let (state, open) = (State { plies: Vec::new() }, Vec::new());
-        let mut work = ByRank { game, moves, state, reached, open };
+        let mut work = ByRank { game, state, reached, open };
         match resumed {
             Some((state, _)) => work.reload(draft, state)?,
             None => work.begin(draft)?,
@@ -140,7 +138,7 @@ impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
             ("reachable", bytemuck::cast_slice(&words)),
             ("rank_counts", bytemuck::cast_slice(&counts)),
         ])?;
-        let root = self.moves.start().map(|rank| {
+        let root = self.start().map(|rank| {
             let (word, bit) = (rank as usize / 64, rank % 64);
             let before: u64 = words[..word].iter().map(|w| u64::from(w.count_ones())).sum();
             before + u64::from((words[word] & ((1 << bit) - 1)).count_ones())
@@ -151,8 +149,12 @@ impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
 }
 
 impl<G: Game> ByRank<'_, G> {
+    fn start(&self) -> Option<u32> {
+        self.game.rank(&self.game.start().state)
+    }
+
     fn begin(&mut self, draft: &mut Draft) -> Result<(), GraphError> {
-        let start = self.moves.start().ok_or(GraphError::NoRoot)?;
+        let start = self.start().ok_or(GraphError::NoRoot)?;
         self.mark(start);
         let mut found = Found::default();
         found.add(start, self.game.end(&self.game.start().state));

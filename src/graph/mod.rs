@@ -30,7 +30,7 @@ pub use estimate::{Estimate, estimate};
 pub use index::{BucketIndex, search};
 pub use plan::{Index, Plan, table_name};
 pub(crate) use ranked::ones_of;
-pub use ranked::{Ranked, RankedGame, RankedMove, RankedMoves, Ranks};
+pub use ranked::{Ranked, RankedGame, RankedMoves, Ranks};
 pub use space::{Finder, Piece, RowMove, Rows, Space, Transitions, open_rows};
 pub use view::{Actions, Graph, Keys, TerminalScores};
 

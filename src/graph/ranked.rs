@@ -4,7 +4,7 @@
 //! the rules whenever they are asked for, since making one costs less than fetching it from a file
 //! larger than the memory of the machine.
 
-use crate::game::{Action, End, Game, Position};
+use crate::game::{End, Game};
 use crate::table::{Array, Table, TableError};
 
 /// Ranks that one count covers: a cache line of the bitmap.
@@ -167,39 +167,22 @@ pub(crate) fn ones_of(mut word: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// A move made from the rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RankedMove {
-    /// The action, of the canonical state.
-    pub action: Action,
-    /// The successor's rank; `None` if it has none, which is a fault of the rules.
-    pub rank: Option<u32>,
-    /// How the game has ended there, for its mover.
-    pub end: Option<End>,
-}
-
-/// A ranked game without its types, for those who work on graphs alone. Ranks are below
-/// [`RankedMoves::ranks`].
+/// The moves of a game over its ranks, made from the rules, for those who need not know the game.
+/// Ranks are below [`RankedMoves::ranks`].
 pub trait RankedMoves: Sync {
     /// How many ranks there are.
     fn ranks(&self) -> u32;
 
-    /// How the game has ended in a state, for its mover; with `None` fills `moves` with the moves.
-    fn expand(&self, rank: u32, moves: &mut Vec<RankedMove>) -> Option<End>;
+    /// Fills `ranks` with the ranks to which the moves of a state lead.
+    fn successors(&self, rank: u32, ranks: &mut Vec<u32>);
 
-    /// The same without ranks: fills `ends` with how the game has ended after each move. Moves that
-    /// lead to one state are one.
+    /// How the game has ended in a state, for its mover; with `None` fills `ends` with how it has
+    /// ended after each move. Moves that lead to one state are one.
     fn ends(&self, rank: u32, ends: &mut Vec<Option<End>>) -> Option<End>;
 
     /// Fills `predecessors` with the ranks of the states from which one move leads here, each once;
     /// some of them may not be reachable, or ends of the game.
     fn predecessors(&self, rank: u32, predecessors: &mut Vec<u32>);
-
-    /// The state in the game's notation, the mover shown as the first player.
-    fn describe(&self, rank: u32) -> String;
-
-    /// The rank of where the game starts.
-    fn start(&self) -> Option<u32>;
 }
 
 /// [`RankedMoves`] of a game.
@@ -208,6 +191,10 @@ pub struct RankedGame<'a, G: Game>(pub &'a G);
 impl<G: Game> RankedGame<'_, G> {
     fn state(&self, rank: u32) -> G::State {
         self.0.unrank(rank).expect("a rank below the number of ranks is a state")
+    }
+
+    fn rank(&self, state: &G::State) -> u32 {
+        self.0.rank(state).expect("what can be reached has a rank")
     }
 
     /// Whether a state is its own mirror image: two of its moves may then lead to one state.
@@ -221,28 +208,25 @@ impl<G: Game> RankedMoves for RankedGame<'_, G> {
         self.0.rank_count().unwrap_or(0)
     }
 
-    fn expand(&self, rank: u32, moves: &mut Vec<RankedMove>) -> Option<End> {
-        moves.clear();
-        let state = self.state(rank);
-        self.0.for_each_successor(&state, |action, after| {
-            let end = self.0.end(&after);
-            moves.push(RankedMove { action, rank: self.0.rank(&after), end });
-        });
-        if moves.is_empty() { self.0.end(&state) } else { None }
+    fn successors(&self, rank: u32, ranks: &mut Vec<u32>) {
+        ranks.clear();
+        self.0.for_each_successor(&self.state(rank), |_, after| ranks.push(self.rank(&after)));
     }
 
     fn ends(&self, rank: u32, ends: &mut Vec<Option<End>>) -> Option<End> {
         ends.clear();
         let state = self.state(rank);
         if self.is_symmetric(&state) {
-            let mut moves = Vec::new();
-            let end = self.expand(rank, &mut moves);
-            moves.sort_unstable_by_key(|m| m.rank);
-            moves.dedup_by_key(|m| m.rank);
-            ends.extend(moves.iter().map(|m| m.end));
-            return end;
+            let mut after = Vec::new();
+            self.0.for_each_successor(&state, |_, next| {
+                after.push((self.rank(&next), self.0.end(&next)));
+            });
+            after.sort_unstable_by_key(|&(rank, _)| rank);
+            after.dedup_by_key(|&mut (rank, _)| rank);
+            ends.extend(after.into_iter().map(|(_, end)| end));
+        } else {
+            self.0.for_each_successor(&state, |_, after| ends.push(self.0.end(&after)));
         }
-        self.0.for_each_successor(&state, |_, after| ends.push(self.0.end(&after)));
         if ends.is_empty() { self.0.end(&state) } else { None }
     }
 
@@ -254,14 +238,5 @@ impl<G: Game> RankedMoves for RankedGame<'_, G> {
             predecessors.sort_unstable();
             predecessors.dedup();
         }
-    }
-
-    fn describe(&self, rank: u32) -> String {
-        let side = crate::game::Side::First;
-        self.0.notation(&Position { state: self.state(rank), side })
-    }
-
-    fn start(&self) -> Option<u32> {
-        self.0.rank(&self.0.start().state)
     }
 }

@@ -1,57 +1,54 @@
 //! One state's new value from its successors' values: the three kinds of backup.
 
-use bytemuck::Pod;
-
 use super::value::{Prospect, Value};
 use crate::game::Score;
+use crate::graph::{Graph, StateKind, TerminalScores};
 
 /// What a sweep does to one state. Values are always the mover's.
 pub trait Backup: Sync {
     /// What is kept of a state while sweeping.
-    type Value: Pod + PartialEq + Send + Sync;
+    type Value: Copy + PartialEq + Send + Sync;
 
-    /// The value of every state before the first sweep.
-    fn initial(&self) -> Self::Value;
+    /// The value of a row without moves in the table.
+    fn leaf(&self, row: usize) -> Self::Value;
 
-    /// The value of a finished game.
-    fn terminal(&self, score: Score) -> Self::Value;
-
-    /// The value of a state whose moves are not in the table.
-    fn frontier(&self) -> Self::Value;
-
-    /// The value of a state whose successors (at least one) have these values, each its own
-    /// mover's.
-    fn backup(&self, successors: impl Iterator<Item = Self::Value> + Clone) -> Self::Value;
+    /// The value of a row whose successors (at least one) have these values, each its own mover's.
+    fn backup(
+        &self,
+        row: usize,
+        successors: impl Iterator<Item = Self::Value> + Clone,
+    ) -> Self::Value;
 
     /// How far apart two values are: the unit of residuals.
     fn change(&self, old: Self::Value, new: Self::Value) -> f64;
+
+    /// Whether a value found in a sweep, counted from 1, stays for ever.
+    fn is_final(&self, _value: Self::Value, _sweep: usize) -> bool {
+        false
+    }
+}
+
+/// What the backups of layered games know of the table: its rows, and the scores of finished games.
+#[derive(Clone, Copy)]
+pub struct Leaves<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) terminal: &'a TerminalScores<'a>,
 }
 
 /// Exact scores and distances.
-#[derive(Clone, Copy, Debug)]
-pub struct ExactBackup;
+pub struct ExactBackup<'a>(pub Leaves<'a>);
 
-impl Backup for ExactBackup {
+impl Backup for ExactBackup<'_> {
     type Value = Prospect;
 
-    fn initial(&self) -> Prospect {
-        Prospect::new(Score(0), Some(0))
-    }
-
-    fn terminal(&self, score: Score) -> Prospect {
-        Prospect::new(score, Some(0))
-    }
-
-    /// # Panics
-    ///
-    /// Always: a table with a frontier has bounds, not exact values.
-    fn frontier(&self) -> Prospect {
-        unreachable!("tables with a frontier are solved with BoundsBackup")
+    /// A table without a frontier has none but finished games.
+    fn leaf(&self, row: usize) -> Prospect {
+        Prospect::new((self.0.terminal)(row), Some(0))
     }
 
     #[inline]
-    fn backup(&self, successors: impl Iterator<Item = Prospect> + Clone) -> Prospect {
-        successors.map(Prospect::before).max().unwrap_or(self.initial())
+    fn backup(&self, _: usize, successors: impl Iterator<Item = Prospect> + Clone) -> Prospect {
+        successors.map(Prospect::before).max().unwrap_or(Prospect::DRAW)
     }
 
     /// The change of the score in discs or of the distance in plies, whichever is larger.
@@ -63,39 +60,34 @@ impl Backup for ExactBackup {
 
 /// Bounds of scores where a subtree is cut off. A distance is exact where the score is proven and
 /// every move that could keep it leads to a state with an exact distance.
-#[derive(Clone, Copy, Debug)]
-pub struct BoundsBackup {
+pub struct BoundsBackup<'a> {
     /// The largest score there can be.
     pub max_score: Score,
+    /// The rows without moves.
+    pub leaves: Leaves<'a>,
 }
 
-impl Backup for BoundsBackup {
+impl BoundsBackup<'_> {
+    /// What is known of a state whose moves were not followed.
+    pub fn unknown(max_score: Score) -> Value {
+        Value::of_scores(-max_score, max_score, None)
+    }
+}
+
+impl Backup for BoundsBackup<'_> {
     type Value = Value;
 
-    fn initial(&self) -> Value {
-        self.frontier()
-    }
-
-    fn terminal(&self, score: Score) -> Value {
-        Value::exactly(Prospect::new(score, Some(0)))
-    }
-
-    fn frontier(&self) -> Value {
-        Value::of_scores(-self.max_score, self.max_score, None)
-    }
-
-    fn backup(&self, successors: impl Iterator<Item = Value> + Clone) -> Value {
-        let moves = successors.map(Value::before);
-        let lower = moves.clone().map(|m| m.lower.score()).max().unwrap_or(-self.max_score);
-        let upper = moves.clone().map(|m| m.upper.score()).max().unwrap_or(self.max_score);
-        let mut distance = None;
-        if lower == upper {
-            let mut keeping = moves.filter(|m| m.upper.score() == upper);
-            if keeping.clone().all(|m| m.distance().is_some()) {
-                distance = keeping.by_ref().map(|m| m.lower).max().and_then(Prospect::distance);
+    fn leaf(&self, row: usize) -> Value {
+        match self.leaves.graph.kind(row) {
+            StateKind::Terminal => {
+                Value::exactly(Prospect::new((self.leaves.terminal)(row), Some(0)))
             }
+            _ => BoundsBackup::unknown(self.max_score),
         }
-        Value::of_scores(lower, upper, distance)
+    }
+
+    fn backup(&self, _: usize, successors: impl Iterator<Item = Value> + Clone) -> Value {
+        best_bounds(successors)
     }
 
     /// The larger change of a bound in discs; a change of the distance alone counts in plies.
@@ -108,6 +100,22 @@ impl Backup for BoundsBackup {
     }
 }
 
+/// Bounds of the score from those of the successors, at least one.
+fn best_bounds(successors: impl Iterator<Item = Value> + Clone) -> Value {
+    let moves = successors.map(Value::before);
+    let best = |of: fn(Value) -> Prospect| moves.clone().map(|m| of(m).score()).max();
+    let (lower, upper) = (best(|m| m.lower), best(|m| m.upper));
+    let (lower, upper) = (lower.unwrap_or(Score(0)), upper.unwrap_or(Score(0)));
+    let mut distance = None;
+    if lower == upper {
+        let mut keeping = moves.filter(|m| m.upper.score() == upper);
+        if keeping.clone().all(|m| m.distance().is_some()) {
+            distance = keeping.by_ref().map(|m| m.lower).max().and_then(Prospect::distance);
+        }
+    }
+    Value::of_scores(lower, upper, distance)
+}
+
 /// By how many plies a distance changed; 1 where it was or is not known.
 fn change_of(old: Option<u16>, new: Option<u16>) -> i32 {
     match (old, new) {
@@ -117,32 +125,23 @@ fn change_of(old: Option<u16>, new: Option<u16>) -> i32 {
 }
 
 /// Outcomes discounted by γ a ply: `V = max −γ V'`, with ±1 or 0 at the end.
-#[derive(Clone, Copy, Debug)]
-pub struct DiscountBackup {
+pub struct DiscountBackup<'a> {
     /// γ, above 0 and at most 1.
     pub discount: f32,
+    /// The rows without moves.
+    pub leaves: Leaves<'a>,
 }
 
-impl Backup for DiscountBackup {
+impl Backup for DiscountBackup<'_> {
     type Value = f32;
 
-    fn initial(&self) -> f32 {
-        0.0
-    }
-
-    fn terminal(&self, score: Score) -> f32 {
-        f32::from(score.outcome().value())
-    }
-
-    /// # Panics
-    ///
-    /// Always: a discounted table must be complete.
-    fn frontier(&self) -> f32 {
-        unreachable!("tables with a frontier have no discounted values")
+    /// A discounted table is complete: it has none but finished games.
+    fn leaf(&self, row: usize) -> f32 {
+        f32::from((self.leaves.terminal)(row).outcome().value())
     }
 
     #[inline]
-    fn backup(&self, successors: impl Iterator<Item = f32> + Clone) -> f32 {
+    fn backup(&self, _: usize, successors: impl Iterator<Item = f32> + Clone) -> f32 {
         // A lost draw is 0 and never −0, so that equal values have equal bytes.
         successors.map(|v| 0.0 - self.discount * v).fold(f32::NEG_INFINITY, f32::max)
     }
@@ -158,11 +157,10 @@ mod tests {
 
     #[test]
     fn an_unproven_successor_hides_the_distance_only_where_it_could_keep_the_score() {
-        let backup = BoundsBackup { max_score: Score(16) };
         let proven = |s, distance| Value::of_scores(Score(s), Score(s), Some(distance));
         let unsure = |s| Value::of_scores(Score(s), Score(s), None);
         let open = |lower, upper| Value::of_scores(Score(lower), Score(upper), None);
-        let best = |list: &[Value]| backup.backup(list.iter().copied());
+        let best = |list: &[Value]| best_bounds(list.iter().copied());
         assert_eq!(best(&[proven(-4, 3), open(2, 9)]), proven(4, 4));
         assert_eq!(best(&[proven(-4, 3), open(-4, 9)]), unsure(4));
         assert_eq!(best(&[proven(-4, 3), open(-6, 9)]), open(4, 6));

@@ -5,10 +5,12 @@ use std::time::Instant;
 use bytemuck::Pod;
 use serde::{Deserialize, Serialize};
 
-use super::backup::{Backup, BoundsBackup, DiscountBackup, ExactBackup};
+use super::backup::{Backup, BoundsBackup, DiscountBackup, ExactBackup, Leaves};
 use super::columns;
 use super::method::Method;
-use super::sweep::{Order, Sweep, SweepError};
+use super::sweep::{Jacobi, Order, SweepError, sweep_layer};
+use super::value::Prospect;
+use crate::game::Score;
 use crate::graph::{Graph, TerminalScores};
 use crate::progress::Progress;
 use crate::table::{Scratch, SweepRecord, Table, crc32};
@@ -48,18 +50,20 @@ pub fn value_iterate(
         }
         return Ok(Run { sweeps, already_solved: true, resumed: false });
     }
-    let mut run =
-        Iteration { graph, terminal, method, identity, scratch, progress, on_sweep: &mut on_sweep };
+    let mut run = Iteration { graph, method, identity, scratch, progress, on_sweep: &mut on_sweep };
+    let leaves = Leaves { graph, terminal };
     let (sweeps, resumed) = if let Some(discount) = method.discount {
-        let swept = run.run(&DiscountBackup { discount: discount as f32 })?;
+        let swept = run.run(&DiscountBackup { discount: discount as f32, leaves }, 0.0)?;
         columns::install_discounted(table, method, &swept.values, &swept.sweeps)?;
         (swept.sweeps, swept.resumed)
     } else if table.manifest().complete {
-        let swept = run.run(&ExactBackup)?;
+        let swept = run.run(&ExactBackup(leaves), Prospect::new(Score(0), Some(0)))?;
         columns::install_exact(table, method, &swept.values, &swept.sweeps)?;
         (swept.sweeps, swept.resumed)
     } else {
-        let swept = run.run(&BoundsBackup { max_score: method.max_score })?;
+        let max_score = method.max_score;
+        let swept =
+            run.run(&BoundsBackup { max_score, leaves }, BoundsBackup::unknown(max_score))?;
         columns::install_bounds(table, method, &swept.values, &swept.sweeps)?;
         (swept.sweeps, swept.resumed)
     };
@@ -69,7 +73,6 @@ pub fn value_iterate(
 
 struct Iteration<'a> {
     graph: &'a Graph,
-    terminal: &'a TerminalScores<'a>,
     method: &'a Method,
     identity: String,
     scratch: Scratch,
@@ -120,11 +123,16 @@ impl State {
 const NOTHING: SweepRecord = SweepRecord { residual: 0.0, changed: 0, decided: None };
 
 impl Iteration<'_> {
-    fn run<B: Backup>(&mut self, backup: &B) -> Result<Swept<B::Value>, SweepError> {
+    /// Sweeps from a table whose values are `initial`.
+    fn run<B: Backup<Value: Pod>>(
+        &mut self,
+        backup: &B,
+        initial: B::Value,
+    ) -> Result<Swept<B::Value>, SweepError> {
         let saved = self.scratch.state::<State>().filter(|s| s.identity == self.identity);
         match self.method.order {
-            Order::Topological => self.topological(backup, saved),
-            Order::Natural => self.natural(backup, saved),
+            Order::Topological => self.topological(backup, initial, saved),
+            Order::Natural => self.natural(backup, initial, saved),
         }
     }
 
@@ -143,13 +151,14 @@ impl Iteration<'_> {
         self.converged(&sweep)
     }
 
-    fn topological<B: Backup>(
+    fn topological<B: Backup<Value: Pod>>(
         &mut self,
         backup: &B,
+        initial: B::Value,
         saved: Option<State>,
     ) -> Result<Swept<B::Value>, SweepError> {
         let states = self.graph.states();
-        let mut values = vec![backup.initial(); states];
+        let mut values = vec![initial; states];
         let mut sweeps = Vec::new();
         let (mut from, mut partial, mut resumed) = (states, NOTHING, false);
         let mut pieces = Vec::new();
@@ -158,7 +167,7 @@ impl Iteration<'_> {
                 (pieces, partial, resumed) = (saved.pieces, saved.partial, true);
                 from = pieces.last().map_or(states, |piece| piece.from);
             } else {
-                values.fill(backup.initial());
+                values.fill(initial);
             }
         }
         loop {
@@ -170,8 +179,7 @@ impl Iteration<'_> {
                 }
                 let count = rows.len() as u64;
                 let start = rows.start;
-                let sweep = Sweep::new(self.graph, backup, self.terminal);
-                let change = sweep.layer(rows, &mut values);
+                let change = sweep_layer(self.graph, backup, rows, &mut values);
                 partial = merge(partial, change);
                 self.progress.advance(count);
                 // The confirming sweep changes nothing, so only the first need be secured.
@@ -213,13 +221,14 @@ impl Iteration<'_> {
         Ok(())
     }
 
-    fn natural<B: Backup>(
+    fn natural<B: Backup<Value: Pod>>(
         &mut self,
         backup: &B,
+        initial: B::Value,
         saved: Option<State>,
     ) -> Result<Swept<B::Value>, SweepError> {
         let states = self.graph.states();
-        let mut values = vec![backup.initial(); states];
+        let mut values = vec![initial; states];
         let mut sweeps: Vec<SweepRecord> = Vec::new();
         let mut resumed = false;
         if let Some(saved) = saved {
@@ -227,16 +236,16 @@ impl Iteration<'_> {
             if saved.load(&self.scratch, &file, &mut values).is_some() {
                 (sweeps, resumed) = (saved.sweeps, true);
             } else {
-                values.fill(backup.initial());
+                values.fill(initial);
             }
         }
-        let mut next = values.clone();
         let (mut secured, mut secured_sweeps) = (Instant::now(), sweeps.len());
         loop {
             self.begin(sweeps.len() + 1);
-            let sweep = Sweep::new(self.graph, backup, self.terminal).all(&values, &mut next);
-            std::mem::swap(&mut values, &mut next);
-            self.progress.advance(states as u64);
+            let rows = (0..states as u32).collect();
+            let mut jacobi =
+                Jacobi { backup, moves: self.graph, values: &mut values, rows, sweeps: 0 };
+            let sweep = SweepRecord { decided: None, ..jacobi.sweep(self.progress) };
             if self.done(&mut sweeps, sweep) {
                 return Ok(Swept { values, sweeps, resumed });
             }

@@ -6,8 +6,7 @@
 //!
 //! * [`value_iterate`] computes a table's columns: exactly, as bounds where the table has a
 //!   frontier, or discounted;
-//! * [`backup`](Backup) says what one sweep does to one state, [`Sweep`] runs sweeps in one of two
-//!   orders;
+//! * [`Backup`] says what one sweep does to one state, whatever the game;
 //! * [`prove`] proves rows, moves and values from the rules;
 //! * [`Values`] reads them, [`ByDistance`] counts them;
 //! * [`cyclic`] solves graphs with cycles, by value iteration and by retrograde analysis.
@@ -33,6 +32,6 @@ pub use proof::{Counterexample, Verified, prove};
 pub use ranked::{
     ENDLESS, RankedError, iterate as iterate_ranked, outcome_of, retrograde as retrograde_ranked,
 };
-pub use sweep::{Order, Sweep, SweepError};
+pub use sweep::{Order, SweepError};
 pub use table::solve;
 pub use value::{Prospect, Value};

@@ -18,8 +18,10 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::game::{End, Outcome};
-use crate::graph::{Ranked, RankedMove, RankedMoves, ones_of};
+use crate::graph::{Ranked, RankedMoves, ones_of};
 use crate::progress::Progress;
+use crate::solve::backup::Backup;
+use crate::solve::sweep::{Jacobi, Successors};
 use crate::table::SweepRecord;
 
 /// What `distance` holds in a ranked table where no end can be forced.
@@ -283,10 +285,10 @@ pub fn iterate(
     progress: &dyn Progress,
     mut each: impl FnMut(usize, SweepRecord),
 ) -> Result<Vec<u8>, RankedError> {
-    let bytes = Bytes::new(ranked, moves);
+    let mut bytes = Bytes::new(ranked, moves);
     progress.begin("finding ends", Some(ranked.rows() as u64));
-    let end = |rank: u32, (left, room): &mut (Vec<u32>, Vec<RankedMove>)| {
-        match moves.expand(rank, room) {
+    let end = |rank: u32, (left, ends): &mut (Vec<u32>, Vec<Option<End>>)| {
+        match moves.ends(rank, ends) {
             Some(end) => bytes.set(rank, byte_of(end)?),
             None => {
                 bytes.set(rank, LONGEST + 1);
@@ -299,54 +301,64 @@ pub fn iterate(
         a.0.append(&mut b.0);
         a
     };
-    let (mut left, _) = bytes.each_reachable(|| (Vec::new(), Vec::new()), end, join, progress)?;
-    let rows = ranked.rows();
-    let mut sweep = 0u8;
+    let (rows, _) = bytes.each_reachable(|| (Vec::new(), Vec::new()), end, join, progress)?;
+    // Not in parallel, here and back: so the vector is reused.
+    let mut values: Vec<u8> = bytes.of.into_iter().map(AtomicU8::into_inner).collect();
+    let mut jacobi =
+        Jacobi { backup: &ByteBackup, moves: &moves, values: &mut values, rows, sweeps: 0 };
     loop {
-        sweep += 1;
-        progress.begin(&format!("sweep {sweep}"), Some(left.len() as u64));
-        let decided: Vec<(u32, u8)> = left
-            .par_chunks(GRAIN)
-            .flat_map_iter(|ranks| {
-                let mut room = Vec::new();
-                let found: Vec<_> = ranks
-                    .iter()
-                    .filter_map(|&rank| {
-                        moves.expand(rank, &mut room);
-                        Some((rank, bytes.backup(&room)?))
-                    })
-                    .collect();
-                progress.advance(ranks.len() as u64);
-                found
-            })
-            .collect();
-        let changed = decided.len() as u64;
-        decided.par_iter().for_each(|&(rank, byte)| bytes.set(rank, byte));
-        left.retain(|&rank| Bytes::is_undecided(bytes.get(rank)));
-        let residual = if changed > 0 { 1.0 } else { 0.0 };
-        let decided = Some((rows - left.len()) as u64);
-        each(usize::from(sweep), SweepRecord { residual, changed, decided });
+        let name = format!("sweep {}", jacobi.sweeps + 1);
+        progress.begin(&name, Some(jacobi.rows.len() as u64));
+        let swept = jacobi.sweep(progress);
+        let decided = Some((ranked.rows() - jacobi.rows.len()) as u64);
+        each(jacobi.sweeps, SweepRecord { decided, ..swept });
         // The ends are 0 and 1 plies away, so the first sweep may find nothing yet.
-        if changed == 0 && sweep > 1 {
-            return Ok(bytes.distances());
+        if swept.changed == 0 && jacobi.sweeps > 1 {
+            break;
         }
-        if sweep == LONGEST {
+        if jacobi.sweeps == usize::from(LONGEST) {
             return Err(RankedError::TooLong);
         }
     }
+    bytes.of = values.into_iter().map(AtomicU8::new).collect();
+    Ok(bytes.distances())
 }
 
-impl Bytes<'_> {
-    /// The distance that the moves' values give an undecided state, if they do.
-    fn backup(&self, moves: &[RankedMove]) -> Option<u8> {
-        let values = moves.iter().map(|m| m.rank.map_or(ENDLESS, |rank| self.get(rank)));
-        let known = |byte: &u8| *byte <= LONGEST;
-        match values.clone().filter(known).filter(|byte| byte % 2 == 0).min() {
-            Some(lost) => Some(lost + 1),
-            None => values
-                .map(|byte| known(&byte).then_some(byte))
-                .max_by_key(|byte| byte.map_or(u8::MAX, |b| b))?
-                .map(|won| won + 1),
+impl Successors for &dyn RankedMoves {
+    fn of<'a>(&'a self, row: usize, room: &'a mut Vec<u32>) -> &'a [u32] {
+        self.successors(row as u32, room);
+        room
+    }
+}
+
+/// Distances as bytes.
+struct ByteBackup;
+
+impl Backup for ByteBackup {
+    type Value = u8;
+
+    /// Finished games are not swept.
+    fn leaf(&self, _row: usize) -> u8 {
+        ENDLESS
+    }
+
+    fn backup(&self, _row: usize, successors: impl Iterator<Item = u8> + Clone) -> u8 {
+        let decided = |byte: &u8| *byte <= LONGEST;
+        if let Some(lost) = successors.clone().filter(|byte| decided(byte) && byte % 2 == 0).min() {
+            return lost + 1;
         }
+        let mut all = successors;
+        match all.clone().all(|byte| decided(&byte)) {
+            true => all.by_ref().max().map_or(ENDLESS, |won| won + 1),
+            false => LONGEST + 1,
+        }
+    }
+
+    fn change(&self, old: u8, new: u8) -> f64 {
+        f64::from(u8::from(old != new))
+    }
+
+    fn is_final(&self, value: u8, _sweep: usize) -> bool {
+        value <= LONGEST
     }
 }

@@ -3,6 +3,7 @@
 //! *Topological*: layers from the last to the first, so that one sweep makes every value final and
 //! a second confirms it. *Natural*: every state from the values before the sweep (Jacobi), as many
 //! sweeps as the longest game has plies and one more; the order in which the 2002 thesis swept.
+//! Games that may go round in circles are swept in natural order, leaving out what is final.
 //! Both run on all threads and give the same bytes whatever their number.
 
 use std::ops::Range;
@@ -11,7 +12,8 @@ use rayon::prelude::*;
 
 use super::backup::Backup;
 use super::value::Prospect;
-use crate::graph::{Graph, StateKind, TerminalScores};
+use crate::graph::Graph;
+use crate::progress::Progress;
 use crate::table::{SweepRecord, TableError};
 
 /// In which order a sweep takes the states.
@@ -61,137 +63,172 @@ impl SweepError {
     }
 }
 
-/// A graph with the scores of its finished games, ready to be swept.
-pub struct Sweep<'a, B: Backup> {
-    graph: &'a Graph,
-    backup: &'a B,
-    terminal: &'a TerminalScores<'a>,
+/// Where the moves of rows lead.
+pub(super) trait Successors: Sync {
+    /// The rows to which the moves of a row lead; `room` is there to hold them.
+    fn of<'a>(&'a self, row: usize, room: &'a mut Vec<u32>) -> &'a [u32];
 }
 
-/// The change a state has seen.
+impl Successors for Graph {
+    #[inline]
+    fn of<'a>(&'a self, row: usize, _room: &'a mut Vec<u32>) -> &'a [u32] {
+        &self.edge_targets()[self.edges_of(row)]
+    }
+}
+
+/// The change that states have seen.
 #[derive(Clone, Copy)]
 struct Change {
     residual: f64,
     changed: u64,
+    decided: u64,
 }
 
 impl Change {
-    const NONE: Change = Change { residual: 0.0, changed: 0 };
+    const NONE: Change = Change { residual: 0.0, changed: 0, decided: 0 };
 
     fn and(self, other: Change) -> Change {
         Change {
             residual: self.residual.max(other.residual),
             changed: self.changed + other.changed,
+            decided: self.decided + other.decided,
         }
     }
 
-    fn record(self) -> SweepRecord {
-        SweepRecord { residual: self.residual, changed: self.changed, decided: None }
+    fn of<B: Backup>(backup: &B, old: B::Value, new: B::Value) -> Change {
+        match old == new {
+            true => Change::NONE,
+            false => Change { residual: backup.change(old, new), changed: 1, decided: 0 },
+        }
     }
 }
 
 /// How many states a task takes.
 const GRAIN: usize = 1 << 12;
 
-impl<'a, B: Backup> Sweep<'a, B> {
-    /// Prepares to sweep a graph whose edges have been checked.
-    pub fn new(graph: &'a Graph, backup: &'a B, terminal: &'a TerminalScores<'a>) -> Self {
-        Sweep { graph, backup, terminal }
-    }
-
-    /// One sweep of a layer in topological order: `values` holds the final values of all later
-    /// layers. Other layers' values are not touched.
-    pub fn layer(&self, rows: Range<usize>, values: &mut [B::Value]) -> SweepRecord {
-        let (head, later) = values.split_at_mut(rows.end);
-        let own = &mut head[rows.clone()];
-        let of_later = |target: usize| later[target - rows.end];
-        let offsets = &self.graph.edge_offsets()[rows.start..=rows.end];
-        let targets = self.graph.edge_targets();
-        let (mut change, passes) = own
-            .par_chunks_mut(GRAIN)
-            .enumerate()
-            .map(|(chunk, values)| {
-                let mut change = Change::NONE;
-                let mut passes = Vec::new();
-                for (i, value) in values.iter_mut().enumerate() {
-                    let place = chunk * GRAIN + i;
-                    let edges = &targets[offsets[place] as usize..offsets[place + 1] as usize];
-                    match edges.first() {
-                        Some(&target) if (target as usize) < rows.end => {
-                            passes.push((place, target as usize));
-                            continue;
-                        }
-                        _ => {}
+/// One sweep of a layer in topological order: `values` holds the final values of all later layers.
+/// Other layers' values are not touched. The graph's edges have been checked.
+pub(super) fn sweep_layer<B: Backup>(
+    graph: &Graph,
+    backup: &B,
+    rows: Range<usize>,
+    values: &mut [B::Value],
+) -> SweepRecord {
+    let (head, later) = values.split_at_mut(rows.end);
+    let own = &mut head[rows.clone()];
+    let of_later = |&target: &u32| later[target as usize - rows.end];
+    let offsets = &graph.edge_offsets()[rows.start..=rows.end];
+    let targets = graph.edge_targets();
+    let (mut change, passes) = own
+        .par_chunks_mut(GRAIN)
+        .enumerate()
+        .map(|(chunk, values)| {
+            let mut change = Change::NONE;
+            let mut passes = Vec::new();
+            for (i, value) in values.iter_mut().enumerate() {
+                let place = chunk * GRAIN + i;
+                let edges = &targets[offsets[place] as usize..offsets[place + 1] as usize];
+                match edges.first() {
+                    Some(&target) if (target as usize) < rows.end => {
+                        passes.push((place, target as usize));
+                        continue;
                     }
-                    let row = rows.start + place;
-                    change = change.and(self.renew(row, edges, of_later, value));
+                    _ => {}
                 }
-                (change, passes)
-            })
-            .reduce(
-                || (Change::NONE, Vec::new()),
-                |mut a, mut b| {
-                    a.1.append(&mut b.1);
-                    (a.0.and(b.0), a.1)
-                },
-            );
-        // A pass stays in the layer, and leads to a state whose own moves leave it.
-        let renewed: Vec<B::Value> = passes
-            .par_iter()
-            .with_min_len(GRAIN)
-            .map(|&(_, target)| self.backup.backup(std::iter::once(own[target - rows.start])))
-            .collect();
-        for ((place, _), new) in passes.into_iter().zip(renewed) {
-            change = change.and(self.replace(&mut own[place], new));
+                let row = rows.start + place;
+                let new = match edges {
+                    [] => backup.leaf(row),
+                    edges => backup.backup(row, edges.iter().map(of_later)),
+                };
+                change = change.and(Change::of(backup, *value, new));
+                *value = new;
+            }
+            (change, passes)
+        })
+        .reduce(
+            || (Change::NONE, Vec::new()),
+            |mut a, mut b| {
+                a.1.append(&mut b.1);
+                (a.0.and(b.0), a.1)
+            },
+        );
+    // A pass stays in the layer, and leads to a state whose own moves leave it.
+    let renew = |&(place, target): &(usize, usize)| {
+        backup.backup(rows.start + place, std::iter::once(own[target - rows.start]))
+    };
+    let renewed: Vec<B::Value> = passes.par_iter().with_min_len(GRAIN).map(renew).collect();
+    for ((place, _), new) in passes.into_iter().zip(renewed) {
+        change = change.and(Change::of(backup, own[place], new));
+        own[place] = new;
+    }
+    SweepRecord { residual: change.residual, changed: change.changed, decided: None }
+}
+
+/// Sweeps of rows from the values before each sweep (Jacobi).
+pub(super) struct Jacobi<'a, B: Backup, S: Successors> {
+    pub backup: &'a B,
+    pub moves: &'a S,
+    pub values: &'a mut [B::Value],
+    /// The rows that are swept, ascending; those that have become final are left out.
+    pub rows: Vec<u32>,
+    /// How many sweeps there were.
+    pub sweeps: usize,
+}
+
+impl<B: Backup, S: Successors> Jacobi<'_, B, S> {
+    /// One sweep of all rows; its record says how many became final in it.
+    pub fn sweep(&mut self, progress: &dyn Progress) -> SweepRecord {
+        self.sweeps += 1;
+        let rows = self.rows.par_chunks(GRAIN);
+        let (fresh, changes): (Vec<Vec<B::Value>>, Vec<Change>) =
+            rows.map(|rows| self.renew(rows, progress)).unzip();
+        let change = changes.into_iter().fold(Change::NONE, Change::and);
+        if change.changed > 0 {
+            self.replace(&fresh);
         }
-        change.record()
+        if change.decided > 0 {
+            let open = |&row: &u32| !self.backup.is_final(self.values[row as usize], self.sweeps);
+            let rows = self.rows.par_iter().copied().with_min_len(GRAIN);
+            self.rows = rows.filter(open).collect();
+        }
+        let Change { residual, changed, decided } = change;
+        SweepRecord { residual, changed, decided: Some(decided) }
     }
 
-    /// One sweep of all states from the values in `old` to those in `new`.
-    pub fn all(&self, old: &[B::Value], new: &mut [B::Value]) -> SweepRecord {
-        let offsets = self.graph.edge_offsets();
-        let targets = self.graph.edge_targets();
-        new.par_chunks_mut(GRAIN)
-            .enumerate()
-            .map(|(chunk, values)| {
-                let mut change = Change::NONE;
-                for (i, value) in values.iter_mut().enumerate() {
-                    let row = chunk * GRAIN + i;
-                    let edges = &targets[offsets[row] as usize..offsets[row + 1] as usize];
-                    *value = old[row];
-                    change = change.and(self.renew(row, edges, |target| old[target], value));
+    /// The new values of some rows, from the old of all.
+    fn renew(&self, rows: &[u32], progress: &dyn Progress) -> (Vec<B::Value>, Change) {
+        let (mut change, mut room) = (Change::NONE, Vec::new());
+        let renew = |&row: &u32| {
+            let row = row as usize;
+            let new = match self.moves.of(row, &mut room) {
+                [] => self.backup.leaf(row),
+                targets => {
+                    self.backup.backup(row, targets.iter().map(|&t| self.values[t as usize]))
                 }
-                change
-            })
-            .reduce(|| Change::NONE, Change::and)
-            .record()
-    }
-
-    #[inline]
-    fn renew(
-        &self,
-        row: usize,
-        edges: &[u32],
-        value_of: impl Fn(usize) -> B::Value,
-        value: &mut B::Value,
-    ) -> Change {
-        let new = if !edges.is_empty() {
-            self.backup.backup(edges.iter().map(|&target| value_of(target as usize)))
-        } else if self.graph.kind(row) == StateKind::Terminal {
-            self.backup.terminal((self.terminal)(row))
-        } else {
-            self.backup.frontier()
+            };
+            let decided = u64::from(self.backup.is_final(new, self.sweeps));
+            change = change.and(Change::of(self.backup, self.values[row], new));
+            change.decided += decided;
+            new
         };
-        self.replace(value, new)
+        let fresh = rows.iter().map(renew).collect();
+        progress.advance(rows.len() as u64);
+        (fresh, change)
     }
 
-    #[inline]
-    fn replace(&self, value: &mut B::Value, new: B::Value) -> Change {
-        if *value == new {
-            return Change::NONE;
+    fn replace(&mut self, fresh: &[Vec<B::Value>]) {
+        let (mut rest, mut begin) = (&mut *self.values, 0);
+        let mut pieces = Vec::with_capacity(fresh.len());
+        for (rows, fresh) in self.rows.chunks(GRAIN).zip(fresh) {
+            let end = rows[rows.len() - 1] as usize + 1;
+            let (own, later) = rest.split_at_mut(end - begin);
+            pieces.push((begin, own, rows, fresh));
+            (rest, begin) = (later, end);
         }
-        let change = Change { residual: self.backup.change(*value, new), changed: 1 };
-        *value = new;
-        change
+        pieces.into_par_iter().for_each(|(begin, own, rows, fresh)| {
+            for (&row, new) in rows.iter().zip(fresh) {
+                own[row as usize - begin] = *new;
+            }
+        });
     }
 }

@@ -122,9 +122,9 @@ impl CyclicGraph<'_> {
     }
 
     /// A row's bounds before the first sweep.
-    fn at_first(&self, row: usize) -> Value {
+    pub(super) fn at_first<const BOUNDS: usize>(&self, row: usize) -> Bounds<BOUNDS> {
         let cut_off = Value::CUT_OFF;
-        match self.kinds[row] {
+        let Value { lower, upper } = match self.kinds[row] {
             INTERIOR => self.without_end(row),
             TERMINAL => {
                 let (outcome, plies) = (self.end)(row);
@@ -135,7 +135,8 @@ impl CyclicGraph<'_> {
             }
             RESTRICTED => Value { upper: Prospect::ENDLESS_WIN, ..self.without_end(row) },
             _ => cut_off,
-        }
+        };
+        std::array::from_fn(|bound| if bound == 0 { lower } else { upper })
     }
 
     fn without_end(&self, row: usize) -> Value {
@@ -172,11 +173,7 @@ pub(super) struct Start<const BOUNDS: usize> {
 impl<const BOUNDS: usize> Start<BOUNDS> {
     pub fn of(graph: &CyclicGraph<'_>) -> Self {
         let rows = (0..graph.states()).into_par_iter().with_min_len(GRAIN);
-        let first = |row| {
-            let Value { lower, upper } = graph.at_first(row);
-            std::array::from_fn(|bound| if bound == 0 { lower } else { upper })
-        };
-        let values: Vec<Bounds<BOUNDS>> = rows.map(first).collect();
+        let values: Vec<Bounds<BOUNDS>> = rows.map(|row| graph.at_first(row)).collect();
         let any_row = |is: &(dyn Fn(u8, Prospect) -> bool + Sync)| {
             let pairs = graph.kinds.par_iter().zip(&values).with_min_len(GRAIN);
             pairs.any(|(&kind, value)| is(kind, value[0]))

@@ -4,15 +4,18 @@ use rayon::prelude::*;
 
 use super::graph::{Bounds, CyclicGraph, GRAIN, Start, intervals};
 use super::{CyclicSolution, CyclicSweep, Log};
+use crate::progress::Silent;
+use crate::solve::backup::Backup;
+use crate::solve::sweep::{Jacobi, Successors};
 use crate::solve::value::Prospect;
 
 /// Solves a graph by sweeps, each from the values before it (Jacobi), until one changes nothing.
 /// States that are decided are left out of later sweeps.
 ///
 /// The n-th sweep finds the ends that are n plies away, so there are as many sweeps as the longest
-/// forced game has plies, and one that confirms. `on_sweep` hears of each, numbered from 1. Works
-/// on the threads of the current pool, and gives the same for any number of them. The graph must
-/// pass [`CyclicGraph::check`].
+/// forced game has plies, and one that confirms. `on_sweep` is called after each, numbered from 1.
+/// Works on the threads of the current pool, and gives the same for any number of them. The graph
+/// must pass [`CyclicGraph::check`].
 ///
 /// Memory: 8 bytes per state and up to 16 per state with moves.
 pub fn iterate(
@@ -26,8 +29,26 @@ pub fn iterate(
 fn from_start<const BOUNDS: usize>(graph: &CyclicGraph<'_>, mut log: Log<'_>) -> CyclicSolution {
     let Start { mut values, lead, .. } = Start::<BOUNDS>::of(graph);
     let rows = with_moves(graph).collect();
-    Sweeps { graph, lead, values: &mut values, rows }.run(&mut log);
+    sweep(&CyclicBackup { graph, lead }, &mut values, rows, &mut log);
     CyclicSolution { values: intervals(values), sweeps: log.sweeps }
+}
+
+/// Sweeps rows until nothing changes. None of them is one that the log counts as decided.
+pub(super) fn sweep<const BOUNDS: usize>(
+    backup: &CyclicBackup<'_, BOUNDS>,
+    values: &mut [Bounds<BOUNDS>],
+    rows: Vec<u32>,
+    log: &mut Log<'_>,
+) {
+    let mut jacobi = Jacobi { backup, moves: backup.graph, values, rows, sweeps: 0 };
+    loop {
+        let swept = jacobi.sweep(&Silent);
+        let decided = log.decided() + swept.decided.unwrap_or_default();
+        log.add(CyclicSweep { residual: swept.residual, changed: swept.changed, decided });
+        if swept.changed == 0 {
+            return;
+        }
+    }
 }
 
 /// The rows that have moves, in order.
@@ -36,133 +57,60 @@ pub(super) fn with_moves(graph: &CyclicGraph<'_>) -> impl ParallelIterator<Item 
     rows.filter(|&row| graph.has_moves(row)).map(|row| row as u32)
 }
 
-/// A row's bounds from those of its successors. The row has some.
-#[inline]
-pub(super) fn back_up<const BOUNDS: usize>(
-    graph: &CyclicGraph<'_>,
-    row: usize,
-    value_of: impl Fn(usize) -> Bounds<BOUNDS>,
-) -> Bounds<BOUNDS> {
-    // The best move is the one to the worst prospect, since `before` never rises.
-    let mut worst = [Prospect::BEST; BOUNDS];
-    for &target in graph.edges(row) {
-        let value = value_of(target as usize);
-        for bound in 0..BOUNDS {
-            worst[bound] = worst[bound].min(value[bound]);
-        }
-    }
-    let mut new: Bounds<BOUNDS> = std::array::from_fn(|bound| worst[BOUNDS - 1 - bound].before());
-    if BOUNDS == 2 && graph.is_restricted(row) {
-        new[1] = new[1].max(Prospect::ENDLESS_WIN);
-    }
-    new
-}
-
-/// What a sweep has done to some rows.
-#[derive(Clone, Copy, Default)]
-struct Change {
-    residual: u16,
-    changed: u64,
-    decided: u64,
-}
-
-impl Change {
-    fn and(self, other: Change) -> Change {
-        Change {
-            residual: self.residual.max(other.residual),
-            changed: self.changed + other.changed,
-            decided: self.decided + other.decided,
-        }
+impl Successors for CyclicGraph<'_> {
+    #[inline]
+    fn of<'a>(&'a self, row: usize, _room: &'a mut Vec<u32>) -> &'a [u32] {
+        self.edges(row)
     }
 }
 
-/// How far apart two values are; the unit is explained with [`CyclicSweep::residual`].
-fn residual(old: Prospect, new: Prospect) -> u16 {
-    match (old.distance(), new.distance()) {
-        (Some(a), Some(b)) if old.outcome() == new.outcome() => a.abs_diff(b),
-        _ => u16::from(old != new),
-    }
-}
-
-/// Sweeps to come: the values, and the rows (ascending) that are swept.
-pub(super) struct Sweeps<'a, const BOUNDS: usize> {
+/// Bounds of prospects in a graph that may have cycles.
+pub(super) struct CyclicBackup<'a, const BOUNDS: usize> {
     pub graph: &'a CyclicGraph<'a>,
+    /// After `n` sweeps an end at most `n + lead` plies away is final.
     pub lead: usize,
-    pub values: &'a mut [Bounds<BOUNDS>],
-    pub rows: Vec<u32>,
 }
 
-impl<const BOUNDS: usize> Sweeps<'_, BOUNDS> {
-    /// Sweeps until nothing changes. What the log says to be decided is not among the rows.
-    pub fn run(mut self, log: &mut Log<'_>) {
-        let mut fresh = vec![[Prospect::DRAW; BOUNDS]; self.rows.len()];
-        for sweep in 1.. {
-            fresh.truncate(self.rows.len());
-            let change = self.renew(&mut fresh, sweep);
-            let decided = log.decided() + change.decided;
-            let residual = f64::from(change.residual);
-            log.add(CyclicSweep { residual, changed: change.changed, decided });
-            if change.changed == 0 {
-                return;
-            }
-            self.replace(&fresh);
-            if change.decided > 0 {
-                self.leave_out_decided(sweep);
-            }
-        }
-    }
+impl<const BOUNDS: usize> Backup for CyclicBackup<'_, BOUNDS> {
+    type Value = Bounds<BOUNDS>;
 
-    /// The rows' new values, from the old of all.
-    fn renew(&self, fresh: &mut [Bounds<BOUNDS>], sweep: usize) -> Change {
-        let chunks = self.rows.par_chunks(GRAIN).zip(fresh.par_chunks_mut(GRAIN));
-        let of_chunk = |(rows, fresh): (&[u32], &mut [Bounds<BOUNDS>])| {
-            let mut change = Change::default();
-            for (&row, new) in rows.iter().zip(fresh) {
-                *new = back_up(self.graph, row as usize, |target| self.values[target]);
-                change = change.and(self.change(self.values[row as usize], *new, sweep));
-            }
-            change
-        };
-        chunks.map(of_chunk).reduce(Change::default, Change::and)
+    fn leaf(&self, row: usize) -> Bounds<BOUNDS> {
+        self.graph.at_first(row)
     }
 
     #[inline]
-    fn change(&self, old: Bounds<BOUNDS>, new: Bounds<BOUNDS>, sweep: usize) -> Change {
-        let decided = u64::from(self.is_decided(new, sweep));
-        if old == new {
-            return Change { decided, ..Change::default() };
+    fn backup(
+        &self,
+        row: usize,
+        successors: impl Iterator<Item = Bounds<BOUNDS>> + Clone,
+    ) -> Bounds<BOUNDS> {
+        // The best move is the one to the worst prospect, since `before` never rises.
+        let mut worst = [Prospect::BEST; BOUNDS];
+        for value in successors {
+            for bound in 0..BOUNDS {
+                worst[bound] = worst[bound].min(value[bound]);
+            }
         }
-        let apart = (0..BOUNDS).map(|bound| residual(old[bound], new[bound])).max();
-        Change { residual: apart.unwrap_or(0), changed: 1, decided }
+        let mut new: Bounds<BOUNDS> =
+            std::array::from_fn(|bound| worst[BOUNDS - 1 - bound].before());
+        if BOUNDS == 2 && self.graph.is_restricted(row) {
+            new[1] = new[1].max(Prospect::ENDLESS_WIN);
+        }
+        new
     }
 
-    /// Whether a value after a sweep is final.
-    fn is_decided(&self, value: Bounds<BOUNDS>, sweep: usize) -> bool {
+    /// The unit is explained with [`CyclicSweep::residual`].
+    fn change(&self, old: Bounds<BOUNDS>, new: Bounds<BOUNDS>) -> f64 {
+        let apart = |(old, new): (Prospect, Prospect)| match (old.distance(), new.distance()) {
+            (Some(a), Some(b)) if old.outcome() == new.outcome() => a.abs_diff(b),
+            _ => u16::from(old != new),
+        };
+        old.into_iter().zip(new).map(apart).max().map_or(0.0, f64::from)
+    }
+
+    fn is_final(&self, value: Bounds<BOUNDS>, sweep: usize) -> bool {
         // The furthest distance also stands for those beyond it, and may still turn out shorter.
         let last = (sweep + self.lead).min(usize::from(Prospect::MAX_DISTANCE) - 1);
         value.iter().all(|bound| bound.distance().is_some_and(|plies| usize::from(plies) <= last))
-    }
-
-    fn replace(&mut self, fresh: &[Bounds<BOUNDS>]) {
-        let (mut rest, mut begin) = (&mut *self.values, 0);
-        let mut pieces = Vec::with_capacity(self.rows.len().div_ceil(GRAIN));
-        for (rows, fresh) in self.rows.chunks(GRAIN).zip(fresh.chunks(GRAIN)) {
-            let end = rows[rows.len() - 1] as usize + 1;
-            let (own, later) = rest.split_at_mut(end - begin);
-            pieces.push((begin, own, rows, fresh));
-            (rest, begin) = (later, end);
-        }
-        pieces.into_par_iter().for_each(|(begin, own, rows, fresh)| {
-            for (&row, new) in rows.iter().zip(fresh) {
-                own[row as usize - begin] = *new;
-            }
-        });
-    }
-
-    fn leave_out_decided(&mut self, sweep: usize) {
-        let rows = std::mem::take(&mut self.rows);
-        let undecided = |row: &u32| !self.is_decided(self.values[*row as usize], sweep);
-        let kept = rows.par_iter().copied().with_min_len(GRAIN).filter(undecided).collect();
-        self.rows = kept;
     }
 }

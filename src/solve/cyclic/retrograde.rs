@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::graph::{CyclicGraph, GRAIN, Start, intervals};
-use super::iterate::{Sweeps, back_up, with_moves};
+use super::iterate::{CyclicBackup, sweep, with_moves};
 use super::links::{Links, Shared};
 use super::{CyclicSolution, CyclicSweep, Log};
 use crate::game::Outcome;
+use crate::solve::backup::Backup;
 use crate::solve::value::Prospect;
 
 /// Solves a graph from its ends backwards.
@@ -22,7 +23,7 @@ use crate::solve::value::Prospect;
 /// longest distance. A sweep is here one distance, the bounds that end one ply further being
 /// found; distances at which there is nothing are not told of. If draws or the wins of restricted
 /// states can be worth more than play without end, sweeps like those of `iterate` over the states
-/// left undecided follow. `on_sweep` hears of each, numbered from 1. Works on the threads of the
+/// left undecided follow. `on_sweep` is called after each, numbered from 1. Works on the threads of the
 /// current pool, and gives the same for any number of them. The graph must pass
 /// [`CyclicGraph::check`].
 ///
@@ -52,13 +53,14 @@ fn from_ends<const BOUNDS: usize>(
     mut log: Log<'_>,
 ) -> CyclicSolution {
     let Start { values, lead, has_endless_goals } = Start::<BOUNDS>::of(graph);
-    let search = Retrograde { graph, values: Shared::new(values) };
+    let backup = CyclicBackup { graph, lead };
+    let search = Retrograde { graph, backup: &backup, values: Shared::new(values) };
     search.find_ends(share, &mut log);
     let mut values = search.values.into_values();
     if has_endless_goals {
         let undecided = |&row: &u32| !values[row as usize].iter().all(|bound| bound.is_end());
         let rows = with_moves(graph).filter(undecided).collect();
-        Sweeps { graph, lead, values: &mut values, rows }.run(&mut log);
+        sweep(&backup, &mut values, rows, &mut log);
     }
     CyclicSolution { values: intervals(values), sweeps: log.sweeps }
 }
@@ -94,6 +96,7 @@ impl<const BOUNDS: usize> Found<BOUNDS> {
 
 struct Retrograde<'a, const BOUNDS: usize> {
     graph: &'a CyclicGraph<'a>,
+    backup: &'a CyclicBackup<'a, BOUNDS>,
     values: Shared<BOUNDS>,
 }
 
@@ -178,7 +181,9 @@ impl<const BOUNDS: usize> Retrograde<'_, BOUNDS> {
             if self.values.is_decided(row) || !self.graph.has_moves(row) {
                 return;
             }
-            let new = back_up(self.graph, row, |target| self.values.get(target));
+            let targets = self.graph.edges(row).iter();
+            let new =
+                self.backup.backup(row, targets.map(|&target| self.values.get(target as usize)));
             for (bound, new) in new.into_iter().enumerate() {
                 let known = self.values.bound(row, bound).is_end();
                 if !known && new.distance() == Some(next) {
