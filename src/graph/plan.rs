@@ -93,7 +93,6 @@ impl<S: Copy + PartialEq> Plan<S> {
             parsed.map_err(|error| damaged(format!("its root '{root}' is no position ({error})")))
         };
         let roots = identity.roots.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-        let by_rank = identity.index.as_deref() == Some("rank");
         let plan = Plan {
             start: match identity.start.as_str() {
                 _ if roots == [start] => "standard".to_string(),
@@ -103,7 +102,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             roots,
             max_depth: identity.max_depth,
             max_states: identity.max_states,
-            index: if by_rank { Index::Rank } else { Index::Keys },
+            index: if identity.is_by_rank() { Index::Rank } else { Index::Keys },
             checks_only: identity.checks_only,
             ..Plan::from_start(game)
         };

@@ -27,7 +27,7 @@ impl Ranked {
     /// Maps the arrays of a table whose rows are found by rank, comparing their checksums if
     /// `checked`; `None` for any other table.
     pub fn of(table: &Table, checked: bool) -> Result<Option<Ranked>, TableError> {
-        if table.manifest().identity.index.as_deref() != Some("rank") {
+        if !table.manifest().identity.is_by_rank() {
             return Ok(None);
         }
         let counts = &table.manifest().counts.table;

@@ -39,75 +39,64 @@ const COLUMNS: [&str; 9] = [
     "prospect_upper",
 ];
 
-/// The columns of one solution while they are written.
-struct Written<'a> {
-    table: &'a mut Table,
-    solution: Solution,
-    /// Whether the table stores scores.
-    scored: bool,
-}
-
-impl Written<'_> {
-    /// Writes values of which `of` gives each row's, with bounds if anything is not proven.
-    fn install<T: Sync>(
-        mut self,
-        rows: &[T],
-        of: impl Fn(&T) -> Value + Sync,
-        has_bounds: bool,
-        by_prospect: bool,
-    ) -> Result<(), SweepError> {
-        fn column<T: Sync, U: Send>(rows: &[T], of: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
-            rows.par_iter().with_min_len(1 << 14).map(of).collect()
-        }
-        let outcome = column(rows, |row| of(row).outcome().map_or(UNKNOWN_SCORE, Outcome::value));
-        let distance = column(rows, |row| of(row).distance().unwrap_or(UNKNOWN_DISTANCE));
-        let longest = distance.par_iter().filter(|&&d| d != UNKNOWN_DISTANCE).max();
-        if longest.is_some_and(|&plies| plies >= Prospect::MAX_DISTANCE) {
-            return Err(SweepError::TooLong);
-        }
-        let count = |column: &[i8]| column.par_iter().filter(|&&v| v != UNKNOWN_SCORE).count();
-        self.solution.proven_outcomes = count(&outcome) as u64;
-        self.solution.exact_distances =
-            distance.par_iter().filter(|&&d| d != UNKNOWN_DISTANCE).count() as u64;
-        let score = self
-            .scored
-            .then(|| column(rows, |row| of(row).score().map_or(UNKNOWN_SCORE, |score| score.0)));
-        self.solution.proven_scores = score.as_ref().map(|score| count(score) as u64);
-        let known = |value: i8| Some(value).filter(|&v| v != UNKNOWN_SCORE);
-        let root = |&row: &u64| RootValue {
-            outcome: known(outcome[row as usize]),
-            score: score.as_ref().and_then(|score| known(score[row as usize])),
-            distance: Some(distance[row as usize]).filter(|&d| d != UNKNOWN_DISTANCE),
-        };
-        self.solution.roots = self.table.manifest().root_ids.iter().map(root).collect();
-
-        let mut columns =
-            vec![Column::new("outcome", &outcome), Column::new("distance", &distance)];
-        columns.extend(score.as_ref().map(|score| Column::new("score", score)));
-        let bounds = has_bounds.then(|| {
-            let lower = column(rows, |row| of(row).lower.outcome().value());
-            (lower, column(rows, |row| of(row).upper.outcome().value()))
-        });
-        let scores = (has_bounds && self.scored).then(|| {
-            let lower = column(rows, |row| of(row).lower.score().0);
-            (lower, column(rows, |row| of(row).upper.score().0))
-        });
-        let prospects = (has_bounds && by_prospect).then(|| {
-            let lower = column(rows, |row| of(row).lower.to_stored());
-            (lower, column(rows, |row| of(row).upper.to_stored()))
-        });
-        if let Some((lower, upper)) = &bounds {
-            columns.extend([Column::new("lower", lower), Column::new("upper", upper)]);
-        }
-        if let Some((lower, upper)) = &scores {
-            columns.extend([Column::new("score_lower", lower), Column::new("score_upper", upper)]);
-        }
-        if let Some((lower, upper)) = &prospects {
-            columns.push(Column::new("prospect_lower", lower));
-            columns.push(Column::new("prospect_upper", upper));
-        }
-        Ok(install(self.table, &columns, self.solution)?)
+/// Writes values of which `of` gives each row's, with bounds if anything is not proven, in the form of
+/// layered games or of others (`by_prospect`).
+fn install_values<T: Sync>(
+    table: &mut Table,
+    mut solution: Solution,
+    rows: &[T],
+    of: impl Fn(&T) -> Value + Sync,
+    [scored, has_bounds, by_prospect]: [bool; 3],
+) -> Result<(), SweepError> {
+    fn column<T: Sync, U: Send>(rows: &[T], of: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
+        rows.par_iter().with_min_len(1 << 14).map(of).collect()
     }
+    let outcome = column(rows, |row| of(row).outcome().map_or(UNKNOWN_SCORE, Outcome::value));
+    let distance = column(rows, |row| of(row).distance().unwrap_or(UNKNOWN_DISTANCE));
+    let longest = distance.par_iter().filter(|&&d| d != UNKNOWN_DISTANCE).max();
+    if longest.is_some_and(|&plies| plies >= Prospect::MAX_DISTANCE) {
+        return Err(SweepError::TooLong);
+    }
+    let count = |column: &[i8]| column.par_iter().filter(|&&v| v != UNKNOWN_SCORE).count();
+    solution.proven_outcomes = count(&outcome) as u64;
+    solution.exact_distances =
+        distance.par_iter().filter(|&&d| d != UNKNOWN_DISTANCE).count() as u64;
+    let score =
+        scored.then(|| column(rows, |row| of(row).score().map_or(UNKNOWN_SCORE, |score| score.0)));
+    solution.proven_scores = score.as_ref().map(|score| count(score) as u64);
+    let known = |value: i8| Some(value).filter(|&v| v != UNKNOWN_SCORE);
+    let root = |&row: &u64| RootValue {
+        outcome: known(outcome[row as usize]),
+        score: score.as_ref().and_then(|score| known(score[row as usize])),
+        distance: Some(distance[row as usize]).filter(|&d| d != UNKNOWN_DISTANCE),
+    };
+    solution.roots = table.manifest().root_ids.iter().map(root).collect();
+
+    let mut columns = vec![Column::new("outcome", &outcome), Column::new("distance", &distance)];
+    columns.extend(score.as_ref().map(|score| Column::new("score", score)));
+    let bounds = has_bounds.then(|| {
+        let lower = column(rows, |row| of(row).lower.outcome().value());
+        (lower, column(rows, |row| of(row).upper.outcome().value()))
+    });
+    let scores = (has_bounds && scored).then(|| {
+        let lower = column(rows, |row| of(row).lower.score().0);
+        (lower, column(rows, |row| of(row).upper.score().0))
+    });
+    let prospects = (has_bounds && by_prospect).then(|| {
+        let lower = column(rows, |row| of(row).lower.to_stored());
+        (lower, column(rows, |row| of(row).upper.to_stored()))
+    });
+    if let Some((lower, upper)) = &bounds {
+        columns.extend([Column::new("lower", lower), Column::new("upper", upper)]);
+    }
+    if let Some((lower, upper)) = &scores {
+        columns.extend([Column::new("score_lower", lower), Column::new("score_upper", upper)]);
+    }
+    if let Some((lower, upper)) = &prospects {
+        columns.push(Column::new("prospect_lower", lower));
+        columns.push(Column::new("prospect_upper", upper));
+    }
+    Ok(install(table, &columns, solution)?)
 }
 
 fn install(
@@ -131,8 +120,8 @@ pub(super) fn install_exact(
     prospects: &[Prospect],
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
-    let written = Written { table, solution: method.solution(sweeps), scored: method.has_scores };
-    written.install(prospects, |&prospect| Value::exactly(prospect), false, false)
+    let form = [method.has_scores, false, false];
+    install_values(table, method.solution(sweeps), prospects, |&p| Value::exactly(p), form)
 }
 
 /// Writes the bounds of a layered game's table that has a frontier.
@@ -142,20 +131,19 @@ pub(super) fn install_bounds(
     values: &[Value],
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
-    let written = Written { table, solution: method.solution(sweeps), scored: method.has_scores };
-    written.install(values, |&value| value, true, false)
+    let form = [method.has_scores, true, false];
+    install_values(table, method.solution(sweeps), values, |&value| value, form)
 }
 
 /// Writes the values of a game with cycles, of a table of sorted keys.
-pub(super) fn install_cyclic(
+pub(super) fn install_prospects(
     table: &mut Table,
     method: CyclicMethod,
     values: &[Value],
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
     let whole = values.par_iter().with_min_len(1 << 14).all(|value| value.lower == value.upper);
-    let written = Written { table, solution: method.solution(sweeps), scored: false };
-    written.install(values, |&value| value, !whole, true)
+    install_values(table, method.solution(sweeps), values, |&value| value, [false, !whole, true])
 }
 
 /// Writes the column of a table by rank.

@@ -12,7 +12,7 @@ use super::sweep::{Jacobi, Order, SweepError, sweep_layer};
 use super::value::Prospect;
 use crate::game::Score;
 use crate::graph::{Graph, TerminalScores};
-use crate::progress::Progress;
+use crate::progress::{Progress, Silent};
 use crate::table::{Scratch, SweepRecord, Table, crc32};
 
 /// What [`value_iterate`] did.
@@ -245,7 +245,8 @@ impl Iteration<'_> {
             let rows = (0..states as u32).collect();
             let mut jacobi =
                 Jacobi { backup, moves: self.graph, values: &mut values, rows, sweeps: 0 };
-            let sweep = SweepRecord { decided: None, ..jacobi.sweep(self.progress) };
+            let sweep = SweepRecord { decided: None, ..jacobi.sweep(&Silent) };
+            self.progress.advance(states as u64);
             if self.done(&mut sweeps, sweep) {
                 return Ok(Swept { values, sweeps, resumed });
             }

@@ -173,7 +173,7 @@ pub struct CyclicMethod {
 }
 
 impl CyclicMethod {
-    pub(super) fn check(self, table: &Table) -> Result<(), SweepError> {
+    pub(super) fn check<G: Game>(self, game: &G, table: &Table) -> Result<(), SweepError> {
         let identity = &table.manifest().identity;
         if self.repetition == Repetition::SecondPlayerWins && identity.sides.is_none() {
             return Err(SweepError::Options(format!(
@@ -185,6 +185,15 @@ impl CyclicMethod {
             return Err(SweepError::Options(format!(
                 "{} was enumerated with --checks-only: the player who gives checks has moves that were not followed, so what play without end counts as is unknown; leave --repetition out",
                 table.name()
+            )));
+        }
+        if identity.is_by_rank()
+            && self.algorithm == Algorithm::Retrograde
+            && !game.has_predecessors()
+        {
+            return Err(SweepError::Options(format!(
+                "{} gives no predecessors, which --method retrograde needs where moves are not stored; leave it out, or enumerate with --index keys",
+                game.name()
             )));
         }
         Ok(())

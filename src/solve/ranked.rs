@@ -153,7 +153,7 @@ pub fn retrograde(
     ranked: &Ranked,
     moves: &dyn RankedMoves,
     progress: &dyn Progress,
-    mut each: impl FnMut(usize, SweepRecord),
+    mut each: impl FnMut(usize, &SweepRecord),
 ) -> Result<Vec<u8>, RankedError> {
     let bytes = Bytes::new(ranked, moves);
     progress.begin("counting moves", Some(ranked.rows() as u64));
@@ -166,7 +166,7 @@ pub fn retrograde(
     let mut next_level = lost;
     let mut decided = ranked.rows() as u64 - undecided;
     // The first pass has found the ends, and what is one move away from them alone.
-    each(1, SweepRecord { residual: 1.0, changed: decided, decided: Some(decided) });
+    each(1, &SweepRecord { residual: 1.0, changed: decided, decided: Some(decided) });
     let mut distance = 1u8;
     while !level.is_empty() || !next_level.is_empty() {
         let started = Instant::now();
@@ -180,7 +180,7 @@ pub fn retrograde(
         }
         if changed > 0 {
             let sweep = usize::from(distance) + 1;
-            each(sweep, SweepRecord { residual: 1.0, changed, decided: Some(decided) });
+            each(sweep, &SweepRecord { residual: 1.0, changed, decided: Some(decided) });
         }
         level = found;
         distance += 1;
@@ -283,7 +283,7 @@ pub fn iterate(
     ranked: &Ranked,
     moves: &dyn RankedMoves,
     progress: &dyn Progress,
-    mut each: impl FnMut(usize, SweepRecord),
+    mut each: impl FnMut(usize, &SweepRecord),
 ) -> Result<Vec<u8>, RankedError> {
     let mut bytes = Bytes::new(ranked, moves);
     progress.begin("finding ends", Some(ranked.rows() as u64));
@@ -311,7 +311,7 @@ pub fn iterate(
         progress.begin(&name, Some(jacobi.rows.len() as u64));
         let swept = jacobi.sweep(progress);
         let decided = Some((ranked.rows() - jacobi.rows.len()) as u64);
-        each(jacobi.sweeps, SweepRecord { decided, ..swept });
+        each(jacobi.sweeps, &SweepRecord { decided, ..swept });
         // The ends are 0 and 1 plies away, so the first sweep may find nothing yet.
         if swept.changed == 0 && jacobi.sweeps > 1 {
             break;

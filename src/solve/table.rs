@@ -1,11 +1,14 @@
 //! A table of any game solved.
 
-use super::cyclic::{solve_cyclic, solve_ranked};
-use super::{Algorithm, CyclicMethod, Method, Run, SolveOptions, SweepError, value_iterate};
+use super::cyclic::{CyclicGraph, iterate, retrograde};
+use super::{
+    Algorithm, CyclicMethod, Method, Run, SolveOptions, SweepError, Value, columns, iterate_ranked,
+    retrograde_ranked, value_iterate,
+};
 use crate::game::{Game, Outcome, Repetition, Side};
 use crate::graph::{Graph, Ranked, RankedGame};
 use crate::progress::Progress;
-use crate::table::{SweepRecord, Table};
+use crate::table::{SweepRecord, Table, TableError};
 
 /// Solves a table in the way that its game and the options call for; `each` is told of every sweep.
 pub fn solve<G: Game>(
@@ -40,14 +43,46 @@ pub fn solve<G: Game>(
     let method = CyclicMethod {
         // Where most states are cut off, few sweeps do; where none is, there are many.
         algorithm: options.algorithm.unwrap_or(match complete {
+            true if identity.is_by_rank() && !game.has_predecessors() => Algorithm::ValueIteration,
             true => Algorithm::Retrograde,
             false => Algorithm::ValueIteration,
         }),
         repetition: options.repetition.unwrap_or(repetition),
     };
-    if let Some(ranked) = Ranked::of(table, true)? {
-        return solve_ranked(table, &ranked, &RankedGame(game), method, progress, each);
+    method.check(game, table)?;
+    if let Some(sweeps) = method.already_there(table) {
+        return Ok(Run { sweeps, already_solved: true, resumed: false });
     }
+    let _lock = table.lock()?;
+    let mut sweeps = Vec::new();
+    let on_sweep = |number: usize, sweep: &SweepRecord| {
+        each(number, sweep);
+        sweeps.push(*sweep);
+    };
+    if let Some(ranked) = Ranked::of(table, true)? {
+        let moves = RankedGame(game);
+        let distances = match method.algorithm {
+            Algorithm::Retrograde => retrograde_ranked(&ranked, &moves, progress, on_sweep),
+            Algorithm::ValueIteration => iterate_ranked(&ranked, &moves, progress, on_sweep),
+        };
+        let distances = distances.map_err(|error| SweepError::Options(error.to_string()))?;
+        columns::install_ranked(table, method, &distances, &sweeps)?;
+    } else {
+        let values = solve_keyed(game, table, method, progress, on_sweep)?;
+        columns::install_prospects(table, method, &values, &sweeps)?;
+    }
+    progress.finish(&format!("{} sweeps", sweeps.len()));
+    Ok(Run { sweeps, already_solved: false, resumed: false })
+}
+
+/// The values of a table of sorted keys of a game that may go round in circles.
+fn solve_keyed<G: Game>(
+    game: &G,
+    table: &Table,
+    method: CyclicMethod,
+    progress: &dyn Progress,
+    mut on_sweep: impl FnMut(usize, &SweepRecord),
+) -> Result<Vec<Value>, SweepError> {
     let graph = Graph::open_checked(table)?;
     // A key that is no position passed its checksum, so it was written wrong; `verify` names it.
     let position = |row: usize| graph.position(game, row);
@@ -56,5 +91,25 @@ pub fn solve<G: Game>(
         end.map_or((Outcome::Loss, 0), |end| (end.outcome, end.plies))
     };
     let second = |row: usize| position(row).is_some_and(|position| position.side == Side::Second);
-    solve_cyclic(table, &graph, (&end, &second), method, progress, each)
+    let graph = CyclicGraph {
+        kinds: graph.kinds(),
+        edge_offsets: graph.edge_offsets(),
+        edge_targets: graph.edge_targets(),
+        end: &end,
+        second_to_move: &second,
+        repetition: method.repetition,
+    };
+    graph.check().map_err(|wrong| TableError::damaged(table.dir(), wrong.to_string()))?;
+    progress.begin(&format!("solving {}", table.name()), Some(graph.states() as u64));
+    let mut told = 0;
+    let on_sweep = |number: usize, sweep: &SweepRecord| {
+        let decided = sweep.decided.unwrap_or_default();
+        progress.advance(decided.saturating_sub(told));
+        told = told.max(decided);
+        on_sweep(number, sweep);
+    };
+    Ok(match method.algorithm {
+        Algorithm::Retrograde => retrograde(&graph, on_sweep),
+        Algorithm::ValueIteration => iterate(&graph, on_sweep),
+    })
 }

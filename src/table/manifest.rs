@@ -47,6 +47,13 @@ pub struct Identity {
     pub checks_only: bool,
 }
 
+impl Identity {
+    /// Whether rows are found by the rank of the state, and not among sorted keys.
+    pub fn is_by_rank(&self) -> bool {
+        self.index.as_deref() == Some("rank")
+    }
+}
+
 /// How many states of each sort there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

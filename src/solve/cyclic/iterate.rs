@@ -2,12 +2,13 @@
 
 use rayon::prelude::*;
 
+use super::Log;
 use super::graph::{Bounds, CyclicGraph, GRAIN, Start, intervals};
-use super::{CyclicSolution, CyclicSweep, Log};
 use crate::progress::Silent;
 use crate::solve::backup::Backup;
 use crate::solve::sweep::{Jacobi, Successors};
-use crate::solve::value::Prospect;
+use crate::solve::value::{Prospect, Value};
+use crate::table::SweepRecord;
 
 /// Solves a graph by sweeps, each from the values before it (Jacobi), until one changes nothing.
 /// States that are decided are left out of later sweeps.
@@ -17,20 +18,21 @@ use crate::solve::value::Prospect;
 /// Works on the threads of the current pool, and gives the same for any number of them. The graph
 /// must pass [`CyclicGraph::check`].
 ///
-/// Memory: 8 bytes per state and up to 16 per state with moves.
+/// Gives one interval per state, its mover's. Memory: 8 bytes per state and up to 16 per state with
+/// moves.
 pub fn iterate(
     graph: &CyclicGraph<'_>,
-    mut on_sweep: impl FnMut(usize, &CyclicSweep),
-) -> CyclicSolution {
+    mut on_sweep: impl FnMut(usize, &SweepRecord),
+) -> Vec<Value> {
     let log = Log::new(&mut on_sweep);
     if graph.bounds_coincide() { from_start::<1>(graph, log) } else { from_start::<2>(graph, log) }
 }
 
-fn from_start<const BOUNDS: usize>(graph: &CyclicGraph<'_>, mut log: Log<'_>) -> CyclicSolution {
+fn from_start<const BOUNDS: usize>(graph: &CyclicGraph<'_>, mut log: Log<'_>) -> Vec<Value> {
     let Start { mut values, lead, .. } = Start::<BOUNDS>::of(graph);
     let rows = with_moves(graph).collect();
     sweep(&CyclicBackup { graph, lead }, &mut values, rows, &mut log);
-    CyclicSolution { values: intervals(values), sweeps: log.sweeps }
+    intervals(values)
 }
 
 /// Sweeps rows until nothing changes. None of them is one that the log counts as decided.
@@ -43,8 +45,7 @@ pub(super) fn sweep<const BOUNDS: usize>(
     let mut jacobi = Jacobi { backup, moves: backup.graph, values, rows, sweeps: 0 };
     loop {
         let swept = jacobi.sweep(&Silent);
-        let decided = log.decided() + swept.decided.unwrap_or_default();
-        log.add(CyclicSweep { residual: swept.residual, changed: swept.changed, decided });
+        log.add(swept.residual, swept.changed, swept.decided.unwrap_or_default());
         if swept.changed == 0 {
             return;
         }
@@ -99,7 +100,7 @@ impl<const BOUNDS: usize> Backup for CyclicBackup<'_, BOUNDS> {
         new
     }
 
-    /// The unit is explained with [`CyclicSweep::residual`].
+    /// In plies between two ends with the same winner, and 1 for any other change.
     fn change(&self, old: Bounds<BOUNDS>, new: Bounds<BOUNDS>) -> f64 {
         let apart = |(old, new): (Prospect, Prospect)| match (old.distance(), new.distance()) {
             (Some(a), Some(b)) if old.outcome() == new.outcome() => a.abs_diff(b),

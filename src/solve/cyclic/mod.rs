@@ -4,7 +4,7 @@
 //! A game with cycles may never end, so its values are not found by walking the layers backwards
 //! once. [`iterate()`] sweeps all states until nothing changes (value iteration: Bellman 1957;
 //! Shapley 1953); [`retrograde()`] works backwards from the ends by distance (Ströhlein 1970;
-//! Thompson 1986). Both give the same [`Value`]s. Neither knows any rules: how a finished game
+//! Thompson 1986). Both give the same [`Value`](crate::solve::Value)s. Neither knows any rules: how a finished game
 //! ended and, where it matters, who is to move is handed in with the [`CyclicGraph`].
 //!
 //! # Values
@@ -67,7 +67,6 @@ mod graph;
 mod iterate;
 mod links;
 mod retrograde;
-mod table;
 
 #[cfg(test)]
 mod reference;
@@ -77,50 +76,29 @@ mod tests;
 pub use graph::{CyclicGraph, GameEnd, MalformedGraph, SecondToMove};
 pub use iterate::iterate;
 pub use retrograde::retrograde;
-pub use table::{solve_cyclic, solve_ranked};
 
-use crate::solve::value::Value;
+use crate::table::SweepRecord;
 
-/// What one sweep changed, or in [`retrograde()`] one distance to the end.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CyclicSweep {
-    /// The largest change of a bound: the difference in plies between two ends with the same
-    /// winner, 1 for any other change, 0 if there was none.
-    pub residual: f64,
-    /// How many states had a bound changed.
-    pub changed: u64,
-    /// How many states with moves were decided after it, from the beginning on: those whose bounds
-    /// are both ends and final.
-    pub decided: u64,
-}
-
-/// The values of a graph and how they were reached.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CyclicSolution {
-    /// One interval per state, in plies and its mover's.
-    pub values: Vec<Value>,
-    /// Every sweep.
-    pub sweeps: Vec<CyclicSweep>,
-}
-
-/// The record of sweeps while it is written.
+/// Tells of sweeps. In a record `residual` is the largest change of a bound: the difference in plies
+/// between two ends with the same winner, 1 for any other change, 0 if there was none. `changed` says
+/// how many states had a bound changed, and `decided` how many with moves have, since the beginning,
+/// bounds that are both ends and final.
 struct Log<'a> {
-    sweeps: Vec<CyclicSweep>,
-    on_sweep: &'a mut dyn FnMut(usize, &CyclicSweep),
+    sweeps: usize,
+    decided: u64,
+    on_sweep: &'a mut dyn FnMut(usize, &SweepRecord),
 }
 
 impl<'a> Log<'a> {
-    fn new(on_sweep: &'a mut dyn FnMut(usize, &CyclicSweep)) -> Self {
-        Log { sweeps: Vec::new(), on_sweep }
+    fn new(on_sweep: &'a mut dyn FnMut(usize, &SweepRecord)) -> Self {
+        Log { sweeps: 0, decided: 0, on_sweep }
     }
 
-    fn add(&mut self, sweep: CyclicSweep) {
-        self.sweeps.push(sweep);
-        (self.on_sweep)(self.sweeps.len(), &sweep);
-    }
-
-    /// How many states are decided so far.
-    fn decided(&self) -> u64 {
-        self.sweeps.last().map_or(0, |sweep| sweep.decided)
+    /// Adds a sweep in which so many states were decided.
+    fn add(&mut self, residual: f64, changed: u64, decided: u64) {
+        self.sweeps += 1;
+        self.decided += decided;
+        let decided = Some(self.decided);
+        (self.on_sweep)(self.sweeps, &SweepRecord { residual, changed, decided });
     }
 }

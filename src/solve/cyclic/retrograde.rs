@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use super::Log;
 use super::graph::{CyclicGraph, GRAIN, Start, intervals};
 use super::iterate::{CyclicBackup, sweep, with_moves};
 use super::links::{Links, Shared};
-use super::{CyclicSolution, CyclicSweep, Log};
 use crate::game::Outcome;
 use crate::solve::backup::Backup;
-use crate::solve::value::Prospect;
+use crate::solve::value::{Prospect, Value};
+use crate::table::SweepRecord;
 
 /// Solves a graph from its ends backwards.
 ///
@@ -32,14 +33,14 @@ use crate::solve::value::Prospect;
 /// are not turned round, and every distance takes a look at all undecided states.
 pub fn retrograde(
     graph: &CyclicGraph<'_>,
-    mut on_sweep: impl FnMut(usize, &CyclicSweep),
-) -> CyclicSolution {
+    mut on_sweep: impl FnMut(usize, &SweepRecord),
+) -> Vec<Value> {
     turning_below(SHARE, graph, Log::new(&mut on_sweep))
 }
 
 /// [`retrograde`] that turns edges round when less than one bound per `share` undecided
 /// states was found.
-pub(super) fn turning_below(share: u64, graph: &CyclicGraph<'_>, log: Log<'_>) -> CyclicSolution {
+pub(super) fn turning_below(share: u64, graph: &CyclicGraph<'_>, log: Log<'_>) -> Vec<Value> {
     if graph.bounds_coincide() {
         from_ends::<1>(share, graph, log)
     } else {
@@ -51,7 +52,7 @@ fn from_ends<const BOUNDS: usize>(
     share: u64,
     graph: &CyclicGraph<'_>,
     mut log: Log<'_>,
-) -> CyclicSolution {
+) -> Vec<Value> {
     let Start { values, lead, has_endless_goals } = Start::<BOUNDS>::of(graph);
     let backup = CyclicBackup { graph, lead };
     let search = Retrograde { graph, backup: &backup, values: Shared::new(values) };
@@ -62,7 +63,7 @@ fn from_ends<const BOUNDS: usize>(
         let rows = with_moves(graph).filter(undecided).collect();
         sweep(&backup, &mut values, rows, &mut log);
     }
-    CyclicSolution { values: intervals(values), sweeps: log.sweeps }
+    intervals(values)
 }
 
 /// Up to this distance states look ahead in any case, since cut off states end in 1 and 2.
@@ -111,7 +112,7 @@ impl<const BOUNDS: usize> Retrograde<'_, BOUNDS> {
             let next = (distance + 1).min(Prospect::MAX_DISTANCE);
             let has_fixed = std::mem::take(&mut fixed[usize::from(distance)]);
             if has_fixed || !latest.is_empty() {
-                let few = latest.count() * share < with_moves.saturating_sub(log.decided());
+                let few = latest.count() * share < with_moves.saturating_sub(log.decided);
                 if distance > AHEAD && few && links.is_none() {
                     links = Some(Links::of(self.graph, &self.values, distance));
                 }
@@ -249,8 +250,7 @@ impl<const BOUNDS: usize> Retrograde<'_, BOUNDS> {
         let twice = if BOUNDS == 1 { 0 } else { count(last, &with_first) };
         let decided = |row| self.values.is_decided(row);
         let decided = found.0.iter().map(|rows| count(rows, &decided)).sum::<u64>() - twice;
-        let decided = log.decided() + decided;
-        log.add(CyclicSweep { residual: 1.0, changed: found.count() - twice, decided });
+        log.add(1.0, found.count() - twice, decided);
     }
 }
 

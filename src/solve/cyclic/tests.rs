@@ -8,34 +8,44 @@ use super::*;
 use crate::game::{Outcome, Repetition};
 use crate::solve::value::{self, Prospect};
 
-fn both_roads(toy: &Toy) -> [CyclicSolution; 2] {
+/// The values that an algorithm gives, and its sweeps.
+type Solution = (Vec<value::Value>, Vec<SweepRecord>);
+
+fn both_roads(toy: &Toy) -> [Solution; 2] {
     toy.with_graph(|graph| {
         graph.check().expect("a proper graph");
-        let mut told = Vec::new();
-        let swept = iterate(graph, |n, sweep| told.push((n, *sweep)));
-        let numbered: Vec<_> = (1..).zip(swept.sweeps.iter().copied()).collect();
-        assert_eq!(told, numbered);
-        [swept, retrograde(graph, |_, _| {})]
+        let [mut swept, mut traced] = [Vec::new(), Vec::new()];
+        let numbered = |sweeps: &mut Vec<SweepRecord>, number: usize, sweep: &SweepRecord| {
+            sweeps.push(*sweep);
+            assert_eq!(sweeps.len(), number);
+        };
+        let values = iterate(graph, |n, sweep| numbered(&mut swept, n, sweep));
+        let others = retrograde(graph, |n, sweep| numbered(&mut traced, n, sweep));
+        [(values, swept), (others, traced)]
     })
 }
 
-fn spelled_out(solution: &CyclicSolution) -> Vec<(Value, Value)> {
-    solution.values.iter().map(|&interval| spelled(interval)).collect()
+fn spelled_out(values: &[value::Value]) -> Vec<(Value, Value)> {
+    values.iter().map(|&interval| spelled(interval)).collect()
 }
 
 /// Turns edges round as early as may be, where the road itself would find it too dear.
-fn traced_at_once(toy: &Toy) -> CyclicSolution {
-    toy.with_graph(|graph| retrograde::turning_below(0, graph, Log::new(&mut |_, _| {})))
+fn traced_at_once(toy: &Toy) -> Solution {
+    let mut sweeps = Vec::new();
+    let mut on_sweep = |_: usize, sweep: &SweepRecord| sweeps.push(*sweep);
+    let log = Log::new(&mut on_sweep);
+    let values = toy.with_graph(|graph| retrograde::turning_below(0, graph, log));
+    (values, sweeps)
 }
 
 /// Solves by all means and returns the values.
 fn solve(toy: &Toy) -> Vec<(Value, Value)> {
     let expected = by_sweeps(toy);
     assert_eq!(classes(&expected), by_attractors(toy), "the references agree on {toy:?}");
-    for (solution, road) in both_roads(toy).iter().zip(["iterate", "retrograde"]) {
-        assert_eq!(spelled_out(solution), expected, "{road} on {toy:?}");
+    for ((values, _), road) in both_roads(toy).iter().zip(["iterate", "retrograde"]) {
+        assert_eq!(spelled_out(values), expected, "{road} on {toy:?}");
     }
-    assert_eq!(spelled_out(&traced_at_once(toy)), expected, "retrograde by links on {toy:?}");
+    assert_eq!(spelled_out(&traced_at_once(toy).0), expected, "retrograde by links on {toy:?}");
     expected
 }
 
@@ -103,7 +113,7 @@ fn a_win_beside_a_cut_off_state_is_proven_but_its_distance_only_bounded() {
     ];
     let toy = toy(Repetition::Draw, states);
     assert_eq!(solve(&toy)[0], (win(5), win(3)));
-    let root = both_roads(&toy)[1].values[0];
+    let root = both_roads(&toy)[1].0[0];
     assert_eq!((root.outcome(), root.distance()), (Some(Outcome::Win), None));
     assert_eq!((root.distance_lower(), root.distance_upper()), (Some(3), Some(5)));
 }
@@ -149,8 +159,8 @@ fn ends_beyond_the_longest_distance_are_taken_to_be_that_far() {
     let last = Prospect::MAX_DISTANCE;
     let mut states: Vec<_> = (0..20).map(|row| interior(&[row + 1])).collect();
     states.push(end(Outcome::Win, last - 9));
-    for solution in both_roads(&toy(Repetition::Draw, states)) {
-        let interval = |row: usize| solution.values[row];
+    for (values, _) in both_roads(&toy(Repetition::Draw, states)) {
+        let interval = |row: usize| values[row];
         assert_eq!(interval(19), value::Value::exactly(Prospect::loss(last - 8)));
         assert_eq!(interval(11), value::Value::exactly(Prospect::loss(last)));
         assert_eq!(interval(10), value::Value::exactly(Prospect::win(last)));
@@ -248,14 +258,14 @@ proptest! {
         solve(&toy);
         let [swept, traced] = both_roads(&toy);
         prop_assert_eq!(&traced, &traced_at_once(&toy));
-        let decided = |solution: &CyclicSolution| solution.sweeps.last().map_or(0, |s| s.decided);
+        let decided = |(_, sweeps): &Solution| sweeps.last().and_then(|s| s.decided).unwrap_or(0);
         prop_assert_eq!(decided(&swept), decided(&traced));
-        prop_assert_eq!(swept.sweeps.last().map(|sweep| (sweep.changed, sweep.residual)), Some((0, 0.0)));
+        prop_assert_eq!(swept.1.last().map(|sweep| (sweep.changed, sweep.residual)), Some((0, 0.0)));
         let ends = |row: &&ToyState| !row.moves.is_empty();
         let both = |(lower, upper): &(Value, Value)| {
             [lower, upper].into_iter().all(|bound| matches!(bound, Value::Win(_) | Value::Loss(_)))
         };
-        let values = spelled_out(&swept);
+        let values = spelled_out(&swept.0);
         let counted = toy.states.iter().zip(&values).filter(|(row, v)| ends(row) && both(v)).count();
         prop_assert_eq!(decided(&swept), counted as u64);
     }
@@ -306,9 +316,9 @@ fn one_thread_and_four_give_the_same() {
             pool.expect("threads").install(|| both_roads(&toy))
         });
         assert_eq!(solved[0], solved[1], "{repetition:?}");
-        assert_eq!(solved[0][0].values, solved[0][1].values, "{repetition:?}");
+        assert_eq!(solved[0][0].0, solved[0][1].0, "{repetition:?}");
         let expected = by_sweeps(&toy);
-        assert_eq!(spelled_out(&solved[0][0]), expected);
+        assert_eq!(spelled_out(&solved[0][0].0), expected);
         let longest = expected.iter().map(|(lower, _)| match lower {
             Value::Win(Reverse(plies)) | Value::Loss(plies) => *plies,
             _ => 0,
