@@ -13,9 +13,9 @@ use super::by_ply::ByPly;
 use super::by_rank::ByRank;
 use super::plan::{Index, Plan, table_name};
 use super::{GraphError, conventions};
-use crate::game::Game;
+use crate::game::{Game, StateKey};
 use crate::progress::Progress;
-use crate::table::{Counts, Draft, FORMAT, FORMAT_VERSION, Lengths, Manifest, Store, Table};
+use crate::table::{Counts, Draft, FORMAT, FORMAT_VERSION, Ints, Lengths, Manifest, Store, Table};
 
 /// The outcome of [`build`].
 #[derive(Debug)]
@@ -62,6 +62,24 @@ pub(super) struct Found {
     pub layers: Vec<Counts>,
     /// The rows of the roots.
     pub root_ids: Vec<u64>,
+}
+
+/// Declares the arrays that every table of sorted keys has.
+pub(super) fn declare<G: Game>(
+    draft: &mut Draft,
+    wide_actions: bool,
+    lengths: Option<&Lengths>,
+) -> Result<(), GraphError> {
+    match <G::Key as StateKey>::WORDS {
+        1 => draft.grow::<u64>("keys", false, lengths)?,
+        _ => draft.grow::<[u64; 2]>("keys", false, lengths)?,
+    }
+    draft.grow::<u8>("kinds", false, lengths)?;
+    draft.grow::<u64>("edge_offsets", false, lengths)?;
+    draft.grow::<u32>("edge_targets", false, lengths)?;
+    Ints::grow(draft, "edge_actions", wide_actions, lengths)?;
+    draft.grow::<u64>("layer_offsets", false, None)?;
+    Ok(())
 }
 
 /// Enumerates a plan into the store; a table that is already there is given as it is, and a draft

@@ -10,7 +10,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::build::{Found, Order};
+use super::build::{Found, Order, declare};
 use super::expand::{Expansion, Partition, Record, expand};
 use super::index::{BucketIndex, search};
 use super::layer::{Bound, Layer, degrees};
@@ -19,7 +19,7 @@ use super::settle::{Workspaces, settle};
 use super::{GraphError, StateKind, census};
 use crate::game::{Game, Orientations, StateKey};
 use crate::progress::Progress;
-use crate::table::{Counts, Draft, Lengths};
+use crate::table::{Counts, Draft, Ints, Lengths};
 
 /// Tells the seconds since it was last asked.
 struct Clock(Instant);
@@ -63,24 +63,8 @@ impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
         resumed: Option<(State, Lengths)>,
     ) -> Result<Self, GraphError> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
-        match <G::Key as StateKey>::WORDS {
-            1 => draft.grow::<u64>("keys", false, lengths)?,
-            _ => draft.grow::<[u64; 2]>("keys", false, lengths)?,
-        }
-        if game.group().order() > 4 {
-            draft.grow::<u16>("orientations", false, lengths)?;
-        } else {
-            draft.grow::<u8>("orientations", false, lengths)?;
-        }
-        draft.grow::<u8>("kinds", false, lengths)?;
-        draft.grow::<u64>("edge_offsets", false, lengths)?;
-        draft.grow::<u32>("edge_targets", false, lengths)?;
-        if game.action_count() <= 256 {
-            draft.grow::<u8>("edge_actions", false, lengths)?;
-        } else {
-            draft.grow::<u16>("edge_actions", false, lengths)?;
-        }
-        draft.grow::<u64>("layer_offsets", false, None)?;
+        declare::<G>(draft, has_wide_actions(game), lengths)?;
+        Ints::grow(draft, "orientations", has_wide_orientations(game), lengths)?;
         draft.grow::<u16>("plies", true, lengths)?;
         let workspaces = Workspaces::new();
         if let Some((state, _)) = resumed {
@@ -183,24 +167,26 @@ impl<G: Game> ByLayer<'_, G> {
     /// Appends the keys, orientations and plies of the layer just found.
     fn append_states(&self, draft: &mut Draft) -> Result<(), GraphError> {
         let Layer { keys, orientations, plies, .. } = &self.layer;
-        let narrow: Vec<u8>;
-        let wide: Vec<u16>;
-        let orientations: &[u8] = if self.game.group().order() > 4 {
-            wide = orientations.iter().map(|o| o.0).collect();
-            bytemuck::cast_slice(&wide)
-        } else {
-            narrow = orientations.iter().map(|o| o.0 as u8).collect();
-            &narrow
-        };
+        let orientations: Vec<u16> = orientations.iter().map(|o| o.0).collect();
+        let orientations = Ints::bytes(&orientations, has_wide_orientations(self.game));
         let plies: &[u8] =
             if self.plan.max_depth.is_some() { bytemuck::cast_slice(plies) } else { &[] };
         draft.append(&[
             ("keys", bytemuck::cast_slice(keys)),
-            ("orientations", orientations),
+            ("orientations", &orientations),
             ("plies", plies),
         ])?;
         Ok(())
     }
+}
+
+fn has_wide_actions<G: Game>(game: &G) -> bool {
+    game.action_count() > 256
+}
+
+/// Whether the orientations of either side need more than a byte.
+fn has_wide_orientations<G: Game>(game: &G) -> bool {
+    game.group().order() > 4
 }
 
 /// The layer of the roots and the place of each root in it.
@@ -230,18 +216,11 @@ fn append_edges<G: Game>(
         edge += if expanded { u64::from(layer.degrees[i].actions()) } else { 0 };
         offsets.push(edge);
     }
-    let narrow: Vec<u8>;
-    let actions: &[u8] = if game.action_count() <= 256 {
-        narrow = actions.iter().map(|&a| a as u8).collect();
-        &narrow
-    } else {
-        bytemuck::cast_slice(actions)
-    };
     draft.append(&[
         ("kinds", &kinds),
         ("edge_offsets", bytemuck::cast_slice(&offsets)),
         ("edge_targets", bytemuck::cast_slice(targets)),
-        ("edge_actions", actions),
+        ("edge_actions", &Ints::bytes(actions, has_wide_actions(game))),
     ])?;
     Ok(edge)
 }
@@ -290,12 +269,8 @@ fn reload<G: Game>(
         1 => bytemuck::allocation::cast_vec(draft.tail::<u64>("keys", length)?),
         _ => bytemuck::allocation::cast_vec(draft.tail::<[u64; 2]>("keys", length)?),
     };
-    let orientations = if game.group().order() > 4 {
-        draft.tail::<u16>("orientations", length)?.into_iter().map(Orientations).collect()
-    } else {
-        let narrow = draft.tail::<u8>("orientations", length)?;
-        narrow.into_iter().map(|o| Orientations(u16::from(o))).collect()
-    };
+    let orientations = Ints::tail(draft, "orientations", has_wide_orientations(game), length)?;
+    let orientations = orientations.into_iter().map(Orientations).collect();
     let plies = if plan.max_depth.is_some() {
         draft.tail::<u16>("plies", length)?
     } else {

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
-use super::build::{Found, Order};
+use super::build::{Found, Order, declare};
 use super::plan::Plan;
 use super::{GraphError, StateKind};
 use crate::game::{Game, Position, Side, StateKey};
@@ -80,15 +80,7 @@ impl<'a, G: Game> Order<'a, G> for ByPly<'a, G> {
         resumed: Option<(State, Lengths)>,
     ) -> Result<Self, GraphError> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
-        match <G::Key as StateKey>::WORDS {
-            1 => draft.grow::<u64>("keys", false, lengths)?,
-            _ => draft.grow::<[u64; 2]>("keys", false, lengths)?,
-        }
-        draft.grow::<u8>("kinds", false, lengths)?;
-        draft.grow::<u64>("edge_offsets", false, lengths)?;
-        draft.grow::<u32>("edge_targets", false, lengths)?;
-        draft.grow::<u16>("edge_actions", false, lengths)?;
-        draft.grow::<u64>("layer_offsets", false, None)?;
+        declare::<G>(draft, true, lengths)?;
         let arrivals =
             DashMap::with_capacity_and_hasher_and_shard_amount(SHARDS << 6, FxBuildHasher, SHARDS);
         let mut work = ByPly {

@@ -32,7 +32,7 @@ pub use plan::{Index, Plan, table_name};
 pub(crate) use ranked::ones_of;
 pub use ranked::{Ranked, RankedGame, RankedMoves, Ranks};
 pub use space::{Finder, Piece, RowMove, Rows, Space, Transitions, open_rows};
-pub use view::{Actions, Graph, Keys, TerminalScores};
+pub use view::{Graph, Keys, TerminalScores};
 
 use crate::table::TableError;
 

@@ -32,19 +32,11 @@ impl Ranked {
         }
         let counts = &table.manifest().counts.table;
         let (rows, terminals) = (counts.states as usize, counts.terminals);
-        let ranked = match checked {
-            true => Ranked {
-                reachable: table.checked_array("reachable")?,
-                counts: table.checked_array("rank_counts")?,
-                rows,
-                terminals,
-            },
-            false => Ranked {
-                reachable: table.array("reachable")?,
-                counts: table.array("rank_counts")?,
-                rows,
-                terminals,
-            },
+        let ranked = Ranked {
+            reachable: table.array_checked("reachable", checked)?,
+            counts: table.array_checked("rank_counts", checked)?,
+            rows,
+            terminals,
         };
         ranked.check(table).map(Some)
     }

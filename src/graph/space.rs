@@ -250,7 +250,7 @@ impl<G: Game> Transitions<G> for Graph {
         let whole = Graph::kind(self, row) == StateKind::Interior;
         let mut astray = false;
         game.for_each_action(state, |action| {
-            let stored = edges.next_if(|&edge| self.edge_actions().get(edge) == action);
+            let stored = edges.next_if(|&edge| self.action_of(edge) == action);
             let target = stored.map(|edge| self.edge_targets()[edge]);
             astray |= target.is_some_and(|target| target as usize >= self.states());
             astray |= target.is_none() && whole;
@@ -279,7 +279,7 @@ impl<G: Game> Transitions<G> for Graph {
             return Err(format!("it has {found} edges where {followed} moves are followed"));
         }
         for (edge, &(action, target)) in range.zip(moves) {
-            let stored = (self.edge_actions().get(edge), self.edge_targets()[edge] as usize);
+            let stored = (self.action_of(edge), self.edge_targets()[edge] as usize);
             if stored != (action, target) {
                 let (found, to) = (name(stored.0), stored.1);
                 let expected = name(action);

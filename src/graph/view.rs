@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::StateKind;
 use super::index::search;
 use crate::game::{Action, Empties, Game, Orientations, Position, Score, StateKey, WideKey};
-use crate::table::{Array, Element, Table, TableError};
+use crate::table::{Array, Ints, Table, TableError};
 
 /// The keys of a table, of one or two words each.
 #[derive(Debug)]
@@ -48,41 +48,16 @@ impl Keys {
     }
 }
 
-/// The actions of edges, in one byte or two.
-#[derive(Debug)]
-pub enum Actions {
-    /// One byte.
-    Narrow(Array<u8>),
-    /// Two bytes.
-    Wide(Array<u16>),
-}
-
-impl Actions {
-    /// The action of an edge.
-    pub fn get(&self, edge: usize) -> Action {
-        match self {
-            Actions::Narrow(array) => Action(u16::from(array[edge])),
-            Actions::Wide(array) => Action(array[edge]),
-        }
-    }
-}
-
-#[derive(Debug)]
-enum OrientationSets {
-    Narrow(Array<u8>),
-    Wide(Array<u16>),
-}
-
 /// The states and edges of a table.
 #[derive(Debug)]
 pub struct Graph {
     keys: Keys,
     kinds: Array<u8>,
     /// Only layered games are enumerated with them.
-    orientations: Option<OrientationSets>,
+    orientations: Option<Ints>,
     edge_offsets: Array<u64>,
     edge_targets: Array<u32>,
-    edge_actions: Actions,
+    edge_actions: Ints,
     layer_offsets: Vec<u64>,
     first_layer: u32,
 }
@@ -101,39 +76,25 @@ impl Graph {
     }
 
     fn map(table: &Table, checked: bool) -> Result<Graph, TableError> {
-        fn open<T: Element>(
-            table: &Table,
-            name: &str,
-            check: bool,
-        ) -> Result<Array<T>, TableError> {
-            if check { table.checked_array(name) } else { table.array(name) }
-        }
         let entry = |name: &str| table.manifest().arrays.get(name);
         let keys = match entry("keys") {
-            Some(entry) if entry.shape.len() == 2 => Keys::Wide(open(table, "keys", checked)?),
-            _ => Keys::Narrow(open(table, "keys", checked)?),
-        };
-        let is_byte = |name: &str| entry(name).is_none_or(|entry| entry.dtype == u8::DESCR);
-        let edge_actions = if is_byte("edge_actions") {
-            Actions::Narrow(open(table, "edge_actions", false)?)
-        } else {
-            Actions::Wide(open(table, "edge_actions", false)?)
+            Some(entry) if entry.shape.len() == 2 => {
+                Keys::Wide(table.array_checked("keys", checked)?)
+            }
+            _ => Keys::Narrow(table.array_checked("keys", checked)?),
         };
         let orientations = match entry("orientations") {
             None => None,
-            Some(_) if is_byte("orientations") => {
-                Some(OrientationSets::Narrow(open(table, "orientations", false)?))
-            }
-            Some(_) => Some(OrientationSets::Wide(open(table, "orientations", false)?)),
+            Some(_) => Some(Ints::open(table, "orientations")?),
         };
-        let layer_offsets = open::<u64>(table, "layer_offsets", true)?.to_vec();
+        let layer_offsets = table.array_checked::<u64>("layer_offsets", true)?.to_vec();
         let graph = Graph {
             keys,
-            kinds: open(table, "kinds", checked)?,
+            kinds: table.array_checked("kinds", checked)?,
             orientations,
-            edge_offsets: open(table, "edge_offsets", checked)?,
-            edge_targets: open(table, "edge_targets", checked)?,
-            edge_actions,
+            edge_offsets: table.array_checked("edge_offsets", checked)?,
+            edge_targets: table.array_checked("edge_targets", checked)?,
+            edge_actions: Ints::open(table, "edge_actions")?,
             layer_offsets,
             first_layer: table.manifest().first_layer,
         };
@@ -148,20 +109,11 @@ impl Graph {
             Keys::Narrow(keys) => keys.len(),
             Keys::Wide(keys) => keys.len(),
         };
-        let orientations = match &self.orientations {
-            None => states,
-            Some(OrientationSets::Narrow(sets)) => sets.len(),
-            Some(OrientationSets::Wide(sets)) => sets.len(),
-        };
-        let actions = match &self.edge_actions {
-            Actions::Narrow(actions) => actions.len(),
-            Actions::Wide(actions) => actions.len(),
-        };
         let ascending = self.layer_offsets.windows(2).all(|pair| pair[0] <= pair[1]);
         let fits = keys == states
-            && orientations == states
+            && self.orientations.as_ref().is_none_or(|sets| sets.count() == states)
             && self.edge_offsets.len() == states + 1
-            && actions == self.edge_targets.len()
+            && self.edge_actions.count() == self.edge_targets.len()
             && ascending
             && table.manifest().root_ids.iter().all(|&id| id < states as u64)
             && self.layer_offsets.first() == Some(&0)
@@ -298,9 +250,9 @@ impl Graph {
         &self.edge_targets
     }
 
-    /// The actions of all edges.
-    pub fn edge_actions(&self) -> &Actions {
-        &self.edge_actions
+    /// The action of an edge.
+    pub fn action_of(&self, edge: usize) -> Action {
+        Action(self.edge_actions.get(edge))
     }
 
     /// The edges of a state, as places in the targets and actions.
@@ -317,11 +269,7 @@ impl Graph {
     /// The orientations in which a state is reachable; where the table has none, as it is stored
     /// with the first player to move.
     pub fn orientations(&self, row: usize) -> Orientations {
-        Orientations(match &self.orientations {
-            None => 1,
-            Some(OrientationSets::Narrow(sets)) => u16::from(sets[row]),
-            Some(OrientationSets::Wide(sets)) => sets[row],
-        })
+        Orientations(self.orientations.as_ref().map_or(1, |sets| sets.get(row)))
     }
 
     /// The row of a position, whatever its orientation; `None` if it is not in the table.

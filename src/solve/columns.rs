@@ -17,8 +17,7 @@ use super::sweep::SweepError;
 use super::value::{Prospect, Value};
 use crate::game::{Empties, Outcome, Repetition, Score};
 use crate::table::{
-    Array, Column, Discounted, Element, Manifest, RootValue, Solution, SweepRecord, Table,
-    TableError,
+    Array, Column, Discounted, Manifest, RootValue, Solution, SweepRecord, Table, TableError,
 };
 
 /// What `outcome` and `score` hold where the value is not proven.
@@ -232,9 +231,6 @@ pub struct Values {
 impl Values {
     /// Maps the columns, comparing checksums if `checked`; `None` if the table is not solved.
     pub fn open(table: &Table, checked: bool) -> Result<Option<Values>, TableError> {
-        fn array<T: Element>(table: &Table, name: &str, c: bool) -> Result<Array<T>, TableError> {
-            if c { table.checked_array(name) } else { table.array(name) }
-        }
         let manifest = table.manifest();
         let Some(solution) = &manifest.solution else { return Ok(None) };
         let damaged = |what: String| TableError::damaged(&table.dir().join("manifest.json"), what);
@@ -254,11 +250,11 @@ impl Values {
             }
             repetition => repetition.unwrap_or(Repetition::Draw),
         };
-        let i8s = |name: &str| array::<i8>(table, name, checked);
-        let distances = || array::<u16>(table, "distance", checked);
+        let i8s = |name: &str| table.array_checked::<i8>(name, checked);
+        let distances = || table.array_checked::<u16>("distance", checked);
         let has_scores = has("score");
         let columns = if has("prospect_lower") {
-            let prospects = |name: &str| array::<i16>(table, name, checked);
+            let prospects = |name: &str| table.array_checked::<i16>(name, checked);
             Columns::Prospects(prospects("prospect_lower")?, prospects("prospect_upper")?)
         } else if has("score_lower") {
             Columns::Bounds(i8s("score_lower")?, i8s("score_upper")?, distances()?)
@@ -269,7 +265,7 @@ impl Values {
         } else if has("outcome") {
             Columns::Exact(i8s("outcome")?, distances()?)
         } else {
-            Columns::Ranked(array(table, "distance", checked)?)
+            Columns::Ranked(table.array_checked("distance", checked)?)
         };
         let lengths = match &columns {
             Columns::Exact(a, b) => [a.len(), b.len(), b.len()],
@@ -305,14 +301,6 @@ impl Values {
     /// What play without end counts as.
     pub fn repetition(&self) -> Repetition {
         self.repetition
-    }
-
-    /// The distances of a table by rank as they are stored.
-    pub fn ranked_distances(&self) -> Option<&[u8]> {
-        match &self.columns {
-            Columns::Ranked(distance) => Some(distance),
-            _ => None,
-        }
     }
 
     /// The value of a row, for its mover.

@@ -3,9 +3,8 @@
 use rayon::prelude::*;
 
 use super::columns::Values;
-use super::ranked::{ENDLESS, outcome_of};
 use super::value::Value;
-use crate::game::{Outcome, Repetition};
+use crate::game::Outcome;
 
 /// How many rows a task counts.
 const GRAIN: usize = 1 << 20;
@@ -39,40 +38,7 @@ enum Place {
 impl ByDistance {
     /// Counts a table; `is_frontier` tells whose moves were not followed.
     pub fn of(values: &Values, is_frontier: impl Fn(usize) -> bool + Sync) -> ByDistance {
-        match values.ranked_distances() {
-            Some(distances) => ByDistance::of_bytes(distances, values.repetition()),
-            None => ByDistance::count(values.rows(), |row| {
-                place_of(values.get(row), || is_frontier(row))
-            }),
-        }
-    }
-
-    /// Counts the column of a table by rank, a byte a state.
-    fn of_bytes(distances: &[u8], repetition: Repetition) -> ByDistance {
-        let join = |mut a: [u64; 256], b: [u64; 256]| {
-            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-            a
-        };
-        let bytes = distances
-            .par_chunks(GRAIN)
-            .map(|chunk| {
-                let mut bytes = [0; 256];
-                chunk.iter().for_each(|&byte| bytes[usize::from(byte)] += 1);
-                bytes
-            })
-            .reduce(|| [0; 256], join);
-        let mut counted = ByDistance::default();
-        for (byte, &states) in (0..ENDLESS).zip(&bytes) {
-            if let Some(outcome) = outcome_of(byte) {
-                counted.add(Place::Plies(outcome, usize::from(byte)), states);
-            }
-        }
-        let endless = match repetition {
-            Repetition::Unknown => Place::Unproven,
-            _ => Place::Endless(Outcome::Draw),
-        };
-        counted.add(endless, bytes[usize::from(ENDLESS)]);
-        counted
+        ByDistance::count(values.rows(), |row| place_of(values.get(row), || is_frontier(row)))
     }
 
     fn count(rows: usize, place: impl Fn(usize) -> Place + Sync) -> ByDistance {
@@ -81,7 +47,7 @@ impl ByDistance {
             .map(|chunk| {
                 let mut counted = ByDistance::default();
                 for row in chunk * GRAIN..rows.min((chunk + 1) * GRAIN) {
-                    counted.add(place(row), 1);
+                    counted.add(place(row));
                 }
                 counted
             })
@@ -89,20 +55,18 @@ impl ByDistance {
     }
 
     #[inline]
-    fn add(&mut self, place: Place, states: u64) {
+    fn add(&mut self, place: Place) {
         match place {
-            // A distance at which there is nobody makes no line.
-            Place::Plies(_, _) if states == 0 => {}
             Place::Plies(outcome, plies) => {
                 if plies >= self.plies.len() {
                     self.plies.resize(plies + 1, [0; 3]);
                 }
-                self.plies[plies][outcome.index()] += states;
+                self.plies[plies][outcome.index()] += 1;
             }
-            Place::Endless(outcome) => self.endless[outcome.index()] += states,
-            Place::Inexact(outcome) => self.inexact[outcome.index()] += states,
-            Place::Unproven => self.unproven += states,
-            Place::Frontier => self.frontier += states,
+            Place::Endless(outcome) => self.endless[outcome.index()] += 1,
+            Place::Inexact(outcome) => self.inexact[outcome.index()] += 1,
+            Place::Unproven => self.unproven += 1,
+            Place::Frontier => self.frontier += 1,
         }
     }
 
@@ -168,15 +132,5 @@ mod tests {
         assert_eq!((counted.endless, counted.inexact), ([1, 1, 0], [1, 0, 1]));
         assert_eq!((counted.unproven, counted.frontier), (1, 1));
         assert_eq!((counted.proven(), counted.states()), ([3, 1, 3], 9));
-    }
-
-    #[test]
-    fn bytes_of_ranks_are_counted_as_their_values_are() {
-        let bytes = [0, 1, 1, 2, 7, ENDLESS];
-        let drawn = ByDistance::of_bytes(&bytes, Repetition::Draw);
-        assert_eq!(drawn.plies[..3], [[1, 0, 0], [0, 0, 2], [1, 0, 0]]);
-        assert_eq!((drawn.plies.len(), drawn.plies[7], drawn.endless), (8, [0, 0, 1], [0, 1, 0]));
-        let unknown = ByDistance::of_bytes(&bytes, Repetition::Unknown);
-        assert_eq!((unknown.endless, unknown.unproven, unknown.states()), ([0; 3], 1, 6));
     }
 }

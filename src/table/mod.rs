@@ -9,6 +9,7 @@
 mod commit;
 mod draft;
 mod error;
+mod ints;
 mod manifest;
 mod mmap;
 mod npy;
@@ -22,6 +23,7 @@ use std::time::Duration;
 pub use commit::Lock;
 pub use draft::{Draft, Lengths};
 pub use error::TableError;
+pub use ints::Ints;
 pub use manifest::{
     ArrayEntry, Counts, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest, RootValue,
     Solution, SweepRecord, Tally,
@@ -112,10 +114,16 @@ impl Table {
         Array::open(&self.path_of(name), rows)
     }
 
-    /// Maps an array and reads it once to compare its checksum with the manifest's.
-    pub fn checked_array<T: Element>(&self, name: &str) -> Result<Array<T>, TableError> {
+    /// Maps an array; if `checked`, reads it once to compare its checksum with the manifest's.
+    pub fn array_checked<T: Element>(
+        &self,
+        name: &str,
+        checked: bool,
+    ) -> Result<Array<T>, TableError> {
         let array = self.array::<T>(name)?;
-        self.compare_checksum(name, array.bytes())?;
+        if checked {
+            self.compare_checksum(name, array.bytes())?;
+        }
         Ok(array)
     }
 

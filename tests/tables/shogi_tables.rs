@@ -224,7 +224,7 @@ fn solved_root(sfen: &str, bound: &[&str]) -> (Option<Outcome>, Option<u16>, Has
         .edges_of(row)
         .filter(|&edge| values.get(graph.edge_targets()[edge] as usize).before() == value);
     let name = |edge: usize| {
-        let action: Action = graph.edge_actions().get(edge);
+        let action: Action = graph.action_of(edge);
         game.action_name(root.side, game.transform_action(action, symmetry))
     };
     (value.outcome(), value.distance(), best.map(name).collect())
@@ -312,7 +312,7 @@ fn every_row_is_found_and_every_edge_is_a_move() {
         assert_eq!(graph.find(&game, &position), Some(row));
         let moves = graph.edges_of(row).map(|edge| {
             let target = keys[graph.edge_targets()[edge] as usize];
-            (graph.edge_actions().get(edge), target)
+            (graph.action_of(edge), target)
         });
         let moves: Vec<_> = moves.collect();
         if !moves.is_empty() {
