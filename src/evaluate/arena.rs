@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::game::{Game, Outcome, Position, Side};
-use crate::policy::chance::unit;
+use crate::policy::chance::{sample, unit};
 use crate::policy::{Answers, Batch, Policy, PolicyError};
 use crate::progress::Progress;
 
@@ -135,18 +135,6 @@ struct Lane<S> {
     random: SplitMix64,
 }
 
-/// The place that a chance of 0 to 1 falls on among shares that sum to 1.
-fn drawn(shares: &[f64], mut chance: f64) -> usize {
-    for (at, share) in shares.iter().enumerate() {
-        chance -= share;
-        if chance < 0.0 {
-            return at;
-        }
-    }
-    // What rounding left over goes to the last that has a share.
-    shares.iter().rposition(|&share| share > 0.0).unwrap_or(0)
-}
-
 /// Plays the games of these numbers; they come in order.
 fn play<G: Game>(
     game: &G,
@@ -186,7 +174,7 @@ fn play<G: Game>(
                 let chance = unit(&mut lane.random);
                 let chosen = match (lane.passed.len() as u32) < sampling.random_plies {
                     true => (chance * range.len() as f64) as usize,
-                    false => drawn(&answers.probabilities[range.clone()], chance),
+                    false => sample(&answers.probabilities[range.clone()], chance),
                 };
                 let action = batch.actions()[range][chosen];
                 lane.passed.push(lane.position);

@@ -168,7 +168,7 @@ impl Learned {
             for (at, value) in values.iter_mut().enumerate() {
                 let answer = &answers[at * width..][..width];
                 let own = match self.reading {
-                    // As the mover sees it: Black's chance less White's, or the reverse.
+                    // As the mover sees it: Black's probability less White's, or the reverse.
                     Reading::Wins => {
                         let black = f64::from(answer[0]) - f64::from(answer[1]);
                         if positions[at].side == Side::First { black } else { -black }
@@ -336,7 +336,7 @@ mod tests {
     use super::*;
     use crate::game::Action;
     use crate::game::othello::Othello;
-    use crate::learn::chance::{below, drawn_for};
+    use crate::learn::chance::{below, seeded};
     use crate::learn::network::{Activation, Architecture, Head};
 
     type Rules = Othello<u64>;
@@ -382,7 +382,9 @@ mod tests {
                 worths.fold(f64::MIN, f64::max)
             }
             Reading::Wins => {
-                let [black, white] = asked(of, "wins", position)[..] else { panic!("two chances") };
+                let [black, white] = asked(of, "wins", position)[..] else {
+                    panic!("two probabilities")
+                };
                 if position.side == Side::First { black - white } else { white - black }
             }
             _ => 2.0 * asked(of, "discs", position)[0] - 1.0,
@@ -412,7 +414,7 @@ mod tests {
         let game = rules();
         let mut all = Vec::new();
         for number in 0..12 {
-            let mut random = drawn_for(9, &[number]);
+            let mut random = seeded(9, &[number]);
             let mut position = game.start();
             while !game.is_terminal(&position.state) {
                 all.push(position);

@@ -93,7 +93,7 @@ impl Weights<'_> {
 }
 
 fn linear(x: &Tensor, (weight, bias): (&Tensor, &Tensor)) -> Result<Tensor> {
-    // The weight comes first, so that its slopes come out in its own order.
+    // The weight comes first, so that its gradient comes out in its own order.
     weight.matmul(&x.t()?)?.t()?.contiguous()?.broadcast_add(bias)
 }
 

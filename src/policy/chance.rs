@@ -16,7 +16,7 @@ pub const PLAYOUT_PLIES: u32 = 512;
 
 /// Random numbers for one purpose: they depend on the seed and on what they are for, so that work
 /// can be begun again anywhere and shared among threads in any way.
-pub fn drawn_for(seed: u64, purpose: &[u64]) -> Xoshiro256PlusPlus {
+pub fn seeded(seed: u64, purpose: &[u64]) -> Xoshiro256PlusPlus {
     let mix = |mixed: u64, word: &u64| SplitMix64::seed_from_u64(mixed ^ word).next_u64();
     Xoshiro256PlusPlus::seed_from_u64(purpose.iter().fold(mix(0, &seed), mix))
 }
@@ -32,6 +32,18 @@ pub fn below(random: &mut impl Rng, bound: usize) -> usize {
     ((u128::from(random.next_u64()) * bound as u128) >> 64) as usize
 }
 
+/// The index that `unit`, a number from 0 up to 1, selects among probabilities that sum to 1.
+pub fn sample(probabilities: &[f64], mut unit: f64) -> usize {
+    for (at, probability) in probabilities.iter().enumerate() {
+        unit -= probability;
+        if unit < 0.0 {
+            return at;
+        }
+    }
+    // What rounding left over goes to the last that is possible.
+    probabilities.iter().rposition(|&probability| probability > 0.0).unwrap_or(0)
+}
+
 /// The chance of one position.
 #[derive(Debug)]
 pub(super) struct Chance {
@@ -45,7 +57,7 @@ impl Chance {
         let key = game.key(&position.state);
         let words: &[u64] = bytemuck::cast_slice(std::slice::from_ref(&key));
         let purpose = [words, &[position.side.index() as u64]].concat();
-        Chance { numbers: drawn_for(seed, &purpose), actions: Vec::new() }
+        Chance { numbers: seeded(seed, &purpose), actions: Vec::new() }
     }
 
     /// One of the numbers below `count`.

@@ -6,7 +6,7 @@
 //! one needs no other move; such an end is worth more the sooner it comes, and always more than what
 //! the network says. Equal positions of a ply are searched once.
 //!
-//! Values inside are the mover's chance to win, 0 to 1; a loss in `d` plies is `-(1 - d/256)`, a win
+//! Values inside are the mover's probability to win; a loss in `d` plies is `-(1 - d/256)`, a win
 //! in `d` plies `1 + (1 - d/256)`, so that `1 - v` is the other side's.
 
 use rustc_hash::FxHashMap;

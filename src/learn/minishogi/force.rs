@@ -10,9 +10,9 @@
 //! search goes deep where few replies are left and wide elsewhere; what is won or lost weighs
 //! nothing and is not gone into.
 //!
-//! **Threads do not change the answer.** Work goes in rounds of up to [`PICKS`] leaves, whatever the
-//! number of threads. The leaves of a round are picked one after the other (a leaf that is picked
-//! weighs `HEAVY` more until the round is over, so that the next pick is another), grown in
+//! **Threads do not change the answer.** Work goes in batches of up to [`PICKS`] leaves, whatever the
+//! number of threads. The leaves of a batch are picked one after the other (a leaf that is picked
+//! weighs `HEAVY` more until the batch is done, so that the next pick is another), grown in
 //! parallel, and put in the tree in the order of the picks. The budget is a number of positions,
 //! not a time.
 //!
@@ -26,7 +26,7 @@ use super::Minishogi;
 use crate::game::shogi::Board;
 use crate::game::{Action, Game};
 
-/// How many leaves are grown in a round.
+/// How many leaves are grown in a batch.
 pub const PICKS: usize = 16;
 /// What a picked leaf weighs more until it has grown.
 const HEAVY: u64 = 32;
@@ -65,7 +65,7 @@ struct Node {
 }
 
 /// Searches from a position, which must not be over, until it is decided or the tree has `nodes`
-/// positions (a round more may be begun).
+/// positions (a batch more may be begun).
 pub fn search(game: &Minishogi, root: &Board, nodes: usize) -> Verdict {
     let actions = game.actions(root);
     let mut tree = Tree { nodes: vec![Node::new(*root, 0, Fate::Open)] };
@@ -129,7 +129,7 @@ impl Tree {
         &self.nodes[range.start as usize..range.end as usize]
     }
 
-    /// The leaves of a round: at most [`PICKS`], fewer where the lightest has been picked already.
+    /// The leaves of a batch: at most [`PICKS`], fewer where the lightest has been picked already.
     fn pick(&mut self) -> Vec<usize> {
         let mut picked = Vec::new();
         while picked.len() < PICKS {

@@ -96,9 +96,9 @@ mod tests {
             let network = Network::uniform(architecture(&hidden), 3, -0.2, 0.2);
             let mut found = vec![0.0; positions.len()];
             Quick::of(&network).unwrap().values(&rows, &mut found);
-            let wanted = Forward::of(&network).unwrap().answers(&rows).unwrap().swap_remove(0);
-            assert!(found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-5));
-            assert!(wanted.iter().any(|value| (value - wanted[0]).abs() > 0.01));
+            let expected = Forward::of(&network).unwrap().answers(&rows).unwrap().swap_remove(0);
+            assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-5));
+            assert!(expected.iter().any(|value| (value - expected[0]).abs() > 0.01));
         }
     }
 
