@@ -14,7 +14,7 @@ pub(super) fn size_of_table(table: &Table) -> u64 {
     sizes.fold(0, u64::saturating_add)
 }
 
-/// The counts of a table with their meaning, in all and by discs.
+/// The counts of a table with their meaning, in all and by layer.
 pub(super) fn counts_text(game: &AnyGame, manifest: &Manifest) -> String {
     match game.layers() {
         Some(layers) => positions_text(game, layers, manifest),

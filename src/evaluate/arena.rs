@@ -12,7 +12,7 @@ use crate::policy::chance::{sample, unit};
 use crate::policy::{Answers, Batch, Policy, PolicyError};
 use crate::progress::Progress;
 
-/// What came out of games, as the first of two policies sees them.
+/// The results of games, as the first of two policies sees them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Tally {
     /// How many games it won.
@@ -21,8 +21,8 @@ pub struct Tally {
     pub draws: u64,
     /// How many it lost.
     pub losses: u64,
-    /// The sum of its final scores, in discs.
-    pub discs: i64,
+    /// The sum of its final scores.
+    pub score: i64,
 }
 
 impl Tally {
@@ -52,14 +52,14 @@ impl Tally {
     fn count<G: Game>(&mut self, game: &G, recorded: &Recorded<G::State>, side: Side) {
         let Position { state, side: mover } = &recorded.end;
         let outcome = game.result(state).unwrap_or(Outcome::Draw);
-        let discs = i64::from(game.material(state));
-        let (outcome, discs) = if *mover == side { (outcome, discs) } else { (-outcome, -discs) };
+        let score = i64::from(game.material(state));
+        let (outcome, score) = if *mover == side { (outcome, score) } else { (-outcome, -score) };
         match outcome {
             Outcome::Win => self.wins += 1,
             Outcome::Draw => self.draws += 1,
             Outcome::Loss => self.losses += 1,
         }
-        self.discs += discs;
+        self.score += score;
     }
 }
 
@@ -68,9 +68,9 @@ impl Tally {
 pub struct Sampling {
     /// How many with each side.
     pub games: u64,
-    /// How many moves are drawn at random before the policies are asked.
+    /// The random moves at the opening of a game.
     pub random_plies: u32,
-    /// From this all chances are drawn.
+    /// The seed.
     pub seed: u64,
 }
 
@@ -128,7 +128,7 @@ pub fn record<G: Game>(
     Ok(parts.into_iter().flatten().collect())
 }
 
-/// A game that is going on, and its own chances.
+/// A game that is going on, with its own random numbers.
 struct Lane<S> {
     position: Position<S>,
     passed: Vec<Position<S>>,

@@ -30,7 +30,7 @@ pub struct Figures {
     pub optimal_distance: f64,
     /// Best outcome less the chosen one's, a win being 1, a draw 0 and a loss −1.
     pub loss_outcome: f64,
-    /// Best score less the chosen one's, in discs.
+    /// Best score less the chosen one's.
     pub loss_score: f64,
     /// Expected numbers of positions by the best outcome and the one that is left, both the mover's:
     /// `outcomes[best][left]` by [`Outcome::index`].
@@ -96,8 +96,8 @@ impl Figures {
         self.mean(self.loss_outcome)
     }
 
-    /// Mean of what a move gives away of the score, in discs; `None` where there are no scores.
-    pub fn expected_loss_discs(&self) -> Option<f64> {
+    /// Mean of what a move gives away of the score; `None` where there are no scores.
+    pub fn expected_loss_score(&self) -> Option<f64> {
         mean(self.loss_score, self.scored)
     }
 
@@ -128,7 +128,7 @@ impl Figures {
             score.add(truth.score == best.score, p);
             distance.add(truth.rank == best.rank, p);
             figures.loss_outcome += p * outcome_lost(best, truth);
-            figures.loss_score += p * f64::from(discs_lost(best, truth));
+            figures.loss_score += p * f64::from(score_lost(best, truth));
         }
         figures.optimal_outcome = outcome.total();
         if has_scores {
@@ -150,8 +150,8 @@ pub(super) fn outcome_lost(best: &Truth, truth: &Truth) -> f64 {
     f64::from(best.outcome.value() - truth.outcome.value())
 }
 
-/// What it gives away of the score, in discs; 0 in games without scores.
-pub(super) fn discs_lost(best: &Truth, truth: &Truth) -> i32 {
+/// What it gives away of the score; 0 in games without scores.
+pub(super) fn score_lost(best: &Truth, truth: &Truth) -> i32 {
     match (best.score, truth.score) {
         (Some(best), Some(score)) => i32::from(best.0) - i32::from(score.0),
         _ => 0,
@@ -221,7 +221,7 @@ struct Means {
     optimal_by_score: Option<f64>,
     optimal_by_distance: Option<f64>,
     expected_loss_outcome: Option<f64>,
-    expected_loss_discs: Option<f64>,
+    expected_loss_score: Option<f64>,
     rank_correlation: Option<f64>,
     rank_correlation_states: u64,
     blunders: BlunderMeans,
@@ -252,7 +252,7 @@ impl Serialize for Figures {
             optimal_by_score: self.optimal_by_score(),
             optimal_by_distance: self.optimal_by_distance(),
             expected_loss_outcome: self.expected_loss_outcome(),
-            expected_loss_discs: self.expected_loss_discs(),
+            expected_loss_score: self.expected_loss_score(),
             rank_correlation: self.rank_correlation(),
             rank_correlation_states: self.correlated,
             blunders: BlunderMeans {

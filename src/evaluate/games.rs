@@ -73,7 +73,7 @@ pub struct Exploitability {
     pub outcome: f64,
     /// The game's value for the policy's side, less that: 0 for a policy that cannot be exploited.
     pub outcome_lost: f64,
-    /// The expected score that is left to it by a best response after scores, in discs.
+    /// The expected score that is left to it by a best response after scores.
     pub score: f64,
     /// The game's score for the policy's side, less that.
     pub score_lost: f64,
@@ -90,7 +90,7 @@ pub struct MistakesAgainst {
     pub score_mistakes: f64,
     /// Expected outcome given away in a game, move by move.
     pub outcome_lost: f64,
-    /// Expected score given away, in discs.
+    /// Expected score given away.
     pub score_lost: f64,
 }
 
@@ -147,7 +147,7 @@ pub struct Match {
     pub opponent: String,
     /// The names of the first and the second player.
     pub sides: [&'static str; 2],
-    /// What scores count: `discs`; no part of the JSON.
+    /// The unit of scores, in the plural; no part of the JSON.
     #[serde(skip)]
     pub units: String,
     /// By the number of plies that are played at random before the policies take over.

@@ -19,7 +19,7 @@ pub struct Mistake {
     pub met: f64,
     /// The outcome given away in it, expected over the policy's moves.
     pub outcome_lost: f64,
-    /// The score given away, in discs.
+    /// The score given away.
     pub score_lost: f64,
     /// All moves, the policy's likeliest first.
     pub moves: Vec<MoveFacts>,
@@ -49,7 +49,7 @@ pub struct BeatingLine {
     pub moves: Vec<String>,
     /// The probability that the policy plays so.
     pub probability: f64,
-    /// How the game ends for the policy, in discs.
+    /// The policy's final score.
     pub score: i8,
     /// What the policy could have had.
     pub score_possible: i8,

@@ -25,7 +25,7 @@ pub struct Expected {
     pub draw: f64,
     /// Probability of a loss.
     pub loss: f64,
-    /// Expected final score, in discs.
+    /// Expected final score.
     pub score: f64,
 }
 
@@ -272,12 +272,12 @@ impl<'a> Play<'a> {
             let outcome = outcome_lost(&own, &truth);
             // As games count it: in a game without scores by the outcome.
             let points = [&own, &truth].map(|truth| f64::from(truth.q_score().0));
-            let discs = points[0] - points[1];
+            let score = points[0] - points[1];
             let p = policy[edge];
             lost[0] += if outcome > 0.0 { p } else { 0.0 };
-            lost[1] += if discs > 0.0 { p } else { 0.0 };
+            lost[1] += if score > 0.0 { p } else { 0.0 };
             lost[2] += p * outcome;
-            lost[3] += p * discs;
+            lost[3] += p * score;
         }
         lost
     }

@@ -32,8 +32,7 @@ pub struct AccuracyReport {
     pub games: Option<Games>,
     /// How the table was solved, sweep by sweep.
     pub sweeps: Vec<SweepRecord>,
-    /// What the game calls what it has; no part of the JSON.
-    #[serde(skip)]
+    /// The names and units of the game.
     pub words: Words,
 }
 
@@ -42,11 +41,11 @@ pub struct AccuracyReport {
 pub struct Words {
     /// The first and the second player.
     pub sides: [&'static str; 2],
-    /// What layers count: `discs`; `None` where they are plies.
-    pub layers: Option<&'static str>,
-    /// What scores count, one and many: `disc` and `discs`.
+    /// What layers count: `discs`; `plies` where the game has no layers.
+    pub layers: &'static str,
+    /// The unit of scores: `disc`.
     pub unit: &'static str,
-    /// Many of them.
+    /// The same in the plural.
     pub units: String,
 }
 
@@ -55,7 +54,7 @@ impl Words {
     pub fn of(game: &impl Game) -> Words {
         let unit = game.score_unit();
         let sides = Side::ALL.map(|side| game.side_name(side));
-        Words { sides, layers: game.layers(), unit, units: format!("{unit}s") }
+        Words { sides, layers: game.layers().unwrap_or("plies"), unit, units: format!("{unit}s") }
     }
 }
 
@@ -104,7 +103,7 @@ pub struct RootFacts {
     pub winner: Option<String>,
     /// The mover's outcome: 1 a win, 0 a draw, −1 a loss.
     pub outcome: Option<i8>,
-    /// The mover's score in discs.
+    /// The mover's score.
     pub score: Option<i8>,
     /// Plies to the end of the game; `None` for draws in cyclic games too.
     pub distance: Option<u16>,

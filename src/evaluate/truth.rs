@@ -47,7 +47,7 @@ impl Truth {
 pub struct Case {
     /// Its row of the table.
     pub row: u32,
-    /// Discs before the move, or plies from the nearest root; `None` where the table does not tell.
+    /// The layer, or plies from the nearest root; `None` where the table does not tell.
     pub layer: Option<u32>,
     /// The position's value for its mover.
     pub own: Truth,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::context::Context;
 use super::super::error::UserError;
-use super::super::report::{Request, Timeout, opened};
+use super::super::table_args::solved;
 use super::{Common, Training, figures, learn_error, place};
 use crate::any::AnyGame;
 use crate::evaluate::{Judged, Player, Sampling, arena, measure};
@@ -32,8 +32,6 @@ struct Board {
     test_games: u64,
     #[command(flatten)]
     common: Common,
-    #[command(flatten)]
-    timeout: Timeout,
 }
 
 /// Temporal-difference learning by self-play, as in the thesis of 2002
@@ -257,17 +255,7 @@ fn learn(
     let place = place(&board.common, name, &game.name(), context)?;
     let (rows, columns) = game.shape();
     let table = match rows * columns <= EXACT {
-        true => {
-            let asked = Request {
-                policies: &["random".to_string()],
-                timeout: &board.timeout,
-                table: None,
-                game: None,
-                size: Some(&board.size),
-                force: false,
-            };
-            Some(opened(&asked, context)?.0)
-        }
+        true => Some(solved(&game, None, false, context)?),
         false => None,
     };
     let card = train(recipe, name, &board, (&game, table.as_ref()), &place, context)?;

@@ -6,7 +6,7 @@ use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 
 use super::super::context::Context;
-use super::super::report::{Request, Timeout, opened};
+use super::super::table_args::solved;
 use super::{Common, Training, figures, learn_error, place};
 use crate::evaluate::{Judged, Player, PolicyAccuracy, measure};
 use crate::export::Split;
@@ -20,6 +20,7 @@ use crate::learn::recipes::parts::Part;
 use crate::learn::recipes::supervised::{Net, Settings, Supervised};
 use crate::learn::training::{Place, Row};
 use crate::progress::Silent;
+use crate::registry::othello;
 use crate::solved::{Orienting, SolvedTable};
 
 /// Supervised learning on a solved table: the best moves and the values
@@ -80,8 +81,6 @@ pub(super) struct Args {
     validation: f64,
     #[command(flatten)]
     common: Common,
-    #[command(flatten)]
-    timeout: Timeout,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -115,16 +114,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         split_seed: 0,
         splits: [args.train, args.validation],
     };
-    let asked = Request {
-        policies: &["random".to_string()],
-        timeout: &args.timeout,
-        table: None,
-        game: None,
-        size: Some(&args.size),
-        force: args.common.force,
-    };
     settings.check().map_err(learn_error)?;
-    let (table, _) = opened(&asked, context)?;
+    let table = solved(&othello(&args.size)?, None, args.common.force, context)?;
     let place = place(&args.common, "supervised", &table.game().name(), context)?;
     let card = learn(&table, settings, args.common.at(&place), args.common.every.max(1), context)?;
     Ok((card, place))

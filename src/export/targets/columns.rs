@@ -16,9 +16,9 @@ pub enum Layout {
     /// The game's planes: (P, R, C).
     #[default]
     Default,
-    /// Pgx's: (R, C, 2), the mover's discs and the opponent's.
+    /// Pgx's: (R, C, 2), the mover's pieces and the opponent's.
     Pgx,
-    /// OpenSpiel's: (3, R, C), empty squares, the mover's discs and the opponent's.
+    /// OpenSpiel's: (3, R, C), empty squares, the mover's pieces and the opponent's.
     OpenSpiel,
     /// That of alpha-zero-general: (R, C), 1 the mover, −1 the opponent, 0 empty.
     Azg,
@@ -88,9 +88,9 @@ pub enum Field {
     Row,
     /// The canonical key under all symmetries.
     Key,
-    /// The mover's discs.
+    /// The mover's squares as bits.
     Mover,
-    /// The opponent's discs.
+    /// The opponent's squares as bits.
     Opponent,
     /// The position as planes.
     Planes,
@@ -289,10 +289,10 @@ impl List<'_> {
         let bitboards = game.squares(&game.start().state).is_some();
         if bitboards {
             let about = format!(
-                "the mover's discs: bit row * {columns} + column, a1 at the top left being bit 0"
+                "the mover's squares: bit row * {columns} + column, a1 at the top left being bit 0"
             );
             self.add(Field::Mover, "mover", U64, &[], &about);
-            let about = "the opponent's discs, in the same order";
+            let about = "the opponent's squares, in the same order";
             self.add(Field::Opponent, "opponent", U64, &[], about);
         }
         let (scalar, shape, about) = planes_of(game, self.shape.layout);
@@ -387,15 +387,15 @@ fn planes_of(game: &AnyGame, layout: Layout) -> (Scalar, Vec<u64>, String) {
         }
         Layout::Pgx => {
             let about =
-                "Pgx's observation, (row, column, plane): the mover's discs, the opponent's";
+                "Pgx's observation, (row, column, plane): the mover's pieces, the opponent's";
             (Scalar::U8, vec![r, c, 2], about.to_string())
         }
         Layout::OpenSpiel => {
-            let about = "OpenSpiel's observation for the mover, (plane, row, column): empty squares, the mover's discs, the opponent's";
+            let about = "OpenSpiel's observation for the mover, (plane, row, column): empty squares, the mover's pieces, the opponent's";
             (Scalar::U8, vec![3, r, c], about.to_string())
         }
         Layout::Azg => {
-            let about = "alpha-zero-general's canonical board [x][y], x the row from the top: 1 the mover's discs, -1 the opponent's, 0 empty";
+            let about = "alpha-zero-general's canonical board [x][y], x the row from the top: 1 the mover's pieces, -1 the opponent's, 0 empty";
             (Scalar::I8, vec![r, c], about.to_string())
         }
     }

@@ -13,7 +13,7 @@ pub struct Example {
     pub row: u32,
     /// The position; in a table of a layered game as the row is stored, which need not be reachable.
     pub position: AnyPosition,
-    /// The layer, where the table tells: discs, or plies from the nearest root.
+    /// The layer, or plies from the nearest root; `None` where the table does not tell.
     pub layer: Option<u32>,
     /// What the row is.
     pub kind: StateKind,
