@@ -11,6 +11,11 @@ use super::network::Network;
 use crate::game::{Game, Outcome, Position, Side, Symmetry};
 use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
 
+/// Scores that differ by no more than this, relative to the larger of 1 and their size, are equal. The
+/// runtime adds 32-bit numbers in an order of its own: sums of about a thousand products have 24 bits
+/// of which the last few differ between the mirror images of a move, and so 16 are compared.
+const ROUNDING: f64 = 1.0 / (1 << 16) as f64;
+
 /// Positions that the network is asked about at a time, which bounds memory.
 const AT_ONCE: usize = 2048;
 /// Positions from which it reads ahead at a time, likewise.
@@ -277,6 +282,7 @@ impl Learned {
         }
         for at in 0..batch.len() {
             let range = batch.range(at);
+            tie(&mut answers.scores[range.clone()]);
             share_best(&answers.scores[range.clone()], &mut answers.probabilities[range]);
         }
         let bounded = |value: f64| value.clamp(-1.0, 1.0);
@@ -310,6 +316,20 @@ fn reads(card: &Card, features: Features) -> bool {
         Reading::Win => false,
     };
     answers && features.width(squares) == card.network.inputs()
+}
+
+/// Makes scores equal that differ by [`ROUNDING`] alone: those within it of a higher one get its value.
+/// (Multiples of a number would not do: equal moves on both sides of a half would differ by a whole.)
+fn tie(scores: &mut [f64]) {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    let mut highest = f64::INFINITY;
+    for at in order {
+        if highest - scores[at] > ROUNDING * scores[at].abs().max(1.0) {
+            highest = scores[at];
+        }
+        scores[at] = highest;
+    }
 }
 
 fn best(worths: &[f64]) -> f64 {
@@ -447,7 +467,7 @@ mod tests {
                     for place in batch.range(at) {
                         let action = batch.actions()[place];
                         // The worth of an action looks a ply beyond the position already.
-                        let wanted = match (reading, plies) {
+                        let expected = match (reading, plies) {
                             (Reading::Q, 1) => asked(&of, "q", position)[usize::from(action.0)],
                             (Reading::Q, _) => {
                                 -plain(&of, &game.advance(position, action), plies - 2)
@@ -455,7 +475,7 @@ mod tests {
                             _ => -plain(&of, &game.advance(position, action), plies - 1),
                         };
                         let found = answers.scores[place];
-                        assert!((found - wanted).abs() < 1e-5, "{reading:?} {plies}");
+                        assert!((found - expected).abs() < 1e-5 + ROUNDING, "{reading:?} {plies}");
                     }
                 }
             }
@@ -486,9 +506,42 @@ mod tests {
                     let there = batch.actions()[range.clone()].iter().position(|a| *a == action);
                     let (here, there) =
                         (answers.scores[place], answers.scores[range][there.unwrap()]);
-                    assert!((here - there).abs() < 1e-5, "{reading:?}");
+                    assert!((here - there).abs() < 1e-5 + ROUNDING, "{reading:?}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn scores_that_differ_by_rounding_are_equal() {
+        let mut scores = [3.0, 1.0 + 1e-6, 1.0, -20.0, -20.0 - 1e-4, 1.001];
+        tie(&mut scores);
+        assert_eq!(scores, [3.0, 1.0 + 1e-6, 1.0 + 1e-6, -20.0, -20.0, 1.001]);
+    }
+
+    /// The kept network has equal weights for mirror images, but the runtime's sums are rounded.
+    #[test]
+    fn mirrored_moves_tie_in_the_kept_network() {
+        let (game, folded) = (rules(), rules().with_folding(true).unwrap());
+        let name =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies/supervised-othello-4x4");
+        let of = Learned::load("kept".into(), &name, &game).unwrap();
+        let mut mirrored = 0;
+        for position in positions() {
+            let (batch, answers) = scores(&of, &[position]);
+            let symmetries = 1..folded.group().order() as Symmetry;
+            let onto_itself =
+                |&g: &Symmetry| folded.transform(&position.state, g) == position.state;
+            for symmetry in symmetries.filter(onto_itself) {
+                for (place, &action) in batch.actions().iter().enumerate() {
+                    let image = folded.transform_action(action, symmetry);
+                    let image = batch.actions().iter().position(|a| *a == image).unwrap();
+                    assert_eq!(answers.scores[place], answers.scores[image]);
+                    assert_eq!(answers.probabilities[place], answers.probabilities[image]);
+                    mirrored += usize::from(image != place);
+                }
+            }
+        }
+        assert!(mirrored > 20, "{mirrored}");
     }
 }
