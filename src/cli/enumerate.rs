@@ -90,7 +90,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// The game that is asked for by its name or the size of its board.
+/// The game of a name, or Othello on a board of a size.
 pub(super) fn game_of(
     game: Option<&str>,
     size: Option<&str>,

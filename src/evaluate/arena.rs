@@ -74,7 +74,7 @@ pub struct Sampling {
     pub seed: u64,
 }
 
-/// How many games one thread plays side by side; a constant, for it decides what is asked together.
+/// How many games one thread plays side by side; a constant, for it decides which positions are a batch.
 const LANES: u64 = 64;
 
 /// A game that was played.
@@ -152,7 +152,7 @@ fn play<G: Game>(
     let mut answers = Answers::default();
     loop {
         let mut batches = [Batch::default(), Batch::default()];
-        let mut asked: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
+        let mut choosing: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
         for (at, lane) in lanes.iter_mut().enumerate() {
             let actions = game.actions(&lane.position.state);
             if actions.is_empty() {
@@ -160,7 +160,7 @@ fn play<G: Game>(
             }
             let who = lane.position.side.index();
             batches[who].push(lane.position, actions);
-            asked[who].push(at);
+            choosing[who].push(at);
         }
         if batches.iter().all(Batch::is_empty) {
             break;
@@ -169,7 +169,7 @@ fn play<G: Game>(
             answers.clear();
             players[who].answer(game, batch, &mut answers)?;
             answers.check(batch)?;
-            for (place, &at) in asked[who].iter().enumerate() {
+            for (place, &at) in choosing[who].iter().enumerate() {
                 let (lane, range) = (&mut lanes[at], batch.range(place));
                 let chance = unit(&mut lane.random);
                 let chosen = match (lane.passed.len() as u32) < sampling.random_plies {

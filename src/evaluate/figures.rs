@@ -1,5 +1,6 @@
 //! What is measured of a policy on a set of positions: sums, so that sets can be added, and means.
 
+use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::ranks::rank_correlation;
@@ -120,8 +121,7 @@ impl Figures {
             ..Figures::default()
         };
         let best = &case.own;
-        let (mut outcome, mut score, mut distance) =
-            (KeptShare::new(), KeptShare::new(), KeptShare::new());
+        let (mut outcome, mut score, mut distance) = (Share::new(), Share::new(), Share::new());
         for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
             figures.outcomes[best.outcome.index()][truth.outcome.index()] += p;
             outcome.add(truth.outcome == best.outcome, p);
@@ -159,14 +159,14 @@ pub(super) fn score_lost(best: &Truth, truth: &Truth) -> i32 {
 }
 
 /// The probability of moves that keep something.
-struct KeptShare {
+struct Share {
     sum: f64,
     always: bool,
 }
 
-impl KeptShare {
-    fn new() -> KeptShare {
-        KeptShare { sum: 0.0, always: true }
+impl Share {
+    fn new() -> Share {
+        Share { sum: 0.0, always: true }
     }
 
     fn add(&mut self, keeps: bool, p: f64) {
@@ -212,56 +212,43 @@ impl FiguresBySet {
     }
 }
 
-/// The means as they are written to JSON.
-#[derive(Serialize)]
-struct Means {
-    states: u64,
-    distance_states: u64,
-    optimal_by_outcome: Option<f64>,
-    optimal_by_score: Option<f64>,
-    optimal_by_distance: Option<f64>,
-    expected_loss_outcome: Option<f64>,
-    expected_loss_score: Option<f64>,
-    rank_correlation: Option<f64>,
-    rank_correlation_states: u64,
-    blunders: BlunderMeans,
-    /// By the best outcome (loss, draw, win), then by the one that is left.
-    outcomes: [[f64; 3]; 3],
-}
-
-#[derive(Serialize)]
-struct BlunderMeans {
-    win_to_draw: Blunder,
-    win_to_loss: Blunder,
-    draw_to_loss: Blunder,
-}
-
 #[derive(Serialize)]
 struct Blunder {
     expected_states: f64,
     share: Option<f64>,
 }
 
+#[derive(Serialize)]
+struct Blunders {
+    win_to_draw: Blunder,
+    win_to_loss: Blunder,
+    draw_to_loss: Blunder,
+}
+
 impl Serialize for Figures {
+    /// The means; `outcomes` by the best outcome (loss, draw, win), then by the one that is left.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let blunder = |sum: f64| Blunder { expected_states: sum, share: self.mean(sum) };
-        Means {
-            states: self.states,
-            distance_states: self.timed,
-            optimal_by_outcome: self.optimal_by_outcome(),
-            optimal_by_score: self.optimal_by_score(),
-            optimal_by_distance: self.optimal_by_distance(),
-            expected_loss_outcome: self.expected_loss_outcome(),
-            expected_loss_score: self.expected_loss_score(),
-            rank_correlation: self.rank_correlation(),
-            rank_correlation_states: self.correlated,
-            blunders: BlunderMeans {
-                win_to_draw: blunder(self.turned(Outcome::Win, Outcome::Draw)),
-                win_to_loss: blunder(self.turned(Outcome::Win, Outcome::Loss)),
-                draw_to_loss: blunder(self.turned(Outcome::Draw, Outcome::Loss)),
-            },
-            outcomes: self.outcomes,
-        }
-        .serialize(serializer)
+        let blunder = |best, left| {
+            let expected_states = self.turned(best, left);
+            Blunder { expected_states, share: self.mean(expected_states) }
+        };
+        let blunders = Blunders {
+            win_to_draw: blunder(Outcome::Win, Outcome::Draw),
+            win_to_loss: blunder(Outcome::Win, Outcome::Loss),
+            draw_to_loss: blunder(Outcome::Draw, Outcome::Loss),
+        };
+        let mut means = serializer.serialize_struct("Figures", 11)?;
+        means.serialize_field("states", &self.states)?;
+        means.serialize_field("distance_states", &self.timed)?;
+        means.serialize_field("optimal_by_outcome", &self.optimal_by_outcome())?;
+        means.serialize_field("optimal_by_score", &self.optimal_by_score())?;
+        means.serialize_field("optimal_by_distance", &self.optimal_by_distance())?;
+        means.serialize_field("expected_loss_outcome", &self.expected_loss_outcome())?;
+        means.serialize_field("expected_loss_score", &self.expected_loss_score())?;
+        means.serialize_field("rank_correlation", &self.rank_correlation())?;
+        means.serialize_field("rank_correlation_states", &self.correlated)?;
+        means.serialize_field("blunders", &blunders)?;
+        means.serialize_field("outcomes", &self.outcomes)?;
+        means.end()
     }
 }

@@ -30,9 +30,9 @@ pub struct PolicyGames {
     pub exploitability: BothSides<Exploitability>,
     /// What the policy gives away in games against itself, random moves and perfect ones.
     pub mistakes: Vec<MistakesAgainst>,
-    /// In how far it is right where its own moves lead.
+    /// How far it is right where its own moves lead.
     pub own_lines: OwnLines,
-    /// In how far its values and its moves agree; `None` if it tells no values.
+    /// How far its values and its moves agree; `None` if it gives no values.
     pub consistency: Option<Consistency>,
     /// The line of a best response on either side.
     pub beating_lines: BothSides<Option<BeatingLine>>,
@@ -40,7 +40,7 @@ pub struct PolicyGames {
     pub costliest: Vec<Mistake>,
 }
 
-/// In how far a policy's values agree with each other and with its moves. All values are the mover's.
+/// How far a policy's values agree with each other and with its moves. All values are the mover's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Consistency {
     /// Mean difference between the value of a position and the best that its own values promise one
@@ -120,7 +120,7 @@ impl OwnLines {
     }
 }
 
-/// A policy as it is played: its name, the probabilities of its moves by edge, and, if it tells
+/// A policy as it is played: its name, the probabilities of its moves by edge, and, if it gives
 /// values, that of each position that is not over, in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Played<'a> {
@@ -141,7 +141,7 @@ pub struct Match {
     pub schema_version: u32,
     /// The table's name.
     pub table: String,
-    /// The policy whose results are told.
+    /// The policy whose results these are.
     pub policy: String,
     /// Whom it plays against.
     pub opponent: String,
@@ -265,10 +265,10 @@ fn consistency(play: &Play<'_>, policy: &Played<'_>) -> Option<Consistency> {
     if policy.values.is_empty() {
         return None;
     }
-    let mut told = policy.values.iter();
+    let mut values = policy.values.iter();
     let value = |at: usize| match unfolded.edges_of(at).is_empty() {
         true => play.truth(at).map(|truth| f64::from(truth.outcome.value())),
-        false => told.next().copied(),
+        false => values.next().copied(),
     };
     let values = (0..unfolded.positions()).map(value).collect::<Option<Vec<f64>>>()?;
     let (mut gap, mut agreement, mut open, mut choices) = (0.0, 0.0, 0u64, 0u64);

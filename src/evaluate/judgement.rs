@@ -44,7 +44,7 @@ pub struct Judgement {
     pub loss_score: Option<f64>,
     /// Rank correlation of the policy's scores with the exact values of the moves.
     pub rank_correlation: Option<f64>,
-    /// The outcome the policy expects, if it tells.
+    /// The outcome the policy expects, if it gives values.
     pub value: Option<f64>,
     /// The likeliest move; the first of several.
     pub likeliest: String,

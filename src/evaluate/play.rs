@@ -31,7 +31,7 @@ pub struct Expected {
 
 impl Expected {
     fn of_end(outcome: Outcome, score: f64) -> Expected {
-        let is = |wanted| if outcome == wanted { 1.0 } else { 0.0 };
+        let is = |other| if outcome == other { 1.0 } else { 0.0 };
         Expected { win: is(Outcome::Win), draw: is(Outcome::Draw), loss: is(Outcome::Loss), score }
     }
 
@@ -211,12 +211,12 @@ impl<'a> Play<'a> {
         for layer in self.unfolded.layers().iter().rev() {
             // A pass leads to a position of the same layer that is none: those come first.
             for passes in [false, true] {
-                let wanted = |at: &usize| self.unfolded.is_pass(*at, layer) == passes;
+                let is_of_kind = |at: &usize| self.unfolded.is_pass(*at, layer) == passes;
                 let found: Vec<(usize, T)> = layer
                     .clone()
                     .into_par_iter()
                     .with_min_len(GRAIN)
-                    .filter(wanted)
+                    .filter(is_of_kind)
                     .map(|at| (at, of(at, &values)))
                     .collect();
                 found.into_iter().for_each(|(at, value)| values[at] = value);

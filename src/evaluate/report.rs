@@ -25,10 +25,10 @@ pub struct AccuracyReport {
     pub perspective: &'static str,
     /// What was measured on.
     pub table: TableFacts,
-    /// In the order in which they were asked for.
+    /// In the order of the request.
     pub policies: Vec<PolicyAccuracy>,
     /// Games between them; `None` where they are not played out: on tables of cyclic games, on bounded
-    /// ones, or where that is not wanted.
+    /// ones, or by request.
     pub games: Option<Games>,
     /// How the table was solved, sweep by sweep.
     pub sweeps: Vec<SweepRecord>,

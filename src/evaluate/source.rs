@@ -103,7 +103,7 @@ impl Judged<'_> {
         for (symmetry, side) in orientations.iter(order).take(orienting.most()) {
             let state = game.transform(&position.state, symmetry);
             let image = |&(action, _): &(Action, _)| game.transform_action(action, symmetry);
-            // Actions are asked about in ascending order, their values go with them.
+            // Actions are in ascending order, their values go with them.
             let mut both: Vec<(Action, Truth)> =
                 moves.iter().map(image).zip(truths.iter().copied()).collect();
             both.sort_unstable_by_key(|(action, _)| *action);

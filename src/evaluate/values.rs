@@ -1,4 +1,4 @@
-//! How good the values are that a policy tells, beside its moves.
+//! How good a policy's values are.
 //!
 //! A value v in [−1, 1] is the outcome that the policy expects for the player to move; as a chance of
 //! winning it is p = (v + 1) / 2, a draw counting half. The truth is the proven outcome, or as a chance

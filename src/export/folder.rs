@@ -80,6 +80,18 @@ impl Folder {
     }
 }
 
+/// Whether a directory at a place has entries; none if nothing is there. Fails where there is a file.
+pub(super) fn is_used(place: &Path) -> Result<bool, ExportError> {
+    match fs::read_dir(place) {
+        Ok(mut entries) => Ok(entries.next().is_some()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            Err(ExportError::Taken { place: place.to_path_buf(), what: "is a file".to_string() })
+        }
+        Err(error) => Ok(Err(error).at("read", place)?),
+    }
+}
+
 /// That a path is free, or a directory that holds files of some names only.
 fn refuse_foreign(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<(), ExportError> {
     let taken = |what: String| ExportError::Taken { place: place.to_path_buf(), what };

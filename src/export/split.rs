@@ -1,4 +1,4 @@
-//! Training, validation and test positions, told apart by a hash of the position alone.
+//! The split into training, validation and test positions, by a hash of the position alone.
 //!
 //! A position belongs to the same split in every table, in every orientation of the board and whoever
 //! is to move, so that no image of a test position is trained on. The hash is simple enough to be

@@ -72,7 +72,7 @@ pub enum LearnError {
         /// What is wrong with it.
         what: String,
     },
-    /// What is asked for makes no sense.
+    /// Settings that make no sense.
     #[error("{0}")]
     Settings(String),
     /// Calculating failed.

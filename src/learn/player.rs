@@ -16,9 +16,9 @@ use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
 /// of which the last few differ between the mirror images of a move, and so 16 are compared.
 const ROUNDING: f64 = 1.0 / (1 << 16) as f64;
 
-/// Positions that the network is asked about at a time, which bounds memory.
+/// Positions of one inference, which bounds memory.
 const AT_ONCE: usize = 2048;
-/// Positions from which it reads ahead at a time, likewise.
+/// Positions that are searched at a time, likewise.
 const READ_AT_ONCE: usize = 64;
 
 /// A trained network that plays what it finds best.
@@ -28,9 +28,9 @@ pub struct Learned {
     network: Arc<Forward>,
     features: Features,
     reading: Reading,
-    /// Whether it is asked in all images of a position, and its answers are averaged.
+    /// Whether its answers are averaged over all images of a position.
     symmetric: bool,
-    /// How far it reads ahead; `None` for its own way.
+    /// The depth of its search; `None` for none.
     plies: Option<u32>,
 }
 
@@ -46,14 +46,14 @@ impl Learned {
         Ok(Learned { name, network, features, reading, symmetric: false, plies: None })
     }
 
-    /// The same, asked in all images of a position.
+    /// The same, averaging over all images of a position.
     pub fn symmetric(self, symmetric: bool) -> Learned {
         Learned { symmetric, ..self }
     }
 
-    /// The same, reading so many plies ahead by minimax, the judged move and passes among them, with the
-    /// network's value of what is met there; `None` for the network's own way, in which one that
-    /// answers by action is asked about the position itself and others about each position after it.
+    /// The same with a minimax search of so many plies, the judged move and passes among them, and the
+    /// network's value at the leaves. `None`: one that answers by action evaluates the position itself,
+    /// others each position after it.
     pub fn plies(self, plies: Option<u32>) -> Learned {
         Learned { plies: plies.map(|plies| plies.max(1)), ..self }
     }
@@ -90,7 +90,7 @@ impl Learned {
         Ok(Some(answers))
     }
 
-    /// In how many images of a position it is asked.
+    /// How many images of a position are averaged.
     fn images<G: Game>(&self, game: &G) -> Symmetry {
         let folded = game.with_folding(true).filter(|_| self.symmetric);
         folded.map_or(1, |folded| folded.group().order() as Symmetry)
@@ -237,7 +237,7 @@ impl Learned {
     }
 
     /// The worth of each action by minimax: the move itself and `plies` more are read, and the positions
-    /// that are met there asked about together.
+    /// that are met there evaluated together.
     fn by_reading<G: Game>(
         &self,
         game: &G,
@@ -386,7 +386,7 @@ mod tests {
     }
 
     /// What one of the network's heads answers for one position.
-    fn asked(of: &Learned, head: &str, position: &At) -> Vec<f64> {
+    fn answer(of: &Learned, head: &str, position: &At) -> Vec<f64> {
         let answer = of.head(&rules(), head, &[*position]).unwrap().unwrap();
         answer.into_iter().map(f64::from).collect()
     }
@@ -395,23 +395,23 @@ mod tests {
     fn value(of: &Learned, position: &At) -> f64 {
         let game = rules();
         match of.reading {
-            Reading::Policy => asked(of, "value", position)[0],
+            Reading::Policy => answer(of, "value", position)[0],
             Reading::Q => {
-                let q = asked(of, "q", position);
+                let q = answer(of, "q", position);
                 let worths = game.actions(&position.state).into_iter().map(|a| q[usize::from(a.0)]);
                 worths.fold(f64::MIN, f64::max)
             }
             Reading::Wins => {
-                let [black, white] = asked(of, "wins", position)[..] else {
+                let [black, white] = answer(of, "wins", position)[..] else {
                     panic!("two probabilities")
                 };
                 if position.side == Side::First { black - white } else { white - black }
             }
-            _ => 2.0 * asked(of, "discs", position)[0] - 1.0,
+            _ => 2.0 * answer(of, "discs", position)[0] - 1.0,
         }
     }
 
-    /// Minimax as it is told, one position after the other.
+    /// Minimax by its definition, one position after the other.
     fn plain(of: &Learned, position: &At, plies: u32) -> f64 {
         let game = rules();
         if let Some(outcome) = game.result(&position.state) {
@@ -468,7 +468,7 @@ mod tests {
                         let action = batch.actions()[place];
                         // The worth of an action looks a ply beyond the position already.
                         let expected = match (reading, plies) {
-                            (Reading::Q, 1) => asked(&of, "q", position)[usize::from(action.0)],
+                            (Reading::Q, 1) => answer(&of, "q", position)[usize::from(action.0)],
                             (Reading::Q, _) => {
                                 -plain(&of, &game.advance(position, action), plies - 2)
                             }

@@ -154,16 +154,16 @@ mod tests {
             if actions.len() == 1 {
                 continue;
             }
-            let wanted: Vec<(i64, i64)> =
+            let expected: Vec<(i64, i64)> =
                 actions.iter().map(|&a| reference(game, position, a, kind, worth)).collect();
             let floats: Vec<f64> =
-                wanted.iter().map(|&(sum, count)| sum as f64 / count as f64).collect();
+                expected.iter().map(|&(sum, count)| sum as f64 / count as f64).collect();
             assert_eq!(scores, floats, "{kind:?} in {}", game.notation(position));
             // The best by exact fractions, ties and all.
             let beaten = |&(sum, count): &(i64, i64)| {
-                wanted.iter().any(|&(other, among)| other * count > sum * among)
+                expected.iter().any(|&(other, among)| other * count > sum * among)
             };
-            let best: Vec<bool> = wanted.iter().map(|fraction| !beaten(fraction)).collect();
+            let best: Vec<bool> = expected.iter().map(|fraction| !beaten(fraction)).collect();
             assert_eq!(chosen, best, "{kind:?} in {}", game.notation(position));
         }
     }
@@ -221,8 +221,8 @@ mod tests {
         let game = minishogi();
         let mate = game.parse_position("2k2/5/2P2/5/2K2 b G 1", &game.start()).unwrap();
         let least = of_rules(&PolicySpec::NLeast(1), &game).unwrap().unwrap();
-        let asked = ask(&*least, &game, &mate).unwrap();
-        let played: Vec<String> = asked
+        let answers = ask(&*least, &game, &mate).unwrap();
+        let played: Vec<String> = answers
             .iter()
             .filter(|(_, p)| *p > 0.0)
             .map(|(action, _)| game.action_name(mate.side, *action))

@@ -27,7 +27,7 @@ pub struct Mcts {
 }
 
 impl Mcts {
-    /// With so many simulations a position, at least 1, drawn from a seed.
+    /// With so many simulations a position, at least 1, with a seed.
     pub fn new(simulations: u32, seed: u64) -> Mcts {
         let simulations = simulations.max(1);
         let logarithms = (0..=simulations).map(|visits| libm::log(f64::from(visits))).collect();
@@ -256,9 +256,9 @@ mod tests {
             });
             let mut total = 0.0;
             for action in game.actions(&position.state) {
-                let wanted = plain.lines.get(&vec![action]).map_or(0.0, |line| line.times);
-                assert_eq!(*visits.next().unwrap(), wanted, "{}", game.notation(position));
-                total += wanted;
+                let expected = plain.lines.get(&vec![action]).map_or(0.0, |line| line.times);
+                assert_eq!(*visits.next().unwrap(), expected, "{}", game.notation(position));
+                total += expected;
             }
             assert_eq!(total, f64::from(simulations));
             assert_eq!(value, plain.lines[&vec![]].sum / total);

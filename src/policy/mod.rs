@@ -1,8 +1,8 @@
 //! What chooses moves.
 //!
-//! A [`Policy`] is asked about a [`Batch`] of positions and gives each legal action of each a
-//! probability, and if it can a score of each action and a value of the position ([`Answers`]). Figures
-//! are then exact expectations: nothing is drawn at random.
+//! A [`Policy`] gives each legal action of each position of a [`Batch`] a probability, and if it can a
+//! score, and each position a value ([`Answers`]). Figures are then exact expectations: nothing is
+//! sampled.
 //!
 //! Most policies are a [`Rule`]: they go position by position and find each action worth something;
 //! the best actions share ([`ByRule`]).

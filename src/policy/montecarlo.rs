@@ -18,7 +18,7 @@ pub struct MonteCarlo {
 }
 
 impl MonteCarlo {
-    /// With so many playouts a move, at least 1, drawn from a seed.
+    /// With so many playouts a move, at least 1, with a seed.
     pub fn new(playouts: u32, seed: u64) -> MonteCarlo {
         MonteCarlo { playouts: playouts.max(1), seed }
     }
@@ -99,9 +99,9 @@ mod tests {
         for position in &late {
             let mut best = -1.0;
             for action in game.actions(&position.state) {
-                let wanted = expectation(&game, position, &game.advance(position, action));
+                let expected = expectation(&game, position, &game.advance(position, action));
                 let found = *scores.next().unwrap();
-                assert!((found - wanted).abs() < near, "{found} for {wanted}");
+                assert!((found - expected).abs() < near, "{found} for {expected}");
                 best = f64::max(best, found);
             }
             assert_eq!(*values.next().unwrap(), best);

@@ -181,13 +181,18 @@ mod tests {
             let actions = game.actions(&position.state);
             let mut worths = vec![0.0; actions.len()];
             minimax.worths(game, &position, &actions, &mut worths);
-            let wanted: Vec<Worth> =
+            let expected: Vec<Worth> =
                 actions.iter().map(|&a| reference(game, &position, a, plies, glance)).collect();
-            for (a, &(outcome, ..)) in wanted.iter().enumerate() {
+            for (a, &(outcome, ..)) in expected.iter().enumerate() {
                 decided += u32::from(outcome != Outcome::Draw);
                 for b in 0..a {
                     let order = worths[a].partial_cmp(&worths[b]).unwrap();
-                    assert_eq!(order, wanted[a].cmp(&wanted[b]), "{}", game.notation(&position));
+                    assert_eq!(
+                        order,
+                        expected[a].cmp(&expected[b]),
+                        "{}",
+                        game.notation(&position)
+                    );
                 }
             }
         }

@@ -214,7 +214,7 @@ fn capitalised(word: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// How losses are distributed, and how good the values of those policies are that tell some.
+/// The distribution of losses, and how good the policies' values are.
 fn beyond_means(report: &AccuracyReport) -> String {
     let mut text = String::new();
     if report.table.has_scores() {

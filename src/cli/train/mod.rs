@@ -51,9 +51,6 @@ struct Common {
     /// Where to write, without an ending [default: policies/RECIPE-GAME beside the tables]
     #[arg(long, value_name = "NAME")]
     out: Option<PathBuf>,
-    /// Seed of all random numbers
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
     /// Measure after every N iterations (epochs, or games and the fit to them)
     #[arg(long, value_name = "N", default_value_t = 10)]
     every: u64,

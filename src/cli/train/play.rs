@@ -37,24 +37,8 @@ struct Board {
 /// Temporal-difference learning by self-play, as in the thesis of 2002
 #[derive(Debug, clap::Args)]
 pub(super) struct TdArgs {
-    /// Games of self-play
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    games: u64,
-    /// Games of an iteration
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
-    games_per_iteration: u64,
-    /// Games played in parallel
-    #[arg(long, value_name = "N", default_value_t = 64)]
-    parallel_games: usize,
-    /// Units of the hidden layer
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    hidden: usize,
-    /// Probability of a random move
-    #[arg(long, value_name = "P", default_value_t = 0.1)]
-    epsilon: f64,
-    /// Initial learning rate
-    #[arg(long, value_name = "RATE", default_value_t = 1.0)]
-    learning_rate: f64,
+    #[command(flatten)]
+    settings: td::Settings,
     #[command(flatten)]
     board: Board,
 }
@@ -62,32 +46,12 @@ pub(super) struct TdArgs {
 /// Regression of the final number of discs, on games of five simple players (an article of 2022)
 #[derive(Debug, clap::Args)]
 pub(super) struct DiscsArgs {
-    /// The players; each plays each, itself too
-    #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = FIVE_OF_TWO_PLIES)]
-    players: Vec<String>,
-    /// Games of each pair
-    #[arg(long, value_name = "N", default_value_t = 400)]
-    games: u64,
-    /// Random moves at the opening of a game
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    random_plies: u32,
-    /// Units of each hidden layer
-    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "100,50")]
-    hidden: Vec<usize>,
-    /// Epochs
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    epochs: u64,
-    /// Batch size, in positions
-    #[arg(long, value_name = "N", default_value_t = 256)]
-    batch: usize,
-    /// Initial learning rate
-    #[arg(long, value_name = "RATE", default_value_t = 0.001)]
-    learning_rate: f64,
+    #[command(flatten)]
+    settings: discs::Settings,
     #[command(flatten)]
     board: Board,
 }
 
-const FIVE_OF_TWO_PLIES: &str = "random,n-hand:2,n-hand-custom:2,n-least:2,n-most:2";
 const FIVE: &str = "random,n-hand:1,n-hand-custom:1,n-least:1,n-most:1";
 
 /// Q-learning from games against five simple players (an article of 2023)
@@ -147,83 +111,60 @@ struct QArgs {
     /// Initial learning rate
     #[arg(long, value_name = "RATE", default_value_t = 0.001)]
     learning_rate: f64,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
 }
 
 pub(super) fn td(args: TdArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
-    if args.games == 0
-        || args.games_per_iteration == 0
-        || args.parallel_games == 0
-        || args.hidden == 0
-    {
-        return Err(UserError::new(
-            "--games, --games-per-iteration, --parallel-games and --hidden: at least 1 each",
-        )
-        .into());
+    let td::Settings { games, games_per_iteration, parallel_games, hidden, .. } = args.settings;
+    if games == 0 || games_per_iteration == 0 || parallel_games == 0 || hidden == 0 {
+        let what = "--games, --games-per-iteration, --parallel-games and --hidden: at least 1 each";
+        return Err(UserError::new(what).into());
     }
-    let settings = td::Settings {
-        hidden: args.hidden,
-        games: args.games,
-        games_per_iteration: args.games_per_iteration,
-        parallel_games: args.parallel_games,
-        epsilon: args.epsilon,
-        learning_rate: args.learning_rate,
-        seed: args.board.common.seed,
-    };
-    learn(Recipe::Td(settings), "td", args.board, context)
+    learn(Recipe::Td(args.settings), "td", args.board, context)
 }
 
 pub(super) fn discs(args: DiscsArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
-    let settings = discs::Settings {
-        players: args.players,
-        games: args.games,
-        random_plies: args.random_plies,
-        hidden: args.hidden,
-        epochs: args.epochs,
-        batch: args.batch.max(1),
-        learning_rate: args.learning_rate,
-        seed: args.board.common.seed,
-    };
-    learn(Recipe::Discs(settings), "disc-regression", args.board, context)
+    learn(Recipe::Discs(args.settings), "disc-regression", args.board, context)
 }
 
 pub(super) fn dqn(args: DqnArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
     let settings = q::Settings {
         features: Features::Signed,
-        hidden: args.hidden,
         opponents: args.opponents,
-        iterations: args.iterations,
-        games: args.games,
         epsilon: [0.5, 0.05],
         gamma: 0.99,
-        replay: args.q.replay,
-        steps_per_decision: args.q.steps_per_decision,
-        batch: args.q.batch.max(1),
-        target_update: args.q.target_update.max(1),
-        learning_rate: args.q.learning_rate,
-        huber_delta: 1.0,
-        seed: args.board.common.seed,
+        ..args.q.settings(args.hidden, args.iterations, args.games)
     };
     learn(Recipe::Q(settings), "dqn", args.board, context)
 }
 
 pub(super) fn q_mlp(args: QMlpArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
-    let settings = q::Settings {
-        features: Features::Planes,
-        hidden: args.hidden,
-        opponents: Vec::new(),
-        iterations: args.iterations,
-        games: args.games,
-        epsilon: [0.5, 0.1],
-        gamma: 0.999,
-        replay: args.q.replay,
-        steps_per_decision: args.q.steps_per_decision,
-        batch: args.q.batch.max(1),
-        target_update: args.q.target_update.max(1),
-        learning_rate: args.q.learning_rate,
-        huber_delta: 1.0,
-        seed: args.board.common.seed,
-    };
+    let settings = args.q.settings(args.hidden, args.iterations, args.games);
     learn(Recipe::Q(settings), "q-mlp", args.board, context)
+}
+
+impl QArgs {
+    /// The settings of self-play.
+    fn settings(self, hidden: Vec<usize>, iterations: u64, games: u64) -> q::Settings {
+        q::Settings {
+            features: Features::Planes,
+            hidden,
+            opponents: Vec::new(),
+            iterations,
+            games,
+            epsilon: [0.5, 0.1],
+            gamma: 0.999,
+            replay: self.replay,
+            steps_per_decision: self.steps_per_decision,
+            batch: self.batch.max(1),
+            target_update: self.target_update.max(1),
+            learning_rate: self.learning_rate,
+            huber_delta: 1.0,
+            seed: self.seed,
+        }
+    }
 }
 
 enum Recipe {

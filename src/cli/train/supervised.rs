@@ -79,6 +79,9 @@ pub(super) struct Args {
     /// Share of positions in the validation split; the others are the test split
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     validation: f64,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
     #[command(flatten)]
     common: Common,
 }
@@ -110,7 +113,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         equivariant: args.equivariant,
         share: args.share,
         measured: args.measured,
-        seed: args.common.seed,
+        seed: args.seed,
         split_seed: 0,
         splits: [args.train, args.validation],
     };

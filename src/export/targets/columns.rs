@@ -25,14 +25,24 @@ pub enum Layout {
 }
 
 impl Layout {
+    const NAMES: [(&str, Layout); 4] = [
+        ("default", Layout::Default),
+        ("pgx", Layout::Pgx),
+        ("openspiel", Layout::OpenSpiel),
+        ("azg", Layout::Azg),
+    ];
+
     /// `default`, `pgx`, `openspiel` or `azg`.
     pub fn name(self) -> &'static str {
-        match self {
-            Layout::Default => "default",
-            Layout::Pgx => "pgx",
-            Layout::OpenSpiel => "openspiel",
-            Layout::Azg => "azg",
-        }
+        Layout::NAMES[self as usize].0
+    }
+
+    /// The layout of a name, or what the names are.
+    pub fn of(name: &str) -> Result<Layout, String> {
+        let found = Layout::NAMES.into_iter().find(|(known, _)| *known == name);
+        found
+            .map(|(_, layout)| layout)
+            .ok_or(format!("known are {}", Layout::NAMES.map(|n| n.0).join(", ")))
     }
 }
 
@@ -178,7 +188,7 @@ impl Column {
     }
 }
 
-/// What is told of a column in the data card.
+/// A column in the data card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnCard {
     /// Its name.
@@ -241,7 +251,7 @@ pub struct Shape {
     pub layers: bool,
     /// Whether unproven rows are there, and so bounds.
     pub bounds: bool,
-    /// Whether the split is told.
+    /// Whether there is a column of the split.
     pub splits: bool,
     /// `policy` is the softmax of values divided by this; uniform over the best moves if `None`.
     pub temperature: Option<f64>,

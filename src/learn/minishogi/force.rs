@@ -232,14 +232,14 @@ mod tests {
             let root = position(&game, entry["sfen"].as_str().unwrap());
             let verdict = search(&game, &root.state, 20_000);
             match entry["mate_plies"].as_u64() {
-                Some(wanted) => {
+                Some(expected) => {
                     // Whether the mover or the other side has the win hangs on the number of plies.
                     if let Fate::Wins(plies) = verdict.root {
-                        assert!(u64::from(plies) >= wanted, "{}", entry["sfen"]);
+                        assert!(u64::from(plies) >= expected, "{}", entry["sfen"]);
                         found += 1;
                     } else {
                         assert_eq!(verdict.root, Fate::Open, "{}", entry["sfen"]);
-                        assert!(wanted > 3, "{}", entry["sfen"]);
+                        assert!(expected > 3, "{}", entry["sfen"]);
                     }
                 }
                 None => {

@@ -87,8 +87,8 @@ impl<V: Values> Player<V> {
         let verdict = force::search(game, &position.state, self.search.mate);
         let fates = || verdict.moves.iter().map(|(_, fate)| *fate);
         if fates().any(|fate| matches!(fate, Fate::Wins(_))) {
-            let glance = Beam { plies: 1, ..beam };
-            let mut judged = glance.judge(game, &self.values, position, &[]);
+            let one_ply = Beam { plies: 1, ..beam };
+            let mut judged = one_ply.judge(game, &self.values, position, &[]);
             settle(&mut judged, fates());
             return judged;
         }
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_hang_on_the_position_alone() {
+    fn answers_depend_on_the_position_alone() {
         let game = rules();
         let positions: Vec<_> = positions(&game, 300).into_iter().step_by(9).collect();
         for player in [player(3, 0), player(2, 400)] {
@@ -228,8 +228,8 @@ mod tests {
             if verdict.moves.iter().all(|(_, fate)| loses(*fate)) {
                 continue;
             }
-            let asked = ask(&player, &game, root).unwrap();
-            for ((_, fate), (_, probability)) in verdict.moves.iter().zip(asked) {
+            let answers = ask(&player, &game, root).unwrap();
+            for ((_, fate), (_, probability)) in verdict.moves.iter().zip(answers) {
                 assert!(!loses(*fate) || probability == 0.0);
                 avoided += u32::from(loses(*fate));
             }

@@ -17,7 +17,7 @@
 //! says nothing of them.
 //!
 //! Games are played in groups of [`GROUP`], all games of a group ply by ply together, so that the
-//! network is asked for many positions at once; groups do not depend on threads.
+//! network gets many positions at once; groups do not depend on threads.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
@@ -176,7 +176,7 @@ fn play_group(
     while lines.iter().any(|line| line.ending.is_none()) {
         rows.clear();
         // The successors of each game in which the network chooses.
-        let mut asked: Vec<(usize, Vec<Position<Board>>)> = Vec::new();
+        let mut choices: Vec<(usize, Vec<Position<Board>>)> = Vec::new();
         for (at, line) in lines.iter_mut().enumerate() {
             if line.ending.is_some() {
                 continue;
@@ -197,13 +197,13 @@ fn play_group(
                 line.go(*won, plan.plies);
             } else {
                 features::append(game, &after, &mut rows);
-                asked.push((at, after));
+                choices.push((at, after));
             }
         }
         found.resize(rows.len() / FEATURES, 0.0);
         values.values(&rows, &mut found);
         let mut from = 0;
-        for (at, after) in asked {
+        for (at, after) in choices {
             let of_game = &found[from..from + after.len()];
             from += after.len();
             lines[at].go(after[smallest(of_game)], plan.plies);

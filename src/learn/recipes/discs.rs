@@ -20,24 +20,34 @@ use crate::learn::weights::Weights;
 use crate::policy::Policy;
 use crate::progress::Progress;
 
-/// The settings of training.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+const PLAYERS: &str = "random,n-hand:2,n-hand-custom:2,n-least:2,n-most:2";
+
+/// The settings of training, which are options of the command too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
-    /// The names of the players; each plays each, itself too.
+    /// The players; each plays each, itself too.
+    #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = PLAYERS)]
     pub players: Vec<String>,
     /// The games of each pair.
+    #[arg(long, value_name = "N", default_value_t = 400)]
     pub games: u64,
     /// The random moves at the opening of a game.
+    #[arg(long, value_name = "N", default_value_t = 8)]
     pub random_plies: u32,
     /// The units of each hidden layer.
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "100,50")]
     pub hidden: Vec<usize>,
     /// The epochs.
+    #[arg(long, value_name = "N", default_value_t = 10)]
     pub epochs: u64,
     /// The batch size.
+    #[arg(long, value_name = "N", default_value_t = 256)]
     pub batch: usize,
     /// The initial learning rate (Adam); it falls linearly to a tenth.
+    #[arg(long, value_name = "RATE", default_value_t = 0.001)]
     pub learning_rate: f64,
     /// The seed.
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
 
@@ -166,9 +176,10 @@ impl Learner for Discs {
     fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
         let mut order: Vec<usize> = (0..self.train.len()).collect();
         shuffle(&mut seeded(self.settings.seed, &[epoch]), &mut order);
-        let steps = order.len().div_ceil(self.settings.batch);
+        let size = self.settings.batch.max(1);
+        let steps = order.len().div_ceil(size);
         let (squares, mut total) = (self.squares, 0.0);
-        for (at, batch) in order.chunks(self.settings.batch).enumerate() {
+        for (at, batch) in order.chunks(size).enumerate() {
             let done = (epoch as f64 + at as f64 / steps as f64) / self.settings.epochs as f64;
             let batch: Vec<Example> = batch.iter().map(|&at| self.train[at]).collect();
             let parts = batch.chunks(batch.len().div_ceil(PARTS)).collect();

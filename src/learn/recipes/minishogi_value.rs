@@ -26,40 +26,56 @@ use crate::learn::weights::Weights;
 use crate::policy::{ByRule, Random};
 use crate::progress::{Progress, Silent};
 
-/// The settings of training.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The settings of training, which are options of the command too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
     /// The units of each hidden layer.
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "256")]
     pub hidden: Vec<usize>,
     /// The training positions at mate.
+    #[arg(long, value_name = "N", default_value_t = 1_800_000)]
     pub mates: usize,
     /// The held-out positions at mate.
+    #[arg(long, value_name = "N", default_value_t = 96_554)]
     pub held_out: usize,
     /// The epochs of the mates.
+    #[arg(long, value_name = "N", default_value_t = 4)]
     pub mate_epochs: u64,
     /// The iterations of self-play after them.
+    #[arg(long, value_name = "N", default_value_t = 40)]
     pub iterations: u64,
     /// The games of an iteration.
+    #[arg(long, value_name = "N", default_value_t = 2_500)]
     pub games: u64,
     /// The epochs of an iteration's positions.
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub epochs: u64,
     /// The mates mixed in for each position of self-play, 0 to 1.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
     pub mate_share: f64,
     /// The most random moves at the opening of a game.
+    #[arg(long, value_name = "N", default_value_t = 10)]
     pub random_plies: usize,
-    /// After how many plies a game is broken off.
+    /// The plies after which a game ends without a result.
+    #[arg(long, value_name = "N", default_value_t = 256)]
     pub plies: usize,
-    /// The weight of the return in a target; the rest is the network's value.
+    /// The weight of the return in a target, 0 to 1; the rest is the network's value.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
     pub alpha: f32,
-    /// The weight of later positions in a return; the rest is the next value.
+    /// The weight of later positions in a return, 0 to 1; the rest is the next value.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.8)]
     pub gamma: f32,
     /// The batch size.
+    #[arg(long, value_name = "N", default_value_t = 64)]
     pub batch: usize,
     /// The initial learning rate.
+    #[arg(long, value_name = "RATE", default_value_t = 0.001)]
     pub learning_rate: f64,
     /// The final learning rate, at the end of the mates and in self-play, as a share of the initial one.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub final_rate: f64,
     /// The seed.
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
 

@@ -6,7 +6,7 @@ use crate::any::AnyGame;
 use crate::evaluate::{MeasureError, Piece, Source};
 use crate::export::Splits;
 
-/// How many positions a piece has at least, but for the last: a network is asked about a piece at a time,
+/// How many positions a piece has at least, but for the last: an inference takes a piece,
 /// and of a large table's pieces a small share is left.
 const AT_ONCE: usize = 1024;
 

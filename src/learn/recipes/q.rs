@@ -193,19 +193,19 @@ impl<G: Game> QLearning<G> {
     fn decide(
         &mut self,
         lanes: &mut [Lane<G::State>],
-        asked: Vec<(usize, Vec<Action>)>,
+        choices: Vec<(usize, Vec<Action>)>,
         epsilon: f64,
     ) -> Calculated<()> {
-        if asked.is_empty() {
+        if choices.is_empty() {
             return Ok(());
         }
         let boards: Vec<[u64; 2]> =
-            asked.iter().map(|(at, _)| self.board(&lanes[*at].position.state)).collect();
+            choices.iter().map(|(at, _)| self.board(&lanes[*at].position.state)).collect();
         let inputs = self.settings.features.of_boards(&boards, self.game.action_count() - 1);
         let width = self.trainer.network.architecture().inputs();
         let q =
             self.trainer.network.fixed()?.forward(&rows(inputs, width)?)?[0].to_vec2::<f32>()?;
-        for (((at, actions), q), board) in asked.into_iter().zip(q).zip(boards) {
+        for (((at, actions), q), board) in choices.into_iter().zip(q).zip(boards) {
             let lane = &mut lanes[at];
             let side = lane.position.side;
             for (whose, pending) in lane.pending.iter_mut().enumerate() {

@@ -23,22 +23,29 @@ use crate::learn::training::{Learner, Row};
 use crate::learn::weights::Weights;
 use crate::progress::Progress;
 
-/// The settings of training.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The settings of training, which are options of the command too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
-    /// Hidden units.
+    /// The units of the hidden layer.
+    #[arg(long, value_name = "N", default_value_t = 40)]
     pub hidden: usize,
     /// The games of self-play.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub games: u64,
     /// The games of an iteration.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub games_per_iteration: u64,
     /// The games that are played in parallel.
+    #[arg(long, value_name = "N", default_value_t = 64)]
     pub parallel_games: usize,
     /// The probability of a random move.
+    #[arg(long, value_name = "P", default_value_t = 0.1)]
     pub epsilon: f64,
     /// The initial learning rate (SGD); it falls linearly to a twentieth.
+    #[arg(long, value_name = "RATE", default_value_t = 1.0)]
     pub learning_rate: f64,
     /// The seed.
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
 
