@@ -28,7 +28,8 @@ pub(super) struct Args {
     #[arg(long)]
     states: bool,
     /// Where to write: a directory of arrays, or a file .npz, .parquet, .jsonl, .csv or .obf
-    /// [default: TABLE-targets beside the table; TABLE-states or TABLE-states-canonical for --states]
+    /// [default: TABLE-targets beside the table; TABLE-states or TABLE-states-canonical for
+    /// --states]
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
     /// Which positions [default: canonical for targets, all for --states]

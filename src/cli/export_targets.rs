@@ -27,7 +27,8 @@ pub(super) struct TargetArgs {
     /// The columns to write, by name; 'all' for every one [default: those that suit the format]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     columns: Option<Vec<String>>,
-    /// Make the policy the softmax of exact scores divided by T [default: uniform over the best moves]
+    /// Make the policy the softmax of exact scores divided by T [default: uniform over the best
+    /// moves]
     #[arg(long, value_name = "T")]
     temperature: Option<f64>,
     /// The part to write; with all, a column says which [default: all]

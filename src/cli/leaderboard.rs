@@ -12,8 +12,8 @@ use crate::render::{html, leaderboard};
 
 /// Rank the built-in policies and the trained networks of a game by the exact figures of the report
 ///
-/// First is the policy that keeps the outcome most often where moves differ in it. Trained networks are
-/// those in the directory 'policies' beside the tables.
+/// First is the policy that keeps the outcome most often where moves differ in it. Trained networks
+/// are those in the directory 'policies' beside the tables.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

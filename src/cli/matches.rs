@@ -20,8 +20,8 @@ use crate::table::TableError;
 
 /// Play two policies against each other, exactly
 ///
-/// What games come to is computed by dynamic programming over all positions of a solved table; no game
-/// is sampled, unless --sample asks for that. The table is built if it is not there.
+/// What games come to is computed by dynamic programming over all positions of a solved table; no
+/// game is sampled, unless --sample asks for that. The table is built if it is not there.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A policy: see the report's --policy

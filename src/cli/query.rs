@@ -252,16 +252,16 @@ impl Query<'_> {
         })
     }
 
-    /// The legal moves with their values for the mover, best first: by what is sure, then by what is
-    /// possible, then by action; at the end those of which nothing is known.
+    /// The legal moves with their values for the mover, best first: by what is sure, then by what
+    /// is possible, then by action; at the end those of which nothing is known.
     fn moves(&self, position: &AnyPosition) -> Vec<(Action, Option<Value>)> {
         let mut moves = self.table.look_ahead(position);
         moves.sort_by_key(|&(action, value)| (Reverse(value.map(Value::preference)), action));
         moves
     }
 
-    /// Whether a value is proven as far as the line of best play needs: the score, or the outcome with
-    /// its distance.
+    /// Whether a value is proven as far as the line of best play needs: the score, or the outcome
+    /// with its distance.
     fn is_proven(&self, value: Value) -> bool {
         match self.table.has_scores() {
             true => value.score().is_some(),
@@ -269,8 +269,8 @@ impl Query<'_> {
         }
     }
 
-    /// The line of best play while values are proven: to the end of the game, or round to a position
-    /// that was there before.
+    /// The line of best play while values are proven: to the end of the game, or round to a
+    /// position that was there before.
     fn best_line(&self, from: AnyPosition) -> (Vec<String>, LineEnd) {
         let (game, states) = (self.table.game(), self.table.states());
         let (mut line, mut before) = (Vec::new(), Vec::<AnyPosition>::new());

@@ -19,9 +19,9 @@ use crate::solved::SolvedTable;
 
 /// Give positions of your own their exact values, from a table
 ///
-/// One position a line: a board, an OBF line, SFEN, digits, or a transcript of moves from the table's
-/// root, every position of which is labelled. Empty lines and what follows a '%' or '#' are left out.
-/// Values are those of the player to move; docs/targets.md says what the columns hold.
+/// One position a line: a board, an OBF line, SFEN, digits, or a transcript of moves from the
+/// table's root, every position of which is labelled. Empty lines and what follows a '%' or '#' are
+/// left out. Values are those of the player to move; docs/targets.md says what the columns hold.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The file of positions, or '-' for stdin
@@ -41,7 +41,8 @@ pub(super) struct Args {
     /// Label only the final position of a transcript
     #[arg(long)]
     last: bool,
-    /// Leave out lines that cannot be read and positions that the table does not have, and count them
+    /// Leave out lines that cannot be read and positions that the table does not have, and count
+    /// them
     #[arg(long)]
     skip_bad: bool,
 }

@@ -22,22 +22,25 @@ use crate::table::TableError;
 
 /// Measure policies against the solution, building the table if it is not there
 ///
-/// Every figure is an exact expectation; nothing is sampled. In games that always end (Othello) it is
-/// over all reachable positions, in every orientation in which they occur; in games that may go on for
-/// ever (shogi) over the rows of the table whose results, and whose moves' results, are proven.
+/// Every figure is an exact expectation; nothing is sampled. In games that always end (Othello) it
+/// is over all reachable positions, in every orientation in which they occur; in games that may go
+/// on for ever (shogi) over the rows of the table whose results, and whose moves' results, are
+/// proven.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     table: TableArgs,
-    /// A policy to measure; may be repeated: random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N,
-    /// alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect, and in Othello weights, weights:FILE,
-    /// n-hand-custom:N[:FILE], minimax:N:FILE, alphabeta:N:FILE and onnx:FILE; predictions:DIR for
-    /// predictions of the positions of 'solver export --states', and 'exec:COMMAND' for a program that is
-    /// asked [default: random, greedy, weights in Othello, perfect]
+    /// A policy to measure; may be repeated: random, greedy, n-hand:N, n-least:N, n-most:N,
+    /// minimax:N, alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect, and in Othello weights,
+    /// weights:FILE, n-hand-custom:N[:FILE], minimax:N:FILE, alphabeta:N:FILE and onnx:FILE;
+    /// predictions:DIR for predictions of the positions of 'solver export --states', and
+    /// 'exec:COMMAND' for a program that is asked [default: random, greedy, weights in Othello,
+    /// perfect]
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,
-    /// For which positions to show the figures by layer (discs on the board, or plies from the root):
-    /// 'all', 'result' and 'score' (those whose moves differ in it), or 'none' [default: all,result,score]
+    /// For which positions to show the figures by layer (discs on the board, or plies from the
+    /// root): 'all', 'result' and 'score' (those whose moves differ in it), or 'none' [default:
+    /// all,result,score]
     #[arg(
         long,
         value_name = "SETS",
@@ -46,8 +49,8 @@ pub(super) struct Args {
         hide_possible_values = true
     )]
     by_layer: Vec<ByLayer>,
-    /// Ask about every row of the table once, not in every orientation in which it is reachable: up to
-    /// 16 times faster, and exact too for policies that respect the board's symmetries
+    /// Ask about every row of the table once, not in every orientation in which it is reachable: up
+    /// to 16 times faster, and exact too for policies that respect the board's symmetries
     #[arg(long)]
     canonical: bool,
     /// Also write the report as a page with plots, one file that needs nothing else

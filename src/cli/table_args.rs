@@ -46,8 +46,8 @@ impl TableArgs {
         Ok((game, table))
     }
 
-    /// The policies of these names; if there are none, the game's own policies and, before the perfect
-    /// one, the networks that were trained here.
+    /// The policies of these names; if there are none, the game's own policies and, before the
+    /// perfect one, the networks that were trained here.
     pub fn policies(
         &self,
         names: &[String],

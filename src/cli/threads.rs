@@ -1,8 +1,9 @@
 //! How many threads work, ours and those of the library that multiplies matrices.
 //!
-//! One of the two places of the crate with `unsafe`. The library asks for its number of threads before
-//! each product: it looks at the environment and, if there is nothing, reads the description of
-//! all processors, which takes longer than the products of a small network. So the environment says it.
+//! One of the two places of the crate with `unsafe`. The library asks for its number of threads
+//! before each product: it looks at the environment and, if there is nothing, reads the description
+//! of all processors, which takes longer than the products of a small network. So the environment
+//! says it.
 #![allow(unsafe_code)]
 
 use std::thread::available_parallelism;

@@ -18,8 +18,8 @@ use crate::table::{Discounted, Solution, SweepRecord, Table};
 
 /// Solve a table by value iteration: the value, score and distance of every state
 ///
-/// A layered game always ends, and every move leads to a later layer (Othello); in a cyclic game play may
-/// go on for ever (shogi).
+/// A layered game always ends, and every move leads to a later layer (Othello); in a cyclic game
+/// play may go on for ever (shogi).
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A table's name or directory [default: the one enumerated last]
@@ -39,8 +39,8 @@ pub(super) struct Args {
     /// The algorithm (cyclic games); both give the same values [default: the faster one]
     #[arg(long, value_enum)]
     method: Option<MethodArg>,
-    /// What play without end counts as (cyclic games) [default: a draw in animal shogi, a win of the
-    /// second player in minishogi, as its rule of fourfold repetition says]
+    /// What play without end counts as (cyclic games) [default: a draw in animal shogi, a win of
+    /// the second player in minishogi, as its rule of fourfold repetition says]
     #[arg(long, value_enum)]
     repetition: Option<RepetitionArg>,
     /// Begin even if it is not expected to fit

@@ -1,8 +1,10 @@
-//! How often, and by how much, a policy's moves are worse than the best, and how good its values are.
+//! How often, and by how much, a policy's moves are worse than the best, and how good its values
+//! are.
 //!
 //! Policies answer in every judged position of a [`Source`], all of them in one pass, because
-//! getting a position's moves and their values costs more than a cheap policy's answer. Sums are made
-//! of pieces of a fixed size and added in order, so that the number of threads changes no bit of them.
+//! getting a position's moves and their values costs more than a cheap policy's answer. Sums are
+//! made of pieces of a fixed size and added in order, so that the number of threads changes no bit
+//! of them.
 
 use std::collections::BTreeMap;
 

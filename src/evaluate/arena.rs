@@ -74,7 +74,8 @@ pub struct Sampling {
     pub seed: u64,
 }
 
-/// How many games one thread plays side by side; a constant, for it decides which positions are a batch.
+/// How many games one thread plays side by side; a constant, for it decides which positions are a
+/// batch.
 const LANES: u64 = 64;
 
 /// A game that was played.
@@ -86,8 +87,8 @@ pub struct Recorded<S> {
     pub end: Position<S>,
 }
 
-/// Plays games of `one` against `other`, first with `one` as the first player, then as the second; a
-/// game depends on its number and the seed, not on threads.
+/// Plays games of `one` against `other`, first with `one` as the first player, then as the second;
+/// a game depends on its number and the seed, not on threads.
 pub fn arena<G: Game>(
     game: &G,
     one: &dyn Policy<G>,

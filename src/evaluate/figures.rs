@@ -33,8 +33,8 @@ pub struct Figures {
     pub loss_outcome: f64,
     /// Best score less the chosen one's.
     pub loss_score: f64,
-    /// Expected numbers of positions by the best outcome and the one that is left, both the mover's:
-    /// `outcomes[best][left]` by [`Outcome::index`].
+    /// Expected numbers of positions by the best outcome and the one that is left, both the
+    /// mover's: `outcomes[best][left]` by [`Outcome::index`].
     pub outcomes: [[f64; 3]; 3],
     /// Rank correlations of the policy's scores with the exact values of the moves.
     pub correlation: f64,
@@ -65,8 +65,8 @@ impl Figures {
         self.outcomes[best.index()][left.index()]
     }
 
-    /// Mean rank correlation (Spearman's ρ, −1 to 1) of the policy's scores with the exact values of
-    /// the moves, over the positions in which there is one.
+    /// Mean rank correlation (Spearman's ρ, −1 to 1) of the policy's scores with the exact values
+    /// of the moves, over the positions in which there is one.
     pub fn rank_correlation(&self) -> Option<f64> {
         mean(self.correlation, self.correlated)
     }
@@ -86,8 +86,8 @@ impl Figures {
         mean(self.optimal_score, self.scored)
     }
 
-    /// Mean probability, over the timed positions, of a move that wins as soon, or loses as late, as
-    /// can be, 0 to 1.
+    /// Mean probability, over the timed positions, of a move that wins as soon, or loses as late,
+    /// as can be, 0 to 1.
     pub fn optimal_by_distance(&self) -> Option<f64> {
         mean(self.optimal_distance, self.timed)
     }

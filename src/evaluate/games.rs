@@ -12,8 +12,8 @@ use crate::game::Side;
 pub struct Games {
     /// In the order of the report's policies.
     pub policies: Vec<PolicyGames>,
-    /// `table[a][b]`: what games come to for policy `a` as the first player against policy `b`, both
-    /// of the report's policies.
+    /// `table[a][b]`: what games come to for policy `a` as the first player against policy `b`,
+    /// both of the report's policies.
     pub table: Vec<Vec<Expected>>,
 }
 
@@ -46,7 +46,8 @@ pub struct Consistency {
     /// Mean difference between the value of a position and the best that its own values promise one
     /// ply on (a finished game has its true outcome), 0 to 2.
     pub gap: f64,
-    /// Over the positions with a choice: mean probability of the moves that its own values find best.
+    /// Over the positions with a choice: mean probability of the moves that its own values find
+    /// best.
     pub agreement: f64,
 }
 
@@ -94,8 +95,8 @@ pub struct MistakesAgainst {
     pub score_lost: f64,
 }
 
-/// A policy in the positions to which its own moves lead, whatever the opponent does. A *champion* is
-/// right in all of them; an *expert* everywhere.
+/// A policy in the positions to which its own moves lead, whatever the opponent does. A *champion*
+/// is right in all of them; an *expert* everywhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OwnLines {
     /// How many positions with a move to make it may come to, on either side.

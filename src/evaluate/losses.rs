@@ -27,8 +27,8 @@ impl Losses {
         self.expected.iter_mut().zip(&other.expected).for_each(|(sum, part)| *sum += part);
     }
 
-    /// The least loss such that with probability `share` (0 to 1) no more is given away; `None` if there
-    /// are no positions.
+    /// The least loss such that with probability `share` (0 to 1) no more is given away; `None` if
+    /// there are no positions.
     pub fn percentile(&self, share: f64) -> Option<usize> {
         let total: f64 = self.expected.iter().sum();
         let mut below = 0.0;

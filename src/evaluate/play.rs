@@ -1,9 +1,9 @@
 //! Play between policies on a solved table, exactly: by dynamic programming over all positions.
 //!
-//! A policy is given as its moves' probabilities, one an edge of the [`Unfolded`] table. What a game
-//! between two of them comes to is computed backwards from the ends, how often they meet a position
-//! forwards from the roots, and the best response to one of them backwards again, the responder taking
-//! the best move. Nothing is drawn at random.
+//! A policy is given as its moves' probabilities, one an edge of the [`Unfolded`] table. What a
+//! game between two of them comes to is computed backwards from the ends, how often they meet a
+//! position forwards from the roots, and the best response to one of them backwards again, the
+//! responder taking the best move. Nothing is drawn at random.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -69,8 +69,8 @@ pub enum Aim {
 pub struct Response {
     /// What it reaches from each position, for the responder: outcome (−1 to 1) or score.
     pub values: Vec<f64>,
-    /// The edge it takes in each position in which the responder is to move; elsewhere, and at the end
-    /// of a game, `u32::MAX`.
+    /// The edge it takes in each position in which the responder is to move; elsewhere, and at the
+    /// end of a game, `u32::MAX`.
     pub choices: Vec<u32>,
 }
 
@@ -201,7 +201,8 @@ impl<'a> Play<'a> {
         Response { values, choices }
     }
 
-    /// Computes something of every position from that of its successors, layer by layer from the last.
+    /// Computes something of every position from that of its successors, layer by layer from the
+    /// last.
     fn backwards<T: Copy + Send + Sync>(
         &self,
         empty: T,

@@ -27,8 +27,8 @@ pub struct AccuracyReport {
     pub table: TableFacts,
     /// In the order of the request.
     pub policies: Vec<PolicyAccuracy>,
-    /// Games between them; `None` where they are not played out: on tables of cyclic games, on bounded
-    /// ones, or by request.
+    /// Games between them; `None` where they are not played out: on tables of cyclic games, on
+    /// bounded ones, or by request.
     pub games: Option<Games>,
     /// How the table was solved, sweep by sweep.
     pub sweeps: Vec<SweepRecord>,
@@ -71,16 +71,16 @@ pub struct TableFacts {
     pub symmetry_order: u8,
     /// Whether positions that differ only in who is to move count as two.
     pub keeps_sides: bool,
-    /// `uncounted` or `to-winner`: what squares left empty at the end count for in scores; `None` in
-    /// cyclic games, which have none.
+    /// `uncounted` or `to-winner`: what squares left empty at the end count for in scores; `None`
+    /// in cyclic games, which have none.
     pub empties: Option<String>,
-    /// `draw`, `second-player-wins` or `unknown`: what play without end counts for; `None` in layered
-    /// games, which end.
+    /// `draw`, `second-player-wins` or `unknown`: what play without end counts for; `None` in
+    /// layered games, which end.
     pub repetition: Option<String>,
     /// Rows of the table.
     pub rows: u64,
-    /// Actual positions (board and side to move) that are reachable from the roots; `None` in cyclic
-    /// games, of whose tables the rows are counted instead, here and below.
+    /// Actual positions (board and side to move) that are reachable from the roots; `None` in
+    /// cyclic games, of whose tables the rows are counted instead, here and below.
     pub reachable_states: Option<u64>,
     /// Those of them in which the game is over.
     pub terminal_states: u64,

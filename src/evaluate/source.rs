@@ -1,10 +1,10 @@
 //! The positions in which policies are judged: those of a solved table, piece by piece.
 //!
 //! A position is judged if it is not over, and its own value and those of all its moves are proven:
-//! elsewhere it is not known what the best move is. Where a table tells in which orientations a row is
-//! reachable, every actual position counts once, for a policy need not be symmetric; on request only
-//! the first of a row does. In other tables every row counts once: for a state and its mirror image
-//! where states are folded, and for either player's being to move where sides are not kept.
+//! elsewhere it is not known what the best move is. Where a table tells in which orientations a row
+//! is reachable, every actual position counts once, for a policy need not be symmetric; on request
+//! only the first of a row does. In other tables every row counts once: for a state and its mirror
+//! image where states are folded, and for either player's being to move where sides are not kept.
 
 use super::truth::{Case, Truth};
 use crate::any::{AnyGame, AnyState};

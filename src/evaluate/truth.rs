@@ -10,11 +10,11 @@ pub struct Truth {
     pub outcome: Outcome,
     /// The final score; `None` in games that have none.
     pub score: Option<Score>,
-    /// Plies to the end of the game, from the position or the move on, where they are known exactly;
-    /// `None` too where the game does not end.
+    /// Plies to the end of the game, from the position or the move on, where they are known
+    /// exactly; `None` too where the game does not end.
     pub distance: Option<u16>,
-    /// Orders the moves of a position as the solver does: a better outcome or score first, ahead and
-    /// level the shorter game, behind the longer. Moves of the same rank are equally good.
+    /// Orders the moves of a position as the solver does: a better outcome or score first, ahead
+    /// and level the shorter game, behind the longer. Moves of the same rank are equally good.
     pub rank: i64,
 }
 

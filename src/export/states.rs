@@ -111,9 +111,9 @@ pub fn bytes_of(game: &AnyGame, positions: u64) -> u64 {
 
 /// Writes the positions of a table into a directory at `place`.
 ///
-/// An export that is there already and is the same is left alone; another is replaced if all its files
-/// are still as they were written. Fails where something else is at the place, or where a row of the
-/// table is no position.
+/// An export that is there already and is the same is left alone; another is replaced if all its
+/// files are still as they were written. Fails where something else is at the place, or where a row
+/// of the table is no position.
 pub fn write_states(
     states: &TableStates,
     of: Orienting,
@@ -219,8 +219,8 @@ fn describe(game: &AnyGame, table: &Table, of: Orienting, positions: u64) -> Sta
     }
 }
 
-/// The export at a place, if one is there; fails where there is something else, or an export of which
-/// a file was changed.
+/// The export at a place, if one is there; fails where there is something else, or an export of
+/// which a file was changed.
 fn intact(place: &Path) -> Result<Option<States>, ExportError> {
     let taken = |what: String| ExportError::Taken { place: place.to_path_buf(), what };
     if !is_used(place)? {

@@ -1,6 +1,6 @@
-//! Trained networks as files: the weights as safetensors, and beside them a card that says what they
-//! are. Of `NAME.json` and `NAME.safetensors` the card is written last and has the weights' checksum:
-//! a pair that was not written to its end is not read.
+//! Trained networks as files: the weights as safetensors, and beside them a card that says what
+//! they are. Of `NAME.json` and `NAME.safetensors` the card is written last and has the weights'
+//! checksum: a pair that was not written to its end is not read.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -72,16 +72,16 @@ pub enum PieceFeatures {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reading {
-    /// `policy`: a number for each action; the move with the highest is played. `value`, if there is
-    /// one, is the mover's expected outcome.
+    /// `policy`: a number for each action; the move with the highest is played. `value`, if there
+    /// is one, is the mover's expected outcome.
     Policy,
     /// `q`: for each action the mover's expected outcome after it; the highest is played.
     Q,
     /// `wins`: of a position, the probabilities that Black wins and that White wins; the move is
     /// played after which their difference is the best for the mover.
     Wins,
-    /// `discs`: of a position, the share of all squares that the mover will hold at the end; the move
-    /// is played that leaves the opponent the least.
+    /// `discs`: of a position, the share of all squares that the mover will hold at the end; the
+    /// move is played that leaves the opponent the least.
     Discs,
     /// `win`: of a position, the mover's probability to win; the move is played that leaves the
     /// opponent the least, or the one that a search with it finds.

@@ -1,8 +1,8 @@
 //! Convolutions of 3 × 3 squares as products of matrices.
 //!
-//! Boards are stored square by square, (N × squares, planes): the window of a square is a row of nine
-//! pieces, and a convolution is one product of those rows with the kernel (im2col). Collecting the
-//! rows is our own operation; the product and its gradient are the library's. The library's
+//! Boards are stored square by square, (N × squares, planes): the window of a square is a row of
+//! nine pieces, and a convolution is one product of those rows with the kernel (im2col). Collecting
+//! the rows is our own operation; the product and its gradient are the library's. The library's
 //! convolution is made for images and several times slower on boards this small.
 
 use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor};
@@ -24,8 +24,8 @@ impl Windows {
         Windows { rows, columns, backward: false }
     }
 
-    /// The convolution of boards (N × squares, inputs) with a kernel (outputs, inputs, 3, 3), zero beyond
-    /// the edge, plus a bias for each output: (N × squares, outputs).
+    /// The convolution of boards (N × squares, inputs) with a kernel (outputs, inputs, 3, 3), zero
+    /// beyond the edge, plus a bias for each output: (N × squares, outputs).
     pub(super) fn convolve(self, x: &Tensor, kernel: &Tensor, bias: &Tensor) -> Result<Tensor> {
         let (outputs, inputs, ..) = kernel.dims4()?;
         let kernel = kernel.permute((2, 3, 1, 0))?.reshape((TAPS * inputs, outputs))?;
@@ -48,8 +48,8 @@ impl Windows {
         x.transpose(1, 2)?.reshape((all / squares, planes * squares))
     }
 
-    /// Calls `found` with a square, the place of another in its window, and that other, for all squares of
-    /// a board that are on it.
+    /// Calls `found` with a square, the place of another in its window, and that other, for all
+    /// squares of a board that are on it.
     fn each(self, mut found: impl FnMut(usize, usize, usize)) {
         for row in 0..self.rows {
             for column in 0..self.columns {

@@ -1,11 +1,11 @@
 //! Networks that answer every image of a position alike.
 //!
-//! Hidden units (or planes) stand in groups, one for each symmetry of the board, and a symmetry that
-//! moves the squares of the input moves the units within each group as it multiplies (Cohen and Welling
-//! 2016). The network then answers an image with the image of its answer if weights that a symmetry
-//! carries into each other are equal. Here they are equal at first, and the gradients of each such set are
-//! replaced by their mean, so that they stay equal (weight tying): what is trained is an ordinary
-//! network.
+//! Hidden units (or planes) stand in groups, one for each symmetry of the board, and a symmetry
+//! that moves the squares of the input moves the units within each group as it multiplies (Cohen
+//! and Welling 2016). The network then answers an image with the image of its answer if weights
+//! that a symmetry carries into each other are equal. Here they are equal at first, and the
+//! gradients of each such set are replaced by their mean, so that they stay equal (weight tying):
+//! what is trained is an ordinary network.
 
 use super::network::{Architecture, Head, Network};
 use crate::game::symmetry::map_square;
@@ -14,8 +14,8 @@ use crate::game::{Action, Game, Symmetry};
 /// Which weights of a network must be equal.
 #[derive(Clone, Debug)]
 pub struct Ties {
-    /// For each parameter, the first place of the set to which each place belongs, and how many belong to
-    /// the set that begins at a place.
+    /// For each parameter, the first place of the set to which each place belongs, and how many
+    /// belong to the set that begins at a place.
     parameters: Vec<(Vec<u32>, Vec<f32>)>,
 }
 
@@ -23,8 +23,8 @@ pub struct Ties {
 type Moves = Vec<Vec<usize>>;
 
 impl Ties {
-    /// Those of an architecture whose input is planes of the game's squares; `None` if its hidden units or
-    /// planes cannot be put into groups of all symmetries.
+    /// Those of an architecture whose input is planes of the game's squares; `None` if its hidden
+    /// units or planes cannot be put into groups of all symmetries.
     pub fn of<G: Game>(architecture: &Architecture, game: &G) -> Option<Ties> {
         let (rows, columns) = game.shape();
         let group = game.group();
@@ -132,8 +132,8 @@ fn product(a: &Moves, b: &Moves) -> Moves {
     a.iter().zip(b).map(both).collect()
 }
 
-/// The sets of places of a parameter with these axes: of each place the first of its set, and how many
-/// are in the set that begins there (1 elsewhere).
+/// The sets of places of a parameter with these axes: of each place the first of its set, and how
+/// many are in the set that begins there (1 elsewhere).
 fn orbits(axes: &[&Moves]) -> (Vec<u32>, Vec<f32>) {
     let (first, others) = axes.split_first().expect("a parameter has an axis");
     let moves = others.iter().fold((*first).clone(), |moves, axis| product(&moves, axis));

@@ -39,8 +39,8 @@ impl Forward {
         self.architecture.heads().iter().position(|Head { name, .. }| name == head)
     }
 
-    /// What each head answers to rows of numbers, row by row. The answer to a row does not depend on
-    /// the others.
+    /// What each head answers to rows of numbers, row by row. The answer to a row does not depend
+    /// on the others.
     pub fn answers(&self, rows: &[f32]) -> Result<Vec<Vec<f32>>, PolicyError> {
         let width = self.architecture.inputs();
         let row = |at: usize, out: &mut [f32]| {

@@ -9,13 +9,14 @@
 //!
 //! Training, with the feature `learn`:
 //!
-//! * `weights`: networks as tensors, with their `convolution`; `equivariance`: weight tying, so that all
-//!   images of a position get the same answer; `optimiser` and `trainer`: training steps, shared among
-//!   threads;
-//! * `recipes`: the ways of training; `training`: what they share: iterations, checkpoints, history.
+//! * `weights`: networks as tensors, with their `convolution`; `equivariance`: weight tying, so
+//!   that all images of a position get the same answer; `optimiser` and `trainer`: training steps,
+//!   shared among threads;
+//! * `recipes`: the ways of training; `training`: what they share: iterations, checkpoints,
+//!   history.
 //!
-//! The same settings give the same weights, with any number of threads, on machines whose processors
-//! round alike. `docs/learned.md` says where each recipe comes from and what it reaches.
+//! The same settings give the same weights, with any number of threads, on machines whose
+//! processors round alike. `docs/learned.md` says where each recipe comes from and what it reaches.
 
 pub mod card;
 pub mod chance;

@@ -11,9 +11,10 @@ use super::network::Network;
 use crate::game::{Game, Outcome, Position, Side, Symmetry};
 use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
 
-/// Scores that differ by no more than this, relative to the larger of 1 and their size, are equal. The
-/// runtime adds 32-bit numbers in an order of its own: sums of about a thousand products have 24 bits
-/// of which the last few differ between the mirror images of a move, and so 16 are compared.
+/// Scores that differ by no more than this, relative to the larger of 1 and their size, are equal.
+/// The runtime adds 32-bit numbers in an order of its own: sums of about a thousand products have
+/// 24 bits of which the last few differ between the mirror images of a move, and so 16 are
+/// compared.
 const ROUNDING: f64 = 1.0 / (1 << 16) as f64;
 
 /// Positions of one inference, which bounds memory.
@@ -51,9 +52,9 @@ impl Learned {
         Learned { symmetric, ..self }
     }
 
-    /// The same with a minimax search of so many plies, the judged move and passes among them, and the
-    /// network's value at the leaves. `None`: one that answers by action evaluates the position itself,
-    /// others each position after it.
+    /// The same with a minimax search of so many plies, the judged move and passes among them, and
+    /// the network's value at the leaves. `None`: one that answers by action evaluates the position
+    /// itself, others each position after it.
     pub fn plies(self, plies: Option<u32>) -> Learned {
         Learned { plies: plies.map(|plies| plies.max(1)), ..self }
     }
@@ -73,8 +74,8 @@ impl Learned {
         }
     }
 
-    /// What a head answers for positions: its numbers, one position after the other; `None` if there is
-    /// no such head.
+    /// What a head answers for positions: its numbers, one position after the other; `None` if
+    /// there is no such head.
     fn head<G: Game>(
         &self,
         game: &G,
@@ -145,8 +146,8 @@ impl Learned {
         Ok(())
     }
 
-    /// What positions that are not over are worth to their mover, by the network alone; of discs twice
-    /// the share of the squares, less 1.
+    /// What positions that are not over are worth to their mover, by the network alone; of discs
+    /// twice the share of the squares, less 1.
     fn values<G: Game>(
         &self,
         game: &G,
@@ -217,8 +218,8 @@ impl Learned {
         }
     }
 
-    /// What a position is worth to its mover if both choose their best for `plies` plies; `values` are
-    /// those of its [leaves](Learned::leaves).
+    /// What a position is worth to its mover if both choose their best for `plies` plies; `values`
+    /// are those of its [leaves](Learned::leaves).
     fn read<G: Game>(
         &self,
         game: &G,
@@ -236,8 +237,8 @@ impl Learned {
         game.actions(&position.state).into_iter().map(after).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The worth of each action by minimax: the move itself and `plies` more are read, and the positions
-    /// that are met there evaluated together.
+    /// The worth of each action by minimax: the move itself and `plies` more are read, and the
+    /// positions that are met there evaluated together.
     fn by_reading<G: Game>(
         &self,
         game: &G,
@@ -318,8 +319,9 @@ fn reads(card: &Card, features: Features) -> bool {
     answers && features.width(squares) == card.network.inputs()
 }
 
-/// Makes scores equal that differ by [`ROUNDING`] alone: those within it of a higher one get its value.
-/// (Multiples of a number would not do: equal moves on both sides of a half would differ by a whole.)
+/// Makes scores equal that differ by [`ROUNDING`] alone: those within it of a higher one get its
+/// value. (Multiples of a number would not do: equal moves on both sides of a half would differ by
+/// a whole.)
 fn tie(scores: &mut [f64]) {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));

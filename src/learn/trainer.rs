@@ -2,8 +2,8 @@
 //!
 //! A batch is split in a way that does not depend on the number of threads. One thread computes the
 //! gradient of a part, and the gradients are added in order: the weights after a step are the same
-//! with any number of threads. The library's own threads stay off: on batches of this size they cost
-//! more than they save.
+//! with any number of threads. The library's own threads stay off: on batches of this size they
+//! cost more than they save.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -52,7 +52,8 @@ impl Workers {
                 held.1 = Some(work(item));
             }
         };
-        // The surrounding threads wait meanwhile: new ones for each step would cost as much as the step.
+        // The surrounding threads wait meanwhile: new ones for each step would cost as much as the
+        // step.
         rayon::scope(|scope| {
             for pool in &self.pools {
                 scope.spawn(|_| pool.install(run));
@@ -98,9 +99,9 @@ impl Trainer {
         Trainer { ties: Some(ties), ..self }
     }
 
-    /// One step against the gradient of the sum of the parts' losses, with `factor` times the learning
-    /// rate; gives that sum. A gradient whose norm is above `max_norm` is clipped to it (Pascanu,
-    /// Mikolov and Bengio 2013).
+    /// One step against the gradient of the sum of the parts' losses, with `factor` times the
+    /// learning rate; gives that sum. A gradient whose norm is above `max_norm` is clipped to it
+    /// (Pascanu, Mikolov and Bengio 2013).
     pub fn step<T: Send>(
         &mut self,
         parts: Vec<T>,

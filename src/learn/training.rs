@@ -1,9 +1,9 @@
 //! A training run: iterations, history, checkpoints.
 //!
-//! An iteration is an epoch of a data set, or some games and the fit to them. After an iteration, but
-//! no more often than every few seconds, a checkpoint is written beside the network, as one file that
-//! is renamed into place: a line of JSON, then the tensors. An interrupted run resumes at the last
-//! checkpoint and ends with the same weights.
+//! An iteration is an epoch of a data set, or some games and the fit to them. After an iteration,
+//! but no more often than every few seconds, a checkpoint is written beside the network, as one
+//! file that is renamed into place: a line of JSON, then the tensors. An interrupted run resumes at
+//! the last checkpoint and ends with the same weights.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,8 +33,8 @@ pub trait Learner {
     /// The same, to be restored from a checkpoint.
     fn trainer_mut(&mut self) -> &mut Trainer;
 
-    /// Trains for an iteration, the first being 0; gives its metrics. Its random numbers depend on the
-    /// settings and the iteration alone.
+    /// Trains for an iteration, the first being 0; gives its metrics. Its random numbers depend on
+    /// the settings and the iteration alone.
     fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, LearnError>;
 
     /// What later iterations depend on besides the trainer.

@@ -48,8 +48,8 @@ impl Weights<'_> {
         self.forward_masked(inputs, |_| Ok(None))
     }
 
-    /// The same with what the hidden layers of an MLP answer multiplied by numbers, (N, its units), that
-    /// `mask` gives for that many units, if it does.
+    /// The same with what the hidden layers of an MLP answer multiplied by numbers, (N, its units),
+    /// that `mask` gives for that many units, if it does.
     pub fn forward_masked(
         &self,
         inputs: &Tensor,

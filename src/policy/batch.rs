@@ -73,11 +73,11 @@ impl<S> Batch<S> {
 /// What a policy says of a [`Batch`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answers {
-    /// One an action of the batch, in its order: with which probability the policy chooses it. Those
-    /// of a position sum to 1.
+    /// One an action of the batch, in its order: with which probability the policy chooses it.
+    /// Those of a position sum to 1.
     pub probabilities: Vec<f64>,
-    /// One an action: how good the policy finds it, on any scale, the higher the better (a logit, a Q
-    /// value). Empty if it gives none; its probabilities then stand for them.
+    /// One an action: how good the policy finds it, on any scale, the higher the better (a logit, a
+    /// Q value). Empty if it gives none; its probabilities then stand for them.
     pub scores: Vec<f64>,
     /// One a position: the outcome that the policy expects for the player to move, −1 a loss to 1 a
     /// win. Empty if it gives none.

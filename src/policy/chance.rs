@@ -1,21 +1,22 @@
 //! Random numbers from a seed and a purpose, and games played at random.
 //!
-//! The random numbers of a position depend on the seed, the position's key and the side to move alone,
-//! so that the answer does not depend on earlier requests. The generators
-//! (SplitMix64 to mix the seed, xoshiro256++ to draw) are published algorithms, whose numbers do not
-//! change with the version of a library.
+//! The random numbers of a position depend on the seed, the position's key and the side to move
+//! alone, so that the answer does not depend on earlier requests. The generators (SplitMix64 to mix
+//! the seed, xoshiro256++ to draw) are published algorithms, whose numbers do not change with the
+//! version of a library.
 
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
 use crate::game::{Action, Game, Outcome, Position};
 
-/// After how many plies a playout is broken off and counts as a draw. No game of Othello is as long;
-/// in minishogi, where nothing else need stop it, chance plays so long in about 2 games of 100.
+/// After how many plies a playout is broken off and counts as a draw. No game of Othello is as
+/// long; in minishogi, where nothing else need stop it, chance plays so long in about 2 games of
+/// 100.
 pub const PLAYOUT_PLIES: u32 = 512;
 
-/// The random numbers of a seed for one purpose; work can be resumed anywhere and shared among threads
-/// in any way.
+/// The random numbers of a seed for one purpose; work can be resumed anywhere and shared among
+/// threads in any way.
 pub fn seeded(seed: u64, purpose: &[u64]) -> Xoshiro256PlusPlus {
     let mix = |mixed: u64, word: &u64| SplitMix64::seed_from_u64(mixed ^ word).next_u64();
     Xoshiro256PlusPlus::seed_from_u64(purpose.iter().fold(mix(0, &seed), mix))

@@ -1,9 +1,9 @@
 //! Positions as numbers that a network reads.
 //!
-//! A position is a list of planes, each one number a square, and an [`Order`] in which they are laid
-//! out. The [`Layout`]s are those that people use under the names by which they know them; a shape
-//! with three or more planes says nothing of what they are, so a list of planes can be written too
-//! ([`Plane::read_list`]). Squares go row by row from a1, as actions do.
+//! A position is a list of planes, each one number a square, and an [`Order`] in which they are
+//! laid out. The [`Layout`]s are those that people use under the names by which they know them; a
+//! shape with three or more planes says nothing of what they are, so a list of planes can be
+//! written too ([`Plane::read_list`]). Squares go row by row from a1, as actions do.
 
 use std::fmt;
 
@@ -214,10 +214,10 @@ pub struct Encoding {
 }
 
 impl Encoding {
-    /// Finds the encoding for a shape of one position on a board of `rows` × `columns`; `None` stands
-    /// for a size that the model leaves open. What `layout` and `planes` request must fit the
-    /// shape; what is not is guessed from it, where all of its sizes are known. `None` if nothing
-    /// fits.
+    /// Finds the encoding for a shape of one position on a board of `rows` × `columns`; `None`
+    /// stands for a size that the model leaves open. What `layout` and `planes` request must fit
+    /// the shape; what is not is guessed from it, where all of its sizes are known. `None` if
+    /// nothing fits.
     ///
     /// A flat shape does not show its order: it is taken for [`Layout::Flat`].
     pub fn find(
@@ -373,8 +373,8 @@ mod tests {
         assert_eq!(Plane::read_list("mover+theirs"), Err("theirs".to_string()));
     }
 
-    /// The observation tensor that OpenSpiel's `othello` gives White, who is to move, after Black has
-    /// opened with d3: the player who looks is the mover, and his discs are the second plane.
+    /// The observation tensor that OpenSpiel's `othello` gives White, who is to move, after Black
+    /// has opened with d3: the player who looks is the mover, and his discs are the second plane.
     #[test]
     fn openspiel_has_the_empty_squares_first() {
         let (own, theirs): (&[usize], &[usize]) = (&[36], &[19, 27, 28, 35]);

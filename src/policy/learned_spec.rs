@@ -1,4 +1,5 @@
-//! What a person writes for a network that was trained here: `learned:td-othello-4x4?symmetric=yes`.
+//! What a person writes for a network that was trained here:
+//! `learned:td-othello-4x4?symmetric=yes`.
 
 use std::fmt;
 
@@ -13,7 +14,8 @@ pub struct LearnedSpec {
     pub name: String,
     /// `symmetric=yes`: average its answers over all images of a position.
     pub symmetric: bool,
-    /// `plies=`: the depth of its search, the move itself among them; without it, as it was trained to.
+    /// `plies=`: the depth of its search, the move itself among them; without it, as it was trained
+    /// to.
     pub plies: Option<u32>,
     /// `width=`: how many moves of each position its search keeps.
     pub width: Option<u32>,

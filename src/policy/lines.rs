@@ -9,11 +9,12 @@
 //! * `n-hand-custom:N`: the same with square weights.
 //! * `n-least:N`: after the move and 2N − 2 further plies it is the opponent's N-th turn; the fewer
 //!   moves he has there, the better.
-//! * `n-most:N`: after the move and 2N − 1 further plies it is one's own N-th turn after this one; the
-//!   more moves one has there, the better.
+//! * `n-most:N`: after the move and 2N − 1 further plies it is one's own N-th turn after this one;
+//!   the more moves one has there, the better.
 //!
-//! Turns alternate, so that a turn in which one must pass is a turn, one with no moves. In a finished
-//! game nobody has moves, whoever has won it; material and weights count there as anywhere.
+//! Turns alternate, so that a turn in which one must pass is a turn, one with no moves. In a
+//! finished game nobody has moves, whoever has won it; material and weights count there as
+//! anywhere.
 //!
 //! The article's text is followed. The program printed with it departs from it: the recursions of
 //! n-least and n-most place no disc and so count on the board as it was, n-most calls n-least, and
@@ -31,9 +32,9 @@ pub struct Lines<E> {
 }
 
 impl<E> Lines<E> {
-    /// Lines of `plies`, at least 1, the judged move among them. The evaluation is the mover's at the
-    /// end of the line; it counts for the player who chooses, or, if it is the opponent who is to move
-    /// there, against him.
+    /// Lines of `plies`, at least 1, the judged move among them. The evaluation is the mover's at
+    /// the end of the line; it counts for the player who chooses, or, if it is the opponent who is
+    /// to move there, against him.
     pub fn new(name: String, plies: u32, evaluation: E) -> Lines<E> {
         Lines { name, plies, evaluation }
     }

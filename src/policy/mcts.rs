@@ -2,11 +2,11 @@
 //!
 //! UCT (Kocsis and Szepesvári 2006): a simulation goes down the tree, from each node to the child
 //! with the largest upper confidence bound (UCB1, Auer, Cesa-Bianchi and Fischer 2002), its mean
-//! result from 0 (always lost) to 1 (always won) and c √(ln t / n), for a child tried n times from a
-//! node visited t times, c = √2; where a move has not been tried it tries one, all being equally
+//! result from 0 (always lost) to 1 (always won) and c √(ln t / n), for a child tried n times from
+//! a node visited t times, c = √2; where a move has not been tried it tries one, all being equally
 //! likely, adds it to the tree and plays on at random; and it counts the result along its way. A
-//! position that is reached in two ways is two nodes. Finished games are nodes like others: they are
-//! visited again and count again.
+//! position that is reached in two ways is two nodes. Finished games are nodes like others: they
+//! are visited again and count again.
 //!
 //! What is drawn for a position hangs on the seed and the position alone, and logarithms are those
 //! of one library on every machine, so that this is a fixed policy, and reports measure it exactly:

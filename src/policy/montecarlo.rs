@@ -1,8 +1,9 @@
 //! The move after which one wins most often if chance plays on.
 //!
-//! Flat Monte Carlo (Abramson 1990): the same number of playouts after each legal move, no tree. What
-//! is drawn for a position hangs on the seed and the position alone, so this is a fixed policy like
-//! any other, and reports measure it exactly: the policy of this seed, not the average over seeds.
+//! Flat Monte Carlo (Abramson 1990): the same number of playouts after each legal move, no tree.
+//! What is drawn for a position hangs on the seed and the position alone, so this is a fixed policy
+//! like any other, and reports measure it exactly: the policy of this seed, not the average over
+//! seeds.
 
 use super::chance::{Chance, value};
 use super::{Answers, Batch, Policy, PolicyError, PolicySpec, share_best};

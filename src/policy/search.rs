@@ -1,13 +1,13 @@
 //! The best move if both sides play their best for some plies: minimax, and alpha-beta.
 //!
-//! Both read D plies ahead, the move itself and passes among them, and evaluate what they find there:
-//! square weights in Othello, material in shogi. A finished game is worth more or less than any
-//! evaluation, by who has won it, and a draw nothing; the winner wants it soon and the loser late.
-//! With D = 2 and square weights this is the first level of a student exercise on Othello.
+//! Both read D plies ahead, the move itself and passes among them, and evaluate what they find
+//! there: square weights in Othello, material in shogi. A finished game is worth more or less than
+//! any evaluation, by who has won it, and a draw nothing; the winner wants it soon and the loser
+//! late. With D = 2 and square weights this is the first level of a student exercise on Othello.
 //!
 //! Alpha-beta (Knuth and Moore 1975) leaves out what cannot change the worth of a move. Every move
-//! is read with a window of its own that is open at both ends, so that all worths, not only the best,
-//! are those of minimax to the last bit; the two differ in time alone.
+//! is read with a window of its own that is open at both ends, so that all worths, not only the
+//! best, are those of minimax to the last bit; the two differ in time alone.
 
 use super::{Evaluation, Rule};
 use crate::game::{Action, Game, Position};

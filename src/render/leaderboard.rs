@@ -3,8 +3,8 @@
 use super::number::{amount, percent, thousands};
 use crate::evaluate::{AccuracyReport, Expected, PolicyAccuracy, PolicyGames};
 
-/// Ranks a report's policies by how often their move keeps the outcome where moves differ in it. Ends in
-/// a line break.
+/// Ranks a report's policies by how often their move keeps the outcome where moves differ in it.
+/// Ends in a line break.
 pub fn leaderboard(report: &AccuracyReport) -> String {
     let table = &report.table;
     let states = table.reachable_states.unwrap_or(table.rows);

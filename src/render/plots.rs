@@ -15,8 +15,8 @@ pub struct Plot {
     pub svg: String,
 }
 
-/// Colours of series, told apart by colour-blind people too (Okabe and Ito 2008), dark enough for light
-/// paper and light enough for dark.
+/// Colours of series, told apart by colour-blind people too (Okabe and Ito 2008), dark enough for
+/// light paper and light enough for dark.
 pub const COLOURS: [(u8, u8, u8); 8] = [
     (0, 114, 178),
     (213, 94, 0),

@@ -11,10 +11,10 @@ use crate::learn::training;
 
 /// Train a value network for minishogi, on mates, then by self-play
 ///
-/// The first iterations are epochs of positions that are mate, or one move before it; the others play
-/// games and train on them. The network plays with 'learned:NAME?plies=6,width=4', which searches 6
-/// plies and keeps 4 moves of each position; 'mate=20000' first searches that many positions for a
-/// forced win.
+/// The first iterations are epochs of positions that are mate, or one move before it; the others
+/// play games and train on them. The network plays with 'learned:NAME?plies=6,width=4', which
+/// searches 6 plies and keeps 4 moves of each position; 'mate=20000' first searches that many
+/// positions for a forced win.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

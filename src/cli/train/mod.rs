@@ -26,9 +26,10 @@ use crate::render::history;
 
 /// Train a network and write its weights, a card, and an ONNX model
 ///
-/// NAME.safetensors has the weights, NAME.json the architecture, the settings and the metrics, NAME.onnx
-/// is for other programs, NAME.svg plots the metrics. Give the same command again to resume a training
-/// run that was interrupted. Measure the network with 'solver report --policy learned:NAME'.
+/// NAME.safetensors has the weights, NAME.json the architecture, the settings and the metrics,
+/// NAME.onnx is for other programs, NAME.svg plots the metrics. Give the same command again to
+/// resume a training run that was interrupted. Measure the network with 'solver report --policy
+/// learned:NAME'.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]

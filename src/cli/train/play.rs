@@ -266,8 +266,8 @@ fn policies(game: &AnyGame, names: &[String]) -> Result<Vec<Box<dyn Policy<AnyGa
     names.iter().map(policy).collect()
 }
 
-/// Plays games against a test opponent; after some random moves if it is deterministic, since the same
-/// game would repeat.
+/// Plays games against a test opponent; after some random moves if it is deterministic, since the
+/// same game would repeat.
 fn play_test_games(
     game: &AnyGame,
     player: &Learned,

@@ -53,8 +53,8 @@ pub(super) struct Args {
     /// Weight decay
     #[arg(long, value_name = "DECAY", default_value_t = 0.2)]
     weight_decay: f64,
-    /// Tie the weights so that all images of a position get the same answer; hidden units or channels
-    /// must be a multiple of the number of the board's symmetries
+    /// Tie the weights so that all images of a position get the same answer; hidden units or
+    /// channels must be a multiple of the number of the board's symmetries
     #[arg(long, value_name = "YES|NO", default_value = "yes", action = ArgAction::Set,
         hide_possible_values = true, value_parser = BoolishValueParser::new())]
     equivariant: bool,
@@ -202,8 +202,8 @@ impl Metrics<'_> {
         Ok(row)
     }
 
-    /// At the end: every actual position; with the answers of all images averaged, if they may differ;
-    /// and one ply ahead by value.
+    /// At the end: every actual position; with the answers of all images averaged, if they may
+    /// differ; and one ply ahead by value.
     fn all(&self, network: &Network) -> Result<Row, LearnError> {
         let mut row = Row::new();
         let own = self.player(network)?;

@@ -1,10 +1,10 @@
-//! Exact values as targets to learn from: the positions of a solved table with the values of all their
-//! moves, the best moves and a policy, in files that other programs read.
+//! Exact values as targets to learn from: the positions of a solved table with the values of all
+//! their moves, the best moves and a policy, in files that other programs read.
 //!
-//! [`write_targets`] goes through a table once (twice or three times for samples) in chunks, which are
-//! encoded on all threads and written in order, so that the bytes depend on the table and on the
-//! request alone. Memory is bounded by a few chunks, whatever the table's size. `docs/targets.md`
-//! says what the columns hold.
+//! [`write_targets`] goes through a table once (twice or three times for samples) in chunks, which
+//! are encoded on all threads and written in order, so that the bytes depend on the table and on
+//! the request alone. Memory is bounded by a few chunks, whatever the table's size.
+//! `docs/targets.md` says what the columns hold.
 
 mod card;
 mod columns;
@@ -363,8 +363,8 @@ fn describe(
     }
 }
 
-/// Positions looked up in a table, each as a block of these columns. `None` in place of a position's
-/// block: it is not in the table.
+/// Positions looked up in a table, each as a block of these columns. `None` in place of a
+/// position's block: it is not in the table.
 pub fn look_up(
     encoder: &Encoder<'_>,
     table: &SolvedTable,

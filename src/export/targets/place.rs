@@ -69,7 +69,8 @@ impl Place {
             fs::File::open(&path).and_then(|file| file.sync_all()).at("write", &path)?;
         }
         let Some(name) = &self.file else { return self.folder.commit() };
-        // What was there is removed only now, and first: a card never describes other data than its own.
+        // What was there is removed only now, and first: a card never describes other data than its
+        // own.
         if self.path.exists() {
             fs::remove_file(&self.path).at("replace", &self.path)?;
         }

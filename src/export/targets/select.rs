@@ -97,8 +97,8 @@ impl<'a> Selector<'a> {
             && self.last.is_none_or(|last| place <= last)
     }
 
-    /// Of the rows selected so far the `most` with the smallest hashes in each group: the last place
-    /// that is among them.
+    /// Of the rows selected so far the `most` with the smallest hashes in each group: the last
+    /// place that is among them.
     fn smallest(
         &self,
         table: &SolvedTable,

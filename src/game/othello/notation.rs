@@ -1,10 +1,10 @@
 //! Othello in text, in and out.
 //!
 //! In: a board diagram (`.` or `-` empty, `X` or `*` Black, `O` White; with or without row breaks,
-//! coordinates and a side), the OBF line (the squares row by row, then the side to move), the digits
-//! of the 2002 thesis (`0` empty, `1` Black, `2` White, the side to move in front) and transcripts
-//! (`c4c3…`, passes left out or written `pass` or `--`). Out: a diagram with coordinates,
-//! OBF, and the digits.
+//! coordinates and a side), the OBF line (the squares row by row, then the side to move), the
+//! digits of the 2002 thesis (`0` empty, `1` Black, `2` White, the side to move in front) and
+//! transcripts (`c4c3…`, passes left out or written `pass` or `--`). Out: a diagram with
+//! coordinates, OBF, and the digits.
 
 use super::{Board, Othello, OthelloKey};
 use crate::game::{Action, Game, NotationError, Position, Side};

@@ -358,7 +358,8 @@ fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), No
     }
 }
 
-/// Looks whether a board, as the first player sees it, can be a position, and turns it to its mover.
+/// Looks whether a board, as the first player sees it, can be a position, and turns it to its
+/// mover.
 fn finish<K: ShogiKey>(
     game: &Shogi<K>,
     board: Board,

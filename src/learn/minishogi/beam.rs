@@ -1,10 +1,10 @@
 //! The search that keeps the best few moves of every position.
 //!
 //! From the root, ply by ply: each position of a ply gets its successors, each successor the
-//! network's value, and the best moves by it are kept (the first of equals). The last ply's values go
-//! back by negamax. A successor without a move is lost for its mover, surely, and a position that has
-//! one needs no other move; such an end is worth more the sooner it comes, and always more than what
-//! the network says. Equal positions of a ply are searched once.
+//! network's value, and the best moves by it are kept (the first of equals). The last ply's values
+//! go back by negamax. A successor without a move is lost for its mover, surely, and a position
+//! that has one needs no other move; such an end is worth more the sooner it comes, and always more
+//! than what the network says. Equal positions of a ply are searched once.
 //!
 //! Values inside are the mover's probability to win; a loss in `d` plies is `-(1 - d/256)`, a win
 //! in `d` plies `1 + (1 - d/256)`, so that `1 - v` is the other side's.

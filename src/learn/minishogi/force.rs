@@ -1,24 +1,25 @@
 //! The search for a win that nothing prevents, over one tree that several threads grow.
 //!
 //! The tree begins with the root. A leaf grows by all its moves, and each new position is looked at
-//! a little further at once: is it over, and can its mover end the game with one move? Such positions
-//! are decided. What is decided goes up: a position with a move to a lost one is won, one all of
-//! whose moves lead to won ones is lost.
+//! a little further at once: is it over, and can its mover end the game with one move? Such
+//! positions are decided. What is decided goes up: a position with a move to a lost one is won, one
+//! all of whose moves lead to won ones is lost.
 //!
 //! The *weight* of a position is the number of undecided leaves below it. The leaf to grow next is
 //! found from the root by going to the lightest undecided child, the first of equals, so that the
 //! search goes deep where few replies are left and wide elsewhere; what is won or lost weighs
 //! nothing and is not gone into.
 //!
-//! **Threads do not change the answer.** Work goes in batches of up to [`PICKS`] leaves, whatever the
-//! number of threads. The leaves of a batch are picked one after the other (a leaf that is picked
-//! weighs `HEAVY` more until the batch is done, so that the next pick is another), grown in
+//! **Threads do not change the answer.** Work goes in batches of up to [`PICKS`] leaves, whatever
+//! the number of threads. The leaves of a batch are picked one after the other (a leaf that is
+//! picked weighs `HEAVY` more until the batch is done, so that the next pick is another), grown in
 //! parallel, and put in the tree in the order of the picks. The budget is a number of positions,
 //! not a time.
 //!
-//! A position that has occurred before on the way to it is a position like any other: a proof is one
-//! of mate in a number of plies, which no repetition can touch. What is undecided when the budget is
-//! spent stays so. Distances are those of the proof that was found; it need not be the shortest.
+//! A position that has occurred before on the way to it is a position like any other: a proof is
+//! one of mate in a number of plies, which no repetition can touch. What is undecided when the
+//! budget is spent stays so. Distances are those of the proof that was found; it need not be the
+//! shortest.
 
 use rayon::prelude::*;
 

@@ -1,10 +1,10 @@
 //! Positions that are mate, and positions one move before it, from games of two random movers.
 //!
 //! Every game that ends in mate gives two positions: the last, whose mover is mated (target 0), and
-//! the one before, whose mover gives mate (target 1). So both kinds are equally many among the games;
-//! a set takes half of each. Games that end otherwise (a mover who is not in check and has no move,
-//! or more than [`GAME_PLIES`] plies) give nothing. The rules are the engine's: a mate by a dropped
-//! pawn is no move, so it does not occur.
+//! the one before, whose mover gives mate (target 1). So both kinds are equally many among the
+//! games; a set takes half of each. Games that end otherwise (a mover who is not in check and has
+//! no move, or more than [`GAME_PLIES`] plies) give nothing. The rules are the engine's: a mate by
+//! a dropped pawn is no move, so it does not occur.
 //!
 //! Positions are distinct, mirror images together, and come with their mirror images, one right
 //! after the other, each with the same side to move. The set of a position depends on a hash of the

@@ -43,8 +43,8 @@ pub fn rules() -> Minishogi {
 
 /// A value network.
 pub trait Values: Send + Sync {
-    /// Writes for each row of [`FEATURES`] numbers the mover's probability to win, strictly between 0 and 1
-    /// or at one of them.
+    /// Writes for each row of [`FEATURES`] numbers the mover's probability to win, strictly between
+    /// 0 and 1 or at one of them.
     ///
     /// The value of a row must not depend on the other rows, to the last bit.
     ///

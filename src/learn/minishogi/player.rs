@@ -2,8 +2,8 @@
 //!
 //! A win that is proven is played, the shortest proof, and equal ones share. Otherwise moves that
 //! are proven to lose are left out (if every move loses, the longest proof is played), and of the
-//! others the beam's best is played; equal ones share. A move's score is what it is worth inside the
-//! search (see [`beam`](super::beam)); moves the beam did not keep have no probability. The
+//! others the beam's best is played; equal ones share. A move's score is what it is worth inside
+//! the search (see [`beam`](super::beam)); moves the beam did not keep have no probability. The
 //! position's value is that of the move it plays.
 
 use std::path::Path;
@@ -26,7 +26,8 @@ use crate::policy::{Answers, Batch, LearnedSpec, Policy, PolicyError, share_best
 pub struct Search {
     /// The beam.
     pub beam: Beam,
-    /// How many positions the search for a forced win may look at in each position; 0 for no search.
+    /// How many positions the search for a forced win may look at in each position; 0 for no
+    /// search.
     pub mate: usize,
 }
 
@@ -111,7 +112,8 @@ impl<V: Values> Player<V> {
     }
 }
 
-/// Gives moves whose fate is proven their values; they are kept, and where one wins nothing else is.
+/// Gives moves whose fate is proven their values; they are kept, and where one wins nothing else
+/// is.
 fn settle(judged: &mut [Judged], fates: impl Iterator<Item = Fate> + Clone) {
     let won = fates.clone().any(|fate| matches!(fate, Fate::Wins(_)));
     for (judged, fate) in judged.iter_mut().zip(fates) {

@@ -1,9 +1,10 @@
 //! Inference of a value network on rows of numbers most of which are 0.
 //!
-//! Of the 361 numbers of a position about 57 are not 0, so that the first layer is a sum of that many
-//! columns. Rows are worked out one by one, and every sum in the order of its inputs: a row's value is
-//! the same whatever else is evaluated, on one processor as on another. Another order of the same sums
-//! gives other last bits, so a value is that of [`Network`] to about six digits and not to all.
+//! Of the 361 numbers of a position about 57 are not 0, so that the first layer is a sum of that
+//! many columns. Rows are worked out one by one, and every sum in the order of its inputs: a row's
+//! value is the same whatever else is evaluated, on one processor as on another. Another order of
+//! the same sums gives other last bits, so a value is that of [`Network`] to about six digits and
+//! not to all.
 
 use super::{FEATURES, Values};
 use crate::learn::network::{Activation, Architecture, Head, Network, Parameter};

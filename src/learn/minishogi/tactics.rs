@@ -1,13 +1,13 @@
 //! Test positions some of whose moves are proven to win or lose, and how players move in them.
 //!
-//! Tables bounded by plies hold few positions of minishogi all of whose moves are proven. So a player is
-//! measured on positions near the ends of random games, of which the search for forced wins
-//! ([`super::force`]) proves something with [`NODES`] positions:
+//! Tables bounded by plies hold few positions of minishogi all of whose moves are proven. So a
+//! player is measured on positions near the ends of random games, of which the search for forced
+//! wins ([`super::force`]) proves something with [`NODES`] positions:
 //!
-//! * *won*: the mover wins by force, but not with one move. Measured is the probability of a move that
-//!   keeps a proven win; another move may win too, so it is a lower bound.
-//! * *at risk*: some moves lose by force and others are not known to. Measured is the probability of a
-//!   move that loses by force.
+//! * *won*: the mover wins by force, but not with one move. Measured is the probability of a move
+//!   that keeps a proven win; another move may win too, so it is a lower bound.
+//! * *at risk*: some moves lose by force and others are not known to. Measured is the probability
+//!   of a move that loses by force.
 
 use rayon::prelude::*;
 

@@ -1,8 +1,8 @@
 //! Regression of the final number of discs, on games of other players (the article of 2022).
 //!
 //! Every player plays every other, with both sides. The target of a position is the share of all
-//! squares that its mover holds at the end. The test set is of whole games, not positions: positions of
-//! one game share their target.
+//! squares that its mover holds at the end. The test set is of whole games, not positions:
+//! positions of one game share their target.
 
 use candle_core::{Result as Calculated, Tensor};
 use serde::{Deserialize, Serialize};

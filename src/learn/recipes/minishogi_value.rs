@@ -3,8 +3,8 @@
 //! The first iterations are epochs of positions that are mate, or one move before it, shuffled anew
 //! each time; a part of them is held out. Each further iteration plays games of the network against
 //! itself and trains on their positions, for some epochs, with targets from the results and the
-//! network's own values; mates can be mixed in (rehearsal), so that they stay learned. The loss is the
-//! cross-entropy of the target and the network's answer.
+//! network's own values; mates can be mixed in (rehearsal), so that they stay learned. The loss is
+//! the cross-entropy of the target and the network's answer.
 
 use candle_core::{Result as Calculated, Tensor};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,8 @@ pub struct Settings {
     /// The initial learning rate.
     #[arg(long, value_name = "RATE", default_value_t = 0.001)]
     pub learning_rate: f64,
-    /// The final learning rate, at the end of the mates and in self-play, as a share of the initial one.
+    /// The final learning rate, at the end of the mates and in self-play, as a share of the initial
+    /// one.
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub final_rate: f64,
     /// The seed.
@@ -152,8 +153,8 @@ impl MinishogiValue {
         Quick::of(&self.trainer.network).expect("the network is built as a value network")
     }
 
-    /// The accuracy on the held-out positions (of all, of those that are mate, and of those one move
-    /// before it), and the mean loss.
+    /// The accuracy on the held-out positions (of all, of those that are mate, and of those one
+    /// move before it), and the mean loss.
     pub fn held_out(&self) -> Row {
         let values = self.values();
         let (mut right, mut all, mut lost) = ([0u32; 2], [0u32; 2], 0.0);
@@ -189,8 +190,8 @@ impl MinishogiValue {
         row
     }
 
-    /// The play of the network, one ply ahead and with the beam of the source, in `count` positions of
-    /// each kind of [`tactics`]; random play beside it.
+    /// The play of the network, one ply ahead and with the beam of the source, in `count` positions
+    /// of each kind of [`tactics`]; random play beside it.
     pub fn tactics(&self, count: usize) -> Result<Row, LearnError> {
         let tests = TestSet::generate(count, self.settings.seed);
         let mut row = Row::new();
@@ -210,8 +211,8 @@ impl MinishogiValue {
         Ok(row)
     }
 
-    /// An epoch of some examples; gives the mean loss. `schedule` is the factor of the learning rate when
-    /// a share of the examples is done.
+    /// An epoch of some examples; gives the mean loss. `schedule` is the factor of the learning
+    /// rate when a share of the examples is done.
     fn epoch(
         &mut self,
         mut order: Vec<Example>,
@@ -282,8 +283,8 @@ impl MinishogiValue {
 const EPOCH: u64 = 3;
 const REHEARSAL: u64 = 4;
 
-/// The learning rate schedule: the factor when the share `done` of the mates is over. It falls from 1 to
-/// `last` along half a cosine (Loshchilov and Hutter 2017).
+/// The learning rate schedule: the factor when the share `done` of the mates is over. It falls from
+/// 1 to `last` along half a cosine (Loshchilov and Hutter 2017).
 fn schedule(done: f64, last: f64) -> f64 {
     last + (1.0 - last) * 0.5 * (1.0 + libm::cos(std::f64::consts::PI * done))
 }

@@ -19,9 +19,9 @@ pub struct Part {
 }
 
 impl Part {
-    /// Takes a source apart: of each [`Split`](crate::export::Split) the share `shares` says, the smaller
-    /// being part of the larger. `game` should be folded, as [`Splits::of`] asks. All that is kept is in
-    /// memory.
+    /// Takes a source apart: of each [`Split`](crate::export::Split) the share `shares` says, the
+    /// smaller being part of the larger. `game` should be folded, as [`Splits::of`] asks. All that
+    /// is kept is in memory.
     pub fn of_all(
         game: &AnyGame,
         source: &dyn Source,

@@ -1,15 +1,15 @@
 //! Q-learning with a replay buffer and a target network.
 //!
 //! The replay buffer holds each decision with the position of the next one. The target of a move's
-//! Q-value is the reward (1 won, 0 drawn, −1 lost) or, where the game goes on, γ times the best Q-value
-//! there, negated if the other player decides there (Watkins 1989; for two players Littman 1994).
-//! Passes are no decisions.
+//! Q-value is the reward (1 won, 0 drawn, −1 lost) or, where the game goes on, γ times the best
+//! Q-value there, negated if the other player decides there (Watkins 1989; for two players Littman
+//! 1994). Passes are no decisions.
 //!
-//! What makes this stable where a plain version is not (Mnih et al. 2015): a batch is sampled from many
-//! games, whose positions are less alike than those of one; targets come from an older copy of the
-//! network, the target network; the online network chooses the move there (van Hasselt, Guez and
-//! Silver 2016), since the maximum of uncertain values is biased upwards; only legal moves count; and
-//! the loss is Huber's.
+//! What makes this stable where a plain version is not (Mnih et al. 2015): a batch is sampled from
+//! many games, whose positions are less alike than those of one; targets come from an older copy of
+//! the network, the target network; the online network chooses the move there (van Hasselt, Guez
+//! and Silver 2016), since the maximum of uncertain values is biased upwards; only legal moves
+//! count; and the loss is Huber's.
 
 use candle_core::{Device, Result as Calculated, Tensor};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -41,16 +41,16 @@ pub struct Settings {
     pub iterations: u64,
     /// The games of an iteration with each side against each opponent.
     pub games: u64,
-    /// The probability of a random move in the first iteration and in the last; between them it falls
-    /// geometrically.
+    /// The probability of a random move in the first iteration and in the last; between them it
+    /// falls geometrically.
     pub epsilon: [f64; 2],
     /// The discount of a move, 0 to 1.
     pub gamma: f64,
     /// The capacity of the replay buffer, in decisions.
     pub replay: usize,
     /// The steps for each decision of an iteration. A game counts as half as many decisions as the
-    /// board has actions, so that the settings alone say how many steps there are. That is about what
-    /// one side decides; in self-play both sides' decisions are used.
+    /// board has actions, so that the settings alone say how many steps there are. That is about
+    /// what one side decides; in self-play both sides' decisions are used.
     pub steps_per_decision: f64,
     /// The batch size.
     pub batch: usize,
@@ -141,8 +141,8 @@ impl<G: Game> QLearning<G> {
         [own, other]
     }
 
-    /// Plays games to their end and stores their decisions; adds to the points and the games against
-    /// each opponent.
+    /// Plays games to their end and stores their decisions; adds to the points and the games
+    /// against each opponent.
     fn play(
         &mut self,
         lanes: &mut [Lane<G::State>],

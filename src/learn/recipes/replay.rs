@@ -2,7 +2,8 @@
 
 use crate::learn::network::Parameter;
 
-/// A decision and what followed (Lin 1992). Boards are the squares of the mover and of the opponent.
+/// A decision and what followed (Lin 1992). Boards are the squares of the mover and of the
+/// opponent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Experience {
     /// The position in which a move was chosen.
@@ -25,7 +26,8 @@ pub struct Replay {
     experiences: Vec<Experience>,
 }
 
-/// The numbers of an experience in a checkpoint: boards in pieces of 16 bits, which floats hold exactly.
+/// The numbers of an experience in a checkpoint: boards in pieces of 16 bits, which floats hold
+/// exactly.
 const NUMBERS: usize = 19;
 const NAME: &str = "replay";
 

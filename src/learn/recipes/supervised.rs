@@ -1,9 +1,9 @@
 //! Supervised learning on a solved table: the best moves and the values.
 //!
-//! Each epoch has every training position once, in a random image. The loss of a position is −log of
-//! the total probability of the best moves (half for those that keep the score, half for those that
-//! keep the outcome), so that the network need not choose among them, plus the squared error of its
-//! value. Only the training split ([`Splits`]) is used.
+//! Each epoch has every training position once, in a random image. The loss of a position is −log
+//! of the total probability of the best moves (half for those that keep the score, half for those
+//! that keep the outcome), so that the network need not choose among them, plus the squared error
+//! of its value. Only the training split ([`Splits`]) is used.
 
 use candle_core::{Result as Calculated, Tensor};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -291,8 +291,8 @@ impl Dropout {
     }
 }
 
-/// The sum of the losses of a part's positions over `count`, with the weights of the value loss and the
-/// score loss.
+/// The sum of the losses of a part's positions over `count`, with the weights of the value loss and
+/// the score loss.
 fn loss(
     weights: &Weights<'_>,
     part: BatchPart,
@@ -370,8 +370,8 @@ impl Learner for Supervised {
 /// Gradients are clipped to this norm.
 const MAX_NORM: f64 = 5.0;
 
-/// The learning rate schedule: the factor when the share `done` of training is over. It falls from 1 to
-/// a fiftieth along half a cosine (Loshchilov and Hutter 2017), after a short warm-up.
+/// The learning rate schedule: the factor when the share `done` of training is over. It falls from
+/// 1 to a fiftieth along half a cosine (Loshchilov and Hutter 2017), after a short warm-up.
 fn schedule(done: f64) -> f64 {
     let warm_up = (done / 0.02).min(1.0);
     warm_up * (0.02 + 0.98 * 0.5 * (1.0 + libm::cos(std::f64::consts::PI * done)))

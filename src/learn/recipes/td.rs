@@ -1,9 +1,9 @@
 //! Temporal-difference learning by self-play, as in the thesis of 2002.
 //!
-//! The network gives the probabilities that Black and that White wins from a position. A player makes
-//! the move after which his probability less the other's is the highest, and now and then a random
-//! one. After each move the target for the position before is the answer for the position now, at the
-//! end the result (TD(0): Sutton 1988; afterstates: Sutton and Barto, section 6.8).
+//! The network gives the probabilities that Black and that White wins from a position. A player
+//! makes the move after which his probability less the other's is the highest, and now and then a
+//! random one. After each move the target for the position before is the answer for the position
+//! now, at the end the result (TD(0): Sutton 1988; afterstates: Sutton and Barto, section 6.8).
 //!
 //! Many games are played in parallel, each with its own seed, and a step follows the mean of their
 //! gradients; the thesis played one game after the other.
@@ -102,8 +102,8 @@ impl<G: Game> Td<G> {
     /// Before the first game.
     pub fn new(game: G, settings: Settings) -> Td<G> {
         let squares = game.action_count() - 1;
-        // Small weights of both signs: all positive ones, as in the thesis's program, make all hidden
-        // units do much the same.
+        // Small weights of both signs: all positive ones, as in the thesis's program, make all
+        // hidden units do much the same.
         let architecture = settings.architecture(squares);
         let network = Network::uniform(architecture, settings.seed, -0.1, 0.1);
         let trainer = Trainer::new(network, settings.method());

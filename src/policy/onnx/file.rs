@@ -177,8 +177,8 @@ impl File {
         format!("inputs: {}; outputs: {}", list(&self.inputs), list(&self.outputs))
     }
 
-    /// The outputs that can be computed, and the bytes of the model that does so: `None` if they are
-    /// the file's own. Fails if there is no such output, with what stands in the way.
+    /// The outputs that can be computed, and the bytes of the model that does so: `None` if they
+    /// are the file's own. Fails if there is no such output, with what stands in the way.
     pub fn computable(&self) -> Result<(Vec<ModelOutput>, Option<Vec<u8>>), String> {
         let mut needed = HashSet::new();
         let mut kept = Vec::new();

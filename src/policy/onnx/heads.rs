@@ -1,8 +1,8 @@
 //! Which of a model's outputs is the policy and which the value, and what their numbers mean.
 //!
-//! An output is known by how many numbers it has for a position: as many as squares, or one more for
-//! the pass, is a policy; one is a value. Where that leaves a choice, names decide
-//! (`policy`, `prob`; `value`), and where they do not, the person has to.
+//! An output is known by how many numbers it has for a position: as many as squares, or one more
+//! for the pass, is a policy; one is a value. Where that leaves a choice, names decide (`policy`,
+//! `prob`; `value`), and where they do not, the person has to.
 
 use super::file::{File, ModelOutput};
 use super::session::Output;
@@ -283,8 +283,8 @@ impl ValueHead {
         self.three.is_some() || self.range != ValueRange::Discs
     }
 
-    /// What a row says the position is worth to its mover: as an outcome −1 to 1 but for errors of a
-    /// regression, or in discs.
+    /// What a row says the position is worth to its mover: as an outcome −1 to 1 but for errors of
+    /// a regression, or in discs.
     pub fn read(&self, row: &[f32]) -> Result<f64, String> {
         if row.iter().any(|number| number.is_nan()) {
             return Err("a number of its value is NaN".to_string());

@@ -21,8 +21,8 @@ use crate::game::{Action, Empties, Game, Position};
 
 /// A network in an ONNX file as a policy.
 ///
-/// With a policy output its numbers, restricted to the legal moves, are the probabilities; with only
-/// a value output the move is chosen after which the opponent's value is the least.
+/// With a policy output its numbers, restricted to the legal moves, are the probabilities; with
+/// only a value output the move is chosen after which the opponent's value is the least.
 pub struct Onnx {
     /// As it was written.
     name: String,

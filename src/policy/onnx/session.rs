@@ -1,9 +1,9 @@
 //! Runs a model on many rows, on as many threads as ask at the same time.
 //!
-//! The runtime has threads of its own, and a thread of rayon that waits for them takes up other work
-//! meanwhile, so that ever more models would run at once. Therefore each call runs its model on one
-//! thread of the runtime and waits for it without doing anything else: as many threads compute as
-//! call.
+//! The runtime has threads of its own, and a thread of rayon that waits for them takes up other
+//! work meanwhile, so that ever more models would run at once. Therefore each call runs its model
+//! on one thread of the runtime and waits for it without doing anything else: as many threads
+//! compute as call.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -59,7 +59,8 @@ const FLOAT: i32 = 1;
 /// The types of input that can be filled.
 pub(super) const INPUT_KINDS: [i32; 6] = [FLOAT, 2, 3, 6, 7, 9];
 
-/// Reads a model: from `bytes`, or from the file at `path`, whose weights may lie in files beside it.
+/// Reads a model: from `bytes`, or from the file at `path`, whose weights may lie in files beside
+/// it.
 pub(super) fn load(path: &std::path::Path, bytes: Vec<u8>, is_own: bool) -> Result<Model, String> {
     let options = ModelOptions::with_all_ops();
     let is_named = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("onnx"));

@@ -68,8 +68,8 @@ struct Request {
 struct PositionRequest {
     position: String,
     side: &'static str,
-    /// Square by square as the mover sees them: 0 empty, k + 1 the mover's piece of kind k, and with
-    /// a minus sign the opponent's.
+    /// Square by square as the mover sees them: 0 empty, k + 1 the mover's piece of kind k, and
+    /// with a minus sign the opponent's.
     board: Vec<i8>,
     /// How many pieces of each kind the mover and the opponent hold.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,8 +89,8 @@ struct Reply {
 }
 
 impl Exec {
-    /// Starts the program of a command line, split into words as a shell does, and greets it; each of
-    /// its answers may take `limit`. The error names the policy.
+    /// Starts the program of a command line, split into words as a shell does, and greets it; each
+    /// of its answers may take `limit`. The error names the policy.
     pub fn start<G: Game>(game: &G, command: &str, limit: Duration) -> Result<Exec, PolicyError> {
         let named = |what: String| PolicyError::new(format!("policy 'exec:{command}': {what}"));
         let words = shlex::split(command).filter(|words| !words.is_empty());

@@ -1,7 +1,7 @@
 //! Arrays that other programs wrote, read once from front to back.
 //!
-//! They are not mapped, as tables are: a file that its owner writes anew while it is read would change
-//! under a map.
+//! They are not mapped, as tables are: a file that its owner writes anew while it is read would
+//! change under a map.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
@@ -36,8 +36,8 @@ struct Scalar {
     read: fn(&[u8]) -> f64,
 }
 
-/// The scalar of a NumPy name. Integers of 64 bits are rounded to floats, so that those which matter
-/// here (actions, sides, squares) are exact.
+/// The scalar of a NumPy name. Integers of 64 bits are rounded to floats, so that those which
+/// matter here (actions, sides, squares) are exact.
 fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
     macro_rules! little {
         ($t:ty) => {
@@ -64,8 +64,8 @@ fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
 }
 
 impl Rows {
-    /// Opens an array whose rows are of the shape `row`; one number a row may be written as `(N,)` or
-    /// as `(N, 1)`. Fails in one line that names the file.
+    /// Opens an array whose rows are of the shape `row`; one number a row may be written as `(N,)`
+    /// or as `(N, 1)`. Fails in one line that names the file.
     pub fn open(path: &Path, numbers: Numbers, row: &[usize]) -> Result<Rows, PolicyError> {
         let wrong = |what: String| PolicyError::new(format!("{}: {what}", path.display()));
         let cannot = |error: std::io::Error| wrong(format!("cannot be read: {error}"));

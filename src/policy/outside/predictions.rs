@@ -35,7 +35,8 @@ enum Deciding {
 
 /// Predictions for many positions, from files.
 ///
-/// `K` is the type of the game's keys. A position is one with its side to move, in its own orientation: a mirror image is another.
+/// `K` is the type of the game's keys. A position is one with its side to move, in its own
+/// orientation: a mirror image is another.
 pub struct Predictions<K> {
     dir: PathBuf,
     /// Of every position its row in the files.
@@ -53,8 +54,9 @@ impl<K: StateKey> Predictions<K> {
     /// Reads a directory.
     ///
     /// It holds `logits.npy`, `probabilities.npy`, `actions.npy` or `scores.npy`, and may hold
-    /// `values.npy`; `scores.npy` may also stand beside another of them. Which positions the rows are
-    /// of follows from `positions.txt`, or `planes.npy` and `side.npy`, or by both, which must then agree.
+    /// `values.npy`; `scores.npy` may also stand beside another of them. Which positions the rows
+    /// are of follows from `positions.txt`, or `planes.npy` and `side.npy`, or by both, which must
+    /// then agree.
     pub fn read<G: Game<Key = K>>(game: &G, dir: &Path) -> Result<Predictions<K>, PolicyError> {
         let mut files = Files::open(game, dir)?;
         let mut states = States::open(game, dir)?;

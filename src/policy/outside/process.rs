@@ -1,12 +1,13 @@
 //! A program that answers each line with a line, within a time limit.
 //!
-//! Its standard input is written, and its standard output and error are read, by a thread each, so that
-//! neither a program that does not read nor one that does not write can hold us up for longer than the
-//! limit. What it writes to standard error is kept from the terminal; the end of it is for messages.
+//! Its standard input is written, and its standard output and error are read, by a thread each, so
+//! that neither a program that does not read nor one that does not write can hold us up for longer
+//! than the limit. What it writes to standard error is kept from the terminal; the end of it is for
+//! messages.
 //!
-//! The program is started without a shell, in our process group: a Ctrl-C at the terminal reaches it as
-//! it reaches us. When we end in whatever way its standard input ends, and when a [`Process`] is dropped
-//! the program is given a moment to end by itself, then killed, and waited for.
+//! The program is started without a shell, in our process group: a Ctrl-C at the terminal reaches
+//! it as it reaches us. When we end in whatever way its standard input ends, and when a [`Process`]
+//! is dropped the program is given a moment to end by itself, then killed, and waited for.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -87,8 +88,8 @@ impl Process {
         Ok(process)
     }
 
-    /// Tells a line, which ends in a newline, and waits for the answer, without its newline. After a
-    /// failure the program must not get another line.
+    /// Tells a line, which ends in a newline, and waits for the answer, without its newline. After
+    /// a failure the program must not get another line.
     pub fn ask(&mut self, line: Vec<u8>) -> Result<Vec<u8>, Failure> {
         if let Some(input) = &self.input {
             // If nobody takes it the program has ended, which its output shows.
@@ -134,7 +135,8 @@ impl Process {
         let _ = self.child.wait();
     }
 
-    /// The last line that the program wrote to standard error, in one line that a terminal can show.
+    /// The last line that the program wrote to standard error, in one line that a terminal can
+    /// show.
     fn last_words(&self) -> Option<String> {
         // A program that it has started in turn may still hold the pipe.
         let _ = self.errors.all_read.recv_timeout(GRACE);
@@ -163,7 +165,8 @@ pub(super) fn excerpt(text: &str) -> String {
 
 fn write_lines(mut stdin: ChildStdin, lines: &Receiver<Vec<u8>>) {
     for line in lines {
-        // A program that has closed its input may answer all the same; if not, that is an error later.
+        // A program that has closed its input may answer all the same; if not, that is an error
+        // later.
         if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
             return;
         }

@@ -92,8 +92,8 @@ fn text(block: &Block, at: usize, row: usize) -> Cow<'_, str> {
     String::from_utf8_lossy(block.text(at, row))
 }
 
-/// The numbers of a row as text, floats with as many digits as they need and without exponents; `None`
-/// for what is missing.
+/// The numbers of a row as text, floats with as many digits as they need and without exponents;
+/// `None` for what is missing.
 fn numbers(block: &Block, at: usize, column: &Column, row: usize) -> Vec<Option<String>> {
     let number = |bytes: &[u8]| {
         let (number, is_missing) = match (column.scalar, bytes) {
