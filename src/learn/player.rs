@@ -11,10 +11,10 @@ use super::network::Network;
 use crate::game::{Game, Outcome, Position, Side, Symmetry};
 use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
 
-/// Scores that differ by no more than this, relative to the larger of 1 and their size, are equal.
-/// The runtime adds 32-bit numbers in an order of its own: sums of about a thousand products have
-/// 24 bits of which the last few differ between the mirror images of a move, and so 16 are
-/// compared.
+/// Logits that differ by no more than this, relative to the larger of 1 and their size, are equal. The
+/// runtime adds 32-bit numbers in an order of its own: of the 24 bits of a sum of about a thousand
+/// products the last few differ between the mirror images of a move, so that 16 are compared. Values
+/// are compared as they are: where a win is nearly sure, small differences of them mean something.
 const ROUNDING: f64 = 1.0 / (1 << 16) as f64;
 
 /// Positions of one inference, which bounds memory.
@@ -283,7 +283,9 @@ impl Learned {
         }
         for at in 0..batch.len() {
             let range = batch.range(at);
-            tie(&mut answers.scores[range.clone()]);
+            if (self.reading, self.plies) == (Reading::Policy, None) {
+                tie(&mut answers.scores[range.clone()]);
+            }
             share_best(&answers.scores[range.clone()], &mut answers.probabilities[range]);
         }
         let bounded = |value: f64| value.clamp(-1.0, 1.0);
@@ -319,7 +321,7 @@ fn reads(card: &Card, features: Features) -> bool {
     answers && features.width(squares) == card.network.inputs()
 }
 
-/// Makes scores equal that differ by [`ROUNDING`] alone: those within it of a higher one get its
+/// Makes logits equal that differ by [`ROUNDING`] alone: those within it of a higher one get its
 /// value. (Multiples of a number would not do: equal moves on both sides of a half would differ by
 /// a whole.)
 fn tie(scores: &mut [f64]) {
@@ -515,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_that_differ_by_rounding_are_equal() {
+    fn logits_that_differ_by_rounding_are_equal() {
         let mut scores = [3.0, 1.0 + 1e-6, 1.0, -20.0, -20.0 - 1e-4, 1.001];
         tie(&mut scores);
         assert_eq!(scores, [3.0, 1.0 + 1e-6, 1.0 + 1e-6, -20.0, -20.0, 1.001]);
