@@ -32,6 +32,9 @@ fn line(rows: &[BTreeMap<String, f64>], name: &str) -> (Vec<(f64, f64)>, usize) 
     (all.chunks(neighbours).map(mean).collect(), neighbours)
 }
 
+/// A label and its points.
+type Line = (String, Vec<(f64, f64)>);
+
 /// Plots the shares of a network's card, a row an iteration, as an SVG file with its own legend on
 /// white; `None` if no metric was measured twice.
 pub fn history(title: &str, rows: &[BTreeMap<String, f64>]) -> Option<String> {
@@ -47,8 +50,7 @@ pub fn history(title: &str, rows: &[BTreeMap<String, f64>]) -> Option<String> {
         };
         (label, points)
     });
-    let lines: Vec<(String, Vec<(f64, f64)>)> =
-        lines.filter(|(_, points)| points.len() > 1).collect();
+    let lines: Vec<Line> = lines.filter(|(_, points)| points.len() > 1).collect();
     if lines.is_empty() {
         return None;
     }
@@ -66,7 +68,7 @@ fn draw(
     svg: &mut String,
     title: &str,
     (iterations, least): (f64, f64),
-    (unit, lines): (&str, &[(String, Vec<(f64, f64)>)]),
+    (unit, lines): (&str, &[Line]),
 ) -> Result<(), Box<dyn std::error::Error>> {
     let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     area.fill(&WHITE)?;
