@@ -1,7 +1,8 @@
 //! The floor ratio: the whole pipeline (enumerate to disk, solve, write the columns) over merely
 //! generating and canonicalising every successor once, on the same threads in the same run.
 //!
-//! `cargo bench --bench floor`; `YOMIKIRI_BENCH_RUNS` says how often each is timed (the best counts).
+//! `cargo bench --bench floor`; `YOMIKIRI_BENCH_RUNS` says how often each is timed (the best
+//! counts).
 
 mod common;
 

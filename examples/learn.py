@@ -19,7 +19,7 @@ from skl2onnx import to_onnx
 from sklearn.neural_network import MLPRegressor
 
 out = Path(sys.argv[1] if len(sys.argv) > 1 else "learned")
-rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 60
+epochs = int(sys.argv[2]) if len(sys.argv) > 2 else 60
 command = shlex.split(os.environ.get("SOLVER", "solver"))
 
 
@@ -44,7 +44,7 @@ best = np.where(legal, q, -128).max(axis=1, keepdims=True).astype(np.float32)
 targets = np.where(legal, q - best, -8.0).astype(np.float32) / 8
 
 network = MLPRegressor(
-    hidden_layer_sizes=(256, 256), max_iter=rounds, batch_size=256, n_iter_no_change=rounds, random_state=0
+    hidden_layer_sizes=(256, 256), max_iter=epochs, batch_size=256, n_iter_no_change=epochs, random_state=0
 )
 network.fit(inputs, targets)
 model = out / "scikit.onnx"

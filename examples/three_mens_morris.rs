@@ -1,9 +1,9 @@
 //! Three men's morris, a game that can go round in circles.
 //!
 //! Each side places three men in turn, then moves one at a time along a line to the next point if
-//! that is free; three in a row win. "The first player can always win, provided he plays to the centre
-//! on his first move"; where that is barred it "should always end in a draw": H. E. Dudeney, The
-//! Canterbury Puzzles (1907), No. 110, Ovid's Game.
+//! that is free; three in a row win. "The first player can always win, provided he plays to the
+//! centre on his first move"; where that is barred it "should always end in a draw": H. E. Dudeney,
+//! The Canterbury Puzzles (1907), No. 110, Ovid's Game.
 
 use std::process::ExitCode;
 

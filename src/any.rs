@@ -28,7 +28,7 @@ pub type AnyPosition = Position<AnyState>;
 #[derive(Clone)]
 pub struct AnyGame {
     rules: Arc<dyn Rules>,
-    /// Kept beside the rules, because they are asked for in every loop.
+    /// Kept beside the rules, because every loop needs them.
     group: Group,
 }
 
@@ -97,7 +97,7 @@ impl AnyGame {
 #[inline]
 fn typed<G: Game>(game: &G, key: WideKey) -> G::State {
     let state = G::Key::narrow(key).and_then(|key| game.state(key));
-    state.expect("a state is asked about by the game that made it")
+    state.expect("a state belongs to the game that made it")
 }
 
 fn typed_position<G: Game>(game: &G, position: &AnyPosition) -> Position<G::State> {
@@ -431,7 +431,7 @@ impl<G: Game> Hot for G {
     }
 }
 
-/// A policy of a game whose type is known, asked about positions whose type is not.
+/// A policy of a game whose type is known, for positions whose type is not.
 struct Typed<G: Game> {
     game: Arc<G>,
     policy: Box<dyn Policy<G>>,

@@ -77,7 +77,7 @@ impl Output {
 fn to_text(counted: &ByDistance) -> String {
     let proven = counted.proven();
     let draw = Outcome::Draw.index();
-    // Draws have distances where games end in them; elsewhere they are told below.
+    // Draws have distances where games end in them; elsewhere they stand below.
     let in_columns = counted.plies.iter().any(|at| at[draw] > 0) || counted.inexact[draw] > 0;
     let mut columns = vec![Outcome::Win, Outcome::Loss];
     let mut headings = vec!["plies", "won", "lost", "all"];

@@ -64,7 +64,7 @@ impl Context {
         Ok(self.line(text)?)
     }
 
-    /// Says something on stderr that is no data, unless told to be quiet.
+    /// Writes a remark to stderr, unless quiet.
     pub fn remark(&self, text: impl fmt::Display) {
         if !self.quiet {
             eprintln!("{text}");

@@ -14,7 +14,7 @@ pub(super) fn size_of_table(table: &Table) -> u64 {
     sizes.fold(0, u64::saturating_add)
 }
 
-/// The counts of a table with their meaning, in all and by discs.
+/// The counts of a table with their meaning, in all and by layer.
 pub(super) fn counts_text(game: &AnyGame, manifest: &Manifest) -> String {
     match game.layers() {
         Some(layers) => positions_text(game, layers, manifest),
@@ -68,47 +68,35 @@ fn positions_text(game: &AnyGame, layers: &str, manifest: &Manifest) -> String {
         thousands(rows.states),
         thousands(rows.transitions)
     );
-    text + &layers_text(layers, manifest)
-}
-
-fn layers_text(layers: &str, manifest: &Manifest) -> String {
-    let mut headings = vec![
-        layers,
-        "states",
-        "boards",
-        "mover-relative",
-        "canonical",
-        "terminals",
-        "passes",
-        "transitions",
+    let mut columns: Vec<Column> = vec![
+        ("states", |counts| counts.reachable().states),
+        ("boards", Counts::distinct_boards),
+        ("mover-relative", Counts::mover_relative),
+        ("canonical", Counts::canonical),
+        ("terminals", |counts| counts.reachable().terminals),
+        ("passes", |counts| counts.reachable().passes),
+        ("transitions", |counts| counts.reachable().transitions),
     ];
     if !manifest.complete {
-        headings.push("frontier");
+        columns.push(("frontier", |counts| counts.reachable().frontier));
     }
+    text + &layers_text(layers, manifest.first_layer as usize, &columns, manifest)
+}
+
+/// What is counted of a layer, with its heading.
+type Column = (&'static str, fn(&Counts) -> u64);
+
+/// A row a layer, `first` being the number of the first, and one of all.
+fn layers_text(heading: &str, first: usize, columns: &[Column], manifest: &Manifest) -> String {
+    let headings: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
     let row = |name: String, counts: &Counts| {
-        let reachable = counts.reachable();
-        let mut cells = vec![
-            reachable.states,
-            counts.distinct_boards(),
-            counts.mover_relative(),
-            counts.canonical(),
-            reachable.terminals,
-            reachable.passes,
-            reachable.transitions,
-        ];
-        if !manifest.complete {
-            cells.push(reachable.frontier);
-        }
-        std::iter::once(name).chain(cells.into_iter().map(thousands)).collect()
+        let cells = columns.iter().map(|(_, count)| thousands(count(counts)));
+        [name].into_iter().chain(cells).collect()
     };
-    let mut rows: Vec<Vec<String>> = manifest
-        .layers
-        .iter()
-        .enumerate()
-        .map(|(i, counts)| row((manifest.first_layer as usize + i).to_string(), counts))
-        .collect();
-    rows.push(row("all".to_string(), &manifest.counts));
-    Grid::of(&headings, rows).to_text()
+    let layers = (first..).zip(&manifest.layers);
+    let layers = layers.map(|(number, counts)| row(number.to_string(), counts));
+    let rows = layers.chain([row("all".to_string(), &manifest.counts)]);
+    Grid::of(&[&[heading], &headings[..]].concat(), rows).to_text()
 }
 
 /// Of a cyclic game: the rows, in all and by plies.
@@ -151,24 +139,16 @@ fn rows_text(game: &AnyGame, manifest: &Manifest) -> String {
     for (number, name, meaning) in facts {
         text += &format!("{:>15}  {name:<13} {meaning}\n", thousands(number));
     }
-    let mut headings = vec!["ply", "states", "terminals"];
-    headings.extend(won.map(|_| "won"));
-    headings.push("transitions");
-    if rows.frontier > 0 {
-        headings.push("frontier");
+    let mut columns: Vec<Column> = vec![
+        ("states", |counts| counts.table.states),
+        ("terminals", |counts| counts.table.terminals),
+        ("transitions", |counts| counts.table.transitions),
+    ];
+    if won.is_some() {
+        columns.insert(2, ("won", |counts| counts.terminals_won.unwrap_or(0)));
     }
-    let row = |name: String, counts: &Counts| {
-        let mut cells = vec![counts.table.states, counts.table.terminals];
-        cells.extend(won.map(|_| counts.terminals_won.unwrap_or(0)));
-        cells.push(counts.table.transitions);
-        if rows.frontier > 0 {
-            cells.push(counts.table.frontier);
-        }
-        std::iter::once(name).chain(cells.into_iter().map(thousands)).collect()
-    };
-    let plies = manifest.layers.iter().enumerate();
-    let mut lines: Vec<Vec<String>> =
-        plies.map(|(ply, counts)| row(ply.to_string(), counts)).collect();
-    lines.push(row("all".to_string(), &manifest.counts));
-    text + "\n" + &Grid::of(&headings, lines).to_text()
+    if rows.frontier > 0 {
+        columns.push(("frontier", |counts| counts.table.frontier));
+    }
+    text + "\n" + &layers_text("ply", 0, &columns, manifest)
 }

@@ -20,10 +20,10 @@ use crate::table::Manifest;
 /// Enumerate all reachable states of a board into a table
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// An Othello board, rows x columns, each 4 to 8: 4x6, or 4 for 4x4 [default: 4]
+    /// Othello on a board of rows x columns, each 4 to 8: 4x6, or 4 for 4x4 [default: 4]
     #[arg(long, value_name = "SIZE", conflicts_with = "game")]
     size: Option<String>,
-    /// The game: minishogi, animal-shogi, animal-shogi-3x3, or othello-4x6 and the like
+    /// A game by name: minishogi, animal-shogi, animal-shogi-3x3, othello-4x6 and the like
     #[arg(long, value_name = "GAME")]
     game: Option<String>,
     /// Begin here instead of at the standard start: a board, an OBF line, digits, SFEN or a
@@ -33,7 +33,7 @@ pub(super) struct Args {
     /// Begin at every position of a file, one a line; the table is the union of their subtrees
     #[arg(long, value_name = "FILE", conflicts_with = "start")]
     roots: Option<PathBuf>,
-    /// Who may move first from the standard start (Othello) [default: black]
+    /// Who may be to move at the standard start, in games that always end [default: first]
     #[arg(long, value_enum)]
     start: Option<Start>,
     /// The player to move at the root gives check with every move, the other plays everything: the
@@ -46,10 +46,11 @@ pub(super) struct Args {
     /// Fold states that the board's symmetries carry into each other
     #[arg(long, value_enum, default_value = "full")]
     symmetry: Symmetry,
-    /// Follow no moves of states this many plies from the root (a pass is a ply); needed for minishogi
+    /// Follow no moves of states this many plies from the root (a pass is a ply); needed for
+    /// minishogi
     #[arg(long, value_name = "PLIES")]
     max_depth: Option<u32>,
-    /// Begin no layer (number of discs; ply in shogi) that would make the table larger than this
+    /// Begin no layer, or ply, that would make the table larger than this
     #[arg(long, value_name = "STATES")]
     max_states: Option<u64>,
     /// Begin even if it is not expected to fit
@@ -59,9 +60,9 @@ pub(super) struct Args {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Start {
-    /// Black, as the rules say
-    Black,
-    /// Either side (the 2002 thesis counted so)
+    /// The first player, as the rules say
+    First,
+    /// Either player: positions reached either way count
     Both,
 }
 
@@ -90,7 +91,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// The game that is asked for by its name or the size of its board.
+/// The game of a name, or Othello on a board of a size.
 pub(super) fn game_of(
     game: Option<&str>,
     size: Option<&str>,

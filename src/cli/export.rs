@@ -7,14 +7,13 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::UserError;
 use super::export_targets::{self, TargetArgs};
-use super::guard::free_disk;
+use super::guard::check_disk;
 use crate::export::{Exported, bytes_of, write_states};
 use crate::render::number::{bytes, thousands};
 use crate::solved::{Orienting, States};
 
-/// Write exact values as targets to learn from, or with --states the positions policies are asked in
+/// Write exact values as training targets, or with --states the positions for policies to answer
 ///
 /// Targets are one row a state with the exact values of all its moves: see docs/targets.md for the
 /// columns and formats. With --states, the directory gets planes.npy, legal.npy, side.npy, row.npy,
@@ -29,7 +28,8 @@ pub(super) struct Args {
     #[arg(long)]
     states: bool,
     /// Where to write: a directory of arrays, or a file .npz, .parquet, .jsonl, .csv or .obf
-    /// [default: TABLE-targets beside the table; TABLE-states or TABLE-states-canonical for --states]
+    /// [default: TABLE-targets beside the table; TABLE-states or TABLE-states-canonical for
+    /// --states]
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
     /// Which positions [default: canonical for targets, all for --states]
@@ -67,11 +67,6 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         let all = args.states_of == Some(Which::All);
         return export_targets::run(&args.targets, table, all, args.out, args.force, context);
     }
-    if let Some(option) = args.targets.given() {
-        return Err(
-            UserError::new(format!("{option} is of targets, and --states writes none")).into()
-        );
-    }
     let of = match args.states_of.unwrap_or(Which::All) {
         Which::All => Orienting::All,
         Which::Canonical => Orienting::First,
@@ -86,18 +81,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let states = States::open(context.games.of_table(&table)?, table, true)?;
     let count = states.open_positions(of);
     let needed = bytes_of(states.game(), count) as f64;
-    if !args.force
-        && let Some(free) = free_disk(&place)
-        && needed > free
-    {
-        return Err(UserError::new(format!(
-            "{} positions take about {} on disk where {} has {} free; choose another --out, or add --force",
-            thousands(count),
-            bytes(needed),
-            place.display(),
-            bytes(free)
-        ))
-        .into());
+    if !args.force {
+        let what = format!("{} positions take about", thousands(count));
+        check_disk(&what, needed, &place, "choose another --out")?;
     }
     let exported = write_states(&states, of, &place, &context.bars)?;
     print(&exported, context)?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::error::UserError;
-use super::guard::free_disk;
+use super::guard::check_disk;
 use crate::export::targets::{
     Card, Format, Images, Layout, Selection, Targets, targets_bytes, write_targets,
 };
@@ -19,14 +19,16 @@ use crate::table::Table;
 /// The options of targets.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Targets")]
+#[group(conflicts_with = "states")]
 pub(super) struct TargetArgs {
     /// Whose planes: Pgx's, OpenSpiel's or alpha-zero-general's [default: our own]
-    #[arg(long, value_enum)]
-    layout: Option<LayoutName>,
+    #[arg(long, value_parser = Layout::of, value_name = "default|pgx|openspiel|azg")]
+    layout: Option<Layout>,
     /// The columns to write, by name; 'all' for every one [default: those that suit the format]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     columns: Option<Vec<String>>,
-    /// Make the policy the softmax of exact scores divided by T [default: uniform over the best moves]
+    /// Make the policy the softmax of exact scores divided by T [default: uniform over the best
+    /// moves]
     #[arg(long, value_name = "T")]
     temperature: Option<f64>,
     /// The part to write; with all, a column says which [default: all]
@@ -65,19 +67,6 @@ pub(super) struct TargetArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum LayoutName {
-    /// Our own: (P, R, C), the mover's planes before the opponent's
-    Default,
-    /// (R, C, 2)
-    Pgx,
-    /// (3, R, C)
-    #[value(name = "openspiel")]
-    OpenSpiel,
-    /// alpha-zero-general: (R, C) of 1, -1 and 0
-    Azg,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Part {
     Train,
     Validation,
@@ -92,26 +81,6 @@ enum By {
 }
 
 impl TargetArgs {
-    /// One of these options that was given.
-    pub fn given(&self) -> Option<&'static str> {
-        let all = [
-            (self.layout.is_some(), "--layout"),
-            (self.columns.is_some(), "--columns"),
-            (self.temperature.is_some(), "--temperature"),
-            (self.split.is_some(), "--split"),
-            (self.split_fractions.is_some(), "--split-fractions"),
-            (self.split_seed.is_some(), "--split-seed"),
-            (self.expand_symmetry, "--expand-symmetry"),
-            (self.decisive_only, "--decisive-only"),
-            (self.per_layer.is_some(), "--per-layer"),
-            (self.sample.is_some(), "--sample"),
-            (self.terminals, "--terminals"),
-            (self.unproven, "--unproven"),
-            (self.shard_rows.is_some(), "--shard-rows"),
-        ];
-        all.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
-    }
-
     fn splits(&self) -> Result<Splits, UserError> {
         let seed = self.split_seed.unwrap_or(0);
         let Some(fractions) = &self.split_fractions else {
@@ -154,12 +123,7 @@ impl TargetArgs {
         }
         Ok(Targets {
             format,
-            layout: match self.layout.unwrap_or(LayoutName::Default) {
-                LayoutName::Default => Layout::Default,
-                LayoutName::Pgx => Layout::Pgx,
-                LayoutName::OpenSpiel => Layout::OpenSpiel,
-                LayoutName::Azg => Layout::Azg,
-            },
+            layout: self.layout.unwrap_or_default(),
             selection: Selection {
                 splits: self.splits()?,
                 split: match self.split.unwrap_or(Part::All) {
@@ -224,20 +188,10 @@ pub(super) fn run(
     // How much of it text and compression leave is not known, so only arrays are refused.
     let exact = matches!(targets.format, Format::Npy | Format::Npz);
     let filtered = targets.selection.decisive.is_some() || targets.selection.split.is_some();
-    if !force
-        && exact
-        && !filtered
-        && let Some(free) = free_disk(&out)
-        && needed > free
-    {
-        return Err(UserError::new(format!(
-            "{} rows take up to {} on disk where {} has {} free; name fewer --columns, take a --sample, write .parquet, or add --force",
-            thousands(table.states().rows() as u64),
-            bytes(needed),
-            out.display(),
-            bytes(free)
-        ))
-        .into());
+    if !force && exact && !filtered {
+        let what = format!("{} rows take up to", thousands(table.states().rows() as u64));
+        let hint = "name fewer --columns, take a --sample, write .parquet";
+        check_disk(&what, needed, &out, hint)?;
     }
     let card = write_targets(&table, &targets, &out, &context.bars)?;
     if context.json {

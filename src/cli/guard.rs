@@ -7,7 +7,7 @@ use super::error::UserError;
 use crate::graph::Estimate;
 use crate::render::number::{bytes, thousands};
 
-/// Estimates above this number of states are told before the work begins.
+/// Estimates above this number of states are shown before the work begins.
 const LARGE: f64 = 1e6;
 
 /// Says what an enumeration will take and refuses what does not fit.
@@ -27,18 +27,9 @@ pub(super) fn check(what: &str, estimate: &Estimate, context: &Context) -> Resul
 
 fn check_room(what: &str, estimate: &Estimate, context: &Context) -> Result<(), UserError> {
     check_memory(what, estimate.memory)?;
-    if let Some(free) = free_disk(context.store.root())
-        && estimate.disk > free
-    {
-        return Err(UserError::new(format!(
-            "{what} expects {} states and {} on disk where {} has {} free; bound it with --max-depth or --max-states, choose another --tables, or add --force",
-            count(estimate.states),
-            bytes(estimate.disk),
-            context.store.root().display(),
-            bytes(free)
-        )));
-    }
-    Ok(())
+    let what = format!("{what} expects {} states and", count(estimate.states));
+    let hint = "bound it with --max-depth or --max-states, choose another --tables";
+    check_disk(&what, estimate.disk, context.store.root(), hint)
 }
 
 /// Refuses what does not fit in the memory that is free now.
@@ -53,11 +44,29 @@ pub(super) fn check_memory(what: &str, needed: f64) -> Result<(), UserError> {
     }
 }
 
+/// Refuses to write `what` where it does not fit on the disk; `hint` says what to do.
+pub(super) fn check_disk(
+    what: &str,
+    needed: f64,
+    place: &Path,
+    hint: &str,
+) -> Result<(), UserError> {
+    match free_disk(place) {
+        Some(free) if needed > free => Err(UserError::new(format!(
+            "{what} {} on disk where {} has {} free; {hint}, or add --force",
+            bytes(needed),
+            place.display(),
+            bytes(free)
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn count(states: f64) -> String {
     if states < 1e15 { thousands(states as u64) } else { format!("{states:.0e}") }
 }
 
-/// The bytes of memory that are free now, where that can be told.
+/// The bytes of memory that are free now, where that is known.
 pub(super) fn free_memory() -> Option<f64> {
     let mut system = sysinfo::System::new().ok()?;
     system.refresh_memory();
@@ -67,7 +76,7 @@ pub(super) fn free_memory() -> Option<f64> {
 }
 
 /// The room on the disk that holds `dir` or its nearest parent.
-pub(super) fn free_disk(dir: &Path) -> Option<f64> {
+fn free_disk(dir: &Path) -> Option<f64> {
     let there = std::path::absolute(dir).ok()?;
     let there = there.ancestors().find_map(|parent| parent.canonicalize().ok())?;
     let disks = sysinfo::Disks::new_with_refreshed_list().ok()?;

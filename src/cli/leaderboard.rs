@@ -5,20 +5,19 @@ use std::process::ExitCode;
 
 use super::context::Context;
 use super::players::{learned_for, variants};
-use super::report::{Request, Timeout, measured, opened, write_whole};
+use super::report::{measured, write_whole};
+use super::table_args::{TableArgs, solved};
 use crate::policy::PolicySpec;
-use crate::registry::othello;
 use crate::render::{html, leaderboard};
 
-/// Rank all built-in and learned policies on a board by the exact figures of the report
+/// Rank the built-in policies and the trained networks of a game by the exact figures of the report
 ///
-/// Those whose move is right most often, where moves differ in outcome, stand first. Learned policies
-/// are those in the directory policies beside the tables.
+/// First is the policy that keeps the outcome most often where moves differ in it. Trained networks
+/// are those in the directory 'policies' beside the tables.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The board, as rows x columns or the side of a square
-    #[arg(long, value_name = "SIZE", default_value = "4")]
-    size: String,
+    #[command(flatten)]
+    table: TableArgs,
     /// Other policies too: see the report's --policy
     #[arg(long, value_name = "POLICY")]
     also: Vec<String>,
@@ -28,14 +27,9 @@ pub(super) struct Args {
     /// Write the whole report as a page with plots
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Begin even if the table is not expected to fit
-    #[arg(long)]
-    force: bool,
-    #[command(flatten)]
-    timeout: Timeout,
 }
 
-/// The built-in policies that are ranked.
+/// The built-in policies, of which those that the game has are ranked.
 const BUILT_IN: [&str; 22] = [
     "random",
     "greedy",
@@ -62,8 +56,10 @@ const BUILT_IN: [&str; 22] = [
 ];
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let game = othello(&args.size)?;
-    let mut names: Vec<String> = BUILT_IN.iter().map(|name| name.to_string()).collect();
+    let (game, table) = args.table.game(context)?;
+    let has = |name: &&str| name.parse().is_ok_and(|spec: PolicySpec| spec.check(&game).is_ok());
+    let built_in = BUILT_IN.into_iter().filter(has);
+    let mut names: Vec<String> = built_in.map(str::to_string).collect();
     for spec in learned_for(&game, &context.store) {
         names.push(spec.to_string());
         if let PolicySpec::Learned(learned) = spec {
@@ -72,15 +68,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         }
     }
     names.extend(args.also);
-    let asked = Request {
-        policies: &names,
-        timeout: &args.timeout,
-        table: None,
-        game: None,
-        size: Some(&args.size),
-        force: args.force,
-    };
-    let (table, policies) = opened(&asked, context)?;
+    let policies = args.table.policies(&names, &game, context)?;
+    let table = solved(&game, table, args.table.force, context)?;
     let report = measured(&table, &policies, context)?;
     let text = leaderboard(&report);
     if let Some(path) = &args.out {

@@ -6,7 +6,8 @@ use super::context::Context;
 use super::error::UserError;
 use super::guard;
 use super::players::players;
-use super::report::{Request, Timeout, failed, opened, unfolded_bytes};
+use super::report::{failed, unfolded_bytes};
+use super::table_args::{TableArgs, solved};
 use crate::evaluate::{
     BothSides, Gathered, Judged, Match, Opening, Piece, Play, Sampling, Unfolded, Words, mean_of,
     measure,
@@ -19,8 +20,8 @@ use crate::table::TableError;
 
 /// Play two policies against each other, exactly
 ///
-/// What games come to is computed by dynamic programming over all positions of a solved table; no game
-/// is sampled, unless --sample asks for that. The table is built if it is not there.
+/// What games come to is computed by dynamic programming over all positions of a solved table; no
+/// game is sampled, unless --sample asks for that. The table is built if it is not there.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A policy: see the report's --policy
@@ -28,13 +29,7 @@ pub(super) struct Args {
     /// The policy it plays against
     second: String,
     #[command(flatten)]
-    timeout: Timeout,
-    /// An Othello board, rows x columns, each 4 to 8 [default: 4]
-    #[arg(long, value_name = "SIZE", conflicts_with = "table")]
-    size: Option<String>,
-    /// A table's name or directory, instead of a whole board
-    #[arg(long, value_name = "TABLE")]
-    table: Option<String>,
+    table: TableArgs,
     /// Also begin after up to so many plies at random, passes among them
     #[arg(long, value_name = "PLIES", default_value_t = 0)]
     openings: u32,
@@ -44,35 +39,30 @@ pub(super) struct Args {
     /// The seed of sampled games
     #[arg(long, value_name = "N", default_value_t = 0, requires = "sample")]
     seed: u64,
-    /// Begin even if it is not expected to fit
-    #[arg(long)]
-    force: bool,
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    if let Some(games) = args.sample {
-        let names = [args.first.as_str(), args.second.as_str()];
-        let sampling = Sampling { games, random_plies: args.openings, seed: args.seed };
-        return super::sampled::run(names, &args.size, &args.timeout, sampling, context);
+    let (game, table) = args.table.game(context)?;
+    if game.layers().is_none() {
+        let name = game.name();
+        let what = format!("games of {name} may go on for ever; match is for games that end");
+        return Err(UserError::new(what).into());
     }
-    let asked = Request {
-        policies: &[args.first.clone(), args.second.clone()],
-        timeout: &args.timeout,
-        table: args.table.as_deref(),
-        game: None,
-        size: args.size.as_deref(),
-        force: args.force,
-    };
-    let (table, policies) = opened(&asked, context)?;
-    let met = meet(&table, &policies, args.openings, args.force, context)?;
+    let policies = args.table.policies(&[args.first, args.second], &game, context)?;
+    if let Some(games) = args.sample {
+        let sampling = Sampling { games, random_plies: args.openings, seed: args.seed };
+        return super::sampled::run(&game, &policies, sampling, context);
+    }
+    let table = solved(&game, table, args.table.force, context)?;
+    let result = play(&table, &policies, args.openings, args.table.force, context)?;
     match context.json {
-        true => context.json(&met)?,
-        false => context.print(match_text(&met))?,
+        true => context.json(&result)?,
+        false => context.print(match_text(&result))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn meet(
+fn play(
     table: &SolvedTable,
     policies: &[PolicySpec],
     openings: u32,
@@ -80,13 +70,7 @@ fn meet(
     context: &Context,
 ) -> anyhow::Result<Match> {
     let (game, manifest, name) = (table.game(), table.table().manifest(), table.table().name());
-    let Some(counts) = manifest.counts.reachable else {
-        return Err(UserError::new(format!(
-            "games of {} may go on for ever, and are not played out; match is for games that end",
-            game.name()
-        ))
-        .into());
-    };
+    let counts = manifest.counts.reachable();
     if !manifest.complete {
         return Err(UserError::new(format!(
             "{name} is bounded: games lead out of it; give a table of a whole game"

@@ -22,6 +22,7 @@ mod relabel;
 mod report;
 mod sampled;
 mod shell;
+mod table_args;
 #[cfg(feature = "learn")]
 mod threads;
 #[cfg(feature = "learn")]

@@ -106,9 +106,9 @@ pub(super) fn learned_for(game: &AnyGame, store: &Store) -> Vec<PolicySpec> {
     names.into_iter().map(spec).collect()
 }
 
-/// The ways in which a network is worth measuring besides its own: one that answers with a policy as the
-/// mean over all images of a position, and by its value after each move; one that answers with the worth
-/// of moves, with a search of two plies.
+/// The ways in which a network is worth measuring besides its own: one that answers with a policy
+/// as the mean over all images of a position, and by its value after each move; one that answers
+/// with the worth of moves, with a search of two plies.
 #[cfg(feature = "onnx")]
 pub(super) fn variants(learned: &LearnedSpec, store: &Store) -> Vec<LearnedSpec> {
     use crate::learn::card::{Reading, read_card};

@@ -73,7 +73,7 @@ struct Answer {
     perspective: &'static str,
     mover: &'static str,
     /// Whether this very position, not only a mirror image or the one with colours exchanged, can
-    /// be reached from the root; absent where the table does not tell.
+    /// be reached from the root; absent where the table does not keep that.
     #[serde(skip_serializing_if = "Option::is_none")]
     reachable: Option<bool>,
     /// `interior`, `terminal`, `frontier` or `restricted`.
@@ -92,7 +92,7 @@ struct Answer {
     line_end: LineEnd,
 }
 
-/// What is told of games that may go round in circles besides.
+/// The further fields of a cyclic game.
 #[derive(Debug, Serialize)]
 struct Cycles {
     in_check: bool,
@@ -252,16 +252,16 @@ impl Query<'_> {
         })
     }
 
-    /// The legal moves with their values for the mover, best first: by what is sure, then by what is
-    /// possible, then by action; at the end those of which nothing is known.
+    /// The legal moves with their values for the mover, best first: by what is sure, then by what
+    /// is possible, then by action; at the end those of which nothing is known.
     fn moves(&self, position: &AnyPosition) -> Vec<(Action, Option<Value>)> {
         let mut moves = self.table.look_ahead(position);
         moves.sort_by_key(|&(action, value)| (Reverse(value.map(Value::preference)), action));
         moves
     }
 
-    /// Whether a value is proven as far as the line of best play needs: the score, or the outcome with
-    /// its distance.
+    /// Whether a value is proven as far as the line of best play needs: the score, or the outcome
+    /// with its distance.
     fn is_proven(&self, value: Value) -> bool {
         match self.table.has_scores() {
             true => value.score().is_some(),
@@ -269,8 +269,8 @@ impl Query<'_> {
         }
     }
 
-    /// The line of best play while values are proven: to the end of the game, or round to a position
-    /// that was there before.
+    /// The line of best play while values are proven: to the end of the game, or round to a
+    /// position that was there before.
     fn best_line(&self, from: AnyPosition) -> (Vec<String>, LineEnd) {
         let (game, states) = (self.table.game(), self.table.states());
         let (mut line, mut before) = (Vec::new(), Vec::<AnyPosition>::new());
@@ -312,7 +312,7 @@ impl Answer {
         let side = self.mover;
         let mark = game.side_mark(self.side).map_or(String::new(), |mark| format!(" ({mark})"));
         let mut text = format!("{}\n{side}{mark} to move\n\n", self.diagram.trim_end());
-        text += &format!("{}\n", self.said(table));
+        text += &format!("{}\n", self.value_text(table));
         text += &self.moves_text(table);
         text += &self.line_text();
         if let Some(attacker) = self.cycles.as_ref().and_then(|cycles| cycles.checks_only) {
@@ -331,12 +331,12 @@ impl Answer {
         let scored = table.has_scores();
         let (followed, left): (Vec<&MoveAnswer>, Vec<_>) =
             self.moves.iter().partition(|m| m.followed != Some(false));
-        // Of most moves of a bounded table there is nothing to tell but their names.
-        let (told, open): (Vec<&MoveAnswer>, Vec<_>) = followed
+        // Of most moves of a bounded table there is nothing to show but their names.
+        let (known, open): (Vec<&MoveAnswer>, Vec<_>) = followed
             .into_iter()
             .partition(|m| scored || outcome_cell(m.value.value) != "not proven");
         let mut text = String::new();
-        if !told.is_empty() {
+        if !known.is_empty() {
             let head = match open.len() + left.len() {
                 0 => "Each move",
                 _ => "Moves of which something is proven",
@@ -353,7 +353,7 @@ impl Answer {
             let mut headings = vec!["move", "outcome"];
             headings.extend(scored.then_some("score"));
             headings.push("plies to the end");
-            let rows = told.iter().map(|m| {
+            let rows = known.iter().map(|m| {
                 let value = m.value.value;
                 let mut cells = vec![m.name.clone(), outcome_cell(value).to_string()];
                 if scored {
@@ -379,7 +379,7 @@ impl Answer {
     }
 
     /// What is known of the position, in a sentence.
-    fn said(&self, table: &SolvedTable) -> String {
+    fn value_text(&self, table: &SolvedTable) -> String {
         let (game, value) = (table.game(), self.value.value);
         let cycles = self.cycles.as_ref();
         match self.kind {

@@ -19,9 +19,9 @@ use crate::solved::SolvedTable;
 
 /// Give positions of your own their exact values, from a table
 ///
-/// One position a line: a board, an OBF line, SFEN, digits, or a transcript of moves from the table's
-/// root, every position of which is labelled. Empty lines and what follows a '%' or '#' are left out.
-/// Values are those of the player to move; docs/targets.md says what the columns hold.
+/// One position a line: a board, an OBF line, SFEN, digits, or a transcript of moves from the
+/// table's root, every position of which is labelled. Empty lines and what follows a '%' or '#' are
+/// left out. Values are those of the player to move; docs/targets.md says what the columns hold.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The file of positions, or '-' for stdin
@@ -41,7 +41,8 @@ pub(super) struct Args {
     /// Label only the final position of a transcript
     #[arg(long)]
     last: bool,
-    /// Leave out lines that cannot be read and positions that the table does not have, and count them
+    /// Leave out lines that cannot be read and positions that the table does not have, and count
+    /// them
     #[arg(long)]
     skip_bad: bool,
 }
@@ -118,19 +119,19 @@ impl Relabel<'_> {
         let folded = game.folded();
         let encoder = Encoder { game, folded: &folded, columns: &columns, shape };
         let mut bad = Vec::new();
-        let asked = self.positions(&mut bad)?;
+        let lines = self.positions(&mut bad)?;
         let mut block = Block::new(columns.len());
-        for some in asked.chunks(AT_ONCE) {
-            let positions: Vec<_> = some.iter().map(|asked| asked.position).collect();
+        for some in lines.chunks(AT_ONCE) {
+            let positions: Vec<_> = some.iter().map(|line| line.position).collect();
             let found = look_up(&encoder, table, &Splits::default(), &positions);
-            for (asked, found) in some.iter().zip(found) {
+            for (line, found) in some.iter().zip(found) {
                 match found {
                     Some(one) => block.extend(&one),
                     None => bad.push((
-                        asked.line,
+                        line.line,
                         format!(
                             "{} is not among the states of {}",
-                            game.notation(&asked.position),
+                            game.notation(&line.position),
                             table.table().name()
                         ),
                     )),
@@ -138,7 +139,7 @@ impl Relabel<'_> {
             }
         }
         bad.sort();
-        self.tell(&bad)?;
+        self.report(&bad)?;
         self.write(&columns, &block)?;
         if self.args.out.is_some() || !bad.is_empty() {
             let left = if bad.is_empty() {
@@ -168,7 +169,7 @@ impl Relabel<'_> {
         let game = self.table.game();
         let roots = self.table.states().roots()?;
         let root = roots.first().copied().unwrap_or_else(|| game.start());
-        let mut asked = Vec::new();
+        let mut all = Vec::new();
         for (number, line) in self.text.lines().enumerate() {
             // SFEN and OBF have neither sign; both begin a remark.
             let line = line.split(['%', '#']).next().unwrap_or("").trim();
@@ -179,18 +180,16 @@ impl Relabel<'_> {
                 Ok(positions) => {
                     let first = if self.args.last { positions.len() - 1 } else { 0 };
                     let positions = positions[first..].iter();
-                    asked.extend(
-                        positions.map(|&position| LabelLine { line: number + 1, position }),
-                    );
+                    all.extend(positions.map(|&position| LabelLine { line: number + 1, position }));
                 }
                 Err(error) => bad.push((number + 1, error.to_string())),
             }
         }
-        Ok(asked)
+        Ok(all)
     }
 
     /// Names the bad lines; an error unless they are to be skipped.
-    fn tell(&self, bad: &[(usize, String)]) -> Result<(), UserError> {
+    fn report(&self, bad: &[(usize, String)]) -> Result<(), UserError> {
         let Some((line, what)) = bad.first() else { return Ok(()) };
         let name = self.args.file.display();
         if !self.args.skip_bad {

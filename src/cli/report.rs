@@ -2,67 +2,55 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use super::context::Context;
-use super::enumerate::{game_of, make};
 use super::error::UserError;
 use super::guard;
-use super::players::{check as check_player, learned_for, players};
-use super::value_iterate::solve_table;
+use super::players::players;
+use super::table_args::{TableArgs, solved};
 use crate::any::AnyGame;
 use crate::evaluate::{
     AccuracyReport, Gathered, Judged, MeasureError, Piece, Play, Played, Player, Sink, Unfolded,
     games, judgements, measure,
 };
 use crate::game::Game;
-use crate::graph::Plan;
 use crate::policy::{Answers, PolicySpec};
 use crate::progress::Progress;
 use crate::render::{Part, RowsFile, accuracy_text, html};
-use crate::solve::SolveOptions;
 use crate::solved::{Orienting, SolvedTable};
-use crate::table::{Table, TableError};
+use crate::table::TableError;
 
 /// Measure policies against the solution, building the table if it is not there
 ///
-/// Every figure is an exact expectation; nothing is sampled. In Othello it is over all reachable
-/// positions, in every orientation in which they occur; in games of the shogi family over the rows of
-/// the table whose results, and whose moves' results, are proven.
+/// Every figure is an exact expectation; nothing is sampled. In games that always end (Othello) it
+/// is over all reachable positions, in every orientation in which they occur; in games that may go
+/// on for ever (shogi) over the rows of the table whose results, and whose moves' results, are
+/// proven.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// An Othello board, rows x columns, each 4 to 8 [default: 4]
-    #[arg(long, value_name = "SIZE", conflicts_with_all = ["table", "game"])]
-    size: Option<String>,
-    /// A game that is enumerated whole: animal-shogi-3x3, animal-shogi, or othello-4x5 and the like
-    #[arg(long, value_name = "GAME", conflicts_with = "table")]
-    game: Option<String>,
-    /// A table's name or directory, instead of a whole game
-    #[arg(long, value_name = "TABLE")]
-    table: Option<String>,
-    /// A policy to measure; may be repeated: random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N,
-    /// alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect, and in Othello weights, weights:FILE,
-    /// n-hand-custom:N[:FILE], minimax:N:FILE, alphabeta:N:FILE and onnx:FILE; predictions:DIR for
-    /// predictions of the positions of 'solver export --states', and 'exec:COMMAND' for a program that is
-    /// asked [default: random, greedy, weights in Othello, perfect]
+    #[command(flatten)]
+    table: TableArgs,
+    /// A policy to measure; may be repeated: random, greedy, n-hand:N, n-least:N, n-most:N,
+    /// minimax:N, alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect, and in Othello weights,
+    /// weights:FILE, n-hand-custom:N[:FILE], minimax:N:FILE, alphabeta:N:FILE and onnx:FILE;
+    /// predictions:DIR for predictions of the positions of 'solver export --states', and
+    /// 'exec:COMMAND' for a program that is asked [default: random, greedy, weights in Othello,
+    /// perfect]
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,
-    #[command(flatten)]
-    timeout: Timeout,
-    /// For which positions to show the figures by discs (in shogi by plies from the root): all, those
-    /// whose moves differ in result, those whose moves differ in score (Othello), or none [default:
-    /// all of these]
+    /// For which positions to show the figures by layer (discs on the board, or plies from the
+    /// root): 'all', 'result' and 'score' (those whose moves differ in it), or 'none' [default:
+    /// all,result,score]
     #[arg(
         long,
-        visible_alias = "by-plies",
         value_name = "SETS",
         value_enum,
         value_delimiter = ',',
         hide_possible_values = true
     )]
-    by_discs: Vec<ByDiscs>,
-    /// Ask about every row of the table once, not in every orientation in which it is reachable: in
-    /// Othello up to 16 times faster, and exact too for policies that respect the board's symmetries
+    by_layer: Vec<ByLayer>,
+    /// Ask about every row of the table once, not in every orientation in which it is reachable: up
+    /// to 16 times faster, and exact too for policies that respect the board's symmetries
     #[arg(long)]
     canonical: bool,
     /// Also write the report as a page with plots, one file that needs nothing else
@@ -81,13 +69,10 @@ pub(super) struct Args {
     /// How many of each policy's costliest mistakes to show
     #[arg(long, value_name = "N", default_value_t = 0)]
     mistakes: usize,
-    /// Begin even if the table is not expected to fit
-    #[arg(long)]
-    force: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum ByDiscs {
+enum ByLayer {
     All,
     Result,
     Score,
@@ -95,17 +80,11 @@ enum ByDiscs {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let asked = Request {
-        policies: &args.policy,
-        timeout: &args.timeout,
-        table: args.table.as_deref(),
-        game: args.game.as_deref(),
-        size: args.size.as_deref(),
-        force: args.force,
-    };
-    let check = |game: &AnyGame| parts(&args.by_discs, game).map(|_| ());
-    let (table, policies) = opened_for(&asked, context, check)?;
-    let parts = parts(&args.by_discs, table.game())?;
+    let (game, table) = args.table.game(context)?;
+    // What the game does not have is refused before its table is made.
+    let policies = args.table.policies(&args.policy, &game, context)?;
+    let parts = parts(&args.by_layer, &game)?;
+    let table = solved(&game, table, args.table.force, context)?;
     let measure = Measure {
         table: &table,
         policies: &policies,
@@ -131,115 +110,22 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// How long programs may take.
-#[derive(Debug, clap::Args)]
-pub(super) struct Timeout {
-    /// How long an answer of a program may take, if a policy is one
-    #[arg(long, value_name = "SECONDS", default_value_t = PolicySpec::LIMIT.as_secs_f64())]
-    policy_timeout: f64,
-}
-
-impl Timeout {
-    pub fn limit(&self) -> Result<Duration, UserError> {
-        let seconds = self.policy_timeout;
-        let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero());
-        limit.ok_or_else(|| {
-            UserError::new(format!("--policy-timeout {seconds}: give a number of seconds above 0"))
-        })
-    }
-}
-
-/// A request for a solved table and policies.
-pub(super) struct Request<'a> {
-    pub policies: &'a [String],
-    pub timeout: &'a Timeout,
-    pub table: Option<&'a str>,
-    pub game: Option<&'a str>,
-    pub size: Option<&'a str>,
-    pub force: bool,
-}
-
-/// The table that is meant, enumerated and solved if it is not, and the policies, those of the game if
-/// none are named.
-pub(super) fn opened(
-    asked: &Request<'_>,
-    context: &mut Context,
-) -> anyhow::Result<(SolvedTable, Vec<PolicySpec>)> {
-    opened_for(asked, context, |_| Ok(()))
-}
-
-/// The same; `check` says what else the game must have before its table is made.
-fn opened_for(
-    asked: &Request<'_>,
-    context: &mut Context,
-    check: impl Fn(&AnyGame) -> Result<(), UserError>,
-) -> anyhow::Result<(SolvedTable, Vec<PolicySpec>)> {
-    let limit = asked.timeout.limit()?;
-    let parse = |name: &String| name.parse().map(|spec: PolicySpec| spec.within(limit));
-    let named = asked.policies.iter().map(|name| parse(name).map_err(UserError::from_error));
-    let named = named.collect::<Result<Vec<PolicySpec>, _>>()?;
-    let opened = asked.table.map(|name| context.store.open(name)).transpose()?;
-    let game = match &opened {
-        Some(table) => context.games.of_table(table)?,
-        None => game_of(asked.game, asked.size, context)?,
-    };
-    // What the game does not have is told before its table is made.
-    let policies = if named.is_empty() { defaults(&game, context) } else { named };
-    policies.iter().try_for_each(|policy| check_player(policy, &game, &context.store))?;
-    check(&game)?;
-    let mut table = match opened {
-        Some(table) => table,
-        None => whole(&game, context, asked.force)?,
-    };
-    if table.manifest().solution.is_none() {
-        context.remark(format!("{}: solving", table.name()));
-        solve_table(&mut table, &SolveOptions::default(), asked.force, context)?;
-    }
-    Ok((context.solved(table, true)?, policies))
-}
-
-/// What is measured if nothing else is asked for: the game's own policies, and between them and the
-/// perfect one what was trained here.
-fn defaults(game: &AnyGame, context: &Context) -> Vec<PolicySpec> {
-    let mut all = PolicySpec::defaults(game);
-    let perfect = all.iter().position(|policy| *policy == PolicySpec::Perfect);
-    let at = perfect.unwrap_or(all.len());
-    all.splice(at..at, learned_for(game, &context.store));
-    all
-}
-
-/// The sets that are asked for, all of the game's unless some are named.
-fn parts(asked: &[ByDiscs], game: &AnyGame) -> Result<Vec<Part>, UserError> {
-    if game.max_score().is_none() && asked.contains(&ByDiscs::Score) {
+/// The sets of these names, all of the game's unless some are named.
+fn parts(names: &[ByLayer], game: &AnyGame) -> Result<Vec<Part>, UserError> {
+    if game.max_score().is_none() && names.contains(&ByLayer::Score) {
         let name = game.name();
-        return Err(UserError::new(format!("--by-discs score means nothing for {name}")));
+        return Err(UserError::new(format!("--by-layer score means nothing for {name}")));
     }
-    if asked.is_empty() {
+    if names.is_empty() {
         return Ok(vec![Part::All, Part::Result, Part::Score]);
     }
-    let part = |asked: &ByDiscs| match asked {
-        ByDiscs::All => Some(Part::All),
-        ByDiscs::Result => Some(Part::Result),
-        ByDiscs::Score => Some(Part::Score),
-        ByDiscs::None => None,
+    let part = |name: &ByLayer| match name {
+        ByLayer::All => Some(Part::All),
+        ByLayer::Result => Some(Part::Result),
+        ByLayer::Score => Some(Part::Score),
+        ByLayer::None => None,
     };
-    Ok(asked.iter().filter_map(part).collect())
-}
-
-/// The table of a whole game, enumerated if it is not there.
-fn whole(game: &AnyGame, context: &Context, force: bool) -> anyhow::Result<Table> {
-    if !game.is_small() {
-        let name = game.name();
-        return Err(UserError::new(format!(
-            "{name} is too large to be enumerated whole; run 'solver enumerate --game {name} --max-depth 6' (or another bound) and give --table the table's name"
-        ))
-        .into());
-    }
-    let made = make(game, Plan::from_start(game), context, force)?;
-    if !made.reused {
-        context.remark(format!("{}: enumerated", made.table.name()));
-    }
-    Ok(made.table)
+    Ok(names.iter().filter_map(part).collect())
 }
 
 /// The exact figures of policies on a table, games among them, without mistakes one by one.
@@ -266,7 +152,7 @@ struct Measure<'a> {
     table: &'a SolvedTable,
     policies: &'a [PolicySpec],
     orienting: Orienting,
-    /// Whether games are wanted, and how many mistakes of each policy.
+    /// Whether to play games, and how many mistakes of each policy to give.
     games: bool,
     mistakes: usize,
     csv: Option<&'a Path>,
@@ -278,10 +164,10 @@ struct Measure<'a> {
 impl Measure<'_> {
     fn run(&self) -> anyhow::Result<AccuracyReport> {
         let Measure { table, policies, context, orienting, .. } = *self;
-        // Policies are built first: a weight file that is wrong is told before the work begins.
+        // Policies are built first: a wrong file of weights is reported before the work begins.
         let players = players(policies, table.game(), &context.store)?;
         let damaged = |what| TableError::damaged(table.table().dir(), what);
-        let unfolded = match self.wants_games() {
+        let unfolded = match self.plays_games() {
             true => Some(Unfolded::new(table.states()).map_err(damaged)?),
             false => None,
         };
@@ -289,14 +175,14 @@ impl Measure<'_> {
         let mut gathered = Gathered::default();
         let names: Vec<String> = players.iter().map(Player::name).collect();
         let mut files = self.files()?;
-        let wanted = unfolded.is_some() || !files.is_empty();
+        let is_kept = unfolded.is_some() || !files.is_empty();
         let mut collect = |piece: &Piece, answers: &[Answers]| {
             if unfolded.is_some() {
                 gathered.add(answers);
             }
             push_rows(&mut files, table.game(), &names, piece, answers)
         };
-        let sink: Option<&mut Sink<'_>> = if wanted { Some(&mut collect) } else { None };
+        let sink: Option<&mut Sink<'_>> = if is_kept { Some(&mut collect) } else { None };
         let measured = measure(&judged, &players, sink, &context.bars);
         let measured = measured.map_err(|error| failed(table, error))?;
         files.into_iter().try_for_each(RowsFile::finish)?;
@@ -315,7 +201,7 @@ impl Measure<'_> {
         Ok(report)
     }
 
-    /// The files of results that are wanted, begun.
+    /// Begins the files of results.
     fn files(&self) -> Result<Vec<RowsFile>, UserError> {
         let cannot = |path: &Path, error: std::io::Error| {
             UserError::new(format!("cannot write {}: {error}", path.display()))
@@ -333,7 +219,7 @@ impl Measure<'_> {
 
     /// Whether games are played out: on complete tables, where every orientation is asked about and
     /// all positions fit in memory.
-    fn wants_games(&self) -> bool {
+    fn plays_games(&self) -> bool {
         let Measure { table, policies, context, .. } = self;
         let manifest = table.table().manifest();
         let possible = manifest.complete && self.orienting == Orienting::All;

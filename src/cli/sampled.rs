@@ -1,20 +1,19 @@
-//! `solver match --sample`: games that are drawn, on boards too large for a table.
+//! `solver match --sample`: sampled games, on boards too large for a table.
 
 use std::process::ExitCode;
 
 use serde::Serialize;
 
 use super::context::Context;
-use super::enumerate::game_of;
 use super::error::UserError;
 use super::players::player;
-use super::report::Timeout;
+use crate::any::AnyGame;
 use crate::evaluate::{Player, Sampling, Tally, Words, arena};
 use crate::game::{Game, Side};
 use crate::policy::PolicySpec;
 use crate::render::number::{percent, thousands};
 
-/// What games were drawn, and what came of them.
+/// The result of sampled games; the JSON that `--json` prints.
 #[derive(Serialize)]
 struct Sampled {
     schema: &'static str,
@@ -33,31 +32,19 @@ struct Sampled {
     second: Tally,
 }
 
-/// Plays games between two policies and tells what came of them.
+/// Plays games between two policies and prints the result.
 pub(super) fn run(
-    names: [&str; 2],
-    size: &Option<String>,
-    timeout: &Timeout,
+    game: &AnyGame,
+    policies: &[PolicySpec],
     sampling: Sampling,
     context: &mut Context,
 ) -> anyhow::Result<ExitCode> {
-    let limit = timeout.limit()?;
-    let game = game_of(None, size.as_deref(), context)?;
-    if game.layers().is_none() {
-        let name = game.name();
-        return Err(UserError::new(format!(
-            "games of {name} may go on for ever; match is for games that end"
-        ))
-        .into());
-    }
     if sampling.games == 0 {
         return Err(UserError::new("--sample 0: give at least 1").into());
     }
     let mut players = Vec::new();
-    for name in names {
-        let spec: PolicySpec = name.parse().map_err(UserError::from_error)?;
-        spec.check(&game).map_err(UserError::from_error)?;
-        match player(&spec.within(limit), &game, &context.store)? {
+    for spec in policies {
+        match player(spec, game, &context.store)? {
             Player::Policy(policy) => players.push(policy),
             Player::Perfect => {
                 return Err(UserError::new(
@@ -68,7 +55,7 @@ pub(super) fn run(
         }
     }
     let [first, second] =
-        arena(&game, players[0].as_ref(), players[1].as_ref(), sampling, &context.bars)
+        arena(game, players[0].as_ref(), players[1].as_ref(), sampling, &context.bars)
             .map_err(UserError::from_error)?;
     let sampled = Sampled {
         schema: "yomikiri-sampled-match",
@@ -77,7 +64,7 @@ pub(super) fn run(
         policy: players[0].name(),
         opponent: players[1].name(),
         sides: Side::ALL.map(|side| game.side_name(side)),
-        units: game.max_score().map(|_| Words::of(&game).units),
+        units: game.max_score().map(|_| Words::of(game).units),
         random_plies: sampling.random_plies,
         seed: sampling.seed,
         first,
@@ -93,7 +80,7 @@ pub(super) fn run(
 
 fn print(sampled: &Sampled, context: &mut Context) -> anyhow::Result<()> {
     context.line(format!(
-        "{} against {} on {}, {} games with each side drawn from the seed {}, {} random plies before\n",
+        "{} against {} on {}, {} games with each side from the seed {}, {} random plies before\n",
         sampled.policy,
         sampled.opponent,
         sampled.game,
@@ -112,7 +99,7 @@ fn print(sampled: &Sampled, context: &mut Context) -> anyhow::Result<()> {
             match &sampled.units {
                 None => String::new(),
                 Some(units) => {
-                    format!(", {:+.2} {units} a game", tally.discs as f64 / tally.games() as f64)
+                    format!(", {:+.2} {units} a game", tally.score as f64 / tally.games() as f64)
                 }
             }
         ))?;

@@ -17,27 +17,30 @@ use crate::solved::{SolvedTable, States};
 use crate::table::{Discounted, Solution, SweepRecord, Table};
 
 /// Solve a table by value iteration: the value, score and distance of every state
+///
+/// A layered game always ends, and every move leads to a later layer (Othello); in a cyclic game
+/// play may go on for ever (shogi).
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A table's name or directory [default: the one enumerated last]
     table: Option<String>,
-    /// Stop after a sweep in which no value changes by this much (Othello) [default: 0.01]
+    /// Stop after a sweep in which no value changes by this much (layered games) [default: 0.01]
     #[arg(long, value_name = "θ")]
     theta: Option<f64>,
-    /// The order of a sweep (Othello) [default: topological]
+    /// The order of a sweep (layered games) [default: topological]
     #[arg(long, value_enum)]
     order: Option<OrderArg>,
     /// Also keep outcomes discounted by γ a ply, as 32-bit floats in value.npy
     #[arg(long, value_name = "γ")]
     discount: Option<f64>,
-    /// What squares left empty at the end count for (Othello) [default: uncounted]
+    /// What empty squares count for in final scores (Othello) [default: uncounted]
     #[arg(long, value_enum)]
     empties: Option<EmptiesArg>,
-    /// By which road (shogi); both lead to the same values [default: the faster one]
+    /// The algorithm (cyclic games); both give the same values [default: the faster one]
     #[arg(long, value_enum)]
     method: Option<MethodArg>,
-    /// What play without end counts as (shogi) [default: a draw in animal shogi; in minishogi, where
-    /// the fourth repetition does, a win of the second player]
+    /// What play without end counts as (cyclic games) [default: a draw in animal shogi, a win of
+    /// the second player in minishogi, as its rule of fourfold repetition says]
     #[arg(long, value_enum)]
     repetition: Option<RepetitionArg>,
     /// Begin even if it is not expected to fit
@@ -55,7 +58,7 @@ enum OrderArg {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum EmptiesArg {
-    /// For nobody: the score is the plain disc difference
+    /// For nobody
     Uncounted,
     /// For the winner
     ToWinner,
@@ -73,9 +76,9 @@ enum MethodArg {
 enum RepetitionArg {
     /// A draw
     Draw,
-    /// A win of White, who moves second
+    /// A win of the second player
     SecondPlayerWins,
-    /// Nothing is said of it; values that hang on it are not proven
+    /// Unknown: values that depend on it are not proven
     Unknown,
 }
 

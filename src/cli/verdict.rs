@@ -91,7 +91,7 @@ fn at_least(plies: u16) -> String {
     }
 }
 
-/// What the bounds of an unproven outcome tell; `None` if nothing. A state in which the game goes on
+/// What the bounds of an unproven outcome say; `None` if nothing. A state in which the game goes on
 /// is won in 1 ply and lost in 2 at the soonest.
 pub(super) fn still_open(value: Value) -> Option<String> {
     let won = match (value.upper.outcome(), value.upper.distance()) {
@@ -255,10 +255,10 @@ mod tests {
     }
 
     #[test]
-    fn values_are_told_as_far_as_they_are_proven() {
-        for (value, outcome, plies, said) in examples() {
+    fn values_are_shown_as_far_as_they_are_proven() {
+        for (value, outcome, plies, text) in examples() {
             assert_eq!((outcome_cell(value), plies_cell(value).as_str()), (outcome, plies));
-            assert_eq!(verdict(NOBODY, value), format!("Black, to move, {said}"));
+            assert_eq!(verdict(NOBODY, value), format!("Black, to move, {text}"));
         }
         let checked = Mover { side: "White", in_check: true, ..NOBODY };
         assert_eq!(
@@ -273,7 +273,7 @@ mod tests {
         let gives = Mover { gives_checks: Some(true), ..NOBODY };
         let is_given = Mover { gives_checks: Some(false), ..NOBODY };
         let exactly = Value::exactly;
-        for (mover, value, said) in [
+        for (mover, value, text) in [
             (gives, exactly(P::win(3)), "wins in 3 plies by checks alone"),
             (gives, between(P::loss(2), P::ENDLESS_WIN), "has no mate by checks alone"),
             (
@@ -290,7 +290,7 @@ mod tests {
                 "is not proven to be mated by checks alone, which would take at least 4 plies",
             ),
         ] {
-            assert_eq!(verdict(mover, value), format!("Black, to move, {said}"));
+            assert_eq!(verdict(mover, value), format!("Black, to move, {text}"));
         }
     }
 }

@@ -1,21 +1,22 @@
-//! How often, and by how much, a policy's moves are worse than the best, and how good its values are.
+//! How often, and by how much, a policy's moves are worse than the best, and how good its values
+//! are.
 //!
-//! Policies are asked in every judged position of a [`Source`], all of them in one pass, because
-//! getting a position's moves and their values costs more than asking a cheap policy. Sums are made
-//! of pieces of a fixed size and added in order, so that the number of threads changes no bit of them.
+//! Policies answer in every judged position of a [`Source`], all of them in one pass, because
+//! getting a position's moves and their values costs more than a cheap policy's answer. Sums are
+//! made of pieces of a fixed size and added in order, so that the number of threads changes no bit
+//! of them.
 
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::figures::{Figures, FiguresBySet, discs_lost};
+use super::figures::{Figures, FiguresBySet, score_lost};
 use super::losses::Losses;
 use super::source::{Piece, Source};
 use super::truth::{Case, Truth};
 use super::values::ValueFigures;
 use crate::any::AnyGame;
-use crate::game::Game;
 use crate::policy::{Answers, Policy, PolicyError, share_best};
 use crate::progress::Progress;
 
@@ -73,8 +74,8 @@ pub struct PolicyAccuracy {
     pub policy: String,
     /// On all judged positions.
     pub total: FiguresBySet,
-    /// By discs before the move or by plies from the nearest root; empty where the table does not
-    /// keep plies.
+    /// By layer, which is the number of discs, say, or plies from the nearest root; empty where the
+    /// table does not keep plies.
     pub layers: Vec<Group>,
     /// By the number of legal moves.
     pub by_moves: Vec<Group>,
@@ -88,7 +89,7 @@ pub struct PolicyAccuracy {
     pub losses: Option<Losses>,
     /// The same over the positions in which the moves differ in score.
     pub losses_decisive: Option<Losses>,
-    /// How good its values are; `None` if it tells none.
+    /// How good its values are; `None` if it gives none.
     pub values: Option<ValueFigures>,
 }
 
@@ -106,11 +107,7 @@ pub struct Group {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Key {
-    /// How many discs lie on the board before the move.
-    Discs(i32),
-    /// Plies from the nearest root.
-    Plies(i32),
-    /// The layer, whatever it counts.
+    /// The layer before the move: what [`Words::layers`](super::Words::layers) counts.
     Layer(i32),
     /// How many legal moves there are.
     Moves(i32),
@@ -125,11 +122,9 @@ pub enum Key {
 impl Key {
     /// The number.
     pub fn number(self) -> i32 {
-        let (Key::Discs(n) | Key::Plies(n) | Key::Layer(n) | Key::Moves(n)) = self else {
-            let (Key::Distance(n) | Key::Score(n) | Key::Outcome(n)) = self else { return 0 };
-            return n;
-        };
-        n
+        match self {
+            Key::Layer(n) | Key::Moves(n) | Key::Distance(n) | Key::Score(n) | Key::Outcome(n) => n,
+        }
     }
 }
 
@@ -220,7 +215,6 @@ fn judge(
     keep: bool,
 ) -> Result<Part, MeasureError> {
     let game = source.game();
-    let layers = game.layers();
     let judged = piece.batch.len() as u64;
     let mut part =
         Part { judged, sums: Vec::with_capacity(players.len()), piece: None, answers: Vec::new() };
@@ -240,7 +234,7 @@ fn judge(
                 false => &answers.scores[range.clone()],
             };
             let value = answers.values.get(at).copied();
-            sums.add_position(case, layers, &piece.truths[range], probabilities, scores, value);
+            sums.add_position(case, &piece.truths[range], probabilities, scores, value);
         }
         part.sums.push(sums);
         if keep {
@@ -283,7 +277,6 @@ impl Sums {
     fn add_position(
         &mut self,
         case: &Case,
-        layers: Option<&'static str>,
         truths: &[Truth],
         probabilities: &[f64],
         scores: &[f64],
@@ -302,15 +295,15 @@ impl Sums {
             sets.decisive_score = Some(figures);
         }
         self.total.add(&sets);
-        for key in keys(case, layers, truths.len()).into_iter().flatten() {
+        for key in keys(case, truths.len()).into_iter().flatten() {
             self.groups.entry(key).or_default().add(&sets);
         }
         if has_scores {
             for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
-                let discs = discs_lost(&case.own, truth).unsigned_abs() as usize;
-                self.losses.add(discs, p);
+                let lost = score_lost(&case.own, truth).unsigned_abs() as usize;
+                self.losses.add(lost, p);
                 if case.differs_in_score {
-                    self.losses_decisive.add(discs, p);
+                    self.losses_decisive.add(lost, p);
                 }
             }
         }
@@ -333,14 +326,14 @@ impl Sums {
 
     fn named(self, policy: String) -> PolicyAccuracy {
         let has_scores = self.total.decisive_score.is_some();
-        let groups = |wanted: fn(Key) -> bool| {
-            let of_kind = self.groups.iter().filter(|(key, _)| wanted(**key));
+        let groups = |is_of: fn(Key) -> bool| {
+            let of_kind = self.groups.iter().filter(|(key, _)| is_of(**key));
             of_kind.map(|(&key, &figures)| Group { key, figures }).collect()
         };
         PolicyAccuracy {
             policy,
             total: self.total,
-            layers: groups(|key| matches!(key, Key::Discs(_) | Key::Plies(_) | Key::Layer(_))),
+            layers: groups(|key| matches!(key, Key::Layer(_))),
             by_moves: groups(|key| matches!(key, Key::Moves(_))),
             by_distance: groups(|key| matches!(key, Key::Distance(_))),
             by_value: groups(|key| matches!(key, Key::Score(_) | Key::Outcome(_))),
@@ -352,12 +345,8 @@ impl Sums {
 }
 
 /// The groups that a position belongs to.
-fn keys(case: &Case, layers: Option<&'static str>, moves: usize) -> [Option<Key>; 4] {
-    let layer = case.layer.map(|layer| match layers {
-        Some("discs") => Key::Discs(layer as i32),
-        Some(_) => Key::Layer(layer as i32),
-        None => Key::Plies(layer as i32),
-    });
+fn keys(case: &Case, moves: usize) -> [Option<Key>; 4] {
+    let layer = case.layer.map(|layer| Key::Layer(layer as i32));
     let value = match case.own.score {
         Some(score) => Key::Score(i32::from(score.0)),
         None => Key::Outcome(i32::from(case.own.outcome.value())),

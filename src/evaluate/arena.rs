@@ -8,11 +8,11 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::game::{Game, Outcome, Position, Side};
-use crate::policy::chance::unit;
+use crate::policy::chance::{sample, unit};
 use crate::policy::{Answers, Batch, Policy, PolicyError};
 use crate::progress::Progress;
 
-/// What came out of games, as the first of two policies sees them.
+/// The results of games, as the first of two policies sees them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Tally {
     /// How many games it won.
@@ -21,8 +21,8 @@ pub struct Tally {
     pub draws: u64,
     /// How many it lost.
     pub losses: u64,
-    /// The sum of its final scores, in discs.
-    pub discs: i64,
+    /// The sum of its final scores.
+    pub score: i64,
 }
 
 impl Tally {
@@ -52,14 +52,14 @@ impl Tally {
     fn count<G: Game>(&mut self, game: &G, recorded: &Recorded<G::State>, side: Side) {
         let Position { state, side: mover } = &recorded.end;
         let outcome = game.result(state).unwrap_or(Outcome::Draw);
-        let discs = i64::from(game.material(state));
-        let (outcome, discs) = if *mover == side { (outcome, discs) } else { (-outcome, -discs) };
+        let score = i64::from(game.material(state));
+        let (outcome, score) = if *mover == side { (outcome, score) } else { (-outcome, -score) };
         match outcome {
             Outcome::Win => self.wins += 1,
             Outcome::Draw => self.draws += 1,
             Outcome::Loss => self.losses += 1,
         }
-        self.discs += discs;
+        self.score += score;
     }
 }
 
@@ -68,13 +68,14 @@ impl Tally {
 pub struct Sampling {
     /// How many with each side.
     pub games: u64,
-    /// How many moves are drawn at random before the policies are asked.
+    /// The random moves at the opening of a game.
     pub random_plies: u32,
-    /// From this all chances are drawn.
+    /// The seed.
     pub seed: u64,
 }
 
-/// How many games one thread plays side by side; a constant, for it decides what is asked together.
+/// How many games one thread plays side by side; a constant, for it decides which positions are a
+/// batch.
 const LANES: u64 = 64;
 
 /// A game that was played.
@@ -86,8 +87,8 @@ pub struct Recorded<S> {
     pub end: Position<S>,
 }
 
-/// Plays games of `one` against `other`, first with `one` as the first player, then as the second; a
-/// game depends on its number and the seed, not on threads.
+/// Plays games of `one` against `other`, first with `one` as the first player, then as the second;
+/// a game depends on its number and the seed, not on threads.
 pub fn arena<G: Game>(
     game: &G,
     one: &dyn Policy<G>,
@@ -128,23 +129,11 @@ pub fn record<G: Game>(
     Ok(parts.into_iter().flatten().collect())
 }
 
-/// A game that is going on, and its own chances.
+/// A game that is going on, with its own random numbers.
 struct Lane<S> {
     position: Position<S>,
     passed: Vec<Position<S>>,
     random: SplitMix64,
-}
-
-/// The place that a chance of 0 to 1 falls on among shares that sum to 1.
-fn drawn(shares: &[f64], mut chance: f64) -> usize {
-    for (at, share) in shares.iter().enumerate() {
-        chance -= share;
-        if chance < 0.0 {
-            return at;
-        }
-    }
-    // What rounding left over goes to the last that has a share.
-    shares.iter().rposition(|&share| share > 0.0).unwrap_or(0)
 }
 
 /// Plays the games of these numbers; they come in order.
@@ -164,7 +153,7 @@ fn play<G: Game>(
     let mut answers = Answers::default();
     loop {
         let mut batches = [Batch::default(), Batch::default()];
-        let mut asked: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
+        let mut choosing: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
         for (at, lane) in lanes.iter_mut().enumerate() {
             let actions = game.actions(&lane.position.state);
             if actions.is_empty() {
@@ -172,7 +161,7 @@ fn play<G: Game>(
             }
             let who = lane.position.side.index();
             batches[who].push(lane.position, actions);
-            asked[who].push(at);
+            choosing[who].push(at);
         }
         if batches.iter().all(Batch::is_empty) {
             break;
@@ -181,12 +170,12 @@ fn play<G: Game>(
             answers.clear();
             players[who].answer(game, batch, &mut answers)?;
             answers.check(batch)?;
-            for (place, &at) in asked[who].iter().enumerate() {
+            for (place, &at) in choosing[who].iter().enumerate() {
                 let (lane, range) = (&mut lanes[at], batch.range(place));
                 let chance = unit(&mut lane.random);
                 let chosen = match (lane.passed.len() as u32) < sampling.random_plies {
                     true => (chance * range.len() as f64) as usize,
-                    false => drawn(&answers.probabilities[range.clone()], chance),
+                    false => sample(&answers.probabilities[range.clone()], chance),
                 };
                 let action = batch.actions()[range][chosen];
                 lane.passed.push(lane.position);

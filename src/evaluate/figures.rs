@@ -1,5 +1,6 @@
 //! What is measured of a policy on a set of positions: sums, so that sets can be added, and means.
 
+use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::ranks::rank_correlation;
@@ -30,10 +31,10 @@ pub struct Figures {
     pub optimal_distance: f64,
     /// Best outcome less the chosen one's, a win being 1, a draw 0 and a loss −1.
     pub loss_outcome: f64,
-    /// Best score less the chosen one's, in discs.
+    /// Best score less the chosen one's.
     pub loss_score: f64,
-    /// Expected numbers of positions by the best outcome and the one that is left, both the mover's:
-    /// `outcomes[best][left]` by [`Outcome::index`].
+    /// Expected numbers of positions by the best outcome and the one that is left, both the
+    /// mover's: `outcomes[best][left]` by [`Outcome::index`].
     pub outcomes: [[f64; 3]; 3],
     /// Rank correlations of the policy's scores with the exact values of the moves.
     pub correlation: f64,
@@ -64,8 +65,8 @@ impl Figures {
         self.outcomes[best.index()][left.index()]
     }
 
-    /// Mean rank correlation (Spearman's ρ, −1 to 1) of the policy's scores with the exact values of
-    /// the moves, over the positions in which there is one.
+    /// Mean rank correlation (Spearman's ρ, −1 to 1) of the policy's scores with the exact values
+    /// of the moves, over the positions in which there is one.
     pub fn rank_correlation(&self) -> Option<f64> {
         mean(self.correlation, self.correlated)
     }
@@ -85,8 +86,8 @@ impl Figures {
         mean(self.optimal_score, self.scored)
     }
 
-    /// Mean probability, over the timed positions, of a move that wins as soon, or loses as late, as
-    /// can be, 0 to 1.
+    /// Mean probability, over the timed positions, of a move that wins as soon, or loses as late,
+    /// as can be, 0 to 1.
     pub fn optimal_by_distance(&self) -> Option<f64> {
         mean(self.optimal_distance, self.timed)
     }
@@ -96,8 +97,8 @@ impl Figures {
         self.mean(self.loss_outcome)
     }
 
-    /// Mean of what a move gives away of the score, in discs; `None` where there are no scores.
-    pub fn expected_loss_discs(&self) -> Option<f64> {
+    /// Mean of what a move gives away of the score; `None` where there are no scores.
+    pub fn expected_loss_score(&self) -> Option<f64> {
         mean(self.loss_score, self.scored)
     }
 
@@ -120,15 +121,14 @@ impl Figures {
             ..Figures::default()
         };
         let best = &case.own;
-        let (mut outcome, mut score, mut distance) =
-            (KeptShare::new(), KeptShare::new(), KeptShare::new());
+        let (mut outcome, mut score, mut distance) = (Share::new(), Share::new(), Share::new());
         for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
             figures.outcomes[best.outcome.index()][truth.outcome.index()] += p;
             outcome.add(truth.outcome == best.outcome, p);
             score.add(truth.score == best.score, p);
             distance.add(truth.rank == best.rank, p);
             figures.loss_outcome += p * outcome_lost(best, truth);
-            figures.loss_score += p * f64::from(discs_lost(best, truth));
+            figures.loss_score += p * f64::from(score_lost(best, truth));
         }
         figures.optimal_outcome = outcome.total();
         if has_scores {
@@ -150,8 +150,8 @@ pub(super) fn outcome_lost(best: &Truth, truth: &Truth) -> f64 {
     f64::from(best.outcome.value() - truth.outcome.value())
 }
 
-/// What it gives away of the score, in discs; 0 in games without scores.
-pub(super) fn discs_lost(best: &Truth, truth: &Truth) -> i32 {
+/// What it gives away of the score; 0 in games without scores.
+pub(super) fn score_lost(best: &Truth, truth: &Truth) -> i32 {
     match (best.score, truth.score) {
         (Some(best), Some(score)) => i32::from(best.0) - i32::from(score.0),
         _ => 0,
@@ -159,14 +159,14 @@ pub(super) fn discs_lost(best: &Truth, truth: &Truth) -> i32 {
 }
 
 /// The probability of moves that keep something.
-struct KeptShare {
+struct Share {
     sum: f64,
     always: bool,
 }
 
-impl KeptShare {
-    fn new() -> KeptShare {
-        KeptShare { sum: 0.0, always: true }
+impl Share {
+    fn new() -> Share {
+        Share { sum: 0.0, always: true }
     }
 
     fn add(&mut self, keeps: bool, p: f64) {
@@ -212,56 +212,43 @@ impl FiguresBySet {
     }
 }
 
-/// The means as they are written to JSON.
-#[derive(Serialize)]
-struct Means {
-    states: u64,
-    distance_states: u64,
-    optimal_by_outcome: Option<f64>,
-    optimal_by_score: Option<f64>,
-    optimal_by_distance: Option<f64>,
-    expected_loss_outcome: Option<f64>,
-    expected_loss_discs: Option<f64>,
-    rank_correlation: Option<f64>,
-    rank_correlation_states: u64,
-    blunders: BlunderMeans,
-    /// By the best outcome (loss, draw, win), then by the one that is left.
-    outcomes: [[f64; 3]; 3],
-}
-
-#[derive(Serialize)]
-struct BlunderMeans {
-    win_to_draw: Blunder,
-    win_to_loss: Blunder,
-    draw_to_loss: Blunder,
-}
-
 #[derive(Serialize)]
 struct Blunder {
     expected_states: f64,
     share: Option<f64>,
 }
 
+#[derive(Serialize)]
+struct Blunders {
+    win_to_draw: Blunder,
+    win_to_loss: Blunder,
+    draw_to_loss: Blunder,
+}
+
 impl Serialize for Figures {
+    /// The means; `outcomes` by the best outcome (loss, draw, win), then by the one that is left.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let blunder = |sum: f64| Blunder { expected_states: sum, share: self.mean(sum) };
-        Means {
-            states: self.states,
-            distance_states: self.timed,
-            optimal_by_outcome: self.optimal_by_outcome(),
-            optimal_by_score: self.optimal_by_score(),
-            optimal_by_distance: self.optimal_by_distance(),
-            expected_loss_outcome: self.expected_loss_outcome(),
-            expected_loss_discs: self.expected_loss_discs(),
-            rank_correlation: self.rank_correlation(),
-            rank_correlation_states: self.correlated,
-            blunders: BlunderMeans {
-                win_to_draw: blunder(self.turned(Outcome::Win, Outcome::Draw)),
-                win_to_loss: blunder(self.turned(Outcome::Win, Outcome::Loss)),
-                draw_to_loss: blunder(self.turned(Outcome::Draw, Outcome::Loss)),
-            },
-            outcomes: self.outcomes,
-        }
-        .serialize(serializer)
+        let blunder = |best, left| {
+            let expected_states = self.turned(best, left);
+            Blunder { expected_states, share: self.mean(expected_states) }
+        };
+        let blunders = Blunders {
+            win_to_draw: blunder(Outcome::Win, Outcome::Draw),
+            win_to_loss: blunder(Outcome::Win, Outcome::Loss),
+            draw_to_loss: blunder(Outcome::Draw, Outcome::Loss),
+        };
+        let mut means = serializer.serialize_struct("Figures", 11)?;
+        means.serialize_field("states", &self.states)?;
+        means.serialize_field("distance_states", &self.timed)?;
+        means.serialize_field("optimal_by_outcome", &self.optimal_by_outcome())?;
+        means.serialize_field("optimal_by_score", &self.optimal_by_score())?;
+        means.serialize_field("optimal_by_distance", &self.optimal_by_distance())?;
+        means.serialize_field("expected_loss_outcome", &self.expected_loss_outcome())?;
+        means.serialize_field("expected_loss_score", &self.expected_loss_score())?;
+        means.serialize_field("rank_correlation", &self.rank_correlation())?;
+        means.serialize_field("rank_correlation_states", &self.correlated)?;
+        means.serialize_field("blunders", &blunders)?;
+        means.serialize_field("outcomes", &self.outcomes)?;
+        means.end()
     }
 }

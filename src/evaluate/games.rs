@@ -12,8 +12,8 @@ use crate::game::Side;
 pub struct Games {
     /// In the order of the report's policies.
     pub policies: Vec<PolicyGames>,
-    /// `table[a][b]`: what games come to for policy `a` as the first player against policy `b`, both
-    /// of the report's policies.
+    /// `table[a][b]`: what games come to for policy `a` as the first player against policy `b`,
+    /// both of the report's policies.
     pub table: Vec<Vec<Expected>>,
 }
 
@@ -30,9 +30,9 @@ pub struct PolicyGames {
     pub exploitability: BothSides<Exploitability>,
     /// What the policy gives away in games against itself, random moves and perfect ones.
     pub mistakes: Vec<MistakesAgainst>,
-    /// In how far it is right where its own moves lead.
+    /// How far it is right where its own moves lead.
     pub own_lines: OwnLines,
-    /// In how far its values and its moves agree; `None` if it tells no values.
+    /// How far its values and its moves agree; `None` if it gives no values.
     pub consistency: Option<Consistency>,
     /// The line of a best response on either side.
     pub beating_lines: BothSides<Option<BeatingLine>>,
@@ -40,13 +40,14 @@ pub struct PolicyGames {
     pub costliest: Vec<Mistake>,
 }
 
-/// In how far a policy's values agree with each other and with its moves. All values are the mover's.
+/// How far a policy's values agree with each other and with its moves. All values are the mover's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Consistency {
     /// Mean difference between the value of a position and the best that its own values promise one
     /// ply on (a finished game has its true outcome), 0 to 2.
     pub gap: f64,
-    /// Over the positions with a choice: mean probability of the moves that its own values find best.
+    /// Over the positions with a choice: mean probability of the moves that its own values find
+    /// best.
     pub agreement: f64,
 }
 
@@ -73,7 +74,7 @@ pub struct Exploitability {
     pub outcome: f64,
     /// The game's value for the policy's side, less that: 0 for a policy that cannot be exploited.
     pub outcome_lost: f64,
-    /// The expected score that is left to it by a best response after scores, in discs.
+    /// The expected score that is left to it by a best response after scores.
     pub score: f64,
     /// The game's score for the policy's side, less that.
     pub score_lost: f64,
@@ -90,12 +91,12 @@ pub struct MistakesAgainst {
     pub score_mistakes: f64,
     /// Expected outcome given away in a game, move by move.
     pub outcome_lost: f64,
-    /// Expected score given away, in discs.
+    /// Expected score given away.
     pub score_lost: f64,
 }
 
-/// A policy in the positions to which its own moves lead, whatever the opponent does. A *champion* is
-/// right in all of them; an *expert* everywhere.
+/// A policy in the positions to which its own moves lead, whatever the opponent does. A *champion*
+/// is right in all of them; an *expert* everywhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OwnLines {
     /// How many positions with a move to make it may come to, on either side.
@@ -120,7 +121,7 @@ impl OwnLines {
     }
 }
 
-/// A policy as it is played: its name, the probabilities of its moves by edge, and, if it tells
+/// A policy as it is played: its name, the probabilities of its moves by edge, and, if it gives
 /// values, that of each position that is not over, in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Played<'a> {
@@ -141,13 +142,13 @@ pub struct Match {
     pub schema_version: u32,
     /// The table's name.
     pub table: String,
-    /// The policy whose results are told.
+    /// The policy whose results these are.
     pub policy: String,
     /// Whom it plays against.
     pub opponent: String,
     /// The names of the first and the second player.
     pub sides: [&'static str; 2],
-    /// What scores count: `discs`; no part of the JSON.
+    /// The unit of scores, in the plural; no part of the JSON.
     #[serde(skip)]
     pub units: String,
     /// By the number of plies that are played at random before the policies take over.
@@ -265,10 +266,10 @@ fn consistency(play: &Play<'_>, policy: &Played<'_>) -> Option<Consistency> {
     if policy.values.is_empty() {
         return None;
     }
-    let mut told = policy.values.iter();
+    let mut values = policy.values.iter();
     let value = |at: usize| match unfolded.edges_of(at).is_empty() {
         true => play.truth(at).map(|truth| f64::from(truth.outcome.value())),
-        false => told.next().copied(),
+        false => values.next().copied(),
     };
     let values = (0..unfolded.positions()).map(value).collect::<Option<Vec<f64>>>()?;
     let (mut gap, mut agreement, mut open, mut choices) = (0.0, 0.0, 0u64, 0u64);

@@ -20,7 +20,7 @@ pub struct Judgement {
     pub position: String,
     /// The name of the side to move.
     pub mover: String,
-    /// Discs on the board (Othello) or plies from the nearest root; `None` where that is not kept.
+    /// The layer, or plies from the nearest root; `None` where the table does not tell.
     pub layer: Option<i32>,
     /// How many legal moves there are.
     pub moves: i32,
@@ -40,11 +40,11 @@ pub struct Judgement {
     pub optimal_by_score: Option<f64>,
     /// Expected loss of outcome, 0 to 2.
     pub loss_outcome: f64,
-    /// Expected loss of score, in discs.
-    pub loss_discs: Option<f64>,
+    /// Expected loss of score.
+    pub loss_score: Option<f64>,
     /// Rank correlation of the policy's scores with the exact values of the moves.
     pub rank_correlation: Option<f64>,
-    /// The outcome the policy expects, if it tells.
+    /// The outcome the policy expects, if it gives values.
     pub value: Option<f64>,
     /// The likeliest move; the first of several.
     pub likeliest: String,
@@ -92,7 +92,7 @@ pub fn judgements<'a>(
             optimal_by_outcome: figures.optimal_outcome,
             optimal_by_score: has_scores.then_some(figures.optimal_score),
             loss_outcome: figures.loss_outcome,
-            loss_discs: has_scores.then_some(figures.loss_score),
+            loss_score: has_scores.then_some(figures.loss_score),
             rank_correlation: figures.rank_correlation(),
             value: answers.values.get(at).copied(),
             likeliest: game.action_name(position.side, piece.batch.actions()[range][likeliest]),

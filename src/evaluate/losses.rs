@@ -3,20 +3,20 @@
 use serde::{Serialize, Serializer};
 
 /// What the moves of a policy give away of the final score, as a distribution over the judged
-/// positions: in each a move is drawn with the policy's probabilities.
+/// positions: the move of each has the policy's probabilities.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Losses {
-    /// `expected[d]`: the expected number of positions in which `d` discs are given away.
+    /// `expected[d]`: the expected number of positions in which a score of `d` is given away.
     pub expected: Vec<f64>,
 }
 
 impl Losses {
-    /// A move that gives away so many discs, made with a probability.
-    pub(super) fn add(&mut self, discs: usize, p: f64) {
-        if self.expected.len() <= discs {
-            self.expected.resize(discs + 1, 0.0);
+    /// A move that gives away so much of the score, made with a probability.
+    pub(super) fn add(&mut self, lost: usize, p: f64) {
+        if self.expected.len() <= lost {
+            self.expected.resize(lost + 1, 0.0);
         }
-        self.expected[discs] += p;
+        self.expected[lost] += p;
     }
 
     /// Adds those of other positions.
@@ -27,8 +27,8 @@ impl Losses {
         self.expected.iter_mut().zip(&other.expected).for_each(|(sum, part)| *sum += part);
     }
 
-    /// The least number of discs such that with probability `share` (0 to 1) no more are given away;
-    /// `None` if there are no positions.
+    /// The least loss such that with probability `share` (0 to 1) no more is given away; `None` if
+    /// there are no positions.
     pub fn percentile(&self, share: f64) -> Option<usize> {
         let total: f64 = self.expected.iter().sum();
         let mut below = 0.0;

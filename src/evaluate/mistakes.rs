@@ -14,12 +14,12 @@ pub struct Mistake {
     pub diagram: String,
     /// The name of the side to move.
     pub mover: String,
-    /// How often a game of the policy comes to it, on average over games against itself, random moves
-    /// and perfect ones, on either side.
+    /// How often a game of the policy comes to it, on average over games against itself, random
+    /// moves and perfect ones, on either side.
     pub met: f64,
     /// The outcome given away in it, expected over the policy's moves.
     pub outcome_lost: f64,
-    /// The score given away, in discs.
+    /// The score given away.
     pub score_lost: f64,
     /// All moves, the policy's likeliest first.
     pub moves: Vec<MoveFacts>,
@@ -49,14 +49,14 @@ pub struct BeatingLine {
     pub moves: Vec<String>,
     /// The probability that the policy plays so.
     pub probability: f64,
-    /// How the game ends for the policy, in discs.
+    /// The policy's final score.
     pub score: i8,
     /// What the policy could have had.
     pub score_possible: i8,
 }
 
-/// The positions in which a policy gives away the most, by how often it meets them: by outcome first,
-/// then by score.
+/// The positions in which a policy gives away the most, by how often it meets them: by outcome
+/// first, then by score.
 pub fn mistakes(play: &Play<'_>, policy: &[f64], count: usize) -> Vec<Mistake> {
     let unfolded = play.unfolded();
     let (random, perfect) = (play.random(), play.perfect());

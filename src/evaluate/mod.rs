@@ -1,9 +1,9 @@
 //! Policies measured on solved tables, exactly.
 //!
-//! * A [`Source`] gives judged positions, [`Judged`] those of a solved table, with what is exactly known of them and
-//!   of their moves;
-//! * [`measure`] asks [`Player`]s in all of them and sets what they answer against the exact values:
-//!   [`Figures`] of moves, [`Losses`], [`ValueFigures`];
+//! * A [`Source`] gives judged positions, [`Judged`] those of a solved table, with what is exactly
+//!   known of them and of their moves;
+//! * [`measure`] asks [`Player`]s in all of them and sets what they answer against the exact
+//!   values: [`Figures`] of moves, [`Losses`], [`ValueFigures`];
 //! * [`AccuracyReport`] puts the figures of several policies beside the facts of the table, as data
 //!   for people's programs (`docs/report-schema.md`) and for [`render`](crate::render);
 //! * [`build`] makes a player from what a person wrote.
@@ -48,8 +48,8 @@ pub use values::{BINS, Bin, ValueFigures};
 use crate::any::AnyGame;
 use crate::policy::{self, PolicyError, PolicySpec};
 
-/// Makes the player that is meant for a game; reads the files and starts the program that are named.
-/// The error is one line that says which of them is at fault.
+/// Makes the player that is meant for a game; reads the files and starts the program that are
+/// named. The error is one line that says which of them is at fault.
 pub fn build(spec: &PolicySpec, game: &AnyGame) -> Result<Player, PolicyError> {
     let policy = match policy::of_outside(spec, game)? {
         Some(policy) => Some(policy),

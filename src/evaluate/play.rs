@@ -1,9 +1,9 @@
 //! Play between policies on a solved table, exactly: by dynamic programming over all positions.
 //!
-//! A policy is given as its moves' probabilities, one an edge of the [`Unfolded`] table. What a game
-//! between two of them comes to is computed backwards from the ends, how often they meet a position
-//! forwards from the roots, and the best response to one of them backwards again, the responder taking
-//! the best move. Nothing is drawn at random.
+//! A policy is given as its moves' probabilities, one an edge of the [`Unfolded`] table. What a
+//! game between two of them comes to is computed backwards from the ends, how often they meet a
+//! position forwards from the roots, and the best response to one of them backwards again, the
+//! responder taking the best move. Nothing is drawn at random.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -25,13 +25,13 @@ pub struct Expected {
     pub draw: f64,
     /// Probability of a loss.
     pub loss: f64,
-    /// Expected final score, in discs.
+    /// Expected final score.
     pub score: f64,
 }
 
 impl Expected {
     fn of_end(outcome: Outcome, score: f64) -> Expected {
-        let is = |wanted| if outcome == wanted { 1.0 } else { 0.0 };
+        let is = |other| if outcome == other { 1.0 } else { 0.0 };
         Expected { win: is(Outcome::Win), draw: is(Outcome::Draw), loss: is(Outcome::Loss), score }
     }
 
@@ -69,8 +69,8 @@ pub enum Aim {
 pub struct Response {
     /// What it reaches from each position, for the responder: outcome (−1 to 1) or score.
     pub values: Vec<f64>,
-    /// The edge it takes in each position in which the responder is to move; elsewhere, and at the end
-    /// of a game, `u32::MAX`.
+    /// The edge it takes in each position in which the responder is to move; elsewhere, and at the
+    /// end of a game, `u32::MAX`.
     pub choices: Vec<u32>,
 }
 
@@ -201,7 +201,8 @@ impl<'a> Play<'a> {
         Response { values, choices }
     }
 
-    /// Computes something of every position from that of its successors, layer by layer from the last.
+    /// Computes something of every position from that of its successors, layer by layer from the
+    /// last.
     fn backwards<T: Copy + Send + Sync>(
         &self,
         empty: T,
@@ -211,12 +212,12 @@ impl<'a> Play<'a> {
         for layer in self.unfolded.layers().iter().rev() {
             // A pass leads to a position of the same layer that is none: those come first.
             for passes in [false, true] {
-                let wanted = |at: &usize| self.unfolded.is_pass(*at, layer) == passes;
+                let is_of_kind = |at: &usize| self.unfolded.is_pass(*at, layer) == passes;
                 let found: Vec<(usize, T)> = layer
                     .clone()
                     .into_par_iter()
                     .with_min_len(GRAIN)
-                    .filter(wanted)
+                    .filter(is_of_kind)
                     .map(|at| (at, of(at, &values)))
                     .collect();
                 found.into_iter().for_each(|(at, value)| values[at] = value);
@@ -272,12 +273,12 @@ impl<'a> Play<'a> {
             let outcome = outcome_lost(&own, &truth);
             // As games count it: in a game without scores by the outcome.
             let points = [&own, &truth].map(|truth| f64::from(truth.q_score().0));
-            let discs = points[0] - points[1];
+            let score = points[0] - points[1];
             let p = policy[edge];
             lost[0] += if outcome > 0.0 { p } else { 0.0 };
-            lost[1] += if discs > 0.0 { p } else { 0.0 };
+            lost[1] += if score > 0.0 { p } else { 0.0 };
             lost[2] += p * outcome;
-            lost[3] += p * discs;
+            lost[3] += p * score;
         }
         lost
     }

@@ -1,7 +1,7 @@
 //! Rank correlation: whether one list puts things in the same order as another.
 
-/// Spearman's ρ of two lists of the same length: the correlation of their ranks, equal elements sharing
-/// the mean of theirs. `None` where one of the lists is constant. Spearman 1904.
+/// Spearman's ρ of two lists of the same length: the correlation of their ranks, equal elements
+/// sharing the mean of theirs. `None` where one of the lists is constant. Spearman 1904.
 pub(super) fn rank_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let (a, b) = (ranks(a), ranks(b));
     // Ranks are halves of integers and their mean is too, so that these sums are exact.

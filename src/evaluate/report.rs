@@ -25,15 +25,14 @@ pub struct AccuracyReport {
     pub perspective: &'static str,
     /// What was measured on.
     pub table: TableFacts,
-    /// In the order in which they were asked for.
+    /// In the order of the request.
     pub policies: Vec<PolicyAccuracy>,
-    /// Games between them; `None` where they are not played out: on tables of cyclic games, on bounded
-    /// ones, or where that is not wanted.
+    /// Games between them; `None` where they are not played out: on tables of cyclic games, on
+    /// bounded ones, or by request.
     pub games: Option<Games>,
     /// How the table was solved, sweep by sweep.
     pub sweeps: Vec<SweepRecord>,
-    /// What the game calls what it has; no part of the JSON.
-    #[serde(skip)]
+    /// The names and units of the game.
     pub words: Words,
 }
 
@@ -42,11 +41,11 @@ pub struct AccuracyReport {
 pub struct Words {
     /// The first and the second player.
     pub sides: [&'static str; 2],
-    /// What layers count: `discs`; `None` where they are plies.
-    pub layers: Option<&'static str>,
-    /// What scores count, one and many: `disc` and `discs`.
+    /// What layers count: `discs`; `plies` where the game has no layers.
+    pub layers: &'static str,
+    /// The unit of scores: `disc`.
     pub unit: &'static str,
-    /// Many of them.
+    /// The same in the plural.
     pub units: String,
 }
 
@@ -55,7 +54,7 @@ impl Words {
     pub fn of(game: &impl Game) -> Words {
         let unit = game.score_unit();
         let sides = Side::ALL.map(|side| game.side_name(side));
-        Words { sides, layers: game.layers(), unit, units: format!("{unit}s") }
+        Words { sides, layers: game.layers().unwrap_or("plies"), unit, units: format!("{unit}s") }
     }
 }
 
@@ -72,16 +71,16 @@ pub struct TableFacts {
     pub symmetry_order: u8,
     /// Whether positions that differ only in who is to move count as two.
     pub keeps_sides: bool,
-    /// `uncounted` or `to-winner`: what squares left empty at the end count for in scores; `None` in
-    /// cyclic games, which have none.
+    /// `uncounted` or `to-winner`: what squares left empty at the end count for in scores; `None`
+    /// in cyclic games, which have none.
     pub empties: Option<String>,
-    /// `draw`, `second-player-wins` or `unknown`: what play without end counts for; `None` in layered
-    /// games, which end.
+    /// `draw`, `second-player-wins` or `unknown`: what play without end counts for; `None` in
+    /// layered games, which end.
     pub repetition: Option<String>,
     /// Rows of the table.
     pub rows: u64,
-    /// Actual positions (board and side to move) that are reachable from the roots; `None` in cyclic
-    /// games, of whose tables the rows are counted instead, here and below.
+    /// Actual positions (board and side to move) that are reachable from the roots; `None` in
+    /// cyclic games, of whose tables the rows are counted instead, here and below.
     pub reachable_states: Option<u64>,
     /// Those of them in which the game is over.
     pub terminal_states: u64,
@@ -104,7 +103,7 @@ pub struct RootFacts {
     pub winner: Option<String>,
     /// The mover's outcome: 1 a win, 0 a draw, −1 a loss.
     pub outcome: Option<i8>,
-    /// The mover's score in discs.
+    /// The mover's score.
     pub score: Option<i8>,
     /// Plies to the end of the game; `None` for draws in cyclic games too.
     pub distance: Option<u16>,

@@ -1,10 +1,10 @@
 //! The positions in which policies are judged: those of a solved table, piece by piece.
 //!
 //! A position is judged if it is not over, and its own value and those of all its moves are proven:
-//! elsewhere it is not known what the best move is. Where a table tells in which orientations a row is
-//! reachable, every actual position counts once, for a policy need not be symmetric; on request only
-//! the first of a row does. In other tables every row counts once: for a state and its mirror image
-//! where states are folded, and for either player's being to move where sides are not kept.
+//! elsewhere it is not known what the best move is. Where a table tells in which orientations a row
+//! is reachable, every actual position counts once, for a policy need not be symmetric; on request
+//! only the first of a row does. In other tables every row counts once: for a state and its mirror
+//! image where states are folded, and for either player's being to move where sides are not kept.
 
 use super::truth::{Case, Truth};
 use crate::any::{AnyGame, AnyState};
@@ -103,7 +103,7 @@ impl Judged<'_> {
         for (symmetry, side) in orientations.iter(order).take(orienting.most()) {
             let state = game.transform(&position.state, symmetry);
             let image = |&(action, _): &(Action, _)| game.transform_action(action, symmetry);
-            // Actions are asked about in ascending order, their values go with them.
+            // Actions are in ascending order, their values go with them.
             let mut both: Vec<(Action, Truth)> =
                 moves.iter().map(image).zip(truths.iter().copied()).collect();
             both.sort_unstable_by_key(|(action, _)| *action);

@@ -10,11 +10,11 @@ pub struct Truth {
     pub outcome: Outcome,
     /// The final score; `None` in games that have none.
     pub score: Option<Score>,
-    /// Plies to the end of the game, from the position or the move on, where they are known exactly;
-    /// `None` too where the game does not end.
+    /// Plies to the end of the game, from the position or the move on, where they are known
+    /// exactly; `None` too where the game does not end.
     pub distance: Option<u16>,
-    /// Orders the moves of a position as the solver does: a better outcome or score first, ahead and
-    /// level the shorter game, behind the longer. Moves of the same rank are equally good.
+    /// Orders the moves of a position as the solver does: a better outcome or score first, ahead
+    /// and level the shorter game, behind the longer. Moves of the same rank are equally good.
     pub rank: i64,
 }
 
@@ -47,7 +47,7 @@ impl Truth {
 pub struct Case {
     /// Its row of the table.
     pub row: u32,
-    /// Discs before the move, or plies from the nearest root; `None` where the table does not tell.
+    /// The layer, or plies from the nearest root; `None` where the table does not tell.
     pub layer: Option<u32>,
     /// The position's value for its mover.
     pub own: Truth,

@@ -1,9 +1,10 @@
 //! A folded table as the graph of its actual positions.
 //!
-//! Folding keeps one row for all images of a board. A policy need not respect the symmetries, so play
-//! between policies happens on actual positions: every orientation of a row with every side to move in
-//! which it is reachable. They are numbered row by row and in the order of the row's orientations, the
-//! terminal ones among them; edges are numbered position by position, by ascending action.
+//! Folding keeps one row for all images of a board. A policy need not respect the symmetries, so
+//! play between policies happens on actual positions: every orientation of a row with every side to
+//! move in which it is reachable. They are numbered row by row and in the order of the row's
+//! orientations, the terminal ones among them; edges are numbered position by position, by
+//! ascending action.
 
 use std::ops::Range;
 

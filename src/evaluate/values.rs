@@ -1,8 +1,8 @@
-//! How good the values are that a policy tells, beside its moves.
+//! How good a policy's values are.
 //!
-//! A value v in [−1, 1] is the outcome that the policy expects for the player to move; as a chance of
-//! winning it is p = (v + 1) / 2, a draw counting half. The truth is the proven outcome, or as a chance
-//! 1, ½ or 0.
+//! A value v in [−1, 1] is the outcome that the policy expects for the player to move; as a chance
+//! of winning it is p = (v + 1) / 2, a draw counting half. The truth is the proven outcome, or as a
+//! chance 1, ½ or 0.
 
 use serde::{Serialize, Serializer};
 
@@ -92,8 +92,8 @@ impl ValueFigures {
         mean(self.squared / 4.0, self.states)
     }
 
-    /// Expected calibration error: the mean over positions of how far the mean chance of a position's
-    /// class is from the mean truth of the class (Naeini, Cooper and Hauskrecht 2015).
+    /// Expected calibration error: the mean over positions of how far the mean chance of a
+    /// position's class is from the mean truth of the class (Naeini, Cooper and Hauskrecht 2015).
     pub fn calibration_error(&self) -> Option<f64> {
         let off = self.bins.iter().map(|bin| (bin.predicted - bin.actual).abs()).sum();
         mean(off, self.states)

@@ -18,8 +18,8 @@ pub(super) struct Folder {
 const LOCK: &str = "lock";
 
 impl Folder {
-    /// Begins a directory that is to hold files whose names are `ours` and no others, and removes what
-    /// a killed process left of an earlier attempt.
+    /// Begins a directory that is to hold files whose names are `ours` and no others, and removes
+    /// what a killed process left of an earlier attempt.
     ///
     /// Fails where the place holds, or the directory beside it, anything but such files.
     pub fn begin(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<Folder, ExportError> {
@@ -77,6 +77,19 @@ impl Folder {
             fs::remove_dir_all(&old).at("remove", &old)?;
         }
         Ok(())
+    }
+}
+
+/// Whether a directory at a place has entries; none if nothing is there. Fails where there is a
+/// file.
+pub(super) fn is_used(place: &Path) -> Result<bool, ExportError> {
+    match fs::read_dir(place) {
+        Ok(mut entries) => Ok(entries.next().is_some()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            Err(ExportError::Taken { place: place.to_path_buf(), what: "is a file".to_string() })
+        }
+        Err(error) => Ok(Err(error).at("read", place)?),
     }
 }
 

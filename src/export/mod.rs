@@ -1,11 +1,11 @@
 //! What other programs are given: the positions of a table, as arrays and as text.
 //!
-//! [`states`](write_states) writes every position in which a report asks a policy, for programs that
-//! answer them all at once and hand their predictions back (`docs/policy-protocol.md`). The files are
-//! written into a directory beside their place, which is renamed when all is there; what stands at the
-//! place is replaced only if an earlier export wrote all of it.
+//! [`states`](write_states) writes every position in which a report asks a policy, for programs
+//! that answer them all at once and hand their predictions back (`docs/policy-protocol.md`). The
+//! files are written into a directory beside their place, which is renamed when all is there; what
+//! stands at the place is replaced only if an earlier export wrote all of it.
 //!
-//! The bytes depend on the table and on what is asked for alone, not on threads or the machine. Memory
+//! The bytes depend on the table and on the request alone, not on threads or the machine. Memory
 //! is bounded by a few chunks of rows.
 
 mod folder;
@@ -34,7 +34,7 @@ pub enum ExportError {
         /// What is there.
         what: String,
     },
-    /// Something is asked for that there is not.
+    /// A request that cannot be met.
     #[error("{what}")]
     Request {
         /// What is wrong and what would be right.

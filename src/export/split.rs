@@ -1,8 +1,8 @@
-//! Training, validation and test positions, told apart by a hash of the position alone.
+//! The split into training, validation and test positions, by a hash of the position alone.
 //!
-//! A position belongs to the same split in every table, in every orientation of the board and whoever
-//! is to move, so that no image of a test position is trained on. The hash is simple enough to be
-//! computed elsewhere (`docs/targets.md` has it in Python). All arithmetic is modulo 2^64:
+//! A position belongs to the same split in every table, in every orientation of the board and
+//! whoever is to move, so that no image of a test position is trained on. The hash is simple enough
+//! to be computed elsewhere (`docs/targets.md` has it in Python). All arithmetic is modulo 2^64:
 //!
 //! ```text
 //! mix(x): x += 0x9E3779B97F4A7C15
@@ -12,10 +12,10 @@
 //! hash  : h = seed; for every word w of [name, key...]: h = mix(h ^ w)
 //! ```
 //!
-//! where `name` is the 64-bit FNV-1a hash of the game's name and `key` the canonical key of the state
-//! under all of the board's symmetries: one word or two, as tables store them. The split is decided by
-//! `(h >> 11) / 2^53`, samples by `(mix(h) >> 11) / 2^53`. The mixing is that of SplitMix64 (Steele,
-//! Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+//! where `name` is the 64-bit FNV-1a hash of the game's name and `key` the canonical key of the
+//! state under all of the board's symmetries: one word or two, as tables store them. The split is
+//! decided by `(h >> 11) / 2^53`, samples by `(mix(h) >> 11) / 2^53`. The mixing is that of
+//! SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -52,7 +52,8 @@ impl Split {
     }
 }
 
-/// How positions are divided: a seed, and the share of each part; what is left over is for the test.
+/// How positions are divided: a seed, and the share of each part; what is left over is for the
+/// test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Splits {
     /// Another seed gives another division.
@@ -71,8 +72,8 @@ impl Default for Splits {
 }
 
 impl Splits {
-    /// The division into these shares of training, validation and test positions; says what is wrong
-    /// with them if they are no shares or do not come to 1.
+    /// The division into these shares of training, validation and test positions; says what is
+    /// wrong with them if they are no shares or do not come to 1.
     pub fn new(seed: u64, shares: [f64; 3]) -> Result<Splits, String> {
         if let Some(bad) = shares.iter().find(|share| !(0.0..=1.0).contains(*share)) {
             return Err(format!("{bad} is no share: give numbers from 0 to 1"));
@@ -91,8 +92,8 @@ impl Splits {
 
     /// The part that a state belongs to, whatever its orientation.
     ///
-    /// If the rules are unfolded they are folded anew each time, which costs much more than the hash:
-    /// for many states pass `game.with_folding(true)`.
+    /// If the rules are unfolded they are folded anew each time, which costs much more than the
+    /// hash: for many states pass `game.with_folding(true)`.
     pub fn of<G: Game>(&self, game: &G, state: &G::State) -> Split {
         self.of_hash(self.hash(game, state))
     }

@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::ExportError;
-use super::folder::Folder;
+use super::folder::{Folder, is_used};
 use crate::any::{AnyGame, AnyPosition};
 use crate::game::Game;
 use crate::graph::Piece as Rows;
@@ -111,9 +111,9 @@ pub fn bytes_of(game: &AnyGame, positions: u64) -> u64 {
 
 /// Writes the positions of a table into a directory at `place`.
 ///
-/// An export that is there already and is the same is left alone; another is replaced if all its files
-/// are still as they were written. Fails where something else is at the place, or where a row of the
-/// table is no position.
+/// An export that is there already and is the same is left alone; another is replaced if all its
+/// files are still as they were written. Fails where something else is at the place, or where a row
+/// of the table is no position.
 pub fn write_states(
     states: &TableStates,
     of: Orienting,
@@ -121,10 +121,10 @@ pub fn write_states(
     progress: &dyn Progress,
 ) -> Result<Exported, ExportError> {
     let (game, table) = (states.game(), states.table());
-    let wanted = describe(game, table, of, states.open_positions(of));
+    let expected = describe(game, table, of, states.open_positions(of));
     if let Some(found) = intact(place)? {
         let without_files = States { files: BTreeMap::new(), ..found.clone() };
-        if without_files == wanted {
+        if without_files == expected {
             return exported(found, place, true);
         }
     }
@@ -141,12 +141,12 @@ pub fn write_states(
         }
     }
     progress.finish(&format!("{} positions", files.count));
-    if files.count != wanted.positions {
+    if files.count != expected.positions {
         let what =
-            format!("it has {} positions where its counts say {}", files.count, wanted.positions);
+            format!("it has {} positions where its counts say {}", files.count, expected.positions);
         return Err(TableError::damaged(table.dir(), what).into());
     }
-    let states = States { files: files.seal(game)?, ..wanted };
+    let states = States { files: files.seal(game)?, ..expected };
     let path = folder.file(STATES);
     let text = serde_json::to_string_pretty(&states).expect("a description is plain data") + "\n";
     let mut file = File::create(&path).at("write", &path)?;
@@ -219,22 +219,11 @@ fn describe(game: &AnyGame, table: &Table, of: Orienting, positions: u64) -> Sta
     }
 }
 
-/// The export at a place, if one is there; fails where there is something else, or an export of which
-/// a file was changed.
+/// The export at a place, if one is there; fails where there is something else, or an export of
+/// which a file was changed.
 fn intact(place: &Path) -> Result<Option<States>, ExportError> {
     let taken = |what: String| ExportError::Taken { place: place.to_path_buf(), what };
-    let entries = match fs::read_dir(place) {
-        Ok(entries) => entries.count(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
-            return Err(taken("is a file".to_string()));
-        }
-        Err(source) => {
-            let path = place.to_path_buf();
-            return Err(TableError::Io { action: "read", path, source }.into());
-        }
-    };
-    if entries == 0 {
+    if !is_used(place)? {
         return Ok(None);
     }
     let text = fs::read(place.join(STATES)).unwrap_or_default();

@@ -8,8 +8,8 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::{Empties, Game, Mobility, Orientations, Position, Side, StateKey, Symmetry};
 
-/// How many games are played by chance, and after how many plies they are broken off unless the game
-/// has a [bound](Game::max_plies) of its own.
+/// How many games are played by chance, and after how many plies they are broken off unless the
+/// game has a [bound](Game::max_plies) of its own.
 const GAMES: usize = 40;
 const PLIES: u32 = 80;
 
@@ -18,10 +18,11 @@ const PLIES: u32 = 80;
 const WIDEST_PLY: usize = 20_000;
 const MOST_POSITIONS: usize = 100_000;
 
-/// Checks that a game keeps to what the rest of the crate relies on; for the tests of who writes one.
+/// Checks that a game keeps to what the rest of the crate relies on; for the tests of who writes
+/// one.
 ///
-/// Looks at the states of games played by chance, always the same, and at all positions of the first
-/// plies. What a game has is checked, what it does not have is not asked for:
+/// Looks at the states of games played by chance, always the same, and at all positions of the
+/// first plies. What a game has is checked, what it does not have is not asked for:
 /// * moves ascend, have names of their own, and are there exactly while there is no result;
 /// * keys lead back to their states, differ, and order states as tables store them;
 /// * symmetries form a group, commute with moves, and change neither layers nor results; folded
@@ -30,7 +31,8 @@ const MOST_POSITIONS: usize = 100_000;
 /// * scores are in bounds, and their sign is the result;
 /// * a pass leads to the [swapped](Game::swapped) state; swapping twice changes nothing;
 /// * notation, planes and squares tell the state, and planes that are none are refused;
-/// * ranks number states without clashes; every move is taken back, and what is taken back is a move.
+/// * ranks number states without clashes; every move is taken back, and what is taken back is a
+///   move.
 ///
 /// # Panics
 ///

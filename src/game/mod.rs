@@ -10,8 +10,8 @@
 //! * `state(key(s)) == s`, and keys order states totally;
 //! * a state has no action exactly when the game is over in it;
 //! * symmetries commute with moves;
-//! * in a layered game `layer` never falls along a move, only [forced](Game::is_pass) moves keep it,
-//!   and `max_plies`, where it is known, falls along every move;
+//! * in a layered game `layer` never falls along a move, only [forced](Game::is_pass) moves keep
+//!   it, and `max_plies`, where it is known, falls along every move;
 //! * a rank or the key of a position leads back to it or to its mirror image.
 
 mod conform;
@@ -179,8 +179,8 @@ pub trait Game: Sized + Send + Sync + 'static {
         None
     }
 
-    /// The mover's final score were the game to end here; its sign is the outcome. Asked of finished
-    /// games that have [scores](Game::max_score).
+    /// The mover's final score were the game to end here; its sign is the outcome. Asked of
+    /// finished games that have [scores](Game::max_score).
     fn score(&self, state: &Self::State, _empties: Empties) -> Score {
         Score(self.result(state).map_or(0, Outcome::value))
     }
@@ -341,9 +341,9 @@ pub trait Game: Sized + Send + Sync + 'static {
         Planes::default()
     }
 
-    /// Writes a state as planes, as its mover sees it: number `row * columns + column` of plane `p` is
-    /// `out[p * rows * columns + row * columns + column]`. `out` has room for all planes and nothing
-    /// else; all of it is written.
+    /// Writes a state as planes, as its mover sees it: number `row * columns + column` of plane `p`
+    /// is `out[p * rows * columns + row * columns + column]`. `out` has room for all planes and
+    /// nothing else; all of it is written.
     fn write_planes(&self, _state: &Self::State, _out: &mut [u8]) {}
 
     /// The state that has these planes; `None` if none has.
@@ -362,7 +362,8 @@ pub trait Game: Sized + Send + Sync + 'static {
         None
     }
 
-    // ---- names and notation: moves as numbers and positions as keys, unless a game has its own ----
+    // ---- names and notation: moves as numbers and positions as keys, unless a game has its own
+    // ----
 
     /// What the game is called in a heading.
     fn title(&self) -> String {

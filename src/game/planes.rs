@@ -1,10 +1,10 @@
-//! Positions as planes of small numbers: one grid of the board for every kind of piece, which is how
-//! networks see them.
+//! Positions as planes of small numbers: one grid of the board for every kind of piece, which is
+//! how networks see them.
 //!
 //! Planes are the mover's view, as states are. First come the mover's pieces, a plane a kind, then
 //! the opponent's; a square's number is 1 where such a piece stands and 0 elsewhere. In games with
-//! pieces in hand there follow the mover's hand and the opponent's, a plane a kind, the whole of which
-//! is filled with how many are held.
+//! pieces in hand there follow the mover's hand and the opponent's, a plane a kind, the whole of
+//! which is filled with how many are held.
 
 /// What the planes of a game are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,10 +5,10 @@
 //! square all eight (the dihedral group D4), a board with a top and a bottom the first two, and an
 //! unfolded board only the identity, 0.
 //!
-//! Folding keeps one state of each orbit, the *canonical* one `c`. Which members of the orbit really
-//! occur, and with whom to move, is an [`Orientations`] set: bit `side * order + g` says that the
-//! board `g·c` with `side` to move is reachable. Where several `g` give the same board only the
-//! smallest is kept, so that the number of bits is the number of actual positions.
+//! Folding keeps one state of each orbit, the *canonical* one `c`. Which members of the orbit
+//! really occur, and with whom to move, is an [`Orientations`] set: bit `side * order + g` says
+//! that the board `g·c` with `side` to move is reachable. Where several `g` give the same board
+//! only the smallest is kept, so that the number of bits is the number of actual positions.
 
 /// Index of a symmetry in its [`Group`].
 pub type Symmetry = u8;

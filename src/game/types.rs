@@ -156,7 +156,8 @@ pub struct Position<S> {
 pub struct End {
     /// Who has won.
     pub outcome: Outcome,
-    /// Plies that still belong to the game: 1 where the capture of the king is known but not played.
+    /// Plies that still belong to the game: 1 where the capture of the king is known but not
+    /// played.
     pub plies: u16,
 }
 

@@ -1,6 +1,6 @@
-//! Trained networks as files: the weights as safetensors, and beside them a card that says what they
-//! are. Of `NAME.json` and `NAME.safetensors` the card is written last and has the weights' checksum:
-//! a pair that was not written to its end is not read.
+//! Trained networks as files: the weights as safetensors, and beside them a card that says what
+//! they are. Of `NAME.json` and `NAME.safetensors` the card is written last and has the weights'
+//! checksum: a pair that was not written to its end is not read.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -32,17 +32,17 @@ pub struct Card {
     pub recipe: String,
     /// For which game, `othello-4x4`.
     pub game: String,
-    /// How positions are laid out for it.
+    /// The layout of its input.
     pub features: Inputs,
-    /// How its answers become moves.
+    /// The meaning of its output.
     pub reading: Reading,
-    /// What it is built of.
+    /// Its architecture.
     pub network: Architecture,
-    /// Everything by which it was trained: the same settings give the same weights.
+    /// All settings of training: the same settings give the same weights.
     pub settings: serde_json::Value,
-    /// What was measured while it learned, a row each time.
+    /// The metrics of each iteration.
     pub history: Vec<BTreeMap<String, f64>>,
-    /// What was measured at the end.
+    /// The metrics at the end.
     pub results: BTreeMap<String, f64>,
     /// The version that trained it.
     pub yomikiri: String,
@@ -72,19 +72,19 @@ pub enum PieceFeatures {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reading {
-    /// `policy`: a number for each action; the move with the highest is played. `value`, if there is
-    /// one, is the mover's expected outcome.
+    /// `policy`: a number for each action; the move with the highest is played. `value`, if there
+    /// is one, is the mover's expected outcome.
     Policy,
     /// `q`: for each action the mover's expected outcome after it; the highest is played.
     Q,
-    /// `wins`: of a position, the chances that Black wins and that White wins; the move is played after
-    /// which their difference is the best for the mover.
+    /// `wins`: of a position, the probabilities that Black wins and that White wins; the move is
+    /// played after which their difference is the best for the mover.
     Wins,
-    /// `discs`: of a position, the share of all squares that the mover will hold at the end; the move
-    /// is played that leaves the opponent the least.
+    /// `discs`: of a position, the share of all squares that the mover will hold at the end; the
+    /// move is played that leaves the opponent the least.
     Discs,
-    /// `win`: of a position, the mover's chance to win; the move is played that leaves the opponent the
-    /// least, or what a search by it finds.
+    /// `win`: of a position, the mover's probability to win; the move is played that leaves the
+    /// opponent the least, or the one that a search with it finds.
     Win,
 }
 
@@ -137,9 +137,9 @@ pub fn read(name: &Path) -> Result<(Card, Network), LearnError> {
 /// The weights of an architecture among the tensors of a file.
 fn parameters(bytes: &[u8], architecture: &Architecture) -> Option<Vec<Parameter>> {
     let mut tensors = tensors(bytes)?;
-    let wanted = Network::new(architecture.clone(), 0);
-    let take = |wanted: &Parameter| tensors.remove(&wanted.name);
-    let found = wanted.parameters().iter().map(take).collect::<Option<Vec<_>>>()?;
+    let expected = Network::new(architecture.clone(), 0);
+    let take = |expected: &Parameter| tensors.remove(&expected.name);
+    let found = expected.parameters().iter().map(take).collect::<Option<Vec<_>>>()?;
     tensors.is_empty().then_some(found)
 }
 

@@ -1,8 +1,8 @@
-//! Random numbers, drawn from seeds: the same on every machine and with any number of threads.
+//! Random numbers from seeds: the same on every machine and with any number of threads.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-pub use crate::policy::chance::{below, drawn_for, unit};
+pub use crate::policy::chance::{below, sample, seeded, unit};
 
 /// A number of the normal distribution with mean 0 and variance 1 (Box and Muller 1958).
 pub fn normal(random: &mut Xoshiro256PlusPlus) -> f32 {
@@ -25,11 +25,11 @@ mod tests {
 
     #[test]
     fn numbers_depend_on_seed_and_purpose_and_have_their_moments() {
-        let first = |seed, purpose: &[u64]| drawn_for(seed, purpose).next_u64();
+        let first = |seed, purpose: &[u64]| seeded(seed, purpose).next_u64();
         assert_eq!(first(1, &[2, 3]), first(1, &[2, 3]));
         let others = [first(1, &[2, 3]), first(1, &[3, 2]), first(2, &[2, 3]), first(1, &[2])];
         assert!((1..4).all(|at| !others[..at].contains(&others[at])));
-        let mut random = drawn_for(5, &[]);
+        let mut random = seeded(5, &[]);
         let numbers: Vec<f64> = (0..20_000).map(|_| f64::from(normal(&mut random))).collect();
         let mean = numbers.iter().sum::<f64>() / 2e4;
         let variance = numbers.iter().map(|n| (n - mean).powi(2)).sum::<f64>() / 2e4;

@@ -1,9 +1,9 @@
 //! Convolutions of 3 × 3 squares as products of matrices.
 //!
-//! Boards are kept square by square, (N × squares, planes), so that what a square's window holds is a row
-//! of nine pieces and a convolution one product of those rows with the kernel. To collect the rows is an
-//! operation of our own; the product and its slopes are the library's, whose convolution is made for
-//! pictures and is several times slower on boards this small.
+//! Boards are stored square by square, (N × squares, planes): the window of a square is a row of
+//! nine pieces, and a convolution is one product of those rows with the kernel (im2col). Collecting
+//! the rows is our own operation; the product and its gradient are the library's. The library's
+//! convolution is made for images and several times slower on boards this small.
 
 use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor};
 
@@ -15,17 +15,17 @@ const TAPS: usize = 9;
 pub(super) struct Windows {
     rows: usize,
     columns: usize,
-    /// Whether slopes by windows are led back to squares instead.
-    back: bool,
+    /// Whether this is the backward pass: gradients of windows are added up by square.
+    backward: bool,
 }
 
 impl Windows {
     pub(super) fn of(rows: usize, columns: usize) -> Windows {
-        Windows { rows, columns, back: false }
+        Windows { rows, columns, backward: false }
     }
 
-    /// The convolution of boards (N × squares, inputs) with a kernel (outputs, inputs, 3, 3), zero beyond
-    /// the edge, plus a bias for each output: (N × squares, outputs).
+    /// The convolution of boards (N × squares, inputs) with a kernel (outputs, inputs, 3, 3), zero
+    /// beyond the edge, plus a bias for each output: (N × squares, outputs).
     pub(super) fn convolve(self, x: &Tensor, kernel: &Tensor, bias: &Tensor) -> Result<Tensor> {
         let (outputs, inputs, ..) = kernel.dims4()?;
         let kernel = kernel.permute((2, 3, 1, 0))?.reshape((TAPS * inputs, outputs))?;
@@ -48,8 +48,8 @@ impl Windows {
         x.transpose(1, 2)?.reshape((all / squares, planes * squares))
     }
 
-    /// Calls `found` with a square, the place of another in its window, and that other, for all squares of
-    /// a board that are on it.
+    /// Calls `found` with a square, the place of another in its window, and that other, for all
+    /// squares of a board that are on it.
     fn each(self, mut found: impl FnMut(usize, usize, usize)) {
         for row in 0..self.rows {
             for column in 0..self.columns {
@@ -78,18 +78,18 @@ impl CustomOp1 for Windows {
         let x = &storage.as_slice::<f32>()?[begin..end];
         let (all, width) = layout.shape().dims2()?;
         let squares = self.rows * self.columns;
-        let planes = if self.back { width / TAPS } else { width };
-        let given = if self.back { planes } else { TAPS * planes };
+        let planes = if self.backward { width / TAPS } else { width };
+        let given = if self.backward { planes } else { TAPS * planes };
         let mut made = vec![0.0; all * given];
         for board in 0..all / squares {
             let first = board * squares;
             self.each(|square, tap, other| {
                 let window = ((first + square) * TAPS + tap) * planes;
                 let square = (first + other) * planes;
-                if self.back {
-                    let slopes = &x[window..window + planes];
+                if self.backward {
+                    let gradients = &x[window..window + planes];
                     let sums = &mut made[square..square + planes];
-                    sums.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += slope);
+                    sums.iter_mut().zip(gradients).for_each(|(sum, gradient)| *sum += gradient);
                 } else {
                     made[window..window + planes].copy_from_slice(&x[square..square + planes]);
                 }
@@ -98,9 +98,9 @@ impl CustomOp1 for Windows {
         Ok((CpuStorage::F32(made), Shape::from((all, given))))
     }
 
-    fn bwd(&self, _: &Tensor, _: &Tensor, slopes: &Tensor) -> Result<Option<Tensor>> {
-        let back = Windows { back: true, ..*self };
-        slopes.contiguous()?.apply_op1_no_bwd(&back).map(Some)
+    fn bwd(&self, _: &Tensor, _: &Tensor, gradients: &Tensor) -> Result<Option<Tensor>> {
+        let backward = Windows { backward: true, ..*self };
+        gradients.contiguous()?.apply_op1_no_bwd(&backward).map(Some)
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
     use rand_xoshiro::rand_core::SeedableRng;
 
     #[test]
-    fn windows_are_the_library_s_convolution_and_have_its_slopes() {
+    fn windows_are_the_library_s_convolution_and_have_its_gradients() {
         let (boards, planes, rows, columns, outputs) = (2, 2, 3, 4, 3);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut numbers = |shape: &[usize]| {
@@ -127,8 +127,8 @@ mod tests {
         let windows = Windows::of(rows, columns);
         let spread = windows.spread(&x).unwrap();
         let ours = windows.gather(&windows.convolve(&spread, &kernel, &bias).unwrap()).unwrap();
-        let pictures = x.reshape((boards, planes, rows, columns)).unwrap();
-        let theirs = pictures.conv2d(&kernel, 1, 1, 1, 1).unwrap();
+        let images = x.reshape((boards, planes, rows, columns)).unwrap();
+        let theirs = images.conv2d(&kernel, 1, 1, 1, 1).unwrap();
         let theirs = theirs.broadcast_add(&bias.reshape((1, outputs, 1, 1)).unwrap()).unwrap();
         let theirs = theirs.reshape(ours.shape()).unwrap();
         let close = |a: &Tensor, b: &Tensor| {
@@ -136,12 +136,12 @@ mod tests {
             assert!(worst.to_scalar::<f32>().unwrap() < 1e-4, "{a} {b}");
         };
         close(&ours, &theirs);
-        let slopes = [&ours, &theirs].map(|answer| {
+        let gradients = [&ours, &theirs].map(|answer| {
             let sum = (answer * counts.as_tensor()).unwrap().sum_all().unwrap();
             sum.backward().unwrap()
         });
         for var in [&x, &kernel, &bias] {
-            let [ours, theirs] = slopes.each_ref().map(|slopes| slopes.get(var).unwrap());
+            let [ours, theirs] = gradients.each_ref().map(|gradients| gradients.get(var).unwrap());
             close(ours, theirs);
         }
     }

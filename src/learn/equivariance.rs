@@ -1,10 +1,11 @@
 //! Networks that answer every image of a position alike.
 //!
-//! Hidden units (or planes) stand in groups, one for each symmetry of the board, and a symmetry that
-//! moves the squares of the input moves the units within each group as it multiplies (Cohen and Welling
-//! 2016). The network then answers an image with the image of its answer if weights that a symmetry
-//! carries into each other are equal. Here they are equal at first, and the slopes of each such set are
-//! replaced by their mean, so that they stay equal: what is trained is a network of the ordinary kind.
+//! Hidden units (or planes) stand in groups, one for each symmetry of the board, and a symmetry
+//! that moves the squares of the input moves the units within each group as it multiplies (Cohen
+//! and Welling 2016). The network then answers an image with the image of its answer if weights
+//! that a symmetry carries into each other are equal. Here they are equal at first, and the
+//! gradients of each such set are replaced by their mean, so that they stay equal (weight tying):
+//! what is trained is an ordinary network.
 
 use super::network::{Architecture, Head, Network};
 use crate::game::symmetry::map_square;
@@ -13,8 +14,8 @@ use crate::game::{Action, Game, Symmetry};
 /// Which weights of a network must be equal.
 #[derive(Clone, Debug)]
 pub struct Ties {
-    /// For each parameter, the first place of the set to which each place belongs, and how many belong to
-    /// the set that begins at a place.
+    /// For each parameter, the first place of the set to which each place belongs, and how many
+    /// belong to the set that begins at a place.
     parameters: Vec<(Vec<u32>, Vec<f32>)>,
 }
 
@@ -22,8 +23,8 @@ pub struct Ties {
 type Moves = Vec<Vec<usize>>;
 
 impl Ties {
-    /// Those of an architecture whose input is planes of the game's squares; `None` if its hidden units or
-    /// planes cannot be put into groups of all symmetries.
+    /// Those of an architecture whose input is planes of the game's squares; `None` if its hidden
+    /// units or planes cannot be put into groups of all symmetries.
     pub fn of<G: Game>(architecture: &Architecture, game: &G) -> Option<Ties> {
         let (rows, columns) = game.shape();
         let group = game.group();
@@ -104,20 +105,20 @@ impl Ties {
         }
     }
 
-    /// Replaces the slopes by weights that must be equal with their mean.
-    pub(super) fn average(&self, slopes: &mut [Vec<f32>]) {
-        for (slopes, (first, counts)) in slopes.iter_mut().zip(&self.parameters) {
+    /// Replaces the gradients by weights that must be equal with their mean.
+    pub(super) fn average(&self, gradients: &mut [Vec<f32>]) {
+        for (gradients, (first, counts)) in gradients.iter_mut().zip(&self.parameters) {
             // The first of a set is met before its others.
             for (place, &first) in first.iter().enumerate() {
                 if first as usize != place {
-                    slopes[first as usize] += slopes[place];
+                    gradients[first as usize] += gradients[place];
                 }
             }
-            for (slope, &count) in slopes.iter_mut().zip(counts) {
-                *slope /= count;
+            for (gradient, &count) in gradients.iter_mut().zip(counts) {
+                *gradient /= count;
             }
             for (place, &first) in first.iter().enumerate() {
-                slopes[place] = slopes[first as usize];
+                gradients[place] = gradients[first as usize];
             }
         }
     }
@@ -131,8 +132,8 @@ fn product(a: &Moves, b: &Moves) -> Moves {
     a.iter().zip(b).map(both).collect()
 }
 
-/// The sets of places of a parameter with these axes: of each place the first of its set, and how many
-/// are in the set that begins there (1 elsewhere).
+/// The sets of places of a parameter with these axes: of each place the first of its set, and how
+/// many are in the set that begins there (1 elsewhere).
 fn orbits(axes: &[&Moves]) -> (Vec<u32>, Vec<f32>) {
     let (first, others) = axes.split_first().expect("a parameter has an axis");
     let moves = others.iter().fold((*first).clone(), |moves, axis| product(&moves, axis));
@@ -150,7 +151,7 @@ fn orbits(axes: &[&Moves]) -> (Vec<u32>, Vec<f32>) {
 mod tests {
     use super::*;
     use crate::game::othello::Othello;
-    use crate::learn::chance::{drawn_for, normal};
+    use crate::learn::chance::{normal, seeded};
     use crate::learn::network::Activation;
     use crate::learn::optimiser::Method;
     use crate::learn::trainer::{Trainer, rows};
@@ -173,7 +174,7 @@ mod tests {
     /// That every image of some inputs is answered by the image of the answer.
     fn answers_alike(network: &Network, game: &Othello<u64>) {
         let squares = game.action_count() - 1;
-        let mut random = drawn_for(3, &[]);
+        let mut random = seeded(3, &[]);
         let input: Vec<f32> = (0..2 * squares).map(|_| normal(&mut random)).collect();
         let answer = |input: Vec<f32>| {
             let given = rows(input, 2 * squares).unwrap();
@@ -209,7 +210,7 @@ mod tests {
                 answers_alike(&trainer.network, &game);
                 let before = trainer.network.clone();
                 for step in 0..5 {
-                    let mut random = drawn_for(4, &[step]);
+                    let mut random = seeded(4, &[step]);
                     let width = 2 * rows_ * columns;
                     let inputs: Vec<f32> = (0..7 * width).map(|_| normal(&mut random)).collect();
                     let loss = |weights: &crate::learn::weights::Weights<'_>, inputs| {

@@ -8,14 +8,15 @@ use crate::game::{Game, Position, Side};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Features {
-    /// 2 S: 1 where the mover has a disc, then 1 where the opponent has one; as planes they are two.
+    /// 2 S: 1 where the mover has a disc, then 1 where the opponent has one; as planes they are
+    /// two.
     Planes,
     /// 3 S: three numbers a square, 1 for the one of own, opponent's or empty that it is.
     Ternary,
     /// S: 1 the mover's disc, −1 the opponent's, 0 empty.
     Signed,
-    /// 2 S + 2: black discs, 1 if Black is to move, white discs, 1 if White is to move (the thesis of
-    /// 2002).
+    /// 2 S + 2: black discs, 1 if Black is to move, white discs, 1 if White is to move (the thesis
+    /// of 2002).
     Colours,
 }
 

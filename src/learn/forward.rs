@@ -39,8 +39,8 @@ impl Forward {
         self.architecture.heads().iter().position(|Head { name, .. }| name == head)
     }
 
-    /// What each head answers to rows of numbers, row by row. The answer to a row does not depend on
-    /// the others.
+    /// What each head answers to rows of numbers, row by row. The answer to a row does not depend
+    /// on the others.
     pub fn answers(&self, rows: &[f32]) -> Result<Vec<Vec<f32>>, PolicyError> {
         let width = self.architecture.inputs();
         let row = |at: usize, out: &mut [f32]| {
@@ -57,7 +57,7 @@ impl Forward {
 #[cfg(all(test, feature = "learn"))]
 mod tests {
     use super::*;
-    use crate::learn::chance::{drawn_for, normal};
+    use crate::learn::chance::{normal, seeded};
     use crate::learn::network::Activation;
     use crate::learn::trainer;
 
@@ -82,21 +82,21 @@ mod tests {
             mlp(vec![20], Activation::Sigmoid),
             Architecture::Residual { planes, rows, columns, channels, blocks: 2, heads },
         ];
-        let mut random = drawn_for(1, &[]);
+        let mut random = seeded(1, &[]);
         let inputs: Vec<f32> = (0..50 * 24).map(|_| normal(&mut random)).collect();
         for architecture in all {
             let network = Network::uniform(architecture, 3, -0.4, 0.4);
             let tensors = trainer::rows(inputs.clone(), 24).unwrap();
-            let wanted = network.fixed().unwrap().forward(&tensors).unwrap();
+            let expected = network.fixed().unwrap().forward(&tensors).unwrap();
             let forward = Forward::of(&network).unwrap();
             let found = forward.answers(&inputs).unwrap();
             assert_eq!(found.len(), 3);
-            for (found, wanted) in found.iter().zip(wanted) {
-                let wanted = wanted.flatten_all().unwrap().to_vec1::<f32>().unwrap();
-                assert_eq!(found.len(), wanted.len());
+            for (found, expected) in found.iter().zip(expected) {
+                let expected = expected.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+                assert_eq!(found.len(), expected.len());
                 let close = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-4 * (1.0 + b.abs());
-                assert!(found.iter().zip(&wanted).all(close), "{:?}", network.architecture());
-                assert!(wanted.iter().any(|number| (number - wanted[0]).abs() > 1e-3));
+                assert!(found.iter().zip(&expected).all(close), "{:?}", network.architecture());
+                assert!(expected.iter().any(|number| (number - expected[0]).abs() > 1e-3));
             }
             let alone = forward.answers(&inputs[7 * 24..8 * 24]).unwrap();
             assert!(alone[0] == found[0][7 * 13..8 * 13]);

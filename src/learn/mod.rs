@@ -1,29 +1,27 @@
-//! Networks that learn: from solved tables, and by playing.
+//! Training of networks: on solved tables, and by self-play.
 //!
-//! Trained networks, for which the feature `onnx` is enough:
+//! Trained networks, with the feature `onnx`:
 //!
-//! * [`network`]: what networks are built of; [`features`]: positions as numbers;
+//! * [`network`]: architectures and weights; [`features`]: positions as numbers;
 //! * [`card`]: trained networks as files; [`onnx`]: the same for use elsewhere;
-//! * [`forward`]: what a network answers; [`player`]: a trained network as a policy;
-//! * [`minishogi`]: what a value network for minishogi sees and learns from, and how it plays.
+//! * [`forward`]: inference; [`player`]: a trained network as a policy;
+//! * [`minishogi`]: a value network for minishogi: its features, its data, its search.
 //!
 //! Training, with the feature `learn`:
 //!
-//! * `weights`: networks as tensors, with their `convolution`; `equivariance`: how they are made to
-//!   answer all images of a position alike; `optimiser` and `trainer`: steps along a gradient, shared
-//!   among threads;
-//! * `recipes`: the ways of learning; `course`: what they have in common: rounds, checkpoints, a
-//!   history of what was measured.
+//! * `weights`: networks as tensors, with their `convolution`; `equivariance`: weight tying, so
+//!   that all images of a position get the same answer; `optimiser` and `trainer`: training steps,
+//!   shared among threads;
+//! * `recipes`: the ways of training; `training`: what they share: iterations, checkpoints,
+//!   history.
 //!
-//! The same settings give the same weights, with any number of threads, on machines whose processors
-//! round alike. `docs/learned.md` says where each recipe comes from and what it reaches.
+//! The same settings give the same weights, with any number of threads, on machines whose
+//! processors round alike. `docs/learned.md` says where each recipe comes from and what it reaches.
 
 pub mod card;
 pub mod chance;
 #[cfg(feature = "learn")]
 mod convolution;
-#[cfg(feature = "learn")]
-pub mod course;
 #[cfg(feature = "learn")]
 pub mod equivariance;
 pub mod features;
@@ -39,6 +37,8 @@ pub mod recipes;
 #[cfg(feature = "learn")]
 pub mod trainer;
 #[cfg(feature = "learn")]
+pub mod training;
+#[cfg(feature = "learn")]
 pub mod weights;
 
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ use std::path::{Path, PathBuf};
 use crate::evaluate::MeasureError;
 use crate::policy::PolicyError;
 
-/// What goes wrong with learning or with learned networks.
+/// Errors of training and of trained networks.
 #[derive(Debug, thiserror::Error)]
 pub enum LearnError {
     /// A file that cannot be read.
@@ -73,7 +73,7 @@ pub enum LearnError {
         /// What is wrong with it.
         what: String,
     },
-    /// What is asked for makes no sense.
+    /// Settings that make no sense.
     #[error("{0}")]
     Settings(String),
     /// Calculating failed.

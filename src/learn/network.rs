@@ -1,8 +1,9 @@
 //! Networks: what they are built of, and their weights as plain numbers.
 //!
-//! Weights are kept as 32-bit floats in PyTorch's names and shapes (`weight` is outputs × inputs, of a
-//! convolution outputs × inputs × 3 × 3), so that the file of weights can be read elsewhere. The first weights come from the seed alone, for the library's own random
-//! numbers cannot be seeded on a processor.
+//! Weights are 32-bit floats in PyTorch's names and shapes (`weight` is outputs × inputs, of a
+//! convolution outputs × inputs × 3 × 3), so that the file of weights can be read elsewhere.
+//! Initial weights depend on the seed alone: the library's own random numbers cannot be seeded on a
+//! CPU.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -25,8 +26,8 @@ pub enum Architecture {
         /// What it answers.
         heads: Vec<Head>,
     },
-    /// Convolutions of 3 × 3 squares, in blocks of two around which their input is led and added again
-    /// (He et al. 2016), without normalisation. Its input is planes × rows × columns numbers.
+    /// Convolutions of 3 × 3 squares, in blocks of two around which their input is led and added
+    /// again (He et al. 2016), without normalisation. Its input is planes × rows × columns numbers.
     Residual {
         /// How many planes it is given.
         planes: usize,
@@ -79,8 +80,8 @@ impl Activation {
         }
     }
 
-    /// How much larger the first weights of a layer are than those of a linear one (He et al. 2015 for
-    /// ReLU, Glorot and Bengio 2010 for the others).
+    /// The gain of a layer's initial weights (He et al. 2015 for ReLU, Glorot and Bengio 2010 for
+    /// the others).
     fn gain(self) -> f32 {
         if self == Activation::Relu { 2f32.sqrt() } else { 1.0 }
     }
@@ -120,8 +121,8 @@ impl Architecture {
         }
     }
 
-    /// The name and shape of all weights in their order, with the gain of those drawn at random; biases
-    /// and the last layer of each block begin at 0.
+    /// The name and shape of all weights in their order, with the gain of their random initial
+    /// values; biases and the last layer of each block begin at 0.
     fn shapes(&self) -> Vec<(String, Vec<usize>, f32)> {
         let mut shapes = Vec::new();
         let mut add = |name: String, shape: &[usize], gain: f32| {
@@ -143,8 +144,8 @@ impl Architecture {
                 for block in 0..*blocks {
                     let shape = [*channels, *channels, 3, 3];
                     add(format!("blocks.{block}.one"), &shape, gain);
-                    // A block begins as the identity, which keeps deep sums in bounds (Zhang, Dauphin
-                    // and Ma 2019).
+                    // A block begins as the identity, which keeps deep sums in bounds (Zhang,
+                    // Dauphin and Ma 2019).
                     add(format!("blocks.{block}.two"), &shape, 0.0);
                 }
                 channels * rows * columns
@@ -158,7 +159,7 @@ impl Architecture {
 }
 
 impl Network {
-    /// A network with its first weights, which depend on the seed alone.
+    /// A network with initial weights from the seed.
     pub fn new(architecture: Architecture, seed: u64) -> Network {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let parameters = architecture.shapes().into_iter().map(|(name, shape, gain)| {
@@ -173,7 +174,7 @@ impl Network {
         Network { architecture, parameters }
     }
 
-    /// The same, with all weights drawn evenly from `low` to `high`, biases too.
+    /// The same, with all weights uniform from `low` to `high`, biases too.
     pub fn uniform(architecture: Architecture, seed: u64, low: f32, high: f32) -> Network {
         let mut network = Network::new(architecture, seed);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);

@@ -1,9 +1,9 @@
 //! Networks as ONNX models, for use elsewhere.
 //!
-//! Only what our networks are made of is written: `Gemm`, `Conv`, `Add`, `Flatten`, `Relu`, `Tanh` and
-//! `Sigmoid` of operator set 13, which is the oldest that has them all as they are today. The input is
-//! `board`, its first dimension open; planes come as (N, planes, rows, columns), everything else as
-//! (N, numbers). The outputs have the names of the network's heads.
+//! Only what our networks are made of is written: `Gemm`, `Conv`, `Add`, `Flatten`, `Relu`, `Tanh`
+//! and `Sigmoid` of operator set 13, which is the oldest that has them all as they are today. The
+//! input is `board`, its first dimension open; planes come as (N, planes, rows, columns),
+//! everything else as (N, numbers). The outputs have the names of the network's heads.
 
 use prost::Message;
 
@@ -110,8 +110,8 @@ fn port(name: &str, shape: &[usize]) -> ValueInfo {
     ValueInfo { name: name.to_string(), r#type: Some(r#type) }
 }
 
-/// The model; `planes` is the shape (planes, rows, columns) in which it is to take its input, if not
-/// as plain numbers.
+/// The model; `planes` is the shape (planes, rows, columns) in which it is to take its input, if
+/// not as plain numbers.
 pub fn model(network: &Network, planes: Option<[usize; 3]>) -> Vec<u8> {
     let architecture = network.architecture();
     let (graph, last) = (Graph::default(), "board".to_string());

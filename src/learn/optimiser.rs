@@ -1,5 +1,5 @@
-//! Steps along a gradient. The state is plain numbers, so that a checkpoint holds all of it: candle's
-//! own optimisers do not give theirs away.
+//! Optimisers: SGD and AdamW. The state is plain numbers, so that a checkpoint holds all of it;
+//! candle's own optimisers do not expose theirs.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,40 +9,40 @@ use super::network::{Network, Parameter};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Method {
-    /// Steepest descent: a step of `rate` times the gradient.
+    /// Gradient descent: a step of `rate` times the gradient.
     Sgd {
-        /// The size of a step.
+        /// The learning rate.
         rate: f64,
     },
-    /// Adam (Kingma and Ba 2015); with a decay of weights apart from the gradient (Loshchilov and
-    /// Hutter 2019) where `decay` is not 0.
+    /// Adam (Kingma and Ba 2015); with decoupled weight decay (AdamW, Loshchilov and Hutter 2019)
+    /// where `weight_decay` is not 0.
     Adam {
-        /// The size of a step.
+        /// The learning rate.
         rate: f64,
-        /// How slowly the mean of gradients forgets.
+        /// The decay rate of the mean of gradients.
         beta1: f64,
-        /// How slowly the mean of their squares forgets.
+        /// The decay rate of the mean of squared gradients.
         beta2: f64,
-        /// What keeps a step from growing without bound.
+        /// Added to the denominator, so that a step stays bounded.
         epsilon: f64,
-        /// The share of a weight that is lost in a step of rate 1.
-        decay: f64,
+        /// The weight decay: the share of a weight taken off in a step of learning rate 1.
+        weight_decay: f64,
     },
 }
 
 impl Method {
-    /// Adam as it was published, with a decay of weights.
-    pub fn adam(rate: f64, decay: f64) -> Method {
-        Method::Adam { rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay }
+    /// Adam with the published constants, and weight decay.
+    pub fn adam(rate: f64, weight_decay: f64) -> Method {
+        Method::Adam { rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay }
     }
 }
 
-/// A method and what it remembers of earlier gradients.
+/// A method and its state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimiser {
     method: Method,
     steps: u64,
-    /// For each parameter the means of gradients and of their squares; empty for a method without.
+    /// For each parameter the means of gradients and of squared gradients; empty for SGD.
     moments: Vec<[Vec<f32>; 2]>,
 }
 
@@ -60,35 +60,35 @@ impl Optimiser {
         Optimiser { method, steps: 0, moments }
     }
 
-    /// Moves the weights against a gradient, which has a list of numbers for each parameter, with
-    /// steps `pace` times as long as the method says.
-    pub fn step(&mut self, network: &mut Network, gradient: &[Vec<f32>], pace: f64) {
+    /// Moves the weights against a gradient, which has a list of numbers for each parameter. The
+    /// learning rate is `factor` times the method's.
+    pub fn step(&mut self, network: &mut Network, gradient: &[Vec<f32>], factor: f64) {
         self.steps += 1;
         let parameters = network.parameters_mut().iter_mut().zip(gradient);
         match self.method {
             Method::Sgd { rate } => {
-                let rate = (rate * pace) as f32;
+                let rate = (rate * factor) as f32;
                 for (parameter, gradient) in parameters {
                     let pairs = parameter.numbers.iter_mut().zip(gradient);
-                    pairs.for_each(|(number, slope)| *number -= rate * slope);
+                    pairs.for_each(|(number, gradient)| *number -= rate * gradient);
                 }
             }
-            Method::Adam { rate, beta1, beta2, epsilon, decay } => {
+            Method::Adam { rate, beta1, beta2, epsilon, weight_decay } => {
                 let steps = i32::try_from(self.steps).unwrap_or(i32::MAX);
-                let first = rate * pace / (1.0 - beta1.powi(steps));
+                let first = rate * factor / (1.0 - beta1.powi(steps));
                 let second = 1.0 / (1.0 - beta2.powi(steps));
                 let (first, second) = (first as f32, second as f32);
                 let (beta1, beta2, epsilon) = (beta1 as f32, beta2 as f32, epsilon as f32);
-                let kept = 1.0 - (rate * pace * decay) as f32;
+                let kept = 1.0 - (rate * factor * weight_decay) as f32;
                 for ((parameter, gradient), [means, squares]) in parameters.zip(&mut self.moments) {
-                    // Biases are not pulled towards 0.
+                    // Biases do not decay.
                     let kept = if parameter.shape.len() > 1 { kept } else { 1.0 };
                     let numbers = parameter.numbers.iter_mut().zip(gradient);
-                    for ((number, &slope), (mean, square)) in
+                    for ((number, &gradient), (mean, square)) in
                         numbers.zip(means.iter_mut().zip(squares))
                     {
-                        *mean = beta1 * *mean + (1.0 - beta1) * slope;
-                        *square = beta2 * *square + (1.0 - beta2) * slope * slope;
+                        *mean = beta1 * *mean + (1.0 - beta1) * gradient;
+                        *square = beta2 * *square + (1.0 - beta2) * gradient * gradient;
                         let step = first * *mean / ((second * *square).sqrt() + epsilon);
                         *number = kept * *number - step;
                     }
@@ -102,8 +102,8 @@ impl Optimiser {
         self.steps
     }
 
-    /// What it remembers, as parameters named after the network's.
-    pub fn memory(&self, network: &Network) -> Vec<Parameter> {
+    /// Its state, as parameters named after the network's.
+    pub fn state(&self, network: &Network) -> Vec<Parameter> {
         let pairs = network.parameters().iter().zip(&self.moments);
         let named = |(parameter, moments): (&Parameter, &[Vec<f32>; 2])| {
             [0, 1].map(|at| Parameter {
@@ -115,20 +115,20 @@ impl Optimiser {
         pairs.flat_map(named).collect()
     }
 
-    /// As it was after `steps` steps with that memory; `None` if it is not one of this network's.
-    pub fn remembering(
+    /// As it was after `steps` steps with that state; `None` if the state does not fit the network.
+    pub fn with_state(
         method: Method,
         network: &Network,
         steps: u64,
-        memory: Vec<Parameter>,
+        state: Vec<Parameter>,
     ) -> Option<Optimiser> {
         let mut optimiser = Optimiser::new(method, network);
-        let wanted = optimiser.memory(network);
+        let expected = optimiser.state(network);
         let fits = |(a, b): (&Parameter, &Parameter)| a.name == b.name && a.shape == b.shape;
-        if wanted.len() != memory.len() || !wanted.iter().zip(&memory).all(fits) {
+        if expected.len() != state.len() || !expected.iter().zip(&state).all(fits) {
             return None;
         }
-        let mut numbers = memory.into_iter().map(|parameter| parameter.numbers);
+        let mut numbers = state.into_iter().map(|parameter| parameter.numbers);
         for moments in &mut optimiser.moments {
             for moment in moments {
                 *moment = numbers.next()?;
@@ -154,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn first_steps_worked_out_by_hand() {
+    fn first_steps_are_those_worked_out_by_hand() {
         let mut network = small();
         let before = network.parameters()[0].numbers.clone();
         let gradient = vec![vec![0.5, -2.0], vec![0.0]];
         Optimiser::new(Method::Sgd { rate: 0.1 }, &network).step(&mut network, &gradient, 1.0);
         let after = &network.parameters()[0].numbers;
         assert_eq!(after[..], [before[0] - 0.1 * 0.5, before[1] + 0.1 * 2.0]);
-        // Adam's first step has the size of its rate whatever the gradient's.
+        // Adam's first step is the learning rate, whatever the size of the gradient.
         let mut network = small();
         let method = Method::adam(0.01, 0.0);
         Optimiser::new(method, &network).step(&mut network, &gradient, 1.0);
@@ -172,17 +172,17 @@ mod tests {
     }
 
     #[test]
-    fn a_remembered_optimiser_goes_on_the_same_way() {
+    fn an_optimiser_restored_from_its_state_continues_the_same_way() {
         let method = Method::adam(0.01, 0.1);
         let (mut network, gradient) = (small(), vec![vec![0.5, -2.0], vec![1.0]]);
         let mut optimiser = Optimiser::new(method, &network);
         optimiser.step(&mut network, &gradient, 1.0);
-        let memory = optimiser.memory(&network);
+        let state = optimiser.state(&network);
         let (mut other, mut copy) = (
-            Optimiser::remembering(method, &network, optimiser.steps(), memory).unwrap(),
+            Optimiser::with_state(method, &network, optimiser.steps(), state).unwrap(),
             network.clone(),
         );
-        assert_eq!(Optimiser::remembering(method, &network, 1, vec![]), None);
+        assert_eq!(Optimiser::with_state(method, &network, 1, vec![]), None);
         optimiser.step(&mut network, &gradient, 0.5);
         other.step(&mut copy, &gradient, 0.5);
         assert_eq!((network, optimiser), (copy, other));

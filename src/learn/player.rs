@@ -11,9 +11,15 @@ use super::network::Network;
 use crate::game::{Game, Outcome, Position, Side, Symmetry};
 use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
 
-/// Positions that the network is asked about at a time, which bounds memory.
+/// Logits that differ by no more than this, relative to the larger of 1 and their size, are equal. The
+/// runtime adds 32-bit numbers in an order of its own: of the 24 bits of a sum of about a thousand
+/// products the last few differ between the mirror images of a move, so that 16 are compared. Values
+/// are compared as they are: where a win is nearly sure, small differences of them mean something.
+const ROUNDING: f64 = 1.0 / (1 << 16) as f64;
+
+/// Positions of one inference, which bounds memory.
 const AT_ONCE: usize = 2048;
-/// Positions from which it reads ahead at a time, likewise.
+/// Positions that are searched at a time, likewise.
 const READ_AT_ONCE: usize = 64;
 
 /// A trained network that plays what it finds best.
@@ -23,9 +29,9 @@ pub struct Learned {
     network: Arc<Forward>,
     features: Features,
     reading: Reading,
-    /// Whether it is asked in all images of a position, and its answers are averaged.
+    /// Whether its answers are averaged over all images of a position.
     symmetric: bool,
-    /// How far it reads ahead; `None` for its own way.
+    /// The depth of its search; `None` for none.
     plies: Option<u32>,
 }
 
@@ -41,14 +47,14 @@ impl Learned {
         Ok(Learned { name, network, features, reading, symmetric: false, plies: None })
     }
 
-    /// The same, asked in all images of a position.
+    /// The same, averaging over all images of a position.
     pub fn symmetric(self, symmetric: bool) -> Learned {
         Learned { symmetric, ..self }
     }
 
-    /// The same, reading so many plies ahead by minimax, the judged move and passes among them, with the
-    /// network's value of what is met there; `None` for the network's own way, in which one that
-    /// answers by action is asked about the position itself and others about each position after it.
+    /// The same with a minimax search of so many plies, the judged move and passes among them, and
+    /// the network's value at the leaves. `None`: one that answers by action evaluates the position
+    /// itself, others each position after it.
     pub fn plies(self, plies: Option<u32>) -> Learned {
         Learned { plies: plies.map(|plies| plies.max(1)), ..self }
     }
@@ -68,8 +74,8 @@ impl Learned {
         }
     }
 
-    /// What a head answers for positions: its numbers, one position after the other; `None` if there is
-    /// no such head.
+    /// What a head answers for positions: its numbers, one position after the other; `None` if
+    /// there is no such head.
     fn head<G: Game>(
         &self,
         game: &G,
@@ -85,7 +91,7 @@ impl Learned {
         Ok(Some(answers))
     }
 
-    /// In how many images of a position it is asked.
+    /// How many images of a position are averaged.
     fn images<G: Game>(&self, game: &G) -> Symmetry {
         let folded = game.with_folding(true).filter(|_| self.symmetric);
         folded.map_or(1, |folded| folded.group().order() as Symmetry)
@@ -140,8 +146,8 @@ impl Learned {
         Ok(())
     }
 
-    /// What positions that are not over are worth to their mover, by the network alone; of discs twice
-    /// the share of the squares, less 1.
+    /// What positions that are not over are worth to their mover, by the network alone; of discs
+    /// twice the share of the squares, less 1.
     fn values<G: Game>(
         &self,
         game: &G,
@@ -168,7 +174,7 @@ impl Learned {
             for (at, value) in values.iter_mut().enumerate() {
                 let answer = &answers[at * width..][..width];
                 let own = match self.reading {
-                    // As the mover sees it: Black's chance less White's, or the reverse.
+                    // As the mover sees it: Black's probability less White's, or the reverse.
                     Reading::Wins => {
                         let black = f64::from(answer[0]) - f64::from(answer[1]);
                         if positions[at].side == Side::First { black } else { -black }
@@ -212,8 +218,8 @@ impl Learned {
         }
     }
 
-    /// What a position is worth to its mover if both choose their best for `plies` plies; `values` are
-    /// those of its [leaves](Learned::leaves).
+    /// What a position is worth to its mover if both choose their best for `plies` plies; `values`
+    /// are those of its [leaves](Learned::leaves).
     fn read<G: Game>(
         &self,
         game: &G,
@@ -231,8 +237,8 @@ impl Learned {
         game.actions(&position.state).into_iter().map(after).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The worth of each action by minimax: the move itself and `plies` more are read, and the positions
-    /// that are met there asked about together.
+    /// The worth of each action by minimax: the move itself and `plies` more are read, and the
+    /// positions that are met there evaluated together.
     fn by_reading<G: Game>(
         &self,
         game: &G,
@@ -277,6 +283,9 @@ impl Learned {
         }
         for at in 0..batch.len() {
             let range = batch.range(at);
+            if (self.reading, self.plies) == (Reading::Policy, None) {
+                tie(&mut answers.scores[range.clone()]);
+            }
             share_best(&answers.scores[range.clone()], &mut answers.probabilities[range]);
         }
         let bounded = |value: f64| value.clamp(-1.0, 1.0);
@@ -312,6 +321,21 @@ fn reads(card: &Card, features: Features) -> bool {
     answers && features.width(squares) == card.network.inputs()
 }
 
+/// Makes logits equal that differ by [`ROUNDING`] alone: those within it of a higher one get its
+/// value. (Multiples of a number would not do: equal moves on both sides of a half would differ by
+/// a whole.)
+fn tie(scores: &mut [f64]) {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    let mut highest = f64::INFINITY;
+    for at in order {
+        if highest - scores[at] > ROUNDING * scores[at].abs().max(1.0) {
+            highest = scores[at];
+        }
+        scores[at] = highest;
+    }
+}
+
 fn best(worths: &[f64]) -> f64 {
     worths.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
@@ -336,7 +360,7 @@ mod tests {
     use super::*;
     use crate::game::Action;
     use crate::game::othello::Othello;
-    use crate::learn::chance::{below, drawn_for};
+    use crate::learn::chance::{below, seeded};
     use crate::learn::network::{Activation, Architecture, Head};
 
     type Rules = Othello<u64>;
@@ -366,7 +390,7 @@ mod tests {
     }
 
     /// What one of the network's heads answers for one position.
-    fn asked(of: &Learned, head: &str, position: &At) -> Vec<f64> {
+    fn answer(of: &Learned, head: &str, position: &At) -> Vec<f64> {
         let answer = of.head(&rules(), head, &[*position]).unwrap().unwrap();
         answer.into_iter().map(f64::from).collect()
     }
@@ -375,21 +399,23 @@ mod tests {
     fn value(of: &Learned, position: &At) -> f64 {
         let game = rules();
         match of.reading {
-            Reading::Policy => asked(of, "value", position)[0],
+            Reading::Policy => answer(of, "value", position)[0],
             Reading::Q => {
-                let q = asked(of, "q", position);
+                let q = answer(of, "q", position);
                 let worths = game.actions(&position.state).into_iter().map(|a| q[usize::from(a.0)]);
                 worths.fold(f64::MIN, f64::max)
             }
             Reading::Wins => {
-                let [black, white] = asked(of, "wins", position)[..] else { panic!("two chances") };
+                let [black, white] = answer(of, "wins", position)[..] else {
+                    panic!("two probabilities")
+                };
                 if position.side == Side::First { black - white } else { white - black }
             }
-            _ => 2.0 * asked(of, "discs", position)[0] - 1.0,
+            _ => 2.0 * answer(of, "discs", position)[0] - 1.0,
         }
     }
 
-    /// Minimax as it is told, one position after the other.
+    /// Minimax by its definition, one position after the other.
     fn plain(of: &Learned, position: &At, plies: u32) -> f64 {
         let game = rules();
         if let Some(outcome) = game.result(&position.state) {
@@ -412,7 +438,7 @@ mod tests {
         let game = rules();
         let mut all = Vec::new();
         for number in 0..12 {
-            let mut random = drawn_for(9, &[number]);
+            let mut random = seeded(9, &[number]);
             let mut position = game.start();
             while !game.is_terminal(&position.state) {
                 all.push(position);
@@ -445,15 +471,15 @@ mod tests {
                     for place in batch.range(at) {
                         let action = batch.actions()[place];
                         // The worth of an action looks a ply beyond the position already.
-                        let wanted = match (reading, plies) {
-                            (Reading::Q, 1) => asked(&of, "q", position)[usize::from(action.0)],
+                        let expected = match (reading, plies) {
+                            (Reading::Q, 1) => answer(&of, "q", position)[usize::from(action.0)],
                             (Reading::Q, _) => {
                                 -plain(&of, &game.advance(position, action), plies - 2)
                             }
                             _ => -plain(&of, &game.advance(position, action), plies - 1),
                         };
                         let found = answers.scores[place];
-                        assert!((found - wanted).abs() < 1e-5, "{reading:?} {plies}");
+                        assert!((found - expected).abs() < 1e-5 + ROUNDING, "{reading:?} {plies}");
                     }
                 }
             }
@@ -484,9 +510,42 @@ mod tests {
                     let there = batch.actions()[range.clone()].iter().position(|a| *a == action);
                     let (here, there) =
                         (answers.scores[place], answers.scores[range][there.unwrap()]);
-                    assert!((here - there).abs() < 1e-5, "{reading:?}");
+                    assert!((here - there).abs() < 1e-5 + ROUNDING, "{reading:?}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn logits_that_differ_by_rounding_are_equal() {
+        let mut scores = [3.0, 1.0 + 1e-6, 1.0, -20.0, -20.0 - 1e-4, 1.001];
+        tie(&mut scores);
+        assert_eq!(scores, [3.0, 1.0 + 1e-6, 1.0 + 1e-6, -20.0, -20.0, 1.001]);
+    }
+
+    /// The kept network has equal weights for mirror images, but the runtime's sums are rounded.
+    #[test]
+    fn mirrored_moves_tie_in_the_kept_network() {
+        let (game, folded) = (rules(), rules().with_folding(true).unwrap());
+        let name =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies/supervised-othello-4x4");
+        let of = Learned::load("kept".into(), &name, &game).unwrap();
+        let mut mirrored = 0;
+        for position in positions() {
+            let (batch, answers) = scores(&of, &[position]);
+            let symmetries = 1..folded.group().order() as Symmetry;
+            let onto_itself =
+                |&g: &Symmetry| folded.transform(&position.state, g) == position.state;
+            for symmetry in symmetries.filter(onto_itself) {
+                for (place, &action) in batch.actions().iter().enumerate() {
+                    let image = folded.transform_action(action, symmetry);
+                    let image = batch.actions().iter().position(|a| *a == image).unwrap();
+                    assert_eq!(answers.scores[place], answers.scores[image]);
+                    assert_eq!(answers.probabilities[place], answers.probabilities[image]);
+                    mirrored += usize::from(image != place);
+                }
+            }
+        }
+        assert!(mirrored > 20, "{mirrored}");
     }
 }

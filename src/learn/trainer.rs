@@ -1,9 +1,9 @@
-//! Steps of learning, with the work of each shared among threads.
+//! Training steps, with the work of each shared among threads.
 //!
-//! A batch is cut into parts in a way that does not depend on the number of threads; each part's
-//! gradient is worked out by one thread, and they are added in order: the weights after a step are the
-//! same with any number of threads. The library's own threads are kept out: on batches of this size
-//! they cost more than they save.
+//! A batch is split in a way that does not depend on the number of threads. One thread computes the
+//! gradient of a part, and the gradients are added in order: the weights after a step are the same
+//! with any number of threads. The library's own threads stay off: on batches of this size they
+//! cost more than they save.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -33,7 +33,7 @@ impl Workers {
         Workers { pools }
     }
 
-    /// What `work` makes of each item, in order.
+    /// The result of `work` for each item, in order.
     pub fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
         if self.pools.len() < 2 || items.len() < 2 {
             let run = || items.into_iter().map(&work).collect();
@@ -52,7 +52,8 @@ impl Workers {
                 held.1 = Some(work(item));
             }
         };
-        // The surrounding threads wait meanwhile: new ones for each step would cost as much as the step.
+        // The surrounding threads wait meanwhile: new ones for each step would cost as much as the
+        // step.
         rayon::scope(|scope| {
             for pool in &self.pools {
                 scope.spawn(|_| pool.install(run));
@@ -72,14 +73,14 @@ impl Default for Workers {
     }
 }
 
-/// A network that learns.
+/// A network in training.
 #[derive(Debug)]
 pub struct Trainer {
     /// The network as it is.
     pub network: Network,
-    /// How its weights follow gradients.
+    /// The optimiser.
     pub optimiser: Optimiser,
-    /// Who does the work.
+    /// The threads.
     pub workers: Workers,
     /// Which weights stay equal.
     ties: Option<Ties>,
@@ -98,13 +99,14 @@ impl Trainer {
         Trainer { ties: Some(ties), ..self }
     }
 
-    /// One step against the gradient of the sum of the parts' losses; gives that sum. A gradient longer
-    /// than `longest` is shortened to it (Pascanu, Mikolov and Bengio 2013).
+    /// One step against the gradient of the sum of the parts' losses, with `factor` times the
+    /// learning rate; gives that sum. A gradient whose norm is above `max_norm` is clipped to it
+    /// (Pascanu, Mikolov and Bengio 2013).
     pub fn step<T: Send>(
         &mut self,
         parts: Vec<T>,
-        pace: f64,
-        longest: Option<f64>,
+        factor: f64,
+        max_norm: Option<f64>,
         loss: impl Fn(&Weights<'_>, T) -> Result<Tensor> + Sync,
     ) -> Result<f64> {
         let network = &self.network;
@@ -117,39 +119,40 @@ impl Trainer {
             let (loss, gradient) = part?;
             total += loss;
             for (sum, part) in sum.iter_mut().zip(gradient) {
-                sum.iter_mut().zip(part).for_each(|(sum, slope)| *sum += slope);
+                sum.iter_mut().zip(part).for_each(|(sum, gradient)| *sum += gradient);
             }
         }
         if let Some(ties) = &self.ties {
             ties.average(&mut sum);
         }
         let mut scale = 1.0;
-        if let Some(longest) = longest {
-            let squares = sum.iter().flatten().map(|&slope| f64::from(slope) * f64::from(slope));
-            let length = squares.sum::<f64>().sqrt();
-            if length > longest {
-                scale = (longest / length) as f32;
-                sum.iter_mut().flatten().for_each(|slope| *slope *= scale);
+        if let Some(max_norm) = max_norm {
+            let squares =
+                sum.iter().flatten().map(|&gradient| f64::from(gradient) * f64::from(gradient));
+            let norm = squares.sum::<f64>().sqrt();
+            if norm > max_norm {
+                scale = (max_norm / norm) as f32;
+                sum.iter_mut().flatten().for_each(|gradient| *gradient *= scale);
             }
         }
         if !total.is_finite() || !scale.is_finite() {
-            candle_core::bail!("the loss is no number any more: the steps are too long");
+            candle_core::bail!("the loss is not finite; lower the learning rate");
         }
-        self.optimiser.step(&mut self.network, &sum, pace);
+        self.optimiser.step(&mut self.network, &sum, factor);
         Ok(total)
     }
 }
 
-/// A loss, and its slopes by each of the network's weights.
+/// A loss, and its gradient by the network's weights.
 fn gradient<'a>(
     network: &'a Network,
     loss: impl FnOnce(&Weights<'a>) -> Result<Tensor>,
 ) -> Result<(f64, Vec<Vec<f32>>)> {
     let weights = network.variable()?;
     let loss = loss(&weights)?;
-    let slopes = loss.backward()?;
-    let of = |tensor: &Tensor| match slopes.get(tensor) {
-        Some(slopes) => slopes.flatten_all()?.to_vec1::<f32>(),
+    let gradients = loss.backward()?;
+    let of = |tensor: &Tensor| match gradients.get(tensor) {
+        Some(gradients) => gradients.flatten_all()?.to_vec1::<f32>(),
         None => Ok(vec![0.0; tensor.elem_count()]),
     };
     let all = weights.tensors.iter().map(of).collect::<Result<_>>()?;
@@ -179,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn slopes_are_differences() {
+    fn gradients_are_differences() {
         let head = Head { name: "value".into(), outputs: 1, activation: Activation::Tanh };
         let (planes, rows, columns) = (1, 1, 3);
         let (channels, blocks, heads) = (2, 1, vec![head]);
@@ -196,17 +199,17 @@ mod tests {
             let loss = loss(&network.fixed().unwrap(), data.clone()).unwrap();
             f64::from(loss.to_scalar::<f32>().unwrap())
         };
-        let (value, slopes) = gradient(&network, |weights| loss(weights, data.clone())).unwrap();
+        let (value, gradients) = gradient(&network, |weights| loss(weights, data.clone())).unwrap();
         assert!((value - at(&network)).abs() < 1e-6);
-        for (parameter, slopes) in slopes.iter().enumerate() {
-            for (place, &slope) in slopes.iter().enumerate() {
+        for (parameter, gradients) in gradients.iter().enumerate() {
+            for (place, &gradient) in gradients.iter().enumerate() {
                 let moved = |by: f32| {
                     let mut network = network.clone();
                     network.parameters_mut()[parameter].numbers[place] += by;
                     at(&network)
                 };
                 let difference = (moved(0.001) - moved(-0.001)) / 0.002;
-                assert!((difference - f64::from(slope)).abs() < 1e-3, "{difference} {slope}");
+                assert!((difference - f64::from(gradient)).abs() < 1e-3, "{difference} {gradient}");
             }
         }
     }

@@ -48,8 +48,8 @@ impl Weights<'_> {
         self.forward_masked(inputs, |_| Ok(None))
     }
 
-    /// The same with what the hidden layers of an MLP answer multiplied by numbers, (N, its units), that
-    /// `mask` gives for that many units, if it does.
+    /// The same with what the hidden layers of an MLP answer multiplied by numbers, (N, its units),
+    /// that `mask` gives for that many units, if it does.
     pub fn forward_masked(
         &self,
         inputs: &Tensor,
@@ -93,7 +93,7 @@ impl Weights<'_> {
 }
 
 fn linear(x: &Tensor, (weight, bias): (&Tensor, &Tensor)) -> Result<Tensor> {
-    // The weight comes first, so that its slopes come out in its own order.
+    // The weight comes first, so that its gradient comes out in its own order.
     weight.matmul(&x.t()?)?.t()?.contiguous()?.broadcast_add(bias)
 }
 

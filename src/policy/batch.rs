@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::PolicyError;
 use crate::game::{Action, Position};
 
-/// Positions in which a policy is asked for its move, each with its legal actions.
+/// Positions in which a policy chooses a move, each with its legal actions.
 #[derive(Clone, Debug)]
 pub struct Batch<S> {
     positions: Vec<Position<S>>,
@@ -73,14 +73,14 @@ impl<S> Batch<S> {
 /// What a policy says of a [`Batch`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answers {
-    /// One an action of the batch, in its order: with which probability the policy chooses it. Those
-    /// of a position sum to 1.
+    /// One an action of the batch, in its order: with which probability the policy chooses it.
+    /// Those of a position sum to 1.
     pub probabilities: Vec<f64>,
-    /// One an action: how good the policy finds it, on any scale, the higher the better (a logit, a Q
-    /// value). Empty if it tells none; its probabilities then stand for them.
+    /// One an action: how good the policy finds it, on any scale, the higher the better (a logit, a
+    /// Q value). Empty if it gives none; its probabilities then stand for them.
     pub scores: Vec<f64>,
     /// One a position: the outcome that the policy expects for the player to move, −1 a loss to 1 a
-    /// win. Empty if it tells none.
+    /// win. Empty if it gives none.
     pub values: Vec<f64>,
 }
 
@@ -88,7 +88,7 @@ pub struct Answers {
 const SLACK: f64 = 1e-6;
 
 impl Answers {
-    /// Forgets everything and keeps the room.
+    /// Clears everything and keeps the allocations.
     pub fn clear(&mut self) {
         self.probabilities.clear();
         self.scores.clear();
@@ -100,13 +100,13 @@ impl Answers {
         let (actions, positions) = (batch.actions().len(), batch.len());
         let wrong = |what: &str| Err(PolicyError::new(what));
         if self.probabilities.len() != actions {
-            return wrong("it does not tell one probability for each legal move");
+            return wrong("it does not give one probability for each legal move");
         }
         if !self.scores.is_empty() && self.scores.len() != actions {
-            return wrong("it does not tell one score for each legal move");
+            return wrong("it does not give one score for each legal move");
         }
         if !self.values.is_empty() && self.values.len() != positions {
-            return wrong("it does not tell one value for each position");
+            return wrong("it does not give one value for each position");
         }
         if self.scores.iter().any(|score| score.is_nan()) {
             return wrong("one of its scores is not a number");

@@ -1,22 +1,23 @@
-//! Random numbers that hang on a seed and what they are for alone, and games played at random.
+//! Random numbers from a seed and a purpose, and games played at random.
 //!
-//! What a policy draws for a position begins anew from the seed, the position's key and the side to
-//! move, so that the answer does not depend on what was asked before, or where. The generators
-//! (SplitMix64 to mix the seed, xoshiro256++ to draw) are published algorithms, whose numbers do not
-//! change with the version of a library.
+//! The random numbers of a position depend on the seed, the position's key and the side to move
+//! alone, so that the answer does not depend on earlier requests. The generators (SplitMix64 to mix
+//! the seed, xoshiro256++ to draw) are published algorithms, whose numbers do not change with the
+//! version of a library.
 
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
 use crate::game::{Action, Game, Outcome, Position};
 
-/// After how many plies a playout is broken off and counts as a draw. No game of Othello is as long;
-/// in minishogi, where nothing else need stop it, chance plays so long in about 2 games of 100.
+/// After how many plies a playout is broken off and counts as a draw. No game of Othello is as
+/// long; in minishogi, where nothing else need stop it, chance plays so long in about 2 games of
+/// 100.
 pub const PLAYOUT_PLIES: u32 = 512;
 
-/// Random numbers for one purpose: they depend on the seed and on what they are for, so that work
-/// can be begun again anywhere and shared among threads in any way.
-pub fn drawn_for(seed: u64, purpose: &[u64]) -> Xoshiro256PlusPlus {
+/// The random numbers of a seed for one purpose; work can be resumed anywhere and shared among
+/// threads in any way.
+pub fn seeded(seed: u64, purpose: &[u64]) -> Xoshiro256PlusPlus {
     let mix = |mixed: u64, word: &u64| SplitMix64::seed_from_u64(mixed ^ word).next_u64();
     Xoshiro256PlusPlus::seed_from_u64(purpose.iter().fold(mix(0, &seed), mix))
 }
@@ -32,11 +33,23 @@ pub fn below(random: &mut impl Rng, bound: usize) -> usize {
     ((u128::from(random.next_u64()) * bound as u128) >> 64) as usize
 }
 
-/// The chance of one position.
+/// The index that `unit`, a number from 0 up to 1, selects among probabilities that sum to 1.
+pub fn sample(probabilities: &[f64], mut unit: f64) -> usize {
+    for (at, probability) in probabilities.iter().enumerate() {
+        unit -= probability;
+        if unit < 0.0 {
+            return at;
+        }
+    }
+    // What rounding left over goes to the last that is possible.
+    probabilities.iter().rposition(|&probability| probability > 0.0).unwrap_or(0)
+}
+
+/// The random numbers of one position.
 #[derive(Debug)]
 pub(super) struct Chance {
     numbers: Xoshiro256PlusPlus,
-    /// Room that is used again for every ply.
+    /// Reused for every ply.
     actions: Vec<Action>,
 }
 
@@ -45,7 +58,7 @@ impl Chance {
         let key = game.key(&position.state);
         let words: &[u64] = bytemuck::cast_slice(std::slice::from_ref(&key));
         let purpose = [words, &[position.side.index() as u64]].concat();
-        Chance { numbers: drawn_for(seed, &purpose), actions: Vec::new() }
+        Chance { numbers: seeded(seed, &purpose), actions: Vec::new() }
     }
 
     /// One of the numbers below `count`.
@@ -95,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn every_position_side_and_seed_has_a_chance_of_its_own() {
+    fn every_position_side_and_seed_has_its_own_random_numbers() {
         let game = minishogi();
         let mut first = std::collections::HashSet::new();
         let positions = positions(&game, 200);
@@ -112,9 +125,9 @@ mod tests {
         assert_eq!(numbers(3), numbers(3));
     }
 
-    /// What is drawn must stay the same in every version and on every machine.
+    /// Random numbers must stay the same in every version and on every machine.
     #[test]
-    fn what_is_drawn_is_known() {
+    fn random_numbers_are_known() {
         let game = four();
         let mut chance = Chance::new(&game, 0, &game.start());
         assert_eq!([0; 8].map(|_| chance.below(100)), [68, 50, 65, 68, 61, 46, 95, 13]);
@@ -144,7 +157,7 @@ mod tests {
         assert!(broken <= 15, "{broken} of 500");
     }
 
-    fn hangs_on_the_position_alone<G: Game>(game: &G, count: usize, policy: &dyn Policy<G>) {
+    fn depends_on_the_position_alone<G: Game>(game: &G, count: usize, policy: &dyn Policy<G>) {
         let mut positions = positions(game, count);
         let together = answers(policy, game, &positions);
         let one_by_one = |positions: &[Position<G::State>]| {
@@ -163,13 +176,13 @@ mod tests {
     }
 
     #[test]
-    fn answers_hang_on_the_position_alone() {
+    fn answers_depend_on_the_position_alone() {
         for seed in [0, 9] {
             let (carlo, tree) = (MonteCarlo::new(5, seed), Mcts::new(40, seed));
-            hangs_on_the_position_alone(&four(), 100, &carlo);
-            hangs_on_the_position_alone(&four(), 100, &tree);
-            hangs_on_the_position_alone(&animals(), 50, &carlo);
-            hangs_on_the_position_alone(&animals(), 50, &tree);
+            depends_on_the_position_alone(&four(), 100, &carlo);
+            depends_on_the_position_alone(&four(), 100, &tree);
+            depends_on_the_position_alone(&animals(), 50, &carlo);
+            depends_on_the_position_alone(&animals(), 50, &tree);
         }
         let positions = positions(&four(), 100);
         let of_seed = |seed| answers(&MonteCarlo::new(5, seed), &four(), &positions);

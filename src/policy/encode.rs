@@ -1,9 +1,9 @@
 //! Positions as numbers that a network reads.
 //!
-//! A position is a list of planes, each one number a square, and an [`Order`] in which they are laid
-//! out. The [`Layout`]s are those that people use under the names by which they know them; a shape
-//! with three or more planes says nothing of what they are, so a list of planes can be written too
-//! ([`Plane::read_list`]). Squares go row by row from a1, as actions do.
+//! A position is a list of planes, each one number a square, and an [`Order`] in which they are
+//! laid out. The [`Layout`]s are those that people use under the names by which they know them; a
+//! shape with three or more planes says nothing of what they are, so a list of planes can be
+//! written too ([`Plane::read_list`]). Squares go row by row from a1, as actions do.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub struct Squares {
     pub side: Side,
 }
 
-/// What one plane tells of every square: 1 or 0, but for [`Plane::Signed`].
+/// What one plane has for every square: 1 or 0, but for [`Plane::Signed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Plane {
     /// The mover's discs.
@@ -166,7 +166,7 @@ impl Layout {
         }
     }
 
-    /// Whether other planes can be asked for: not where the name says what they are.
+    /// Whether other planes can be chosen: not where the name says what they are.
     pub fn takes_planes(self) -> bool {
         matches!(self, Layout::Nchw | Layout::Nhwc | Layout::Flat | Layout::Interleaved)
     }
@@ -214,21 +214,22 @@ pub struct Encoding {
 }
 
 impl Encoding {
-    /// Finds the encoding for a shape of one position on a board of `rows` × `columns`; `None` stands
-    /// for a size that the model leaves open. What is asked for by `layout` and `planes` must fit the
-    /// shape; what is not is guessed from it, where all of its sizes are known. `None` if nothing
-    /// fits.
+    /// Finds the encoding for a shape of one position on a board of `rows` × `columns`; `None`
+    /// stands for a size that the model leaves open. What `layout` and `planes` request must fit
+    /// the shape; what is not is guessed from it, where all of its sizes are known. `None` if
+    /// nothing fits.
     ///
-    /// A flat shape does not tell its order: it is taken for [`Layout::Flat`].
+    /// A flat shape does not show its order: it is taken for [`Layout::Flat`].
     pub fn find(
         (rows, columns): (usize, usize),
         shape: &[Option<usize>],
         layout: Option<Layout>,
         planes: Option<&[Plane]>,
     ) -> Option<Encoding> {
-        let fits = |wanted: &[usize]| {
-            let same = |(size, wanted): (&Option<usize>, &usize)| size.is_none_or(|n| n == *wanted);
-            wanted.len() == shape.len() && shape.iter().zip(wanted).all(same)
+        let fits = |expected: &[usize]| {
+            let same =
+                |(size, expected): (&Option<usize>, &usize)| size.is_none_or(|n| n == *expected);
+            expected.len() == shape.len() && shape.iter().zip(expected).all(same)
         };
         let of = |layout: Layout| {
             let planes = match planes {
@@ -237,14 +238,14 @@ impl Encoding {
                 None => layout.planes(),
             };
             let shapes = layout.shapes(planes.len(), rows, columns);
-            let shape = shapes.into_iter().find(|wanted| fits(wanted))?;
+            let shape = shapes.into_iter().find(|expected| fits(expected))?;
             Some(Encoding { layout, planes: planes.to_vec(), shape, squares: rows * columns })
         };
-        let told = [Layout::Nchw, Layout::Nhwc, Layout::Signed, Layout::Flat];
+        let guesses = [Layout::Nchw, Layout::Nhwc, Layout::Signed, Layout::Flat];
         match layout {
             Some(layout) => of(layout),
             None if shape.contains(&None) => None,
-            None => told.into_iter().find_map(of),
+            None => guesses.into_iter().find_map(of),
         }
     }
 
@@ -311,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_must_fit_the_shape() {
+    fn a_requested_layout_must_fit_the_shape() {
         for shape in [&[3, 4, 5][..], &[3, 20], &[60]] {
             assert_eq!(find(shape, Some(Layout::OpenSpiel)).unwrap().shape, shape);
         }
@@ -327,7 +328,7 @@ mod tests {
         assert_eq!(with(&[4, 5, 3], None).unwrap().layout, Layout::Nhwc);
         assert_eq!(with(&[60], None).unwrap().layout, Layout::Flat);
         assert!(with(&[2, 4, 5], None).is_none() && with(&[20], Some(Layout::Signed)).is_none());
-        // Sizes that the model leaves open take those of the layout, which must then be told.
+        // Sizes that the model leaves open take those of the layout, which must then be named.
         let open = [None, None, Some(5)];
         assert!(Encoding::find((4, 5), &open, None, None).is_none());
         let found = Encoding::find((4, 5), &open, Some(Layout::Nchw), None).unwrap();
@@ -372,8 +373,8 @@ mod tests {
         assert_eq!(Plane::read_list("mover+theirs"), Err("theirs".to_string()));
     }
 
-    /// The observation tensor that OpenSpiel's `othello` gives White, who is to move, after Black has
-    /// opened with d3: the player who looks is the mover, and his discs are the second plane.
+    /// The observation tensor that OpenSpiel's `othello` gives White, who is to move, after Black
+    /// has opened with d3: the player who looks is the mover, and his discs are the second plane.
     #[test]
     fn openspiel_has_the_empty_squares_first() {
         let (own, theirs): (&[usize], &[usize]) = (&[36], &[19, 27, 28, 35]);

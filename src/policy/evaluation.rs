@@ -32,7 +32,8 @@ impl<G: Game> Evaluation<G> for Moves {
     }
 }
 
-/// The weights of the mover's squares less those of the opponent's, in [`MICRO`](super::MICRO) units.
+/// The weights of the mover's squares less those of the opponent's, in [`MICRO`](super::MICRO)
+/// units.
 impl<G: Game> Evaluation<G> for Weights {
     /// # Panics
     ///

@@ -4,8 +4,8 @@ use super::Rule;
 use crate::game::{Action, Game, Position};
 
 /// Maximises the material after the move, own less the opponent's: one ply of looking ahead, as
-/// beginners play. In Othello it counts discs; in shogi the values of pieces, so that it captures what
-/// is worth the most and promotes.
+/// beginners play. In Othello it counts discs; in shogi the values of pieces, so that it captures
+/// what is worth the most and promotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Greedy;
 

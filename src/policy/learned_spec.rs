@@ -1,4 +1,5 @@
-//! What a person writes for a network that was trained here: `learned:td-othello-4x4?symmetric=yes`.
+//! What a person writes for a network that was trained here:
+//! `learned:td-othello-4x4?symmetric=yes`.
 
 use std::fmt;
 
@@ -11,11 +12,12 @@ use super::grammar::{Parts, PolicySpecError, YES_NO, one_of, write_options};
 pub struct LearnedSpec {
     /// Its name among the trained policies, or where its files lie, with or without an ending.
     pub name: String,
-    /// `symmetric=yes`: it is asked in all images of a position, and its answers are averaged.
+    /// `symmetric=yes`: average its answers over all images of a position.
     pub symmetric: bool,
-    /// `plies=`: how far ahead it reads, the move itself among them; unless told, as it was trained to.
+    /// `plies=`: the depth of its search, the move itself among them; without it, as it was trained
+    /// to.
     pub plies: Option<u32>,
-    /// `width=`: how many moves of each position it follows when it reads ahead.
+    /// `width=`: how many moves of each position its search keeps.
     pub width: Option<u32>,
     /// `mate=`: how many positions it searches for a forced win.
     pub mate: Option<u32>,
@@ -67,15 +69,15 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_answered_with_what_is() {
-        let said = |text: &str| LearnedSpec::read(text).unwrap_err().to_string();
-        assert_eq!(said(""), "policy 'learned:' names no network; write learned:NAME");
+        let error = |text: &str| LearnedSpec::read(text).unwrap_err().to_string();
+        assert_eq!(error(""), "policy 'learned:' names no network; write learned:NAME");
         let wrong = [
             ("net?depth=2", "'depth=2' is not known; known are symmetric, plies, width, mate"),
             ("net?symmetric", "'symmetric' is not known; known are yes, no"),
             ("net?plies=21", "'plies=21' is not known; known are whole numbers from 1 to 20"),
         ];
         for (text, what) in wrong {
-            assert_eq!(said(text), format!("policy 'learned:{text}': {what}"));
+            assert_eq!(error(text), format!("policy 'learned:{text}': {what}"));
         }
         assert_eq!(LearnedSpec::read("why?net?").unwrap().to_string(), "why?net?");
     }

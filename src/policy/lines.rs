@@ -9,11 +9,12 @@
 //! * `n-hand-custom:N`: the same with square weights.
 //! * `n-least:N`: after the move and 2N − 2 further plies it is the opponent's N-th turn; the fewer
 //!   moves he has there, the better.
-//! * `n-most:N`: after the move and 2N − 1 further plies it is one's own N-th turn after this one; the
-//!   more moves one has there, the better.
+//! * `n-most:N`: after the move and 2N − 1 further plies it is one's own N-th turn after this one;
+//!   the more moves one has there, the better.
 //!
-//! Turns alternate, so that a turn in which one must pass is a turn, one with no moves. In a finished
-//! game nobody has moves, whoever has won it; material and weights count there as anywhere.
+//! Turns alternate, so that a turn in which one must pass is a turn, one with no moves. In a
+//! finished game nobody has moves, whoever has won it; material and weights count there as
+//! anywhere.
 //!
 //! The article's text is followed. The program printed with it departs from it: the recursions of
 //! n-least and n-most place no disc and so count on the board as it was, n-most calls n-least, and
@@ -31,9 +32,9 @@ pub struct Lines<E> {
 }
 
 impl<E> Lines<E> {
-    /// Lines of `plies`, at least 1, the judged move among them. The evaluation is the mover's at the
-    /// end of the line; it counts for the player who chooses, or, if it is the opponent who is to move
-    /// there, against him.
+    /// Lines of `plies`, at least 1, the judged move among them. The evaluation is the mover's at
+    /// the end of the line; it counts for the player who chooses, or, if it is the opponent who is
+    /// to move there, against him.
     pub fn new(name: String, plies: u32, evaluation: E) -> Lines<E> {
         Lines { name, plies, evaluation }
     }
@@ -154,16 +155,16 @@ mod tests {
             if actions.len() == 1 {
                 continue;
             }
-            let wanted: Vec<(i64, i64)> =
+            let expected: Vec<(i64, i64)> =
                 actions.iter().map(|&a| reference(game, position, a, kind, worth)).collect();
             let floats: Vec<f64> =
-                wanted.iter().map(|&(sum, count)| sum as f64 / count as f64).collect();
+                expected.iter().map(|&(sum, count)| sum as f64 / count as f64).collect();
             assert_eq!(scores, floats, "{kind:?} in {}", game.notation(position));
             // The best by exact fractions, ties and all.
             let beaten = |&(sum, count): &(i64, i64)| {
-                wanted.iter().any(|&(other, among)| other * count > sum * among)
+                expected.iter().any(|&(other, among)| other * count > sum * among)
             };
-            let best: Vec<bool> = wanted.iter().map(|fraction| !beaten(fraction)).collect();
+            let best: Vec<bool> = expected.iter().map(|fraction| !beaten(fraction)).collect();
             assert_eq!(chosen, best, "{kind:?} in {}", game.notation(position));
         }
     }
@@ -221,8 +222,8 @@ mod tests {
         let game = minishogi();
         let mate = game.parse_position("2k2/5/2P2/5/2K2 b G 1", &game.start()).unwrap();
         let least = of_rules(&PolicySpec::NLeast(1), &game).unwrap().unwrap();
-        let asked = ask(&*least, &game, &mate).unwrap();
-        let played: Vec<String> = asked
+        let answers = ask(&*least, &game, &mate).unwrap();
+        let played: Vec<String> = answers
             .iter()
             .filter(|(_, p)| *p > 0.0)
             .map(|(action, _)| game.action_name(mate.side, *action))

@@ -2,11 +2,11 @@
 //!
 //! UCT (Kocsis and Szepesvári 2006): a simulation goes down the tree, from each node to the child
 //! with the largest upper confidence bound (UCB1, Auer, Cesa-Bianchi and Fischer 2002), its mean
-//! result from 0 (always lost) to 1 (always won) and c √(ln t / n), for a child tried n times from a
-//! node visited t times, c = √2; where a move has not been tried it tries one, all being equally
+//! result from 0 (always lost) to 1 (always won) and c √(ln t / n), for a child tried n times from
+//! a node visited t times, c = √2; where a move has not been tried it tries one, all being equally
 //! likely, adds it to the tree and plays on at random; and it counts the result along its way. A
-//! position that is reached in two ways is two nodes. Finished games are nodes like others: they are
-//! visited again and count again.
+//! position that is reached in two ways is two nodes. Finished games are nodes like others: they
+//! are visited again and count again.
 //!
 //! What is drawn for a position hangs on the seed and the position alone, and logarithms are those
 //! of one library on every machine, so that this is a fixed policy, and reports measure it exactly:
@@ -27,7 +27,7 @@ pub struct Mcts {
 }
 
 impl Mcts {
-    /// With so many simulations a position, at least 1, drawn from a seed.
+    /// With so many simulations a position, at least 1, with a seed.
     pub fn new(simulations: u32, seed: u64) -> Mcts {
         let simulations = simulations.max(1);
         let logarithms = (0..=simulations).map(|visits| libm::log(f64::from(visits))).collect();
@@ -256,9 +256,9 @@ mod tests {
             });
             let mut total = 0.0;
             for action in game.actions(&position.state) {
-                let wanted = plain.lines.get(&vec![action]).map_or(0.0, |line| line.times);
-                assert_eq!(*visits.next().unwrap(), wanted, "{}", game.notation(position));
-                total += wanted;
+                let expected = plain.lines.get(&vec![action]).map_or(0.0, |line| line.times);
+                assert_eq!(*visits.next().unwrap(), expected, "{}", game.notation(position));
+                total += expected;
             }
             assert_eq!(total, f64::from(simulations));
             assert_eq!(value, plain.lines[&vec![]].sum / total);

@@ -1,8 +1,8 @@
 //! What chooses moves.
 //!
-//! A [`Policy`] is asked about a [`Batch`] of positions and gives each legal action of each a
-//! probability, and if it can a score of each action and a value of the position ([`Answers`]). Figures
-//! are then exact expectations: nothing is drawn at random.
+//! A [`Policy`] gives each legal action of each position of a [`Batch`] a probability, and if it
+//! can a score, and each position a value ([`Answers`]). Figures are then exact expectations:
+//! nothing is sampled.
 //!
 //! Most policies are a [`Rule`]: they go position by position and find each action worth something;
 //! the best actions share ([`ByRule`]).
@@ -90,7 +90,8 @@ pub trait Rule<G: Game>: Send + Sync {
     /// Writes to `out` what each of `actions` is worth, in their order: the higher, the better.
     ///
     /// `actions` are the legal actions of the position, at least two, for one needs no choice.
-    /// Actions of the same worth are equally likely, so that sums should be exact (of integers, say).
+    /// Actions of the same worth are equally likely, so that sums should be exact (of integers,
+    /// say).
     fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]);
 }
 

@@ -1,8 +1,9 @@
 //! The move after which one wins most often if chance plays on.
 //!
-//! Flat Monte Carlo (Abramson 1990): the same number of playouts after each legal move, no tree. What
-//! is drawn for a position hangs on the seed and the position alone, so this is a fixed policy like
-//! any other, and reports measure it exactly: the policy of this seed, not the average over seeds.
+//! Flat Monte Carlo (Abramson 1990): the same number of playouts after each legal move, no tree.
+//! What is drawn for a position hangs on the seed and the position alone, so this is a fixed policy
+//! like any other, and reports measure it exactly: the policy of this seed, not the average over
+//! seeds.
 
 use super::chance::{Chance, value};
 use super::{Answers, Batch, Policy, PolicyError, PolicySpec, share_best};
@@ -18,7 +19,7 @@ pub struct MonteCarlo {
 }
 
 impl MonteCarlo {
-    /// With so many playouts a move, at least 1, drawn from a seed.
+    /// With so many playouts a move, at least 1, with a seed.
     pub fn new(playouts: u32, seed: u64) -> MonteCarlo {
         MonteCarlo { playouts: playouts.max(1), seed }
     }
@@ -99,9 +100,9 @@ mod tests {
         for position in &late {
             let mut best = -1.0;
             for action in game.actions(&position.state) {
-                let wanted = expectation(&game, position, &game.advance(position, action));
+                let expected = expectation(&game, position, &game.advance(position, action));
                 let found = *scores.next().unwrap();
-                assert!((found - wanted).abs() < near, "{found} for {wanted}");
+                assert!((found - expected).abs() < near, "{found} for {expected}");
                 best = f64::max(best, found);
             }
             assert_eq!(*values.next().unwrap(), best);

@@ -95,7 +95,7 @@ const KEYS: &str = "layout, planes, pass, policy, value, output, softmax, move, 
 impl OnnxSpec {
     /// Whether models can be read: with the feature `onnx`.
     pub const IS_BUILT_IN: bool = cfg!(feature = "onnx");
-    /// What is said where they cannot.
+    /// The error where they cannot.
     pub const NOT_BUILT_IN: &'static str =
         "this program was built without ONNX; build it with --features onnx";
 
@@ -198,17 +198,17 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_answered_with_what_is() {
-        let said = |text: &str| OnnxSpec::read(text).unwrap_err().to_string();
-        assert!(said("").contains("names no file"));
-        assert!(said("?layout=nchw").contains("names no file"));
-        assert!(said("m.onnx?shape=2").ends_with(KEYS));
-        assert!(said("m.onnx?layout=hwc").ends_with(&Layout::names()));
-        assert!(said("m.onnx?planes=mover,opponent").contains("'opponent' is not known"));
-        assert!(said("m.onnx?planes=mover+theirs").ends_with(&Plane::names()));
-        assert!(said("m.onnx?pass=maybe").ends_with("known are yes, no"));
-        assert!(said("m.onnx?policy=").ends_with("an output's name, none"));
-        assert!(said("m.onnx?range=2").contains("'range=2' is not known; known are -11, 01"));
-        let planes = said("m.onnx?layout=openspiel,planes=mover");
+        let error = |text: &str| OnnxSpec::read(text).unwrap_err().to_string();
+        assert!(error("").contains("names no file"));
+        assert!(error("?layout=nchw").contains("names no file"));
+        assert!(error("m.onnx?shape=2").ends_with(KEYS));
+        assert!(error("m.onnx?layout=hwc").ends_with(&Layout::names()));
+        assert!(error("m.onnx?planes=mover,opponent").contains("'opponent' is not known"));
+        assert!(error("m.onnx?planes=mover+theirs").ends_with(&Plane::names()));
+        assert!(error("m.onnx?pass=maybe").ends_with("known are yes, no"));
+        assert!(error("m.onnx?policy=").ends_with("an output's name, none"));
+        assert!(error("m.onnx?range=2").contains("'range=2' is not known; known are -11, 01"));
+        let planes = error("m.onnx?layout=openspiel,planes=mover");
         assert!(planes.contains("layout openspiel says what its planes are"), "{planes}");
     }
 }

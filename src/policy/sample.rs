@@ -24,7 +24,8 @@ pub(super) fn animals() -> Shogi<u64> {
     Shogi::new(&SMALL_ANIMAL_SHOGI, true)
 }
 
-/// So many positions of games of chance from the start, in which there is something to do, each once.
+/// So many positions of games of chance from the start, in which there is something to do, each
+/// once.
 pub(super) fn positions<G: Game>(game: &G, count: usize) -> Vec<Position<G::State>> {
     let mut known = HashSet::new();
     let mut found = Vec::new();
@@ -70,8 +71,8 @@ pub(super) fn answers<G: Game>(
 /// A line of play and the position it leads to.
 pub(super) type Line<S> = (Vec<Action>, Position<S>);
 
-/// All lines that begin with an action and go on while the game does and `goes_on` says so, given the
-/// line's length and its last position.
+/// All lines that begin with an action and go on while the game does and `goes_on` says so, given
+/// the line's length and its last position.
 pub(super) fn lines<G: Game>(
     game: &G,
     root: &Position<G::State>,

@@ -1,13 +1,13 @@
 //! The best move if both sides play their best for some plies: minimax, and alpha-beta.
 //!
-//! Both read D plies ahead, the move itself and passes among them, and evaluate what they find there:
-//! square weights in Othello, material in shogi. A finished game is worth more or less than any
-//! evaluation, by who has won it, and a draw nothing; the winner wants it soon and the loser late.
-//! With D = 2 and square weights this is the first level of a course exercise on Othello.
+//! Both read D plies ahead, the move itself and passes among them, and evaluate what they find
+//! there: square weights in Othello, material in shogi. A finished game is worth more or less than
+//! any evaluation, by who has won it, and a draw nothing; the winner wants it soon and the loser
+//! late. With D = 2 and square weights this is the first level of a student exercise on Othello.
 //!
 //! Alpha-beta (Knuth and Moore 1975) leaves out what cannot change the worth of a move. Every move
-//! is read with a window of its own that is open at both ends, so that all worths, not only the best,
-//! are those of minimax to the last bit; the two differ in time alone.
+//! is read with a window of its own that is open at both ends, so that all worths, not only the
+//! best, are those of minimax to the last bit; the two differ in time alone.
 
 use super::{Evaluation, Rule};
 use crate::game::{Action, Game, Position};
@@ -181,13 +181,18 @@ mod tests {
             let actions = game.actions(&position.state);
             let mut worths = vec![0.0; actions.len()];
             minimax.worths(game, &position, &actions, &mut worths);
-            let wanted: Vec<Worth> =
+            let expected: Vec<Worth> =
                 actions.iter().map(|&a| reference(game, &position, a, plies, glance)).collect();
-            for (a, &(outcome, ..)) in wanted.iter().enumerate() {
+            for (a, &(outcome, ..)) in expected.iter().enumerate() {
                 decided += u32::from(outcome != Outcome::Draw);
                 for b in 0..a {
                     let order = worths[a].partial_cmp(&worths[b]).unwrap();
-                    assert_eq!(order, wanted[a].cmp(&wanted[b]), "{}", game.notation(&position));
+                    assert_eq!(
+                        order,
+                        expected[a].cmp(&expected[b]),
+                        "{}",
+                        game.notation(&position)
+                    );
                 }
             }
         }

@@ -37,14 +37,14 @@ pub enum PolicySpec {
     MonteCarlo {
         /// Random games after each move.
         playouts: u32,
-        /// What they are drawn from.
+        /// The seed.
         seed: u64,
     },
     /// [`Mcts`](super::Mcts).
     Mcts {
         /// Ways down the tree in each position.
         simulations: u32,
-        /// What is random in them is drawn from this.
+        /// The seed.
         seed: u64,
     },
     /// A network in an ONNX file.
@@ -78,7 +78,7 @@ impl PolicySpec {
     /// The policies that work for every game.
     const EVERYWHERE: &'static str = "random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N, \
         alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect";
-    /// How long an answer of a program may take unless something else is asked for.
+    /// How long an answer of a program may take by default.
     pub const LIMIT: Duration = Duration::from_secs(60);
 
     /// The same policy, whose answers may take `limit` each if it is a program.
@@ -89,7 +89,7 @@ impl PolicySpec {
         }
     }
 
-    /// What is measured on a game unless something else is asked for.
+    /// What is measured on a game by default.
     pub fn defaults<G: Game>(game: &G) -> Vec<PolicySpec> {
         let all =
             [PolicySpec::Random, PolicySpec::Greedy, PolicySpec::Weights, PolicySpec::Perfect];
@@ -316,10 +316,10 @@ mod tests {
         }
     }
 
-    fn refused(text: &str, wanted: &str) {
+    fn refused(text: &str, expected: &str) {
         let message = text.parse::<PolicySpec>().unwrap_err().to_string();
         assert!(message.starts_with(&format!("policy '{text}'")), "{message}");
-        assert!(message.ends_with(wanted) && !message.contains('\n'), "{message} for {wanted}");
+        assert!(message.ends_with(expected) && !message.contains('\n'), "{message} for {expected}");
     }
 
     #[test]
@@ -349,10 +349,10 @@ mod tests {
 
     #[test]
     fn a_file_that_is_announced_must_be_named() {
-        let wanted = "names no file; write weights:FILE, or weights for the built-in weights";
-        refused("weights:", wanted);
-        let wanted = "names no file; write minimax:3:FILE, or minimax:3 for the built-in weights";
-        refused("minimax:3:", wanted);
+        let expected = "names no file; write weights:FILE, or weights for the built-in weights";
+        refused("weights:", expected);
+        let expected = "names no file; write minimax:3:FILE, or minimax:3 for the built-in weights";
+        refused("minimax:3:", expected);
     }
 
     #[test]
@@ -373,8 +373,8 @@ mod tests {
             spec.check(othello).unwrap();
             let message = spec.check(shogi).unwrap_err().to_string();
             assert!(message.starts_with(&format!("policy '{text}' goes by")), "{message}");
-            let wanted = format!("for minishogi there are {}", PolicySpec::EVERYWHERE);
-            assert!(message.ends_with(&wanted), "{message}");
+            let expected = format!("for minishogi there are {}", PolicySpec::EVERYWHERE);
+            assert!(message.ends_with(&expected), "{message}");
         }
         for form in PolicySpec::EVERYWHERE.split(", ") {
             let text = form.replace("[:SEED]", "").replace(":N", ":2");

@@ -53,7 +53,7 @@ impl Weights {
         path: &Path,
     ) -> Result<Weights, WeightsError> {
         let squares = rows * columns;
-        let wanted = format!("the {rows}x{columns} board has {squares} squares, row by row");
+        let expected = format!("the {rows}x{columns} board has {squares} squares, row by row");
         let wrong = |line: usize, what: String| WeightsError::Wrong {
             path: path.to_path_buf(),
             line,
@@ -70,14 +70,14 @@ impl Weights {
                     wrong(last, format!("'{token}' is no weight; write decimals such as -0.6, with at most six decimals and none above a million"))
                 })?;
                 if weights.len() == squares {
-                    let what = format!("'{token}' is one weight too many; {wanted}");
+                    let what = format!("'{token}' is one weight too many; {expected}");
                     return Err(wrong(last, what));
                 }
                 weights.push(weight);
             }
         }
         if weights.len() < squares {
-            let what = format!("the weights end after {}; {wanted}", weights.len());
+            let what = format!("the weights end after {}; {expected}", weights.len());
             return Err(wrong(last, what));
         }
         Ok(Weights { name: format!("weights:{}", path.display()), weights })

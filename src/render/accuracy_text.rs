@@ -35,6 +35,9 @@ impl Shown {
     }
 }
 
+/// Stands for the unit of the score, in the plural.
+const UNITS: &str = "UNITS";
+
 const COLUMNS: [Column; 9] = [
     Column {
         heading: ("result", "kept"),
@@ -61,10 +64,10 @@ const COLUMNS: [Column; 9] = [
         cell: |figures| or_none(figures.expected_loss_outcome(), amount),
     },
     Column {
-        heading: ("discs", "lost"),
-        meaning: "what it gives away of the final score on average, in discs",
+        heading: (UNITS, "lost"),
+        meaning: "what it gives away of the final score on average, in UNITS",
         shown: Shown::WithScores,
-        cell: |figures| or_none(figures.expected_loss_discs(), amount),
+        cell: |figures| or_none(figures.expected_loss_score(), amount),
     },
     Column {
         heading: ("rank", "corr."),
@@ -108,7 +111,7 @@ fn columns(table: &TableFacts) -> impl Iterator<Item = &'static Column> {
 /// The headings of these columns, the score in what it counts.
 fn headings(report: &AccuracyReport) -> Vec<(&str, &'static str)> {
     let heading = |column: &Column| match column.heading {
-        ("discs", lower) => (&report.words.units[..], lower),
+        (UNITS, lower) => (&report.words.units[..], lower),
         heading => heading,
     };
     columns(&report.table).map(heading).collect()
@@ -164,7 +167,7 @@ pub enum Part {
 }
 
 /// Lays out a report: the table, the policies side by side on each set of positions, a legend, and
-/// each policy by layers (discs on the board, or plies from the root) on the sets in `parts`; sets
+/// each policy by layers on the sets in `parts`; sets
 /// and layers that the table does not have are left out. Ends in a line break.
 pub fn accuracy_text(report: &AccuracyReport, parts: &[Part], mistakes: usize) -> String {
     let table = &report.table;
@@ -189,7 +192,7 @@ pub fn accuracy_text(report: &AccuracyReport, parts: &[Part], mistakes: usize) -
             true => format!("{upper}{lower}"),
             false => format!("{upper} {lower}"),
         };
-        let meaning = column.meaning.replace("discs", &report.words.units);
+        let meaning = column.meaning.replace(UNITS, &report.words.units);
         text += &format!("{name:<13}{meaning}\n");
     }
     text += &beyond_means(report);
@@ -211,7 +214,7 @@ fn capitalised(word: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// How losses are distributed, and how good the values of those policies are that tell some.
+/// The distribution of losses, and how good the policies' values are.
 fn beyond_means(report: &AccuracyReport) -> String {
     let mut text = String::new();
     if report.table.has_scores() {
@@ -264,8 +267,8 @@ fn has_layers(report: &AccuracyReport) -> bool {
 /// What layers are counted in, as a heading and in a sentence.
 fn layer_words(report: &AccuracyReport) -> (&'static str, String) {
     match report.words.layers {
-        Some(layers) => (layers, format!("{layers} before the move")),
-        None => ("plies", "plies from the root".to_string()),
+        "plies" => ("plies", "plies from the root".to_string()),
+        layers => (layers, format!("{layers} before the move")),
     }
 }
 

@@ -6,8 +6,8 @@ use crate::evaluate::{
     BothSides, Expected, Exploitability, Games, Match, Mistake, MistakesAgainst, PolicyGames, Words,
 };
 
-/// Lays out what games between policies come to and where they go wrong, `mistakes` of each policy's
-/// costliest among it. Ends in a line break.
+/// Lays out what games between policies come to and where they go wrong, `mistakes` of each
+/// policy's costliest among it. Ends in a line break.
 pub fn games_text(games: &Games, words: &Words, mistakes: usize) -> String {
     let (sides, units) = (words.sides, &words.units[..]);
     let mut text = "\nGames from the start against random moves, exactly\n\n".to_string();

@@ -1,4 +1,4 @@
-//! What was measured while a network learned, as a picture of its own.
+//! The history of a training run, as an SVG of its own.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,21 @@ use plotters::prelude::*;
 use super::plots::COLOURS;
 
 const SIZE: (u32, u32) = (860, 480);
-/// As many points as a line has at most: of more, means of as many neighbours as are needed are drawn.
+/// The most points of a line; of more, means of neighbours are drawn.
 const POINTS: usize = 25;
 
-/// Whether what was measured under a name is a share that training is to raise.
-fn is_told(name: &str) -> bool {
+/// Whether a metric is a share that training raises.
+fn is_plotted(name: &str) -> bool {
     name.starts_with("points against ")
         || name.starts_with("won as ")
         || name.ends_with("best outcome, decisive")
         || name == "held out: right"
 }
 
-/// The points of one name: the round in which each is measured and the share, as means of neighbours
-/// where there are more than [`POINTS`]; and of how many.
+/// The points of a metric, (iteration, share), as means of neighbours where there are more than
+/// [`POINTS`]; and of how many.
 fn line(rows: &[BTreeMap<String, f64>], name: &str) -> (Vec<(f64, f64)>, usize) {
-    let measured = (1..).zip(rows).filter_map(|(round, row)| Some((round, *row.get(name)?)));
+    let measured = (1..).zip(rows).filter_map(|(at, row)| Some((at, *row.get(name)?)));
     let all: Vec<(u32, f64)> = measured.collect();
     let neighbours = all.len().div_ceil(POINTS).max(1);
     let mean = |some: &[(u32, f64)]| {
@@ -32,11 +32,14 @@ fn line(rows: &[BTreeMap<String, f64>], name: &str) -> (Vec<(f64, f64)>, usize) 
     (all.chunks(neighbours).map(mean).collect(), neighbours)
 }
 
-/// Draws the shares that were measured round by round, as a file of SVG with its own legend on white;
-/// `None` if nothing was measured twice. Rows are those of a network's card, one a round.
+/// A label and its points.
+type Line = (String, Vec<(f64, f64)>);
+
+/// Plots the shares of a network's card, a row an iteration, as an SVG file with its own legend on
+/// white; `None` if no metric was measured twice.
 pub fn history(title: &str, rows: &[BTreeMap<String, f64>]) -> Option<String> {
     let mut names: Vec<&String> =
-        rows.iter().flat_map(|row| row.keys()).filter(|name| is_told(name)).collect();
+        rows.iter().flat_map(|row| row.keys()).filter(|name| is_plotted(name)).collect();
     names.sort();
     names.dedup();
     let lines = names.into_iter().map(|name| {
@@ -47,16 +50,16 @@ pub fn history(title: &str, rows: &[BTreeMap<String, f64>]) -> Option<String> {
         };
         (label, points)
     });
-    let lines: Vec<(String, Vec<(f64, f64)>)> =
-        lines.filter(|(_, points)| points.len() > 1).collect();
+    let lines: Vec<Line> = lines.filter(|(_, points)| points.len() > 1).collect();
     if lines.is_empty() {
         return None;
     }
     let least = lines.iter().flat_map(|(_, points)| points).map(|point| point.1);
     // From a tenth below all that is shown, so that high shares can be told apart.
     let least = (least.fold(1.0, f64::min) * 10.0 - 1.0).floor().max(0.0) / 10.0;
+    let unit = if rows[0].contains_key("epoch") { "epochs" } else { "iterations" };
     let mut svg = String::new();
-    let drawn = draw(&mut svg, title, (rows.len() as f64, least), &lines);
+    let drawn = draw(&mut svg, title, (rows.len() as f64, least), (unit, &lines));
     drawn.expect("a string takes every drawing");
     Some(svg)
 }
@@ -64,8 +67,8 @@ pub fn history(title: &str, rows: &[BTreeMap<String, f64>]) -> Option<String> {
 fn draw(
     svg: &mut String,
     title: &str,
-    (rounds, least): (f64, f64),
-    lines: &[(String, Vec<(f64, f64)>)],
+    (iterations, least): (f64, f64),
+    (unit, lines): (&str, &[Line]),
 ) -> Result<(), Box<dyn std::error::Error>> {
     let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     area.fill(&WHITE)?;
@@ -75,13 +78,13 @@ fn draw(
         .margin_right(24)
         .x_label_area_size(50)
         .y_label_area_size(70)
-        .build_cartesian_2d(0.0..rounds, least..1.0)?;
+        .build_cartesian_2d(0.0..iterations, least..1.0)?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.15))
         .label_style(("sans-serif", 17))
-        .x_desc("rounds")
+        .x_desc(unit)
         .y_labels(11)
         .x_label_formatter(&|x| format!("{x:.0}"))
         .y_label_formatter(&|y| format!("{:.0}%", y * 100.0))
@@ -125,7 +128,7 @@ mod tests {
     fn many_points_are_drawn_as_means_of_neighbours() {
         let (points, neighbours) = line(&rows(100), "points against random");
         assert_eq!((points.len(), neighbours), (25, 4));
-        // Rounds 1 to 4, in which 0 to 3 of 100 were measured.
+        // Iterations 1 to 4, in which 0 to 3 of 100 were measured.
         assert_eq!(points[0], (2.5, 0.015));
         let (points, neighbours) = line(&rows(100), "won as first against random");
         assert_eq!((points.len(), neighbours), (10, 1));

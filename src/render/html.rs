@@ -7,8 +7,8 @@ use super::number::{amount, percent, thousands};
 use super::plots::{COLOURS, plots};
 use crate::evaluate::AccuracyReport;
 
-/// The page of a report: tables, plots and diagrams in one file that needs nothing else, readable on a
-/// phone, in print, on light and dark.
+/// The page of a report: tables, plots and diagrams in one file that needs nothing else, readable
+/// on a phone, in print, on light and dark.
 pub fn html(report: &AccuracyReport) -> String {
     let mut environment = Environment::new();
     environment.add_filter("percent", |x: Option<f64>| x.map_or("–".to_string(), percent));
@@ -33,13 +33,12 @@ pub fn html(report: &AccuracyReport) -> String {
         plots => Value::from_serialize(plots(report)),
         colours,
         text => accuracy_text(report, &[], 0),
-        words => Value::from_serialize(&report.words),
     });
     page.expect("the template fits the report")
 }
 
-/// A board of text (a line of column names, then rows that begin with their name) as SVG: discs for X
-/// and O, other pieces as they are written. Other diagrams stay as they are.
+/// A board of text (a line of column names, then rows that begin with their name) as SVG: black and
+/// white circles for X and O, other pieces as they are written. Other diagrams stay as they are.
 fn board(text: &str) -> String {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap_or("").split_whitespace().collect();
@@ -102,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boards_show_their_discs() {
+    fn boards_show_their_pieces() {
         let svg = board("  a b\n1 X .\n2 O <\n");
         assert_eq!(svg.matches("class=\"square\"").count(), 4);
         assert_eq!(svg.matches("class=\"black\"").count(), 1);

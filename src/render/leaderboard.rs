@@ -3,8 +3,8 @@
 use super::number::{amount, percent, thousands};
 use crate::evaluate::{AccuracyReport, Expected, PolicyAccuracy, PolicyGames};
 
-/// Ranks a report's policies by how often their move keeps the outcome where moves differ in it. Ends in
-/// a line break.
+/// Ranks a report's policies by how often their move keeps the outcome where moves differ in it.
+/// Ends in a line break.
 pub fn leaderboard(report: &AccuracyReport) -> String {
     let table = &report.table;
     let states = table.reachable_states.unwrap_or(table.rows);
@@ -22,7 +22,10 @@ pub fn leaderboard(report: &AccuracyReport) -> String {
         let of = |at: usize| decisive(&report.policies[at]).unwrap_or(0.0);
         of(b).total_cmp(&of(a)).then(a.cmp(&b))
     });
-    text += "| | policy | decisive | result | score | discs lost | as first | as second | exploited |\n";
+    let lost = format!("{} lost", report.words.units);
+    text += &format!(
+        "| | policy | decisive | result | score | {lost} | as first | as second | exploited |\n"
+    );
     text += "|--:|---|--:|--:|--:|--:|--:|--:|--:|\n";
     for (place, &at) in order.iter().enumerate() {
         let policy = &report.policies[at];
@@ -34,7 +37,7 @@ pub fn leaderboard(report: &AccuracyReport) -> String {
         ("decisive", "how often the move keeps the result, where moves differ in it"),
         ("result", "how often the move keeps the result, everywhere"),
         ("score", "how often the move keeps the final score, everywhere"),
-        ("discs lost", "what a move gives away of the final score, in discs, everywhere"),
+        (&lost, "what a move gives away of the final score, everywhere"),
         ("as first, as second", "share of points in games against random moves, a draw being half"),
         (
             "exploited",
@@ -65,7 +68,7 @@ fn row(place: usize, policy: &PolicyAccuracy, games: Option<&PolicyGames>) -> St
         share(total.decisive_outcome.optimal_by_outcome()),
         share(total.all.optimal_by_outcome()),
         share(total.all.optimal_by_score()),
-        number(total.all.expected_loss_discs()),
+        number(total.all.expected_loss_score()),
         first,
         second,
         number(exploited),

@@ -1,4 +1,5 @@
-//! Reports as text and pages. Nothing here prints: every function returns what a command may write out.
+//! Reports as text and pages. Nothing here prints: every function returns what a command may write
+//! out.
 //!
 //! * [`accuracy_text`] lays out an [`AccuracyReport`](crate::evaluate::AccuracyReport);
 //! * [`history()`] draws what was measured while a network learned;

@@ -15,8 +15,8 @@ pub struct Plot {
     pub svg: String,
 }
 
-/// Colours of series, told apart by colour-blind people too (Okabe and Ito 2008), dark enough for light
-/// paper and light enough for dark.
+/// Colours of series, told apart by colour-blind people too (Okabe and Ito 2008), dark enough for
+/// light paper and light enough for dark.
 pub const COLOURS: [(u8, u8, u8); 8] = [
     (0, 114, 178),
     (213, 94, 0),
@@ -66,7 +66,7 @@ fn series(report: &AccuracyReport, of: impl Fn(&PolicyAccuracy) -> Vec<(f64, f64
     lines.map(|(colour, policy)| Series { colour, points: of(policy) }).collect()
 }
 
-/// Result kept on decisive positions, by discs or plies; by distance where there are no layers.
+/// Result kept on decisive positions, by layer; by distance where the table does not tell layers.
 fn by_layer(report: &AccuracyReport) -> Option<Plot> {
     let layered = report.policies.iter().any(|policy| !policy.layers.is_empty());
     let groups = |policy: &PolicyAccuracy| -> Vec<Group> {
@@ -80,8 +80,8 @@ fn by_layer(report: &AccuracyReport) -> Option<Plot> {
         groups(policy).into_iter().filter_map(point).collect()
     });
     let words = match (layered, report.words.layers) {
-        (true, Some(layers)) => format!("{layers} before the move"),
-        (true, None) => "plies from the root".to_string(),
+        (true, "plies") => "plies from the root".to_string(),
+        (true, layers) => format!("{layers} before the move"),
         (false, _) => "plies to the end".to_string(),
     };
     let axes = Axes {
@@ -97,13 +97,13 @@ fn by_layer(report: &AccuracyReport) -> Option<Plot> {
     Some(Plot { id: "by-layer", title, svg: draw(&axes, &lines, false) })
 }
 
-/// Share of positions in which more than so many discs are given away.
+/// Share of positions in which so much of the score or more is given away.
 fn loss_distribution(report: &AccuracyReport) -> Option<Option<Plot>> {
     let beyond = |losses: &Losses| -> Vec<(f64, f64)> {
         let total: f64 = losses.expected.iter().sum();
         let mut left = total;
-        let mut point = |(discs, expected): (usize, &f64)| {
-            let at_least = (discs as f64, left / total);
+        let mut point = |(lost, expected): (usize, &f64)| {
+            let at_least = (lost as f64, left / total);
             left -= expected;
             at_least
         };

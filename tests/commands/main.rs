@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod manners;
+mod match_command;
 mod own_games;
 mod page;
 mod perft_command;

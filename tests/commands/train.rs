@@ -1,4 +1,4 @@
-//! `solver train`: courses that are repeated, cut off and taken up again, and their networks as
+//! `solver train`: training runs that are repeated, interrupted and resumed, and their networks as
 //! policies here, in ONNX and in NumPy.
 
 use std::fs;
@@ -9,34 +9,34 @@ use std::time::{Duration, Instant};
 use crate::common::tables::{Tables, files};
 use serde_json::Value;
 
-/// A course of each recipe that takes a moment.
+/// A short training run of each recipe.
 const SMALL: [&[&str]; 5] = [
-    &["supervised", "--rounds", "3", "--hidden", "24,16", "--every", "2"],
-    &["td", "--games", "300", "--round", "100", "--lanes", "16"],
-    &["disc-regression", "--games", "10", "--rounds", "2", "--hidden", "12"],
-    &["dqn", "--rounds", "6", "--every", "3", "--replay", "500"],
-    &["q-mlp", "--rounds", "4", "--games", "20", "--replay", "400"],
+    &["supervised", "--epochs", "3", "--hidden", "24,16", "--every", "2"],
+    &["td", "--games", "300", "--games-per-iteration", "100", "--parallel-games", "16"],
+    &["disc-regression", "--games", "10", "--epochs", "2", "--hidden", "12"],
+    &["dqn", "--iterations", "6", "--every", "3", "--replay", "500"],
+    &["q-mlp", "--iterations", "4", "--games", "20", "--replay", "400"],
 ];
 
-/// What every course is told besides.
+/// Options of every training run.
 const ALSO: [&str; 3] = ["-q", "--seed", "3"];
 
-fn course<'a>(recipe: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
-    let rivals: &[&str] = if recipe[0] == "supervised" { &[] } else { &["--rival-games", "20"] };
-    [&["train"], recipe, rivals, &ALSO, more].concat()
+fn training<'a>(recipe: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    let games: &[&str] = if recipe[0] == "supervised" { &[] } else { &["--test-games", "20"] };
+    [&["train"], recipe, games, &ALSO, more].concat()
 }
 
-/// Rounds of a course that is taken up again are those of one that was never cut off.
+/// A resumed training run ends like one that was never interrupted.
 #[test]
-fn a_course_ends_the_same_with_any_threads_and_after_being_cut_off() {
+fn training_ends_the_same_with_any_threads_and_after_an_interruption() {
     let tables = Tables::new();
     for recipe in SMALL {
         let whole = tables.place("whole/net");
         let cut = tables.place("cut/net");
         let [whole, cut] = [&whole, &cut].map(|path| path.to_str().unwrap());
-        tables.ok(&course(recipe, &["--out", whole, "--threads", "1"]));
-        let words = course(recipe, &["--out", cut, "--threads", "2", "--checkpoint", "0"]);
-        // It is killed as soon as there is a checkpoint, if it is not quicker.
+        tables.ok(&training(recipe, &["--out", whole, "--threads", "1"]));
+        let words = training(recipe, &["--out", cut, "--threads", "2", "--checkpoint", "0"]);
+        // It is killed as soon as there is a checkpoint, unless it has ended.
         let mut process = tables.solver(&words).spawn().unwrap();
         let checkpoint = tables.place("cut/net.checkpoint");
         let begin = Instant::now();
@@ -72,19 +72,21 @@ pub fn the_model_is_the_network(tables: &Tables, name: &str) {
 }
 
 #[test]
-fn what_is_there_is_not_trained_over_and_other_settings_are_not_taken_up() {
+fn what_is_there_is_not_replaced_and_other_settings_are_not_resumed() {
     let tables = Tables::new();
     let recipe = SMALL[1];
-    tables.ok(&course(recipe, &[]));
+    tables.ok(&training(recipe, &[]));
     let card = tables.place("policies/td-othello-4x4.json");
     let before = fs::read(&card).unwrap();
-    let line = tables.run(&course(recipe, &[])).refused("there").to_string();
+    let line = tables.run(&training(recipe, &[])).refused("there").to_string();
     assert!(line.contains("td-othello-4x4.json is there already; add --force"), "{line}");
     assert_eq!(fs::read(&card).unwrap(), before);
-    // A checkpoint of another course stands in the way.
+    // A checkpoint of another training run is in the way.
     fs::remove_file(&card).unwrap();
-    let mut process = tables
-        .solver(&course(&["td", "--games", "100000"], &["--round", "50", "--checkpoint", "0"]));
+    let mut process = tables.solver(&training(
+        &["td", "--games", "100000"],
+        &["--games-per-iteration", "50", "--checkpoint", "0"],
+    ));
     let mut process = process.spawn().unwrap();
     let checkpoint = tables.place("policies/td-othello-4x4.checkpoint");
     let begin = Instant::now();
@@ -94,11 +96,14 @@ fn what_is_there_is_not_trained_over_and_other_settings_are_not_taken_up() {
     }
     process.kill().unwrap();
     process.wait().unwrap();
-    let line = tables.run(&course(recipe, &[])).refused("another course").to_string();
-    assert!(line.contains("is of a course with other settings; remove it"), "{line}");
+    let line = tables.run(&training(recipe, &[])).refused("another run").to_string();
+    assert!(
+        line.contains("is the checkpoint of a training run with other settings; remove it"),
+        "{line}"
+    );
     let bytes = fs::read(&checkpoint).unwrap();
     fs::write(&checkpoint, &bytes[..bytes.len() - 1]).unwrap();
-    let line = tables.run(&course(recipe, &[])).refused("damaged").to_string();
+    let line = tables.run(&training(recipe, &[])).refused("damaged").to_string();
     assert!(line.contains("is damaged; remove it to begin again"), "{line}");
 }
 
@@ -117,10 +122,10 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
         (&["disc-regression", "--games", "2"], "at least 10 games"),
     ];
     for (recipe, what) in wrong {
-        let line = tables.run(&course(recipe, &[])).refused(what).to_string();
+        let line = tables.run(&training(recipe, &[])).refused(what).to_string();
         assert!(line.contains(what), "{line} for {what}");
     }
-    tables.ok(&course(SMALL[1], &[]));
+    tables.ok(&training(SMALL[1], &[]));
     let of = |policy: &str, size: &str| {
         tables.run(&["report", "--policy", policy, "--size", size]).refused(policy).to_string()
     };
@@ -142,14 +147,23 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
 #[cfg(feature = "onnx")]
 fn a_network_is_the_same_policy_in_onnx_and_in_python() {
     let tables = Tables::new();
-    tables.ok(&course(SMALL[0], &[]));
+    tables.ok(&training(SMALL[0], &[]));
     let residual: &[&str] =
-        &["supervised", "--net", "residual", "--channels", "8", "--blocks", "1", "--rounds", "2"];
-    let plain: &[&str] =
-        &["supervised", "--hidden", "12", "--equivariant", "no", "--scores", "0", "--rounds", "2"];
+        &["supervised", "--net", "residual", "--channels", "8", "--blocks", "1", "--epochs", "2"];
+    let plain: &[&str] = &[
+        "supervised",
+        "--hidden",
+        "12",
+        "--equivariant",
+        "no",
+        "--score-weight",
+        "0",
+        "--epochs",
+        "2",
+    ];
     for (words, name) in [(residual, "residual"), (plain, "plain")] {
         let place = tables.place(&format!("policies/{name}"));
-        tables.ok(&course(words, &["--out", place.to_str().unwrap()]));
+        tables.ok(&training(words, &["--out", place.to_str().unwrap()]));
     }
     let numpy = std::env::var("YOMIKIRI_REQUIRE_NUMPY").is_ok();
     for name in ["supervised-othello-4x4", "residual", "plain"] {

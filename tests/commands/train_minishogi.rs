@@ -16,9 +16,9 @@ const SMALL: [&str; 14] = [
     "4000",
     "--held-out",
     "1000",
-    "--mate-rounds",
+    "--mate-epochs",
     "2",
-    "--rounds",
+    "--iterations",
     "1",
     "--games",
     "20",
@@ -51,7 +51,7 @@ fn a_network_is_trained_and_measured() {
         assert!(policy["total"]["all"]["states"].as_u64().unwrap() > 0);
         assert_eq!(policy["total"]["all"]["optimal_by_outcome"], 1.0);
     }
-    // Where something is at stake, reading on helps, and anything is better than chance.
+    // Where something is at stake, search helps, and anything is better than random play.
     let share = |what: &str| {
         let name = format!("won by force: kept, {what}");
         card["results"][&name].as_f64().unwrap_or_else(|| panic!("{name}"))
@@ -60,7 +60,7 @@ fn a_network_is_trained_and_measured() {
 }
 
 #[test]
-fn the_same_course_gives_the_same_files_with_any_number_of_threads() {
+fn the_same_settings_give_the_same_files_with_any_number_of_threads() {
     let tables = Tables::new();
     let mut written = Vec::new();
     for threads in ["1", "3"] {
@@ -76,7 +76,11 @@ fn the_same_course_gives_the_same_files_with_any_number_of_threads() {
 #[test]
 fn what_makes_no_sense_is_told_in_a_line() {
     let tables = Tables::new();
-    tables.ok(&[&SMALL[..8], &["--mate-rounds", "0", "--rounds", "0", "--exam", "2"]].concat());
+    tables.ok(&[
+        &SMALL[..8],
+        &["--mate-epochs", "0", "--iterations", "0", "--test-positions", "2"],
+    ]
+    .concat());
     let animals = ["report", "--game", "animal-shogi-3x3", "--policy", "learned:value-minishogi"];
     let symmetric = "learned:value-minishogi?symmetric=yes";
     let made =

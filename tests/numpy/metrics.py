@@ -39,7 +39,7 @@ def check(figures, part, what):
     close(mean(part.optimal_by_outcome), figures["optimal_by_outcome"], what)
     close(mean(part.optimal_by_score), figures["optimal_by_score"], what)
     close(mean(part.loss_outcome), figures["expected_loss_outcome"], what)
-    close(mean(part.loss_discs), figures["expected_loss_discs"], what)
+    close(mean(part.loss_score), figures["expected_loss_score"], what)
     close(mean(part.rank_correlation.dropna()), figures["rank_correlation"], what)
     close(part.rank_correlation.notna().sum(), figures["rank_correlation_states"], what)
     close(np.sum(figures["outcomes"]), len(part), what)
@@ -59,7 +59,7 @@ for policy in report["policies"]:
     assert len(part) == report["table"]["judged_states"]
     check_sets(policy["total"], part, name)
     for groups, key, column in [
-        ("layers", "discs", "layer"),
+        ("layers", "layer", "layer"),
         ("by_moves", "moves", "moves"),
         ("by_distance", "distance", "distance"),
         ("by_value", "score", "score"),
@@ -70,13 +70,13 @@ for policy in report["policies"]:
 
     lost = np.array(policy["losses"]["expected_states"])
     close(lost.sum(), len(part), name)
-    close(lost @ np.arange(len(lost)) / len(part), part.loss_discs.mean(), name)
+    close(lost @ np.arange(len(lost)) / len(part), part.loss_score.mean(), name)
     reached = np.cumsum(lost) / len(part) >= 0.95 - 1e-12
     close(np.argmax(reached), policy["losses"]["percentile_95"], name)
     close(np.max(np.nonzero(lost)), policy["losses"]["worst"], name)
     # A policy that is sure of its move loses what the move loses.
     sure = part[part.likeliest_probability == 1]
-    close(np.abs(sure.score - sure.likeliest_score - sure.loss_discs).max(), 0, name)
+    close(np.abs(sure.score - sure.likeliest_score - sure.loss_score).max(), 0, name)
 
     values = policy["values"]
     assert (values is None) == part.value.isna().all()

@@ -57,7 +57,7 @@ def figures(probability):
     return {
         "optimal_by_score": mean(worth == best_of),
         "optimal_by_outcome": mean(lost == 0),
-        "expected_loss_discs": mean(best_of - worth),
+        "expected_loss_score": mean(best_of - worth),
         "expected_loss_outcome": mean(lost),
     }
 

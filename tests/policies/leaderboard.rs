@@ -47,7 +47,7 @@ fn networks_of_the_repository_keep_their_places() {
             100.0 * figure(&total["decisive_outcome"]["optimal_by_outcome"]),
             100.0 * figure(&total["all"]["optimal_by_outcome"]),
             100.0 * figure(&total["all"]["optimal_by_score"]),
-            figure(&total["all"]["expected_loss_discs"]),
+            figure(&total["all"]["expected_loss_score"]),
         ];
         for (ours, shown) in ours.iter().zip(&page[name]) {
             // Rounded to a tenth there; processors that round otherwise may turn a close choice.

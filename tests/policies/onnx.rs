@@ -187,7 +187,7 @@ fn what_cannot_be_used_is_told_in_one_line() {
         ("flat.onnx?output=value", "no output is known as the value"),
         ("flat.onnx?softmax=no", "a probability of its policy is -"),
         ("flat.onnx?layout=openspiel", "does not fit layout=openspiel"),
-        ("legal.onnx", "does not tell how positions are laid out"),
+        ("legal.onnx", "does not show how positions are laid out"),
     ];
     for (model, wanted) in cases {
         let error = load(model).err().unwrap_or_else(|| panic!("{model} is taken")).to_string();

@@ -1,4 +1,4 @@
-//! `solver train`: networks that learn.
+//! `solver train`: training of networks.
 
 mod minishogi;
 mod play;
@@ -16,19 +16,20 @@ use super::players::policies_dir;
 use crate::evaluate::PolicyAccuracy;
 use crate::learn::LearnError;
 use crate::learn::card::{Card, Inputs, Reading, SCHEMA, SCHEMA_VERSION, file, write_whole};
-use crate::learn::course::{self, Learner, Place, Row};
 use crate::learn::features::Features;
-use crate::learn::network::Network;
+use crate::learn::network::{Network, Parameter};
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::Trainer;
+use crate::learn::training::{self, Learner, Place, Row};
 use crate::progress::Progress;
 use crate::render::history;
 
 /// Train a network and write its weights, a card, and an ONNX model
 ///
-/// NAME.safetensors holds the weights, NAME.json says what they are and how they were trained, NAME.onnx
-/// is for use elsewhere, NAME.svg shows what was measured round by round. A course that is cut off goes
-/// on where it was when the same command is given again. Measure the network with 'solver report --policy learned:NAME'.
+/// NAME.safetensors has the weights, NAME.json the architecture, the settings and the metrics,
+/// NAME.onnx is for other programs, NAME.svg plots the metrics. Give the same command again to
+/// resume a training run that was interrupted. Measure the network with 'solver report --policy
+/// learned:NAME'.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -45,28 +46,25 @@ enum Recipe {
     MinishogiValue(minishogi::Args),
 }
 
-/// What every recipe is told.
+/// The options of every recipe.
 #[derive(Debug, clap::Args)]
 struct Common {
     /// Where to write, without an ending [default: policies/RECIPE-GAME beside the tables]
     #[arg(long, value_name = "NAME")]
     out: Option<PathBuf>,
-    /// From this everything random is drawn
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-    /// Measure each time so many rounds are over
+    /// Measure after every N iterations (epochs, or games and the fit to them)
     #[arg(long, value_name = "N", default_value_t = 10)]
     every: u64,
-    /// How many seconds pass at least before the checkpoint is written anew
+    /// Least time between two checkpoints
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     checkpoint: u64,
-    /// Train anew even if the network is there
+    /// Train even if the network is there, and replace it
     #[arg(long)]
     force: bool,
 }
 
 impl Common {
-    /// Where a course writes.
+    /// Where the training run writes.
     fn at<'a>(&self, name: &'a Path) -> Place<'a> {
         Place { name, between: Duration::from_secs(self.checkpoint) }
     }
@@ -81,14 +79,14 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         Recipe::QMlp(args) => play::q_mlp(args, context),
         Recipe::MinishogiValue(args) => minishogi::run(args, context),
     }?;
-    told(&card, &place, context)?;
+    print(&card, &place, context)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Draws what was measured while a network learned, if it can be drawn.
+/// Plots the history, if it has anything to plot.
 fn draw(place: &Path, rows: &[Row]) -> Result<(), LearnError> {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
-    match history(&format!("{name}: measured while it learned"), rows) {
+    match history(&format!("{name}: training history"), rows) {
         Some(svg) => write_whole(&file(place, "svg"), svg.as_bytes()),
         None => Ok(()),
     }
@@ -112,14 +110,14 @@ fn place(
     let card = file(&place, "json");
     if card.exists() && !common.force {
         return Err(UserError::new(format!(
-            "{} is there already; add --force to train it anew, or choose another --out",
+            "{} is there already; add --force to replace it, or choose another --out",
             card.display()
         )));
     }
     Ok(place)
 }
 
-fn told(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()> {
+fn print(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()> {
     if context.json {
         return context.json(card);
     }
@@ -130,8 +128,8 @@ fn told(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// A card before the first round.
-fn blank(
+/// A card before the first iteration.
+fn new_card(
     (recipe, game, features, reading): (&str, &str, Inputs, Reading),
     learner: &impl Learner,
     settings: serde_json::Value,
@@ -152,8 +150,8 @@ fn blank(
     }
 }
 
-/// What is to be trained: all that stands on the card before the first round.
-struct Course<'a> {
+/// What to train: the facts of the card before the first iteration.
+struct Training<'a> {
     recipe: &'a str,
     game: String,
     features: Features,
@@ -164,41 +162,48 @@ struct Course<'a> {
     every: u64,
 }
 
-/// How a network is measured: now and then while it learns, and at the end.
-type Exam<'a> = &'a dyn Fn(&Network, bool) -> Result<Row, LearnError>;
+/// Measures a network, during training (`false`) or at its end (`true`).
+type Evaluate<'a> = &'a dyn Fn(&Network, bool) -> Result<Row, LearnError>;
 
-impl Course<'_> {
+impl Training<'_> {
     /// Trains, measures and writes.
     fn run(
         self,
         learner: impl Learner,
-        exam: Exam<'_>,
+        evaluate: Evaluate<'_>,
         progress: &dyn Progress,
     ) -> anyhow::Result<Card> {
         let inputs = Inputs::Squares(self.features);
         let of = (self.recipe, self.game.as_str(), inputs, self.reading);
-        let mut card = blank(of, &learner, self.settings);
-        let mut examined = Examined { learner, every: self.every, exam };
+        let mut card = new_card(of, &learner, self.settings);
+        let mut evaluated = Evaluated { learner, every: self.every, evaluate };
         let place = self.place;
-        course::run(&mut examined, self.method, place, &mut card, progress, |examined, rows| {
-            draw(place.name, rows)?;
-            exam(&examined.trainer().network, true)
-        })
+        training::run(
+            &mut evaluated,
+            self.method,
+            place,
+            &mut card,
+            progress,
+            |evaluated, rows| {
+                draw(place.name, rows)?;
+                evaluate(&evaluated.trainer().network, true)
+            },
+        )
         .map_err(learn_error)?;
         Ok(card)
     }
 }
 
-/// A learner that is measured now and then.
-struct Examined<'a, L> {
+/// A learner that is measured after every few iterations.
+struct Evaluated<'a, L> {
     learner: L,
     every: u64,
-    exam: Exam<'a>,
+    evaluate: Evaluate<'a>,
 }
 
-impl<L: Learner> Learner for Examined<'_, L> {
-    fn rounds(&self) -> u64 {
-        self.learner.rounds()
+impl<L: Learner> Learner for Evaluated<'_, L> {
+    fn iterations(&self) -> u64 {
+        self.learner.iterations()
     }
 
     fn trainer(&self) -> &Trainer {
@@ -209,20 +214,20 @@ impl<L: Learner> Learner for Examined<'_, L> {
         self.learner.trainer_mut()
     }
 
-    fn round(&mut self, round: u64, progress: &dyn Progress) -> Result<Row, LearnError> {
-        let mut row = self.learner.round(round, progress)?;
-        if (round + 1).is_multiple_of(self.every) {
-            row.extend((self.exam)(&self.trainer().network, false)?);
+    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, LearnError> {
+        let mut row = self.learner.iterate(iteration, progress)?;
+        if (iteration + 1).is_multiple_of(self.every) {
+            row.extend((self.evaluate)(&self.trainer().network, false)?);
         }
         Ok(row)
     }
 
-    fn memory(&self) -> Vec<crate::learn::network::Parameter> {
-        self.learner.memory()
+    fn state(&self) -> Vec<Parameter> {
+        self.learner.state()
     }
 
-    fn remember(&mut self, memory: Vec<crate::learn::network::Parameter>) -> Option<()> {
-        self.learner.remember(memory)
+    fn restore(&mut self, state: Vec<Parameter>) -> Option<()> {
+        self.learner.restore(state)
     }
 }
 

@@ -6,94 +6,96 @@ use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 
 use super::super::context::Context;
-use super::super::report::{Request, Timeout, opened};
-use super::{Common, Course, figures, learn_error, place};
+use super::super::table_args::solved;
+use super::{Common, Training, figures, learn_error, place};
 use crate::evaluate::{Judged, Player, PolicyAccuracy, measure};
 use crate::export::Split;
 use crate::game::Game;
 use crate::learn::LearnError;
 use crate::learn::card::{Card, Reading};
-use crate::learn::course::{Place, Row};
 use crate::learn::features::Features;
 use crate::learn::network::Network;
 use crate::learn::player::Learned;
 use crate::learn::recipes::parts::Part;
 use crate::learn::recipes::supervised::{Net, Settings, Supervised};
+use crate::learn::training::{Place, Row};
 use crate::progress::Silent;
+use crate::registry::othello;
 use crate::solved::{Orienting, SolvedTable};
 
-/// Learn from a solved table which moves are the best and who wins
+/// Supervised learning on a solved table: the best moves and the values
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The board, as rows x columns or the side of a square
+    /// The board of Othello, rows x columns
     #[arg(long, value_name = "SIZE", default_value = "4")]
     size: String,
-    /// What the network is built of
+    /// The architecture
     #[arg(long, value_enum, default_value = "mlp")]
     net: NetKind,
-    /// The units of each hidden layer of an mlp
+    /// Units of each hidden layer of an mlp
     #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "768,768,768")]
     hidden: Vec<usize>,
-    /// The planes of a residual network's layers
+    /// Channels of a residual network
     #[arg(long, value_name = "N", default_value_t = 96)]
     channels: usize,
-    /// The blocks of a residual network
+    /// Blocks of a residual network
     #[arg(long, value_name = "N", default_value_t = 3)]
     blocks: usize,
-    /// How often every position is shown [default: 150 to an mlp, else 60]
+    /// Epochs [default: 150 for an mlp, else 60]
     #[arg(long, value_name = "N")]
-    rounds: Option<u64>,
-    /// How many positions a step sees
+    epochs: Option<u64>,
+    /// Batch size, in positions
     #[arg(long, value_name = "N", default_value_t = 128)]
     batch: usize,
-    /// The size of the first steps
+    /// Initial learning rate
     #[arg(long, value_name = "RATE", default_value_t = 0.001)]
-    rate: f64,
-    /// The decay of weights
+    learning_rate: f64,
+    /// Weight decay
     #[arg(long, value_name = "DECAY", default_value_t = 0.2)]
-    decay: f64,
-    /// Whether all images of a position are answered alike, so that what is learned of one holds for all;
-    /// hidden units or channels must be a multiple of the board's symmetries
+    weight_decay: f64,
+    /// Tie the weights so that all images of a position get the same answer; hidden units or
+    /// channels must be a multiple of the number of the board's symmetries
     #[arg(long, value_name = "YES|NO", default_value = "yes", action = ArgAction::Set,
         hide_possible_values = true, value_parser = BoolishValueParser::new())]
     equivariant: bool,
-    /// The share of hidden units that are left out, others at each step [default: 0.1 of an mlp, else 0]
-    #[arg(long, value_name = "SHARE")]
+    /// Dropout rate of the hidden units [default: 0.1 for an mlp, else 0]
+    #[arg(long, value_name = "RATE")]
     dropout: Option<f64>,
-    /// What the error of the value counts for
+    /// Weight of the value loss
     #[arg(long, value_name = "WEIGHT", default_value_t = 4.0)]
-    value: f64,
-    /// What the error of the scores of all moves counts for; 0 leaves them out
+    value_weight: f64,
+    /// Weight of the loss of the moves' scores; 0 leaves that head out
     #[arg(long, value_name = "WEIGHT", default_value_t = 64.0)]
-    scores: f64,
-    /// Which share of the training positions to use
+    score_weight: f64,
+    /// Share of the training positions to use
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     share: f64,
-    /// Which share of the positions of each part to measure
+    /// Share of the positions of each split to measure
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     measured: f64,
-    /// The share of training positions
+    /// Share of positions in the training split
     #[arg(long, value_name = "SHARE", default_value_t = 0.8)]
     train: f64,
-    /// The share of validation positions; the others are for the test
+    /// Share of positions in the validation split; the others are the test split
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     validation: f64,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
     #[command(flatten)]
     common: Common,
-    #[command(flatten)]
-    timeout: Timeout,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum NetKind {
-    /// Hidden layers of which every unit sees the whole layer before
+    /// Fully connected hidden layers
     Mlp,
     /// Residual blocks of convolutions
     Residual,
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
-    let (net, rounds, dropout) = match args.net {
+    let (net, epochs, dropout) = match args.net {
         NetKind::Mlp => (Net::Mlp { hidden: args.hidden.clone() }, 150, 0.1),
         NetKind::Residual => {
             (Net::Residual { channels: args.channels, blocks: args.blocks }, 60, 0.0)
@@ -101,30 +103,22 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     };
     let settings = Settings {
         net,
-        rounds: args.rounds.unwrap_or(rounds),
+        epochs: args.epochs.unwrap_or(epochs),
         batch: args.batch,
-        rate: args.rate,
-        decay: args.decay,
-        value: args.value,
-        scores: args.scores,
+        learning_rate: args.learning_rate,
+        weight_decay: args.weight_decay,
+        value_weight: args.value_weight,
+        score_weight: args.score_weight,
         dropout: args.dropout.unwrap_or(dropout),
         equivariant: args.equivariant,
         share: args.share,
         measured: args.measured,
-        seed: args.common.seed,
+        seed: args.seed,
         split_seed: 0,
         splits: [args.train, args.validation],
     };
-    let asked = Request {
-        policies: &["random".to_string()],
-        timeout: &args.timeout,
-        table: None,
-        game: None,
-        size: Some(&args.size),
-        force: args.common.force,
-    };
     settings.check().map_err(learn_error)?;
-    let (table, _) = opened(&asked, context)?;
+    let table = solved(&othello(&args.size)?, None, args.common.force, context)?;
     let place = place(&args.common, "supervised", &table.game().name(), context)?;
     let card = learn(&table, settings, args.common.at(&place), args.common.every.max(1), context)?;
     Ok((card, place))
@@ -155,16 +149,16 @@ fn learn(
     once[Split::Train.index()] = train.share(&folded, settings.split(), seen);
     let all = parts(Orienting::All, seen)?;
     let examples = learner.examples() as f64;
-    let exam = Exam { once: &once, all: &all, images: !settings.equivariant };
-    let examine = |network: &Network, last: bool| {
+    let metrics = Metrics { once: &once, all: &all, images: !settings.equivariant };
+    let evaluate = |network: &Network, last: bool| {
         if !last {
-            return exam.quick(network);
+            return metrics.quick(network);
         }
-        let mut row = exam.all(network)?;
+        let mut row = metrics.all(network)?;
         row.insert("training positions".to_string(), examples);
         Ok(row)
     };
-    let course = Course {
+    let training = Training {
         recipe: "supervised",
         game: game.name(),
         features: Features::Planes,
@@ -174,18 +168,18 @@ fn learn(
         place,
         every,
     };
-    course.run(learner, &examine, &context.bars)
+    training.run(learner, &evaluate, &context.bars)
 }
 
-/// The exact measure of a network on the parts of a table.
-struct Exam<'a> {
+/// The exact metrics of a network on the splits of a table.
+struct Metrics<'a> {
     once: &'a [Part; 3],
     all: &'a [Part; 3],
-    /// Whether it may answer images of a position differently.
+    /// Whether images of a position may get different answers.
     images: bool,
 }
 
-impl Exam<'_> {
+impl Metrics<'_> {
     fn player(&self, network: &Network) -> Result<Learned, LearnError> {
         let name = "network".to_string();
         Ok(Learned::new(name, network, Features::Planes, Reading::Policy)?)
@@ -197,7 +191,7 @@ impl Exam<'_> {
         Ok(measured.policies.swap_remove(0))
     }
 
-    /// While it learns: every row once.
+    /// During training: every row once.
     fn quick(&self, network: &Network) -> Result<Row, LearnError> {
         let mut row = Row::new();
         let player = self.player(network)?;
@@ -208,8 +202,8 @@ impl Exam<'_> {
         Ok(row)
     }
 
-    /// At the end: every actual position; with the answers of all images averaged, if they may differ; and
-    /// one ply ahead.
+    /// At the end: every actual position; with the answers of all images averaged, if they may
+    /// differ; and one ply ahead by value.
     fn all(&self, network: &Network) -> Result<Row, LearnError> {
         let mut row = Row::new();
         let own = self.player(network)?;

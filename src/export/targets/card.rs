@@ -30,7 +30,7 @@ pub struct Card {
     pub table_identity_crc32: String,
     /// `npy`, `npz`, `parquet`, `jsonl`, `csv` or `obf`.
     pub format: String,
-    /// What was asked for, by option.
+    /// The request, by option.
     pub parameters: BTreeMap<String, serde_json::Value>,
     /// How many examples there are.
     pub rows: u64,
@@ -168,7 +168,7 @@ impl Card {
             "{} examples of {} that stand for {} positions, with exact values. Values are those of the player to move.\n",
             self.rows, self.game, self.positions
         )?;
-        writeln!(text, "## Asked for\n")?;
+        writeln!(text, "## Request\n")?;
         for (name, value) in &self.parameters {
             writeln!(text, "* {name}: {value}")?;
         }

@@ -16,23 +16,33 @@ pub enum Layout {
     /// The game's planes: (P, R, C).
     #[default]
     Default,
-    /// Pgx's: (R, C, 2), the mover's discs and the opponent's.
+    /// Pgx's: (R, C, 2), the mover's pieces and the opponent's.
     Pgx,
-    /// OpenSpiel's: (3, R, C), empty squares, the mover's discs and the opponent's.
+    /// OpenSpiel's: (3, R, C), empty squares, the mover's pieces and the opponent's.
     OpenSpiel,
     /// That of alpha-zero-general: (R, C), 1 the mover, −1 the opponent, 0 empty.
     Azg,
 }
 
 impl Layout {
+    const NAMES: [(&str, Layout); 4] = [
+        ("default", Layout::Default),
+        ("pgx", Layout::Pgx),
+        ("openspiel", Layout::OpenSpiel),
+        ("azg", Layout::Azg),
+    ];
+
     /// `default`, `pgx`, `openspiel` or `azg`.
     pub fn name(self) -> &'static str {
-        match self {
-            Layout::Default => "default",
-            Layout::Pgx => "pgx",
-            Layout::OpenSpiel => "openspiel",
-            Layout::Azg => "azg",
-        }
+        Layout::NAMES[self as usize].0
+    }
+
+    /// The layout of a name, or what the names are.
+    pub fn of(name: &str) -> Result<Layout, String> {
+        let found = Layout::NAMES.into_iter().find(|(known, _)| *known == name);
+        found
+            .map(|(_, layout)| layout)
+            .ok_or(format!("known are {}", Layout::NAMES.map(|n| n.0).join(", ")))
     }
 }
 
@@ -88,9 +98,9 @@ pub enum Field {
     Row,
     /// The canonical key under all symmetries.
     Key,
-    /// The mover's discs.
+    /// The mover's squares as bits.
     Mover,
-    /// The opponent's discs.
+    /// The opponent's squares as bits.
     Opponent,
     /// The position as planes.
     Planes,
@@ -178,7 +188,7 @@ impl Column {
     }
 }
 
-/// What is told of a column in the data card.
+/// A column in the data card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnCard {
     /// Its name.
@@ -241,7 +251,7 @@ pub struct Shape {
     pub layers: bool,
     /// Whether unproven rows are there, and so bounds.
     pub bounds: bool,
-    /// Whether the split is told.
+    /// Whether there is a column of the split.
     pub splits: bool,
     /// `policy` is the softmax of values divided by this; uniform over the best moves if `None`.
     pub temperature: Option<f64>,
@@ -289,10 +299,10 @@ impl List<'_> {
         let bitboards = game.squares(&game.start().state).is_some();
         if bitboards {
             let about = format!(
-                "the mover's discs: bit row * {columns} + column, a1 at the top left being bit 0"
+                "the mover's squares: bit row * {columns} + column, a1 at the top left being bit 0"
             );
             self.add(Field::Mover, "mover", U64, &[], &about);
-            let about = "the opponent's discs, in the same order";
+            let about = "the opponent's squares, in the same order";
             self.add(Field::Opponent, "opponent", U64, &[], about);
         }
         let (scalar, shape, about) = planes_of(game, self.shape.layout);
@@ -387,15 +397,15 @@ fn planes_of(game: &AnyGame, layout: Layout) -> (Scalar, Vec<u64>, String) {
         }
         Layout::Pgx => {
             let about =
-                "Pgx's observation, (row, column, plane): the mover's discs, the opponent's";
+                "Pgx's observation, (row, column, plane): the mover's pieces, the opponent's";
             (Scalar::U8, vec![r, c, 2], about.to_string())
         }
         Layout::OpenSpiel => {
-            let about = "OpenSpiel's observation for the mover, (plane, row, column): empty squares, the mover's discs, the opponent's";
+            let about = "OpenSpiel's observation for the mover, (plane, row, column): empty squares, the mover's pieces, the opponent's";
             (Scalar::U8, vec![3, r, c], about.to_string())
         }
         Layout::Azg => {
-            let about = "alpha-zero-general's canonical board [x][y], x the row from the top: 1 the mover's discs, -1 the opponent's, 0 empty";
+            let about = "alpha-zero-general's canonical board [x][y], x the row from the top: 1 the mover's pieces, -1 the opponent's, 0 empty";
             (Scalar::I8, vec![r, c], about.to_string())
         }
     }

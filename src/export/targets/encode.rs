@@ -148,7 +148,7 @@ impl Encoder<'_> {
         let planes = self.plain_planes(state);
         let (mover, opponent) = planes.split_at(planes.len() / 2);
         [mover, opponent].map(|plane| {
-            let bits = plane.iter().enumerate().map(|(square, &disc)| u64::from(disc) << square);
+            let bits = plane.iter().enumerate().map(|(square, &bit)| u64::from(bit) << square);
             bits.fold(0, |all, bit| all | bit)
         })
     }

@@ -11,9 +11,10 @@ use crate::solved::SolvedTable;
 pub struct Example {
     /// The row of the table.
     pub row: u32,
-    /// The position; in a table of a layered game as the row is stored, which need not be reachable.
+    /// The position; in a table of a layered game as the row is stored, which need not be
+    /// reachable.
     pub position: AnyPosition,
-    /// The layer, where the table tells: discs, or plies from the nearest root.
+    /// The layer, or plies from the nearest root; `None` where the table does not tell.
     pub layer: Option<u32>,
     /// What the row is.
     pub kind: StateKind,
@@ -66,8 +67,8 @@ impl Example {
         value.outcome().is_some() && (!self.scored || value.score().is_some())
     }
 
-    /// What orders the moves of a position, as `optimal` does: the score, and in games without scores
-    /// the outcome and then the distance.
+    /// What orders the moves of a position, as `optimal` does: the score, and in games without
+    /// scores the outcome and then the distance.
     fn rank_of(&self, value: Value) -> (i32, i32) {
         match self.scored {
             true => (i32::from(value.lower.score().0), 0),
@@ -75,8 +76,8 @@ impl Example {
         }
     }
 
-    /// Whether the position's value and those of all its moves are proven, so that it is known which
-    /// moves are best.
+    /// Whether the position's value and those of all its moves are proven, so that it is known
+    /// which moves are best.
     pub fn is_proven(&self) -> bool {
         self.is_known(self.value) && self.moves.iter().all(|&(_, value)| self.is_known(value))
     }

@@ -1,10 +1,10 @@
-//! Exact values as targets to learn from: the positions of a solved table with the values of all their
-//! moves, the best moves and a policy, in files that other programs read.
+//! Exact values as targets to learn from: the positions of a solved table with the values of all
+//! their moves, the best moves and a policy, in files that other programs read.
 //!
-//! [`write_targets`] goes through a table once (twice or three times for samples) in chunks, which are
-//! encoded on all threads and written in order, so that the bytes depend on the table and on what is
-//! asked for alone. Memory is bounded by a few chunks, whatever the table's size. `docs/targets.md`
-//! says what the columns hold.
+//! [`write_targets`] goes through a table once (twice or three times for samples) in chunks, which
+//! are encoded on all threads and written in order, so that the bytes depend on the table and on
+//! the request alone. Memory is bounded by a few chunks, whatever the table's size.
+//! `docs/targets.md` says what the columns hold.
 
 mod card;
 mod columns;
@@ -41,7 +41,7 @@ use crate::progress::Progress;
 use crate::solved::SolvedTable;
 use crate::table::{IoContext, Table, TableError, move_synced};
 
-/// What is asked of an export of targets.
+/// A request for an export of targets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Targets {
     /// What is written.
@@ -60,7 +60,7 @@ pub struct Targets {
     pub shard_rows: Option<u64>,
 }
 
-/// The columns that are written if nothing is said.
+/// The default columns.
 fn suits(game: &AnyGame, format: Format, column: &Column) -> bool {
     // Arrays of moves are long in games whose actions are many.
     let short = game.action_count() <= 65;
@@ -115,7 +115,7 @@ impl Targets {
         }
         if per_layer.is_some() && !table.states().has_layers() {
             return Some(
-                "--per-layer: this table does not tell the layers of its rows; use --sample"
+                "--per-layer: this table does not keep the layers of its rows; use --sample"
                     .to_string(),
             );
         }
@@ -363,8 +363,8 @@ fn describe(
     }
 }
 
-/// Positions looked up in a table, each as a block of these columns. `None` in place of a position's
-/// block: it is not in the table.
+/// Positions looked up in a table, each as a block of these columns. `None` in place of a
+/// position's block: it is not in the table.
 pub fn look_up(
     encoder: &Encoder<'_>,
     table: &SolvedTable,

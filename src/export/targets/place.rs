@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use super::card::{Card, TARGETS_SCHEMA};
 use super::sink::Format;
 use crate::export::ExportError;
-use crate::export::folder::Folder;
+use crate::export::folder::{Folder, is_used};
 use crate::export::states::checksum;
-use crate::table::{IoContext, TableError, move_synced};
+use crate::table::{IoContext, move_synced};
 
 const CARD: &str = "targets.json";
 const CARD_TEXT: &str = "targets.md";
@@ -69,7 +69,8 @@ impl Place {
             fs::File::open(&path).and_then(|file| file.sync_all()).at("write", &path)?;
         }
         let Some(name) = &self.file else { return self.folder.commit() };
-        // What was there is removed only now, and first: a card never tells of other data than its own.
+        // What was there is removed only now, and first: a card never describes other data than its
+        // own.
         if self.path.exists() {
             fs::remove_file(&self.path).at("replace", &self.path)?;
         }
@@ -92,18 +93,7 @@ fn card_at(path: &Path) -> Option<Card> {
 
 /// That a directory's place is free, or holds an export as it was written.
 fn check_directory(place: &Path) -> Result<(), ExportError> {
-    let entries = match fs::read_dir(place) {
-        Ok(entries) => entries.count(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
-            return Err(taken(place, "is a file"));
-        }
-        Err(source) => {
-            let path = place.to_path_buf();
-            return Err(TableError::Io { action: "read", path, source }.into());
-        }
-    };
-    if entries == 0 {
+    if !is_used(place)? {
         return Ok(());
     }
     let card = card_at(&place.join(CARD));
@@ -126,7 +116,7 @@ fn check_file(place: &Path, name: &str) -> Result<(), ExportError> {
     }
     let card = card.ok_or_else(|| taken(place, "is there and was not exported"))?;
     let file = card.files.get(name);
-    let file = file.ok_or_else(|| taken(place, "is not what its data card tells of"))?;
+    let file = file.ok_or_else(|| taken(place, "is not what its data card describes"))?;
     unchanged(place, place, &file.crc32)
 }
 

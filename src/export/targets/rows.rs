@@ -5,8 +5,8 @@ use crate::game::Game;
 use crate::graph::Piece;
 use crate::solved::SolvedTable;
 
-/// Calls `visit` with every row of a piece as an example, in order; says what is wrong with one that is
-/// none.
+/// Calls `visit` with every row of a piece as an example, in order; says what is wrong with one
+/// that is none.
 pub(super) fn visit_rows(
     table: &SolvedTable,
     piece: &Piece,

@@ -13,12 +13,12 @@ use crate::game::Game;
 use crate::graph::{Piece, StateKind};
 use crate::solved::SolvedTable;
 
-/// What is asked of a row.
+/// The conditions on a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Selection {
     /// How positions are divided.
     pub splits: Splits,
-    /// The part that is wanted; `None` for all.
+    /// The part to export; `None` for all.
     pub split: Option<Split>,
     /// Whether finished games are there too.
     pub terminals: bool,
@@ -48,7 +48,7 @@ pub struct Selector<'a> {
 }
 
 impl<'a> Selector<'a> {
-    /// Looks through a table if a sample is asked for.
+    /// Goes through the table if there is a sample to choose.
     pub fn new(
         selection: Selection,
         folded: &'a AnyGame,
@@ -80,10 +80,10 @@ impl<'a> Selector<'a> {
         let hash = self.hash(row);
         let split = self.selection.splits.of_hash(hash);
         let place = (mix(hash), row.row);
-        (self.wanted(row, split) && self.sampled(row, place)).then_some(split)
+        (self.is_selected(row, split) && self.sampled(row, place)).then_some(split)
     }
 
-    fn wanted(&self, row: &Example, split: Split) -> bool {
+    fn is_selected(&self, row: &Example, split: Split) -> bool {
         let Selection { terminals, unproven, decisive, split: part, .. } = self.selection;
         part.is_none_or(|part| part == split)
             && (terminals || row.kind != StateKind::Terminal)
@@ -97,8 +97,8 @@ impl<'a> Selector<'a> {
             && self.last.is_none_or(|last| place <= last)
     }
 
-    /// Of the rows selected so far the `most` with the smallest hashes in each group: the last place
-    /// that is among them.
+    /// Of the rows selected so far the `most` with the smallest hashes in each group: the last
+    /// place that is among them.
     fn smallest(
         &self,
         table: &SolvedTable,

@@ -9,7 +9,8 @@ use super::Board;
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
     board: u64,
-    /// Squares that a line running along a row or a diagonal may pass: not the first or last column.
+    /// Squares that a line running along a row or a diagonal may pass: not the first or last
+    /// column.
     inner: u64,
     /// Whether a line can hold more than two discs between its ends.
     long: bool,

@@ -1,10 +1,10 @@
 //! Othello in text, in and out.
 //!
 //! In: a board diagram (`.` or `-` empty, `X` or `*` Black, `O` White; with or without row breaks,
-//! coordinates and a side), the OBF line (the squares row by row, then the side to move), the digits
-//! of the 2002 thesis (`0` empty, `1` Black, `2` White, the side to move in front) and transcripts
-//! (`c4c3…`, passes left out or written `pass` or `--`). Out: a diagram with coordinates,
-//! OBF, and the digits.
+//! coordinates and a side), the OBF line (the squares row by row, then the side to move), the
+//! digits of the 2002 thesis (`0` empty, `1` Black, `2` White, the side to move in front) and
+//! transcripts (`c4c3…`, passes left out or written `pass` or `--`). Out: a diagram with
+//! coordinates, OBF, and the digits.
 
 use super::{Board, Othello, OthelloKey};
 use crate::game::{Action, Game, NotationError, Position, Side};
@@ -135,10 +135,10 @@ fn read_thesis_digits<K: OthelloKey>(
     game: &Othello<K>,
     digits: &str,
 ) -> Result<Position<Board>, NotationError> {
-    let wanted = game.square_count() + 1;
-    if digits.len() != wanted {
+    let expected = game.square_count() + 1;
+    if digits.len() != expected {
         return Err(NotationError::new(format!(
-            "position '{digits}' has {} digits; a {}x{} board needs {wanted}: the side to move (1 Black, 2 White), then {} squares (0 empty, 1 Black, 2 White)",
+            "position '{digits}' has {} digits; a {}x{} board needs {expected}: the side to move (1 Black, 2 White), then {} squares (0 empty, 1 Black, 2 White)",
             digits.len(),
             game.rows,
             game.columns,
@@ -191,14 +191,14 @@ fn play_transcript<K: OthelloKey>(
         })?;
         rest = tail;
         let legal = game.actions(&position.state);
-        let wanted = square_action(game, word);
-        if wanted.is_some() && legal.len() == 1 && game.is_pass(legal[0]) {
+        let expected = square_action(game, word);
+        if expected.is_some() && legal.len() == 1 && game.is_pass(legal[0]) {
             // Most transcripts leave passes out.
             position = game.advance(&position, legal[0]);
             all.push(position);
         }
         let legal = game.actions(&position.state);
-        let action = wanted.unwrap_or(game.pass());
+        let action = expected.unwrap_or(game.pass());
         if !legal.contains(&action) {
             let names: Vec<_> = legal.iter().map(|&a| game.action_name(position.side, a)).collect();
             let can = if names.is_empty() {

@@ -89,8 +89,8 @@ impl Cell {
     }
 }
 
-/// A position as its mover sees it: row 0 is the rank farthest from the mover, so the mover's pieces
-/// move up, and the square of row `r` and column `c` is `r * columns + c`.
+/// A position as its mover sees it: row 0 is the rank farthest from the mover, so the mover's
+/// pieces move up, and the square of row `r` and column `c` is `r * columns + c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Board {
     /// What stands on each square; empty beyond the board.

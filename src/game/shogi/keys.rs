@@ -1,9 +1,9 @@
 //! States packed into keys.
 //!
-//! A key is, from its highest bit: the side to move (0 the first player, and 0 where a table does not
-//! tell them apart), the occupied squares, the pieces in hand at two bits a kind (first the mover's),
-//! and the codes of the pieces on the occupied squares, the lowest square in the lowest bits. Where
-//! that takes more than 64 bits the codes have a word of their own, the second.
+//! A key is, from its highest bit: the side to move (0 the first player, and 0 where a table does
+//! not tell them apart), the occupied squares, the pieces in hand at two bits a kind (first the
+//! mover's), and the codes of the pieces on the occupied squares, the lowest square in the lowest
+//! bits. Where that takes more than 64 bits the codes have a word of their own, the second.
 
 use std::marker::PhantomData;
 

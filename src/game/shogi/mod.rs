@@ -1,12 +1,12 @@
 //! The shogi family: one engine over the description of a [`Variant`].
 //!
-//! A state is a [`Board`] as its mover sees it: the mover's pieces move up. What captures put in hand
-//! is part of it, history is not: repetition is left to the convention by which a table values
+//! A state is a [`Board`] as its mover sees it: the mover's pieces move up. What captures put in
+//! hand is part of it, history is not: repetition is left to the convention by which a table values
 //! infinite play.
 //!
-//! **Actions** are numbered as the mover sees the board, S squares: a move from square `f` to `t` is
-//! `2 (S f + t)`, one more with promotion; a drop of the kind held at place `h` is
-//! `2 S² + S h + t`. Moves of the second player are the same numbers on the board turned round.
+//! **Actions** are numbered as the mover sees the board, S squares: a move from square `f` to `t`
+//! is `2 (S f + t)`, one more with promotion; a drop of the kind held at place `h` is `2 S² + S h +
+//! t`. Moves of the second player are the same numbers on the board turned round.
 
 mod board;
 mod keys;
@@ -68,9 +68,9 @@ impl<K: ShogiKey> Shogi<K> {
         &self.variant
     }
 
-    /// The squares that the piece on a square attacks, bit `s` for square `s`: where it could capture,
-    /// those where its own side stands (which it defends) among them. Slides end at the first piece.
-    /// Whether the capture would be legal is not asked.
+    /// The squares that the piece on a square attacks, bit `s` for square `s`: where it could
+    /// capture, those where its own side stands (which it defends) among them. Slides end at the
+    /// first piece. Whether the capture would be legal is not asked.
     ///
     /// None for an empty square.
     #[inline]

@@ -1,8 +1,8 @@
 //! Moves on a board: where pieces go, who attacks what, and which moves are legal.
 //!
-//! The mover's moves are found piece by piece as sets of target squares (bits), from tables of steps
-//! and of rays. A move that is neither the king's nor of a piece that shields the king from a sliding
-//! piece cannot leave an unchecked king attacked, so that few moves have to be tried out.
+//! The mover's moves are found piece by piece as sets of target squares (bits), from tables of
+//! steps and of rays. A move that is neither the king's nor of a piece that shields the king from a
+//! sliding piece cannot leave an unchecked king attacked, so that few moves have to be tried out.
 
 use super::board::{Board, Cell, Owner};
 use super::variant::{Directions, Ending, MAX_KINDS, MAX_SQUARES, Promotion, Variant};

@@ -1,5 +1,5 @@
-//! Positions and moves as text: SFEN, USI moves, and drawn boards. [`reading`](super::reading) is the
-//! way back.
+//! Positions and moves as text: SFEN, USI moves, and drawn boards. [`reading`](super::reading) is
+//! the way back.
 
 use super::Shogi;
 use super::board::{Board, Cell, Owner};

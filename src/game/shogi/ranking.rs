@@ -9,9 +9,9 @@
 //!    combination among the squares that are still free.
 //!
 //! All pieces of the game are somewhere, so that nothing else is needed. Left out are the positions
-//! in which the mover's king stands on the farthest rank: it has won before. Where the mirror leaves
-//! both kings in place a position and its image have two ranks and the smaller counts; the other is
-//! never used.
+//! in which the mover's king stands on the farthest rank: it has won before. Where the mirror
+//! leaves both kings in place a position and its image have two ranks and the smaller counts; the
+//! other is never used.
 
 use super::board::{Board, Cell, Owner};
 use super::moves::{Squares, bits};
@@ -25,9 +25,9 @@ const NO_WAY: u8 = u8::MAX;
 const NO_COHORT: u32 = u32::MAX;
 /// The most squares of a board whose positions are ranked: sets of squares are indices into tables.
 const MOST_SQUARES: usize = 12;
-/// Bits of the field in which the pieces of one kind are counted, and how many such counts there are:
-/// at most six sorts of piece (in either hand, on the board with either owner, promoted or not), each
-/// a digit to base 3.
+/// Bits of the field in which the pieces of one kind are counted, and how many such counts there
+/// are: at most six sorts of piece (in either hand, on the board with either owner, promoted or
+/// not), each a digit to base 3.
 const FIELD: u32 = 10;
 const COUNTS: usize = 3usize.pow(6);
 

@@ -184,7 +184,7 @@ pub(super) fn read_sfen<K: ShogiKey>(
         [ranks, side, hands] | [ranks, side, hands, _] => (ranks, side, hands),
         _ => {
             return wrong(format!(
-                "SFEN '{text}' has {} where 3 or 4 are wanted: the board, b or w to move, the hands (- if empty), the number of the move; such as '{}'",
+                "SFEN '{text}' has {} where 3 or 4 are expected: the board, b or w to move, the hands (- if empty), the number of the move; such as '{}'",
                 counted(fields.len(), "field"),
                 variant.start
             ));
@@ -358,7 +358,8 @@ fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), No
     }
 }
 
-/// Looks whether a board, as the first player sees it, can be a position, and turns it to its mover.
+/// Looks whether a board, as the first player sees it, can be a position, and turns it to its
+/// mover.
 fn finish<K: ShogiKey>(
     game: &Shogi<K>,
     board: Board,

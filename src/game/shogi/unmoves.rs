@@ -4,9 +4,9 @@ use super::board::{Board, Cell, Owner};
 use super::moves::{Moves, bits};
 
 impl Moves {
-    /// Calls `visit` with every position, as its mover sees it, in which some move (the capture of a
-    /// king left out) leads to `board`. Whether that move is legal there, and whether the position
-    /// can be reached, is not asked.
+    /// Calls `visit` with every position, as its mover sees it, in which some move (the capture of
+    /// a king left out) leads to `board`. Whether that move is legal there, and whether the
+    /// position can be reached, is not asked.
     pub fn visit_predecessors(&self, board: &Board, mut visit: impl FnMut(Board)) {
         // As the player who has just moved sees it.
         let after = board.turned(self.squares());

@@ -1,7 +1,7 @@
 //! What a game of the shogi family is: its board, its pieces, and the rules in which games differ.
 //!
-//! A variant is plain data. The engine ([`Shogi`](super::Shogi)) reads nothing else, so a game of the
-//! family is added by describing it here.
+//! A variant is plain data. The engine ([`Shogi`](super::Shogi)) reads nothing else, so a game of
+//! the family is added by describing it here.
 
 /// The most squares a board has.
 pub const MAX_SQUARES: usize = 25;

@@ -1,12 +1,12 @@
 //! The search that keeps the best few moves of every position.
 //!
 //! From the root, ply by ply: each position of a ply gets its successors, each successor the
-//! network's value, and the best moves by it are kept (the first of equals). The last ply's values go
-//! back by negamax. A successor without a move is lost for its mover, surely, and a position that has
-//! one needs no other move; such an end is worth more the sooner it comes, and always more than what
-//! the network says. Equal positions of a ply are searched once.
+//! network's value, and the best moves by it are kept (the first of equals). The last ply's values
+//! go back by negamax. A successor without a move is lost for its mover, surely, and a position
+//! that has one needs no other move; such an end is worth more the sooner it comes, and always more
+//! than what the network says. Equal positions of a ply are searched once.
 //!
-//! Values inside are the mover's chance to win, 0 to 1; a loss in `d` plies is `-(1 - d/256)`, a win
+//! Values inside are the mover's probability to win; a loss in `d` plies is `-(1 - d/256)`, a win
 //! in `d` plies `1 + (1 - d/256)`, so that `1 - v` is the other side's.
 
 use rustc_hash::FxHashMap;
@@ -170,7 +170,7 @@ struct Fresh {
     successors: Vec<Vec<(Action, u32)>>,
 }
 
-/// How many rows a network is asked for at once.
+/// How many rows of one inference.
 const ROWS: usize = 1024;
 
 impl Fresh {
@@ -233,7 +233,7 @@ mod tests {
 
     /// The value of a state to its mover by plain recursion; `depth` plies after the root.
     fn reference(game: &Minishogi, beam: &Beam, at: &Position<Board>, depth: usize) -> f64 {
-        let glance = |position: &Position<Board>, depth| {
+        let evaluate = |position: &Position<Board>, depth| {
             if game.is_terminal(&position.state) {
                 return loss_in(depth);
             }
@@ -243,13 +243,13 @@ mod tests {
             f64::from(out[0])
         };
         if depth == beam.plies || game.is_terminal(&at.state) {
-            return glance(at, depth);
+            return evaluate(at, depth);
         }
         let after = game.actions(&at.state);
         let mut after: Vec<_> = after
             .into_iter()
             .map(|action| game.advance(at, action))
-            .map(|position| (1.0 - glance(&position, depth + 1), position))
+            .map(|position| (1.0 - evaluate(&position, depth + 1), position))
             .collect();
         after.sort_by(|a, b| b.0.total_cmp(&a.0));
         after.truncate(beam.width);

@@ -1,8 +1,8 @@
 //! A position of minishogi as numbers: who attacks what, who stands where, and what is in hand.
 //!
-//! The numbers of a position, squares `s` being `row * 5 + column` as the mover sees the board (row 0
-//! farthest from the mover), and kinds `k` being 0 king, 1 pawn, 2 silver, 3 gold, 4 bishop, 5 rook,
-//! a promoted piece counting as the kind it was:
+//! The numbers of a position, squares `s` being `row * 5 + column` as the mover sees the board (row
+//! 0 farthest from the mover), and kinds `k` being 0 king, 1 pawn, 2 silver, 3 gold, 4 bishop, 5
+//! rook, a promoted piece counting as the kind it was:
 //!
 //! | from | how many | what |
 //! |---|---|---|

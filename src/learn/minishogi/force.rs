@@ -1,24 +1,25 @@
 //! The search for a win that nothing prevents, over one tree that several threads grow.
 //!
 //! The tree begins with the root. A leaf grows by all its moves, and each new position is looked at
-//! a little further at once: is it over, and can its mover end the game with one move? Such positions
-//! are decided. What is decided goes up: a position with a move to a lost one is won, one all of
-//! whose moves lead to won ones is lost.
+//! a little further at once: is it over, and can its mover end the game with one move? Such
+//! positions are decided. What is decided goes up: a position with a move to a lost one is won, one
+//! all of whose moves lead to won ones is lost.
 //!
 //! The *weight* of a position is the number of undecided leaves below it. The leaf to grow next is
 //! found from the root by going to the lightest undecided child, the first of equals, so that the
 //! search goes deep where few replies are left and wide elsewhere; what is won or lost weighs
 //! nothing and is not gone into.
 //!
-//! **Threads do not change the answer.** Work goes in rounds of up to [`PICKS`] leaves, whatever the
-//! number of threads. The leaves of a round are picked one after the other (a leaf that is picked
-//! weighs `HEAVY` more until the round is over, so that the next pick is another), grown in
+//! **Threads do not change the answer.** Work goes in batches of up to [`PICKS`] leaves, whatever
+//! the number of threads. The leaves of a batch are picked one after the other (a leaf that is
+//! picked weighs `HEAVY` more until the batch is done, so that the next pick is another), grown in
 //! parallel, and put in the tree in the order of the picks. The budget is a number of positions,
 //! not a time.
 //!
-//! A position that has occurred before on the way to it is a position like any other: a proof is one
-//! of mate in a number of plies, which no repetition can touch. What is undecided when the budget is
-//! spent stays so. Distances are those of the proof that was found; it need not be the shortest.
+//! A position that has occurred before on the way to it is a position like any other: a proof is
+//! one of mate in a number of plies, which no repetition can touch. What is undecided when the
+//! budget is spent stays so. Distances are those of the proof that was found; it need not be the
+//! shortest.
 
 use rayon::prelude::*;
 
@@ -26,7 +27,7 @@ use super::Minishogi;
 use crate::game::shogi::Board;
 use crate::game::{Action, Game};
 
-/// How many leaves are grown in a round.
+/// How many leaves are grown in a batch.
 pub const PICKS: usize = 16;
 /// What a picked leaf weighs more until it has grown.
 const HEAVY: u64 = 32;
@@ -65,7 +66,7 @@ struct Node {
 }
 
 /// Searches from a position, which must not be over, until it is decided or the tree has `nodes`
-/// positions (a round more may be begun).
+/// positions (a batch more may be begun).
 pub fn search(game: &Minishogi, root: &Board, nodes: usize) -> Verdict {
     let actions = game.actions(root);
     let mut tree = Tree { nodes: vec![Node::new(*root, 0, Fate::Open)] };
@@ -129,7 +130,7 @@ impl Tree {
         &self.nodes[range.start as usize..range.end as usize]
     }
 
-    /// The leaves of a round: at most [`PICKS`], fewer where the lightest has been picked already.
+    /// The leaves of a batch: at most [`PICKS`], fewer where the lightest has been picked already.
     fn pick(&mut self) -> Vec<usize> {
         let mut picked = Vec::new();
         while picked.len() < PICKS {
@@ -232,14 +233,14 @@ mod tests {
             let root = position(&game, entry["sfen"].as_str().unwrap());
             let verdict = search(&game, &root.state, 20_000);
             match entry["mate_plies"].as_u64() {
-                Some(wanted) => {
+                Some(expected) => {
                     // Whether the mover or the other side has the win hangs on the number of plies.
                     if let Fate::Wins(plies) = verdict.root {
-                        assert!(u64::from(plies) >= wanted, "{}", entry["sfen"]);
+                        assert!(u64::from(plies) >= expected, "{}", entry["sfen"]);
                         found += 1;
                     } else {
                         assert_eq!(verdict.root, Fate::Open, "{}", entry["sfen"]);
-                        assert!(wanted > 3, "{}", entry["sfen"]);
+                        assert!(expected > 3, "{}", entry["sfen"]);
                     }
                 }
                 None => {

@@ -1,14 +1,14 @@
 //! Positions that are mate, and positions one move before it, from games of two random movers.
 //!
 //! Every game that ends in mate gives two positions: the last, whose mover is mated (target 0), and
-//! the one before, whose mover gives mate (target 1). So both kinds are equally many among the games;
-//! a set takes half of each. Games that end otherwise (a mover who is not in check and has no move,
-//! or more than [`GAME_PLIES`] plies) give nothing. The rules are the engine's: a mate by a dropped
-//! pawn is no move, so it does not occur.
+//! the one before, whose mover gives mate (target 1). So both kinds are equally many among the
+//! games; a set takes half of each. Games that end otherwise (a mover who is not in check and has
+//! no move, or more than [`GAME_PLIES`] plies) give nothing. The rules are the engine's: a mate by
+//! a dropped pawn is no move, so it does not occur.
 //!
 //! Positions are distinct, mirror images together, and come with their mirror images, one right
-//! after the other, each with the same side to move. Which set a position belongs to hangs on a hash
-//! of the board's canonical key alone, so that no board is in both sets, nor its mirror image, nor
+//! after the other, each with the same side to move. The set of a position depends on a hash of the
+//! board's canonical key alone, so that no board is in both sets, nor its mirror image, nor
 //! the same board with the other side's name on it.
 //!
 //! Games are numbered and taken in order; game `i` is fixed by the seed and `i`.
@@ -21,7 +21,7 @@ use rustc_hash::FxHashSet;
 use super::Minishogi;
 use crate::game::shogi::Board;
 use crate::game::{Game, Position};
-use crate::learn::chance::{below, drawn_for};
+use crate::learn::chance::{below, seeded};
 use crate::progress::Progress;
 
 /// After how many plies a game is broken off and gives nothing.
@@ -30,26 +30,26 @@ pub const GAME_PLIES: usize = 512;
 /// How many games are played before their positions are sorted into the sets.
 const GAMES_AT_ONCE: u64 = 4096;
 
-/// What the games' random numbers are for, beside others of the same seed.
+/// The purpose of the games' random numbers, beside others of the same seed.
 const MATES: u64 = 1;
 
-/// A position and what its mover's chance to win should be taken for.
+/// A position and its target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Example {
     /// The position.
     pub position: Position<Board>,
-    /// The mover's chance to win, 0 to 1.
+    /// The mover's probability to win.
     pub target: f32,
 }
 
-/// How many positions there shall be, and of which games.
+/// How many positions to generate, and from which seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatePlan {
-    /// Positions to learn from, mirror images counted.
+    /// Training positions, mirror images counted.
     pub train: usize,
-    /// Positions to measure with, mirror images counted.
+    /// Held-out positions, mirror images counted.
     pub held_out: usize,
-    /// What the games are drawn from.
+    /// The seed of the games.
     pub seed: u64,
 }
 
@@ -62,9 +62,9 @@ impl Default for MatePlan {
 /// The positions of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mates {
-    /// To learn from.
+    /// The training set.
     pub train: Vec<Example>,
-    /// To measure with.
+    /// The held-out set.
     pub held_out: Vec<Example>,
     /// How many games were looked at.
     pub games: u64,
@@ -86,13 +86,13 @@ pub fn generate(game: &Minishogi, plan: &MatePlan, progress: &dyn Progress) -> M
         let before: usize = sets.iter().map(|set| set.examples.len()).sum();
         let ends: Vec<_> = (games..games + GAMES_AT_ONCE)
             .into_par_iter()
-            .map(|number| last_two(game, &mut drawn_for(plan.seed, &[MATES, number])))
+            .map(|number| last_two(game, &mut seeded(plan.seed, &[MATES, number])))
             .collect();
         for [gives, mated] in ends.into_iter().flatten() {
             for (position, kind) in [(mated, MATED), (gives, GIVES_MATE)] {
                 let held_out = is_held_out(game, &position.state, plan);
                 let set = &mut sets[usize::from(held_out)];
-                if set.wanted[kind.0] > 0 && known.insert(game.position_key(&position)) {
+                if set.missing[kind.0] > 0 && known.insert(game.position_key(&position)) {
                     set.add(game, position, kind);
                 }
             }
@@ -110,26 +110,26 @@ pub fn generate(game: &Minishogi, plan: &MatePlan, progress: &dyn Progress) -> M
 struct Set {
     examples: Vec<Example>,
     /// How many positions of each kind are still missing.
-    wanted: [usize; 2],
+    missing: [usize; 2],
 }
 
 impl Set {
     fn of(count: usize) -> Set {
-        Set { examples: Vec::with_capacity(count), wanted: [count / 2, count - count / 2] }
+        Set { examples: Vec::with_capacity(count), missing: [count / 2, count - count / 2] }
     }
 
     fn is_full(&self) -> bool {
-        self.wanted == [0, 0]
+        self.missing == [0, 0]
     }
 
     /// Adds a position, and its mirror image if it is another and there is room for it.
     fn add(&mut self, game: &Minishogi, position: Position<Board>, (kind, target): (usize, f32)) {
         self.examples.push(Example { position, target });
-        self.wanted[kind] -= 1;
+        self.missing[kind] -= 1;
         let image = Position { state: game.transform(&position.state, 1), ..position };
-        if image != position && self.wanted[kind] > 0 {
+        if image != position && self.missing[kind] > 0 {
             self.examples.push(Example { position: image, target });
-            self.wanted[kind] -= 1;
+            self.missing[kind] -= 1;
         }
     }
 }
@@ -137,12 +137,12 @@ impl Set {
 /// Whether a board belongs to the held-out set of a plan.
 fn is_held_out(game: &Minishogi, board: &Board, plan: &MatePlan) -> bool {
     let key = game.canonical(board).key;
-    let hash = drawn_for(0, &key.0).next_u64();
+    let hash = seeded(0, &key.0).next_u64();
     let place = (u128::from(hash) * (plan.train + plan.held_out) as u128) >> 64;
     place < plan.held_out as u128
 }
 
-/// The last two positions of a game of chance, if it ends in mate.
+/// The last two positions of a random game, if it ends in mate.
 fn last_two(game: &Minishogi, random: &mut Xoshiro256PlusPlus) -> Option<[Position<Board>; 2]> {
     let mut last = game.start();
     let mut before = None;

@@ -1,7 +1,7 @@
-//! A value network for minishogi: what it sees, what it learns from, and how it plays.
+//! A value network for minishogi: its features, its training data, its search.
 //!
-//! The network's output is the mover's chance to win, from 0 to 1. What needs a network here takes
-//! it as [`Values`].
+//! The network's output is the mover's probability to win. Code that needs a network takes it as
+//! [`Values`].
 //!
 //! * [`features`]: a position as 361 numbers;
 //! * `mates`: positions that are mate, or one move before it, from random games;
@@ -10,13 +10,11 @@
 //! * [`force`]: the search for a win that nothing prevents;
 //! * [`player`]: both together as a policy;
 //! * [`quick`]: a trained network as [`Values`];
-//! * `exam`: positions in which some moves' ends are proven, to measure players.
+//! * `tactics`: positions some of whose moves are proven, to measure players.
 //!
-//! Everything here is fixed by its arguments: neither threads nor the time change a bit of it.
+//! Results depend on the arguments alone, to the bit: not on threads, not on time.
 
 pub mod beam;
-#[cfg(feature = "learn")]
-pub mod exam;
 pub mod features;
 pub mod force;
 #[cfg(feature = "learn")]
@@ -27,6 +25,8 @@ pub mod quick;
 mod sample;
 #[cfg(feature = "learn")]
 pub mod selfplay;
+#[cfg(feature = "learn")]
+pub mod tactics;
 
 pub use features::FEATURES;
 
@@ -41,10 +41,10 @@ pub fn rules() -> Minishogi {
     Shogi::new(&MINISHOGI, true)
 }
 
-/// What finds positions worth something: a value network.
+/// A value network.
 pub trait Values: Send + Sync {
-    /// Writes for each row of [`FEATURES`] numbers the mover's chance to win, strictly between 0 and 1
-    /// or at one of them.
+    /// Writes for each row of [`FEATURES`] numbers the mover's probability to win, strictly between
+    /// 0 and 1 or at one of them.
     ///
     /// The value of a row must not depend on the other rows, to the last bit.
     ///

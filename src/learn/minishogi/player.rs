@@ -2,8 +2,8 @@
 //!
 //! A win that is proven is played, the shortest proof, and equal ones share. Otherwise moves that
 //! are proven to lose are left out (if every move loses, the longest proof is played), and of the
-//! others the beam's best is played; equal ones share. A move's score is what it is worth inside the
-//! search (see [`beam`](super::beam)); moves the beam did not keep have no probability. The
+//! others the beam's best is played; equal ones share. A move's score is what it is worth inside
+//! the search (see [`beam`](super::beam)); moves the beam did not keep have no probability. The
 //! position's value is that of the move it plays.
 
 use std::path::Path;
@@ -26,7 +26,8 @@ use crate::policy::{Answers, Batch, LearnedSpec, Policy, PolicyError, share_best
 pub struct Search {
     /// The beam.
     pub beam: Beam,
-    /// How many positions the search for a forced win may look at in each position; 0 for no search.
+    /// How many positions the search for a forced win may look at in each position; 0 for no
+    /// search.
     pub mate: usize,
 }
 
@@ -87,8 +88,8 @@ impl<V: Values> Player<V> {
         let verdict = force::search(game, &position.state, self.search.mate);
         let fates = || verdict.moves.iter().map(|(_, fate)| *fate);
         if fates().any(|fate| matches!(fate, Fate::Wins(_))) {
-            let glance = Beam { plies: 1, ..beam };
-            let mut judged = glance.judge(game, &self.values, position, &[]);
+            let one_ply = Beam { plies: 1, ..beam };
+            let mut judged = one_ply.judge(game, &self.values, position, &[]);
             settle(&mut judged, fates());
             return judged;
         }
@@ -111,7 +112,8 @@ impl<V: Values> Player<V> {
     }
 }
 
-/// Gives moves whose fate is proven their values; they are kept, and where one wins nothing else is.
+/// Gives moves whose fate is proven their values; they are kept, and where one wins nothing else
+/// is.
 fn settle(judged: &mut [Judged], fates: impl Iterator<Item = Fate> + Clone) {
     let won = fates.clone().any(|fate| matches!(fate, Fate::Wins(_)));
     for (judged, fate) in judged.iter_mut().zip(fates) {
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_hang_on_the_position_alone() {
+    fn answers_depend_on_the_position_alone() {
         let game = rules();
         let positions: Vec<_> = positions(&game, 300).into_iter().step_by(9).collect();
         for player in [player(3, 0), player(2, 400)] {
@@ -228,8 +230,8 @@ mod tests {
             if verdict.moves.iter().all(|(_, fate)| loses(*fate)) {
                 continue;
             }
-            let asked = ask(&player, &game, root).unwrap();
-            for ((_, fate), (_, probability)) in verdict.moves.iter().zip(asked) {
+            let answers = ask(&player, &game, root).unwrap();
+            for ((_, fate), (_, probability)) in verdict.moves.iter().zip(answers) {
                 assert!(!loses(*fate) || probability == 0.0);
                 avoided += u32::from(loses(*fate));
             }

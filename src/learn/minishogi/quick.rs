@@ -1,9 +1,10 @@
-//! A value network that is asked about many rows of numbers, most of which are 0.
+//! Inference of a value network on rows of numbers most of which are 0.
 //!
-//! Of the 361 numbers of a position about 57 are not 0, so that the first layer is a sum of that many
-//! columns. Rows are worked out one by one, and every sum in the order of its inputs: a row's value is
-//! the same whatever else is asked, on one processor as on another. Another order of the same sums
-//! gives other last bits, so a value is that of [`Network`] to about six digits and not to all.
+//! Of the 361 numbers of a position about 57 are not 0, so that the first layer is a sum of that
+//! many columns. Rows are worked out one by one, and every sum in the order of its inputs: a row's
+//! value is the same whatever else is evaluated, on one processor as on another. Another order of
+//! the same sums gives other last bits, so a value is that of [`Network`] to about six digits and
+//! not to all.
 
 use super::{FEATURES, Values};
 use crate::learn::network::{Activation, Architecture, Head, Network, Parameter};
@@ -25,7 +26,7 @@ struct Layer {
     bias: Vec<f32>,
 }
 
-/// A value network, ready to be asked.
+/// A value network, ready for inference.
 #[derive(Clone, Debug)]
 pub struct Quick {
     layers: Vec<Layer>,
@@ -96,9 +97,9 @@ mod tests {
             let network = Network::uniform(architecture(&hidden), 3, -0.2, 0.2);
             let mut found = vec![0.0; positions.len()];
             Quick::of(&network).unwrap().values(&rows, &mut found);
-            let wanted = Forward::of(&network).unwrap().answers(&rows).unwrap().swap_remove(0);
-            assert!(found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-5));
-            assert!(wanted.iter().any(|value| (value - wanted[0]).abs() > 0.01));
+            let expected = Forward::of(&network).unwrap().answers(&rows).unwrap().swap_remove(0);
+            assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-5));
+            assert!(expected.iter().any(|value| (value - expected[0]).abs() > 0.01));
         }
     }
 

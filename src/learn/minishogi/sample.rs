@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use super::{FEATURES, Minishogi, Values};
 use crate::game::shogi::Board;
 use crate::game::{Game, Position};
-use crate::learn::chance::{below, drawn_for};
+use crate::learn::chance::{below, seeded};
 
 /// So many positions of random games that are not over, each once.
 pub(super) fn positions(game: &Minishogi, count: usize) -> Vec<Position<Board>> {
     let (mut known, mut found) = (HashSet::new(), Vec::new());
     for number in 0.. {
-        let mut random = drawn_for(1, &[number]);
+        let mut random = seeded(1, &[number]);
         let mut position = game.start();
         loop {
             let actions = game.actions(&position.state);

@@ -1,23 +1,23 @@
-//! Games of a value network against itself, and what its values should have been.
+//! Self-play of a value network, and the targets of its positions.
 //!
 //! A game opens with 0 to [`SelfPlay::random_plies`] random moves, every number equally likely, and
 //! goes on with the move after which the opponent's value is the smallest, the first of equals; a
 //! successor without a move is lost for sure. The game ends
 //!
 //! * without a move: the mover has lost;
-//! * when a position, the side to move in it, occurs for the fourth time: the first player has lost,
-//!   as tables of minishogi value infinite play. That who gives check all the while loses instead is
-//!   not looked at, as it is not there;
+//! * when a position, the side to move in it, occurs for the fourth time: the first player has
+//!   lost, as tables of minishogi value infinite play. That who gives check all the while loses
+//!   instead is not looked at, as it is not there;
 //! * after [`SelfPlay::plies`] plies, without a result.
 //!
-//! **Targets** are taken from the last position backwards. V is the network's value and R the return,
-//! the mover's both: at the end R is the result (0 lost, 1 won; without a result V), before it
+//! **Targets** are taken from the last position backwards. V is the network's value and R the
+//! return, the mover's both: at the end R is the result (0 lost, 1 won; without a result V), before it
 //! `R_i = 1 - ((1 - γ) V(s_{i+1}) + γ R_{i+1})`, and the target of a position is
 //! `(1 - α) V(s_i) + α R_i`. Positions before the last random move are left out: what follows them
 //! says nothing of them.
 //!
 //! Games are played in groups of [`GROUP`], all games of a group ply by ply together, so that the
-//! network is asked for many positions at once; groups do not depend on threads.
+//! network gets many positions at once; groups do not depend on threads.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
@@ -27,10 +27,10 @@ use super::mates::Example;
 use super::{FEATURES, Minishogi, Values, features};
 use crate::game::shogi::Board;
 use crate::game::{Game, Position, Side};
-use crate::learn::chance::{below, drawn_for};
+use crate::learn::chance::{below, seeded};
 use crate::progress::Progress;
 
-/// What the games' random numbers are for, beside others of the same seed.
+/// The purpose of the games' random numbers, beside others of the same seed.
 const SELF_PLAY: u64 = 2;
 
 /// How many games are played ply by ply together.
@@ -50,11 +50,11 @@ pub struct SelfPlay {
     pub random_plies: usize,
     /// After how many plies a game is broken off.
     pub plies: usize,
-    /// How far a target goes from the value to the return, 0 to 1.
+    /// The weight of the return in a target, 0 to 1; the rest is the value.
     pub alpha: f32,
-    /// How far a return looks beyond the next value, 0 to 1.
+    /// The weight of later positions in a return, 0 to 1; the rest is the next value.
     pub gamma: f32,
-    /// What is random is drawn from this.
+    /// The seed.
     pub seed: u64,
 }
 
@@ -127,9 +127,9 @@ enum Ending {
 
 /// A game that goes on, or has ended.
 struct Line {
-    chance: Xoshiro256PlusPlus,
+    random: Xoshiro256PlusPlus,
     /// Random moves still to come.
-    random: usize,
+    random_plies: usize,
     plies: usize,
     /// The positions since the last random move; the last is the one to move in.
     positions: Vec<Position<Board>>,
@@ -138,10 +138,10 @@ struct Line {
 }
 
 impl Line {
-    fn new(start: Position<Board>, mut chance: Xoshiro256PlusPlus, random_plies: usize) -> Line {
-        let random = below(&mut chance, random_plies + 1);
+    fn new(start: Position<Board>, mut random: Xoshiro256PlusPlus, most: usize) -> Line {
+        let random_plies = below(&mut random, most + 1);
         let seen = FxHashMap::from_iter([(start, 1)]);
-        Line { chance, random, plies: 0, positions: vec![start], seen, ending: None }
+        Line { random, random_plies, plies: 0, positions: vec![start], seen, ending: None }
     }
 
     fn last(&self) -> &Position<Board> {
@@ -169,14 +169,14 @@ fn play_group(
     numbers: impl Iterator<Item = u64>,
 ) -> Played {
     let start = |number| {
-        Line::new(game.start(), drawn_for(plan.seed, &[SELF_PLAY, number]), plan.random_plies)
+        Line::new(game.start(), seeded(plan.seed, &[SELF_PLAY, number]), plan.random_plies)
     };
     let mut lines: Vec<Line> = numbers.map(start).collect();
     let (mut rows, mut found) = (Vec::new(), Vec::new());
     while lines.iter().any(|line| line.ending.is_none()) {
         rows.clear();
         // The successors of each game in which the network chooses.
-        let mut asked: Vec<(usize, Vec<Position<Board>>)> = Vec::new();
+        let mut choices: Vec<(usize, Vec<Position<Board>>)> = Vec::new();
         for (at, line) in lines.iter_mut().enumerate() {
             if line.ending.is_some() {
                 continue;
@@ -188,22 +188,22 @@ fn play_group(
             });
             if after.is_empty() {
                 line.ending = Some(Ending::NoMove);
-            } else if line.random > 0 {
-                line.random -= 1;
-                let chosen = after[below(&mut line.chance, after.len())];
+            } else if line.random_plies > 0 {
+                line.random_plies -= 1;
+                let chosen = after[below(&mut line.random, after.len())];
                 line.positions.clear();
                 line.go(chosen, plan.plies);
             } else if let Some(won) = after.iter().find(|p| game.is_terminal(&p.state)) {
                 line.go(*won, plan.plies);
             } else {
                 features::append(game, &after, &mut rows);
-                asked.push((at, after));
+                choices.push((at, after));
             }
         }
         found.resize(rows.len() / FEATURES, 0.0);
         values.values(&rows, &mut found);
         let mut from = 0;
-        for (at, after) in asked {
+        for (at, after) in choices {
             let of_game = &found[from..from + after.len()];
             from += after.len();
             lines[at].go(after[smallest(of_game)], plan.plies);
@@ -292,9 +292,9 @@ mod tests {
         // The mover of the third has lost: R is 0, then 1 - 0.2 * 0.3 = 0.94, then
         // 1 - (0.2 * 0.5 + 0.8 * 0.94) = 0.148.
         let found = targets(&[0.6, 0.5, 0.3], Some(0.0), 0.2, 0.8);
-        let wanted = [0.8 * 0.6 + 0.2 * 0.148, 0.8 * 0.5 + 0.2 * 0.94, 0.8 * 0.3];
+        let expected = [0.8 * 0.6 + 0.2 * 0.148, 0.8 * 0.5 + 0.2 * 0.94, 0.8 * 0.3];
         assert!(
-            found.iter().zip(wanted).all(|(a, b): (&f32, f32)| (a - b).abs() < 1e-6),
+            found.iter().zip(expected).all(|(a, b): (&f32, f32)| (a - b).abs() < 1e-6),
             "{found:?}"
         );
         // Without a result the last value stands for itself.

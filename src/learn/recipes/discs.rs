@@ -1,8 +1,8 @@
-//! How many discs a player will hold at the end, learned from games of others (the article of 2022).
+//! Regression of the final number of discs, on games of other players (the article of 2022).
 //!
-//! Players meet each other, each with both sides; every position of these games is shown with the share
-//! of all squares that its mover holds at the end. Games, not positions, are set apart to measure with:
-//! positions of one game have the same answer.
+//! Every player plays every other, with both sides. The target of a position is the share of all
+//! squares that its mover holds at the end. The test set is of whole games, not positions:
+//! positions of one game share their target.
 
 use candle_core::{Result as Calculated, Tensor};
 use serde::{Deserialize, Serialize};
@@ -10,41 +10,51 @@ use serde::{Deserialize, Serialize};
 use crate::evaluate::{Sampling, record};
 use crate::game::Game;
 use crate::learn::LearnError;
-use crate::learn::chance::{drawn_for, shuffle};
-use crate::learn::course::{Learner, Row};
+use crate::learn::chance::{seeded, shuffle};
 use crate::learn::features::Features;
 use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::{Trainer, rows};
+use crate::learn::training::{Learner, Row};
 use crate::learn::weights::Weights;
 use crate::policy::Policy;
 use crate::progress::Progress;
 
-/// By what a network learns to foretell discs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+const PLAYERS: &str = "random,n-hand:2,n-hand-custom:2,n-least:2,n-most:2";
+
+/// The settings of training, which are options of the command too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
-    /// The names of the players; each meets each, itself too.
+    /// The players; each plays each, itself too.
+    #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = PLAYERS)]
     pub players: Vec<String>,
-    /// How many games each meeting has.
+    /// The games of each pair.
+    #[arg(long, value_name = "N", default_value_t = 400)]
     pub games: u64,
-    /// How many moves are drawn at random before the players are asked.
+    /// The random moves at the opening of a game.
+    #[arg(long, value_name = "N", default_value_t = 8)]
     pub random_plies: u32,
     /// The units of each hidden layer.
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "100,50")]
     pub hidden: Vec<usize>,
-    /// How often all positions are shown.
-    pub rounds: u64,
-    /// How many positions a step sees.
+    /// The epochs.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub epochs: u64,
+    /// The batch size.
+    #[arg(long, value_name = "N", default_value_t = 256)]
     pub batch: usize,
-    /// The size of the first steps (Adam); it falls in a straight line to a tenth.
-    pub rate: f64,
-    /// From this everything random is drawn.
+    /// The initial learning rate (Adam); it falls linearly to a tenth.
+    #[arg(long, value_name = "RATE", default_value_t = 0.001)]
+    pub learning_rate: f64,
+    /// The seed.
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
 
 impl Settings {
-    /// How the weights follow the errors.
+    /// The optimiser.
     pub fn method(&self) -> Method {
-        Method::adam(self.rate, 0.0)
+        Method::adam(self.learning_rate, 0.0)
     }
 
     /// The network on a board of so many squares.
@@ -62,7 +72,7 @@ impl Settings {
 /// A board, and the share of squares that its mover holds at the end.
 type Example = ([u64; 2], f32);
 
-/// Learns to foretell discs.
+/// Trains by disc regression.
 pub struct Discs {
     squares: usize,
     settings: Settings,
@@ -73,8 +83,8 @@ pub struct Discs {
 
 /// Into how many parts a batch is cut; a constant, for sums are made part by part.
 const PARTS: usize = 4;
-/// Of so many games one is set apart.
-const APART: usize = 10;
+/// One game in so many is in the test set.
+const TEST_ONE_IN: usize = 10;
 
 impl Discs {
     /// Plays the games; the players are those of the settings.
@@ -86,8 +96,8 @@ impl Discs {
     ) -> Result<Discs, LearnError> {
         let squares = game.action_count() - 1;
         let (mut train, mut test) = (Vec::new(), Vec::new());
-        let meetings = (players.len() * players.len()) as u64;
-        progress.begin_with("playing", Some(meetings * settings.games), "games");
+        let pairs = (players.len() * players.len()) as u64;
+        progress.begin_with("playing", Some(pairs * settings.games), "games");
         for (number, (first, second)) in
             players.iter().flat_map(|a| players.iter().map(move |b| (a, b))).enumerate()
         {
@@ -97,7 +107,8 @@ impl Discs {
             let played = record(game, [first.as_ref(), second.as_ref()], sampling, progress)?;
             for (at, recorded) in played.iter().enumerate() {
                 let (own, other) = game.squares(&recorded.end.state).unwrap_or_default();
-                let examples = if at % APART == APART - 1 { &mut test } else { &mut train };
+                let examples =
+                    if at % TEST_ONE_IN == TEST_ONE_IN - 1 { &mut test } else { &mut train };
                 examples.extend(recorded.positions.iter().map(|position| {
                     let held = if position.side == recorded.end.side { own } else { other };
                     let (own, other) = game.squares(&position.state).unwrap_or_default();
@@ -107,14 +118,14 @@ impl Discs {
         }
         progress.finish("games played");
         if train.is_empty() || test.is_empty() {
-            return Err(LearnError::Settings(format!("play at least {APART} games a meeting")));
+            return Err(LearnError::Settings(format!("play at least {TEST_ONE_IN} games a pair")));
         }
         let network = Network::new(settings.architecture(squares), settings.seed);
         let trainer = Trainer::new(network, settings.method());
         Ok(Discs { squares, settings, train, test, trainer })
     }
 
-    /// The mean squared error on the games set apart.
+    /// The mean squared error on the test games.
     fn test_loss(&self) -> Calculated<f64> {
         let chunks: Vec<&[Example]> = self.test.chunks(4096).collect();
         let count = self.test.len();
@@ -127,7 +138,7 @@ impl Discs {
         losses.into_iter().sum()
     }
 
-    /// The same of an answer that is always the mean of the training positions.
+    /// The same of a constant answer, the mean of the training targets.
     fn constant_loss(&self) -> f64 {
         let mean = self.train.iter().map(|(_, share)| f64::from(*share)).sum::<f64>()
             / self.train.len() as f64;
@@ -150,8 +161,8 @@ fn loss(
 }
 
 impl Learner for Discs {
-    fn rounds(&self) -> u64 {
-        self.settings.rounds
+    fn iterations(&self) -> u64 {
+        self.settings.epochs
     }
 
     fn trainer(&self) -> &Trainer {
@@ -162,21 +173,22 @@ impl Learner for Discs {
         &mut self.trainer
     }
 
-    fn round(&mut self, round: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
+    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
         let mut order: Vec<usize> = (0..self.train.len()).collect();
-        shuffle(&mut drawn_for(self.settings.seed, &[round]), &mut order);
-        let steps = order.len().div_ceil(self.settings.batch);
+        shuffle(&mut seeded(self.settings.seed, &[epoch]), &mut order);
+        let size = self.settings.batch.max(1);
+        let steps = order.len().div_ceil(size);
         let (squares, mut total) = (self.squares, 0.0);
-        for (at, shown) in order.chunks(self.settings.batch).enumerate() {
-            let gone = (round as f64 + at as f64 / steps as f64) / self.settings.rounds as f64;
-            let batch: Vec<Example> = shown.iter().map(|&at| self.train[at]).collect();
+        for (at, batch) in order.chunks(size).enumerate() {
+            let done = (epoch as f64 + at as f64 / steps as f64) / self.settings.epochs as f64;
+            let batch: Vec<Example> = batch.iter().map(|&at| self.train[at]).collect();
             let parts = batch.chunks(batch.len().div_ceil(PARTS)).collect();
-            total += self.trainer.step(parts, 1.0 - 0.9 * gone, None, |weights, part| {
+            total += self.trainer.step(parts, 1.0 - 0.9 * done, None, |weights, part| {
                 loss(weights, part, squares, batch.len())
             })?;
         }
         Ok(Row::from([
-            ("round".to_string(), (round + 1) as f64),
+            ("epoch".to_string(), (epoch + 1) as f64),
             ("loss".to_string(), total / steps as f64),
             ("test loss".to_string(), self.test_loss()?),
             ("test loss of a constant".to_string(), self.constant_loss()),

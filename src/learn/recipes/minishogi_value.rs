@@ -1,78 +1,95 @@
-//! A value network for minishogi, first taught mates, then what comes of its own games.
+//! A value network for minishogi, trained on mates, then by self-play.
 //!
-//! The first rounds show positions that are mate, or one move before it, all of them each round, in an
-//! order of the round's own; a part of them is held out and never shown. Each further round plays some
-//! games of the network against itself and shows the positions in them, some times over, with targets
-//! from the games' ends and the network's own values; mates can be mixed in, so that they are not
-//! forgotten. The loss is the cross-entropy of the target and the network's answer.
+//! The first iterations are epochs of positions that are mate, or one move before it, shuffled anew
+//! each time; a part of them is held out. Each further iteration plays games of the network against
+//! itself and trains on their positions, for some epochs, with targets from the results and the
+//! network's own values; mates can be mixed in (rehearsal), so that they stay learned. The loss is
+//! the cross-entropy of the target and the network's answer.
 
 use candle_core::{Result as Calculated, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::learn::LearnError;
-use crate::learn::chance::{drawn_for, shuffle};
-use crate::learn::course::{Learner, Row};
+use crate::learn::chance::{seeded, shuffle};
 use crate::learn::minishogi::beam::Beam;
-use crate::learn::minishogi::exam::{self, Marks};
 use crate::learn::minishogi::mates::{self, Example, MatePlan, Mates};
 use crate::learn::minishogi::player::{Player, Search};
 use crate::learn::minishogi::quick::{Quick, architecture};
 use crate::learn::minishogi::selfplay::{self, SelfPlay};
+use crate::learn::minishogi::tactics::{Shares, TestSet};
 use crate::learn::minishogi::{FEATURES, Minishogi, Values, features, rules};
 use crate::learn::network::Network;
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::{Trainer, rows};
+use crate::learn::training::{Learner, Row};
 use crate::learn::weights::Weights;
 use crate::policy::{ByRule, Random};
 use crate::progress::{Progress, Silent};
 
-/// By what a network is trained.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The settings of training, which are options of the command too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
     /// The units of each hidden layer.
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "256")]
     pub hidden: Vec<usize>,
-    /// Positions at mate to learn from, and to measure with.
+    /// The training positions at mate.
+    #[arg(long, value_name = "N", default_value_t = 1_800_000)]
     pub mates: usize,
-    /// Positions at mate that are held out.
+    /// The held-out positions at mate.
+    #[arg(long, value_name = "N", default_value_t = 96_554)]
     pub held_out: usize,
-    /// How often the mates are shown.
-    pub mate_rounds: u64,
-    /// Rounds of self-play after them.
-    pub rounds: u64,
-    /// Games in each.
+    /// The epochs of the mates.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub mate_epochs: u64,
+    /// The iterations of self-play after them.
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub iterations: u64,
+    /// The games of an iteration.
+    #[arg(long, value_name = "N", default_value_t = 2_500)]
     pub games: u64,
-    /// How often the positions of a round's games are shown.
-    pub shows: u64,
-    /// How many mates are shown with each self-played position, 0 to 1.
-    pub reminder: f64,
+    /// The epochs of an iteration's positions.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub epochs: u64,
+    /// The mates mixed in for each position of self-play, 0 to 1.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+    pub mate_share: f64,
     /// The most random moves at the opening of a game.
+    #[arg(long, value_name = "N", default_value_t = 10)]
     pub random_plies: usize,
-    /// After how many plies a game is broken off.
+    /// The plies after which a game ends without a result.
+    #[arg(long, value_name = "N", default_value_t = 256)]
     pub plies: usize,
-    /// How far a target goes from the network's value to the return.
+    /// The weight of the return in a target, 0 to 1; the rest is the network's value.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
     pub alpha: f32,
-    /// How far a return looks beyond the next value.
+    /// The weight of later positions in a return, 0 to 1; the rest is the next value.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.8)]
     pub gamma: f32,
-    /// How many positions a step sees.
+    /// The batch size.
+    #[arg(long, value_name = "N", default_value_t = 64)]
     pub batch: usize,
-    /// The size of a step.
-    pub rate: f64,
-    /// How long steps are at the end of the mates and in self-play, of their full size; 1 for steps of
-    /// one size.
-    pub last: f64,
-    /// From this everything random is drawn.
+    /// The initial learning rate.
+    #[arg(long, value_name = "RATE", default_value_t = 0.001)]
+    pub learning_rate: f64,
+    /// The final learning rate, at the end of the mates and in self-play, as a share of the initial
+    /// one.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    pub final_rate: f64,
+    /// The seed.
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
 
 impl Settings {
-    /// Adam, with the figures of the source.
+    /// Adam, with the constants of the source.
     pub fn method(&self) -> Method {
-        Method::Adam { rate: self.rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-7, decay: 0.0 }
+        let rate = self.learning_rate;
+        Method::Adam { rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-7, weight_decay: 0.0 }
     }
 
-    fn games_of(&self, round: u64) -> SelfPlay {
+    fn games_of(&self, iteration: u64) -> SelfPlay {
         SelfPlay {
-            first: round * self.games,
+            first: iteration * self.games,
             games: self.games,
             random_plies: self.random_plies,
             plies: self.plies,
@@ -89,25 +106,23 @@ impl Settings {
             return wrong("a hidden layer has no units; give each 1 or more");
         }
         if self.batch == 0 || self.plies == 0 {
-            return wrong("a step sees 1 position or more, and a game has 1 ply or more");
+            return wrong("a batch has 1 position or more, and a game has 1 ply or more");
         }
         if !share(f64::from(self.alpha))
             || !share(f64::from(self.gamma))
-            || !share(self.reminder)
-            || !share(self.last)
+            || !share(self.mate_share)
+            || !share(self.final_rate)
         {
-            return wrong(
-                "alpha, gamma, the share of mates shown again and the last steps' size are from 0 to 1",
-            );
+            return wrong("--alpha, --gamma, --mate-share and --final-rate are from 0 to 1");
         }
-        if !(self.rate > 0.0 && self.rate <= 1.0) {
-            return wrong("the size of a step is above 0 and at most 1");
+        if !(self.learning_rate > 0.0 && self.learning_rate <= 1.0) {
+            return wrong("the learning rate is above 0 and at most 1");
         }
         Ok(())
     }
 }
 
-/// Learns mates, then from its own games.
+/// Trains on mates, then by self-play.
 pub struct MinishogiValue {
     game: Minishogi,
     settings: Settings,
@@ -118,11 +133,11 @@ pub struct MinishogiValue {
 /// Into how many parts a batch is cut; a constant, for sums are made part by part.
 const PARTS: usize = 2;
 
-/// What is done of this much is told, so that one sees it go on.
-const TOLD: usize = 1 << 14;
+/// Progress is reported after so many positions.
+const REPORTED: usize = 1 << 14;
 
 impl MinishogiValue {
-    /// Makes the positions at mate and the network's first weights.
+    /// Generates the positions at mate and the initial weights.
     pub fn new(settings: Settings, progress: &dyn Progress) -> Result<MinishogiValue, LearnError> {
         settings.check()?;
         let game = rules();
@@ -133,13 +148,13 @@ impl MinishogiValue {
         Ok(MinishogiValue { game, settings, mates, trainer })
     }
 
-    /// The network as it is, ready to be asked.
+    /// The network as it is, for inference.
     fn values(&self) -> Quick {
         Quick::of(&self.trainer.network).expect("the network is built as a value network")
     }
 
-    /// How well the network tells the held-out positions: of all, of those that are mate, and of those
-    /// one move before it the share on the right side of a half, and the mean loss.
+    /// The accuracy on the held-out positions (of all, of those that are mate, and of those one
+    /// move before it), and the mean loss.
     pub fn held_out(&self) -> Row {
         let values = self.values();
         let (mut right, mut all, mut lost) = ([0u32; 2], [0u32; 2], 0.0);
@@ -155,7 +170,7 @@ impl MinishogiValue {
                 let kind = usize::from(example.target > 0.5);
                 all[kind] += 1;
                 right[kind] += u32::from((value > 0.5) == (kind == 1));
-                lost -= (if kind == 1 { kept(value) } else { kept(1.0 - value) }).ln();
+                lost -= (if kind == 1 { clamped(value) } else { clamped(1.0 - value) }).ln();
             }
         }
         let total: u32 = all.iter().sum();
@@ -175,83 +190,83 @@ impl MinishogiValue {
         row
     }
 
-    /// How the network plays, one ply ahead and with the beam of the source, in `count` positions of
-    /// each kind of an [`exam`]; chance beside it.
+    /// The play of the network, one ply ahead and with the beam of the source, in `count` positions
+    /// of each kind of [`tactics`]; random play beside it.
     pub fn tactics(&self, count: usize) -> Result<Row, LearnError> {
-        let exam = exam::make(count, self.settings.seed);
+        let tests = TestSet::generate(count, self.settings.seed);
         let mut row = Row::new();
-        let mut add = |name: &str, marks: Option<Marks>| {
-            if let Some(Marks { kept, lost }) = marks {
+        let mut add = |name: &str, shares: Option<Shares>| {
+            if let Some(Shares { kept, lost }) = shares {
                 row.insert(format!("won by force: kept, {name}"), kept);
                 row.insert(format!("at risk: lost by force, {name}"), lost);
             }
         };
-        add("random", exam.mark(&ByRule(Random))?);
+        add("random", tests.measure(&ByRule(Random))?);
         for (name, beam) in [("plies=1", Beam { width: 4, plies: 1 }), ("plies=6", Beam::default())]
         {
             let search = Search { beam, mate: 0 };
             let player = Player::new(name.to_string(), self.values(), search)?;
-            add(name, exam.mark(&player)?);
+            add(name, tests.measure(&player)?);
         }
         Ok(row)
     }
 
-    /// Shows examples in an order of its own; gives the mean loss.
-    /// `pace` says how long steps are when a part of the examples has been shown.
-    fn show(
+    /// An epoch of some examples; gives the mean loss. `schedule` is the factor of the learning
+    /// rate when a share of the examples is done.
+    fn epoch(
         &mut self,
         mut order: Vec<Example>,
         purpose: &[u64],
-        pace: impl Fn(f64) -> f64,
+        schedule: impl Fn(f64) -> f64,
         progress: &dyn Progress,
     ) -> Result<f64, LearnError> {
-        shuffle(&mut drawn_for(self.settings.seed, purpose), &mut order);
+        shuffle(&mut seeded(self.settings.seed, purpose), &mut order);
         let mut total = 0.0;
-        let mut told = 0;
+        let mut since = 0;
         for (at, batch) in order.chunks(self.settings.batch).enumerate() {
             let count = batch.len();
-            let lesson = |part: &[Example]| {
+            let part = |part: &[Example]| {
                 let mut numbers = Vec::with_capacity(part.len() * FEATURES);
                 features::append(&self.game, part.iter().map(|e| &e.position), &mut numbers);
                 (numbers, part.iter().map(|e| e.target).collect::<Vec<f32>>())
             };
-            let lessons = batch.chunks(count.div_ceil(PARTS)).map(lesson).collect();
-            let gone = (at * self.settings.batch) as f64 / order.len() as f64;
+            let parts = batch.chunks(count.div_ceil(PARTS)).map(part).collect();
+            let done = (at * self.settings.batch) as f64 / order.len() as f64;
             let found = self
                 .trainer
-                .step(lessons, pace(gone), None, |weights, lesson| loss(weights, lesson, count))?;
+                .step(parts, schedule(done), None, |weights, part| loss(weights, part, count))?;
             total += found * count as f64;
-            told += count;
-            if told >= TOLD {
-                told = 0;
+            since += count;
+            if since >= REPORTED {
+                since = 0;
                 let done = (at + 1) * self.settings.batch;
-                progress.note(&format!("{done} of {} positions shown", order.len()));
+                progress.note(&format!("{done} of {} positions", order.len()));
             }
         }
         Ok(total / order.len().max(1) as f64)
     }
 
-    /// A round of games and what is learned of them.
-    fn play(&mut self, round: u64, progress: &dyn Progress) -> Result<Row, LearnError> {
+    /// An iteration of self-play and the fit to it.
+    fn self_play(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, LearnError> {
         progress.note("playing");
-        let plan = self.settings.games_of(round - self.settings.mate_rounds);
+        let plan = self.settings.games_of(iteration - self.settings.mate_epochs);
         let played = selfplay::play(&self.game, &self.values(), &plan, &Silent);
-        let last = self.settings.last;
-        let mut lost = 0.0;
-        for show in 0..self.settings.shows {
+        let final_rate = self.settings.final_rate;
+        let mut loss = 0.0;
+        for epoch in 0..self.settings.epochs {
             let mut order = played.examples.clone();
-            let wanted = (order.len() as f64 * self.settings.reminder) as usize;
-            let mut reminders = self.mates.train.clone();
-            shuffle(&mut drawn_for(self.settings.seed, &[REMINDER, round, show]), &mut reminders);
-            reminders.truncate(wanted);
-            order.extend(reminders);
-            lost = self.show(order, &[SHOW, round, show], |_| last, progress)?;
+            let count = (order.len() as f64 * self.settings.mate_share) as usize;
+            let mut mates = self.mates.train.clone();
+            shuffle(&mut seeded(self.settings.seed, &[REHEARSAL, iteration, epoch]), &mut mates);
+            mates.truncate(count);
+            order.extend(mates);
+            loss = self.epoch(order, &[EPOCH, iteration, epoch], |_| final_rate, progress)?;
         }
         let games = self.settings.games.max(1) as f64;
         let mut row = self.held_out();
         row.extend(
             [
-                ("loss", lost),
+                ("loss", loss),
                 ("plies a game", played.examples.len() as f64 / games),
                 ("first player wins", played.first_wins as f64 / games),
                 ("second player wins", played.second_wins as f64 / games),
@@ -264,22 +279,22 @@ impl MinishogiValue {
     }
 }
 
-/// What random numbers are for, beside others of the same seed.
-const SHOW: u64 = 3;
-const REMINDER: u64 = 4;
+/// The purposes of random numbers, beside others of the same seed.
+const EPOCH: u64 = 3;
+const REHEARSAL: u64 = 4;
 
-/// How long steps are when a part `gone` of the mates is over: from 1 down to `last` along half a cosine
-/// (Loshchilov and Hutter 2017).
-fn pace(gone: f64, last: f64) -> f64 {
-    last + (1.0 - last) * 0.5 * (1.0 + libm::cos(std::f64::consts::PI * gone))
+/// The learning rate schedule: the factor when the share `done` of the mates is over. It falls from
+/// 1 to `last` along half a cosine (Loshchilov and Hutter 2017).
+fn schedule(done: f64, last: f64) -> f64 {
+    last + (1.0 - last) * 0.5 * (1.0 + libm::cos(std::f64::consts::PI * done))
 }
 
-/// A chance kept away from 0 and 1, whose logarithms are infinite.
-fn kept(chance: f32) -> f64 {
-    f64::from(chance) * (1.0 - 2.0 * EDGE) + EDGE
+/// A probability clamped away from 0 and 1, where the logarithm is infinite.
+fn clamped(probability: f32) -> f64 {
+    f64::from(probability) * (1.0 - 2.0 * EDGE) + EDGE
 }
 
-/// How near to 0 and 1 chances count as they are.
+/// The least distance from 0 and 1.
 const EDGE: f64 = 1e-6;
 
 /// The sum of the cross-entropies of positions, over `count`.
@@ -298,8 +313,8 @@ fn loss(
 }
 
 impl Learner for MinishogiValue {
-    fn rounds(&self) -> u64 {
-        self.settings.mate_rounds + self.settings.rounds
+    fn iterations(&self) -> u64 {
+        self.settings.mate_epochs + self.settings.iterations
     }
 
     fn trainer(&self) -> &Trainer {
@@ -310,19 +325,19 @@ impl Learner for MinishogiValue {
         &mut self.trainer
     }
 
-    fn round(&mut self, round: u64, progress: &dyn Progress) -> Result<Row, LearnError> {
-        let mut row = if round < self.settings.mate_rounds {
+    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, LearnError> {
+        let mut row = if iteration < self.settings.mate_epochs {
             let order = self.mates.train.clone();
-            let (rounds, last) = (self.settings.mate_rounds as f64, self.settings.last);
-            let pace = |gone| pace((round as f64 + gone) / rounds, last);
-            let lost = self.show(order, &[SHOW, round, 0], pace, progress)?;
+            let (epochs, last) = (self.settings.mate_epochs as f64, self.settings.final_rate);
+            let schedule = |done| schedule((iteration as f64 + done) / epochs, last);
+            let loss = self.epoch(order, &[EPOCH, iteration, 0], schedule, progress)?;
             let mut row = self.held_out();
-            row.insert("loss".to_string(), lost);
+            row.insert("loss".to_string(), loss);
             row
         } else {
-            self.play(round, progress)?
+            self.self_play(iteration, progress)?
         };
-        row.insert("round".to_string(), (round + 1) as f64);
+        row.insert("iteration".to_string(), (iteration + 1) as f64);
         Ok(row)
     }
 }
@@ -336,33 +351,33 @@ mod tests {
             hidden: vec![32],
             mates: 6_000,
             held_out: 1_500,
-            mate_rounds: 3,
-            rounds: 1,
+            mate_epochs: 3,
+            iterations: 1,
             games: 40,
-            shows: 1,
-            reminder: 0.5,
+            epochs: 1,
+            mate_share: 0.5,
             random_plies: 6,
             plies: 60,
             alpha: 0.2,
             gamma: 0.8,
             batch: 32,
-            rate: 0.002,
-            last: 0.2,
+            learning_rate: 0.002,
+            final_rate: 0.2,
             seed: 1,
         }
     }
 
-    fn learned(settings: Settings, rounds: std::ops::Range<u64>) -> (MinishogiValue, Vec<Row>) {
+    fn trained(settings: Settings, iterations: std::ops::Range<u64>) -> (MinishogiValue, Vec<Row>) {
         let mut learner = MinishogiValue::new(settings, &Silent).unwrap();
-        let rows = rounds.map(|round| learner.round(round, &Silent).unwrap()).collect();
+        let rows = iterations.map(|number| learner.iterate(number, &Silent).unwrap()).collect();
         (learner, rows)
     }
 
     #[test]
-    fn mates_are_learned_and_not_forgotten() {
-        let untaught = MinishogiValue::new(small(), &Silent).unwrap().held_out();
-        assert!(untaught["held out: right"] < 0.75, "{untaught:?}");
-        let (learner, rows) = learned(small(), 0..4);
+    fn mates_are_learned_and_stay_learned() {
+        let untrained = MinishogiValue::new(small(), &Silent).unwrap().held_out();
+        assert!(untrained["held out: right"] < 0.75, "{untrained:?}");
+        let (learner, rows) = trained(small(), 0..4);
         let right: Vec<f64> = rows.iter().map(|row| row["held out: right"]).collect();
         assert!(right[2] > 0.82 && right[3] > 0.82, "{right:?}");
         assert!(rows[2]["loss"] < rows[0]["loss"]);
@@ -379,23 +394,23 @@ mod tests {
         let mut numbers = Vec::new();
         let start = crate::game::Game::start(&learner.game);
         features::append(&learner.game, [&start, &start], &mut numbers);
-        let mut chance = [0.0; 2];
-        learner.values().values(&numbers, &mut chance);
-        let p = f64::from(chance[0]);
-        let wanted = -(0.25 * p.ln() + 0.75 * (1.0 - p).ln() + p.ln()) / 2.0;
+        let mut values = [0.0; 2];
+        learner.values().values(&numbers, &mut values);
+        let p = f64::from(values[0]);
+        let expected = -(0.25 * p.ln() + 0.75 * (1.0 - p).ln() + p.ln()) / 2.0;
         let weights = learner.trainer.network.fixed().unwrap();
         let found = loss(&weights, (numbers, vec![0.25, 1.0]), 2).unwrap();
         let found = f64::from(found.to_scalar::<f32>().unwrap());
-        assert!((found - wanted).abs() < 1e-4, "{found} {wanted}");
+        assert!((found - expected).abs() < 1e-4, "{found} {expected}");
     }
 
     #[test]
     fn threads_change_no_bit() {
-        let settings = Settings { mates: 400, held_out: 50, mate_rounds: 1, games: 70, ..small() };
+        let settings = Settings { mates: 400, held_out: 50, mate_epochs: 1, games: 70, ..small() };
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
-                let (learner, rows) = learned(settings.clone(), 0..2);
+                let (learner, rows) = trained(settings.clone(), 0..2);
                 (learner.trainer.network, rows)
             })
         };
@@ -409,7 +424,7 @@ mod tests {
             Settings { batch: 0, ..small() },
             Settings { alpha: 1.5, ..small() },
             Settings { gamma: f32::NAN, ..small() },
-            Settings { rate: 0.0, ..small() },
+            Settings { learning_rate: 0.0, ..small() },
         ];
         for settings in wrong {
             assert!(MinishogiValue::new(settings, &Silent).is_err());

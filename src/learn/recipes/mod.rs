@@ -1,4 +1,4 @@
-//! The ways of learning, one file each; [`parts`] and `replay` are what they learn from.
+//! The ways of training, one file each; [`parts`] and `replay` hold their data.
 
 pub mod discs;
 pub mod minishogi_value;

@@ -6,7 +6,7 @@ use crate::any::AnyGame;
 use crate::evaluate::{MeasureError, Piece, Source};
 use crate::export::Splits;
 
-/// How many positions a piece has at least, but for the last: a network is asked about a piece at a time,
+/// How many positions a piece has at least, but for the last: an inference takes a piece,
 /// and of a large table's pieces a small share is left.
 const AT_ONCE: usize = 1024;
 
@@ -19,9 +19,9 @@ pub struct Part {
 }
 
 impl Part {
-    /// Takes a source apart: of each [`Split`](crate::export::Split) the share `shares` says, the smaller
-    /// being part of the larger. `game` should be folded, as [`Splits::of`] asks. All that is kept is in
-    /// memory.
+    /// Takes a source apart: of each [`Split`](crate::export::Split) the share `shares` says, the
+    /// smaller being part of the larger. `game` should be folded, as [`Splits::of`] asks. All that
+    /// is kept is in memory.
     pub fn of_all(
         game: &AnyGame,
         source: &dyn Source,

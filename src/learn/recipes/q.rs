@@ -1,79 +1,79 @@
-//! Q-learning: what each move is worth, learned from what came of moves.
+//! Q-learning with a replay buffer and a target network.
 //!
-//! A decision is remembered with the position in which the next one is made; the worth of the move is
-//! drawn towards the reward (1 won, 0 drawn, −1 lost) or, where the game goes on, towards γ times the
-//! best worth of a move there, the other player's counting against it (Watkins 1989; for two players
-//! Littman 1994). Passes are no decisions.
+//! The replay buffer holds each decision with the position of the next one. The target of a move's
+//! Q-value is the reward (1 won, 0 drawn, −1 lost) or, where the game goes on, γ times the best
+//! Q-value there, negated if the other player decides there (Watkins 1989; for two players Littman
+//! 1994). Passes are no decisions.
 //!
-//! What makes this stable where a plain version is not (Mnih et al. 2015): memories are drawn at random
-//! from many games, so that a batch is not one game's worth of like positions; the worth of what
-//! follows comes from an older copy of the network, so that it does not run after itself; the move there
-//! is chosen by the newer one (van Hasselt, Guez and Silver 2016), for the largest of uncertain numbers
-//! is too large; only legal moves count; and errors beyond `bound` pull no harder than one of that size.
+//! What makes this stable where a plain version is not (Mnih et al. 2015): a batch is sampled from
+//! many games, whose positions are less alike than those of one; targets come from an older copy of
+//! the network, the target network; the online network chooses the move there (van Hasselt, Guez
+//! and Silver 2016), since the maximum of uncertain values is biased upwards; only legal moves
+//! count; and the loss is Huber's.
 
 use candle_core::{Device, Result as Calculated, Tensor};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use super::replay::{Memory, Replay};
+use super::replay::{Experience, Replay};
 use crate::game::{Action, Game, Position, Side};
 use crate::learn::LearnError;
-use crate::learn::chance::{below, drawn_for, unit};
-use crate::learn::course::{Learner, Row};
+use crate::learn::chance::{below, sample, seeded, unit};
 use crate::learn::features::Features;
 use crate::learn::network::{Activation, Architecture, Head, Network, Parameter};
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::{Trainer, rows};
+use crate::learn::training::{Learner, Row};
 use crate::learn::weights::Weights;
 use crate::policy::{Answers, Batch, Policy};
 use crate::progress::Progress;
 
-/// By what a network learns the worth of moves.
+/// The settings of training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// How positions are laid out.
     pub features: Features,
     /// The units of each hidden layer.
     pub hidden: Vec<usize>,
-    /// The names of the policies it plays against, each from both sides; itself if there are none.
+    /// The names of the opponents, each played from both sides; self-play if there are none.
     pub opponents: Vec<String>,
-    /// How many rounds there are.
-    pub rounds: u64,
-    /// How many games it plays in each, with each side against each opponent.
+    /// The iterations: games, then the fit to the replay buffer.
+    pub iterations: u64,
+    /// The games of an iteration with each side against each opponent.
     pub games: u64,
-    /// How often a random move is made in the first round and in the last; between them it falls
-    /// geometrically.
+    /// The probability of a random move in the first iteration and in the last; between them it
+    /// falls geometrically.
     pub epsilon: [f64; 2],
-    /// What a move later is worth of the same now, 0 to 1.
+    /// The discount of a move, 0 to 1.
     pub gamma: f64,
-    /// How many decisions are remembered.
+    /// The capacity of the replay buffer, in decisions.
     pub replay: usize,
-    /// How many steps are made in a round for each decision of it. A game counts as half as many
-    /// decisions as the board has actions: so the settings alone say how long a course is. That is
-    /// about what one side decides; in play with itself both sides' decisions are learned from.
-    pub steps: f64,
-    /// How many memories a step sees.
+    /// The steps for each decision of an iteration. A game counts as half as many decisions as the
+    /// board has actions, so that the settings alone say how many steps there are. That is about
+    /// what one side decides; in self-play both sides' decisions are used.
+    pub steps_per_decision: f64,
+    /// The batch size.
     pub batch: usize,
-    /// After how many steps the older copy is renewed.
-    pub renew: u64,
-    /// The size of a step (Adam); it falls in a straight line to a tenth.
-    pub rate: f64,
-    /// Beyond which size of error the pull grows no more (Huber 1964).
-    pub bound: f64,
-    /// From this the weights and all chances are drawn.
+    /// The steps between updates of the target network.
+    pub target_update: u64,
+    /// The initial learning rate (Adam); it falls linearly to a tenth.
+    pub learning_rate: f64,
+    /// The δ of the Huber loss (Huber 1964): the gradient of larger errors is that of δ.
+    pub huber_delta: f64,
+    /// The seed.
     pub seed: u64,
 }
 
 impl Settings {
-    /// How the weights follow the errors.
+    /// The optimiser.
     pub fn method(&self) -> Method {
-        Method::adam(self.rate, 0.0)
+        Method::adam(self.learning_rate, 0.0)
     }
 
     /// The network on a board of so many squares.
     pub fn architecture(&self, squares: usize) -> Architecture {
         let outputs = squares + 1;
-        // Linear: worths are anywhere from −1 to 1, which a sigmoid from 0 to 1 could not say.
+        // Linear: Q-values are from −1 to 1, which a sigmoid cannot give.
         let head = Head { name: "q".to_string(), outputs, activation: Activation::Linear };
         Architecture::Mlp {
             inputs: self.features.width(squares),
@@ -86,27 +86,27 @@ impl Settings {
 
 /// Into how many parts a batch is cut; a constant, for sums are made part by part.
 const PARTS: usize = 2;
-/// Games played side by side.
+/// Games played in parallel.
 const LANES: usize = 64;
 
 /// A game that is going on.
 struct Lane<S> {
     position: Position<S>,
     random: Xoshiro256PlusPlus,
-    /// Which of the opponents it is against, and with which side it learns; all sides without one.
+    /// The opponent and the learner's side; the learner plays both sides without one.
     opponent: Option<(usize, Side)>,
-    /// The last decision of each side that waits for what comes of it.
-    waiting: [Option<Memory>; 2],
+    /// The last decision of each side, until the next one or the end.
+    pending: [Option<Experience>; 2],
     over: bool,
 }
 
-/// Learns the worth of moves.
+/// Trains by Q-learning.
 pub struct QLearning<G: Game> {
     game: G,
     settings: Settings,
     opponents: Vec<Box<dyn Policy<G>>>,
     trainer: Trainer,
-    older: Network,
+    target: Network,
     replay: Replay,
 }
 
@@ -115,33 +115,33 @@ impl<G: Game> QLearning<G> {
     pub fn new(game: G, settings: Settings, opponents: Vec<Box<dyn Policy<G>>>) -> QLearning<G> {
         let squares = game.action_count() - 1;
         let network = Network::new(settings.architecture(squares), settings.seed);
-        let (older, replay) = (network.clone(), Replay::new(settings.replay));
+        let (target, replay) = (network.clone(), Replay::new(settings.replay));
         let trainer = Trainer::new(network, settings.method());
-        QLearning { game, settings, opponents, trainer, older, replay }
+        QLearning { game, settings, opponents, trainer, target, replay }
     }
 
-    fn lanes(&self, round: u64) -> Vec<Lane<G::State>> {
+    fn lanes(&self, iteration: u64) -> Vec<Lane<G::State>> {
         let count = self.opponents.len();
         let sides = (0..count).flat_map(|at| Side::ALL.map(|side| Some((at, side))));
         let kinds: Vec<_> = if count == 0 { vec![None] } else { sides.collect() };
         let games = (0..self.settings.games).flat_map(|_| kinds.iter().copied());
         let lane = |(number, opponent)| Lane {
             position: self.game.start(),
-            random: drawn_for(self.settings.seed, &[round, number]),
+            random: seeded(self.settings.seed, &[iteration, number]),
             opponent,
-            waiting: [None; 2],
+            pending: [None; 2],
             over: false,
         };
         (0..).zip(games).map(lane).collect()
     }
 
-    /// The board of a state as it is remembered.
+    /// The board of a state, as the replay buffer stores it.
     fn board(&self, state: &G::State) -> [u64; 2] {
         let (own, other) = self.game.squares(state).unwrap_or_default();
         [own, other]
     }
 
-    /// Plays games to their end and remembers their decisions; adds to the points and the games
+    /// Plays games to their end and stores their decisions; adds to the points and the games
     /// against each opponent.
     fn play(
         &mut self,
@@ -176,13 +176,8 @@ impl<G: Game> QLearning<G> {
                 answers.check(batch)?;
                 for (place, &at) in places.iter().enumerate() {
                     let (lane, range) = (&mut lanes[at], batch.range(place));
-                    let mut chance = unit(&mut lane.random);
-                    let shares = &answers.probabilities[range.clone()];
-                    let chosen = shares.iter().position(|share| {
-                        chance -= share;
-                        chance < 0.0
-                    });
-                    let chosen = chosen.unwrap_or(range.len() - 1);
+                    let unit = unit(&mut lane.random);
+                    let chosen = sample(&answers.probabilities[range.clone()], unit);
                     let action = batch.actions()[range][chosen];
                     lane.position = self.game.advance(&lane.position, action);
                 }
@@ -198,43 +193,44 @@ impl<G: Game> QLearning<G> {
     fn decide(
         &mut self,
         lanes: &mut [Lane<G::State>],
-        asked: Vec<(usize, Vec<Action>)>,
+        choices: Vec<(usize, Vec<Action>)>,
         epsilon: f64,
     ) -> Calculated<()> {
-        if asked.is_empty() {
+        if choices.is_empty() {
             return Ok(());
         }
         let boards: Vec<[u64; 2]> =
-            asked.iter().map(|(at, _)| self.board(&lanes[*at].position.state)).collect();
+            choices.iter().map(|(at, _)| self.board(&lanes[*at].position.state)).collect();
         let inputs = self.settings.features.of_boards(&boards, self.game.action_count() - 1);
         let width = self.trainer.network.architecture().inputs();
         let q =
             self.trainer.network.fixed()?.forward(&rows(inputs, width)?)?[0].to_vec2::<f32>()?;
-        for (((at, actions), q), board) in asked.into_iter().zip(q).zip(boards) {
+        for (((at, actions), q), board) in choices.into_iter().zip(q).zip(boards) {
             let lane = &mut lanes[at];
             let side = lane.position.side;
-            for (whose, waiting) in lane.waiting.iter_mut().enumerate() {
-                // In play with itself the next decision is the other's; with an opponent, its own.
-                if let Some(memory) = waiting.take() {
+            for (whose, pending) in lane.pending.iter_mut().enumerate() {
+                // In self-play the next decision is the other side's; with an opponent, its own.
+                if let Some(experience) = pending.take() {
                     let sign = if whose == side.index() { 1 } else { -1 };
-                    self.replay.push(Memory { next: board, sign, ..memory });
+                    self.replay.push(Experience { next: board, sign, ..experience });
                 }
             }
             let chosen = if unit(&mut lane.random) < epsilon {
                 actions[below(&mut lane.random, actions.len())]
             } else {
-                let worth = |action: &Action| q[usize::from(action.0)];
-                let better = |a: Action, b: Action| if worth(&b) > worth(&a) { b } else { a };
+                let value = |action: &Action| q[usize::from(action.0)];
+                let better = |a: Action, b: Action| if value(&b) > value(&a) { b } else { a };
                 actions.iter().copied().reduce(better).unwrap_or(actions[0])
             };
-            let memory = Memory { before: board, action: chosen.0, ..Memory::default() };
-            lane.waiting[side.index()] = Some(memory);
+            let experience =
+                Experience { before: board, action: chosen.0, ..Experience::default() };
+            lane.pending[side.index()] = Some(experience);
             lane.position = self.game.advance(&lane.position, chosen);
         }
         Ok(())
     }
 
-    /// Ends a lane's game if it is over: decisions that wait get their reward.
+    /// Ends a lane's game if it is over: pending decisions get their reward.
     fn end(&mut self, lane: &mut Lane<G::State>, results: &mut [[f64; 2]]) {
         let state = &lane.position.state;
         if !self.game.is_terminal(state) {
@@ -242,10 +238,10 @@ impl<G: Game> QLearning<G> {
         }
         lane.over = true;
         let mover = self.game.result(state).map_or(0, |outcome| outcome.value());
-        for (side, waiting) in Side::ALL.into_iter().zip(&mut lane.waiting) {
-            if let Some(memory) = waiting.take() {
+        for (side, pending) in Side::ALL.into_iter().zip(&mut lane.pending) {
+            if let Some(experience) = pending.take() {
                 let value = if side == lane.position.side { mover } else { -mover };
-                self.replay.push(Memory { reward: f32::from(value), ..memory });
+                self.replay.push(Experience { reward: f32::from(value), ..experience });
             }
         }
         if let Some((which, side)) = lane.opponent {
@@ -255,82 +251,81 @@ impl<G: Game> QLearning<G> {
         }
     }
 
-    /// What the worths of some decisions should be, by what is remembered to have come of them.
-    fn targets(&self, memories: &[Memory]) -> Calculated<Vec<f32>> {
+    /// The targets of the Q-values of some decisions.
+    fn targets(&self, experiences: &[Experience]) -> Calculated<Vec<f32>> {
         let squares = self.game.action_count() - 1;
         let width = self.trainer.network.architecture().inputs();
-        let boards: Vec<[u64; 2]> = memories.iter().map(|memory| memory.next).collect();
+        let boards: Vec<[u64; 2]> = experiences.iter().map(|experience| experience.next).collect();
         let inputs = rows(self.settings.features.of_boards(&boards, squares), width)?;
         let answers = |network: &Network| network.fixed()?.forward(&inputs)?[0].to_vec2::<f32>();
-        let (newer, older) = (answers(&self.trainer.network)?, answers(&self.older)?);
-        let target = |(at, memory): (usize, &Memory)| {
-            if memory.sign == 0 {
-                return memory.reward;
+        let (online, target) = (answers(&self.trainer.network)?, answers(&self.target)?);
+        let of = |(at, experience): (usize, &Experience)| {
+            if experience.sign == 0 {
+                return experience.reward;
             }
-            let Some(state) = self.game.of_squares(memory.next[0], memory.next[1]) else {
-                return memory.reward;
+            let Some(state) = self.game.of_squares(experience.next[0], experience.next[1]) else {
+                return experience.reward;
             };
             let mut best: Option<usize> = None;
             self.game.for_each_action(&state, |action| {
                 let action = usize::from(action.0);
-                if best.is_none_or(|best| newer[at][action] > newer[at][best]) {
+                if best.is_none_or(|best| online[at][action] > online[at][best]) {
                     best = Some(action);
                 }
             });
-            let worth = best.map_or(0.0, |best| older[at][best].clamp(-1.0, 1.0));
-            self.settings.gamma as f32 * f32::from(memory.sign) * worth
+            let q = best.map_or(0.0, |best| target[at][best].clamp(-1.0, 1.0));
+            self.settings.gamma as f32 * f32::from(experience.sign) * q
         };
-        Ok(memories.iter().enumerate().map(target).collect())
+        Ok(experiences.iter().enumerate().map(of).collect())
     }
 
-    /// A step with memories drawn at random; gives its loss.
-    fn step(&mut self, random: &mut Xoshiro256PlusPlus, pace: f64) -> Result<f64, LearnError> {
-        let all = self.replay.memories();
-        let batch: Vec<Memory> =
+    /// A step on a random batch of the replay buffer; gives its loss.
+    fn step(&mut self, random: &mut Xoshiro256PlusPlus, factor: f64) -> Result<f64, LearnError> {
+        let all = self.replay.experiences();
+        let batch: Vec<Experience> =
             (0..self.settings.batch).map(|_| all[below(random, all.len())]).collect();
-        let parts: Vec<&[Memory]> = batch.chunks(batch.len().div_ceil(PARTS)).collect();
+        let parts: Vec<&[Experience]> = batch.chunks(batch.len().div_ceil(PARTS)).collect();
         let this = &*self;
         let targets = self.trainer.workers.map(parts.clone(), |part| this.targets(part));
         let targets: Vec<Vec<f32>> = targets.into_iter().collect::<Calculated<_>>()?;
         let squares = self.game.action_count() - 1;
-        let lessons: Vec<(&[Memory], Vec<f32>)> = parts.into_iter().zip(targets).collect();
-        let (features, bound, count) =
-            (self.settings.features, self.settings.bound, self.settings.batch);
-        let loss = self.trainer.step(lessons, pace, Some(10.0), |weights, (part, targets)| {
-            loss(weights, features, squares, part, targets, bound, count)
+        let parts: Vec<(&[Experience], Vec<f32>)> = parts.into_iter().zip(targets).collect();
+        let Settings { features, huber_delta, batch: count, .. } = self.settings;
+        let loss = self.trainer.step(parts, factor, Some(10.0), |weights, (part, targets)| {
+            loss(weights, features, squares, part, targets, huber_delta, count)
         })?;
-        if self.trainer.optimiser.steps().is_multiple_of(self.settings.renew) {
-            self.older = self.trainer.network.clone();
+        if self.trainer.optimiser.steps().is_multiple_of(self.settings.target_update) {
+            self.target = self.trainer.network.clone();
         }
         Ok(loss)
     }
 }
 
-/// Huber's loss of the worths of what was decided, over `count`.
+/// Huber's loss of the Q-values of decisions, over `count`.
 fn loss(
     weights: &Weights<'_>,
     features: Features,
     squares: usize,
-    part: &[Memory],
+    part: &[Experience],
     targets: Vec<f32>,
-    bound: f64,
+    delta: f64,
     count: usize,
 ) -> Calculated<Tensor> {
-    let boards: Vec<[u64; 2]> = part.iter().map(|memory| memory.before).collect();
+    let boards: Vec<[u64; 2]> = part.iter().map(|experience| experience.before).collect();
     let inputs = rows(features.of_boards(&boards, squares), features.width(squares))?;
-    let chosen: Vec<u32> = part.iter().map(|memory| u32::from(memory.action)).collect();
+    let chosen: Vec<u32> = part.iter().map(|experience| u32::from(experience.action)).collect();
     let chosen = Tensor::from_vec(chosen, (part.len(), 1), &Device::Cpu)?;
-    let worths = weights.forward(&inputs)?[0].gather(&chosen, 1)?;
-    let errors = (worths - rows(targets, 1)?)?.abs()?;
-    // ½ e² up to the bound b, b (e − b/2) beyond: ½ m² + b (e − m) with m the lesser of e and b.
-    let least = errors.minimum(bound)?;
-    let all = ((least.sqr()? * 0.5)? + ((&errors - &least)? * bound)?)?;
+    let q = weights.forward(&inputs)?[0].gather(&chosen, 1)?;
+    let errors = (q - rows(targets, 1)?)?.abs()?;
+    // ½ e² up to δ, δ (e − δ/2) beyond: ½ m² + δ (e − m) with m the lesser of e and δ.
+    let least = errors.minimum(delta)?;
+    let all = ((least.sqr()? * 0.5)? + ((&errors - &least)? * delta)?)?;
     all.sum_all()? / count as f64
 }
 
 impl<G: Game> Learner for QLearning<G> {
-    fn rounds(&self) -> u64 {
-        self.settings.rounds
+    fn iterations(&self) -> u64 {
+        self.settings.iterations
     }
 
     fn trainer(&self) -> &Trainer {
@@ -341,24 +336,24 @@ impl<G: Game> Learner for QLearning<G> {
         &mut self.trainer
     }
 
-    fn round(&mut self, round: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
-        let gone = round as f64 / (self.settings.rounds.max(2) - 1) as f64;
+    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
+        let done = iteration as f64 / (self.settings.iterations.max(2) - 1) as f64;
         let [from, to] = self.settings.epsilon;
-        let epsilon = from * libm::pow(to / from, gone);
+        let epsilon = from * libm::pow(to / from, done);
         let mut results = vec![[0.0; 2]; self.opponents.len()];
-        let mut lanes = self.lanes(round);
+        let mut lanes = self.lanes(iteration);
         let decisions = lanes.len() * self.game.action_count() / 2;
         for lanes in lanes.chunks_mut(LANES) {
             self.play(lanes, epsilon, &mut results)?;
         }
-        let steps = ((decisions as f64 * self.settings.steps) as u64).max(1);
-        let mut random = drawn_for(self.settings.seed, &[round, u64::MAX]);
+        let steps = ((decisions as f64 * self.settings.steps_per_decision) as u64).max(1);
+        let mut random = seeded(self.settings.seed, &[iteration, u64::MAX]);
         let mut total = 0.0;
         for _ in 0..steps {
-            total += self.step(&mut random, 1.0 - 0.9 * gone)?;
+            total += self.step(&mut random, 1.0 - 0.9 * done)?;
         }
         let mut row = Row::from([
-            ("round".to_string(), (round + 1) as f64),
+            ("iteration".to_string(), (iteration + 1) as f64),
             ("loss".to_string(), total / steps as f64),
             ("epsilon".to_string(), epsilon),
         ]);
@@ -368,20 +363,20 @@ impl<G: Game> Learner for QLearning<G> {
         Ok(row)
     }
 
-    fn memory(&self) -> Vec<Parameter> {
-        let older = self.older.parameters().iter().cloned();
-        let older = older.map(|p| Parameter { name: format!("older.{}", p.name), ..p });
-        [self.replay.written()].into_iter().chain(older).collect()
+    fn state(&self) -> Vec<Parameter> {
+        let target = self.target.parameters().iter().cloned();
+        let target = target.map(|p| Parameter { name: format!("target.{}", p.name), ..p });
+        [self.replay.to_parameter()].into_iter().chain(target).collect()
     }
 
-    fn remember(&mut self, memory: Vec<Parameter>) -> Option<()> {
-        let (replay, older) = memory.split_first()?;
-        self.replay = Replay::read(self.settings.replay, replay)?;
+    fn restore(&mut self, state: Vec<Parameter>) -> Option<()> {
+        let (replay, target) = state.split_first()?;
+        self.replay = Replay::of_parameter(self.settings.replay, replay)?;
         let plain = |p: &Parameter| {
-            Some(Parameter { name: p.name.strip_prefix("older.")?.to_string(), ..p.clone() })
+            Some(Parameter { name: p.name.strip_prefix("target.")?.to_string(), ..p.clone() })
         };
-        let older = older.iter().map(plain).collect::<Option<Vec<_>>>()?;
-        self.older = Network::of(self.older.architecture().clone(), older)?;
+        let target = target.iter().map(plain).collect::<Option<Vec<_>>>()?;
+        self.target = Network::of(self.target.architecture().clone(), target)?;
         Some(())
     }
 }

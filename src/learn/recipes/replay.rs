@@ -1,15 +1,16 @@
-//! What a learner remembers of its games: decisions, and what came of them.
+//! The replay buffer: decisions of earlier games, and what followed.
 
 use crate::learn::network::Parameter;
 
-/// A decision and what came of it. Boards are the squares of the mover and of the opponent.
+/// A decision and what followed (Lin 1992). Boards are the squares of the mover and of the
+/// opponent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Memory {
+pub struct Experience {
     /// The position in which a move was chosen.
     pub before: [u64; 2],
     /// The action.
     pub action: u16,
-    /// What the game gave the one who chose, if it ended before the next decision.
+    /// The result for the player who chose, if the game ended before the next decision.
     pub reward: f32,
     /// The next position in which a move is chosen, as its own mover sees it.
     pub next: [u64; 2],
@@ -17,71 +18,74 @@ pub struct Memory {
     pub sign: i8,
 }
 
-/// The latest decisions, of which the oldest are forgotten.
+/// The latest decisions; the oldest are dropped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
-    room: usize,
+    capacity: usize,
     next: usize,
-    memories: Vec<Memory>,
+    experiences: Vec<Experience>,
 }
 
-/// Numbers that a memory takes in a checkpoint: boards in pieces of 16 bits, which floats hold exactly.
+/// The numbers of an experience in a checkpoint: boards in pieces of 16 bits, which floats hold
+/// exactly.
 const NUMBERS: usize = 19;
 const NAME: &str = "replay";
 
 impl Replay {
-    /// Nothing yet, with room for so many.
-    pub fn new(room: usize) -> Replay {
-        Replay { room: room.max(1), next: 0, memories: Vec::new() }
+    /// An empty buffer.
+    pub fn new(capacity: usize) -> Replay {
+        Replay { capacity: capacity.max(1), next: 0, experiences: Vec::new() }
     }
 
-    /// Adds a memory, in the place of the oldest if there is no more room.
-    pub fn push(&mut self, memory: Memory) {
-        if self.memories.len() < self.room {
-            self.memories.push(memory);
+    /// Adds an experience, in the place of the oldest if the buffer is full.
+    pub fn push(&mut self, experience: Experience) {
+        if self.experiences.len() < self.capacity {
+            self.experiences.push(experience);
         } else {
-            self.memories[self.next] = memory;
-            self.next = (self.next + 1) % self.room;
+            self.experiences[self.next] = experience;
+            self.next = (self.next + 1) % self.capacity;
         }
     }
 
-    /// What is remembered.
-    pub fn memories(&self) -> &[Memory] {
-        &self.memories
+    /// All experiences.
+    pub fn experiences(&self) -> &[Experience] {
+        &self.experiences
     }
 
-    /// All of it as numbers, for a checkpoint.
-    pub fn written(&self) -> Parameter {
+    /// The buffer as a parameter of a checkpoint.
+    pub fn to_parameter(&self) -> Parameter {
         let pieces = |board: u64| (0..4).map(move |at| (board >> (16 * at) & 0xffff) as f32);
-        // The oldest first, so that it need not be told where to go on.
-        let (late, early) = self.memories.split_at(self.next);
-        let numbers = early.iter().chain(late).flat_map(|memory| {
-            let boards = [memory.before, memory.next].into_iter().flatten().flat_map(pieces);
-            let others = [f32::from(memory.action), memory.reward, f32::from(memory.sign)];
+        // The oldest first, so that the place of the next need not be stored.
+        let (late, early) = self.experiences.split_at(self.next);
+        let numbers = early.iter().chain(late).flat_map(|experience| {
+            let boards =
+                [experience.before, experience.next].into_iter().flatten().flat_map(pieces);
+            let others =
+                [f32::from(experience.action), experience.reward, f32::from(experience.sign)];
             boards.chain(others).collect::<Vec<f32>>()
         });
         let numbers: Vec<f32> = numbers.collect();
-        Parameter { name: NAME.to_string(), shape: vec![self.memories.len(), NUMBERS], numbers }
+        Parameter { name: NAME.to_string(), shape: vec![self.experiences.len(), NUMBERS], numbers }
     }
 
-    /// What was written; `None` if it was something else.
-    pub fn read(room: usize, written: &Parameter) -> Option<Replay> {
-        let count = written.numbers.len() / NUMBERS;
-        if written.name != NAME || written.shape != [count, NUMBERS] || count > room {
+    /// The buffer of a checkpoint; `None` if the parameter is no buffer of this capacity.
+    pub fn of_parameter(capacity: usize, parameter: &Parameter) -> Option<Replay> {
+        let count = parameter.numbers.len() / NUMBERS;
+        if parameter.name != NAME || parameter.shape != [count, NUMBERS] || count > capacity {
             return None;
         }
         let board = |numbers: &[f32]| {
             numbers.iter().rev().fold(0u64, |board, &piece| board << 16 | piece as u64)
         };
-        let memory = |numbers: &[f32]| Memory {
+        let experience = |numbers: &[f32]| Experience {
             before: [board(&numbers[..4]), board(&numbers[4..8])],
             next: [board(&numbers[8..12]), board(&numbers[12..16])],
             action: numbers[16] as u16,
             reward: numbers[17],
             sign: numbers[18] as i8,
         };
-        let memories = written.numbers.chunks_exact(NUMBERS).map(memory).collect();
-        Some(Replay { room, next: 0, memories })
+        let experiences = parameter.numbers.chunks_exact(NUMBERS).map(experience).collect();
+        Some(Replay { capacity, next: 0, experiences })
     }
 }
 
@@ -90,8 +94,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_are_forgotten_and_a_checkpoint_keeps_the_others_in_order() {
-        let memory = |n: u64| Memory {
+    fn the_oldest_are_dropped_and_a_checkpoint_keeps_the_others_in_order() {
+        let experience = |n: u64| Experience {
             before: [n << 60 | n, !n],
             action: n as u16,
             reward: -0.5,
@@ -99,14 +103,14 @@ mod tests {
             sign: -1,
         };
         let mut replay = Replay::new(4);
-        (0..6).for_each(|n| replay.push(memory(n)));
-        let mut read = Replay::read(4, &replay.written()).unwrap();
-        assert_eq!(read.memories(), [2, 3, 4, 5].map(memory));
+        (0..6).for_each(|n| replay.push(experience(n)));
+        let mut read = Replay::of_parameter(4, &replay.to_parameter()).unwrap();
+        assert_eq!(read.experiences(), [2, 3, 4, 5].map(experience));
         (6..8).for_each(|n| {
-            replay.push(memory(n));
-            read.push(memory(n));
+            replay.push(experience(n));
+            read.push(experience(n));
         });
-        assert_eq!(replay.written(), read.written());
-        assert_eq!(Replay::read(3, &replay.written()), None);
+        assert_eq!(replay.to_parameter(), read.to_parameter());
+        assert_eq!(Replay::of_parameter(3, &replay.to_parameter()), None);
     }
 }

@@ -1,9 +1,9 @@
-//! Learning from the solved table: which moves are the best, and who wins.
+//! Supervised learning on a solved table: the best moves and the values.
 //!
-//! Each training position is shown in a random image a round. The loss of a position is −log of the
-//! probability that the network gives to the best moves together, so that it need not choose among
-//! them, half for those that keep the score and half for those that keep the outcome, and a squared
-//! error of its value. Only training positions in the sense of [`Splits`] are seen.
+//! Each epoch has every training position once, in a random image. The loss of a position is −log
+//! of the total probability of the best moves (half for those that keep the score, half for those
+//! that keep the outcome), so that the network need not choose among them, plus the squared error
+//! of its value. Only the training split ([`Splits`]) is used.
 
 use candle_core::{Result as Calculated, Tensor};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -15,51 +15,50 @@ use crate::evaluate::{Case, Truth};
 use crate::export::Splits;
 use crate::game::{Action, Game, Position, Side, Symmetry};
 use crate::learn::LearnError;
-use crate::learn::chance::{below, drawn_for, shuffle, unit};
-use crate::learn::course::{Learner, Row};
+use crate::learn::chance::{below, seeded, shuffle, unit};
 use crate::learn::equivariance::Ties;
 use crate::learn::features::Features;
 use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::{Trainer, rows};
+use crate::learn::training::{Learner, Row};
 use crate::learn::weights::{Weights, log_sum_exp};
 use crate::progress::Progress;
 
-/// By what a network is trained on a table.
+/// The settings of training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// What it is built of.
+    /// The architecture.
     pub net: Net,
-    /// How often all positions are shown.
-    pub rounds: u64,
-    /// How many positions a step sees.
+    /// The epochs.
+    pub epochs: u64,
+    /// The batch size.
     pub batch: usize,
-    /// The size of the first steps; they get shorter along half a cosine.
-    pub rate: f64,
-    /// The decay of weights.
-    pub decay: f64,
-    /// What the error of the value counts for.
-    pub value: f64,
-    /// What the error of the scores of all moves counts for; 0 leaves them out.
-    pub scores: f64,
-    /// The share of hidden units of an MLP that are left out, others at each step (Srivastava et al.
-    /// 2014).
+    /// The initial learning rate (AdamW); it falls along half a cosine.
+    pub learning_rate: f64,
+    /// The weight decay.
+    pub weight_decay: f64,
+    /// The weight of the value loss.
+    pub value_weight: f64,
+    /// The weight of the loss of the moves' scores; 0 leaves that head out.
+    pub score_weight: f64,
+    /// The dropout rate of an MLP's hidden units (Srivastava et al. 2014).
     pub dropout: f64,
-    /// Whether all images of a position are answered alike ([`crate::learn::equivariance`]).
+    /// Whether the network is equivariant ([`crate::learn::equivariance`]).
     pub equivariant: bool,
-    /// Which of the training positions are used, 0 to 1; the smaller share is part of the larger.
+    /// The share of the training positions in use, 0 to 1; a smaller share is part of a larger.
     pub share: f64,
-    /// Which of the positions of each part are measured, 0 to 1, likewise.
+    /// The share of each split's positions that is measured, 0 to 1, likewise.
     pub measured: f64,
-    /// From this the weights, the order and the images are drawn.
+    /// The seed of the weights, the order and the images.
     pub seed: u64,
-    /// From this positions are told apart into those for training and others.
+    /// The seed of the split.
     pub split_seed: u64,
     /// The shares of training and validation positions; the others are for the test.
     pub splits: [f64; 2],
 }
 
-/// The kinds of network there are for it.
+/// The architectures to choose from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Net {
@@ -78,7 +77,7 @@ pub enum Net {
 }
 
 impl Settings {
-    /// That the numbers make sense.
+    /// Checks the numbers.
     pub fn check(&self) -> Result<(), LearnError> {
         let [train, validation] = self.splits;
         let wrong = |what: String| Err(LearnError::Settings(what));
@@ -89,14 +88,14 @@ impl Settings {
                 return wrong(format!("--{name} {share}: give a number above 0, at most 1"));
             }
         }
-        if self.batch == 0 || self.rounds == 0 {
-            return wrong("--batch and --rounds must be at least 1".to_string());
+        if self.batch == 0 || self.epochs == 0 {
+            return wrong("--batch and --epochs must be at least 1".to_string());
         }
         let numbers = [
-            ("rate", self.rate),
-            ("decay", self.decay),
-            ("value", self.value),
-            ("scores", self.scores),
+            ("learning-rate", self.learning_rate),
+            ("weight-decay", self.weight_decay),
+            ("value-weight", self.value_weight),
+            ("score-weight", self.score_weight),
         ];
         for (name, number) in numbers {
             if !(0.0..=100.0).contains(&number) {
@@ -111,25 +110,25 @@ impl Settings {
         Ok(())
     }
 
-    /// How its training positions are told from others.
+    /// The split.
     pub fn split(&self) -> Splits {
         let [train, validation] = self.splits;
         Splits { seed: self.split_seed, train, validation }
     }
 
-    /// How its weights follow gradients.
+    /// The optimiser.
     pub fn method(&self) -> Method {
-        Method::adam(self.rate, self.decay)
+        Method::adam(self.learning_rate, self.weight_decay)
     }
 
-    /// What the network is built of on a board.
+    /// The architecture on a board.
     pub fn architecture(&self, (rows, columns): (usize, usize)) -> Architecture {
         let head =
             |name: &str, outputs, activation| Head { name: name.to_string(), outputs, activation };
         let actions = rows * columns + 1;
         let mut heads =
             vec![head("policy", actions, Activation::Linear), head("value", 1, Activation::Tanh)];
-        if self.scores > 0.0 {
+        if self.score_weight > 0.0 {
             heads.push(head("scores", actions, Activation::Linear));
         }
         match &self.net {
@@ -146,7 +145,7 @@ impl Settings {
     }
 }
 
-/// Positions with what is exactly known of them.
+/// Positions with their exact targets.
 struct Examples {
     states: Vec<AnyState>,
     /// The outcome for the mover, −1 to 1.
@@ -177,7 +176,7 @@ impl Examples {
     }
 }
 
-/// Learns from a table.
+/// Trains on a table.
 pub struct Supervised {
     game: AnyGame,
     settings: Settings,
@@ -185,11 +184,11 @@ pub struct Supervised {
     trainer: Trainer,
 }
 
-/// Of how many positions a part of a batch has at least; a constant, for sums are made part by part.
+/// The least positions in a part of a batch; a constant, since sums are made part by part.
 const PART: usize = 64;
 
 impl Supervised {
-    /// Learns from training positions, each of which should be given once.
+    /// Trains on these positions, each of which should be given once.
     pub fn new(game: &AnyGame, train: &Part, settings: Settings) -> Result<Supervised, LearnError> {
         let game = game.folded();
         let mut examples = Examples::default();
@@ -220,51 +219,51 @@ impl Supervised {
         Ok(Supervised { game, settings, examples, trainer })
     }
 
-    /// How many positions it learns from, each in all its images.
+    /// How many positions it trains on.
     pub fn examples(&self) -> usize {
         self.examples.states.len()
     }
 
-    /// What the network is to learn of some positions, each with the image in which it is shown.
-    fn lesson(&self, shown: &[(usize, Symmetry)]) -> Lesson {
+    /// Inputs and targets of some positions, each in an image.
+    fn batch_part(&self, shown: &[(usize, Symmetry)]) -> BatchPart {
         let Supervised { game, examples, .. } = self;
         let width = game.action_count();
-        let mut lesson = Lesson::default();
+        let mut part = BatchPart::default();
         for &(at, symmetry) in shown {
             let state = game.transform(&examples.states[at], symmetry);
             let position = Position { state, side: Side::First };
-            Features::Planes.push(game, &position, &mut lesson.inputs);
-            lesson.values.push(f32::from(examples.outcomes[at]));
-            let begin = lesson.legal.len();
-            for all in [&mut lesson.legal, &mut lesson.by_score, &mut lesson.by_outcome] {
+            Features::Planes.push(game, &position, &mut part.inputs);
+            part.values.push(f32::from(examples.outcomes[at]));
+            let begin = part.legal.len();
+            for all in [&mut part.legal, &mut part.by_score, &mut part.by_outcome] {
                 all.resize(begin + width, NEVER);
             }
-            lesson.scores.resize(begin + width, 0.0);
+            part.scores.resize(begin + width, 0.0);
             for &(action, score, outcome, discs) in
                 &examples.moves[examples.offsets[at]..examples.offsets[at + 1]]
             {
                 let place = begin + usize::from(game.transform_action(action, symmetry).0);
-                lesson.legal[place] = 0.0;
-                lesson.scores[place] = f32::from(discs) / (width - 1) as f32;
+                part.legal[place] = 0.0;
+                part.scores[place] = f32::from(discs) / (width - 1) as f32;
                 if score {
-                    lesson.by_score[place] = 0.0;
+                    part.by_score[place] = 0.0;
                 }
                 if outcome {
-                    lesson.by_outcome[place] = 0.0;
+                    part.by_outcome[place] = 0.0;
                 }
             }
         }
-        lesson
+        part
     }
 }
 
-/// What is added to the logit of a move that does not count.
+/// The mask of a logit: added to those of moves that do not count.
 const NEVER: f32 = -1e9;
 
-/// Numbers of some positions, one after the other; of actions 0 for those that count, [`NEVER`] for
-/// the others.
+/// Inputs and targets of some positions, one after the other. Masks are 0 where an action counts,
+/// [`NEVER`] elsewhere.
 #[derive(Default)]
-struct Lesson {
+struct BatchPart {
     inputs: Vec<f32>,
     values: Vec<f32>,
     legal: Vec<f32>,
@@ -274,59 +273,58 @@ struct Lesson {
     scores: Vec<f32>,
 }
 
-/// Leaves out hidden units.
+/// Dropout of hidden units.
 struct Dropout {
-    share: f64,
+    rate: f64,
     random: Xoshiro256PlusPlus,
 }
 
 impl Dropout {
-    /// For so many positions and units 0, or what makes up for those that are 0.
+    /// The mask: 0 for units that are left out, the scale that makes up for them for the others.
     fn mask(&mut self, positions: usize, units: usize) -> Calculated<Option<Tensor>> {
-        if self.share == 0.0 {
+        if self.rate == 0.0 {
             return Ok(None);
         }
-        let kept = (1.0 / (1.0 - self.share)) as f32;
-        let one = |_| if unit(&mut self.random) < self.share { 0.0 } else { kept };
+        let kept = (1.0 / (1.0 - self.rate)) as f32;
+        let one = |_| if unit(&mut self.random) < self.rate { 0.0 } else { kept };
         rows((0..positions * units).map(one).collect(), units).map(Some)
     }
 }
 
-/// The sum of the losses of a lesson's positions, over `count`; the errors of the value and of the
-/// scores count for `counts`.
+/// The sum of the losses of a part's positions over `count`, with the weights of the value loss and
+/// the score loss.
 fn loss(
     weights: &Weights<'_>,
-    lesson: Lesson,
+    part: BatchPart,
     (width, count): (usize, usize),
     [value, scores]: [f64; 2],
     dropout: &mut Dropout,
 ) -> Calculated<Tensor> {
-    let positions = lesson.values.len();
-    let given = lesson.inputs.len() / positions;
-    let inputs = rows(lesson.inputs, given)?;
+    let positions = part.values.len();
+    let given = part.inputs.len() / positions;
+    let inputs = rows(part.inputs, given)?;
     let answers = weights.forward_masked(&inputs, |units| dropout.mask(positions, units))?;
     let wrong = match answers.get(2) {
         Some(found) => {
-            let is_legal =
-                rows(lesson.legal.iter().map(|&l| f32::from(l == 0.0)).collect(), width)?;
-            let errors = ((found - rows(lesson.scores, width)?)? * is_legal)?;
+            let is_legal = rows(part.legal.iter().map(|&l| f32::from(l == 0.0)).collect(), width)?;
+            let errors = ((found - rows(part.scores, width)?)? * is_legal)?;
             Some((errors.sqr()?.sum_all()? * scores)?)
         }
         None => None,
     };
     let of_set = |set: Vec<f32>| log_sum_exp(&(&answers[0] + rows(set, width)?)?);
-    let legal = of_set(lesson.legal)?;
-    let kept = (of_set(lesson.by_score)? + of_set(lesson.by_outcome)?)?;
+    let legal = of_set(part.legal)?;
+    let kept = (of_set(part.by_score)? + of_set(part.by_outcome)?)?;
     let missed = (legal - (kept * 0.5)?)?.sum_all()?;
-    let error = (&answers[1] - rows(lesson.values, 1)?)?.sqr()?.sum_all()?;
+    let error = (&answers[1] - rows(part.values, 1)?)?.sqr()?.sum_all()?;
     let sum = (missed + (error * value)?)?;
     let sum = wrong.map_or(Ok(sum.clone()), |wrong| sum + wrong)?;
     sum / count as f64
 }
 
 impl Learner for Supervised {
-    fn rounds(&self) -> u64 {
-        self.settings.rounds
+    fn iterations(&self) -> u64 {
+        self.settings.epochs
     }
 
     fn trainer(&self) -> &Trainer {
@@ -337,8 +335,8 @@ impl Learner for Supervised {
         &mut self.trainer
     }
 
-    fn round(&mut self, round: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
-        let mut random = drawn_for(self.settings.seed, &[round]);
+    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
+        let mut random = seeded(self.settings.seed, &[epoch]);
         let order = self.game.group().order();
         let mut shown: Vec<(usize, Symmetry)> =
             (0..self.examples()).map(|at| (at, below(&mut random, order) as Symmetry)).collect();
@@ -347,34 +345,34 @@ impl Learner for Supervised {
         let width = self.game.action_count();
         let mut total = 0.0;
         for (at, batch) in shown.chunks(self.settings.batch).enumerate() {
-            let gone = round as f64 + at as f64 / batches as f64;
-            let pace = pace(gone / self.settings.rounds as f64);
+            let done = epoch as f64 + at as f64 / batches as f64;
+            let factor = schedule(done / self.settings.epochs as f64);
             let parts = (self.settings.batch / PART).max(1);
             let parts = batch.chunks(batch.len().div_ceil(parts));
-            let lessons: Vec<(usize, Lesson)> =
-                parts.map(|part| self.lesson(part)).enumerate().collect();
+            let parts: Vec<(usize, BatchPart)> =
+                parts.map(|part| self.batch_part(part)).enumerate().collect();
             let Settings { seed, dropout, .. } = self.settings;
-            let counts = [self.settings.value, self.settings.scores];
+            let loss_weights = [self.settings.value_weight, self.settings.score_weight];
             let size = (width, batch.len());
             total +=
-                self.trainer.step(lessons, pace, Some(LONGEST), |weights, (part, lesson)| {
-                    let random = drawn_for(seed, &[round, at as u64, part as u64]);
-                    loss(weights, lesson, size, counts, &mut Dropout { share: dropout, random })
+                self.trainer.step(parts, factor, Some(MAX_NORM), |weights, (number, part)| {
+                    let random = seeded(seed, &[epoch, at as u64, number as u64]);
+                    loss(weights, part, size, loss_weights, &mut Dropout { rate: dropout, random })
                 })?;
         }
         Ok(Row::from([
-            ("round".to_string(), (round + 1) as f64),
+            ("epoch".to_string(), (epoch + 1) as f64),
             ("loss".to_string(), total / batches as f64),
         ]))
     }
 }
 
-/// The longest a gradient may be.
-const LONGEST: f64 = 5.0;
+/// Gradients are clipped to this norm.
+const MAX_NORM: f64 = 5.0;
 
-/// How long steps are when a part `gone` of all is over: from 1 down to a fiftieth along half a cosine
-/// (Loshchilov and Hutter 2017), after a short rise.
-fn pace(gone: f64) -> f64 {
-    let rise = (gone / 0.02).min(1.0);
-    rise * (0.02 + 0.98 * 0.5 * (1.0 + libm::cos(std::f64::consts::PI * gone)))
+/// The learning rate schedule: the factor when the share `done` of training is over. It falls from
+/// 1 to a fiftieth along half a cosine (Loshchilov and Hutter 2017), after a short warm-up.
+fn schedule(done: f64) -> f64 {
+    let warm_up = (done / 0.02).min(1.0);
+    warm_up * (0.02 + 0.98 * 0.5 * (1.0 + libm::cos(std::f64::consts::PI * done)))
 }

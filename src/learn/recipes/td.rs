@@ -1,14 +1,12 @@
-//! Temporal differences, as in the thesis of 2002: a network learns by playing against itself which
-//! positions are good.
+//! Temporal-difference learning by self-play, as in the thesis of 2002.
 //!
-//! The network says of a position, whoever is to move, with what chances Black and White win. A player
-//! makes the move after which his chance less the other's is the highest, and a random one now and
-//! then. After each move the answer for the position before is drawn towards that for the position
-//! now, at the end towards the result (TD(0): Sutton 1988; positions after moves: Sutton and Barto,
-//! section 6.8).
+//! The network gives the probabilities that Black and that White wins from a position. A player
+//! makes the move after which his probability less the other's is the highest, and now and then a
+//! random one. After each move the target for the position before is the answer for the position
+//! now, at the end the result (TD(0): Sutton 1988; afterstates: Sutton and Barto, section 6.8).
 //!
-//! Many games are played side by side, each with chances of its own, and a step of learning is made
-//! with the mean of their errors; the thesis played one game after the other.
+//! Many games are played in parallel, each with its own seed, and a step follows the mean of their
+//! gradients; the thesis played one game after the other.
 
 use candle_core::{Result as Calculated, Tensor};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -16,39 +14,45 @@ use serde::{Deserialize, Serialize};
 
 use crate::game::{Game, Outcome, Position, Side};
 use crate::learn::LearnError;
-use crate::learn::chance::{below, drawn_for, unit};
-use crate::learn::course::{Learner, Row};
+use crate::learn::chance::{below, seeded, unit};
 use crate::learn::features::Features;
 use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::{Trainer, rows};
+use crate::learn::training::{Learner, Row};
 use crate::learn::weights::Weights;
 use crate::progress::Progress;
 
-/// By what a network learns from temporal differences.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The settings of training, which are options of the command too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
-    /// Hidden units.
+    /// The units of the hidden layer.
+    #[arg(long, value_name = "N", default_value_t = 40)]
     pub hidden: usize,
-    /// How many games it plays against itself.
+    /// The games of self-play.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub games: u64,
-    /// How many of them are one round.
-    pub round: u64,
-    /// How many are played side by side.
-    pub lanes: usize,
-    /// How often a random move is made, 0 to 1.
+    /// The games of an iteration.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub games_per_iteration: u64,
+    /// The games that are played in parallel.
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub parallel_games: usize,
+    /// The probability of a random move.
+    #[arg(long, value_name = "P", default_value_t = 0.1)]
     pub epsilon: f64,
-    /// The size of a step along the mean of the errors' gradients; it falls in a straight line to a
-    /// twentieth.
-    pub rate: f64,
-    /// From this the weights and all chances are drawn.
+    /// The initial learning rate (SGD); it falls linearly to a twentieth.
+    #[arg(long, value_name = "RATE", default_value_t = 1.0)]
+    pub learning_rate: f64,
+    /// The seed.
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
 
 impl Settings {
-    /// How the weights follow the errors.
+    /// The optimiser.
     pub fn method(&self) -> Method {
-        Method::Sgd { rate: self.rate }
+        Method::Sgd { rate: self.learning_rate }
     }
 
     /// The network on a board of so many squares.
@@ -75,19 +79,19 @@ struct Lane<S> {
     random: Xoshiro256PlusPlus,
     /// What the network was given for the position after the last move; empty before the first.
     last: Vec<f32>,
-    /// How many steps it still waits before it begins.
+    /// The steps before it begins.
     wait: usize,
     over: bool,
 }
 
-/// Errors of a step: what the network was given, and what it should have said.
+/// Inputs and targets of a step.
 #[derive(Default)]
 struct Errors {
     inputs: Vec<f32>,
     targets: Vec<f32>,
 }
 
-/// Learns by playing against itself.
+/// Trains by temporal differences.
 pub struct Td<G: Game> {
     game: G,
     settings: Settings,
@@ -98,20 +102,20 @@ impl<G: Game> Td<G> {
     /// Before the first game.
     pub fn new(game: G, settings: Settings) -> Td<G> {
         let squares = game.action_count() - 1;
-        // Small weights of both signs: all positive ones, as in the thesis's program, make all hidden
-        // units do much the same.
+        // Small weights of both signs: all positive ones, as in the thesis's program, make all
+        // hidden units do much the same.
         let architecture = settings.architecture(squares);
         let network = Network::uniform(architecture, settings.seed, -0.1, 0.1);
         let trainer = Trainer::new(network, settings.method());
         Td { game, settings, trainer }
     }
 
-    fn lane(&self, round: u64, number: u64, wait: usize) -> Lane<G::State> {
-        let random = drawn_for(self.settings.seed, &[round, number]);
+    fn lane(&self, iteration: u64, number: u64, wait: usize) -> Lane<G::State> {
+        let random = seeded(self.settings.seed, &[iteration, number]);
         Lane { position: self.game.start(), random, last: Vec::new(), wait, over: false }
     }
 
-    /// Makes a move in each game; gives the errors that show.
+    /// Makes a move in each game; gives the inputs and targets that follow.
     fn moves(&self, lanes: &mut [Lane<G::State>]) -> Calculated<Errors> {
         let game = &self.game;
         let features = Features::Colours;
@@ -134,7 +138,7 @@ impl<G: Game> Td<G> {
         }
         let answers = self.trainer.network.fixed()?.forward(&rows(inputs.clone(), width)?)?;
         let answers = answers[0].flatten_all()?.to_vec1::<f32>()?;
-        // What Black's chance is above White's, or what came of the game.
+        // Black's probability to win less White's, or the result.
         let worth = |at: usize| match result(game, &nexts[at]) {
             Some([black, white]) => black - white,
             None => answers[2 * at] - answers[2 * at + 1],
@@ -171,7 +175,7 @@ impl<G: Game> Td<G> {
     }
 }
 
-/// What a finished game came to, 1 for the one who won; `None` while it goes on.
+/// The result of a finished game, 1 for the winner; `None` while it goes on.
 fn result<G: Game>(game: &G, position: &Position<G::State>) -> Option<[f32; 2]> {
     if !game.is_terminal(&position.state) {
         return None;
@@ -190,13 +194,13 @@ fn loss(weights: &Weights<'_>, errors: Errors, count: usize) -> Calculated<Tenso
     let width = errors.inputs.len() / (errors.targets.len() / 2);
     let answers = weights.forward(&rows(errors.inputs, width)?)?;
     let errors = (&answers[0] - rows(errors.targets, 2)?)?;
-    // Half the squares: its slope is the error.
+    // Half the squares: the gradient is the error.
     errors.sqr()?.sum_all()? * (0.5 / count as f64)
 }
 
 impl<G: Game> Learner for Td<G> {
-    fn rounds(&self) -> u64 {
-        self.settings.games.div_ceil(self.settings.round)
+    fn iterations(&self) -> u64 {
+        self.settings.games.div_ceil(self.settings.games_per_iteration)
     }
 
     fn trainer(&self) -> &Trainer {
@@ -207,18 +211,18 @@ impl<G: Game> Learner for Td<G> {
         &mut self.trainer
     }
 
-    fn round(&mut self, round: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
-        let done = round * self.settings.round;
-        let games = self.settings.round.min(self.settings.games - done);
-        let gone = done as f64 / self.settings.games as f64;
-        let pace = 1.0 - 0.95 * gone;
+    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
+        let size = self.settings.games_per_iteration;
+        let done = iteration * size;
+        let games = size.min(self.settings.games - done);
+        let factor = 1.0 - 0.95 * (done as f64 / self.settings.games as f64);
         // Games begin one after the other, so that a step sees all stages of a game.
         let plies = self.game.action_count();
-        let count = (self.settings.lanes as u64).min(games);
+        let count = (self.settings.parallel_games as u64).min(games);
         let wait = |at: u64| at as usize * plies / count as usize;
         let mut begun = count;
         let lanes: Vec<Lane<G::State>> =
-            (0..count).map(|at| self.lane(round, at, wait(at))).collect();
+            (0..count).map(|at| self.lane(iteration, at, wait(at))).collect();
         let mut parts: Vec<Vec<Lane<G::State>>> = Vec::new();
         let size = lanes.len().div_ceil(PARTS);
         let mut rest = lanes.into_iter().peekable();
@@ -235,16 +239,16 @@ impl<G: Game> Learner for Td<G> {
                 errors.into_iter().filter(|errors| !errors.targets.is_empty()).collect();
             let count: usize = errors.iter().map(|errors| errors.targets.len() / 2).sum();
             if count > 0 {
-                // A step with fewer games is as much shorter.
-                let pace = pace * count as f64 / self.settings.lanes as f64;
+                // The learning rate is for a full batch; with fewer games it is less.
+                let factor = factor * count as f64 / self.settings.parallel_games as f64;
                 let step = |weights: &Weights<'_>, errors| loss(weights, errors, count);
-                squares += self.trainer.step(errors, pace, None, step)?;
+                squares += self.trainer.step(errors, factor, None, step)?;
                 steps += 1;
             }
             for lanes in &mut parts {
                 for lane in lanes.iter_mut().filter(|lane| lane.over) {
                     if begun < games {
-                        *lane = self.lane(round, begun, 0);
+                        *lane = self.lane(iteration, begun, 0);
                         begun += 1;
                     }
                 }

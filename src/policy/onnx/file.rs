@@ -16,7 +16,7 @@ use super::proto::{Dimension, Graph, Model, Node, Tensor, Type, ValueInfo};
 pub(super) struct Port {
     pub name: String,
     pub kind: Kind,
-    /// Its sizes, `None` those that are left open; `None` if the file does not tell.
+    /// Its sizes, `None` those that are left open; `None` if the file does not say.
     pub shape: Option<Vec<Option<usize>>>,
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Kind {
     Tensor(i32),
     /// A list or a dictionary.
     Other,
-    /// The file does not tell.
+    /// The file does not say.
     Untold,
 }
 
@@ -62,11 +62,11 @@ impl Port {
     }
 
     fn of(info: &ValueInfo) -> Port {
-        let told = info.r#type.as_ref();
-        let tensor = told.and_then(|told| told.tensor_type.as_ref());
-        let is_other = |told: &Type| told.sequence_type.is_some() || told.map_type.is_some();
+        let kind = info.r#type.as_ref();
+        let tensor = kind.and_then(|kind| kind.tensor_type.as_ref());
+        let is_other = |kind: &Type| kind.sequence_type.is_some() || kind.map_type.is_some();
         let kind = match tensor.map_or(0, |tensor| tensor.elem_type) {
-            _ if told.is_some_and(is_other) => Kind::Other,
+            _ if kind.is_some_and(is_other) => Kind::Other,
             0 => Kind::Untold,
             kind => Kind::Tensor(kind),
         };
@@ -127,12 +127,12 @@ impl Tensor {
 
 /// An output that can be computed.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct KeptOutput {
+pub(super) struct ModelOutput {
     /// Its name for people.
     pub name: String,
     /// The name of the tensor.
     pub tensor: String,
-    /// Which class each of its columns is, where the file tells.
+    /// Which class each of its columns is, where the file says.
     pub classes: Option<Vec<i64>>,
 }
 
@@ -177,9 +177,9 @@ impl File {
         format!("inputs: {}; outputs: {}", list(&self.inputs), list(&self.outputs))
     }
 
-    /// The outputs that can be computed, and the bytes of the model that does so: `None` if they are
-    /// the file's own. Fails if there is no such output, with what stands in the way.
-    pub fn computable(&self) -> Result<(Vec<KeptOutput>, Option<Vec<u8>>), String> {
+    /// The outputs that can be computed, and the bytes of the model that does so: `None` if they
+    /// are the file's own. Fails if there is no such output, with what stands in the way.
+    pub fn computable(&self) -> Result<(Vec<ModelOutput>, Option<Vec<u8>>), String> {
         let mut needed = HashSet::new();
         let mut kept = Vec::new();
         let mut obstacle = None;
@@ -193,7 +193,7 @@ impl File {
                 Ok(nodes) => {
                     needed.extend(nodes);
                     let classes = classes.or_else(|| self.classes());
-                    kept.push(KeptOutput { name: output.name.clone(), tensor, classes });
+                    kept.push(ModelOutput { name: output.name.clone(), tensor, classes });
                 }
                 Err(what) => obstacle = obstacle.or(Some(what)),
             }
@@ -251,12 +251,12 @@ impl File {
     }
 
     /// The model with some of the nodes, and with these outputs.
-    fn with_only(&self, nodes: &HashSet<usize>, kept: &[KeptOutput]) -> Vec<u8> {
+    fn with_only(&self, nodes: &HashSet<usize>, kept: &[ModelOutput]) -> Vec<u8> {
         let mut model = self.model.clone();
         let graph = model.graph.as_mut().expect("a file has a graph");
         let mut at = 0..;
         graph.node.retain(|_| at.next().is_some_and(|at| nodes.contains(&at)));
-        let output = |kept: &KeptOutput| ValueInfo { name: kept.tensor.clone(), r#type: None };
+        let output = |kept: &ModelOutput| ValueInfo { name: kept.tensor.clone(), r#type: None };
         graph.output = kept.iter().map(output).collect();
         model.encode_to_vec()
     }

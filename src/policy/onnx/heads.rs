@@ -1,10 +1,10 @@
 //! Which of a model's outputs is the policy and which the value, and what their numbers mean.
 //!
-//! An output is known by how many numbers it has for a position: as many as squares, or one more for
-//! the pass, is a policy; one is a value. Where that leaves a choice, names decide
-//! (`policy`, `prob`; `value`), and where they do not, the person has to.
+//! An output is known by how many numbers it has for a position: as many as squares, or one more
+//! for the pass, is a policy; one is a value. Where that leaves a choice, names decide (`policy`,
+//! `prob`; `value`), and where they do not, the person has to.
 
-use super::file::{File, KeptOutput};
+use super::file::{File, ModelOutput};
 use super::session::Output;
 use crate::game::Action;
 use crate::policy::onnx_spec::{Choice, Head, OnnxSpec, Softmax, ValueRange};
@@ -55,7 +55,7 @@ pub(super) struct ValueHead {
 pub(super) struct Found<'a> {
     pub spec: &'a OnnxSpec,
     pub file: &'a File,
-    pub kept: &'a [KeptOutput],
+    pub kept: &'a [ModelOutput],
     /// What the outputs say of a few positions.
     pub tried: &'a [Output],
     pub squares: usize,
@@ -167,11 +167,11 @@ impl Found<'_> {
             }
             return Ok(columns);
         }
-        let wanted = match self.spec.pass {
+        let expected = match self.spec.pass {
             Some(pass) => squares + usize::from(pass)..=squares + usize::from(pass),
             None => squares..=squares + 1,
         };
-        if !wanted.contains(&width) {
+        if !expected.contains(&width) {
             let expected = match self.spec.pass {
                 Some(true) => format!("with pass=yes it should have {}", squares + 1),
                 Some(false) => format!("with pass=no it should have {squares}"),
@@ -283,8 +283,8 @@ impl ValueHead {
         self.three.is_some() || self.range != ValueRange::Discs
     }
 
-    /// What a row says the position is worth to its mover: as an outcome −1 to 1 but for errors of a
-    /// regression, or in discs.
+    /// What a row says the position is worth to its mover: as an outcome −1 to 1 but for errors of
+    /// a regression, or in discs.
     pub fn read(&self, row: &[f32]) -> Result<f64, String> {
         if row.iter().any(|number| number.is_nan()) {
             return Err("a number of its value is NaN".to_string());
@@ -299,14 +299,14 @@ impl ValueHead {
             return Ok((win - loss) / (win + draw + loss));
         }
         let number = f64::from(row[0]);
-        let (value, wanted) = match self.range {
+        let (value, expected) = match self.range {
             ValueRange::Unit => (2.0 * number - 1.0, "0 to 1"),
             ValueRange::Signed => (number, "-1 to 1"),
             ValueRange::Clip | ValueRange::Discs => return Ok(number),
         };
         if value.abs() > 1.0 + SLACK {
             return Err(format!(
-                "its value is {number}, not from {wanted}; write range=01 for 0 a loss to 1 a win, range=clip for a regression that errs, or range=discs for a disc difference"
+                "its value is {number}, not from {expected}; write range=01 for 0 a loss to 1 a win, range=clip for a regression that errs, or range=discs for a disc difference"
             ));
         }
         Ok(value)

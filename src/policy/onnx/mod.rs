@@ -3,7 +3,7 @@
 //! A file is read by [`file`], its positions are laid out by an [`Encoding`], it is run by
 //! [`session`], and what its numbers mean is known by [`heads`]. All of that is settled when the
 //! policy is made, and the model is tried on the start position and those after it, so that what
-//! does not fit is told before any work is done. `docs/policies-onnx.md` is for people.
+//! does not fit is refused before any work is done. `docs/policies-onnx.md` is for people.
 
 mod file;
 mod heads;
@@ -21,8 +21,8 @@ use crate::game::{Action, Empties, Game, Position};
 
 /// A network in an ONNX file as a policy.
 ///
-/// With a policy output its numbers, restricted to the legal moves, are the probabilities; with only
-/// a value output the move is chosen after which the opponent's value is the least.
+/// With a policy output its numbers, restricted to the legal moves, are the probabilities; with
+/// only a value output the move is chosen after which the opponent's value is the least.
 pub struct Onnx {
     /// As it was written.
     name: String,
@@ -253,7 +253,7 @@ fn encoding<G: Game>(
             let found = Encoding::find((rows, columns), shape, spec.layout, planes)?;
             Some((*batch, found))
         }),
-        // Nothing is told: three sizes open are those of planes, one that of a flat list.
+        // Nothing is fixed: three sizes open are those of planes, one that of a flat list.
         None => [3, 1].into_iter().find_map(|sizes| {
             let shape = vec![None; sizes];
             Some((None, Encoding::find((rows, columns), &shape, spec.layout, planes)?))
@@ -262,7 +262,7 @@ fn encoding<G: Game>(
     found.ok_or_else(|| {
         let what = match spec.layout {
             Some(layout) => format!("the shape of its input does not fit layout={layout}"),
-            None => "the shape of its input does not tell how positions are laid out".to_string(),
+            None => "the shape of its input does not show how positions are laid out".to_string(),
         };
         format!(
             "{what} on the {rows}x{columns} board; write layout= with one of {}, and planes=mover+opponent+legal or the like where the planes are others",

@@ -1,16 +1,16 @@
 //! Runs a model on many rows, on as many threads as ask at the same time.
 //!
-//! The runtime has threads of its own, and a thread of rayon that waits for them takes up other work
-//! meanwhile, so that ever more models would run at once. Therefore each call runs its model on one
-//! thread of the runtime and waits for it without doing anything else: as many threads compute as
-//! call.
+//! The runtime has threads of its own, and a thread of rayon that waits for them takes up other
+//! work meanwhile, so that ever more models would run at once. Therefore each call runs its model
+//! on one thread of the runtime and waits for it without doing anything else: as many threads
+//! compute as call.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
 use rten_tensor::AsView;
 
-use super::file::KeptOutput;
+use super::file::ModelOutput;
 
 /// How many rows are run at once where the model takes any number.
 const ROWS: usize = 1024;
@@ -59,7 +59,8 @@ const FLOAT: i32 = 1;
 /// The types of input that can be filled.
 pub(super) const INPUT_KINDS: [i32; 6] = [FLOAT, 2, 3, 6, 7, 9];
 
-/// Reads a model: from `bytes`, or from the file at `path`, whose weights may lie in files beside it.
+/// Reads a model: from `bytes`, or from the file at `path`, whose weights may lie in files beside
+/// it.
 pub(super) fn load(path: &std::path::Path, bytes: Vec<u8>, is_own: bool) -> Result<Model, String> {
     let options = ModelOptions::with_all_ops();
     let is_named = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("onnx"));
@@ -76,14 +77,14 @@ impl Session {
     ) -> Result<Session, String> {
         let model = ModelOptions::with_all_ops().load(model);
         let model = model.map_err(|error| format!("it cannot be run: {error}"))?;
-        let kept = |name: String| KeptOutput { tensor: name.clone(), name, classes: None };
+        let kept = |name: String| ModelOutput { tensor: name.clone(), name, classes: None };
         Session::new(model, &outputs.map(kept).collect::<Vec<_>>(), FLOAT, shape, None)
     }
 
     /// `kind` is one of [`INPUT_KINDS`].
     pub(super) fn new(
         model: Model,
-        kept: &[KeptOutput],
+        kept: &[ModelOutput],
         kind: i32,
         shape: Vec<usize>,
         batch: Option<usize>,
@@ -91,7 +92,8 @@ impl Session {
         let &[input] = model.input_ids() else {
             return Err("it has more than one input".to_string());
         };
-        let id = |kept: &KeptOutput| model.node_id(&kept.tensor).map_err(|error| error.to_string());
+        let id =
+            |kept: &ModelOutput| model.node_id(&kept.tensor).map_err(|error| error.to_string());
         let outputs = kept.iter().map(id).collect::<Result<_, _>>()?;
         Ok(Session { model, input, kind, shape, batch, outputs, idle: Mutex::default() })
     }
@@ -126,11 +128,11 @@ impl Session {
         let length = self.shape.iter().product::<usize>();
         let mut first = 0;
         while first < count {
-            let wanted = (count - first).min(self.batch.unwrap_or(ROWS));
-            let rows = self.batch.unwrap_or(wanted.next_multiple_of(GRAIN));
+            let expected = (count - first).min(self.batch.unwrap_or(ROWS));
+            let rows = self.batch.unwrap_or(expected.next_multiple_of(GRAIN));
             let mut numbers = vec![0.0; rows * length];
             for (at, row) in numbers.chunks_exact_mut(length).enumerate() {
-                fill(first + at.min(wanted - 1), row);
+                fill(first + at.min(expected - 1), row);
             }
             let input = self.value(rows, numbers)?;
             let options = RunOptions::default().with_thread_pool(Some(pool.clone()));
@@ -138,9 +140,9 @@ impl Session {
                 self.model.run(vec![(self.input, input.into())], &self.outputs, Some(options));
             let values = values.map_err(|error| format!("it cannot be run: {error}"))?;
             for (output, value) in outputs.iter_mut().zip(values) {
-                output.append(value, rows, wanted)?;
+                output.append(value, rows, expected)?;
             }
-            first += wanted;
+            first += expected;
         }
         Ok(outputs)
     }
@@ -169,8 +171,8 @@ impl Session {
 }
 
 impl Output {
-    /// Adds the first `wanted` of some rows.
-    fn append(&mut self, value: Value, rows: usize, wanted: usize) -> Result<(), String> {
+    /// Adds the first `expected` of some rows.
+    fn append(&mut self, value: Value, rows: usize, expected: usize) -> Result<(), String> {
         let (numbers, is_integer): (Vec<f32>, bool) = match value {
             Value::FloatTensor(tensor) => (tensor.to_vec(), false),
             Value::Int32Tensor(tensor) => (tensor.iter().map(|&n| n as f32).collect(), true),
@@ -183,7 +185,7 @@ impl Output {
             return Err("one of its outputs changes its shape from batch to batch".to_string());
         }
         (self.width, self.is_integer) = (width, is_integer);
-        self.numbers.extend_from_slice(&numbers[..wanted * width]);
+        self.numbers.extend_from_slice(&numbers[..expected * width]);
         Ok(())
     }
 }

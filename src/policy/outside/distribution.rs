@@ -5,8 +5,8 @@ const LOOSE: f64 = 1e-3;
 /// Sums that are nearer are left as they are, so that a sixth stays a sixth.
 const EXACT: f64 = 1e-9;
 
-/// Writes the softmax of `logits` to `out`, which has the same length; says what is wrong where there
-/// is none. Minus infinity stands for probability 0.
+/// Writes the softmax of `logits` to `out`, which has the same length; says what is wrong where
+/// there is none. Minus infinity stands for probability 0.
 pub(super) fn softmax(logits: &[f64], out: &mut [f64]) -> Result<(), &'static str> {
     let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if most == f64::NEG_INFINITY {
@@ -24,8 +24,8 @@ pub(super) fn softmax(logits: &[f64], out: &mut [f64]) -> Result<(), &'static st
     Ok(())
 }
 
-/// Makes probabilities that all but sum to 1 do so; says what is wrong if they do not nearly, or are
-/// none.
+/// Makes probabilities that all but sum to 1 do so; says what is wrong if they do not nearly, or
+/// are none.
 pub(super) fn normalise(probabilities: &mut [f64]) -> Result<(), String> {
     if let Some(p) = probabilities.iter().find(|p| !(0.0..=1.0 + LOOSE).contains(*p)) {
         return Err(format!("{p} is no probability"));

@@ -12,12 +12,12 @@ use super::process::{Failure, Process, excerpt};
 use crate::game::{Action, Game, Position, Side};
 use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
 
-/// What `schema` says in every line that the program is told.
+/// The `schema` of every line that the program gets.
 pub const PROTOCOL: &str = "yomikiri-policy";
 /// The version of the protocol; raised when a field changes its meaning or goes away.
 pub const PROTOCOL_VERSION: u32 = 1;
 
-/// The most positions that are asked about in one line.
+/// The most positions of one line.
 const MOST_POSITIONS: usize = 1 << 10;
 
 /// A policy that is a program. It is asked one line at a time, by one thread at a time.
@@ -32,12 +32,12 @@ pub struct Exec {
 struct State {
     /// None once it has failed.
     process: Option<Process>,
-    /// What went wrong, told to whoever asks again.
+    /// The error of every further request.
     failed: Option<PolicyError>,
-    asked: u64,
+    requests: u64,
 }
 
-/// The first line the program is told.
+/// The first line the program gets.
 #[derive(Serialize)]
 struct Hello {
     schema: &'static str,
@@ -68,8 +68,8 @@ struct Request {
 struct PositionRequest {
     position: String,
     side: &'static str,
-    /// Square by square as the mover sees them: 0 empty, k + 1 the mover's piece of kind k, and with
-    /// a minus sign the opponent's.
+    /// Square by square as the mover sees them: 0 empty, k + 1 the mover's piece of kind k, and
+    /// with a minus sign the opponent's.
     board: Vec<i8>,
     /// How many pieces of each kind the mover and the opponent hold.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,15 +89,15 @@ struct Reply {
 }
 
 impl Exec {
-    /// Starts the program of a command line, split into words as a shell does, and greets it; each of
-    /// its answers may take `limit`. The error names the policy.
+    /// Starts the program of a command line, split into words as a shell does, and greets it; each
+    /// of its answers may take `limit`. The error names the policy.
     pub fn start<G: Game>(game: &G, command: &str, limit: Duration) -> Result<Exec, PolicyError> {
         let named = |what: String| PolicyError::new(format!("policy 'exec:{command}': {what}"));
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| named("it is no command".to_string()))?;
         let process = Process::start(&words, limit)
             .map_err(|error| named(format!("'{}' cannot be started: {error}", words[0])))?;
-        let state = State { process: Some(process), failed: None, asked: 0 };
+        let state = State { process: Some(process), failed: None, requests: 0 };
         let exec = Exec { command: command.to_string(), limit, state: Mutex::new(state) };
         let pass = (0..game.action_count()).find(|&a| game.is_pass(Action(a as u16)));
         let (rows, columns) = game.shape();
@@ -121,7 +121,7 @@ impl Exec {
     }
 
     /// Tells the program the line that `line` makes of its number and gives the answer to `take`.
-    /// After a failure the program is ended, and whoever asks again is told the same.
+    /// After a failure the program is ended, and further requests get the same error.
     fn exchange(
         &self,
         line: impl FnOnce(u64) -> Vec<u8>,
@@ -131,8 +131,8 @@ impl Exec {
         if let Some(error) = &state.failed {
             return Err(error.clone());
         }
-        let id = state.asked;
-        state.asked += 1;
+        let id = state.requests;
+        state.requests += 1;
         let answered = match &mut state.process {
             Some(process) => process.ask(line(id)).map_err(|failure| self.in_words(failure)),
             None => Err("it has ended".to_string()),
@@ -172,10 +172,10 @@ impl Exec {
         places: std::ops::Range<usize>,
         answers: &mut Answers,
     ) -> Result<(), PolicyError> {
-        let asked = places
+        let requests = places
             .clone()
             .map(|at| request_of(game, &batch.positions()[at], &batch.actions()[batch.range(at)]));
-        let positions = asked.collect();
+        let positions = requests.collect();
         let line = |id| {
             let (schema, version) = (PROTOCOL, PROTOCOL_VERSION);
             line_of(&Request { schema, version, id, game: game.name(), positions })
@@ -199,14 +199,14 @@ impl<G: Game> Policy<G> for Exec {
             let places = start..batch.len().min(start + MOST_POSITIONS);
             self.ask_about(game, batch, places, answers)?;
         }
-        // All or nothing is what a batch may be told of either.
-        let told = |what: &str| PolicyError::new(what);
+        // A batch has scores of all positions or of none, and values likewise.
+        let failed = |what: &str| PolicyError::new(what);
         match () {
             _ if ![0, batch.actions().len()].contains(&answers.scores.len()) => {
-                Err(told("it tells scores in some of its answers only"))
+                Err(failed("it tells scores in some of its answers only"))
             }
             _ if ![0, batch.len()].contains(&answers.values.len()) => {
-                Err(told("it tells values in some of its answers only"))
+                Err(failed("it tells values in some of its answers only"))
             }
             _ => Ok(()),
         }
@@ -249,7 +249,7 @@ fn request_of<G: Game>(
     }
 }
 
-/// Reads an answer, which is to bear the number of what was asked.
+/// Reads an answer, which must have the number of its request.
 fn reply_of(line: &[u8], id: u64) -> Result<Reply, String> {
     let text = String::from_utf8_lossy(line);
     let reply: Reply = serde_json::from_slice(line).map_err(|error| {
@@ -325,10 +325,10 @@ fn take<G: Game>(
     Ok(())
 }
 
-fn counted(what: &str, found: Option<usize>, wanted: usize) -> Result<(), String> {
+fn counted(what: &str, found: Option<usize>, expected: usize) -> Result<(), String> {
     match found {
-        Some(found) if found != wanted => {
-            Err(format!("it answered with {found} {what} when asked about {wanted} positions"))
+        Some(found) if found != expected => {
+            Err(format!("it answered with {found} {what} when asked about {expected} positions"))
         }
         _ => Ok(()),
     }

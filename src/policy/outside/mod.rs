@@ -1,8 +1,9 @@
 //! Policies that come from outside: predictions in files, and programs that are asked.
 //!
-//! [`Predictions`] were made beforehand for every position; [`Exec`] is a program that is asked while
-//! the report goes on. What either says is checked here, and whatever is wrong with it is one line that
-//! names the file and the row, or the position. `docs/policy-protocol.md` is the specification.
+//! [`Predictions`] were made beforehand for every position; [`Exec`] is a program that is asked
+//! while the report goes on. What either says is checked here, and whatever is wrong with it is one
+//! line that names the file and the row, or the position. `docs/policy-protocol.md` is the
+//! specification.
 
 mod distribution;
 mod exec;

@@ -1,7 +1,7 @@
 //! Arrays that other programs wrote, read once from front to back.
 //!
-//! They are not mapped, as tables are: a file that its owner writes anew while it is read would change
-//! under a map.
+//! They are not mapped, as tables are: a file that its owner writes anew while it is read would
+//! change under a map.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
@@ -36,8 +36,8 @@ struct Scalar {
     read: fn(&[u8]) -> f64,
 }
 
-/// The scalar of a NumPy name. Integers of 64 bits are rounded to floats, so that those which matter
-/// here (actions, sides, squares) are exact.
+/// The scalar of a NumPy name. Integers of 64 bits are rounded to floats, so that those which
+/// matter here (actions, sides, squares) are exact.
 fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
     macro_rules! little {
         ($t:ty) => {
@@ -64,8 +64,8 @@ fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
 }
 
 impl Rows {
-    /// Opens an array whose rows are of the shape `row`; one number a row may be written as `(N,)` or
-    /// as `(N, 1)`. Fails in one line that names the file.
+    /// Opens an array whose rows are of the shape `row`; one number a row may be written as `(N,)`
+    /// or as `(N, 1)`. Fails in one line that names the file.
     pub fn open(path: &Path, numbers: Numbers, row: &[usize]) -> Result<Rows, PolicyError> {
         let wrong = |what: String| PolicyError::new(format!("{}: {what}", path.display()));
         let cannot = |error: std::io::Error| wrong(format!("cannot be read: {error}"));
@@ -79,11 +79,11 @@ impl Rows {
             other => other.descr(),
         };
         let scalar = scalar(&descr, numbers).ok_or_else(|| {
-            let wanted = match numbers {
+            let expected = match numbers {
                 Numbers::Floats => "float32 or float64",
                 Numbers::Integers => "integers",
             };
-            wrong(format!("holds {descr} where {wanted} are wanted"))
+            wrong(format!("holds {descr} where {expected} are expected"))
         })?;
         let shape: Vec<usize> = header.shape().iter().map(|&n| n as usize).collect();
         let fits = match shape.split_first() {
@@ -91,10 +91,10 @@ impl Rows {
             None => false,
         };
         if !fits {
-            let wanted: Vec<String> = row.iter().map(|n| format!(", {n}")).collect();
-            let wanted = if row.is_empty() { ",".to_string() } else { wanted.concat() };
+            let expected: Vec<String> = row.iter().map(|n| format!(", {n}")).collect();
+            let expected = if row.is_empty() { ",".to_string() } else { expected.concat() };
             return Err(wrong(format!(
-                "has the shape {} where (N{wanted}) is wanted",
+                "has the shape {} where (N{expected}) is expected",
                 tuple(&shape)
             )));
         }
@@ -104,8 +104,8 @@ impl Rows {
         }
         let width = row.iter().product::<usize>();
         let begin = reader.stream_position().map_err(cannot)?;
-        let wanted = (shape[0] as u64).checked_mul((width * scalar.size) as u64);
-        if wanted.and_then(|payload| payload.checked_add(begin)) != Some(length) {
+        let expected = (shape[0] as u64).checked_mul((width * scalar.size) as u64);
+        if expected.and_then(|payload| payload.checked_add(begin)) != Some(length) {
             let what =
                 format!("has {length} bytes, which its shape {} does not take", tuple(&shape));
             return Err(wrong(what));

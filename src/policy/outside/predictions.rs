@@ -35,7 +35,8 @@ enum Deciding {
 
 /// Predictions for many positions, from files.
 ///
-/// `K` is the type of the game's keys. A position is one with its side to move, in its own orientation: a mirror image is another.
+/// `K` is the type of the game's keys. A position is one with its side to move, in its own
+/// orientation: a mirror image is another.
 pub struct Predictions<K> {
     dir: PathBuf,
     /// Of every position its row in the files.
@@ -53,8 +54,9 @@ impl<K: StateKey> Predictions<K> {
     /// Reads a directory.
     ///
     /// It holds `logits.npy`, `probabilities.npy`, `actions.npy` or `scores.npy`, and may hold
-    /// `values.npy`; `scores.npy` may also stand beside another of them. Which positions the rows are
-    /// of is told by `positions.txt`, or `planes.npy` and `side.npy`, or by both, which must then agree.
+    /// `values.npy`; `scores.npy` may also stand beside another of them. Which positions the rows
+    /// are of follows from `positions.txt`, or `planes.npy` and `side.npy`, or by both, which must
+    /// then agree.
     pub fn read<G: Game<Key = K>>(game: &G, dir: &Path) -> Result<Predictions<K>, PolicyError> {
         let mut files = Files::open(game, dir)?;
         let mut states = States::open(game, dir)?;
@@ -112,29 +114,29 @@ impl<K: StateKey> Predictions<K> {
         let at = self.probabilities.len();
         self.probabilities.resize(at + actions.len(), 0.0);
         let out = &mut self.probabilities[at..];
-        let told = |what| wrong_row(array.path(), row, what);
+        let wrong = |what| wrong_row(array.path(), row, what);
         match deciding {
-            Deciding::Actions => choose(numbers[0], actions, out, name).map_err(told)?,
-            _ => no_nan(numbers).map_err(told)?,
+            Deciding::Actions => choose(numbers[0], actions, out, name).map_err(wrong)?,
+            _ => no_nan(numbers).map_err(wrong)?,
         }
         let legal = |numbers: &[f64]| -> Vec<f64> {
             actions.iter().map(|action| numbers[usize::from(action.0)]).collect()
         };
         match deciding {
-            // A position that is over has no moves, and nothing is asked about it.
+            // A position that is over has no moves, and no request is made for it.
             _ if actions.is_empty() => {}
             Deciding::Actions => {}
             Deciding::Logits => {
                 let logits = legal(numbers);
-                softmax(&logits, out).map_err(|what| told(what.to_string()))?;
+                softmax(&logits, out).map_err(|what| wrong(what.to_string()))?;
                 if scores.is_none() {
                     self.scores.extend(logits);
                 }
             }
             Deciding::Probabilities => {
                 out.copy_from_slice(&legal(numbers));
-                nothing_illegal(numbers, actions, name).map_err(told)?;
-                normalise(out).map_err(|what| told(format!("{what} ('{}')", name())))?;
+                nothing_illegal(numbers, actions, name).map_err(wrong)?;
+                normalise(out).map_err(|what| wrong(format!("{what} ('{}')", name())))?;
             }
             Deciding::Scores => {
                 share_best(&legal(numbers), out);
@@ -401,7 +403,7 @@ impl States {
                 ))
             }
             (Some(position), _) | (None, Some((_, position))) => Ok(position),
-            (None, None) => Err(wrong_row(path, row, "its position is not told".to_string())),
+            (None, None) => Err(wrong_row(path, row, "its position is not given".to_string())),
         }
     }
 

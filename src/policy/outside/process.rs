@@ -1,12 +1,13 @@
-//! A program that is told lines and answers each with a line, within a limit of time.
+//! A program that answers each line with a line, within a time limit.
 //!
-//! Its standard input is written, and its standard output and error are read, by a thread each, so that
-//! neither a program that does not read nor one that does not write can hold us up for longer than the
-//! limit. What it writes to standard error is kept from the terminal; the end of it is for messages.
+//! Its standard input is written, and its standard output and error are read, by a thread each, so
+//! that neither a program that does not read nor one that does not write can hold us up for longer
+//! than the limit. What it writes to standard error is kept from the terminal; the end of it is for
+//! messages.
 //!
-//! The program is started without a shell, in our process group: a Ctrl-C at the terminal reaches it as
-//! it reaches us. When we end in whatever way its standard input ends, and when a [`Process`] is dropped
-//! the program is given a moment to end by itself, then killed, and waited for.
+//! The program is started without a shell, in our process group: a Ctrl-C at the terminal reaches
+//! it as it reaches us. When we end in whatever way its standard input ends, and when a [`Process`]
+//! is dropped the program is given a moment to end by itself, then killed, and waited for.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 const LONGEST_LINE: u64 = 1 << 28;
 /// How much of the end of standard error is kept.
 const TAIL_BYTES: usize = 1 << 12;
-/// How long a program that is told to end may take.
+/// How long a program may take to end.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Why a program has not answered.
@@ -70,7 +71,7 @@ impl Process {
             .spawn()?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
-            unreachable!("all three were asked for");
+            unreachable!("all three were requested");
         };
         let (input, lines) = channel();
         // One line is waited for at a time; a program that talks on is not listened to.
@@ -87,11 +88,11 @@ impl Process {
         Ok(process)
     }
 
-    /// Tells a line, which ends in a newline, and waits for the answer, without its newline. After a
-    /// failure the program is not to be asked again.
+    /// Tells a line, which ends in a newline, and waits for the answer, without its newline. After
+    /// a failure the program must not get another line.
     pub fn ask(&mut self, line: Vec<u8>) -> Result<Vec<u8>, Failure> {
         if let Some(input) = &self.input {
-            // If nobody takes it the program has ended, which its output tells.
+            // If nobody takes it the program has ended, which its output shows.
             let _ = input.send(line);
         }
         match self.output.recv_timeout(self.limit) {
@@ -115,7 +116,7 @@ impl Process {
     }
 
     /// Ends the program's input and waits a moment for it to end; kills it if it does not, and then
-    /// tells no status.
+    /// gives no status.
     fn end(&mut self) -> Option<ExitStatus> {
         self.input = None;
         let begun = Instant::now();
@@ -134,7 +135,8 @@ impl Process {
         let _ = self.child.wait();
     }
 
-    /// The last line that the program wrote to standard error, in one line that a terminal can show.
+    /// The last line that the program wrote to standard error, in one line that a terminal can
+    /// show.
     fn last_words(&self) -> Option<String> {
         // A program that it has started in turn may still hold the pipe.
         let _ = self.errors.all_read.recv_timeout(GRACE);
@@ -163,7 +165,8 @@ pub(super) fn excerpt(text: &str) -> String {
 
 fn write_lines(mut stdin: ChildStdin, lines: &Receiver<Vec<u8>>) {
     for line in lines {
-        // A program that has closed its input may answer all the same; if not, that will be told.
+        // A program that has closed its input may answer all the same; if not, that is an error
+        // later.
         if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
             return;
         }

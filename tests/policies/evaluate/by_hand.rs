@@ -103,7 +103,7 @@ fn figures_are_those_worked_out_by_hand() {
     (second.optimal_outcome, second.optimal_score) = (1.0, 1.0);
     second.outcomes[Outcome::Draw.index()][Outcome::Draw.index()] = 1.0;
 
-    assert_eq!(policy.layers[0].key, Key::Discs(4));
+    assert_eq!(policy.layers[0].key, Key::Layer(4));
     assert_eq!(policy.layers[0].figures.all, first);
     assert_eq!(policy.layers[1].figures.all, second);
     assert_eq!(policy.total.decisive_outcome, first);
@@ -112,7 +112,7 @@ fn figures_are_those_worked_out_by_hand() {
     both.add(&second);
     assert_eq!(policy.total.all, both);
     assert_eq!(policy.total.all.optimal_by_outcome(), Some(0.875));
-    assert_eq!(policy.total.all.expected_loss_discs(), Some(1.5));
+    assert_eq!(policy.total.all.expected_loss_score(), Some(1.5));
     assert_eq!(policy.total.all.rank_correlation(), Some(0.8));
 
     let numbers = |groups: &[yomikiri::evaluate::Group]| -> Vec<i32> {

@@ -167,7 +167,7 @@ fn figures_agree_with_a_walk_by_the_rules_alone() {
         assert_eq!(found.layers.len(), layers.len());
         let mut total = FiguresBySet::scored();
         for (layer, (discs, wanted)) in found.layers.iter().zip(&layers) {
-            assert_eq!(layer.key, Key::Discs(*discs as i32));
+            assert_eq!(layer.key, Key::Layer(*discs as i32));
             assert_close(&layer.figures, wanted, &format!("{name} at {discs} discs"));
             total.add(wanted);
         }
@@ -328,7 +328,7 @@ fn the_report_as_json_says_whose_values_and_what_version() {
     assert_eq!(perfect["blunders"]["win_to_loss"]["share"], 0.0);
     // No position of the first layer is decisive by outcome: an empty set has no means.
     let first = &json["policies"][0]["layers"][0];
-    assert_eq!(first["discs"], 4);
+    assert_eq!(first["layer"], 4);
     assert_eq!(first["figures"]["decisive_outcome"]["states"], 0);
     assert!(first["figures"]["decisive_outcome"]["optimal_by_outcome"].is_null());
 }

@@ -167,7 +167,7 @@ fn layers_are_plies_where_they_are_known() {
     let layers = opened.solved.table().manifest().layers.iter().zip(0..);
     let open = layers.filter(|(counts, _)| counts.table.states > counts.table.terminals);
     let open: Vec<(Key, u64)> = open
-        .map(|(counts, ply)| (Key::Plies(ply), counts.table.states - counts.table.terminals))
+        .map(|(counts, ply)| (Key::Layer(ply), counts.table.states - counts.table.terminals))
         .collect();
     for policy in &keyed.policies {
         let mut sum = FiguresBySet::default();
@@ -338,7 +338,7 @@ fn the_report_as_json_has_no_scores() {
         "optimal_by_score": null,
         "optimal_by_distance": 0.2,
         "expected_loss_outcome": 1.6,
-        "expected_loss_discs": null,
+        "expected_loss_score": null,
         "blunders": {
             "win_to_draw": blunder(0.0),
             "win_to_loss": blunder(0.8),
@@ -349,7 +349,7 @@ fn the_report_as_json_has_no_scores() {
         "rank_correlation_states": 0,
     });
     let layer = serde_json::json!({
-        "plies": 0,
+        "layer": 0,
         "figures": { "all": figures, "decisive_outcome": figures, "decisive_score": null },
     });
     assert_eq!(json["policies"][0]["policy"], "random");
@@ -393,7 +393,7 @@ fn what_a_game_does_not_have_is_told_before_the_work() {
     refused(&[&small[..], &["--policy", "weights"]].concat(), weights);
     refused(&[&small[..], &["--policy", "weights:w.txt"]].concat(), weights);
     refused(&[&small[..], &["--policy", "best"]].concat(), "policy 'best' is not known");
-    refused(&[&small[..], &["--by-plies", "score"]].concat(), "--by-discs score means nothing");
+    refused(&[&small[..], &["--by-layer", "score"]].concat(), "--by-layer score means nothing");
     let too_large = "solver enumerate --game minishogi --max-depth 6";
     refused(&["--game", "minishogi"], too_large);
     refused(&["--game", "chess"], "'chess' is no game this version knows");

@@ -26,15 +26,15 @@ fn broken_sfen_is_named() {
         &[
             (
                 "rbsgk/4p/5/P4/KGSBR",
-                "SFEN 'rbsgk/4p/5/P4/KGSBR' has 1 field where 3 or 4 are wanted: the board, b or w to move, the hands (- if empty), the number of the move; such as 'rbsgk/4p/5/P4/KGSBR b - 1'",
+                "SFEN 'rbsgk/4p/5/P4/KGSBR' has 1 field where 3 or 4 are expected: the board, b or w to move, the hands (- if empty), the number of the move; such as 'rbsgk/4p/5/P4/KGSBR b - 1'",
             ),
             (
                 "rbsgk/4p/5/P4/KGSBR b - 1 1",
-                "SFEN 'rbsgk/4p/5/P4/KGSBR b - 1 1' has 5 fields where 3 or 4 are wanted: the board, b or w to move, the hands (- if empty), the number of the move; such as 'rbsgk/4p/5/P4/KGSBR b - 1'",
+                "SFEN 'rbsgk/4p/5/P4/KGSBR b - 1 1' has 5 fields where 3 or 4 are expected: the board, b or w to move, the hands (- if empty), the number of the move; such as 'rbsgk/4p/5/P4/KGSBR b - 1'",
             ),
             (
                 "sfen",
-                "SFEN '' has 0 fields where 3 or 4 are wanted: the board, b or w to move, the hands (- if empty), the number of the move; such as 'rbsgk/4p/5/P4/KGSBR b - 1'",
+                "SFEN '' has 0 fields where 3 or 4 are expected: the board, b or w to move, the hands (- if empty), the number of the move; such as 'rbsgk/4p/5/P4/KGSBR b - 1'",
             ),
             (
                 "rbsgk/4p/5/P4/KGSBR b - one",

@@ -61,7 +61,7 @@ impl Format {
     }
 }
 
-/// A file as the data card tells of it.
+/// A file in the data card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileCard {
     /// How many bytes it has.
@@ -77,7 +77,7 @@ pub trait Sink: Send {
     /// Writes the rows of a block.
     fn append(&mut self, block: &Block) -> Result<(), TableError>;
 
-    /// Completes the files and tells of each by its name.
+    /// Completes the files and describes each by its name.
     fn finish(self: Box<Self>) -> Result<BTreeMap<String, FileCard>, TableError>;
 }
 
@@ -117,7 +117,7 @@ impl<W: Write> Summed<W> {
         Summed { inner, bytes: 0, sum: crc32fast::Hasher::new() }
     }
 
-    /// What is told of the file, which has so many examples.
+    /// The file in the data card, which has so many examples.
     pub fn card(&self, rows: u64) -> FileCard {
         let crc32 = format!("{:08x}", self.sum.clone().finalize());
         FileCard { bytes: self.bytes, crc32, rows }

@@ -184,7 +184,7 @@ impl Sink for Archive {
     }
 }
 
-/// Adds a file of so many bytes to an archive, as it is. No time is told and no system, so that the
+/// Adds a file of so many bytes to an archive, as it is. Time and system are left out, so that the
 /// same arrays make the same bytes.
 fn add<W: Write + Seek>(
     zip: &mut ZipWriter<W>,

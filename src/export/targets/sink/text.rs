@@ -2,13 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 
 use super::{FileCard, Format, Sink, Summed};
 use crate::export::targets::columns::{Block, Column, Field, MISSING, NO_DISTANCE, Scalar};
@@ -47,18 +43,15 @@ impl Lines {
     }
 
     fn json(&self, block: &Block, row: usize, out: &mut dyn Write) -> io::Result<()> {
-        let mut json = serde_json::Serializer::with_formatter(&mut *out, PlainFloats);
-        let mut object = json.serialize_map(None)?;
         for (at, column) in self.columns.iter().enumerate() {
-            if column.is_text() {
-                object.serialize_entry(column.name, &text(block, at, row))?;
-            } else {
-                let numbers = numbers(block, at, column, row);
-                object.serialize_entry(column.name, &Nested(&numbers, &column.shape))?;
-            }
+            let value = match column.is_text() {
+                true => serde_json::to_string(&text(block, at, row))?,
+                false => nested(&numbers(block, at, column, row), &column.shape),
+            };
+            let before = if at == 0 { '{' } else { ',' };
+            write!(out, "{before}\"{}\":{value}", column.name)?;
         }
-        object.end()?;
-        writeln!(out)
+        writeln!(out, "}}")
     }
 
     /// Numbers of one row are separated by spaces, and what is missing is empty, or within a list a
@@ -72,10 +65,8 @@ impl Lines {
                     continue;
                 }
                 let absent = if column.shape.is_empty() { "" } else { "-" };
-                let word =
-                    |number: Option<Number>| number.map_or(absent.to_string(), |n| n.to_string());
-                let words: Vec<String> =
-                    numbers(block, at, column, row).into_iter().map(word).collect();
+                let words = numbers(block, at, column, row).into_iter();
+                let words: Vec<String> = words.map(|n| n.unwrap_or(absent.to_string())).collect();
                 csv.write_field(words.join(" "))?;
             }
             csv.write_record(None::<&[u8]>)?;
@@ -101,37 +92,17 @@ fn text(block: &Block, at: usize, row: usize) -> Cow<'_, str> {
     String::from_utf8_lossy(block.text(at, row))
 }
 
-/// One number of a row.
-#[derive(Clone, Copy, Serialize)]
-#[serde(untagged)]
-enum Number {
-    Signed(i8),
-    Unsigned(u64),
-    Float(f32),
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Number::Signed(number) => number.fmt(f),
-            Number::Unsigned(number) => number.fmt(f),
-            Number::Float(number) => number.fmt(f),
-        }
-    }
-}
-
-/// The numbers of a row; `None` for what is missing.
-fn numbers(block: &Block, at: usize, column: &Column, row: usize) -> Vec<Option<Number>> {
+/// The numbers of a row as text, floats with as many digits as they need and without exponents;
+/// `None` for what is missing.
+fn numbers(block: &Block, at: usize, column: &Column, row: usize) -> Vec<Option<String>> {
     let number = |bytes: &[u8]| {
         let (number, is_missing) = match (column.scalar, bytes) {
-            (Scalar::I8, &[byte]) => (Number::Signed(byte as i8), byte as i8 == MISSING),
-            (Scalar::F32, &[a, b, c, d]) => {
-                (Number::Float(f32::from_le_bytes([a, b, c, d])), false)
-            }
+            (Scalar::I8, &[byte]) => ((byte as i8).to_string(), byte as i8 == MISSING),
+            (Scalar::F32, &[a, b, c, d]) => (f32::from_le_bytes([a, b, c, d]).to_string(), false),
             (scalar, bytes) => {
                 let number = bytes.iter().rev().fold(0, |high, &byte| high << 8 | u64::from(byte));
                 let is_missing = scalar == Scalar::U16 && number == u64::from(NO_DISTANCE);
-                (Number::Unsigned(number), is_missing)
+                (number.to_string(), is_missing)
             }
         };
         (!(column.has_missing && is_missing)).then_some(number)
@@ -139,27 +110,14 @@ fn numbers(block: &Block, at: usize, column: &Column, row: usize) -> Vec<Option<
     block.numbers(column, at, row).chunks_exact(column.scalar.size()).map(number).collect()
 }
 
-/// Numbers of a shape as lists in lists.
-struct Nested<'a>(&'a [Option<Number>], &'a [u64]);
-
-impl Serialize for Nested<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let &Nested(numbers, shape) = self;
-        let Some((&length, inner)) = shape.split_first() else {
-            return numbers.first().serialize(serializer);
-        };
-        let each = numbers.len() / length.max(1) as usize;
-        serializer.collect_seq(numbers.chunks(each.max(1)).map(|part| Nested(part, inner)))
-    }
-}
-
-/// Floats with as many digits as they need, without exponents; whole ones have no point.
-struct PlainFloats;
-
-impl serde_json::ser::Formatter for PlainFloats {
-    fn write_f32<W: ?Sized + Write>(&mut self, out: &mut W, number: f32) -> io::Result<()> {
-        write!(out, "{number}")
-    }
+/// Numbers of a shape as JSON lists in lists.
+fn nested(numbers: &[Option<String>], shape: &[u64]) -> String {
+    let Some((&length, inner)) = shape.split_first() else {
+        return numbers.first().cloned().flatten().unwrap_or("null".to_string());
+    };
+    let each = numbers.len() / length.max(1) as usize;
+    let parts = numbers.chunks(each.max(1)).map(|part| nested(part, inner));
+    format!("[{}]", parts.collect::<Vec<_>>().join(","))
 }
 
 /// A file of lines.

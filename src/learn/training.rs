@@ -1,8 +1,9 @@
-//! A course of learning: rounds, what is measured on the way, and checkpoints.
+//! A training run: iterations, history, checkpoints.
 //!
-//! After a round, though not more often than every few seconds, all that the rest depends on is written beside the network's place, as one file
-//! that is renamed into place: a line of JSON, then the tensors. A course that was cut off goes on
-//! after the last round that was written, and ends with the same weights.
+//! An iteration is an epoch of a data set, or some games and the fit to them. After an iteration,
+//! but no more often than every few seconds, a checkpoint is written beside the network, as one
+//! file that is renamed into place: a line of JSON, then the tensors. An interrupted run resumes at
+//! the last checkpoint and ends with the same weights.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,32 +19,32 @@ use super::optimiser::{Method, Optimiser};
 use super::trainer::Trainer;
 use crate::progress::Progress;
 
-/// What is measured at a time, by name.
+/// The metrics of an iteration, by name.
 pub type Row = BTreeMap<String, f64>;
 
-/// A way of learning, in rounds.
+/// A way of training, in iterations.
 pub trait Learner {
-    /// How many rounds there are.
-    fn rounds(&self) -> u64;
+    /// How many iterations there are.
+    fn iterations(&self) -> u64;
 
-    /// The network that learns.
+    /// The network in training.
     fn trainer(&self) -> &Trainer;
 
-    /// The same, to be set to where a course was cut off.
+    /// The same, to be restored from a checkpoint.
     fn trainer_mut(&mut self) -> &mut Trainer;
 
-    /// Learns for a round, the first being 0; gives what is measured of it. All that is random in it
-    /// depends on the settings and on the round alone.
-    fn round(&mut self, round: u64, progress: &dyn Progress) -> Result<Row, LearnError>;
+    /// Trains for an iteration, the first being 0; gives its metrics. Its random numbers depend on
+    /// the settings and the iteration alone.
+    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, LearnError>;
 
-    /// What else the rounds to come depend on.
-    fn memory(&self) -> Vec<Parameter> {
+    /// What later iterations depend on besides the trainer.
+    fn state(&self) -> Vec<Parameter> {
         Vec::new()
     }
 
-    /// Takes up what an earlier [`memory`](Learner::memory) was; `None` if it cannot be one.
-    fn remember(&mut self, memory: Vec<Parameter>) -> Option<()> {
-        memory.is_empty().then_some(())
+    /// Restores an earlier [`state`](Learner::state); `None` if it does not fit.
+    fn restore(&mut self, state: Vec<Parameter>) -> Option<()> {
+        state.is_empty().then_some(())
     }
 }
 
@@ -52,7 +53,7 @@ pub trait Learner {
 struct Checkpoint {
     settings: serde_json::Value,
     method: Method,
-    round: u64,
+    iterations: u64,
     steps: u64,
     history: Vec<Row>,
     /// How many of the tensors are the network's, and how many the optimiser's; the rest are the
@@ -63,18 +64,18 @@ struct Checkpoint {
     crc32: String,
 }
 
-/// Where a course writes.
+/// Where a training run writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
-    /// Of its files, with or without an ending.
+    /// The name of its files, with or without an ending.
     pub name: &'a Path,
-    /// How long it goes on at least before its checkpoint is written anew.
+    /// The least time between two checkpoints.
     pub between: Duration,
 }
 
-/// Runs a course to its end, or goes on with one that was cut off; writes the network with
-/// the card, whose history it fills in. `finish` is given that, measures what is to stand under results, and
-/// may write what belongs beside the network: the card comes last and says that all is there.
+/// Runs the training to its end, resuming an interrupted run; fills in the history of the card and
+/// writes the network with it. `finish` gets the history and gives the results; it may write other
+/// files beside the network, since the card comes last and says that all is there.
 pub fn run<L: Learner>(
     learner: &mut L,
     method: Method,
@@ -89,17 +90,17 @@ pub fn run<L: Learner>(
     }
     let begin = resume(learner, method, &place, card)?;
     let title = format!("training {}", name.file_name().unwrap_or_default().to_string_lossy());
-    progress.begin_with(&title, Some(learner.rounds()), "rounds");
+    progress.begin_with(&title, Some(learner.iterations()), "iterations");
     progress.advance(begin);
     let mut saved = Instant::now();
-    for round in begin..learner.rounds() {
-        let row = learner.round(round, progress)?;
-        progress.note(&said(&row));
-        tracing::debug!(round, row = said(&row), "learned");
+    for iteration in begin..learner.iterations() {
+        let row = learner.iterate(iteration, progress)?;
+        progress.note(&row_text(&row));
+        tracing::debug!(iteration, row = row_text(&row), "trained");
         card.history.push(row);
-        // What is written changes nothing of what is learned, so that the clock may decide.
+        // A checkpoint does not change the result, so that the clock may decide when to write one.
         if saved.elapsed() >= between {
-            save(learner, method, &place, card, round + 1)?;
+            save(learner, method, &place, card, iteration + 1)?;
             saved = Instant::now();
         }
         progress.advance(1);
@@ -116,8 +117,8 @@ pub fn run<L: Learner>(
     Ok(())
 }
 
-/// What was measured, for people.
-fn said(row: &Row) -> String {
+/// The metrics, for people.
+fn row_text(row: &Row) -> String {
     let number = |(name, value): (&String, &f64)| format!("{name} {value:.4}");
     row.iter().map(number).collect::<Vec<_>>().join(", ")
 }
@@ -132,17 +133,17 @@ fn save<L: Learner>(
     method: Method,
     place: &Path,
     card: &Card,
-    round: u64,
+    iterations: u64,
 ) -> Result<(), LearnError> {
     let trainer = learner.trainer();
-    let memory = trainer.optimiser.memory(&trainer.network);
-    let counts = [trainer.network.parameters().len(), memory.len()];
-    let all = [trainer.network.parameters().to_vec(), memory, learner.memory()].concat();
+    let state = trainer.optimiser.state(&trainer.network);
+    let counts = [trainer.network.parameters().len(), state.len()];
+    let all = [trainer.network.parameters().to_vec(), state, learner.state()].concat();
     let bytes = card::bytes_of(&all);
     let head = Checkpoint {
         settings: card.settings.clone(),
         method,
-        round,
+        iterations,
         steps: trainer.optimiser.steps(),
         history: card.history.clone(),
         counts,
@@ -155,7 +156,7 @@ fn save<L: Learner>(
     card::write_whole(place, &text)
 }
 
-/// Sets the learner to where a course was cut off; gives the round with which it goes on.
+/// Restores the learner from its checkpoint, if there is one; gives the next iteration.
 fn resume<L: Learner>(
     learner: &mut L,
     method: Method,
@@ -178,7 +179,7 @@ fn resume<L: Learner>(
     }
     if head.settings != card.settings || head.method != method {
         return Err(unfit(
-            "is of a course with other settings; remove it to begin again, or choose another --out",
+            "is the checkpoint of a training run with other settings; remove it to begin again, or choose another --out",
         ));
     }
     let mut tensors = card::tensors(bytes).ok_or_else(damaged)?;
@@ -193,11 +194,11 @@ fn resume<L: Learner>(
     let moments = all.split_off(weights);
     let architecture = learner.trainer().network.architecture().clone();
     let network = Network::of(architecture, all).ok_or_else(damaged)?;
-    let optimiser = Optimiser::remembering(method, &network, head.steps, moments);
+    let optimiser = Optimiser::with_state(method, &network, head.steps, moments);
     let trainer = learner.trainer_mut();
     trainer.optimiser = optimiser.ok_or_else(damaged)?;
     trainer.network = network;
-    learner.remember(own).ok_or_else(damaged)?;
+    learner.restore(own).ok_or_else(damaged)?;
     card.history = head.history;
-    Ok(head.round)
+    Ok(head.iterations)
 }

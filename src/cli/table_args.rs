@@ -1,0 +1,109 @@
+//! Which solved table a command works on, and which policies on it.
+
+use std::time::Duration;
+
+use super::context::Context;
+use super::enumerate::{game_of, make};
+use super::error::UserError;
+use super::players;
+use super::value_iterate::solve_table;
+use crate::any::AnyGame;
+use crate::game::Game;
+use crate::graph::Plan;
+use crate::policy::PolicySpec;
+use crate::solve::SolveOptions;
+use crate::solved::SolvedTable;
+use crate::table::Table;
+
+/// The options that choose a table, which is built and solved if it is not there.
+#[derive(Debug, clap::Args)]
+pub(super) struct TableArgs {
+    /// Othello on a board of rows x columns, each 4 to 8: 4x6, or 4 for 4x4 [default: 4]
+    #[arg(long, value_name = "SIZE", conflicts_with_all = ["table", "game"])]
+    size: Option<String>,
+    /// A game by name: animal-shogi-3x3, animal-shogi, othello-4x5 and the like
+    #[arg(long, value_name = "GAME", conflicts_with = "table")]
+    game: Option<String>,
+    /// A table's name or directory, instead of a whole game
+    #[arg(long, value_name = "TABLE")]
+    table: Option<String>,
+    /// How long an answer of a program may take, if a policy is one
+    #[arg(long, value_name = "SECONDS", default_value_t = PolicySpec::LIMIT.as_secs_f64())]
+    policy_timeout: f64,
+    /// Begin even if it is not expected to fit in memory or on the disk
+    #[arg(long)]
+    pub force: bool,
+}
+
+impl TableArgs {
+    /// The game, and the table if one is named.
+    pub fn game(&self, context: &Context) -> anyhow::Result<(AnyGame, Option<Table>)> {
+        let table = self.table.as_ref().map(|name| context.store.open(name)).transpose()?;
+        let game = match &table {
+            Some(table) => context.games.of_table(table)?,
+            None => game_of(self.game.as_deref(), self.size.as_deref(), context)?,
+        };
+        Ok((game, table))
+    }
+
+    /// The policies of these names; if there are none, the game's own policies and, before the
+    /// perfect one, the networks that were trained here.
+    pub fn policies(
+        &self,
+        names: &[String],
+        game: &AnyGame,
+        context: &Context,
+    ) -> Result<Vec<PolicySpec>, UserError> {
+        let seconds = self.policy_timeout;
+        let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero());
+        let limit = limit.ok_or_else(|| {
+            UserError::new(format!("--policy-timeout {seconds}: give a number of seconds above 0"))
+        })?;
+        let parse = |name: &String| name.parse().map(|spec: PolicySpec| spec.within(limit));
+        let mut policies = names.iter().map(parse).collect::<Result<Vec<_>, _>>();
+        if names.is_empty() {
+            let mut all = PolicySpec::defaults(game);
+            let perfect = all.iter().position(|policy| *policy == PolicySpec::Perfect);
+            let at = perfect.unwrap_or(all.len());
+            all.splice(at..at, players::learned_for(game, &context.store));
+            policies = Ok(all);
+        }
+        let policies = policies.map_err(UserError::from_error)?;
+        policies.iter().try_for_each(|policy| players::check(policy, game, &context.store))?;
+        Ok(policies)
+    }
+}
+
+/// The solved table of a whole game, or the table that is given, solved if it is not.
+pub(super) fn solved(
+    game: &AnyGame,
+    table: Option<Table>,
+    force: bool,
+    context: &Context,
+) -> anyhow::Result<SolvedTable> {
+    let mut table = match table {
+        Some(table) => table,
+        None => whole(game, context, force)?,
+    };
+    if table.manifest().solution.is_none() {
+        context.remark(format!("{}: solving", table.name()));
+        solve_table(&mut table, &SolveOptions::default(), force, context)?;
+    }
+    context.solved(table, true)
+}
+
+/// The table of a whole game, enumerated if it is not there.
+fn whole(game: &AnyGame, context: &Context, force: bool) -> anyhow::Result<Table> {
+    if !game.is_small() {
+        let name = game.name();
+        return Err(UserError::new(format!(
+            "{name} is too large to be enumerated whole; run 'solver enumerate --game {name} --max-depth 6' (or another bound) and give --table the table's name"
+        ))
+        .into());
+    }
+    let made = make(game, Plan::from_start(game), context, force)?;
+    if !made.reused {
+        context.remark(format!("{}: enumerated", made.table.name()));
+    }
+    Ok(made.table)
+}
