@@ -19,7 +19,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
     ("evaluate", &["game", "any", "graph", "solve", "solved", "policy", "table", "progress"]),
     ("export", &["game", "any", "graph", "solve", "solved", "table", "progress"]),
     ("learn", &["game", "any", "registry", "policy", "evaluate", "export", "table", "progress"]),
-    ("render", &["evaluate", "game", "table"]),
+    ("render", &["evaluate", "game", "solve", "table"]),
     ("serve", ALL_BUT_CLI),
     ("cli", ALL),
     // The crate's page, and the binary, which only calls the commands.

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use super::by_distance;
 use super::context::Context;
 use super::counts::{counts_text, size_of_table};
-use super::verdict::proven_text;
 use crate::render::Grid;
 use crate::render::number::bytes;
+use crate::render::verdict::proven_text;
 use crate::table::{Manifest, Solution};
 
 /// Show what a table holds

@@ -28,7 +28,6 @@ mod threads;
 #[cfg(feature = "learn")]
 mod train;
 mod value_iterate;
-mod verdict;
 mod verify;
 
 use std::path::PathBuf;

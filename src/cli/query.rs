@@ -12,13 +12,13 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::error::{UserError, not_found, not_solved};
-use super::verdict::{
-    Mover, outcome_cell, plies_cell, repetition_text, score_cell, still_open, verdict,
-};
 use crate::any::AnyPosition;
 use crate::game::{Action, Game, Outcome, Repetition, Side};
 use crate::render::Grid;
 use crate::render::number::counted;
+use crate::render::verdict::{
+    Mover, outcome_cell, plies_cell, repetition_text, score_cell, still_open, verdict,
+};
 use crate::solve::Value;
 use crate::solved::SolvedTable;
 

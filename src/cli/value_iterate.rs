@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::guard;
-use super::verdict::{Mover, proven_text, verdict};
 use crate::any::AnyPosition;
 use crate::game::{Empties, Game, Repetition};
 use crate::render::Grid;
 use crate::render::number::thousands;
+use crate::render::verdict::{Mover, proven_text, verdict};
 use crate::solve::{Algorithm, Order, Run, SolveOptions};
 use crate::solved::{SolvedTable, States};
 use crate::table::{Discounted, Solution, SweepRecord, Table};

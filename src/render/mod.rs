@@ -17,6 +17,7 @@ mod leaderboard;
 pub mod number;
 mod plots;
 mod rows;
+pub(crate) mod verdict;
 
 pub use accuracy_text::{Part, accuracy_text};
 pub use games_text::{games_text, match_text};

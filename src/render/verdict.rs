@@ -1,13 +1,13 @@
-//! Values in words.
+//! Values in words: in a sentence, and in the cells of a grid.
 
+use super::number::{counted, thousands};
 use crate::game::{Outcome, Repetition};
-use crate::render::number::{counted, thousands};
 use crate::solve::Value;
 use crate::table::{Manifest, Solution};
 
 /// Who is to move, as far as the words of a verdict depend on it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mover<'a> {
+pub(crate) struct Mover<'a> {
     pub side: &'a str,
     pub in_check: bool,
     /// In a table that follows only the checks of one player: whether the mover is that player.
@@ -17,7 +17,7 @@ pub(super) struct Mover<'a> {
 }
 
 /// `Black, to move, wins in 7 plies`, or `loses by 8 discs; 13 plies to the end`.
-pub(super) fn verdict(mover: Mover<'_>, value: Value) -> String {
+pub(crate) fn verdict(mover: Mover<'_>, value: Value) -> String {
     let check = if mover.in_check { " and in check" } else { "" };
     let result = match (mover.unit, mover.gives_checks) {
         (Some(unit), _) => result_by_score(value, unit),
@@ -93,7 +93,7 @@ fn at_least(plies: u16) -> String {
 
 /// What the bounds of an unproven outcome say; `None` if nothing. A state in which the game goes on
 /// is won in 1 ply and lost in 2 at the soonest.
-pub(super) fn still_open(value: Value) -> Option<String> {
+pub(crate) fn still_open(value: Value) -> Option<String> {
     let won = match (value.upper.outcome(), value.upper.distance()) {
         (Outcome::Win, None) => Some("it could be won only by play without end".to_string()),
         (Outcome::Win, Some(plies @ 2..)) => Some(format!("a win takes at least {plies} plies")),
@@ -126,7 +126,7 @@ fn in_plies(value: Value) -> String {
 }
 
 /// The same in a cell of a column headed by plies.
-pub(super) fn plies_cell(value: Value) -> String {
+pub(crate) fn plies_cell(value: Value) -> String {
     match (value.outcome(), value.distance_lower(), value.distance_upper()) {
         (None, ..) => "not proven".to_string(),
         (Some(Outcome::Draw), ..) => {
@@ -141,13 +141,13 @@ pub(super) fn plies_cell(value: Value) -> String {
 }
 
 /// The score in a cell, or its bounds.
-pub(super) fn score_cell(value: Value) -> String {
+pub(crate) fn score_cell(value: Value) -> String {
     let (lower, upper) = (value.lower.score(), value.upper.score());
     if lower == upper { lower.to_string() } else { format!("{lower} to {upper}") }
 }
 
 /// The outcome in a cell: as much of it as is proven.
-pub(super) fn outcome_cell(value: Value) -> &'static str {
+pub(crate) fn outcome_cell(value: Value) -> &'static str {
     match (value.outcome(), value.lower.outcome(), value.upper.outcome()) {
         (Some(outcome), ..) => outcome.name(),
         (None, Outcome::Draw, _) => "draw or win",
@@ -162,7 +162,7 @@ fn is_trivial(least: u16) -> bool {
 }
 
 /// What play without end counts as, in words.
-pub(super) fn repetition_text(repetition: Repetition) -> &'static str {
+pub(crate) fn repetition_text(repetition: Repetition) -> &'static str {
     match repetition {
         Repetition::Draw => "play without end counts as a draw",
         Repetition::SecondPlayerWins => "play without end counts as a win of the second player",
@@ -171,7 +171,7 @@ pub(super) fn repetition_text(repetition: Repetition) -> &'static str {
 }
 
 /// How much a solution proves, and by which convention.
-pub(super) fn proven_text(manifest: &Manifest, solution: &Solution) -> String {
+pub(crate) fn proven_text(manifest: &Manifest, solution: &Solution) -> String {
     if let Some(scores) = solution.proven_scores {
         return format!(
             "of {} states {} have proven outcomes, {} proven scores, {} exact distances",
