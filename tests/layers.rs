@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use proc_macro2::TokenStream;
+use proc_macro2::TokenTree::{self, Group, Ident, Punct};
+
 /// Every top-level module and what it may import besides itself.
 const LAYERS: [(&str, &[&str]); 17] = [
     ("progress", &[]),
@@ -35,19 +38,20 @@ const ALL_BUT_CLI: &[&str] = ALL.split_last().unwrap().1;
 
 const LONGEST_FILE: usize = 600;
 
-/// A file below `src`, with its path inside and what of it is neither comment nor text.
+/// A file below `src`, with its path inside and its tokens: comments are none, and text in quotes is one.
 struct Source {
     path: String,
     lines: usize,
-    tokens: Vec<String>,
+    tokens: Vec<TokenTree>,
 }
 
 impl Source {
     fn new(path: &str, text: &str) -> Source {
+        let tokens = text.parse::<TokenStream>().unwrap_or_else(|e| panic!("{path}: {e}"));
         Source {
             path: path.to_string(),
             lines: text.lines().count(),
-            tokens: tokens(&code_only(text)),
+            tokens: tokens.into_iter().collect(),
         }
     }
 
@@ -60,173 +64,67 @@ impl Source {
         path
     }
 
-    fn has(&self, token: &str) -> bool {
-        self.tokens.iter().any(|other| other == token)
-    }
-
-    fn calls_macro(&self, name: &str) -> bool {
-        self.tokens.windows(2).any(|pair| pair[0] == name && pair[1] == "!")
-    }
-
     /// The top-level modules (or other names of the crate's root) that the file names.
     fn imports(&self) -> BTreeSet<String> {
+        let root = self.path == "lib.rs" || self.path == "main.rs";
         let mut found = BTreeSet::new();
-        // How many `super` lead to the root: more inside `mod name { … }`.
-        let file_depth =
-            if self.path == "lib.rs" || self.path == "main.rs" { 0 } else { self.module().len() };
-        let mut braces = 0;
-        let mut inline = Vec::new();
-        let mut i = 0;
-        while i < self.tokens.len() {
-            let before = i.checked_sub(1).map_or("", |i| self.tokens[i].as_str());
-            match self.tokens[i].as_str() {
-                "{" => {
-                    braces += 1;
-                    if i >= 2 && self.tokens[i - 2] == "mod" {
-                        inline.push(braces);
-                    }
-                }
-                "}" => {
-                    if inline.last() == Some(&braces) {
-                        inline.pop();
-                    }
-                    braces -= 1;
-                }
-                "crate" if before != "::" => self.heads(i + 1, 0, &mut found),
-                "yomikiri" if before != "::" => self.heads(i + 1, 0, &mut found),
-                "super" if before != "::" => {
-                    self.heads(i + 1, file_depth + inline.len() - 1, &mut found)
-                }
-                _ => {}
-            }
-            i += 1;
-        }
+        imports(&self.tokens, if root { 0 } else { self.module().len() }, &mut found);
         found
     }
+}
 
-    /// Reads on behind a path's first word, with `depth` modules between it and the root.
-    fn heads(&self, mut at: usize, depth: usize, found: &mut BTreeSet<String>) {
-        let token = |at: usize| self.tokens.get(at).map_or("", String::as_str);
-        if token(at) != "::" {
-            return;
-        }
-        at += 1;
-        match token(at) {
-            "super" if depth > 0 => self.heads(at + 1, depth - 1, found),
-            "{" => {
-                let mut open = 0;
-                loop {
-                    match token(at) {
-                        "{" => open += 1,
-                        "}" => open -= 1,
-                        _ => {}
-                    }
-                    if open == 0 || at >= self.tokens.len() {
-                        break;
-                    }
-                    at += 1;
-                    let first = open == 1 && ["{", ","].contains(&token(at - 1));
-                    if first && token(at) == "super" && depth > 0 {
-                        self.heads(at + 1, depth - 1, found);
-                    } else if first && depth == 0 && !["}", "self"].contains(&token(at)) {
-                        found.insert(token(at).to_string());
-                    }
-                }
+/// What the paths among `tokens` name at the crate's root, from `depth` modules below it. Read from tokens
+/// rather than from items, for paths also stand in the arguments of macros.
+fn imports(tokens: &[TokenTree], depth: usize, found: &mut BTreeSet<String>) {
+    for (at, token) in tokens.iter().enumerate() {
+        let before =
+            |n: usize| at.checked_sub(n).map_or(String::new(), |at| tokens[at].to_string());
+        match token {
+            Group(group) => {
+                let inside = group.stream().into_iter().collect::<Vec<_>>();
+                imports(&inside, depth + usize::from(before(2) == "mod"), found);
             }
-            name if depth == 0 => {
-                found.insert(name.to_string());
+            Ident(_) if before(1) != ":" || before(2) != ":" => {
+                path(&tokens[at..], None, depth, found);
             }
             _ => {}
         }
     }
 }
 
-/// The text with comments, strings and characters blanked out.
-fn code_only(text: &str) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
-    let mut code = String::new();
-    let mut i = 0;
-    while i < chars.len() {
-        let in_word = i > 0 && (at(i - 1).is_alphanumeric() || at(i - 1) == '_');
-        // A raw string's hashes, if one begins here: r"…", r#"…"#, br"…".
-        let prefix = if at(i) == 'b' && at(i + 1) == 'r' { 2 } else { usize::from(at(i) == 'r') };
-        let hashes = chars[i.min(chars.len())..].iter().skip(prefix);
-        let hashes = hashes.take_while(|&&c| c == '#').count();
-        if at(i) == '/' && at(i + 1) == '/' {
-            while i < chars.len() && at(i) != '\n' {
-                i += 1;
-            }
-        } else if at(i) == '/' && at(i + 1) == '*' {
-            let mut open = 0;
-            loop {
-                if at(i) == '/' && at(i + 1) == '*' {
-                    open += 1;
-                    i += 2;
-                } else if at(i) == '*' && at(i + 1) == '/' {
-                    open -= 1;
-                    i += 2;
-                } else {
-                    i += 1;
-                }
-                if open == 0 || i >= chars.len() {
-                    break;
-                }
-            }
-            code.push(' ');
-        } else if prefix > 0 && !in_word && at(i + prefix + hashes) == '"' {
-            i += prefix + hashes + 1;
-            let closes = |i: usize| at(i) == '"' && (1..=hashes).all(|n| at(i + n) == '#');
-            while i < chars.len() && !closes(i) {
-                i += 1;
-            }
-            i += 1 + hashes;
-            code.push(' ');
-        } else if at(i) == '"' {
-            i += 1;
-            while i < chars.len() && at(i) != '"' {
-                i += if at(i) == '\\' { 2 } else { 1 };
-            }
-            i += 1;
-            code.push(' ');
-        } else if at(i) == '\'' && at(i + 1) == '\\' {
-            // An escaped character; its end is the next quote behind the escape.
-            i += 3;
-            while i < chars.len() && at(i) != '\'' {
-                i += 1;
-            }
-            i += 1;
-        } else if at(i) == '\'' && at(i + 2) == '\'' {
-            i += 3;
-        } else {
-            code.push(at(i));
-            i += 1;
+/// Follows one path, and all of its branches in braces. `above` is how many modules lie between what was
+/// read of it and the root; nothing was read yet if it is none.
+fn path(tokens: &[TokenTree], above: Option<usize>, depth: usize, found: &mut BTreeSet<String>) {
+    let above = match (tokens.first(), above) {
+        (Some(Ident(word)), None) if word == "crate" || word == "yomikiri" => 0,
+        (Some(Ident(word)), _) if word == "super" => match above.unwrap_or(depth).checked_sub(1) {
+            Some(above) => above,
+            None => return,
+        },
+        (Some(Group(group)), Some(_)) => {
+            let inside: Vec<_> = group.stream().into_iter().collect();
+            let comma = |token: &TokenTree| matches!(token, Punct(mark) if mark.as_char() == ',');
+            return inside.split(comma).for_each(|branch| path(branch, above, depth, found));
         }
+        (Some(name), Some(0)) if name.to_string() != "self" => {
+            found.insert(name.to_string());
+            return;
+        }
+        _ => return,
+    };
+    if let [_, Punct(a), Punct(b), rest @ ..] = tokens
+        && (a.as_char(), b.as_char()) == (':', ':')
+    {
+        path(rest, Some(above), depth, found);
     }
-    code
 }
 
-/// Words, `::`, and every other mark by itself.
-fn tokens(code: &str) -> Vec<String> {
-    let mut tokens: Vec<String> = Vec::new();
-    let mut word = String::new();
-    let mut previous = ' ';
-    for c in code.chars().chain([' ']) {
-        if c.is_alphanumeric() || c == '_' {
-            word.push(c);
-        } else {
-            if !word.is_empty() {
-                tokens.push(std::mem::take(&mut word));
-            }
-            match (previous, c) {
-                (':', ':') => *tokens.last_mut().unwrap() = "::".to_string(),
-                _ if c.is_whitespace() => {}
-                _ => tokens.push(c.to_string()),
-            }
-        }
-        previous = c;
-    }
-    tokens
+/// Whether `seen` says so of a token, or of one in any group, and of the token behind it.
+fn any(tokens: &[TokenTree], seen: &impl Fn(&[TokenTree]) -> bool) -> bool {
+    (0..tokens.len()).any(|at| match &tokens[at] {
+        Group(group) => any(&group.stream().into_iter().collect::<Vec<_>>(), seen),
+        _ => seen(&tokens[at..]),
+    })
 }
 
 fn sources() -> Vec<Source> {
@@ -267,7 +165,10 @@ fn layer_violations(source: &Source) -> Vec<String> {
 /// What a file holds that belongs elsewhere, one line each.
 fn place_violations(source: &Source) -> Vec<String> {
     let mut found = Vec::new();
-    if source.has("unsafe") && !["table/mmap.rs", "cli/threads.rs"].contains(&source.path.as_str())
+    let holds = |seen: &dyn Fn(&[TokenTree]) -> bool| any(&source.tokens, &seen);
+    let is = |token: &TokenTree, word: &str| matches!(token, Ident(other) if other == word);
+    if holds(&|at| is(&at[0], "unsafe"))
+        && !["table/mmap.rs", "cli/threads.rs"].contains(&source.path.as_str())
     {
         found.push(format!(
             "src/{}: unsafe code outside table/mmap.rs and cli/threads.rs",
@@ -276,7 +177,10 @@ fn place_violations(source: &Source) -> Vec<String> {
     }
     for name in ["println", "eprintln", "print", "eprint", "dbg"] {
         let speaks = ["cli", "render", "main"].contains(&source.module()[0]) && name != "dbg";
-        if source.calls_macro(name) && !speaks {
+        let called = |at: &[TokenTree]| {
+            is(&at[0], name) && matches!(at.get(1), Some(Punct(mark)) if mark.as_char() == '!')
+        };
+        if holds(&called) && !speaks {
             found.push(format!("src/{}: {name}! outside cli, render and main", source.path));
         }
     }

@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use crate::common::plain_shogi::{End, MINISHOGI, Position, Rules, Side, THREE_BY_THREE, solve};
+use crate::common::plain_shogi::{
+    End, MINISHOGI, Position, Rules, Side, THREE_BY_THREE, Values, three_by_three,
+};
 use crate::common::solved::opened;
 use crate::common::tables::{Tables, board_4x4, solved_4x4};
 use serde_json::Value;
@@ -14,12 +16,9 @@ use yomikiri::table::Table;
 const RANKED: &str = "animal-shogi-3x3";
 const KEYED: &str = "animal-shogi-3x3-keys";
 
-fn make_both(tables: &Tables) {
-    for index in ["rank", "keys"] {
-        let args = ["enumerate", "--game", "animal-shogi-3x3", "--index", index];
-        tables.ok(&args);
-        tables.ok(&["value-iterate"]);
-    }
+fn both() -> Tables {
+    let args = |index| ["enumerate", "--game", "animal-shogi-3x3", "--index", index];
+    Tables::after(&[&args("rank"), &["value-iterate"], &args("keys"), &["value-iterate"]])
 }
 
 /// Enumerates from a root and solves; gives the table's name.
@@ -47,8 +46,7 @@ fn moves_with(answer: &Value, outcome: Value) -> Vec<&str> {
 
 #[test]
 fn both_sorts_of_tables_hold_the_same_values() {
-    let tables = Tables::new();
-    make_both(&tables);
+    let tables = both();
     let [by_rank, by_key] = [RANKED, KEYED].map(|name| {
         let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
         opened(game, &Table::open(&tables.place(name)).unwrap())
@@ -63,8 +61,6 @@ fn both_sorts_of_tables_hold_the_same_values() {
     };
     by_rank.states().visit(0..rows, same).unwrap();
 }
-
-type Values = HashMap<String, (i8, Option<u16>)>;
 
 fn outcome_name(value: i8) -> &'static str {
     ["loss", "draw", "win"][(value + 1) as usize]
@@ -137,9 +133,8 @@ fn check_line(values: &Values, from: &Position, answer: &Value) {
 
 #[test]
 fn answers_agree_with_a_plain_solver() {
-    let tables = Tables::new();
-    make_both(&tables);
-    let values = solve(&Position::read(Rules::Adjudicated, THREE_BY_THREE));
+    let tables = both();
+    let values = three_by_three();
     let all = sorted(values.keys().cloned().collect());
     let some = |n: usize, wanted: &dyn Fn((i8, Option<u16>)) -> bool| -> Vec<String> {
         let found: Vec<&String> = all.iter().filter(|&sfen| wanted(values[sfen])).collect();
@@ -157,7 +152,7 @@ fn answers_agree_with_a_plain_solver() {
         let both = turned.mirrored();
         for image in [position, mirrored, turned, both] {
             let mut answer = tables.json(&["query", RANKED, &image.sfen()]);
-            check_answer(&values, &image, &answer);
+            check_answer(values, &image, &answer);
             answer["table"] = KEYED.into();
             assert_eq!(tables.json(&["query", KEYED, &image.sfen()]), answer, "{}", image.sfen());
         }
@@ -166,8 +161,7 @@ fn answers_agree_with_a_plain_solver() {
 
 #[test]
 fn the_words_say_what_the_values_are() {
-    let tables = Tables::new();
-    make_both(&tables);
+    let tables = both();
     assert_eq!(
         tables.ok(&["query", RANKED, "start"]),
         "White holds -
@@ -206,8 +200,7 @@ Best play: 3c3b 1a1b 3b3a+ 2a1a 1c2b 1b1c+: Black can capture the lion
 
 #[test]
 fn positions_are_written_in_several_ways() {
-    let tables = Tables::new();
-    make_both(&tables);
+    let tables = both();
     let start = tables.json(&["query", RANKED, "start"]);
     let diagram = tables.ok(&["query", RANKED, "start"]);
     let drawn = diagram.split("\n\n").next().unwrap();
@@ -272,8 +265,7 @@ fn bounded_tables_say_what_they_do_not_know() {
 
 #[test]
 fn what_cannot_be_answered_is_one_line() {
-    let tables = Tables::new();
-    make_both(&tables);
+    let tables = both();
     solved_4x4(&tables);
     let ran = tables.run(&["query", RANKED, "1l1/3/2L b -"]);
     let elsewhere = "1l1/3/2L b - 1 is not among the states of animal-shogi-3x3: it cannot be reached from the root\n";
@@ -411,8 +403,7 @@ fn play_without_end_is_told_as_it_counts() {
 
 #[test]
 fn states_are_counted_by_distance() {
-    let tables = Tables::new();
-    make_both(&tables);
+    let tables = both();
     let mut counted = tables.json(&["info", RANKED, "--by-distance"]);
     let at = |counted: &Value, field: &str, plies: usize| counted[field][plies].as_u64().unwrap();
     let sum = |field: &str| (0..36).map(|plies| at(&counted, field, plies)).sum::<u64>();
@@ -483,8 +474,7 @@ fn othello_is_counted_by_distance_too() {
 
 #[test]
 fn info_tells_how_a_cyclic_table_was_solved() {
-    let tables = Tables::new();
-    make_both(&tables);
+    let tables = both();
     let text = tables.ok(&["info", RANKED]);
     let said = ", solved by retrograde analysis, 35 sweeps\nof 245,788 states 245,788 have proven outcomes, 245,486 exact distances; play without end counts as a draw\n";
     assert!(text.ends_with(said), "{text}");

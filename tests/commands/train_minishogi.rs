@@ -7,7 +7,7 @@ use crate::common::tables::Tables;
 /// A position whose mover mates in 3 plies by either of two drops.
 const MATE_IN_3: &str = "2k1S/4p/1gS2/4b/1KR2 b RGPb 1";
 
-const SMALL: [&str; 14] = [
+const SMALL: [&str; 16] = [
     "train",
     "minishogi-value",
     "--hidden",
@@ -22,6 +22,9 @@ const SMALL: [&str; 14] = [
     "1",
     "--games",
     "20",
+    // Proofs of what moves lead to take nearly all the time of a short course: 2 x 40 of 2 x 200 will do.
+    "--exam",
+    "40",
 ];
 
 #[test]
@@ -62,11 +65,12 @@ fn a_network_is_trained_and_measured() {
 #[test]
 fn the_same_settings_give_the_same_files_with_any_number_of_threads() {
     let tables = Tables::new();
+    let small = [&SMALL[..14], &["--exam", "8"]].concat();
     let mut written = Vec::new();
     for threads in ["1", "3"] {
         let place = tables.place(&format!("threads-{threads}"));
         let out = place.to_str().unwrap();
-        tables.ok(&[&SMALL[..], &["--threads", threads, "--out", out]].concat());
+        tables.ok(&[&small[..], &["--threads", threads, "--out", out]].concat());
         let read = |ending: &str| fs::read(place.with_extension(ending)).unwrap();
         written.push(["json", "safetensors", "onnx"].map(read));
     }

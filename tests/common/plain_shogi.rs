@@ -5,6 +5,7 @@
 //! moves up to, and column 0 is the leftmost, the highest file.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
@@ -552,11 +553,19 @@ pub fn reachable(start: &Position, plies: usize) -> Vec<Vec<String>> {
     layers
 }
 
+pub type Values = HashMap<String, (i8, Option<u16>)>;
+
+/// [`solve`] of the whole 3x3 game, done once in a process.
+pub fn three_by_three() -> &'static Values {
+    static SOLVED: OnceLock<Values> = OnceLock::new();
+    SOLVED.get_or_init(|| solve(&Position::read(Rules::Adjudicated, THREE_BY_THREE)))
+}
+
 /// Every position reachable from the start, normalised, with its outcome for the mover (1, 0, -1)
 /// and the plies to the end of the game, which draws have none of: 0 where the game is lost already,
 /// 1 where the lion can be captured, else one more than the least of the lost successors, or than the
 /// greatest of successors that are all won.
-pub fn solve(start: &Position) -> HashMap<String, (i8, Option<u16>)> {
+pub fn solve(start: &Position) -> Values {
     assert_eq!(start.rules, Rules::Adjudicated);
     let mut values = HashMap::new();
     let mut undecided = Vec::new();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
 use yomikiri::game::Game;
@@ -21,6 +22,24 @@ pub struct Tables(pub tempfile::TempDir);
 impl Tables {
     pub fn new() -> Tables {
         Tables(tempfile::tempdir().unwrap())
+    }
+
+    /// What some commands leave, in a directory of the test's own. They are run once in a process, for all
+    /// of its tests that begin with the same.
+    pub fn after(commands: &[&[&str]]) -> Tables {
+        type Known = BTreeMap<Vec<Vec<String>>, Arc<OnceLock<Files>>>;
+        static KNOWN: Mutex<Known> = Mutex::new(Known::new());
+        let owned = |words: &&[&str]| words.iter().map(|word| word.to_string()).collect();
+        let words: Vec<Vec<String>> = commands.iter().map(owned).collect();
+        let known = KNOWN.lock().unwrap().entry(words).or_default().clone();
+        let left = known.get_or_init(|| {
+            let tables = Tables::new();
+            commands.iter().for_each(|command| drop(tables.ok(command)));
+            files(tables.root())
+        });
+        let tables = Tables::new();
+        write_files(left, tables.root());
+        tables
     }
 
     pub fn root(&self) -> &Path {
@@ -88,9 +107,12 @@ impl Ran {
     }
 }
 
+/// Files and what they hold, by their path in a directory.
+pub type Files = BTreeMap<PathBuf, Vec<u8>>;
+
 /// Every file below a directory, by its path there; locks hold nothing and are left out.
-pub fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    fn walk(root: &Path, dir: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
+pub fn files(dir: &Path) -> Files {
+    fn walk(root: &Path, dir: &Path, all: &mut Files) {
         let Ok(entries) = fs::read_dir(dir) else { return };
         for path in entries.map(|entry| entry.unwrap().path()) {
             if path.is_dir() {
@@ -116,9 +138,13 @@ pub fn assert_same_files(a: &Path, b: &Path, what: &str) {
 }
 
 pub fn copy_dir(from: &Path, to: &Path) {
+    write_files(&files(from), to);
+}
+
+fn write_files(files: &Files, to: &Path) {
     fs::create_dir_all(to).unwrap();
-    for (path, bytes) in files(from) {
-        fs::create_dir_all(to.join(&path).parent().unwrap()).unwrap();
+    for (path, bytes) in files {
+        fs::create_dir_all(to.join(path).parent().unwrap()).unwrap();
         fs::write(to.join(path), bytes).unwrap();
     }
 }

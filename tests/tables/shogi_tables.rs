@@ -35,10 +35,11 @@ fn minishogi_has_as_many_positions_at_every_ply_as_were_counted() {
     let truth = ground_truth(include_str!("../data/minishogi-perft.json"));
     let truth = &truth["unique_positions_from_start"];
     let tables = Tables::new();
+    // The sixth ply has eight times as many positions as all before it, and takes as much longer.
     let made =
-        enumerate(&tables, &["--game", "minishogi", "--max-depth", "6", "--symmetry", "none"]);
-    assert_eq!(by_ply(&made, "states"), numbers(&truth["new_at_ply"]));
-    assert_eq!(by_ply(&made, "terminals"), numbers(&truth["checkmated_among_new_at_ply"]));
+        enumerate(&tables, &["--game", "minishogi", "--max-depth", "5", "--symmetry", "none"]);
+    assert_eq!(by_ply(&made, "states"), numbers(&truth["new_at_ply"])[..6]);
+    assert_eq!(by_ply(&made, "terminals"), numbers(&truth["checkmated_among_new_at_ply"])[..6]);
     let counts = &made["manifest"]["counts"]["table"];
     let last = *by_ply(&made, "states").last().unwrap();
     let mates = *by_ply(&made, "terminals").last().unwrap();
@@ -51,9 +52,10 @@ fn minishogi_has_as_many_positions_at_every_ply_as_were_counted() {
 fn animal_shogi_has_as_many_positions_at_every_ply_as_were_counted() {
     let truth = ground_truth(include_str!("../data/animal-shogi.json"));
     let plies = truth["new_at_ply_total_catch_try_nonterminal"].as_array().unwrap();
-    let plies: Vec<Vec<u64>> = plies.iter().take(11).map(numbers).collect();
+    let plies: Vec<Vec<u64>> = plies.iter().take(9).map(numbers).collect();
     let tables = Tables::new();
-    let made = enumerate(&tables, &["--game", "animal-shogi", "--max-depth", "10"]);
+    // Each ply has three times the positions of the one before it: two more would take nine times as long.
+    let made = enumerate(&tables, &["--game", "animal-shogi", "--max-depth", "8"]);
     let totals: Vec<u64> = plies.iter().map(|ply| ply[0]).collect();
     let over: Vec<u64> = plies.iter().map(|ply| ply[1] + ply[2]).collect();
     assert_eq!(by_ply(&made, "states"), totals);
@@ -133,22 +135,22 @@ fn values(tables: &Tables, name: &str) -> HashMap<String, solve::Value> {
 
 #[test]
 fn a_whole_game_is_solved_alike_by_every_road_and_a_plain_solver() {
-    let truth = plain_shogi::solve(&Plain::read(Rules::Adjudicated, SMALL_ANIMAL_SHOGI.start));
+    let truth = plain_shogi::three_by_three();
     let tables = Tables::new();
     for (name, index) in [("animal-shogi-3x3", "rank"), ("animal-shogi-3x3-keys", "keys")] {
         enumerate(&tables, &["--game", "animal-shogi-3x3", "--index", index]);
         let mut columns = Vec::new();
         for method in ["retrograde", "value-iteration"] {
             tables.ok(&["value-iterate", "-q", "--method", method]);
-            let found = values(&tables, name);
-            assert_eq!(found.len(), truth.len(), "{name}");
-            for (sfen, value) in &found {
-                let outcome = value.outcome().map(Outcome::value);
-                assert_eq!(
-                    (outcome, value.distance()),
-                    (Some(truth[sfen].0), truth[sfen].1),
-                    "{name} by {method}: {sfen}"
-                );
+            // Both leave the same bytes, so the values of one are those of the other.
+            if columns.is_empty() {
+                let found = values(&tables, name);
+                assert_eq!(found.len(), truth.len(), "{name}");
+                for (sfen, value) in &found {
+                    let outcome = value.outcome().map(Outcome::value);
+                    let expected = (Some(truth[sfen].0), truth[sfen].1);
+                    assert_eq!((outcome, value.distance()), expected, "{name}: {sfen}");
+                }
             }
             let mut arrays = files(&tables.place(name));
             arrays.retain(|path, _| path.extension().is_some_and(|e| e == "npy"));
@@ -167,8 +169,8 @@ fn both_roads_give_the_same_bytes_under_every_convention() {
         arrays
     };
     let bounded: [(&str, &[&str]); 3] = [
-        ("minishogi-depth5", &["--game", "minishogi", "--max-depth", "5"]),
-        ("animal-shogi-depth9", &["--game", "animal-shogi", "--max-depth", "9"]),
+        ("minishogi-depth4", &["--game", "minishogi", "--max-depth", "4"]),
+        ("animal-shogi-depth7", &["--game", "animal-shogi", "--max-depth", "7"]),
         ("animal-shogi-3x3-keys", &["--game", "animal-shogi-3x3", "--index", "keys"]),
     ];
     for (name, args) in bounded {
@@ -198,7 +200,7 @@ fn conventions_differ_where_play_need_not_end() {
         let solved = tables.json(&["value-iterate", "-q", "--repetition", repetition]);
         solved["solution"]["proven_outcomes"].as_u64().unwrap()
     };
-    let truth = plain_shogi::solve(&Plain::read(Rules::Adjudicated, SMALL_ANIMAL_SHOGI.start));
+    let truth = plain_shogi::three_by_three();
     let draws = truth.values().filter(|value| value.0 == 0).count() as u64;
     assert!(draws > 0);
     assert_eq!(proven("draw"), truth.len() as u64);
@@ -271,7 +273,8 @@ fn a_mate_is_not_found_within_fewer_plies_than_it_takes() {
     assert!(seen > 25);
 }
 
-/// Mates by checks alone whose trees have fewer than a million positions: all but one.
+/// Mates by checks alone, of up to 11 plies. Left out are the three largest trees, which have two thirds of
+/// all positions.
 #[test]
 fn mates_by_checks_have_their_length_and_their_first_moves() {
     let (mut found, mut none) = (0, 0);
@@ -279,7 +282,9 @@ fn mates_by_checks_have_their_length_and_their_first_moves() {
         let sfen = mate["sfen"].as_str().unwrap();
         let within = mate["tsume_none_within"].as_u64();
         let Some(plies) = mate["tsume_checks_only_plies"].as_u64().or(within) else { continue };
-        if sfen.starts_with("1kg2/3rp/PB1S1") || (within.is_some() && found % 2 == 1) {
+        let large = ["1kg2/3rp/PB1S1", "r2gk/2bb1/1sS1p", "5/2skp/2r2"];
+        if large.iter().any(|large| sfen.starts_with(large)) || (within.is_some() && found % 2 == 1)
+        {
             continue;
         }
         let bound = ["--checks-only", "--max-depth", &plies.to_string()];

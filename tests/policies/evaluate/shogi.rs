@@ -1,6 +1,5 @@
 //! Figures of policies on tables of the shogi family: by rank, by keys and by the plain rules.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use yomikiri::evaluate::{AccuracyReport, Figures, FiguresBySet, Key, Piece, Player};
@@ -12,7 +11,7 @@ use yomikiri::render::{Part, accuracy_text};
 use yomikiri::table::Table;
 
 use super::{Opened, assert_close, numbers, sets};
-use crate::common::plain_shogi::{self, Kind, Piece as Man, Position, Rules, THREE_BY_THREE};
+use crate::common::plain_shogi::{self, Kind, Piece as Man, Position, Rules};
 use crate::common::tables::Tables;
 
 const POLICIES: [&str; 3] = ["random", "greedy", "perfect"];
@@ -66,12 +65,6 @@ fn pawn() -> &'static (Opened, AccuracyReport) {
     KNOWN.get_or_init(|| minishogi("k4/5/1P3/5/K4 b - 1", None))
 }
 
-/// The plain solver's values of the whole 3x3 game.
-fn plain() -> &'static HashMap<String, (i8, Option<u16>)> {
-    static PLAIN: OnceLock<HashMap<String, (i8, Option<u16>)>> = OnceLock::new();
-    PLAIN.get_or_init(|| plain_shogi::solve(&Position::read(Rules::Adjudicated, THREE_BY_THREE)))
-}
-
 /// How much a policy likes a move, by the position after it and who has moved.
 type Rule = fn(&Position, plain_shogi::Side) -> i32;
 
@@ -99,7 +92,7 @@ fn greedy(after: &Position, mover: plain_shogi::Side) -> i32 {
 /// The figures of a rule on every state of the 3x3 game.
 fn plain_figures(rule: Rule) -> FiguresBySet {
     let mut figures = FiguresBySet::default();
-    for (sfen, &(own, plies)) in plain() {
+    for (sfen, &(own, plies)) in plain_shogi::three_by_three() {
         let position = Position::read(Rules::Adjudicated, sfen);
         let after: Vec<Position> =
             position.moves().into_iter().map(|legal| position.after(legal)).collect();
@@ -107,7 +100,7 @@ fn plain_figures(rule: Rule) -> FiguresBySet {
             continue;
         }
         let value = |after: &Position| {
-            let (outcome, plies) = plain()[&after.normalised()];
+            let (outcome, plies) = plain_shogi::three_by_three()[&after.normalised()];
             (-outcome, plies.map(|plies| plies + 1))
         };
         let values: Vec<_> = after.iter().map(value).collect();
