@@ -48,7 +48,8 @@ impl Backup for ExactBackup<'_> {
 
     #[inline]
     fn backup(&self, _: usize, successors: impl Iterator<Item = Prospect> + Clone) -> Prospect {
-        successors.map(Prospect::before).max().unwrap_or(Prospect::DRAW)
+        let worst = successors.map(Prospect::with_draws_turned).min();
+        worst.map_or(Prospect::DRAW, |worst| worst.with_draws_turned().before())
     }
 
     /// The change of the score in discs or of the distance in plies, whichever is larger.

@@ -18,6 +18,8 @@ pub struct Prospect(i32);
 const UNIT: i32 = 1 << 17;
 /// The distance of play without end.
 const ENDLESS: i32 = u16::MAX as i32;
+/// The lowest of the draws.
+const DRAW_WITHOUT_END: i32 = -ENDLESS;
 /// What a win in 0 plies is stored as, in tables that store prospects.
 const STORED_END: i16 = 30_000;
 
@@ -114,6 +116,17 @@ impl Prospect {
         // The furthest end stays where it is, and so does what has none.
         let later = i32::from(plies < i32::from(Prospect::MAX_DISTANCE));
         Prospect::of(-self.score_of(), plies + later)
+    }
+
+    /// Turns the order of draws with a distance round, and back. Of states so turned the lowest is the
+    /// best to move to: [`before`](Prospect::before) falls where a win or loss rises, but of two
+    /// draws both players prefer the nearer.
+    #[inline]
+    pub(super) fn with_draws_turned(self) -> Prospect {
+        match self.0 {
+            draw @ DRAW_WITHOUT_END..=0 => Prospect(DRAW_WITHOUT_END - draw),
+            other => Prospect(other),
+        }
     }
 
     /// The form in which tables of games without scores store bounds: a win in `d` plies is
@@ -280,6 +293,22 @@ mod tests {
         let decided = |p: &Prospect| p.outcome() != Outcome::Draw;
         let before: Vec<&Prospect> = before.iter().filter(|p| decided(p)).collect();
         assert!(before.is_sorted_by(|a, b| a >= b));
+    }
+
+    #[test]
+    fn the_best_state_to_move_to_is_the_lowest_with_draws_turned() {
+        let plies = [Some(0), Some(1), Some(7), Some(LAST - 1), Some(LAST), None];
+        let all: Vec<Prospect> = (-2..=2)
+            .flat_map(|score| plies.map(|plies| Prospect::new(Score(score), plies)))
+            .collect();
+        for &a in &all {
+            assert_eq!(a.with_draws_turned().with_draws_turned(), a);
+            for &b in &all {
+                let lowest = a.with_draws_turned().min(b.with_draws_turned());
+                let best = a.before().max(b.before());
+                assert_eq!(lowest.with_draws_turned().before(), best, "{a:?} {b:?}");
+            }
+        }
     }
 
     #[test]

@@ -273,8 +273,7 @@ fn a_mate_is_not_found_within_fewer_plies_than_it_takes() {
     assert!(seen > 25);
 }
 
-/// Mates by checks alone, of up to 11 plies. Left out are the three largest trees, which have two thirds of
-/// all positions.
+/// Mates by checks alone, of up to 11 plies. The three largest trees are left out for their time.
 #[test]
 fn mates_by_checks_have_their_length_and_their_first_moves() {
     let (mut found, mut none) = (0, 0);

@@ -199,7 +199,7 @@ fn a_changed_byte_is_found_in_every_array() {
             let length =
                 fs::metadata(forger.tables.place(&forger.name).join(format!("{array}.npy")));
             let payload = length.unwrap().len() as usize - HEADER_BYTES;
-            // A proof of the whole 3x3 game takes a hundred times as long as one of the others.
+            // A proof of the whole 3x3 game takes far longer than one of the others.
             let inside = if forger.name == SMALL[1] { 0..1 } else { 0..4 };
             let inside = inside.map(|_| random.below(payload));
             for at in [0, payload - 1].into_iter().chain(inside.collect::<Vec<_>>()) {

@@ -1,0 +1,295 @@
+//! The values of a table as the proof reads them, and what they should be.
+
+use std::fmt;
+
+use super::Made;
+use crate::game::{Game, Outcome, Repetition};
+use crate::graph::{Rows, StateKind};
+use crate::solve::columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
+use crate::solve::value::{Prospect, Value};
+use crate::table::{Array, Table, TableError};
+
+/// What the mover gets, written apart from [`Prospect`]; the later in order, the better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Fate {
+    /// The score; ±1 or 0 in games without scores.
+    pub score: i16,
+    /// Plies to the end if the mover is behind, minus them if not.
+    delay: i32,
+}
+
+/// The plies of play without end.
+const NEVER: i32 = i32::MAX;
+
+impl Fate {
+    pub const fn new(score: i16, plies: Option<u16>) -> Fate {
+        let plies = match plies {
+            Some(plies) => plies as i32,
+            None => NEVER,
+        };
+        Fate { score, delay: if score < 0 { plies } else { -plies } }
+    }
+
+    fn of(prospect: Prospect) -> Fate {
+        Fate::new(score_of(prospect), prospect.distance())
+    }
+
+    /// Plies to the end, if there is one.
+    fn plies(self) -> Option<u16> {
+        u16::try_from(self.delay.abs()).ok()
+    }
+
+    /// The same for the player who moves there, a ply earlier.
+    fn a_ply_before(self) -> Fate {
+        Fate::new(-self.score, self.plies().map(|plies| plies + 1))
+    }
+}
+
+impl fmt::Display for Fate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.score {
+            -1 => write!(f, "a loss")?,
+            0 => write!(f, "a draw")?,
+            1 => write!(f, "a win")?,
+            score => write!(f, "{score:+}")?,
+        }
+        match self.plies() {
+            Some(plies) => write!(f, " in {plies}"),
+            None => write!(f, " without end"),
+        }
+    }
+}
+
+/// The value columns of a table, and what its convention says of play without end.
+pub(super) struct Columns {
+    pub values: Values,
+    layered: bool,
+    /// Where a layered game is cut off, bounds are of scores and not of distances: the largest score.
+    by_score: Option<i16>,
+    /// The columns that repeat what `values` reads; a table by rank has none.
+    copies: Option<(Array<i8>, Array<u16>)>,
+    score: Option<Array<i8>>,
+    pub bounds: Option<(Array<i8>, Array<i8>)>,
+    prospects: Option<(Array<i16>, Array<i16>)>,
+}
+
+impl Columns {
+    pub fn open<G: Game>(
+        game: &G,
+        table: &Table,
+        rows: &dyn Rows<G>,
+    ) -> Result<Option<Columns>, TableError> {
+        let Some(values) = Values::open(table, false)? else { return Ok(None) };
+        let manifest = table.manifest();
+        let wrong = |what: &str| {
+            Err(TableError::damaged(&table.dir().join("manifest.json"), what.to_string()))
+        };
+        let layered = game.layers().is_some();
+        let named = manifest.solution.as_ref().and_then(|solution| solution.repetition.as_ref());
+        if named.is_some() == layered {
+            return wrong("its solution does not say what infinite play counts as, or need not");
+        }
+        let repetition = values.repetition();
+        let second = repetition == Repetition::SecondPlayerWins;
+        let unknown = repetition == Repetition::Unknown;
+        if (second && !game.keeps_sides()) || (manifest.identity.checks_only && !unknown) {
+            return wrong("its states do not allow to count infinite play as it says");
+        }
+        let has = |name: &str| manifest.arrays.contains_key(name);
+        let i8s = |name: &str| table.array::<i8>(name);
+        let by_rank = (0..rows.rows()).take(1).any(|row| rows.layer_of(row).is_none());
+        let copies = match by_rank {
+            true => None,
+            false => Some((i8s("outcome")?, table.array("distance")?)),
+        };
+        let score = has("score").then(|| i8s("score")).transpose()?;
+        let bounds = match has("lower") || has("upper") {
+            true => Some((i8s("lower")?, i8s("upper")?)),
+            false => None,
+        };
+        let prospects = match has("prospect_lower") || has("prospect_upper") {
+            true => Some((table.array("prospect_lower")?, table.array("prospect_upper")?)),
+            false => None,
+        };
+        let lengths = [
+            copies.as_ref().map(|(outcome, distance)| [outcome.len(), distance.len()]),
+            score.as_ref().map(|score| [score.len(); 2]),
+            bounds.as_ref().map(|(lower, upper)| [lower.len(), upper.len()]),
+            prospects.as_ref().map(|(lower, upper)| [lower.len(), upper.len()]),
+        ];
+        if lengths.into_iter().flatten().any(|lengths| lengths != [rows.rows(); 2]) {
+            return wrong("its columns' lengths do not fit");
+        }
+        let max_score = game.max_score().map_or(1, |score| score.0.into());
+        let by_score = (layered && !manifest.complete).then_some(max_score);
+        Ok(Some(Columns { values, layered, by_score, copies, score, bounds, prospects }))
+    }
+
+    /// What play without end counts for, at least and at most.
+    fn without_end(&self, second: bool) -> (Fate, Fate) {
+        const WIN: Fate = Fate::new(1, None);
+        const LOSS: Fate = Fate::new(-1, None);
+        match (self.values.repetition(), second) {
+            (Repetition::Draw, _) => (Fate::new(0, None), Fate::new(0, None)),
+            (Repetition::SecondPlayerWins, true) => (WIN, WIN),
+            (Repetition::SecondPlayerWins, false) => (LOSS, LOSS),
+            (Repetition::Unknown, _) => (LOSS, WIN),
+        }
+    }
+
+    /// Proves the value of a row whose moves are in the table; gives it.
+    pub fn prove(&self, row: usize, made: &Made) -> Result<Value, String> {
+        let value = self.values.get(row);
+        let successors = made.moves.iter().map(|&(_, target)| self.values.get(target));
+        match self.by_score {
+            Some(max_score) => {
+                let successors: Vec<Value> = successors.collect();
+                let found = (score_of(value.lower), score_of(value.upper), value.distance());
+                let expected = match (made.end, made.kind) {
+                    (Some(end), _) => (end.score, end.score, end.plies()),
+                    (None, StateKind::Frontier) => (-max_score, max_score, None),
+                    (None, _) => best_scores(&successors),
+                };
+                if found != expected {
+                    let text = |(lower, upper, distance): (i16, i16, Option<u16>)| {
+                        let plies = distance.map_or("unknown".to_string(), |d| d.to_string());
+                        format!("{lower:+} to {upper:+}, its distance {plies}")
+                    };
+                    let (found, expected) = (text(found), text(expected));
+                    return Err(format!("its score is {found}; it should be {expected}"));
+                }
+            }
+            None => self.prove_interval(&value, successors, made)?,
+        }
+        self.prove_copies(row, &value)?;
+        Ok(value)
+    }
+
+    fn prove_interval(
+        &self,
+        value: &Value,
+        successors: impl Iterator<Item = Value>,
+        made: &Made,
+    ) -> Result<(), String> {
+        // A frontier's mover could be lost by the second ply or win with the first.
+        let cut_off = (Fate::new(-1, Some(2)), Fate::new(1, Some(1)));
+        let open = made.end.is_none() && made.kind != StateKind::Frontier;
+        let expected = match made.end {
+            Some(end) => {
+                let undecided = !self.layered && self.values.repetition() != Repetition::Draw;
+                if end.score == 0 && undecided {
+                    return Err("it is a drawn end, with which nothing here is proven unless play without end is a draw too".to_string());
+                }
+                (end, end)
+            }
+            None if open => {
+                let (mut lower, mut upper) = (None, None);
+                for successor in successors {
+                    lower = lower.max(Some(Fate::of(successor.upper).a_ply_before()));
+                    upper = upper.max(Some(Fate::of(successor.lower).a_ply_before()));
+                }
+                if made.kind == StateKind::Restricted {
+                    upper = upper.max(Some(Fate::new(1, None)));
+                }
+                // Only a restricted row has no moves.
+                (lower.unwrap_or(cut_off.0), upper.unwrap_or(cut_off.1))
+            }
+            None => cut_off,
+        };
+        let without_end = self.without_end(made.second);
+        for (bound, found, expected, without_end) in [
+            ("at least ", Fate::of(value.lower), expected.0, without_end.0),
+            ("at most ", Fate::of(value.upper), expected.1, without_end.1),
+        ] {
+            let bound = if self.bounds.is_some() { bound } else { "" };
+            if found != expected {
+                let giver = if open { "its successors give" } else { "it should be" };
+                return Err(format!("its value is {bound}{found}, {giver} {expected}"));
+            }
+            if found.plies().is_some_and(|plies| plies >= Prospect::MAX_DISTANCE) {
+                return Err(format!("its value is {bound}{found}, too far away to be proven"));
+            }
+            if open && !self.layered && found.plies().is_none() && found != without_end {
+                return Err(format!(
+                    "its value is {bound}{found}, but play without end counts as {without_end}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// That the columns that repeat what others say agree with them.
+    fn prove_copies(&self, row: usize, value: &Value) -> Result<(), String> {
+        let outcome = value.outcome().map_or(UNKNOWN_SCORE, Outcome::value);
+        let distance = value.distance().unwrap_or(UNKNOWN_DISTANCE);
+        let score = value.score().map_or(UNKNOWN_SCORE, |score| score.0);
+        let outcomes = (value.lower.outcome().value(), value.upper.outcome().value());
+        let stored = (value.lower.to_stored(), value.upper.to_stored());
+        let agree =
+            self.copies.as_ref().is_none_or(|(o, d)| (o[row], d[row]) == (outcome, distance))
+                && self.score.as_ref().is_none_or(|column| column[row] == score)
+                && self.bounds.as_ref().is_none_or(|(l, u)| (l[row], u[row]) == outcomes)
+                && self.prospects.as_ref().is_none_or(|(l, u)| (l[row], u[row]) == stored);
+        if agree { Ok(()) } else { Err("its columns contradict each other".to_string()) }
+    }
+}
+
+/// Bounds of the score, and the distance where it is known, from the values of the successors.
+fn best_scores(successors: &[Value]) -> (i16, i16, Option<u16>) {
+    let best = |of: fn(&Value) -> Prospect| successors.iter().map(|s| -score_of(of(s))).max();
+    let (lower, upper) = (best(|s| s.upper).unwrap_or(0), best(|s| s.lower).unwrap_or(0));
+    if lower != upper {
+        return (lower, upper, None);
+    }
+    let keeping = successors.iter().filter(|s| -score_of(s.lower) == upper);
+    let mut plies: Vec<Option<u16>> =
+        keeping.map(|s| s.score().and(s.distance()).map(|plies| plies + 1)).collect();
+    // None sorts below every distance, so one unknown distance comes first.
+    plies.sort_unstable();
+    let known = plies.first().is_some_and(Option::is_some);
+    let nearest = if lower < 0 { plies.last() } else { plies.first() };
+    (lower, upper, nearest.copied().flatten().filter(|_| known))
+}
+
+/// In more bits than are stored, so that any may turn its sign.
+fn score_of(prospect: Prospect) -> i16 {
+    prospect.score().0.into()
+}
+
+/// The column of discounted values.
+pub(super) struct Discounts {
+    value: Array<f32>,
+    discount: f32,
+    /// By how much a value may differ from what its successors give.
+    tolerance: f32,
+}
+
+impl Discounts {
+    pub fn open(table: &Table) -> Result<Option<Discounts>, TableError> {
+        let Some(discounted) = &table.manifest().discounted else { return Ok(None) };
+        let value = table.array::<f32>("value")?;
+        if value.len() as u64 != table.manifest().counts.table.states {
+            let manifest = table.dir().join("manifest.json");
+            return Err(TableError::damaged(&manifest, "its columns' lengths do not fit"));
+        }
+        // A last sweep that changed nothing leaves nothing to be forgiven.
+        let exact = discounted.sweeps.last().is_some_and(|sweep| sweep.changed == 0);
+        let tolerance = if exact { 0.0 } else { discounted.theta as f32 };
+        Ok(Some(Discounts { value, discount: discounted.discount as f32, tolerance }))
+    }
+
+    pub fn prove(&self, row: usize, made: &Made) -> Result<(), String> {
+        let found = self.value[row];
+        let moves = made.moves.iter().map(|&(_, target)| -self.discount * self.value[target]);
+        let expected = match made.end {
+            Some(end) => f32::from(end.score.signum()),
+            None => moves.fold(f32::NEG_INFINITY, f32::max),
+        };
+        match (found - expected).abs() <= self.tolerance {
+            true => Ok(()),
+            false => {
+                Err(format!("its discounted value is {found}, its successors give {expected}"))
+            }
+        }
+    }
+}
