@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use crate::game::perft::{Finished, perft, perft_shared};
 use crate::game::{
-    Action, Canonical, Empties, End, Game, Group, Mobility, NotationError, Outcome, Planes,
-    Position, Repetition, Score, Side, StateKey, Symmetry, WideKey,
+    Action, Canonical, Empties, End, Expected, Game, Group, Mobility, NotationError, Outcome,
+    Planes, Position, Repetition, Score, Side, StateKey, Symmetry, WideKey,
 };
 use crate::graph::{self, Enumerated, GraphError, Plan};
 use crate::policy::{self, Answers, Batch, Policy, PolicyError, PolicySpec};
@@ -289,6 +289,7 @@ forward! {
     fn keeps_sides() -> [bool];
     fn repetition() -> [Repetition];
     fn is_small() -> [bool];
+    fn expected(state: State) -> [Option<Expected>];
     fn rules_version() -> [u32];
     fn key_bits() -> [u32];
     fn key_words() -> [usize];

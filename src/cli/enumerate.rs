@@ -195,7 +195,11 @@ pub(super) fn make(
             guard::check_memory(&game.name(), ranks / 2.0 + 2e7)?;
         }
         (Index::Keys, Some(_)) if context.store.place(&name).exists() => {}
-        (Index::Keys, Some(_)) => guard::check(&name, &estimate(game, &plan), context)?,
+        (Index::Keys, Some(_)) => {
+            if let Some(expected) = estimate(game, &plan) {
+                guard::check(&name, &expected, context)?;
+            }
+        }
         (Index::Keys, None) => plan.max_memory = guard::free_memory().map(|free| free as u64),
     }
     let made = game.enumerate(&plan, &context.store, &context.bars)?;

@@ -29,7 +29,7 @@ use std::hash::Hash;
 pub use conform::conform;
 pub use planes::Planes;
 pub use symmetry::{Group, Orientations, Symmetry};
-pub use types::{Action, Empties, End, Outcome, Position, Repetition, Score, Side};
+pub use types::{Action, Empties, End, Expected, Outcome, Position, Repetition, Score, Side};
 
 /// A state packed into 64 or 128 bits, ordered as it is stored in a table.
 pub trait StateKey: bytemuck::Pod + Ord + Hash + Debug + Send + Sync {
@@ -226,6 +226,11 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Whether the game is small enough to be enumerated whole.
     fn is_small(&self) -> bool {
         true
+    }
+
+    /// How many states play from a root is expected to lead to, where something is known of it.
+    fn expected(&self, _root: &Self::State) -> Option<Expected> {
+        None
     }
 
     // ---- the space of states ----

@@ -192,6 +192,17 @@ impl Repetition {
     }
 }
 
+/// About how many states play from a position leads to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// States, folded as the game folds them.
+    pub states: f64,
+    /// Moves of a state, on average.
+    pub moves: f64,
+    /// Whether they have been counted, and not extrapolated.
+    pub exact: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

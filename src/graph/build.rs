@@ -24,7 +24,7 @@ pub struct Enumerated {
     pub table: Table,
     /// The table was already there.
     pub reused: bool,
-    /// The layer at which the work of an earlier, interrupted process was taken up.
+    /// The layer at which the work of an earlier, interrupted process was resumed.
     pub resumed_at: Option<u32>,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn declare<G: Game>(
 }
 
 /// Enumerates a plan into the store; a table that is already there is given as it is, and a draft
-/// that an interrupted process left is gone on with.
+/// that an interrupted process left is completed.
 pub fn build<G: Game>(
     game: &G,
     plan: &Plan<G::State>,
@@ -111,7 +111,7 @@ pub fn build<G: Game>(
     Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at })
 }
 
-/// Does the work; tells the layer at which an earlier process's was taken up.
+/// Does the work; gives the layer at which an earlier process's was resumed.
 fn run<'a, G: Game, O: Order<'a, G>>(
     game: &'a G,
     plan: &'a Plan<G::State>,

@@ -7,7 +7,7 @@ use crate::game::{Game, Mobility, Orientations};
 /// States of one layer, sorted by key, with what is known of each.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer<K> {
-    /// The layer's number (Othello: discs).
+    /// The layer's number.
     pub number: u32,
     /// Canonical keys, ascending.
     pub keys: Vec<K>,

@@ -85,8 +85,8 @@ pub enum GraphError {
     /// Nothing to begin with.
     #[error("no root: give at least one position to enumerate from")]
     NoRoot,
-    /// Roots with different numbers of discs.
-    #[error("the roots have different numbers of discs; enumerate them one by one")]
+    /// Roots in different layers.
+    #[error("the roots are in different layers; enumerate them one by one")]
     MixedRoots,
     /// The bound is below what the roots need.
     #[error("--max-states leaves no room for the {states} states of the root; raise it")]

@@ -154,7 +154,7 @@ impl<S: Copy + PartialEq> Plan<S> {
 
     /// How many states to expect, where that can be told.
     pub(super) fn expected_states<G: Game<State = S>>(&self, game: &G) -> Option<u64> {
-        game.layers().map(|_| estimate(game, self).states as u64)
+        estimate(game, self).map(|expected| expected.states as u64)
     }
 
     /// That the game can be enumerated so.

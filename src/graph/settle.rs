@@ -197,7 +197,7 @@ fn pass_record<G: Game>(game: &G, state: &State<G::Key>) -> Record<G::Key> {
 }
 
 impl<K: StateKey> Shard<K> {
-    /// Merges the ascending targets of passes, whose movers can all place a disc.
+    /// Merges the ascending targets of passes, none of which is a pass itself.
     fn merge<G: Game<Key = K>>(&mut self, game: &G, passed: &[Record<K>]) {
         if passed.is_empty() {
             return;

@@ -52,7 +52,7 @@ impl Backup for ExactBackup<'_> {
         worst.map_or(Prospect::DRAW, |worst| worst.with_draws_turned().before())
     }
 
-    /// The change of the score in discs or of the distance in plies, whichever is larger.
+    /// The change of the score or of the distance in plies, whichever is larger.
     fn change(&self, old: Prospect, new: Prospect) -> f64 {
         let score = (i32::from(old.score().0) - i32::from(new.score().0)).abs();
         f64::from(score.max(change_of(old.distance(), new.distance())))
@@ -91,7 +91,7 @@ impl Backup for BoundsBackup<'_> {
         best_bounds(successors)
     }
 
-    /// The larger change of a bound in discs; a change of the distance alone counts in plies.
+    /// The larger change of a bound of the score; a change of the distance alone counts in plies.
     fn change(&self, old: Value, new: Value) -> f64 {
         let apart = |old: Prospect, new: Prospect| {
             (i32::from(old.score().0) - i32::from(new.score().0)).abs()

@@ -22,7 +22,7 @@ pub struct Run {
     pub sweeps: Vec<SweepRecord>,
     /// The table already had these values; nothing was written.
     pub already_solved: bool,
-    /// Whether an interrupted run was taken up.
+    /// Whether an interrupted run was resumed.
     pub resumed: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct Run {
 ///
 /// Without a discount the columns are exact (`outcome`, `score`, `distance`), or bounds where the
 /// table has a frontier; with one they are `value`. A table that has them already, computed in the
-/// same way, is left alone. `on_sweep` hears of every sweep.
+/// same way, is left alone. `on_sweep` is called after every sweep.
 pub fn value_iterate(
     table: &mut Table,
     graph: &Graph,

@@ -54,6 +54,8 @@ pub struct Method {
     pub max_score: Score,
     /// Whether the game has scores.
     pub has_scores: bool,
+    /// What the score counts, in the singular.
+    pub score_unit: &'static str,
     /// Secure the work when it has gone on for this long since it last was; usually
     /// [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No influence on any value.
     pub checkpoint_after: Duration,
@@ -70,6 +72,7 @@ impl Method {
             discount: None,
             max_score: game.max_score().unwrap_or(Score(1)),
             has_scores: game.max_score().is_some(),
+            score_unit: game.score_unit(),
             checkpoint_after: CHECKPOINT_AFTER,
         }
     }
@@ -86,7 +89,7 @@ impl Method {
         }
         match self.discount {
             None if self.theta >= 1.0 => refuse(format!(
-                "theta {} could stop before the values are exact, since they change by whole discs and plies; give a number below 1, or a --discount",
+                "theta {} could stop before the values are exact, since they change by whole points and plies; give a number below 1, or a --discount",
                 self.theta
             )),
             Some(discount) if !(discount > 0.0 && discount <= 1.0) => {
@@ -135,8 +138,10 @@ impl Method {
             empties: self.empties_name().map(str::to_string),
             order: Some(self.order.name().to_string()),
             theta: Some(self.theta),
-            residual_unit: "discs of score or plies of distance, whichever changed more"
-                .to_string(),
+            residual_unit: format!(
+                "{}s of score or plies of distance, whichever changed more",
+                self.score_unit
+            ),
             sweeps: sweeps.to_vec(),
             ..Solution::default()
         }

@@ -4,7 +4,7 @@
 //! A checkpoint (written by rename) names each array's length and checksum and holds what the maker
 //! needs to go on. Whatever lies behind those lengths is the work of a process that was killed, and
 //! is cut off. Nothing waits for the disk before the commit; should the machine itself go down, the
-//! checksums tell whether the draft can still be gone on with.
+//! checksums tell whether the draft can still be completed.
 
 use std::collections::BTreeMap;
 use std::fs;

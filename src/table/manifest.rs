@@ -218,7 +218,7 @@ pub struct Solution {
 pub struct RootValue {
     /// −1, 0 or +1.
     pub outcome: Option<i8>,
-    /// The score in discs.
+    /// The score.
     pub score: Option<i8>,
     /// Plies to the end.
     pub distance: Option<u16>,

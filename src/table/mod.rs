@@ -103,7 +103,7 @@ impl Table {
             return Err(TableError::damaged(
                 &manifest,
                 format!(
-                    "array '{name}' is {} {:?} where {} with {} columns is wanted",
+                    "array '{name}' is {} {:?} where {} with {} columns is expected",
                     entry.dtype,
                     entry.shape,
                     T::DESCR,

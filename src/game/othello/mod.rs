@@ -10,11 +10,12 @@
 mod canonical;
 mod moves;
 mod notation;
+mod size;
 
 use super::symmetry::map_square;
 use super::{
-    Action, Canonical, Empties, Game, Group, Mobility, NotationError, Outcome, Planes, Position,
-    Score, Side, StateKey, Symmetry, WideKey,
+    Action, Canonical, Empties, Expected, Game, Group, Mobility, NotationError, Outcome, Planes,
+    Position, Score, Side, StateKey, Symmetry, WideKey,
 };
 use canonical::Images;
 use moves::Lines;
@@ -383,6 +384,13 @@ impl<K: OthelloKey> Game for Othello<K> {
     #[inline]
     fn layer(&self, state: &Board) -> u32 {
         state.discs()
+    }
+
+    fn expected(&self, root: &Board) -> Option<Expected> {
+        let (rows, columns) = self.shape();
+        let shape = (rows.min(columns), rows.max(columns));
+        let is_start = *root == self.start().state;
+        Some(size::expected(shape, root.discs(), is_start, self.group().order() > 1))
     }
 
     /// Every empty square may be filled, and before each placement there may be one pass; a mover

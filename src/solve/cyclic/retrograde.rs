@@ -22,7 +22,7 @@ use crate::table::SweepRecord;
 ///
 /// The same values as by [`iterate`](super::iterate()), in a time that does not grow with the
 /// longest distance. A sweep is here one distance, the bounds that end one ply further being
-/// found; distances at which there is nothing are not told of. If draws or the wins of restricted
+/// found; distances at which there is nothing make no sweep. If draws or the wins of restricted
 /// states can be worth more than play without end, sweeps like those of `iterate` over the states
 /// left undecided follow. `on_sweep` is called after each, numbered from 1. Works on the threads of the
 /// current pool, and gives the same for any number of them. The graph must pass
