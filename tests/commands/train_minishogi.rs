@@ -22,8 +22,8 @@ const SMALL: [&str; 16] = [
     "1",
     "--games",
     "20",
-    // Proofs of what moves lead to take nearly all the time of a short course: 2 x 40 of 2 x 200 will do.
-    "--exam",
+    // Proofs of what moves lead to take nearly all the time of a short training: 2 x 40 of 2 x 200 will do.
+    "--test-positions",
     "40",
 ];
 
@@ -65,7 +65,7 @@ fn a_network_is_trained_and_measured() {
 #[test]
 fn the_same_settings_give_the_same_files_with_any_number_of_threads() {
     let tables = Tables::new();
-    let small = [&SMALL[..14], &["--exam", "8"]].concat();
+    let small = [&SMALL[..14], &["--test-positions", "8"]].concat();
     let mut written = Vec::new();
     for threads in ["1", "3"] {
         let place = tables.place(&format!("threads-{threads}"));
