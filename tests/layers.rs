@@ -38,7 +38,8 @@ const ALL_BUT_CLI: &[&str] = ALL.split_last().unwrap().1;
 
 const LONGEST_FILE: usize = 600;
 
-/// A file below `src`, with its path inside and its tokens: comments are none, and text in quotes is one.
+/// A file below `src`, with its path inside and its tokens: comments are none, and text in quotes
+/// is one.
 struct Source {
     path: String,
     lines: usize,
@@ -73,8 +74,8 @@ impl Source {
     }
 }
 
-/// What the paths among `tokens` name at the crate's root, from `depth` modules below it. Read from tokens
-/// rather than from items, for paths also stand in the arguments of macros.
+/// What the paths among `tokens` name at the crate's root, from `depth` modules below it. Read from
+/// tokens rather than from items, for paths also stand in the arguments of macros.
 fn imports(tokens: &[TokenTree], depth: usize, found: &mut BTreeSet<String>) {
     for (at, token) in tokens.iter().enumerate() {
         let before =
@@ -92,8 +93,8 @@ fn imports(tokens: &[TokenTree], depth: usize, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Follows one path, and all of its branches in braces. `above` is how many modules lie between what was
-/// read of it and the root; nothing was read yet if it is none.
+/// Follows one path, and all of its branches in braces. `above` is how many modules lie between
+/// what was read of it and the root; nothing was read yet if it is none.
 fn path(tokens: &[TokenTree], above: Option<usize>, depth: usize, found: &mut BTreeSet<String>) {
     let above = match (tokens.first(), above) {
         (Some(Ident(word)), None) if word == "crate" || word == "yomikiri" => 0,

@@ -1,7 +1,8 @@
 //! The driver of every enumeration: reuse, lock, resume, progress, checkpoints and the manifest.
 //!
 //! What differs between games is the [`Order`] in which rows are found: by layer where every move
-//! leads on, by ply where play may go round, and by ply over ranks where the game numbers its states.
+//! leads on, by ply where play may go round, and by ply over ranks where the game numbers its
+//! states.
 
 use std::time::Instant;
 

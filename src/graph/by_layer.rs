@@ -1,9 +1,9 @@
 //! The order of a layered game: layer by layer.
 //!
 //! Every layer is expanded in parallel, its successors are sorted into shards, made distinct and
-//! closed under passes; then the layer's rows are complete and are appended to the draft. Two layers
-//! and the edges between them are all that is held in memory. A state's id is its place in (layer,
-//! key) order, so the bytes of a table depend on nothing but its identity.
+//! closed under passes; then the layer's rows are complete and are appended to the draft. Two
+//! layers and the edges between them are all that is held in memory. A state's id is its place in
+//! (layer, key) order, so the bytes of a table depend on nothing but its identity.
 
 use std::time::Instant;
 
@@ -192,8 +192,8 @@ fn has_wide_orientations<G: Game>(game: &G) -> bool {
 /// The layer of the roots and the place of each root in it.
 type Roots<K> = (Layer<K>, Vec<u64>);
 
-/// Appends the kinds and edges of a layer that begins at edge number `edge`; gives the number of the
-/// edge behind its last.
+/// Appends the kinds and edges of a layer that begins at edge number `edge`; gives the number of
+/// the edge behind its last.
 fn append_edges<G: Game>(
     game: &G,
     draft: &mut Draft,

@@ -1,13 +1,13 @@
 //! The order of a game with cycles whose rows are sorted keys: ply by ply.
 //!
-//! A layer of the table is a ply: the positions that are first reached in so many moves from a root.
-//! All threads expand a layer's positions and meet in one concurrent map from keys to numbers of
-//! arrival. Arrival is a matter of chance, so when the layer is done its new keys are sorted, and what
-//! was written down as arrivals becomes rows: the bytes of the table depend on nothing but its
-//! identity.
+//! A layer of the table is a ply: the positions that are first reached in so many moves from a
+//! root. All threads expand a layer's positions and meet in one concurrent map from keys to numbers
+//! of arrival. Arrival is a matter of chance, so when the layer is done its new keys are sorted,
+//! and what was written down as arrivals becomes rows: the bytes of the table depend on nothing but
+//! its identity.
 //!
-//! With [`Plan::checks_only`] the player to move at the roots gives check with every move, the other
-//! plays everything: the tree that a tsume solver searches.
+//! With [`Plan::checks_only`] the player to move at the roots gives check with every move, the
+//! other plays everything: the tree that a tsume solver searches.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -358,8 +358,8 @@ impl<G: Game> ByPly<'_, G> {
     }
 }
 
-/// Bytes of memory for `known` rows and a ply of `next` more whose edges lead to them: about 30 a row
-/// in the map at its fullest, a list of keys to sort, and three edges a new row.
+/// Bytes of memory for `known` rows and a ply of `next` more whose edges lead to them: about 30 a
+/// row in the map at its fullest, a list of keys to sort, and three edges a new row.
 pub(super) fn memory(known: f64, next: f64, key: usize) -> f64 {
     let key = key as f64;
     (known + next) * ((key + 5.0) * 2.3 + 4.0) + next * (key + 4.0 + 3.0 * 6.0)

@@ -1,9 +1,9 @@
 //! The order of a whole game over the ranks of its states: ply by ply.
 //!
 //! Breadth first from the start: one bit a rank says what has been reached, and a list holds the
-//! ranks of the ply that is to be expanded. What a ply finds is a set, so the order in which threads
-//! find it leaves no trace. Every rank found is appended to a scratch array of the draft, from which a
-//! later process rebuilds the bits.
+//! ranks of the ply that is to be expanded. What a ply finds is a set, so the order in which
+//! threads find it leaves no trace. Every rank found is appended to a scratch array of the draft,
+//! from which a later process rebuilds the bits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;

@@ -1,7 +1,7 @@
 //! From a layer's states to the records of their successors, partitioned by key.
 //!
-//! [`expand`] is a pure function of the layer: which thread did what shows neither in the records of
-//! a shard, once they are sorted, nor in the actions, which stand in the order of the edges.
+//! [`expand`] is a pure function of the layer: which thread did what shows neither in the records
+//! of a shard, once they are sorted, nor in the actions, which stand in the order of the edges.
 
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 //! Graphs: a game enumerated into a table, and the table seen as states, edges and layers.
 //!
-//! [`build`] enumerates a game into a table; [`Graph`] maps one whose rows are sorted keys, [`Ranked`]
-//! one whose rows are ranks, and [`Space`] and [`Transitions`] are what both have in common. Rows are
-//! in (layer, key) or in rank order. In a layered game every edge leads to a later layer, but for a
-//! pass, which is the only edge of its state and may stay in the layer. In a game with cycles edges
-//! may lead anywhere, and layers are plies.
+//! [`build`] enumerates a game into a table; [`Graph`] maps one whose rows are sorted keys,
+//! [`Ranked`] one whose rows are ranks, and [`Space`] and [`Transitions`] are what both have in
+//! common. Rows are in (layer, key) or in rank order. In a layered game every edge leads to a later
+//! layer, but for a pass, which is the only edge of its state and may stay in the layer. In a game
+//! with cycles edges may lead anywhere, and layers are plies.
 
 mod build;
 mod by_layer;

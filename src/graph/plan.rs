@@ -36,7 +36,8 @@ pub struct Plan<S> {
     /// of the table's identity.
     pub max_memory: Option<u64>,
     /// Secure the work at the end of a layer when it has gone on for this long since it last was;
-    /// usually [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No part of the table's identity.
+    /// usually [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No part of the table's
+    /// identity.
     pub checkpoint_after: Duration,
 }
 

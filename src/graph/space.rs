@@ -1,7 +1,7 @@
 //! Which states a table has, which row each has, and where the moves of a row lead.
 //!
-//! Two kinds of each: *sparse* rows are sorted keys with *stored* moves ([`Graph`]), *dense* rows are
-//! the reachable ranks with moves *derived* from the rules ([`Ranked`]).
+//! Two kinds of each: *sparse* rows are sorted keys with *stored* moves ([`Graph`]), *dense* rows
+//! are the reachable ranks with moves *derived* from the rules ([`Ranked`]).
 
 use std::ops::Range;
 
@@ -40,8 +40,8 @@ pub trait Space<G: Game>: Send + Sync {
     /// All rows in pieces, always the same in the same order.
     fn pieces(&self) -> Vec<Piece>;
 
-    /// Calls `visit` with the canonical position of each of some ascending rows, until it fails; fails
-    /// too where a row is none. The first player is to move where the table does not tell.
+    /// Calls `visit` with the canonical position of each of some ascending rows, until it fails;
+    /// fails too where a row is none. The first player is to move where the table does not tell.
     fn visit(
         &self,
         game: &G,
@@ -69,8 +69,8 @@ pub trait Space<G: Game>: Send + Sync {
     /// The layer of a row; `None` where the table does not tell.
     fn layer_of(&self, row: usize) -> Option<u32>;
 
-    /// How many positions there are with a move to choose all of whose moves were followed, each row
-    /// counting for at most so many of its orientations.
+    /// How many positions there are with a move to choose all of whose moves were followed, each
+    /// row counting for at most so many of its orientations.
     fn open_positions(&self, most: usize) -> u64;
 }
 
@@ -86,8 +86,8 @@ pub trait Transitions<G: Game>: Send + Sync {
         moves: &mut Vec<RowMove>,
     ) -> Result<(), String>;
 
-    /// Checks what is stored of the moves of a row against the moves that were followed; `name` names
-    /// an action.
+    /// Checks what is stored of the moves of a row against the moves that were followed; `name`
+    /// names an action.
     fn check_moves(
         &self,
         _row: usize,
@@ -103,8 +103,8 @@ pub trait Rows<G: Game>: Space<G> + Transitions<G> {}
 
 impl<G: Game, T: Space<G> + Transitions<G>> Rows<G> for T {}
 
-/// Maps the rows of a table, comparing checksums if `checked`. Nothing else asks which kind of space
-/// a table has.
+/// Maps the rows of a table, comparing checksums if `checked`. Nothing else asks which kind of
+/// space a table has.
 pub fn open_rows<G: Game>(
     game: &G,
     table: &Table,
@@ -120,8 +120,8 @@ pub fn open_rows<G: Game>(
     Ok(Box::new(graph))
 }
 
-/// How many rows a piece takes where rows are keys, and how many ranks where they are ranks; constants,
-/// since they group sums.
+/// How many rows a piece takes where rows are keys, and how many ranks where they are ranks;
+/// constants, since they group sums.
 const CHUNK: usize = 1 << 11;
 const CHUNK_RANKS: usize = 1 << 15;
 

@@ -11,10 +11,11 @@ use super::network::Network;
 use crate::game::{Game, Outcome, Position, Side, Symmetry};
 use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
 
-/// Logits that differ by no more than this, relative to the larger of 1 and their size, are equal. The
-/// runtime adds 32-bit numbers in an order of its own: of the 24 bits of a sum of about a thousand
-/// products the last few differ between the mirror images of a move, so that 16 are compared. Values
-/// are compared as they are: where a win is nearly sure, small differences of them mean something.
+/// Logits that differ by no more than this, relative to the larger of 1 and their size, are equal.
+/// The runtime adds 32-bit numbers in an order of its own: of the 24 bits of a sum of about a
+/// thousand products the last few differ between the mirror images of a move, so that 16 are
+/// compared. Values are compared as they are: where a win is nearly sure, small differences of them
+/// mean something.
 const ROUNDING: f64 = 1.0 / (1 << 16) as f64;
 
 /// Positions of one inference, which bounds memory.

@@ -38,8 +38,8 @@ const COLUMNS: [&str; 9] = [
     "prospect_upper",
 ];
 
-/// Writes values of which `of` gives each row's, with bounds if anything is not proven, in the form of
-/// layered games or of others (`by_prospect`).
+/// Writes values of which `of` gives each row's, with bounds if anything is not proven, in the form
+/// of layered games or of others (`by_prospect`).
 fn install_values<T: Sync>(
     table: &mut Table,
     mut solution: Solution,
@@ -235,7 +235,8 @@ impl Values {
         let Some(solution) = &manifest.solution else { return Ok(None) };
         let damaged = |what: String| TableError::damaged(&table.dir().join("manifest.json"), what);
         let has = |name: &str| manifest.arrays.contains_key(name);
-        // Games without scores have no empty squares to count, and layered ones no play without end.
+        // Games without scores have no empty squares to count, and layered ones no play without
+        // end.
         let named = solution.empties.as_deref().unwrap_or_default();
         let empties = match Empties::named(named) {
             None if has("score") || !named.is_empty() => {

@@ -1,14 +1,16 @@
 //! Whole games solved over the ranks of their positions, moves being made from the rules.
 //!
 //! One byte a rank holds all that is known of a state: how far the end is, or how many of its moves
-//! have not yet been found to lose. The parity of the distance tells who wins: in these games the last
-//! ply is the winner's, so a state whose end is an odd number of plies away is won by its mover.
+//! have not yet been found to lose. The parity of the distance tells who wins: in these games the
+//! last ply is the winner's, so a state whose end is an odd number of plies away is won by its
+//! mover.
 //!
-//! * [`retrograde`] works back from the ends (Bellman 1965; Thompson 1986): by rising distance, every
-//!   predecessor of a lost state is won, and a state all of whose moves lead to won states is lost.
-//!   Ends themselves are never taken back: the first pass counts only moves that do not lose at once.
-//! * [`iterate`] sweeps the states that are undecided, forwards (Jacobi value iteration): after sweep
-//!   n it knows every end that can be forced in n plies.
+//! * [`retrograde`] works back from the ends (Bellman 1965; Thompson 1986): by rising distance,
+//!   every predecessor of a lost state is won, and a state all of whose moves lead to won states is
+//!   lost. Ends themselves are never taken back: the first pass counts only moves that do not lose
+//!   at once.
+//! * [`iterate`] sweeps the states that are undecided, forwards (Jacobi value iteration): after
+//!   sweep n it knows every end that can be forced in n plies.
 //!
 //! What neither decides can be played on for ever.
 

@@ -10,7 +10,8 @@ use crate::graph::{Graph, Ranked, RankedGame};
 use crate::progress::Progress;
 use crate::table::{SweepRecord, Table, TableError};
 
-/// Solves a table in the way that its game and the options call for; `each` is called after every sweep.
+/// Solves a table in the way that its game and the options call for; `each` is called after every
+/// sweep.
 pub fn solve<G: Game>(
     game: &G,
     table: &mut Table,

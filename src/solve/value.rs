@@ -6,10 +6,10 @@ use crate::game::{Outcome, Score};
 
 /// A score and the plies to the end in one ordered number: the higher, the better for the mover.
 ///
-/// The score comes first; in games without scores it is 1, 0 or −1. Ahead and level the shorter game
-/// is better, behind the longer. Play without end is longer than any game: a win by it is worse than
-/// every win that ends. With `d` plies to the end a score `s ≥ 0` is `2¹⁷ s − d`, a score `s < 0` is
-/// `2¹⁷ s + d`.
+/// The score comes first; in games without scores it is 1, 0 or −1. Ahead and level the shorter
+/// game is better, behind the longer. Play without end is longer than any game: a win by it is
+/// worse than every win that ends. With `d` plies to the end a score `s ≥ 0` is `2¹⁷ s − d`, a
+/// score `s < 0` is `2¹⁷ s + d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Prospect(i32);
@@ -118,9 +118,9 @@ impl Prospect {
         Prospect::of(-self.score_of(), plies + later)
     }
 
-    /// Turns the order of draws with a distance round, and back. Of states so turned the lowest is the
-    /// best to move to: [`before`](Prospect::before) falls where a win or loss rises, but of two
-    /// draws both players prefer the nearer.
+    /// Turns the order of draws with a distance round, and back. Of states so turned the lowest is
+    /// the best to move to: [`before`](Prospect::before) falls where a win or loss rises, but of
+    /// two draws both players prefer the nearer.
     #[inline]
     pub(super) fn with_draws_turned(self) -> Prospect {
         match self.0 {
@@ -159,8 +159,8 @@ pub struct Value {
 }
 
 impl Value {
-    /// What is known of a state without scores whose moves were not followed: it is won in 1 ply and
-    /// lost in 2 at the soonest.
+    /// What is known of a state without scores whose moves were not followed: it is won in 1 ply
+    /// and lost in 2 at the soonest.
     pub const CUT_OFF: Value = Value { lower: Prospect::loss(2), upper: Prospect::win(1) };
 
     /// Both bounds the same.

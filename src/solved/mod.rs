@@ -112,8 +112,8 @@ impl States {
         self.rows.find(&self.game, position)
     }
 
-    /// Calls `visit` with the canonical position of each of some rows, in order, until it fails; fails
-    /// too where a row is none.
+    /// Calls `visit` with the canonical position of each of some rows, in order, until it fails;
+    /// fails too where a row is none.
     pub fn visit(
         &self,
         mut rows: Range<usize>,
@@ -203,8 +203,8 @@ pub enum WholeError {
 }
 
 impl SolvedTable {
-    /// Everything that can be reached from the start of a game, enumerated and solved in a store unless
-    /// it is there already.
+    /// Everything that can be reached from the start of a game, enumerated and solved in a store
+    /// unless it is there already.
     pub fn of_whole(
         game: AnyGame,
         store: &Store,
@@ -219,8 +219,8 @@ impl SolvedTable {
         Ok(solved.ok_or_else(|| TableError::damaged(&dir, "it has no values"))?)
     }
 
-    /// Maps the rows and values of a table of a game, comparing checksums if `checked`; `None` if the
-    /// table is not solved.
+    /// Maps the rows and values of a table of a game, comparing checksums if `checked`; `None` if
+    /// the table is not solved.
     pub fn open(
         game: AnyGame,
         table: Table,
@@ -283,8 +283,8 @@ impl SolvedTable {
         target.map_or(self.cut_off(), |row| self.value(row as usize).before())
     }
 
-    /// The legal moves of any position, with the value of each for who makes it; `None` where it leads
-    /// out of the table.
+    /// The legal moves of any position, with the value of each for who makes it; `None` where it
+    /// leads out of the table.
     pub fn look_ahead(&self, position: &AnyPosition) -> Vec<(Action, Option<Value>)> {
         let mut moves = Vec::new();
         let side = position.side.other();

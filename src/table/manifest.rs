@@ -92,8 +92,8 @@ impl Tally {
     }
 }
 
-/// The counts of a layer or of a whole table. Tables of cyclic games know only their rows; the other
-/// counts come of orientations, which tables of layered games always have.
+/// The counts of a layer or of a whole table. Tables of cyclic games know only their rows; the
+/// other counts come of orientations, which tables of layered games always have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {

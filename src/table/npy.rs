@@ -1,7 +1,8 @@
 //! Arrays in NumPy's `.npy` format, version 1.0: header by npyz, payload mapped or streamed.
 //!
-//! Every header is padded to [`HEADER_BYTES`], so that the payload is aligned to 64 bytes and a file
-//! can be streamed before its length is known: the header is written last, in the room kept for it.
+//! Every header is padded to [`HEADER_BYTES`], so that the payload is aligned to 64 bytes and a
+//! file can be streamed before its length is known: the header is written last, in the room kept
+//! for it.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};

@@ -1,8 +1,8 @@
 //! State of a computation over a table that a later process can go on from.
 //!
-//! A scratch lies in `solve.partial` inside the table's directory: raw files written in parts, and a
-//! `state.json` that is replaced by rename after the parts it speaks of are written. Nothing waits
-//! for the disk, so a state should name the checksums of its parts.
+//! A scratch lies in `solve.partial` inside the table's directory: raw files written in parts, and
+//! a `state.json` that is replaced by rename after the parts it speaks of are written. Nothing
+//! waits for the disk, so a state should name the checksums of its parts.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};

@@ -96,7 +96,8 @@ fn tic_tac_toe_is_enumerated_solved_and_proven() {
     );
 }
 
-/// Random play is 737 : 160 : 363 of 1,260 (a known figure), and errs as a few lines of Python count.
+/// Random play is 737 : 160 : 363 of 1,260 (a known figure), and errs as a few lines of Python
+/// count.
 #[test]
 fn policies_for_tic_tac_toe_are_measured() {
     let program = Program::of("tic_tac_toe");
@@ -148,7 +149,8 @@ fn column(program: &Program, table: &str, name: &str) -> Vec<u8> {
     fs::read(program.tables.path().join(table).join(format!("{name}.npy"))).unwrap()
 }
 
-/// Dudeney: the first player wins from the centre, and only so; with the centre barred it is a draw.
+/// Dudeney: the first player wins from the centre, and only so; with the centre barred it is a
+/// draw.
 #[test]
 fn three_mens_morris_is_what_dudeney_says_by_either_road() {
     let [backwards, sweeps] = [(); 2].map(|()| Program::of("three_mens_morris"));

@@ -22,7 +22,8 @@ const SMALL: [&str; 16] = [
     "1",
     "--games",
     "20",
-    // Proofs of what moves lead to take nearly all the time of a short training: 2 x 40 of 2 x 200 will do.
+    // Proofs of what moves lead to take nearly all the time of a short training: 2 x 40 of 2 x 200
+    // will do.
     "--test-positions",
     "40",
 ];

@@ -1,4 +1,5 @@
-//! Othello square by square, and a solver of a few lines: what the crate's results are held against.
+//! Othello square by square, and a solver of a few lines: what the crate's results are held
+//! against.
 //!
 //! Nothing of the crate's rules is used, only its type of a board to convert from and to; no
 //! bitboards, no symmetry, no folding.

@@ -13,22 +13,23 @@ pub enum Rules {
     Minishogi,
     /// The same, but those drops are moves like any other.
     MinishogiWithDropMates,
-    /// Animal shogi, and the 3x3 game, as Tanaka counts positions: a position is over, and won, when
-    /// its mover can capture the lion; otherwise it is over, and lost, when the enemy lion stands on
-    /// the mover's home rank. No lion is ever captured.
+    /// Animal shogi, and the 3x3 game, as Tanaka counts positions: a position is over, and won,
+    /// when its mover can capture the lion; otherwise it is over, and lost, when the enemy lion
+    /// stands on the mover's home rank. No lion is ever captured.
     Adjudicated,
     /// Animal shogi as it is played, the try resolved at once. The game is over as soon as
     ///
     /// - a lion has been captured, or
-    /// - a lion, of either side and whoever is to move, stands on its last rank where no enemy piece
-    ///   could capture it. Its owner has won.
+    /// - a lion, of either side and whoever is to move, stands on its last rank where no enemy
+    ///   piece could capture it. Its owner has won.
     ///
     /// A lion that goes to the last rank where it can be captured ends nothing. If it is not
-    /// captured it has not won by that alone either: the game goes on, and ends once nothing attacks
-    /// the lion any more, be it through its opponent's next move, with the lion's owner to move, or
-    /// through a later move of either. Three near readings give other counts of sequences of 7 plies
-    /// than 643,982: that surviving one reply wins (635,117); that only a lion whose opponent is to
-    /// move is looked at (645,705); that a lion wins by arriving, attacked or not (623,381).
+    /// captured it has not won by that alone either: the game goes on, and ends once nothing
+    /// attacks the lion any more, be it through its opponent's next move, with the lion's owner to
+    /// move, or through a later move of either. Three near readings give other counts of sequences
+    /// of 7 plies than 643,982: that surviving one reply wins (635,117); that only a lion whose
+    /// opponent is to move is looked at (645,705); that a lion wins by arriving, attacked or not
+    /// (623,381).
     ///
     /// Two lions may become safe by one move; the counts do not say who has won. Here the side that
     /// has just moved has.
@@ -562,9 +563,9 @@ pub fn three_by_three() -> &'static Values {
 }
 
 /// Every position reachable from the start, normalised, with its outcome for the mover (1, 0, -1)
-/// and the plies to the end of the game, which draws have none of: 0 where the game is lost already,
-/// 1 where the lion can be captured, else one more than the least of the lost successors, or than the
-/// greatest of successors that are all won.
+/// and the plies to the end of the game, which draws have none of: 0 where the game is lost
+/// already, 1 where the lion can be captured, else one more than the least of the lost successors,
+/// or than the greatest of successors that are all won.
 pub fn solve(start: &Position) -> Values {
     assert_eq!(start.rules, Rules::Adjudicated);
     let mut values = HashMap::new();

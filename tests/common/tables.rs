@@ -24,8 +24,8 @@ impl Tables {
         Tables(tempfile::tempdir().unwrap())
     }
 
-    /// What some commands leave, in a directory of the test's own. They are run once in a process, for all
-    /// of its tests that begin with the same.
+    /// What some commands leave, in a directory of the test's own. They are run once in a process,
+    /// for all of its tests that begin with the same.
     pub fn after(commands: &[&[&str]]) -> Tables {
         type Known = BTreeMap<Vec<Vec<String>>, Arc<OnceLock<Files>>>;
         static KNOWN: Mutex<Known> = Mutex::new(Known::new());

@@ -1,5 +1,5 @@
-//! Games between policies, exactly: against games that are sampled, against a recursion over the rules
-//! alone, and against what must hold of best responses.
+//! Games between policies, exactly: against games that are sampled, against a recursion over the
+//! rules alone, and against what must hold of best responses.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

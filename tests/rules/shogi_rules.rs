@@ -251,8 +251,8 @@ mod keys {
         assert_eq!(game.position_of(key), None, "{what}: {key:?}");
     }
 
-    /// A key of animal shogi has, from the lowest bit, 32 bits of codes, 4 a piece, 12 of hands, 12 of
-    /// squares and one of the side.
+    /// A key of animal shogi has, from the lowest bit, 32 bits of codes, 4 a piece, 12 of hands, 12
+    /// of squares and one of the side.
     #[test]
     fn no_state_has_a_key_that_is_broken() {
         let game = Shogi::<u64>::new(&ANIMAL_SHOGI, true);

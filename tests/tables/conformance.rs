@@ -59,7 +59,8 @@ fn games_have_the_capabilities_that_are_checked() {
     }
 }
 
-/// On 4x4 `conform` follows the whole game, in which passes bring both sides to the move of one state.
+/// On 4x4 `conform` follows the whole game, in which passes bring both sides to the move of one
+/// state.
 #[test]
 fn some_board_of_4x4_is_reached_with_either_side_to_move() {
     let game = Othello::<u64>::new(4, 4, true);

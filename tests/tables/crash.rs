@@ -342,7 +342,8 @@ fn a_killed_export_leaves_no_half_data() {
                 after /= 2;
                 clear();
             }
-            // What stands under its own name is whole, even if the kill came before its card or the tidying.
+            // What stands under its own name is whole, even if the kill came before its card or the
+            // tidying.
             let named = files(&place).into_iter();
             let mut named = named.filter(|(path, _)| !path.to_str().unwrap().contains(".partial"));
             let what = format!("killed after {after:?} of {time:?}");

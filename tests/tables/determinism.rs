@@ -47,7 +47,8 @@ fn threads_change_no_byte_of_tables_of_games_with_cycles() {
 
 #[test]
 fn threads_change_no_byte_of_a_table_of_many_tasks() {
-    // Three layers of more than one task each; the whole of 4x5 would show the same in ten times the time.
+    // Three layers of more than one task each; the whole of 4x5 would show the same in ten times
+    // the time.
     same_for_all_threads(&["--size", "4x5", "--max-depth", "10"]);
 }
 

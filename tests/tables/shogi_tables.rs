@@ -54,7 +54,8 @@ fn animal_shogi_has_as_many_positions_at_every_ply_as_were_counted() {
     let plies = truth["new_at_ply_total_catch_try_nonterminal"].as_array().unwrap();
     let plies: Vec<Vec<u64>> = plies.iter().take(9).map(numbers).collect();
     let tables = Tables::new();
-    // Each ply has three times the positions of the one before it: two more would take nine times as long.
+    // Each ply has three times the positions of the one before it: two more would take nine times
+    // as long.
     let made = enumerate(&tables, &["--game", "animal-shogi", "--max-depth", "8"]);
     let totals: Vec<u64> = plies.iter().map(|ply| ply[0]).collect();
     let over: Vec<u64> = plies.iter().map(|ply| ply[1] + ply[2]).collect();
@@ -100,8 +101,8 @@ fn a_union_of_subtrees_holds_each_position_once() {
         }
     }
     let at = |ply| plies.values().filter(|&&p| p == ply).count() as u64;
-    // The second root is reached from the first by a move, and lies at ply 0 all the same. No mirror
-    // images meet in these trees.
+    // The second root is reached from the first by a move, and lies at ply 0 all the same. No
+    // mirror images meet in these trees.
     assert_eq!(by_ply(&made, "states"), [at(0), at(1), at(2)]);
     assert_eq!(at(0), 3);
 }

@@ -1,5 +1,5 @@
-//! Exports of targets: derived again from plain rules, compared with other programs' own observations,
-//! and with what `solver query` says.
+//! Exports of targets: derived again from plain rules, compared with other programs' own
+//! observations, and with what `solver query` says.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -154,8 +154,8 @@ fn bounded_and_unfolded_tables_are_exported_too() {
     assert!(refused.code == 2 && refused.stderr.contains("folded"), "{}", refused.stderr);
 }
 
-/// A game of 8×8 Othello up to ten empty squares, by action; every move is the first legal one, or the
-/// last, in turn by threes.
+/// A game of 8×8 Othello up to ten empty squares, by action; every move is the first legal one, or
+/// the last, in turn by threes.
 fn late_game() -> Vec<u16> {
     use yomikiri::game::othello::Othello;
     use yomikiri::game::{Game, WideKey};

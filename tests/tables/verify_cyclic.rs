@@ -82,7 +82,8 @@ fn tables_are_proven_as_they_are_made() {
         ),
         (ANIMAL.to_vec(), animal),
         (SMALL.to_vec(), animal),
-        // A proof of this one takes twice as long as one by rank, and without a word draws are what counts.
+        // A proof of this one takes twice as long as one by rank, and without a word draws are what
+        // counts.
         ([&SMALL[..], &["--index", "keys"]].concat(), Some(&["unknown"][..])),
     ];
     for (plan, repetitions) in cases {
@@ -268,8 +269,8 @@ fn wrong_keys_and_layers_are_refused() {
     let offsets = forger.words::<u64>("layer_offsets");
     let (row, layer) = (offsets[2] as usize + 40, 2);
     let named = |wrong: [u64; 2], what: &str| forger.refuted(&forger.set("keys", row, wrong), what);
-    // The rows that lead there miss it first, so what is said of the key itself is not seen; and a key
-    // out of order misleads the search for others.
+    // The rows that lead there miss it first, so what is said of the key itself is not seen; and a
+    // key out of order misleads the search for others.
     for (wrong, what) in [
         ([u64::MAX, keys[row][1]], "bits beyond the key"),
         ([keys[row][0], u64::MAX], "no pieces"),
@@ -484,8 +485,8 @@ fn a_ranked_table_is_refuted_state_by_state() {
         assert!(line.contains("rank_counts"), "{line}");
     }
     let distances = forger.words::<u8>("distance");
-    // Each wrong value stands for one or two of the right ones: every pair would take four times as long, a
-    // proof of the whole game for each.
+    // Each wrong value stands for one or two of the right ones: every pair would take four times as
+    // long, a proof of the whole game for each.
     let wrong = [0u8, 1, 2, 4, 201, 253, 254, 255];
     for (i, of) in [255, 0, 3, 1, 2, 6].into_iter().enumerate() {
         let row = distances.iter().rposition(|&distance| distance == of).unwrap();

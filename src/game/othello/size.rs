@@ -1,5 +1,5 @@
-//! How many states play on a board leads to. Figures for the standard starts of small boards are exact
-//! (they were counted); others follow from the growth seen on those.
+//! How many states play on a board leads to. Figures for the standard starts of small boards are
+//! exact (they were counted); others follow from the growth seen on those.
 
 use crate::game::Expected;
 

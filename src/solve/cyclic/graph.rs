@@ -61,8 +61,8 @@ impl CyclicGraph<'_> {
     }
 
     /// That the graph can be solved: edges lead to rows, interior rows have edges and finished and
-    /// unfollowed ones none, and every edge turns the side to move if that matters. The offsets must
-    /// have been checked.
+    /// unfollowed ones none, and every edge turns the side to move if that matters. The offsets
+    /// must have been checked.
     ///
     /// The solvers rely on it; on a graph that fails it they may panic or not come to an end.
     pub fn check(&self) -> Result<(), MalformedGraph> {

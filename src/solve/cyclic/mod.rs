@@ -4,8 +4,9 @@
 //! A game with cycles may never end, so its values are not found by walking the layers backwards
 //! once. [`iterate()`] sweeps all states until nothing changes (value iteration: Bellman 1957;
 //! Shapley 1953); [`retrograde()`] works backwards from the ends by distance (Ströhlein 1970;
-//! Thompson 1986). Both give the same [`Value`](crate::solve::Value)s. Neither knows any rules: how a finished game
-//! ended and, where it matters, who is to move is handed in with the [`CyclicGraph`].
+//! Thompson 1986). Both give the same [`Value`](crate::solve::Value)s. Neither knows any rules: how
+//! a finished game ended and, where it matters, who is to move is handed in with the
+//! [`CyclicGraph`].
 //!
 //! # Values
 //!
@@ -25,8 +26,8 @@
 //! | frontier: moves not followed | loss in 2 | win in 1 |
 //! | restricted: some moves not followed | as above, loss in 2 without edges | at least a win without end |
 //!
-//! All others begin at the value of play without end ([`Repetition`](crate::game::Repetition)), and the fixed point that
-//! sweeps reach from there is the answer.
+//! All others begin at the value of play without end ([`Repetition`](crate::game::Repetition)), and
+//! the fixed point that sweeps reach from there is the answer.
 //!
 //! # Why this is exact
 //!
@@ -79,10 +80,10 @@ pub use retrograde::retrograde;
 
 use crate::table::SweepRecord;
 
-/// Tells of sweeps. In a record `residual` is the largest change of a bound: the difference in plies
-/// between two ends with the same winner, 1 for any other change, 0 if there was none. `changed` says
-/// how many states had a bound changed, and `decided` how many with moves have, since the beginning,
-/// bounds that are both ends and final.
+/// Tells of sweeps. In a record `residual` is the largest change of a bound: the difference in
+/// plies between two ends with the same winner, 1 for any other change, 0 if there was none.
+/// `changed` says how many states had a bound changed, and `decided` how many with moves have,
+/// since the beginning, bounds that are both ends and final.
 struct Log<'a> {
     sweeps: usize,
     decided: u64,

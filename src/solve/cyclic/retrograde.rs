@@ -21,10 +21,10 @@ use crate::table::SweepRecord;
 /// Solves a graph from its ends backwards.
 ///
 /// The same values as by [`iterate`](super::iterate()), in a time that does not grow with the
-/// longest distance. A sweep is here one distance, the bounds that end one ply further being
-/// found; distances at which there is nothing make no sweep. If draws or the wins of restricted
-/// states can be worth more than play without end, sweeps like those of `iterate` over the states
-/// left undecided follow. `on_sweep` is called after each, numbered from 1. Works on the threads of the
+/// longest distance. A sweep is here one distance, the bounds that end one ply further being found;
+/// distances at which there is nothing make no sweep. If draws or the wins of restricted states can
+/// be worth more than play without end, sweeps like those of `iterate` over the states left
+/// undecided follow. `on_sweep` is called after each, numbered from 1. Works on the threads of the
 /// current pool, and gives the same for any number of them. The graph must pass
 /// [`CyclicGraph::check`].
 ///
@@ -254,7 +254,8 @@ impl<const BOUNDS: usize> Retrograde<'_, BOUNDS> {
     }
 }
 
-/// The longer list followed by the shorter: their order is of no account, and joining many is cheap.
+/// The longer list followed by the shorter: their order is of no account, and joining many is
+/// cheap.
 fn join(mut a: Vec<u32>, mut b: Vec<u32>) -> Vec<u32> {
     if a.len() < b.len() {
         std::mem::swap(&mut a, &mut b);

@@ -3,36 +3,36 @@
 //!
 //! # What is proven
 //!
-//! *The states.* From the roots all moves are followed, ply by ply, through rows of the table alone,
-//! and at the end every row must have been met. On the way each row's key must be the canonical one
-//! of its position, its kind what rules and bounds make it, and its edges the moves that were
-//! followed; where layers are plies, it must lie in that of its ply. So the rows are the states that
-//! can be reached, and a circle that nothing leads into is none of them. Orientations must be those
-//! that roots and predecessors give.
+//! *The states.* From the roots all moves are followed, ply by ply, through rows of the table
+//! alone, and at the end every row must have been met. On the way each row's key must be the
+//! canonical one of its position, its kind what rules and bounds make it, and its edges the moves
+//! that were followed; where layers are plies, it must lie in that of its ply. So the rows are the
+//! states that can be reached, and a circle that nothing leads into is none of them. Orientations
+//! must be those that roots and predecessors give.
 //!
-//! *The values.* Every value is compared with what the rules say of an end, or with the best of what
-//! its successors' values give, which is an end one ply further off. In a layered game that proves
-//! it, by induction from the last layer. In a game that may go round in circles call (state, bound) a
-//! node: its moves lead to the nodes of the successors' other bounds, and along every play the same
-//! player, the hero, moves in the lower ones. Then the *ends* (wins and losses with a distance) are
-//! right:
+//! *The values.* Every value is compared with what the rules say of an end, or with the best of
+//! what its successors' values give, which is an end one ply further off. In a layered game that
+//! proves it, by induction from the last layer. In a game that may go round in circles call (state,
+//! bound) a node: its moves lead to the nodes of the successors' other bounds, and along every play
+//! the same player, the hero, moves in the lower ones. Then the *ends* (wins and losses with a
+//! distance) are right:
 //!
 //! * An end in the table can be forced. By induction on its distance: a win in d has a move to a
 //!   loss in d − 1; of a loss in d every move leads to a win in at most d − 1.
 //! * An end that can be forced is in the table. By induction on the distance d at which best play
-//!   forces it: a win in d has a move to a loss that best play forces in d − 1, and that stands in the
-//!   table so, hence the node is a win in at most d, and not in less by the first point; likewise a
-//!   loss.
+//!   forces it: a win in d has a move to a loss that best play forces in d − 1, and that stands in
+//!   the table so, hence the node is a win in at most d, and not in less by the first point;
+//!   likewise a loss.
 //!
-//! *Play without end.* Agreement with the successors is not enough for the rest, since the nodes of a
-//! circle may agree on anything. But at a node where neither player can force an end, both can go on
-//! for ever: each has a move that keeps the other from forcing one. Who leaves such nodes against
-//! that loses by an end, which is worse than anything without. So the value is what play without end
-//! counts for, by the convention alone, and that is what is compared. Two things would break this and
-//! are looked at. A drawn end may be better than play without end; where the convention is not a
-//! draw itself, a table that has one is refused (the games there are have none). And a restricted
-//! mover is given a win without end at least in the upper bound; there the convention must be that
-//! nothing is known of play without end, which gives the same.
+//! *Play without end.* Agreement with the successors is not enough for the rest, since the nodes of
+//! a circle may agree on anything. But at a node where neither player can force an end, both can go
+//! on for ever: each has a move that keeps the other from forcing one. Who leaves such nodes
+//! against that loses by an end, which is worse than anything without. So the value is what play
+//! without end counts for, by the convention alone, and that is what is compared. Two things would
+//! break this and are looked at. A drawn end may be better than play without end; where the
+//! convention is not a draw itself, a table that has one is refused (the games there are have
+//! none). And a restricted mover is given a win without end at least in the upper bound; there the
+//! convention must be that nothing is known of play without end, which gives the same.
 //!
 //! A distance as long as there is room for is refused too, because ends further off share it, and
 //! the inductions do not hold.
@@ -71,14 +71,15 @@ pub struct Verified {
 pub struct Counterexample {
     /// Its number.
     pub row: usize,
-    /// The state in the game's notation; the mover is the first player where the table does not tell.
+    /// The state in the game's notation; the mover is the first player where the table does not
+    /// tell.
     pub state: String,
     /// What is wrong with it.
     pub what: String,
 }
 
-/// Proves a table whose checksums have been checked from its rules: every row, move and value. Fails
-/// where the manifest or an array is wrong as a whole.
+/// Proves a table whose checksums have been checked from its rules: every row, move and value.
+/// Fails where the manifest or an array is wrong as a whole.
 pub fn prove<G: Game>(
     game: &G,
     table: &Table,

@@ -64,7 +64,8 @@ impl fmt::Display for Fate {
 pub(super) struct Columns {
     pub values: Values,
     layered: bool,
-    /// Where a layered game is cut off, bounds are of scores and not of distances: the largest score.
+    /// Where a layered game is cut off, bounds are of scores and not of distances: the largest
+    /// score.
     by_score: Option<i16>,
     /// The columns that repeat what `values` reads; a table by rank has none.
     copies: Option<(Array<i8>, Array<u16>)>,

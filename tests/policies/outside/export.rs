@@ -25,7 +25,8 @@ fn payload(dir: &Path, states: &Value, name: &str, dtype: &str, shape: &[u64]) -
     bytes[HEADER_BYTES..].to_vec()
 }
 
-/// Reads an export back and compares every file with the rules; gives the positions with their rows.
+/// Reads an export back and compares every file with the rules; gives the positions with their
+/// rows.
 fn read<G: Game>(game: &G, dir: &Path) -> Vec<(Position<G::State>, usize)> {
     let states: Value =
         serde_json::from_slice(&fs::read(dir.join("states.json")).unwrap()).unwrap();
