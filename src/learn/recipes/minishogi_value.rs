@@ -191,7 +191,7 @@ impl MinishogiValue {
     }
 
     /// The play of the network, one ply ahead and with the beam of the source, in `count` positions
-    /// of each kind of [`tactics`]; random play beside it.
+    /// of each kind of [`tactics`](crate::learn::minishogi::tactics); random play beside it.
     pub fn tactics(&self, count: usize) -> Result<Row, LearnError> {
         let tests = TestSet::generate(count, self.settings.seed);
         let mut row = Row::new();
