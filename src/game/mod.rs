@@ -367,8 +367,7 @@ pub trait Game: Sized + Send + Sync + 'static {
         None
     }
 
-    // ---- names and notation: moves as numbers and positions as keys, unless a game has its own
-    // ----
+    // ---- names and notation: without its own, moves are numbers and positions are keys ----
 
     /// What the game is called in a heading.
     fn title(&self) -> String {

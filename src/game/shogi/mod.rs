@@ -5,8 +5,8 @@
 //! infinite play.
 //!
 //! **Actions** are numbered as the mover sees the board, S squares: a move from square `f` to `t`
-//! is `2 (S f + t)`, one more with promotion; a drop of the kind held at place `h` is `2 S² + S h +
-//! t`. Moves of the second player are the same numbers on the board turned round.
+//! is `2 (S f + t)`, one more with promotion; a drop of the kind held at place `h` is
+//! `2 S² + S h + t`. Moves of the second player are the same numbers on the board turned round.
 
 mod board;
 mod keys;

@@ -12,9 +12,9 @@
 //!
 //! **Targets** are taken from the last position backwards. V is the network's value and R the
 //! return, the mover's both: at the end R is the result (0 lost, 1 won; without a result V), before
-//! it `R_i = 1 - ((1 - γ) V(s_{i+1}) + γ R_{i+1})`, and the target of a position is `(1 - α) V(s_i)
-//! + α R_i`. Positions before the last random move are left out: what follows them says nothing of
-//! them.
+//! it `R_i = 1 - ((1 - γ) V(s_{i+1}) + γ R_{i+1})`, and the target of a position is
+//! `(1 - α) V(s_i) + α R_i`. Positions before the last random move are left out: what follows them
+//! says nothing of them.
 //!
 //! Games are played in groups of [`GROUP`], all games of a group ply by ply together, so that the
 //! network gets many positions at once; groups do not depend on threads.

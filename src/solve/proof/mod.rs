@@ -88,7 +88,6 @@ pub fn prove<G: Game>(
     let plan = Plan::of(game, table)?;
     let rows = open_rows(game, table, false)?;
     rows.check_whole(game, table)?;
-    let oriented = (0..rows.rows()).take(1).any(|row| rows.orientations(row).is_some());
     let proof = Proof {
         game,
         rows: rows.as_ref(),
@@ -99,7 +98,8 @@ pub fn prove<G: Game>(
         columns: Columns::open(game, table, rows.as_ref())?,
         discounts: Discounts::open(table)?,
         reached: (0..rows.rows().div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
-        orientations: (0..if oriented { rows.rows() } else { 0 })
+        // Tables of layered games have orientations; what another has of that name is not read.
+        orientations: (0..if game.layers().is_some() { rows.rows() } else { 0 })
             .map(|_| AtomicU16::new(0))
             .collect(),
     };
@@ -129,9 +129,9 @@ pub fn prove<G: Game>(
 /// The last layer, if moves out of some row of it were not followed.
 fn last_layer_with_frontier<G: Game>(rows: &dyn Rows<G>) -> Option<u32> {
     let last = rows.layer_of(rows.rows().checked_sub(1)?)?;
-    let in_last = (0..rows.rows()).rev().take_while(|&row| rows.layer_of(row) == Some(last));
+    let mut in_last = (0..rows.rows()).rev().take_while(|&row| rows.layer_of(row) == Some(last));
     let cut = |row: usize| rows.kind(row, &|| false) == StateKind::Frontier;
-    in_last.into_iter().any(cut).then_some(last)
+    in_last.any(cut).then_some(last)
 }
 
 /// A row and what is wrong with it.
@@ -394,7 +394,7 @@ impl<G: Game> Proof<'_, G> {
             text = self.game.notation(&position);
             Ok(())
         };
-        // A row that is no position is told as such.
+        // A row that is no position is shown as such.
         self.rows.visit(self.game, &mut std::iter::once(row), visit).ok();
         text
     }
