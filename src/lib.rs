@@ -52,6 +52,7 @@ pub mod game;
 pub mod graph;
 #[cfg(feature = "onnx")]
 pub mod learn;
+mod parallel;
 pub mod policy;
 pub mod progress;
 pub mod registry;

@@ -9,18 +9,22 @@ use proc_macro2::TokenStream;
 use proc_macro2::TokenTree::{self, Group, Ident, Punct};
 
 /// Every top-level module and what it may import besides itself.
-const LAYERS: [(&str, &[&str]); 17] = [
+const LAYERS: [(&str, &[&str]); 18] = [
     ("progress", &[]),
-    ("game", &[]),
-    ("table", &["progress"]),
-    ("graph", &["game", "table", "progress"]),
-    ("solve", &["game", "graph", "table", "progress"]),
+    ("parallel", &[]),
+    ("game", &["parallel"]),
+    ("table", &["progress", "parallel"]),
+    ("graph", &["game", "table", "progress", "parallel"]),
+    ("solve", &["game", "graph", "table", "progress", "parallel"]),
     ("policy", &["game"]),
     ("any", &["game", "graph", "solve", "policy", "table", "progress"]),
     ("registry", &["game", "any", "table"]),
-    ("solved", &["game", "any", "graph", "solve", "table", "progress"]),
-    ("evaluate", &["game", "any", "graph", "solve", "solved", "policy", "table", "progress"]),
-    ("export", &["game", "any", "graph", "solve", "solved", "table", "progress"]),
+    ("solved", &["game", "any", "graph", "solve", "table", "progress", "parallel"]),
+    (
+        "evaluate",
+        &["game", "any", "graph", "solve", "solved", "policy", "table", "progress", "parallel"],
+    ),
+    ("export", &["game", "any", "graph", "solve", "solved", "table", "progress", "parallel"]),
     ("learn", &["game", "any", "registry", "policy", "evaluate", "export", "table", "progress"]),
     ("render", &["evaluate", "game", "solve", "table"]),
     ("serve", ALL_BUT_CLI),
@@ -31,8 +35,8 @@ const LAYERS: [(&str, &[&str]); 17] = [
 ];
 
 const ALL: &[&str] = &[
-    "progress", "game", "table", "graph", "solve", "policy", "any", "registry", "solved",
-    "evaluate", "export", "learn", "render", "serve", "cli",
+    "progress", "parallel", "game", "table", "graph", "solve", "policy", "any", "registry",
+    "solved", "evaluate", "export", "learn", "render", "serve", "cli",
 ];
 const ALL_BUT_CLI: &[&str] = ALL.split_last().unwrap().1;
 

@@ -8,7 +8,6 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::figures::{Figures, FiguresBySet, score_lost};
@@ -17,6 +16,7 @@ use super::source::{Piece, Source};
 use super::truth::{Case, Truth};
 use super::values::ValueFigures;
 use crate::any::AnyGame;
+use crate::parallel;
 use crate::policy::{Answers, Policy, PolicyError, share_best};
 use crate::progress::Progress;
 
@@ -175,17 +175,14 @@ pub fn measure(
     let mut judged = 0;
     let keep = sink.is_some();
     for begin in (0..source.pieces()).step_by(WINDOW) {
-        let window = begin..source.pieces().min(begin + WINDOW);
-        let parts: Vec<Part> = window
-            .into_par_iter()
-            .map(|at| {
-                let (piece, rows) = source.fill(at).map_err(MeasureError::Damaged)?;
-                let part = judge(source, piece, players, keep)?;
-                progress.advance(rows);
-                Ok(part)
-            })
-            .collect::<Result<_, MeasureError>>()?;
-        for part in parts {
+        let window = WINDOW.min(source.pieces() - begin);
+        let parts = parallel::map(window, &|place| {
+            let (piece, rows) = source.fill(begin + place).map_err(MeasureError::Damaged)?;
+            let part = judge(source, piece, players, keep)?;
+            progress.advance(rows);
+            Ok(part)
+        });
+        for part in parts.into_iter().collect::<Result<Vec<Part>, MeasureError>>()? {
             judged += part.judged;
             sums.iter_mut().zip(&part.sums).for_each(|(sum, part)| sum.add(part));
             if let (Some(sink), Some(piece)) = (&mut sink, &part.piece) {

@@ -4,10 +4,10 @@
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::game::{Game, Outcome, Position, Side};
+use crate::parallel;
 use crate::policy::chance::{sample, unit};
 use crate::policy::{Answers, Batch, Policy, PolicyError};
 use crate::progress::Progress;
@@ -76,7 +76,7 @@ pub struct Sampling {
 
 /// How many games one thread plays side by side; a constant, for it decides which positions are a
 /// batch.
-const LANES: u64 = 64;
+const LANES: usize = 64;
 
 /// A game that was played.
 #[derive(Clone, Debug)]
@@ -116,16 +116,13 @@ pub fn record<G: Game>(
     sampling: Sampling,
     progress: &dyn Progress,
 ) -> Result<Vec<Recorded<G::State>>, PolicyError> {
-    let begins: Vec<u64> = (0..sampling.games).step_by(LANES as usize).collect();
-    let parts: Vec<Vec<Recorded<G::State>>> = begins
-        .into_par_iter()
-        .map(|begin| {
-            let numbers = begin..sampling.games.min(begin + LANES);
-            let games = play(game, players, sampling, numbers)?;
-            progress.advance(games.len() as u64);
-            Ok(games)
-        })
-        .collect::<Result<_, PolicyError>>()?;
+    let parts = parallel::map_ranges(sampling.games as usize, LANES, &|numbers| {
+        let numbers = numbers.start as u64..numbers.end as u64;
+        let games = play(game, players, sampling, numbers)?;
+        progress.advance(games.len() as u64);
+        Ok(games)
+    });
+    let parts = parts.into_iter().collect::<Result<Vec<_>, PolicyError>>()?;
     Ok(parts.into_iter().flatten().collect())
 }
 

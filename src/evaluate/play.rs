@@ -5,13 +5,13 @@
 //! position forwards from the roots, and the best response to one of them backwards again, the
 //! responder taking the best move. Nothing is drawn at random.
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::figures::outcome_lost;
 use super::truth::Truth;
 use super::unfolded::Unfolded;
 use crate::game::{Outcome, Side};
+use crate::parallel;
 use crate::policy::share_best;
 use crate::solve::Value;
 use crate::solved::SolvedTable;
@@ -213,14 +213,11 @@ impl<'a> Play<'a> {
             // A pass leads to a position of the same layer that is none: those come first.
             for passes in [false, true] {
                 let is_of_kind = |at: &usize| self.unfolded.is_pass(*at, layer) == passes;
-                let found: Vec<(usize, T)> = layer
-                    .clone()
-                    .into_par_iter()
-                    .with_min_len(GRAIN)
-                    .filter(is_of_kind)
-                    .map(|at| (at, of(at, &values)))
-                    .collect();
-                found.into_iter().for_each(|(at, value)| values[at] = value);
+                let found = parallel::map_ranges(layer.len(), GRAIN, &|places| {
+                    let places = places.map(|place| layer.start + place).filter(is_of_kind);
+                    places.map(|at| (at, of(at, &values))).collect::<Vec<(usize, T)>>()
+                });
+                found.into_iter().flatten().for_each(|(at, value)| values[at] = value);
             }
         }
         values

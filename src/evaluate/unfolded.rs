@@ -8,10 +8,9 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::any::AnyPosition;
 use crate::game::{Game, Position, Side};
+use crate::parallel;
 use crate::solved::States;
 
 /// The actual positions of a complete table and the moves between them.
@@ -72,9 +71,10 @@ impl Unfolded {
             }
             number = piece.layer;
         }
-        let pieces = states.pieces().par_iter();
-        let chunks: Vec<_> =
-            pieces.map(|piece| unfolded.unfold(states, piece.rows.clone())).collect();
+        let pieces = states.pieces();
+        let chunks = parallel::map(pieces.len(), &|piece: usize| {
+            unfolded.unfold(states, pieces[piece].rows.clone())
+        });
         unfolded.layers = layers;
         for chunk in chunks {
             let part = chunk?;

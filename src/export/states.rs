@@ -18,7 +18,6 @@ use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::ExportError;
@@ -26,6 +25,7 @@ use super::folder::{Folder, is_used};
 use crate::any::{AnyGame, AnyPosition};
 use crate::game::Game;
 use crate::graph::Piece as Rows;
+use crate::parallel;
 use crate::progress::Progress;
 use crate::solved::{Orienting, States as TableStates};
 use crate::table::{IoContext, Stream, Table, TableError};
@@ -132,8 +132,7 @@ pub fn write_states(
     progress.begin(&format!("writing {}", place.display()), Some(states.rows() as u64));
     let mut files = Files::create(&folder)?;
     for some in states.pieces().chunks(AT_ONCE) {
-        let pieces: Vec<Result<Piece, String>> =
-            some.par_iter().map(|rows| Piece::of(states, of, rows)).collect();
+        let pieces = parallel::map(some.len(), &|place| Piece::of(states, of, &some[place]));
         for piece in pieces {
             let piece = piece.map_err(|what| TableError::damaged(table.dir(), what))?;
             files.append(&piece)?;

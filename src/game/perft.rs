@@ -3,10 +3,10 @@
 //! A pass is a ply. What a game that has ended sooner counts is a convention, [`Finished`].
 
 use dashmap::DashMap;
-use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use super::Game;
+use crate::parallel;
 
 /// What a game that has ended counts at the depths past its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,8 @@ fn shared<G: Game>(
     let count = if successors.is_empty() {
         finished.lines()
     } else if depth > 4 {
-        successors.par_iter().map(below).sum()
+        let below = |place: usize| below(&successors[place]);
+        parallel::map(successors.len(), &below).into_iter().sum()
     } else {
         successors.iter().map(below).sum()
     };

@@ -7,7 +7,6 @@
 
 use std::time::Instant;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::build::{Found, Order, declare};
@@ -18,6 +17,7 @@ use super::plan::Plan;
 use super::settle::{Workspaces, settle};
 use super::{GraphError, StateKind, census};
 use crate::game::{Game, Orientations, StateKey};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Ints, Lengths};
 
@@ -126,7 +126,9 @@ impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
             actions = passes.iter().map(|&(edge, _)| actions[edge as usize]).collect();
             targets = passes.iter().map(|&(_, place)| base as u32 + place).collect();
         } else {
-            targets.par_iter_mut().with_min_len(1 << 16).for_each(|t| *t += next_base as u32);
+            parallel::map_mut(&mut targets, 1 << 16, &|_, targets| {
+                targets.iter_mut().for_each(|target| *target += next_base as u32);
+            });
             for (edge, place) in passes {
                 targets[edge as usize] = base as u32 + place;
             }

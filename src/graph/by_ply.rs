@@ -22,6 +22,7 @@ use super::build::{Found, Order, declare};
 use super::plan::Plan;
 use super::{GraphError, StateKind};
 use crate::game::{Game, Position, Side, StateKey};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Lengths, Tally};
 
@@ -176,8 +177,10 @@ impl<G: Game> ByPly<'_, G> {
             1 => bytemuck::allocation::cast_vec(draft.tail::<u64>("keys", total)?),
             _ => bytemuck::allocation::cast_vec(draft.tail::<[u64; 2]>("keys", total)?),
         };
-        keys.par_iter().enumerate().for_each(|(row, &key)| {
-            self.arrivals.insert(key, row as u32);
+        parallel::map_ranges(keys.len(), GRAIN, &|rows| {
+            rows.for_each(|row| {
+                self.arrivals.insert(keys[row], row as u32);
+            });
         });
         self.row_of = (0..total as u32).collect();
         self.keys = keys[begun..].to_vec();
@@ -223,26 +226,23 @@ impl<G: Game> ByPly<'_, G> {
     ) -> Result<Vec<Piece<G::Key>>, GraphError> {
         let counter = AtomicU64::new(self.row_of.len() as u64);
         let most = self.plan.max_states.unwrap_or(u64::MAX).min(u64::from(u32::MAX));
-        let pieces: Vec<Piece<G::Key>> = self
-            .keys
-            .par_chunks(GRAIN)
-            .map(|keys| {
-                let mut piece = Piece {
-                    kinds: Vec::with_capacity(keys.len()),
-                    degrees: Vec::with_capacity(keys.len()),
-                    targets: Vec::new(),
-                    actions: Vec::new(),
-                    new: Vec::new(),
-                };
-                for &key in keys {
-                    // Once there are too many the ply will be a frontier, whatever else is found.
-                    let follow = follow && counter.load(Ordering::Relaxed) <= most;
-                    self.row(key, follow, &counter, &mut piece);
-                }
-                progress.advance(keys.len() as u64);
-                piece
-            })
-            .collect();
+        let pieces = parallel::map_ranges(self.keys.len(), GRAIN, &|rows| {
+            let keys = &self.keys[rows];
+            let mut piece = Piece {
+                kinds: Vec::with_capacity(keys.len()),
+                degrees: Vec::with_capacity(keys.len()),
+                targets: Vec::new(),
+                actions: Vec::new(),
+                new: Vec::new(),
+            };
+            for &key in keys {
+                // Once there are too many the ply will be a frontier, whatever else is found.
+                let follow = follow && counter.load(Ordering::Relaxed) <= most;
+                self.row(key, follow, &counter, &mut piece);
+            }
+            progress.advance(keys.len() as u64);
+            piece
+        });
         let arrived = counter.into_inner();
         if arrived > u64::from(u32::MAX) && self.plan.max_states.is_none_or(|most| most >= arrived)
         {
@@ -316,10 +316,11 @@ impl<G: Game> ByPly<'_, G> {
             self.row_of[*arrival as usize] = (base + place) as u32;
         }
         let row_of = &self.row_of;
-        pieces.par_iter_mut().for_each(|piece| {
-            piece.targets.iter_mut().for_each(|target| *target = row_of[*target as usize]);
+        parallel::map_mut(pieces, 1, &|_, pieces| {
+            let targets = pieces.iter_mut().flat_map(|piece| &mut piece.targets);
+            targets.for_each(|target| *target = row_of[*target as usize]);
         });
-        new.into_par_iter().map(|(key, _)| key).collect()
+        parallel::column(new.len(), |place| new[place].0)
     }
 
     /// Appends the kinds and edges of the ply.

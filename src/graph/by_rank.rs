@@ -8,7 +8,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::GraphError;
@@ -16,6 +15,7 @@ use super::build::{self, Order};
 use super::plan::Plan;
 use super::ranked::block_counts;
 use crate::game::{End, Game, Outcome};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Lengths};
 
@@ -103,15 +103,13 @@ impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
     /// Expands the last ply; false when it led to nothing new.
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
-        let (found, transitions) = self
-            .open
-            .par_chunks(GRAIN)
-            .map(|ranks| {
-                let expanded = self.expand(ranks);
-                progress.advance(expanded.0.ranks.len() as u64);
-                expanded
-            })
-            .reduce(|| (Found::default(), 0), |a, b| (a.0.join(b.0), a.1 + b.1));
+        let expanded = parallel::map_ranges(self.open.len(), GRAIN, &|places| {
+            let expanded = self.expand(&self.open[places]);
+            progress.advance(expanded.0.ranks.len() as u64);
+            expanded
+        });
+        let join = |a: (Found, u64), b: (Found, u64)| (a.0.join(b.0), a.1 + b.1);
+        let (found, transitions) = expanded.into_iter().fold((Found::default(), 0), join);
         if let Some(ply) = self.state.plies.last_mut() {
             ply.table.transitions = transitions;
         }
@@ -165,16 +163,19 @@ impl<G: Game> ByRank<'_, G> {
     fn reload(&mut self, draft: &Draft, state: State) -> Result<(), GraphError> {
         let states: u64 = state.plies.iter().map(|ply| ply.table.states).sum();
         let found = draft.tail::<u32>("found", states as usize)?;
-        found.par_iter().with_min_len(GRAIN).for_each(|&rank| {
-            self.mark(rank);
+        parallel::map_ranges(found.len(), GRAIN, &|places| {
+            found[places].iter().for_each(|&rank| {
+                self.mark(rank);
+            });
         });
         let last = state.plies.last().map_or(0, |ply| ply.table.states as usize);
-        let goes_on = |&rank: &u32| {
-            let state = self.game.unrank(rank);
+        let last = &found[found.len() - last..];
+        let goes_on = |place: usize| {
+            let state = self.game.unrank(last[place]);
             state.is_some_and(|state| self.game.end(&state).is_none())
         };
-        let last = found[found.len() - last..].par_iter().with_min_len(GRAIN);
-        self.open = last.copied().filter(goes_on).collect();
+        let open = parallel::select(last.len(), goes_on);
+        self.open = open.into_iter().map(|place| last[place as usize]).collect();
         self.state = state;
         Ok(())
     }

@@ -1,11 +1,12 @@
 //! How many states a layer has, in every sense people count them.
 
-use rayon::prelude::*;
+use rayon::slice::ParallelSliceMut;
 
 use super::expand::task_ranges;
 use super::index::BucketIndex;
 use super::layer::{Bound, Layer};
 use crate::game::{Game, Side};
+use crate::parallel;
 use crate::table::{Counts, Tally};
 
 /// Counts a layer of which the states within `bound` were expanded.
@@ -21,7 +22,8 @@ pub(crate) fn count<G: Game>(
         tally
     };
     let tasks = task_ranges(layer.len());
-    let found = tasks.clone().into_par_iter().map(tally).reduce(LayerTally::default, |mut a, b| {
+    let tallies = parallel::map(tasks.len(), &|task| tally(tasks[task].clone()));
+    let found = tallies.into_iter().fold(LayerTally::default(), |mut a, b| {
         a.table.add(&b.table);
         a.reachable.add(&b.reachable);
         a.mover_relative += b.mover_relative;
@@ -34,7 +36,8 @@ pub(crate) fn count<G: Game>(
     let both = |range: std::ops::Range<usize>| {
         range.map(|i| seen_with_both(game, layer, index, side, i)).sum::<u64>()
     };
-    let seen_twice = tasks.into_par_iter().map(both).sum::<u64>();
+    let both = parallel::map(tasks.len(), &|task| both(tasks[task].clone()));
+    let seen_twice = both.into_iter().sum::<u64>();
     let folded = game.group().order() > 1;
     Counts {
         table: found.table,
@@ -103,14 +106,10 @@ fn seen_with_both<G: Game>(
 /// The number of classes under all symmetries in a layer that is not folded.
 fn count_classes<G: Game>(game: &G, layer: &Layer<G::Key>) -> u64 {
     let Some(folded) = game.with_folding(true) else { return layer.len() as u64 };
-    let mut keys: Vec<_> = layer
-        .keys
-        .par_iter()
-        .map(|&key| {
-            let state = game.state(key).expect("a key made by the rules unpacks");
-            folded.canonical(&state).key
-        })
-        .collect();
+    let mut keys = parallel::column(layer.len(), |place| {
+        let state = game.state(layer.keys[place]).expect("a key made by the rules unpacks");
+        folded.canonical(&state).key
+    });
     keys.par_sort_unstable();
     keys.dedup();
     keys.len() as u64

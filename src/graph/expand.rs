@@ -4,12 +4,12 @@
 //! of a shard, once they are sorted, nor in the actions, which stand in the order of the edges.
 
 use std::ops::Range;
-
-use rayon::prelude::*;
+use std::sync::Mutex;
 
 use super::index::BucketIndex;
 use super::layer::{Bound, Layer};
 use crate::game::{Action, Game, Orientations, StateKey};
+use crate::parallel::{self, lock};
 
 /// A successor as it is found: by which edge, in which orientations and how soon.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ pub(crate) fn expand<G: Game>(
 ) -> Expansion<G::Key> {
     let tasks = task_ranges(layer.len());
     let counts: Vec<u64> =
-        tasks.par_iter().map(|range| layer.edges(range.clone(), bound)).collect();
+        parallel::map(tasks.len(), &|task| layer.edges(tasks[task].clone(), bound));
     let total: u64 = counts.iter().sum();
     assert!(total <= u64::from(u32::MAX), "a layer of {total} edges: shard it further");
     let partition = Partition::sampled(game, layer, total);
@@ -57,22 +57,17 @@ pub(crate) fn expand<G: Game>(
     let (mut rest, mut base) = (&mut actions[..], 0);
     for &count in &counts {
         let (mine, others) = rest.split_at_mut(count as usize);
-        slices.push((mine, base as u32));
+        slices.push(Mutex::new((mine, base as u32)));
         base += count;
         rest = others;
     }
-    let made: Vec<_> = tasks
-        .into_par_iter()
-        .zip(slices)
-        .with_max_len(1)
-        .map(|(range, (actions, base))| {
-            let states = range.len() as u64;
-            let task = Task { game, layer, index, partition: &partition, bound };
-            let made = task.run(range, actions, base);
-            tick(states);
-            made
-        })
-        .collect();
+    let made = parallel::map(tasks.len(), &|number| {
+        let (actions, base) = &mut *lock(&slices[number]);
+        let task = Task { game, layer, index, partition: &partition, bound };
+        let made = task.run(tasks[number].clone(), actions, *base);
+        tick(tasks[number].len() as u64);
+        made
+    });
 
     let mut shards: Vec<Vec<_>> =
         (0..partition.shards()).map(|_| Vec::with_capacity(made.len())).collect();

@@ -1,8 +1,9 @@
 //! One layer of states while a game is enumerated.
 
-use rayon::prelude::*;
+use std::ops::Range;
 
 use crate::game::{Game, Mobility, Orientations};
+use crate::parallel::{self, GRAIN};
 
 /// States of one layer, sorted by key, with what is known of each.
 #[derive(Clone, Debug)]
@@ -90,7 +91,10 @@ impl<K: Copy + Send + Sync> Layer<K> {
 
 /// The degrees of states given by their keys.
 pub(crate) fn degrees<G: Game>(game: &G, keys: &[G::Key]) -> Vec<Degree> {
-    keys.par_iter().with_min_len(1 << 12).map(|&key| degree(game, key)).collect()
+    let of = |places: Range<usize>| -> Vec<Degree> {
+        keys[places].iter().map(|&key| degree(game, key)).collect()
+    };
+    parallel::map_ranges(keys.len(), GRAIN, &of).concat()
 }
 
 /// # Panics

@@ -13,6 +13,7 @@ use super::expand::{Partition, Record};
 use super::layer::{Degree, Layer, degree};
 use super::sort::Sorter;
 use crate::game::{Game, Mobility, Orientations, StateKey};
+use crate::parallel::{self, lock};
 
 /// The states of one shard, ascending.
 struct Shard<K> {
@@ -73,19 +74,20 @@ pub(crate) fn settle<G: Game>(
     max_depth: Option<u32>,
     workspaces: &Workspaces<G::Key>,
 ) -> Settled<G::Key> {
-    let (mut shards, passed): (Vec<Shard<_>>, Vec<Vec<Record<_>>>) = shards
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|parts| workspaces.with(|own| distinct(game, own, parts, max_depth)))
-        .unzip();
+    let shards: Vec<_> = shards.into_iter().map(Mutex::new).collect();
+    let settled = parallel::map(shards.len(), &|shard| {
+        let parts = std::mem::take(&mut *lock(&shards[shard]));
+        workspaces.with(|own| distinct(game, own, parts, max_depth))
+    });
+    let (mut shards, passed): (Vec<Shard<_>>, Vec<Vec<Record<_>>>) = settled.into_iter().unzip();
 
     let mut passed = passed.concat();
     passed.par_sort_unstable_by_key(|record| record.key);
     let width = game.key_bits();
-    shards.par_iter_mut().enumerate().with_max_len(1).for_each(|(number, shard)| {
+    parallel::map_mut(&mut shards, 1, &|number, shard| {
         let from = passed.partition_point(|r| partition.shard(r.key, width) < number);
         let to = passed.partition_point(|r| partition.shard(r.key, width) <= number);
-        shard.merge(game, &passed[from..to]);
+        shard[0].merge(game, &passed[from..to]);
     });
 
     let mut bases = Vec::with_capacity(shards.len());
@@ -96,8 +98,9 @@ pub(crate) fn settle<G: Game>(
     }
     assert!(states <= u32::MAX as usize, "a layer of {states} states: ids are 32 bits wide");
 
-    let slots: Vec<AtomicU32> = (0..edges).into_par_iter().map(|_| AtomicU32::new(0)).collect();
-    shards.par_iter_mut().zip(&bases).with_max_len(1).for_each(|(shard, &base)| {
+    let slots: Vec<AtomicU32> = bytemuck::zeroed_vec(edges);
+    parallel::map_mut(&mut shards, 1, &|number, shard| {
+        let (shard, base) = (&mut shard[0], bases[number]);
         let mut edges = shard.edges.iter();
         for (place, state) in shard.states.iter().enumerate() {
             for &edge in edges.by_ref().take(state.edges as usize) {

@@ -5,12 +5,11 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::index::BucketIndex;
 use super::ranked::{BLOCK, block_counts};
 use super::{Graph, Ranked, StateKind};
 use crate::game::{Action, Game, Orientations, Position, Side};
+use crate::parallel::{self, GRAIN};
 use crate::table::{Table, TableError};
 
 /// A move of a row and the row that it leads to; `None` if it was not followed.
@@ -233,7 +232,8 @@ impl<G: Game> Space<G> for Graph {
             }
             _ => 0,
         };
-        (0..self.states()).into_par_iter().with_min_len(CHUNK).map(of).sum()
+        let sum = |rows: Range<usize>| rows.map(of).sum::<u64>();
+        parallel::map_ranges(self.states(), CHUNK, &sum).into_iter().sum()
     }
 }
 
@@ -334,7 +334,9 @@ impl<G: Game> Space<G> for Ranked {
         {
             return damaged("reachable", "its bits are not as many as the game's ranks");
         }
-        let rows: u64 = self.words().par_iter().map(|word| u64::from(word.count_ones())).sum();
+        let ones = |word: usize| u64::from(self.words()[word].count_ones());
+        let rows = |words: Range<usize>| words.map(ones).sum::<u64>();
+        let rows: u64 = parallel::map_ranges(self.words().len(), GRAIN, &rows).into_iter().sum();
         if rows != Ranked::rows(self) as u64 || block_counts(self.words()) != self.block_counts() {
             return damaged("rank_counts", "its counts are not those of the bits");
         }

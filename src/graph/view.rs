@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::StateKind;
 use super::index::search;
 use crate::game::{Action, Empties, Game, Orientations, Position, Score, StateKey, WideKey};
+use crate::parallel;
 use crate::table::{Array, Ints, Table, TableError};
 
 /// The keys of a table, of one or two words each.
@@ -293,12 +294,8 @@ impl Graph {
 
 /// The first of some rows that is wanted, looked for on all threads.
 fn first_row(rows: Range<usize>, is_wanted: impl Fn(usize) -> bool + Sync) -> Option<usize> {
-    use rayon::prelude::*;
-    const GRAIN: usize = 1 << 14;
-    (0..rows.len().div_ceil(GRAIN)).into_par_iter().find_map_first(|chunk| {
-        let begin = rows.start + chunk * GRAIN;
-        (begin..rows.end.min(begin + GRAIN)).find(|&row| is_wanted(row))
-    })
+    let row = |place: usize| Some(rows.start + place).filter(|&row| is_wanted(row));
+    parallel::find_map(rows.len(), row)
 }
 
 /// The final scores of terminal states, from the rules.

@@ -35,7 +35,8 @@ pub struct Leaves<'a> {
     pub(super) terminal: &'a TerminalScores<'a>,
 }
 
-/// Exact scores and distances.
+/// Exact scores and distances. While sweeping, draws are kept turned round
+/// ([`Prospect::with_draws_turned`]), so that the best move is the one to the lowest value.
 pub struct ExactBackup<'a>(pub Leaves<'a>);
 
 impl Backup for ExactBackup<'_> {
@@ -43,17 +44,18 @@ impl Backup for ExactBackup<'_> {
 
     /// A table without a frontier has none but finished games.
     fn leaf(&self, row: usize) -> Prospect {
-        Prospect::new((self.0.terminal)(row), Some(0))
+        Prospect::new((self.0.terminal)(row), Some(0)).with_draws_turned()
     }
 
     #[inline]
     fn backup(&self, _: usize, successors: impl Iterator<Item = Prospect> + Clone) -> Prospect {
-        let worst = successors.map(Prospect::with_draws_turned).min();
-        worst.map_or(Prospect::DRAW, |worst| worst.with_draws_turned().before())
+        let lowest = successors.fold(Prospect::BEST, Prospect::min);
+        lowest.with_draws_turned().before().with_draws_turned()
     }
 
     /// The change of the score or of the distance in plies, whichever is larger.
     fn change(&self, old: Prospect, new: Prospect) -> f64 {
+        let (old, new) = (old.with_draws_turned(), new.with_draws_turned());
         let score = (i32::from(old.score().0) - i32::from(new.score().0)).abs();
         f64::from(score.max(change_of(old.distance(), new.distance())))
     }

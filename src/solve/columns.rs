@@ -9,13 +9,16 @@
 //! | and `lower`, `upper`, `prospect_lower`, `prospect_upper` | without scores, with cycles |
 //! | `distance` of a byte | found by rank: its parity tells the outcome |
 
-use rayon::prelude::*;
+use std::ops::Range;
+
+use bytemuck::Zeroable;
 
 use super::method::{CyclicMethod, Method};
 use super::ranked::{ENDLESS, outcome_of};
 use super::sweep::SweepError;
 use super::value::{Prospect, Value};
 use crate::game::{Empties, Outcome, Repetition, Score};
+use crate::parallel::{self, GRAIN};
 use crate::table::{
     Array, Column, Discounted, Manifest, RootValue, Solution, SweepRecord, Table, TableError,
 };
@@ -38,31 +41,46 @@ const COLUMNS: [&str; 9] = [
     "prospect_upper",
 ];
 
-/// Writes values of which `of` gives each row's, with bounds if anything is not proven, in the form
-/// of layered games or of others (`by_prospect`).
-fn install_values<T: Sync>(
+/// Makes a column of the values of all rows, of which `values` gives those of some.
+fn column<T: Zeroable + Send>(
+    rows: usize,
+    values: &SomeValues<'_>,
+    of: impl Fn(&Value) -> T + Sync,
+) -> Vec<T> {
+    let mut column = bytemuck::zeroed_vec(rows);
+    parallel::map_mut(&mut column, GRAIN, &|first, out| {
+        let values = values(first..first + out.len());
+        out.iter_mut().zip(&values).for_each(|(out, value)| *out = of(value));
+    });
+    column
+}
+
+/// The values of some rows.
+type SomeValues<'a> = dyn Fn(Range<usize>) -> Vec<Value> + Sync + 'a;
+
+/// Writes values, with bounds if anything is not proven, in the form of layered games or of others
+/// (`by_prospect`).
+fn install_values(
     table: &mut Table,
     mut solution: Solution,
-    rows: &[T],
-    of: impl Fn(&T) -> Value + Sync,
+    rows: usize,
+    values: &SomeValues<'_>,
     [scored, has_bounds, by_prospect]: [bool; 3],
 ) -> Result<(), SweepError> {
-    fn column<T: Sync, U: Send>(rows: &[T], of: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
-        rows.par_iter().with_min_len(1 << 14).map(of).collect()
-    }
-    let outcome = column(rows, |row| of(row).outcome().map_or(UNKNOWN_SCORE, Outcome::value));
-    let distance = column(rows, |row| of(row).distance().unwrap_or(UNKNOWN_DISTANCE));
-    let longest = distance.par_iter().filter(|&&d| d != UNKNOWN_DISTANCE).max();
-    if longest.is_some_and(|&plies| plies >= Prospect::MAX_DISTANCE) {
+    let distance = column(rows, values, |value| value.distance().unwrap_or(UNKNOWN_DISTANCE));
+    let outcome =
+        column(rows, values, |value| value.outcome().map_or(UNKNOWN_SCORE, Outcome::value));
+    let too_long = |plies: u16| plies >= Prospect::MAX_DISTANCE && plies != UNKNOWN_DISTANCE;
+    if parallel::count(rows, |row| too_long(distance[row])) > 0 {
         return Err(SweepError::TooLong);
     }
-    let count = |column: &[i8]| column.par_iter().filter(|&&v| v != UNKNOWN_SCORE).count();
-    solution.proven_outcomes = count(&outcome) as u64;
-    solution.exact_distances =
-        distance.par_iter().filter(|&&d| d != UNKNOWN_DISTANCE).count() as u64;
-    let score =
-        scored.then(|| column(rows, |row| of(row).score().map_or(UNKNOWN_SCORE, |score| score.0)));
-    solution.proven_scores = score.as_ref().map(|score| count(score) as u64);
+    let count = |column: &[i8]| parallel::count(rows, |row| column[row] != UNKNOWN_SCORE);
+    solution.proven_outcomes = count(&outcome);
+    solution.exact_distances = parallel::count(rows, |row| distance[row] != UNKNOWN_DISTANCE);
+    let score = scored.then(|| {
+        column(rows, values, |value| value.score().map_or(UNKNOWN_SCORE, |score| score.0))
+    });
+    solution.proven_scores = score.as_ref().map(|score| count(score));
     let known = |value: i8| Some(value).filter(|&v| v != UNKNOWN_SCORE);
     let root = |&row: &u64| RootValue {
         outcome: known(outcome[row as usize]),
@@ -74,16 +92,16 @@ fn install_values<T: Sync>(
     let mut columns = vec![Column::new("outcome", &outcome), Column::new("distance", &distance)];
     columns.extend(score.as_ref().map(|score| Column::new("score", score)));
     let bounds = has_bounds.then(|| {
-        let lower = column(rows, |row| of(row).lower.outcome().value());
-        (lower, column(rows, |row| of(row).upper.outcome().value()))
+        let lower = column(rows, values, |value| value.lower.outcome().value());
+        (lower, column(rows, values, |value| value.upper.outcome().value()))
     });
     let scores = (has_bounds && scored).then(|| {
-        let lower = column(rows, |row| of(row).lower.score().0);
-        (lower, column(rows, |row| of(row).upper.score().0))
+        let lower = column(rows, values, |value| value.lower.score().0);
+        (lower, column(rows, values, |value| value.upper.score().0))
     });
     let prospects = (has_bounds && by_prospect).then(|| {
-        let lower = column(rows, |row| of(row).lower.to_stored());
-        (lower, column(rows, |row| of(row).upper.to_stored()))
+        let lower = column(rows, values, |value| value.lower.to_stored());
+        (lower, column(rows, values, |value| value.upper.to_stored()))
     });
     if let Some((lower, upper)) = &bounds {
         columns.extend([Column::new("lower", lower), Column::new("upper", upper)]);
@@ -112,7 +130,7 @@ fn install(
     table.install(columns, unsolve, |manifest| manifest.solution = Some(solution))
 }
 
-/// Writes the exact values of a layered game's table.
+/// Writes the exact values of a layered game's table, given with draws turned round.
 pub(super) fn install_exact(
     table: &mut Table,
     method: &Method,
@@ -120,7 +138,10 @@ pub(super) fn install_exact(
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
     let form = [method.has_scores, false, false];
-    install_values(table, method.solution(sweeps), prospects, |&p| Value::exactly(p), form)
+    let exact = |rows: Range<usize>| -> Vec<Value> {
+        prospects[rows].iter().map(|turned| Value::exactly(turned.with_draws_turned())).collect()
+    };
+    install_values(table, method.solution(sweeps), prospects.len(), &exact, form)
 }
 
 /// Writes the bounds of a layered game's table that has a frontier.
@@ -131,7 +152,13 @@ pub(super) fn install_bounds(
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
     let form = [method.has_scores, true, false];
-    install_values(table, method.solution(sweeps), values, |&value| value, form)
+    install_values(
+        table,
+        method.solution(sweeps),
+        values.len(),
+        &|rows| values[rows].to_vec(),
+        form,
+    )
 }
 
 /// Writes the values of a game with cycles, of a table of sorted keys.
@@ -141,8 +168,15 @@ pub(super) fn install_prospects(
     values: &[Value],
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
-    let whole = values.par_iter().with_min_len(1 << 14).all(|value| value.lower == value.upper);
-    install_values(table, method.solution(sweeps), values, |&value| value, [false, !whole, true])
+    let is_open = |row: usize| Some(values[row]).filter(|value| value.lower != value.upper);
+    let whole = parallel::find_map(values.len(), is_open).is_none();
+    install_values(
+        table,
+        method.solution(sweeps),
+        values.len(),
+        &|rows| values[rows].to_vec(),
+        [false, !whole, true],
+    )
 }
 
 /// Writes the column of a table by rank.
@@ -152,7 +186,7 @@ pub(super) fn install_ranked(
     distance: &[u8],
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
-    let ended = distance.par_iter().with_min_len(1 << 16).filter(|&&d| d != ENDLESS).count() as u64;
+    let ended = parallel::count(distance.len(), |row| distance[row] != ENDLESS);
     let proven = match method.repetition {
         Repetition::Unknown => ended,
         _ => distance.len() as u64,

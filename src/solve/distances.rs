@@ -1,10 +1,11 @@
 //! How many states of a solved table have which outcome at which distance.
 
-use rayon::prelude::*;
+use std::ops::Range;
 
 use super::columns::Values;
 use super::value::Value;
 use crate::game::Outcome;
+use crate::parallel;
 
 /// How many rows a task counts.
 const GRAIN: usize = 1 << 20;
@@ -42,16 +43,13 @@ impl ByDistance {
     }
 
     fn count(rows: usize, place: impl Fn(usize) -> Place + Sync) -> ByDistance {
-        let chunks = (0..rows.div_ceil(GRAIN)).into_par_iter();
-        chunks
-            .map(|chunk| {
-                let mut counted = ByDistance::default();
-                for row in chunk * GRAIN..rows.min((chunk + 1) * GRAIN) {
-                    counted.add(place(row));
-                }
-                counted
-            })
-            .reduce(ByDistance::default, ByDistance::join)
+        let count = |rows: Range<usize>| {
+            let mut counted = ByDistance::default();
+            rows.for_each(|row| counted.add(place(row)));
+            counted
+        };
+        let parts = parallel::map_ranges(rows, GRAIN, &count).into_iter();
+        parts.fold(ByDistance::default(), ByDistance::join)
     }
 
     #[inline]

@@ -57,7 +57,8 @@ pub fn value_iterate(
         columns::install_discounted(table, method, &swept.values, &swept.sweeps)?;
         (swept.sweeps, swept.resumed)
     } else if table.manifest().complete {
-        let swept = run.run(&ExactBackup(leaves), Prospect::new(Score(0), Some(0)))?;
+        let level = Prospect::new(Score(0), Some(0)).with_draws_turned();
+        let swept = run.run(&ExactBackup(leaves), level)?;
         columns::install_exact(table, method, &swept.values, &swept.sweeps)?;
         (swept.sweeps, swept.resumed)
     } else {

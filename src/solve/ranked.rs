@@ -14,13 +14,13 @@
 //!
 //! What neither decides can be played on for ever.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Instant;
 
-use rayon::prelude::*;
-
 use crate::game::{End, Outcome};
 use crate::graph::{Ranked, RankedMoves, ones_of};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::solve::backup::Backup;
 use crate::solve::sweep::{Jacobi, Successors};
@@ -79,8 +79,7 @@ const GRAIN: usize = 1 << 10;
 
 impl<'a> Bytes<'a> {
     fn new(ranked: &'a Ranked, moves: &'a dyn RankedMoves) -> Bytes<'a> {
-        let ranks = (0..moves.ranks()).into_par_iter();
-        let of = ranks.with_min_len(GRAIN).map(|_| AtomicU8::new(ENDLESS)).collect();
+        let of = parallel::column(moves.ranks() as usize, |_| AtomicU8::new(ENDLESS));
         Bytes { ranked, moves, of }
     }
 
@@ -101,51 +100,43 @@ impl<'a> Bytes<'a> {
     /// Calls `visit` with pieces of the reachable ranks, on all threads, and joins what it gives.
     fn each_reachable<T: Send>(
         &self,
-        none: impl Fn() -> T + Sync + Send,
-        visit: impl Fn(u32, &mut T) -> Result<(), RankedError> + Sync + Send,
-        join: impl Fn(T, T) -> T + Sync + Send,
+        none: impl Fn() -> T + Sync,
+        visit: impl Fn(u32, &mut T) -> Result<(), RankedError> + Sync,
+        join: impl Fn(T, T) -> T,
         progress: &dyn Progress,
     ) -> Result<T, RankedError> {
         let words = self.ranked.words();
-        words
-            .par_chunks(WORDS)
-            .enumerate()
-            .map(|(chunk, words)| {
-                let mut found = none();
-                let mut count = 0;
-                for (at, &word) in words.iter().enumerate() {
-                    let first = ((chunk * WORDS + at) * 64) as u32;
-                    count += u64::from(word.count_ones());
-                    for bit in ones_of(word) {
-                        visit(first + bit, &mut found)?;
-                    }
+        let found = parallel::map_ranges(words.len(), WORDS, &|places| {
+            let mut found = none();
+            let mut count = 0;
+            for place in places {
+                count += u64::from(words[place].count_ones());
+                for bit in ones_of(words[place]) {
+                    visit((place * 64) as u32 + bit, &mut found)?;
                 }
-                progress.advance(count);
-                Ok(found)
-            })
-            .try_reduce(&none, |a, b| Ok(join(a, b)))
+            }
+            progress.advance(count);
+            Ok(found)
+        });
+        found.into_iter().try_fold(none(), |all, found| Ok(join(all, found?)))
     }
 
     /// The distances of the reachable states, in the order of rows.
     fn distances(self) -> Vec<u8> {
-        let chunks: Vec<Vec<u8>> = self
-            .ranked
-            .words()
-            .par_chunks(WORDS)
-            .enumerate()
-            .map(|(chunk, words)| {
-                let mut out = Vec::with_capacity(WORDS * 16);
-                for (at, &word) in words.iter().enumerate() {
-                    let first = ((chunk * WORDS + at) * 64) as u32;
-                    out.extend(ones_of(word).map(|bit| match self.get(first + bit) {
+        let words = self.ranked.words();
+        let of = |places: Range<usize>| {
+            let mut out = Vec::with_capacity(WORDS * 16);
+            for place in places {
+                out.extend(ones_of(words[place]).map(
+                    |bit| match self.get((place * 64) as u32 + bit) {
                         byte if byte > LONGEST => ENDLESS,
                         byte => byte,
-                    }));
-                }
-                out
-            })
-            .collect();
-        chunks.concat()
+                    },
+                ));
+            }
+            out
+        };
+        parallel::map_ranges(words.len(), WORDS, &of).concat()
     }
 }
 
@@ -245,28 +236,25 @@ impl Bytes<'_> {
     /// The states that are decided, one ply farther from the end, because those in `level` are.
     fn take_back(&self, level: &[u32], distance: u8) -> Vec<u32> {
         let won = distance % 2 == 1;
-        let found: Vec<Vec<u32>> = level
-            .par_chunks(GRAIN)
-            .map(|ranks| {
-                let (mut found, mut predecessors) = (Vec::new(), Vec::new());
-                for &rank in ranks {
-                    self.moves.predecessors(rank, &mut predecessors);
-                    for &before in &predecessors {
-                        if !Bytes::is_undecided(self.get(before)) {
-                            continue;
-                        }
-                        if won && self.loses_a_move(before) {
-                            self.set(before, distance + 1);
-                            found.push(before);
-                        } else if !won && self.wins(before, distance + 1) {
-                            found.push(before);
-                        }
+        let take_back = |places: Range<usize>| {
+            let (mut found, mut predecessors) = (Vec::new(), Vec::new());
+            for &rank in &level[places] {
+                self.moves.predecessors(rank, &mut predecessors);
+                for &before in &predecessors {
+                    if !Bytes::is_undecided(self.get(before)) {
+                        continue;
+                    }
+                    if won && self.loses_a_move(before) {
+                        self.set(before, distance + 1);
+                        found.push(before);
+                    } else if !won && self.wins(before, distance + 1) {
+                        found.push(before);
                     }
                 }
-                found
-            })
-            .collect();
-        found.concat()
+            }
+            found
+        };
+        parallel::map_ranges(level.len(), GRAIN, &take_back).concat()
     }
 
     /// Takes one move off an undecided state; tells whether it was the last.

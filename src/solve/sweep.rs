@@ -7,12 +7,12 @@
 //! Both run on all threads and give the same bytes whatever their number.
 
 use std::ops::Range;
-
-use rayon::prelude::*;
+use std::sync::Mutex;
 
 use super::backup::Backup;
 use super::value::Prospect;
 use crate::graph::Graph;
+use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::table::{SweepRecord, TableError};
 
@@ -103,9 +103,6 @@ impl Change {
     }
 }
 
-/// How many states a task takes.
-const GRAIN: usize = 1 << 12;
-
 /// One sweep of a layer in topological order: `values` holds the final values of all later layers.
 /// Other layers' values are not touched. The graph's edges have been checked.
 pub(super) fn sweep_layer<B: Backup>(
@@ -119,44 +116,40 @@ pub(super) fn sweep_layer<B: Backup>(
     let of_later = |&target: &u32| later[target as usize - rows.end];
     let offsets = &graph.edge_offsets()[rows.start..=rows.end];
     let targets = graph.edge_targets();
-    let (mut change, passes) = own
-        .par_chunks_mut(GRAIN)
-        .enumerate()
-        .map(|(chunk, values)| {
-            let mut change = Change::NONE;
-            let mut passes = Vec::new();
-            for (i, value) in values.iter_mut().enumerate() {
-                let place = chunk * GRAIN + i;
-                let edges = &targets[offsets[place] as usize..offsets[place + 1] as usize];
-                match edges.first() {
-                    Some(&target) if (target as usize) < rows.end => {
-                        passes.push((place, target as usize));
-                        continue;
-                    }
-                    _ => {}
+    let swept = parallel::map_mut(own, GRAIN, &|first, values| {
+        let mut change = Change::NONE;
+        let mut passes = Vec::new();
+        for (i, value) in values.iter_mut().enumerate() {
+            let place = first + i;
+            let edges = &targets[offsets[place] as usize..offsets[place + 1] as usize];
+            match edges.first() {
+                Some(&target) if (target as usize) < rows.end => {
+                    passes.push((place, target as usize));
+                    continue;
                 }
-                let row = rows.start + place;
-                let new = match edges {
-                    [] => backup.leaf(row),
-                    edges => backup.backup(row, edges.iter().map(of_later)),
-                };
-                change = change.and(Change::of(backup, *value, new));
-                *value = new;
+                _ => {}
             }
-            (change, passes)
-        })
-        .reduce(
-            || (Change::NONE, Vec::new()),
-            |mut a, mut b| {
-                a.1.append(&mut b.1);
-                (a.0.and(b.0), a.1)
-            },
-        );
+            let row = rows.start + place;
+            let new = match edges {
+                [] => backup.leaf(row),
+                edges => backup.backup(row, edges.iter().map(of_later)),
+            };
+            change = change.and(Change::of(backup, *value, new));
+            *value = new;
+        }
+        (change, passes)
+    });
+    let (mut change, mut passes) = (Change::NONE, Vec::new());
+    for (own, found) in swept {
+        change = change.and(own);
+        passes.extend(found);
+    }
     // A pass stays in the layer, and leads to a state whose own moves leave it.
     let renew = |&(place, target): &(usize, usize)| {
         backup.backup(rows.start + place, std::iter::once(own[target - rows.start]))
     };
-    let renewed: Vec<B::Value> = passes.par_iter().with_min_len(GRAIN).map(renew).collect();
+    let renew = |places: Range<usize>| passes[places].iter().map(renew).collect::<Vec<_>>();
+    let renewed = parallel::map_ranges(passes.len(), GRAIN, &renew).concat();
     for ((place, _), new) in passes.into_iter().zip(renewed) {
         change = change.and(Change::of(backup, own[place], new));
         own[place] = new;
@@ -179,17 +172,19 @@ impl<B: Backup, S: Successors> Jacobi<'_, B, S> {
     /// One sweep of all rows; its record says how many became final in it.
     pub fn sweep(&mut self, progress: &dyn Progress) -> SweepRecord {
         self.sweeps += 1;
-        let rows = self.rows.par_chunks(GRAIN);
-        let (fresh, changes): (Vec<Vec<B::Value>>, Vec<Change>) =
-            rows.map(|rows| self.renew(rows, progress)).unzip();
+        let renew = |places: Range<usize>| self.renew(&self.rows[places], progress);
+        let renewed = parallel::map_ranges(self.rows.len(), GRAIN, &renew);
+        let (fresh, changes): (Vec<Vec<B::Value>>, Vec<Change>) = renewed.into_iter().unzip();
         let change = changes.into_iter().fold(Change::NONE, Change::and);
         if change.changed > 0 {
             self.replace(&fresh);
         }
         if change.decided > 0 {
             let open = |&row: &u32| !self.backup.is_final(self.values[row as usize], self.sweeps);
-            let rows = self.rows.par_iter().copied().with_min_len(GRAIN);
-            self.rows = rows.filter(open).collect();
+            let open = |places: Range<usize>| {
+                self.rows[places].iter().copied().filter(open).collect::<Vec<u32>>()
+            };
+            self.rows = parallel::map_ranges(self.rows.len(), GRAIN, &open).concat();
         }
         let Change { residual, changed, decided } = change;
         SweepRecord { residual, changed, decided: Some(decided) }
@@ -222,12 +217,13 @@ impl<B: Backup, S: Successors> Jacobi<'_, B, S> {
         for (rows, fresh) in self.rows.chunks(GRAIN).zip(fresh) {
             let end = rows[rows.len() - 1] as usize + 1;
             let (own, later) = rest.split_at_mut(end - begin);
-            pieces.push((begin, own, rows, fresh));
+            pieces.push(Mutex::new((begin, own, rows, fresh)));
             (rest, begin) = (later, end);
         }
-        pieces.into_par_iter().for_each(|(begin, own, rows, fresh)| {
-            for (&row, new) in rows.iter().zip(fresh) {
-                own[row as usize - begin] = *new;
+        parallel::each(pieces.len(), &|piece| {
+            let (begin, own, rows, fresh) = &mut *parallel::lock(&pieces[piece]);
+            for (&row, new) in rows.iter().zip(fresh.iter()) {
+                own[row as usize - *begin] = *new;
             }
         });
     }

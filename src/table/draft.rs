@@ -9,9 +9,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::thread::JoinHandle;
 
-use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,7 @@ use super::error::{IoContext, TableError};
 use super::mmap::map_read_only;
 use super::npy::{Element, HEADER_BYTES, Stream, Syncer, crc32, shape_of};
 use super::{ArrayEntry, Identity, Manifest, move_synced, write_manifest, write_whole};
+use crate::parallel;
 
 /// A table under construction.
 #[derive(Debug)]
@@ -147,7 +148,12 @@ impl Draft {
         if small {
             work.into_iter().try_for_each(write)?;
         } else {
-            work.into_par_iter().try_for_each(write)?;
+            let work: Vec<_> = work.into_iter().map(Mutex::new).collect();
+            let write = |place: usize| {
+                let (growing, bytes) = &mut *parallel::lock(&work[place]);
+                growing.stream.append(bytes)
+            };
+            parallel::map(work.len(), &write).into_iter().collect::<Result<(), _>>()?;
         }
         self.unflushed += parts.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
         if self.unflushed > FLUSH_BYTES && self.flusher.as_ref().is_none_or(|f| f.is_finished()) {
@@ -212,12 +218,14 @@ impl Draft {
         self.wait_for_flusher()?;
         self.arrays.retain(|_, growing| !growing.scratch);
         // Each waits for the disk, so all wait together.
-        let sealed: Result<Vec<_>, TableError> = self
-            .arrays
-            .par_iter_mut()
-            .map(|(name, growing)| Ok((name.to_string(), growing.seal()?)))
-            .collect();
-        manifest.arrays.extend(sealed?);
+        let arrays: Vec<_> = self.arrays.iter_mut().map(Mutex::new).collect();
+        let sealed = parallel::map(arrays.len(), &|place| {
+            let (name, growing) = &mut *parallel::lock(&arrays[place]);
+            Ok((name.to_string(), growing.seal()?))
+        });
+        let sealed = sealed.into_iter().collect::<Result<Vec<_>, TableError>>()?;
+        drop(arrays);
+        manifest.arrays.extend(sealed);
         write_manifest(&self.dir, &manifest)?;
         self.remove_all_but(&manifest)?;
         move_synced(&self.dir, &self.place).at("write", &self.place)?;

@@ -20,6 +20,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::parallel;
+
 pub use commit::Lock;
 pub use draft::{Draft, Lengths};
 pub use error::TableError;
@@ -34,7 +36,6 @@ pub use store::Store;
 
 pub(crate) use commit::{Part, move_synced, sync_dir, write_whole};
 pub(crate) use error::IoContext;
-use rayon::prelude::*;
 
 #[cfg(target_endian = "big")]
 compile_error!("tables are little-endian and mapped as they are: no big-endian machines");
@@ -179,7 +180,8 @@ impl Table {
             Ok((part, entry))
         };
         // Each waits for the disk, so all wait together.
-        let written: Vec<_> = columns.par_iter().map(write).collect::<Result<_, TableError>>()?;
+        let written = parallel::map(columns.len(), &|column| write(&columns[column]));
+        let written: Vec<_> = written.into_iter().collect::<Result<_, TableError>>()?;
         let mut without = self.manifest.clone();
         unsolve(&mut without);
         for column in columns {

@@ -15,6 +15,7 @@ use npyz::WriterBuilder;
 
 use super::error::{IoContext, TableError};
 use super::mmap::map_read_only;
+use crate::parallel;
 
 /// Where the payload begins.
 pub const HEADER_BYTES: usize = 128;
@@ -129,7 +130,6 @@ impl<T: Element> Deref for Array<T> {
 
 /// The CRC-32 (IEEE) of some bytes, on all threads where that pays.
 pub fn crc32(bytes: &[u8]) -> u32 {
-    use rayon::prelude::*;
     const CHUNK: usize = 4 << 20;
     let hash = |chunk: &[u8]| {
         let mut hasher = crc32fast::Hasher::new();
@@ -139,7 +139,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     if bytes.len() <= CHUNK {
         return hash(bytes).finalize();
     }
-    let parts: Vec<_> = bytes.par_chunks(CHUNK).map(hash).collect();
+    let parts = parallel::map_ranges(bytes.len(), CHUNK, &|range| hash(&bytes[range]));
     let mut whole = crc32fast::Hasher::new();
     parts.iter().for_each(|part| whole.combine(part));
     whole.finalize()

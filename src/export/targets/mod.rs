@@ -18,8 +18,9 @@ mod sink;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rayon::prelude::*;
 use serde_json::json;
+
+use crate::parallel;
 
 pub use card::{Card, Counts, Group, TARGETS_SCHEMA, TARGETS_VERSION};
 pub use columns::{
@@ -301,7 +302,7 @@ fn stream<P: Send>(
         let pieces = std::mem::take(&mut ready);
         let (taken, made) = rayon::join(
             || pieces.into_iter().try_for_each(&mut take),
-            || some.par_iter().map(make).collect::<Vec<P>>(),
+            || parallel::map(some.len(), &|place| make(&some[place])),
         );
         taken?;
         ready = made;
@@ -378,7 +379,7 @@ pub fn look_up(
         encoder.add(&example, split, &mut block);
         Some(block)
     };
-    positions.par_iter().map(one).collect()
+    parallel::map(positions.len(), &|place| one(&positions[place]))
 }
 
 /// Writes a block to a file, which is at its place once it is whole. What is there is replaced.

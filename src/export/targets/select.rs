@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BinaryHeap};
 
-use rayon::prelude::*;
-
 use super::example::Example;
 use super::rows::visit_rows;
 use crate::any::AnyGame;
@@ -11,6 +9,7 @@ use crate::export::split::mix;
 use crate::export::{Split, Splits, name_word};
 use crate::game::Game;
 use crate::graph::{Piece, StateKind};
+use crate::parallel;
 use crate::solved::SolvedTable;
 
 /// The conditions on a row.
@@ -113,7 +112,7 @@ impl<'a> Selector<'a> {
                 let heap = heaps.get(&group)?;
                 heap.peek().copied().filter(|_| heap.len() as u64 >= most)
             };
-            let of = |piece: &Piece| {
+            let of = |piece: &Piece| -> Result<Vec<(u32, Place)>, String> {
                 let mut places = Vec::new();
                 visit_rows(table, piece, &mut |row| {
                     let place = (mix(self.hash(&row)), row.row);
@@ -125,8 +124,7 @@ impl<'a> Selector<'a> {
                 advance(piece.rows.len() as u64);
                 Ok(places)
             };
-            let found: Vec<Result<Vec<(u32, Place)>, String>> = some.par_iter().map(of).collect();
-            for places in found {
+            for places in parallel::map(some.len(), &|place| of(&some[place])) {
                 for (group, place) in places? {
                     let heap = heaps.entry(group).or_default();
                     heap.push(place);

@@ -1,9 +1,8 @@
 //! The graph to be solved, as slices, and what is fixed in it before the first sweep.
 
-use rayon::prelude::*;
-
 use crate::game::{Outcome, Repetition};
 use crate::graph::StateKind;
+use crate::parallel;
 use crate::solve::value::{Prospect, Value};
 
 const INTERIOR: u8 = StateKind::Interior as u8;
@@ -66,11 +65,8 @@ impl CyclicGraph<'_> {
     ///
     /// The solvers rely on it; on a graph that fails it they may panic or not come to an end.
     pub fn check(&self) -> Result<(), MalformedGraph> {
-        let wrong = (0..self.states())
-            .into_par_iter()
-            .with_min_len(GRAIN)
-            .find_map_first(|row| self.fault(row).map(|what| MalformedGraph { row, what }));
-        wrong.map_or(Ok(()), Err)
+        let wrong = |row| self.fault(row).map(|what| MalformedGraph { row, what });
+        parallel::find_map(self.states(), wrong).map_or(Ok(()), Err)
     }
 
     fn fault(&self, row: usize) -> Option<&'static str> {
@@ -108,9 +104,8 @@ impl CyclicGraph<'_> {
     /// Whether lower and upper bounds are the same everywhere: nothing is cut off and play without
     /// end has a value.
     pub(super) fn bounds_coincide(&self) -> bool {
-        let whole = |&kind: &u8| matches!(kind, INTERIOR | TERMINAL);
-        self.repetition != Repetition::Unknown
-            && self.kinds.par_iter().with_min_len(GRAIN).all(whole)
+        let cut = |row: usize| (!matches!(self.kinds[row], INTERIOR | TERMINAL)).then_some(row);
+        self.repetition != Repetition::Unknown && parallel::find_map(self.states(), cut).is_none()
     }
 
     /// A row's bounds before the first sweep.
@@ -145,9 +140,6 @@ impl CyclicGraph<'_> {
     }
 }
 
-/// How many rows a task takes.
-pub(super) const GRAIN: usize = 1 << 12;
-
 /// The bounds kept of a state: lower and upper, or only one of them where they coincide.
 ///
 /// Bound `i` of a state depends on bound `BOUNDS − 1 − i` of its successors.
@@ -164,11 +156,10 @@ pub(super) struct Start<const BOUNDS: usize> {
 
 impl<const BOUNDS: usize> Start<BOUNDS> {
     pub fn of(graph: &CyclicGraph<'_>) -> Self {
-        let rows = (0..graph.states()).into_par_iter().with_min_len(GRAIN);
-        let values: Vec<Bounds<BOUNDS>> = rows.map(|row| graph.at_first(row)).collect();
+        let values = parallel::column(graph.states(), |row| graph.at_first(row));
         let any_row = |is: &(dyn Fn(u8, Prospect) -> bool + Sync)| {
-            let pairs = graph.kinds.par_iter().zip(&values).with_min_len(GRAIN);
-            pairs.any(|(&kind, value)| is(kind, value[0]))
+            let is = |row: usize| is(graph.kinds[row], values[row][0]).then_some(row);
+            parallel::find_map(graph.states(), is).is_some()
         };
         // The winner makes the last move: wins are in an odd number of plies, losses in an even.
         let uneven = any_row(&|kind, end| {

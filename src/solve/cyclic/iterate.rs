@@ -1,9 +1,8 @@
 //! Value iteration: sweeps over the undecided states until nothing changes.
 
-use rayon::prelude::*;
-
 use super::Log;
-use super::graph::{Bounds, CyclicGraph, GRAIN, Start, intervals};
+use super::graph::{Bounds, CyclicGraph, Start, intervals};
+use crate::parallel;
 use crate::progress::Silent;
 use crate::solve::backup::Backup;
 use crate::solve::sweep::{Jacobi, Successors};
@@ -30,7 +29,7 @@ pub fn iterate(
 
 fn from_start<const BOUNDS: usize>(graph: &CyclicGraph<'_>, mut log: Log<'_>) -> Vec<Value> {
     let Start { mut values, lead, .. } = Start::<BOUNDS>::of(graph);
-    let rows = with_moves(graph).collect();
+    let rows = parallel::select(graph.states(), |row| graph.has_moves(row));
     sweep(&CyclicBackup { graph, lead }, &mut values, rows, &mut log);
     intervals(values)
 }
@@ -50,12 +49,6 @@ pub(super) fn sweep<const BOUNDS: usize>(
             return;
         }
     }
-}
-
-/// The rows that have moves, in order.
-pub(super) fn with_moves(graph: &CyclicGraph<'_>) -> impl ParallelIterator<Item = u32> {
-    let rows = (0..graph.states()).into_par_iter().with_min_len(GRAIN);
-    rows.filter(|&row| graph.has_moves(row)).map(|row| row as u32)
 }
 
 impl Successors for CyclicGraph<'_> {

@@ -1,10 +1,10 @@
 //! The way back: who leads to a state, and how many of a state's moves are not yet refuted.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicI32, AtomicU16, AtomicU32, Ordering::Relaxed};
 
-use rayon::prelude::*;
-
-use super::graph::{CyclicGraph, GRAIN};
+use super::graph::CyclicGraph;
+use crate::parallel::{self, GRAIN};
 use crate::solve::value::Prospect;
 
 /// The bounds of all states while several threads write them.
@@ -61,7 +61,7 @@ impl RowSet {
             let rows = word * 64..rows.min(word * 64 + 64);
             rows.filter(|&row| holds(row)).fold(0, |bits, row| bits | 1 << (row % 64))
         };
-        RowSet((0..rows.div_ceil(64)).into_par_iter().with_min_len(GRAIN / 64).map(word).collect())
+        RowSet(parallel::column(rows.div_ceil(64), word))
     }
 
     #[inline]
@@ -88,20 +88,21 @@ impl<const BOUNDS: usize> Links<BOUNDS> {
     /// `None` if there are too many edges for 32 bits or for the counters.
     pub fn of(graph: &CyclicGraph<'_>, values: &Shared<BOUNDS>, from: u16) -> Option<Self> {
         let states = graph.states();
-        let rows = || (0..states).into_par_iter().with_min_len(GRAIN);
-        if rows().any(|row| graph.edges(row).len() >= usize::from(u16::MAX)) {
+        let many = |row| graph.edges(row).len() >= usize::from(u16::MAX);
+        if parallel::find_map(states, |row| many(row).then_some(row)).is_some() {
             return None;
         }
         let live = RowSet::of(states, |row| is_live(graph, values, row, from));
         let turning = Turning { graph, values, live, from };
-        let mut begins = zeros(states + 1);
-        let open = rows().map(|row| turning.count(row, &begins)).collect();
+        let mut begins: Vec<AtomicU32> = bytemuck::zeroed_vec(states + 1);
+        let open = parallel::column(states, |row| turning.count(row, &begins));
         let edges = begins.iter_mut().try_fold(0u32, |sum, count| {
             *count.get_mut() = sum.checked_add(*count.get_mut())?;
             Some(*count.get_mut())
         })?;
-        let sources = zeros(edges as usize);
-        rows().for_each(|row| turning.file(row, &begins, &sources));
+        let sources: Vec<AtomicU32> = bytemuck::zeroed_vec(edges as usize);
+        let file = |rows: Range<usize>| rows.for_each(|row| turning.file(row, &begins, &sources));
+        parallel::map_ranges(states, GRAIN, &file);
         Some(Links { begins, sources, open })
     }
 
@@ -174,8 +175,4 @@ impl<const BOUNDS: usize> Turning<'_, BOUNDS> {
             sources[place as usize].store(row as u32, Relaxed);
         }
     }
-}
-
-fn zeros(count: usize) -> Vec<AtomicU32> {
-    (0..count).into_par_iter().with_min_len(GRAIN).map(|_| AtomicU32::new(0)).collect()
 }

@@ -5,15 +5,15 @@
 //! was found last, along the edges that then are left, turned round (the two directions of Beamer,
 //! Asanović and Patterson 2012).
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use rayon::prelude::*;
-
 use super::Log;
-use super::graph::{CyclicGraph, GRAIN, Start, intervals};
-use super::iterate::{CyclicBackup, sweep, with_moves};
+use super::graph::{CyclicGraph, Start, intervals};
+use super::iterate::{CyclicBackup, sweep};
 use super::links::{Links, Shared};
 use crate::game::Outcome;
+use crate::parallel::{self, GRAIN};
 use crate::solve::backup::Backup;
 use crate::solve::value::{Prospect, Value};
 use crate::table::SweepRecord;
@@ -59,8 +59,9 @@ fn from_ends<const BOUNDS: usize>(
     search.find_ends(share, &mut log);
     let mut values = search.values.into_values();
     if has_endless_goals {
-        let undecided = |&row: &u32| !values[row as usize].iter().all(|bound| bound.is_end());
-        let rows = with_moves(graph).filter(undecided).collect();
+        let undecided = |row: usize| !values[row].iter().all(|bound| bound.is_end());
+        let open = |row| graph.has_moves(row) && undecided(row);
+        let rows = parallel::select(graph.states(), open);
         sweep(&backup, &mut values, rows, &mut log);
     }
     intervals(values)
@@ -104,7 +105,7 @@ struct Retrograde<'a, const BOUNDS: usize> {
 impl<const BOUNDS: usize> Retrograde<'_, BOUNDS> {
     /// All bounds that are ends, by increasing distance.
     fn find_ends(&self, share: u64, log: &mut Log<'_>) {
-        let with_moves = with_moves(self.graph).count() as u64;
+        let with_moves = parallel::count(self.graph.states(), |row| self.graph.has_moves(row));
         let mut fixed = self.fixed_distances();
         let mut links = None;
         let (mut distance, mut latest) = (0, Found::none());
@@ -138,8 +139,8 @@ impl<const BOUNDS: usize> Retrograde<'_, BOUNDS> {
     fn fixed_distances(&self) -> Vec<bool> {
         let count = usize::from(Prospect::MAX_DISTANCE) + 1;
         let fixed: Vec<_> = (0..count).map(|_| AtomicBool::new(false)).collect();
-        (0..self.graph.states()).into_par_iter().with_min_len(GRAIN).for_each(|row| {
-            if !self.graph.has_moves(row) {
+        parallel::map_ranges(self.graph.states(), GRAIN, &|rows| {
+            for row in rows.filter(|&row| !self.graph.has_moves(row)) {
                 for plies in self.values.get(row).iter().filter_map(|bound| bound.distance()) {
                     // Looking first, so that threads do not take the line from each other.
                     let place = &fixed[usize::from(plies)];
@@ -154,12 +155,12 @@ impl<const BOUNDS: usize> Retrograde<'_, BOUNDS> {
 
     /// Gathers what `find` adds for every row.
     fn gather(&self, find: impl Fn(usize, &mut Found<BOUNDS>) + Sync) -> Found<BOUNDS> {
-        let rows = (0..self.graph.states()).into_par_iter().with_min_len(GRAIN);
-        let add = |mut found, row| {
-            find(row, &mut found);
+        let found = parallel::map_ranges(self.graph.states(), GRAIN, &|rows| {
+            let mut found = Found::none();
+            rows.for_each(|row| find(row, &mut found));
             found
-        };
-        rows.fold(Found::none, add).reduce(Found::none, Found::and)
+        });
+        found.into_iter().fold(Found::none(), Found::and)
     }
 
     /// The fixed bounds that end in `distance` plies.
@@ -200,18 +201,19 @@ impl<const BOUNDS: usize> Retrograde<'_, BOUNDS> {
         let mut found = Found::none();
         for (bound, rows) in latest.0.iter().enumerate() {
             let before = BOUNDS - 1 - bound;
-            let add = |mut found: Vec<u32>, &row: &u32| {
-                let row = row as usize;
-                let lost = self.values.bound(row, bound).outcome() == Outcome::Loss;
-                for source in links.predecessors(row) {
-                    if self.is_found(links, source, before, lost, next) {
-                        found.push(source as u32);
+            let look_back = |places: Range<usize>| {
+                let mut found = Vec::new();
+                for row in rows[places].iter().map(|&row| row as usize) {
+                    let lost = self.values.bound(row, bound).outcome() == Outcome::Loss;
+                    for source in links.predecessors(row) {
+                        if self.is_found(links, source, before, lost, next) {
+                            found.push(source as u32);
+                        }
                     }
                 }
                 found
             };
-            let parts = rows.par_iter().with_min_len(GRAIN / 16).fold(Vec::new, add);
-            found.0[before] = parts.reduce(Vec::new, join);
+            found.0[before] = parallel::map_ranges(rows.len(), GRAIN / 16, &look_back).concat();
         }
         found
     }
@@ -242,7 +244,7 @@ impl<const BOUNDS: usize> Retrograde<'_, BOUNDS> {
             return;
         }
         let count = |rows: &[u32], is: &(dyn Fn(usize) -> bool + Sync)| {
-            rows.par_iter().with_min_len(GRAIN).filter(|&&row| is(row as usize)).count() as u64
+            parallel::count(rows.len(), |place| is(rows[place] as usize))
         };
         let last = &found.0[BOUNDS - 1];
         // A row both of whose bounds were found now counts once.

@@ -43,6 +43,7 @@
 mod values;
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -50,6 +51,7 @@ use rayon::prelude::*;
 use self::values::{Columns, Discounts, Fate};
 use crate::game::{Action, Game, Mobility, Orientations, Outcome, Position, Side};
 use crate::graph::{Finder, Plan, Rows, StateKind, ones_of, open_rows};
+use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::table::{Counts, RootValue, Table, TableError, Tally};
 
@@ -244,12 +246,10 @@ impl<G: Game> Proof<'_, G> {
     fn ply(&self, ply: u32, open: &[u64], progress: &dyn Progress) -> (Found, Wrong) {
         /// How many words of 64 rows a task takes.
         const WORDS: usize = 1 << 6;
-        let prove = |(chunk, words): (usize, &[u64])| {
+        let prove = |words: Range<usize>| {
             let (mut found, at, mut moves) = (Found::default(), Cell::new(0), Vec::new());
-            let first = chunk * WORDS * 64;
-            let rows = words.iter().enumerate().flat_map(|(word, &bits)| {
-                ones_of(bits).map(move |bit| first + word * 64 + bit as usize)
-            });
+            let rows =
+                words.flat_map(|word| ones_of(open[word]).map(move |bit| word * 64 + bit as usize));
             let mut rows = rows.inspect(|&row| at.set(row));
             let result = self.rows.visit(self.game, &mut rows, &mut |row, position| {
                 let (own, back) = self.row(ply, row, &position, std::mem::take(&mut moves))?;
@@ -264,8 +264,8 @@ impl<G: Game> Proof<'_, G> {
             a.0.add(&b.0);
             (a.0, lower(a.1, b.1))
         };
-        let chunks = open.par_chunks(WORDS).enumerate();
-        chunks.map(prove).reduce(|| (Found::default(), None), join)
+        let proven = parallel::map_ranges(open.len(), WORDS, &prove);
+        proven.into_iter().fold((Found::default(), None), join)
     }
 
     /// Proves one row; gives back the vector of its moves for the next.
@@ -401,8 +401,7 @@ impl<G: Game> Proof<'_, G> {
 
     /// The first row that is not reached, or in other orientations.
     fn not_reached(&self) -> Wrong {
-        let rows = (0..self.rows.rows()).into_par_iter().with_min_len(1 << 14);
-        rows.find_map_first(|row| {
+        parallel::find_map(self.rows.rows(), |row| {
             if self.reached[row / 64].load(Ordering::Relaxed) >> (row % 64) & 1 == 0 {
                 return Some((row, "no moves from the start lead to it".to_string()));
             }
@@ -430,8 +429,11 @@ impl<G: Game> Proof<'_, G> {
         /// How many rows are followed before the states they lead to are counted.
         const AT_ONCE: usize = 1 << 16;
         for first in (begin..self.rows.rows()).step_by(AT_ONCE) {
-            let some = (first..self.rows.rows().min(first + AT_ONCE)).into_par_iter();
-            beyond.par_extend(some.flat_map_iter(|row| self.beyond(row, last)));
+            let some = AT_ONCE.min(self.rows.rows() - first);
+            let followed = parallel::map_ranges(some, GRAIN, &|rows| {
+                rows.flat_map(|row| self.beyond(first + row, last)).collect::<Vec<_>>()
+            });
+            beyond.extend(followed.into_iter().flatten());
             beyond.par_sort_unstable();
             beyond.dedup();
             if beyond.len() > room {

@@ -1,0 +1,138 @@
+//! Work spread over the threads of the current pool.
+//!
+//! Rayon's adaptors are compiled anew, with all that splits, steals and joins, for every closure they
+//! are given, and most of ours are given once for every game. So tasks are large enough to be called
+//! through a pointer, and all of them go through [`each`], which is compiled once. Results stand in
+//! the order of the tasks, whatever thread did them.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytemuck::Zeroable;
+use rayon::prelude::*;
+
+/// How many rows a task takes where they cost little each.
+pub const GRAIN: usize = 1 << 12;
+
+/// Calls `work` with every number below `tasks`.
+pub fn each(tasks: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..tasks).into_par_iter().with_max_len(1).for_each(work);
+}
+
+/// What one task owns at a time.
+pub fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What `of` gives for every number below `tasks`.
+pub fn map<T: Send>(tasks: usize, of: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+    let slots: Vec<Mutex<Option<T>>> = (0..tasks).map(|_| Mutex::new(None)).collect();
+    each(tasks, &|task| {
+        let result = of(task);
+        *lock(&slots[task]) = Some(result);
+    });
+    let result = |slot: Mutex<Option<T>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
+    slots.into_iter().filter_map(result).collect()
+}
+
+/// What `of` gives for ranges that make up `0..len`, of `grain` each but for the last.
+pub fn map_ranges<T: Send>(
+    len: usize,
+    grain: usize,
+    of: &(dyn Fn(Range<usize>) -> T + Sync),
+) -> Vec<T> {
+    map(len.div_ceil(grain), &|task| of(task * grain..len.min((task + 1) * grain)))
+}
+
+/// What `of` gives for pieces of a slice, of `grain` elements each but for the last, being told
+/// where each begins.
+pub fn map_mut<T: Send, R: Send>(
+    slice: &mut [T],
+    grain: usize,
+    of: &(dyn Fn(usize, &mut [T]) -> R + Sync),
+) -> Vec<R> {
+    let pieces: Vec<Mutex<&mut [T]>> = slice.chunks_mut(grain).map(Mutex::new).collect();
+    map(pieces.len(), &|task| of(task * grain, &mut lock(&pieces[task])))
+}
+
+/// What `of` gives for every number below `len`.
+pub fn column<T: Zeroable + Send>(len: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut column = bytemuck::zeroed_vec(len);
+    map_mut(&mut column, GRAIN, &|first, piece| {
+        for (place, value) in piece.iter_mut().enumerate() {
+            *value = of(first + place);
+        }
+    });
+    column
+}
+
+/// Of how many numbers below `len` something holds.
+pub fn count(len: usize, holds: impl Fn(usize) -> bool + Sync) -> u64 {
+    let of = |range: Range<usize>| range.filter(|&place| holds(place)).count() as u64;
+    map_ranges(len, GRAIN, &of).iter().sum()
+}
+
+/// The numbers below `len` of which something holds, ascending.
+pub fn select(len: usize, holds: impl Fn(usize) -> bool + Sync) -> Vec<u32> {
+    let of = |range: Range<usize>| -> Vec<u32> {
+        range.filter(|&place| holds(place)).map(|place| place as u32).collect()
+    };
+    map_ranges(len, GRAIN, &of).concat()
+}
+
+/// What `of` gives for the first number below `len` for which it gives something.
+pub fn find_map<T: Send>(len: usize, of: impl Fn(usize) -> Option<T> + Sync) -> Option<T> {
+    let first = AtomicUsize::new(len);
+    let found = map_ranges(len, GRAIN, &|mut range: Range<usize>| {
+        if first.load(Ordering::Relaxed) < range.start {
+            return None;
+        }
+        let begin = range.start;
+        let found = range.find_map(&of);
+        if found.is_some() {
+            first.fetch_min(begin, Ordering::Relaxed);
+        }
+        found
+    });
+    found.into_iter().flatten().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_order_whatever_their_number() {
+        for len in [0, 1, GRAIN - 1, GRAIN, 3 * GRAIN + 7] {
+            let squares: Vec<u64> = (0..len as u64).map(|n| n * n).collect();
+            assert_eq!(column(len, |n| (n * n) as u64), squares);
+            assert_eq!(map_ranges(len, 10, &|range| range).concat_len(), len);
+            assert_eq!(count(len, |n| n % 3 == 0), len.div_ceil(3) as u64);
+            assert_eq!(select(len, |n| n + 2 >= len).len(), len.min(2));
+        }
+    }
+
+    #[test]
+    fn the_first_is_found_of_many() {
+        assert_eq!(
+            find_map(9 * GRAIN, |n| (n % GRAIN == 77 && n > GRAIN).then_some(n)),
+            Some(GRAIN + 77)
+        );
+        assert_eq!(find_map(9 * GRAIN, |_| None::<u8>), None);
+    }
+
+    trait ConcatLen {
+        fn concat_len(self) -> usize;
+    }
+
+    impl ConcatLen for Vec<Range<usize>> {
+        /// The end of ranges that follow one another from 0.
+        fn concat_len(self) -> usize {
+            self.into_iter().fold(0, |end, range| {
+                assert_eq!(range.start, end);
+                range.end
+            })
+        }
+    }
+}
