@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Animal shogi whole: enumerated, solved, its totals held against the published ones, and the page
 # docs/animal-shogi.md written anew. Takes some minutes, 2 GB of memory and 1.4 GB of disk (332 MB stay).
-#   bash benches/animal-shogi.sh [DIR]      (after cargo build --release)
+#   bash benches/animal-shogi.sh [DIR]      (after cargo build --release; SOLVER names another program)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 root=${1:-$(mktemp -d)}
 
-python3 - "$here/../target/release/solver" "$root" "$here/../tests/data/animal-shogi.json" <<'PY'
+python3 - "${SOLVER:-$here/../target/release/solver}" "$root" "$here/../tests/data/animal-shogi.json" <<'PY'
 import json, os, resource, subprocess, sys, time
 
 solver, root, truth_file = sys.argv[1:]

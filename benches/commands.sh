@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The commands as whole processes on 4x4 and 4x5: time and memory, the best of five.
-#   bash benches/commands.sh [DIR]      (after cargo build --release)
+#   bash benches/commands.sh [DIR]      (after cargo build --release; SOLVER names another program)
 set -euo pipefail
-solver="$(dirname "$0")/../target/release/solver"
+solver=${SOLVER:-"$(dirname "$0")/../target/release/solver"}
 root=${1:-$(mktemp -d)}
 
 python3 - "$solver" "$root" <<'PY'

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Minishogi from the start to a number of plies, and every known mate of up to so many plies, with
 # time, memory and the number of positions.
-#   bash benches/minishogi.sh [PLIES] [MATE_PLIES] [DIR]      (after cargo build --release)
+#   bash benches/minishogi.sh [PLIES] [MATE_PLIES] [DIR]      (after cargo build --release; SOLVER names another program)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 root=${3:-$(mktemp -d)}
 
-python3 - "$here/../target/release/solver" "$root" "$here/../tests/data/minishogi-mates.json" \
+python3 - "${SOLVER:-$here/../target/release/solver}" "$root" "$here/../tests/data/minishogi-mates.json" \
     "${1:-7}" "${2:-3}" <<'PY'
 import json, os, resource, shutil, subprocess, sys, time
 

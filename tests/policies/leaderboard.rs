@@ -34,11 +34,14 @@ fn networks_of_the_repository_keep_their_places() {
     });
     let asked: Vec<&String> = learned.iter().filter(|name| !name.contains('?')).copied().collect();
     assert_eq!(asked.len(), cards.count(), "each network has its row");
-    let words = learned.iter().flat_map(|name| ["--policy", name.as_str()]);
+    // The largest network is measured once: reading ahead with it takes as long as all the others, which
+    // do read ahead.
+    let measured = learned.iter().filter(|name| **name != "learned:supervised-othello-4x4?plies=1");
+    let words = measured.flat_map(|name| ["--policy", name.as_str()]);
     let words: Vec<&str> = ["report", "-q", "--no-games"].into_iter().chain(words).collect();
     let report = tables.json(&words);
     let found = report["policies"].as_array().unwrap();
-    assert_eq!(found.len(), learned.len());
+    assert_eq!(found.len(), learned.len() - 1);
     for policy in found {
         let name = policy["policy"].as_str().unwrap();
         let total = &policy["total"];
