@@ -35,8 +35,8 @@ pub struct Leaves<'a> {
     pub(super) terminal: &'a TerminalScores<'a>,
 }
 
-/// Exact scores and distances. While sweeping, draws are kept turned round
-/// ([`Prospect::with_draws_turned`]), so that the best move is the one to the lowest value.
+/// Exact scores and distances. While sweeping, the order of draws is kept turned round, so that the
+/// best move is the one to the lowest value.
 pub struct ExactBackup<'a>(pub Leaves<'a>);
 
 impl Backup for ExactBackup<'_> {
