@@ -154,15 +154,17 @@ impl Graph {
     /// later layer, or by a pass to a state of the same whose own edges do; in a cyclic one, whose
     /// tables have no orientations, to any state.
     fn first_astray(&self, complete: bool) -> Option<usize> {
+        // Once, and not for every row, the maps are seen as slices.
+        let (offsets, targets): (&[u64], &[u32]) = (&self.edge_offsets, &self.edge_targets);
+        let edges = |row: usize| &targets[offsets[row] as usize..offsets[row + 1] as usize];
         if self.orientations.is_none() {
             let states = self.states();
-            return first_row(0..states, |row| {
-                let targets = &self.edge_targets[self.edges_of(row)];
-                targets.iter().any(|&target| target as usize >= states)
-            });
+            let is_astray = |row| edges(row).iter().any(|&target| target as usize >= states);
+            return first_row(0..states, is_astray);
         }
-        self.layers()
-            .find_map(|layer| first_row(layer.clone(), |row| !self.leads_on(row, &layer, complete)))
+        self.layers().find_map(|layer| {
+            first_row(layer.clone(), |row| !self.leads_on(row, &layer, complete, &edges))
+        })
     }
 
     /// That the table has orientations, which those of layered games always have: without them its
@@ -178,23 +180,26 @@ impl Graph {
     }
 
     #[inline]
-    fn leads_on(&self, row: usize, layer: &Range<usize>, complete: bool) -> bool {
+    fn leads_on<'a>(
+        &self,
+        row: usize,
+        layer: &Range<usize>,
+        complete: bool,
+        edges: &impl Fn(usize) -> &'a [u32],
+    ) -> bool {
         let (end, later) = (layer.end as u32, (self.states() - layer.end) as u32);
         // In one comparison: not before the layer's end and not behind the last state.
         let all_later = |edges: &[u32]| {
             edges.iter().fold(true, |all, target| all & (target.wrapping_sub(end) < later))
         };
-        let edges = &self.edge_targets[self.edges_of(row)];
-        match edges {
+        match edges(row) {
             [] => match self.kind(row) {
                 StateKind::Terminal => true,
                 StateKind::Frontier | StateKind::Restricted => !complete,
                 StateKind::Interior => false,
             },
-            edges if all_later(edges) => true,
-            [pass] if layer.contains(&(*pass as usize)) => {
-                all_later(&self.edge_targets[self.edges_of(*pass as usize)])
-            }
+            own if all_later(own) => true,
+            [pass] if layer.contains(&(*pass as usize)) => all_later(edges(*pass as usize)),
             _ => false,
         }
     }
