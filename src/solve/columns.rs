@@ -10,6 +10,7 @@
 //! | `distance` of a byte | found by rank: its parity tells the outcome |
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use bytemuck::Zeroable;
 
@@ -18,7 +19,7 @@ use super::ranked::{ENDLESS, outcome_of};
 use super::sweep::SweepError;
 use super::value::{Prospect, Value};
 use crate::game::{Empties, Outcome, Repetition, Score};
-use crate::parallel::{self, GRAIN};
+use crate::parallel::{self, GRAIN, lock};
 use crate::table::{
     Array, Column, Discounted, Manifest, RootValue, Solution, SweepRecord, Table, TableError,
 };
@@ -55,6 +56,56 @@ fn column<T: Zeroable + Send>(
     column
 }
 
+/// What is known of values for certain, a column each.
+struct Exact {
+    outcome: Vec<i8>,
+    distance: Vec<u16>,
+    /// Empty where there are none.
+    score: Vec<i8>,
+    /// How many outcomes, distances and scores are known.
+    proven: [u64; 3],
+    /// The longest distance.
+    longest: u16,
+}
+
+impl Exact {
+    /// Fills all columns from each value while it is at hand.
+    fn of(rows: usize, values: &SomeValues<'_>, scored: bool) -> Exact {
+        let mut outcome: Vec<i8> = bytemuck::zeroed_vec(rows);
+        let mut distance: Vec<u16> = bytemuck::zeroed_vec(rows);
+        let mut score: Vec<i8> = bytemuck::zeroed_vec(if scored { rows } else { 0 });
+        let own = outcome.chunks_mut(GRAIN).zip(distance.chunks_mut(GRAIN));
+        let mut scores = score.chunks_mut(GRAIN);
+        let pieces: Vec<_> =
+            own.map(|own| Mutex::new((own, scores.next().unwrap_or_default()))).collect();
+        let found = parallel::map(pieces.len(), &|piece| {
+            let ((outcome, distance), score) = &mut *lock(&pieces[piece]);
+            let (first, mut proven, mut longest) = (piece * GRAIN, [0; 3], 0);
+            for (place, value) in values(first..first + outcome.len()).iter().enumerate() {
+                let (won, plies) = (value.outcome(), value.distance());
+                outcome[place] = won.map_or(UNKNOWN_SCORE, Outcome::value);
+                distance[place] = plies.unwrap_or(UNKNOWN_DISTANCE);
+                longest = longest.max(plies.unwrap_or(0));
+                proven[0] += u64::from(won.is_some());
+                proven[1] += u64::from(plies.is_some());
+                if let Some(score) = score.get_mut(place) {
+                    let found = value.score();
+                    *score = found.map_or(UNKNOWN_SCORE, |score| score.0);
+                    proven[2] += u64::from(found.is_some());
+                }
+            }
+            (proven, longest)
+        });
+        drop(pieces);
+        let (mut proven, mut longest) = ([0; 3], 0);
+        for (some, plies) in found {
+            proven.iter_mut().zip(some).for_each(|(all, some): (&mut u64, u64)| *all += some);
+            longest = longest.max(plies);
+        }
+        Exact { outcome, distance, score, proven, longest }
+    }
+}
+
 /// The values of some rows.
 type SomeValues<'a> = dyn Fn(Range<usize>) -> Vec<Value> + Sync + 'a;
 
@@ -67,20 +118,13 @@ fn install_values(
     values: &SomeValues<'_>,
     [scored, has_bounds, by_prospect]: [bool; 3],
 ) -> Result<(), SweepError> {
-    let distance = column(rows, values, |value| value.distance().unwrap_or(UNKNOWN_DISTANCE));
-    let outcome =
-        column(rows, values, |value| value.outcome().map_or(UNKNOWN_SCORE, Outcome::value));
-    let too_long = |plies: u16| plies >= Prospect::MAX_DISTANCE && plies != UNKNOWN_DISTANCE;
-    if parallel::count(rows, |row| too_long(distance[row])) > 0 {
+    let Exact { outcome, distance, score, proven, longest } = Exact::of(rows, values, scored);
+    if longest >= Prospect::MAX_DISTANCE {
         return Err(SweepError::TooLong);
     }
-    let count = |column: &[i8]| parallel::count(rows, |row| column[row] != UNKNOWN_SCORE);
-    solution.proven_outcomes = count(&outcome);
-    solution.exact_distances = parallel::count(rows, |row| distance[row] != UNKNOWN_DISTANCE);
-    let score = scored.then(|| {
-        column(rows, values, |value| value.score().map_or(UNKNOWN_SCORE, |score| score.0))
-    });
-    solution.proven_scores = score.as_ref().map(|score| count(score));
+    [solution.proven_outcomes, solution.exact_distances, _] = proven;
+    solution.proven_scores = scored.then_some(proven[2]);
+    let score = scored.then_some(score);
     let known = |value: i8| Some(value).filter(|&v| v != UNKNOWN_SCORE);
     let root = |&row: &u64| RootValue {
         outcome: known(outcome[row as usize]),

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::game::{Game, Outcome, Repetition, Side};
 use crate::graph::{Graph, Ranked, RankedGame};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::table::{SweepRecord, Table, TableError};
 
@@ -91,7 +92,16 @@ fn solve_keyed<G: Game>(
         let end = position(row).and_then(|position| game.end(&position.state));
         end.map_or((Outcome::Loss, 0), |end| (end.outcome, end.plies))
     };
-    let second = |row: usize| position(row).is_some_and(|position| position.side == Side::Second);
+    let is_second = |row: usize| position(row).is_some_and(|found| found.side == Side::Second);
+    // Every edge asks for both its ends, and unpacking a key takes longer than all else: so the
+    // sides are found once, a bit a row.
+    let asked = method.repetition == Repetition::SecondPlayerWins;
+    let rows = if asked { graph.states() } else { 0 };
+    let sides: Vec<u64> = parallel::column(rows.div_ceil(64), |word| {
+        let rows = (word * 64..rows.min(word * 64 + 64)).filter(|&row| is_second(row));
+        rows.fold(0, |bits, row| bits | 1 << (row % 64))
+    });
+    let second = |row: usize| sides[row / 64] >> (row % 64) & 1 == 1;
     let graph = CyclicGraph {
         kinds: graph.kinds(),
         edge_offsets: graph.edge_offsets(),
