@@ -1,9 +1,9 @@
 //! Work spread over the threads of the current pool.
 //!
-//! Rayon's adaptors are compiled anew, with all that splits, steals and joins, for every closure they
-//! are given, and most of ours are given once for every game. So tasks are large enough to be called
-//! through a pointer, and all of them go through [`each`], which is compiled once. Results stand in
-//! the order of the tasks, whatever thread did them.
+//! Rayon's adaptors are compiled anew, with all that splits, steals and joins, for every closure
+//! they are given, and most of ours are given once for every game. So tasks are large enough to be
+//! called through a pointer, and all of them go through [`each`], which is compiled once. Results
+//! stand in the order of the tasks, whatever thread did them.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,6 +34,26 @@ pub fn map<T: Send>(tasks: usize, of: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
     });
     let result = |slot: Mutex<Option<T>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
     slots.into_iter().filter_map(result).collect()
+}
+
+/// What `of` gives for every number below `tasks`, or what it fails with first, in their order. No
+/// task behind one that has failed is begun.
+pub fn try_map<T: Send, E: Send>(
+    tasks: usize,
+    of: &(dyn Fn(usize) -> Result<T, E> + Sync),
+) -> Result<Vec<T>, E> {
+    let failed = AtomicUsize::new(tasks);
+    let results = map(tasks, &|task| {
+        if failed.load(Ordering::Relaxed) < task {
+            return None;
+        }
+        let result = of(task);
+        if result.is_err() {
+            failed.fetch_min(task, Ordering::Relaxed);
+        }
+        Some(result)
+    });
+    results.into_iter().flatten().collect()
 }
 
 /// What `of` gives for ranges that make up `0..len`, of `grain` each but for the last.
@@ -107,7 +127,11 @@ mod tests {
         for len in [0, 1, GRAIN - 1, GRAIN, 3 * GRAIN + 7] {
             let squares: Vec<u64> = (0..len as u64).map(|n| n * n).collect();
             assert_eq!(column(len, |n| (n * n) as u64), squares);
-            assert_eq!(map_ranges(len, 10, &|range| range).concat_len(), len);
+            let follow = |end, range: Range<usize>| (range.start == end).then_some(range.end);
+            assert_eq!(
+                map_ranges(len, 10, &|range| range).into_iter().try_fold(0, follow),
+                Some(len)
+            );
             assert_eq!(count(len, |n| n % 3 == 0), len.div_ceil(3) as u64);
             assert_eq!(select(len, |n| n + 2 >= len).len(), len.min(2));
         }
@@ -122,17 +146,19 @@ mod tests {
         assert_eq!(find_map(9 * GRAIN, |_| None::<u8>), None);
     }
 
-    trait ConcatLen {
-        fn concat_len(self) -> usize;
+    #[test]
+    fn the_first_failure_is_told_and_little_is_begun_after_it() {
+        let begun = AtomicUsize::new(0);
+        let fails = |task: usize| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            if task % 100 == 7 { Err(task) } else { Ok(task) }
+        };
+        assert_eq!(try_map(1 << 16, &fails), Err(7));
+        assert!(begun.into_inner() < 1 << 16);
+        assert_eq!(try_map(7, &fails_never), Ok((0..7).collect()));
     }
 
-    impl ConcatLen for Vec<Range<usize>> {
-        /// The end of ranges that follow one another from 0.
-        fn concat_len(self) -> usize {
-            self.into_iter().fold(0, |end, range| {
-                assert_eq!(range.start, end);
-                range.end
-            })
-        }
+    fn fails_never(task: usize) -> Result<usize, ()> {
+        Ok(task)
     }
 }

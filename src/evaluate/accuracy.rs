@@ -176,13 +176,13 @@ pub fn measure(
     let keep = sink.is_some();
     for begin in (0..source.pieces()).step_by(WINDOW) {
         let window = WINDOW.min(source.pieces() - begin);
-        let parts = parallel::map(window, &|place| {
+        let parts = parallel::try_map(window, &|place| {
             let (piece, rows) = source.fill(begin + place).map_err(MeasureError::Damaged)?;
             let part = judge(source, piece, players, keep)?;
             progress.advance(rows);
-            Ok(part)
+            Ok::<Part, MeasureError>(part)
         });
-        for part in parts.into_iter().collect::<Result<Vec<Part>, MeasureError>>()? {
+        for part in parts? {
             judged += part.judged;
             sums.iter_mut().zip(&part.sums).for_each(|(sum, part)| sum.add(part));
             if let (Some(sink), Some(piece)) = (&mut sink, &part.piece) {

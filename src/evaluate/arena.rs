@@ -76,7 +76,7 @@ pub struct Sampling {
 
 /// How many games one thread plays side by side; a constant, for it decides which positions are a
 /// batch.
-const LANES: usize = 64;
+const LANES: u64 = 64;
 
 /// A game that was played.
 #[derive(Clone, Debug)]
@@ -116,14 +116,14 @@ pub fn record<G: Game>(
     sampling: Sampling,
     progress: &dyn Progress,
 ) -> Result<Vec<Recorded<G::State>>, PolicyError> {
-    let parts = parallel::map_ranges(sampling.games as usize, LANES, &|numbers| {
-        let numbers = numbers.start as u64..numbers.end as u64;
-        let games = play(game, players, sampling, numbers)?;
+    let tasks = sampling.games.div_ceil(LANES) as usize;
+    let parts = parallel::try_map(tasks, &|task| {
+        let begin = task as u64 * LANES;
+        let games = play(game, players, sampling, begin..sampling.games.min(begin + LANES))?;
         progress.advance(games.len() as u64);
-        Ok(games)
+        Ok::<_, PolicyError>(games)
     });
-    let parts = parts.into_iter().collect::<Result<Vec<_>, PolicyError>>()?;
-    Ok(parts.into_iter().flatten().collect())
+    Ok(parts?.into_iter().flatten().collect())
 }
 
 /// A game that is going on, with its own random numbers.

@@ -11,7 +11,7 @@ use super::figures::outcome_lost;
 use super::truth::Truth;
 use super::unfolded::Unfolded;
 use crate::game::{Outcome, Side};
-use crate::parallel;
+use crate::parallel::{self, GRAIN};
 use crate::policy::share_best;
 use crate::solve::Value;
 use crate::solved::SolvedTable;
@@ -80,9 +80,6 @@ pub struct Play<'a> {
     unfolded: &'a Unfolded,
     table: &'a SolvedTable,
 }
-
-/// How many positions a task takes.
-const GRAIN: usize = 1 << 12;
 
 impl<'a> Play<'a> {
     /// Games on a table that was unfolded.

@@ -15,7 +15,7 @@ use super::build::{self, Order};
 use super::plan::Plan;
 use super::ranked::block_counts;
 use crate::game::{End, Game, Outcome};
-use crate::parallel;
+use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Lengths};
 
@@ -64,9 +64,6 @@ impl Found {
         self
     }
 }
-
-/// How many ranks a task expands.
-const GRAIN: usize = 1 << 12;
 
 impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
     type State = State;

@@ -4,8 +4,8 @@
 //! Three steps: distinct keys of each shard; the targets of passes, which stay in the layer, merged
 //! in; and, once every key has its place, the targets of the edges.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -54,7 +54,7 @@ impl<K: StateKey> Workspaces<K> {
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Workspace<K>) -> T) -> T {
-        let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = || lock(&self.0);
         let kept = free().pop();
         let mut own =
             kept.unwrap_or_else(|| Workspace { sorter: Sorter::new(), states: Vec::new() });

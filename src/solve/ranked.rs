@@ -106,19 +106,20 @@ impl<'a> Bytes<'a> {
         progress: &dyn Progress,
     ) -> Result<T, RankedError> {
         let words = self.ranked.words();
-        let found = parallel::map_ranges(words.len(), WORDS, &|places| {
+        let found = parallel::try_map(words.len().div_ceil(WORDS), &|task| {
             let mut found = none();
             let mut count = 0;
-            for place in places {
-                count += u64::from(words[place].count_ones());
-                for bit in ones_of(words[place]) {
+            let own = words.iter().enumerate().skip(task * WORDS).take(WORDS);
+            for (place, &word) in own {
+                count += u64::from(word.count_ones());
+                for bit in ones_of(word) {
                     visit((place * 64) as u32 + bit, &mut found)?;
                 }
             }
             progress.advance(count);
             Ok(found)
         });
-        found.into_iter().try_fold(none(), |all, found| Ok(join(all, found?)))
+        Ok(found?.into_iter().fold(none(), join))
     }
 
     /// The distances of the reachable states, in the order of rows.

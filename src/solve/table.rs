@@ -1,13 +1,12 @@
 //! A table of any game solved.
 
-use super::cyclic::{CyclicGraph, iterate, retrograde};
+use super::cyclic::{CyclicGraph, RowSet, iterate, retrograde};
 use super::{
     Algorithm, CyclicMethod, Method, Run, SolveOptions, SweepError, Value, columns, iterate_ranked,
     retrograde_ranked, value_iterate,
 };
 use crate::game::{Game, Outcome, Repetition, Side};
 use crate::graph::{Graph, Ranked, RankedGame};
-use crate::parallel;
 use crate::progress::Progress;
 use crate::table::{SweepRecord, Table, TableError};
 
@@ -97,11 +96,8 @@ fn solve_keyed<G: Game>(
     // sides are found once, a bit a row.
     let asked = method.repetition == Repetition::SecondPlayerWins;
     let rows = if asked { graph.states() } else { 0 };
-    let sides: Vec<u64> = parallel::column(rows.div_ceil(64), |word| {
-        let rows = (word * 64..rows.min(word * 64 + 64)).filter(|&row| is_second(row));
-        rows.fold(0, |bits, row| bits | 1 << (row % 64))
-    });
-    let second = |row: usize| sides[row / 64] >> (row % 64) & 1 == 1;
+    let second_rows = RowSet::of(rows, is_second);
+    let second = |row: usize| second_rows.has(row as u32);
     let graph = CyclicGraph {
         kinds: graph.kinds(),
         edge_offsets: graph.edge_offsets(),

@@ -153,7 +153,7 @@ impl Draft {
                 let (growing, bytes) = &mut *parallel::lock(&work[place]);
                 growing.stream.append(bytes)
             };
-            parallel::map(work.len(), &write).into_iter().collect::<Result<(), _>>()?;
+            parallel::try_map(work.len(), &write)?;
         }
         self.unflushed += parts.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
         if self.unflushed > FLUSH_BYTES && self.flusher.as_ref().is_none_or(|f| f.is_finished()) {
@@ -219,11 +219,10 @@ impl Draft {
         self.arrays.retain(|_, growing| !growing.scratch);
         // Each waits for the disk, so all wait together.
         let arrays: Vec<_> = self.arrays.iter_mut().map(Mutex::new).collect();
-        let sealed = parallel::map(arrays.len(), &|place| {
+        let sealed = parallel::try_map(arrays.len(), &|place| {
             let (name, growing) = &mut *parallel::lock(&arrays[place]);
-            Ok((name.to_string(), growing.seal()?))
-        });
-        let sealed = sealed.into_iter().collect::<Result<Vec<_>, TableError>>()?;
+            Ok::<_, TableError>((name.to_string(), growing.seal()?))
+        })?;
         drop(arrays);
         manifest.arrays.extend(sealed);
         write_manifest(&self.dir, &manifest)?;

@@ -180,8 +180,7 @@ impl Table {
             Ok((part, entry))
         };
         // Each waits for the disk, so all wait together.
-        let written = parallel::map(columns.len(), &|column| write(&columns[column]));
-        let written: Vec<_> = written.into_iter().collect::<Result<_, TableError>>()?;
+        let written = parallel::try_map(columns.len(), &|column| write(&columns[column]))?;
         let mut without = self.manifest.clone();
         unsolve(&mut without);
         for column in columns {

@@ -34,8 +34,8 @@ fn networks_of_the_repository_keep_their_places() {
     });
     let asked: Vec<&String> = learned.iter().filter(|name| !name.contains('?')).copied().collect();
     assert_eq!(asked.len(), cards.count(), "each network has its row");
-    // The largest network is measured once: reading ahead with it takes as long as all the others, which
-    // do read ahead.
+    // The largest network is measured once: reading ahead with it takes as long as all the others,
+    // which do read ahead.
     let measured = learned.iter().filter(|name| **name != "learned:supervised-othello-4x4?plies=1");
     let words = measured.flat_map(|name| ["--policy", name.as_str()]);
     let words: Vec<&str> = ["report", "-q", "--no-games"].into_iter().chain(words).collect();

@@ -16,6 +16,7 @@ mod select;
 mod sink;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 use serde_json::json;
@@ -379,7 +380,8 @@ pub fn look_up(
         encoder.add(&example, split, &mut block);
         Some(block)
     };
-    parallel::map(positions.len(), &|place| one(&positions[place]))
+    let some = |places: Range<usize>| positions[places].iter().map(one).collect::<Vec<_>>();
+    parallel::map_ranges(positions.len(), 1 << 8, &some).into_iter().flatten().collect()
 }
 
 /// Writes a block to a file, which is at its place once it is whole. What is there is replaced.

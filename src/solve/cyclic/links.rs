@@ -53,10 +53,10 @@ impl<const BOUNDS: usize> Shared<BOUNDS> {
 }
 
 /// A set of rows, one bit each.
-struct RowSet(Vec<u64>);
+pub(in crate::solve) struct RowSet(Vec<u64>);
 
 impl RowSet {
-    fn of(rows: usize, holds: impl Fn(usize) -> bool + Sync) -> RowSet {
+    pub fn of(rows: usize, holds: impl Fn(usize) -> bool + Sync) -> RowSet {
         let word = |word: usize| {
             let rows = word * 64..rows.min(word * 64 + 64);
             rows.filter(|&row| holds(row)).fold(0, |bits, row| bits | 1 << (row % 64))
@@ -65,7 +65,7 @@ impl RowSet {
     }
 
     #[inline]
-    fn has(&self, row: u32) -> bool {
+    pub fn has(&self, row: u32) -> bool {
         self.0[row as usize / 64] >> (row % 64) & 1 == 1
     }
 }
