@@ -40,7 +40,7 @@ fn measure(rows: usize, columns: usize, states: u64, moves: u64, runs: usize) {
     let game = Othello::<u64>::new(rows, columns, true);
     let plain = PlainKernel::new(&game);
     let scratch = tempfile::tempdir().expect("a directory for tables");
-    let table = table_in(&scratch.path().join("first"), &game);
+    let table = table_in(&scratch.path().join("first"), (rows, columns));
     let graph = Graph::open(&table).expect("the table opens");
     let boards: Vec<Board> =
         graph.keys().of::<u64>().iter().filter_map(|&key| game.state(key)).collect();
@@ -68,10 +68,10 @@ fn measure(rows: usize, columns: usize, states: u64, moves: u64, runs: usize) {
         assert_eq!(shared, made);
         floor = floor.min(time);
         let dir = scratch.path().join(run.to_string());
-        let (time, mut table) = timed(|| table_in(&dir, &game));
+        let (time, mut table) = timed(|| table_in(&dir, (rows, columns)));
         assert_eq!(table.manifest().counts.canonical(), states);
         enumerated = enumerated.min(time);
-        let (time, score) = timed(|| solve(&mut table, &game, Order::Topological));
+        let (time, score) = timed(|| solve(&mut table, (rows, columns), Order::Topological));
         assert_eq!(score, Some(if columns == 4 { -8 } else { 16 }));
         solved = solved.min(time);
         std::fs::remove_dir_all(&dir).expect("our own directory");

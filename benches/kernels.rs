@@ -31,7 +31,7 @@ fn states(board: usize) -> (Othello<u64>, Vec<Board>) {
     let (rows, columns, count, _) = COUNTS[board];
     let game = Othello::new(rows, columns, true);
     let dir = tempfile::tempdir().expect("a directory for tables");
-    let table = table_in(dir.path(), &game);
+    let table = table_in(dir.path(), (rows, columns));
     let graph = Graph::open(&table).expect("the table opens");
     let boards: Vec<Board> =
         graph.keys().of::<u64>().iter().filter_map(|&key| game.state(key)).collect();
@@ -91,10 +91,9 @@ fn canonical_form(bencher: Bencher, board: usize) {
 #[divan::bench(args = BOARDS, sample_count = 10)]
 fn enumerate_to_disk(bencher: Bencher, board: usize) {
     let (rows, columns, count, _) = COUNTS[board];
-    let game = Othello::new(rows, columns, true);
     bencher.counter(ItemsCount::new(count)).bench_local(|| {
         let dir = tempfile::tempdir().expect("a directory for tables");
-        let table = table_in(dir.path(), &game);
+        let table = table_in(dir.path(), (rows, columns));
         assert_eq!(table.manifest().counts.canonical(), count);
     });
 }
@@ -111,16 +110,15 @@ fn sweep_natural(bencher: Bencher, board: usize) {
 
 fn sweep(bencher: Bencher, board: usize, order: Order) {
     let (rows, columns, count, _) = COUNTS[board];
-    let game = Othello::new(rows, columns, true);
     bencher
         .counter(ItemsCount::new(count))
         .with_inputs(|| {
             let dir = tempfile::tempdir().expect("a directory for tables");
-            let table = table_in(dir.path(), &game);
+            let table = table_in(dir.path(), (rows, columns));
             (dir, table)
         })
         .bench_local_values(|(_dir, mut table)| {
-            let score = solve(&mut table, &game, order);
+            let score = solve(&mut table, (rows, columns), order);
             assert_eq!(score, Some([-8, 16][board]));
         });
 }

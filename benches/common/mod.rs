@@ -4,28 +4,35 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use yomikiri::any::AnyGame;
+use yomikiri::game::Game;
 use yomikiri::game::othello::Othello;
-use yomikiri::game::{Empties, Game};
-use yomikiri::graph::{Graph, Plan, build};
+use yomikiri::graph::Plan;
 use yomikiri::progress::Silent;
-use yomikiri::solve::{Method, Order, value_iterate};
+use yomikiri::registry;
+use yomikiri::solve::{Order, SolveOptions};
 use yomikiri::table::{Store, Table};
 
 /// Canonical states and placing moves from the standard start (`tests/data/othello.json`).
 pub const COUNTS: [(usize, usize, u64, u64); 2] =
     [(4, 4, 12_351, 17_345), (4, 5, 2_426_921, 4_834_758)];
 
+/// A board's rules as commands use them: compiled in the library, and so as fast as there.
+fn rules(board: (usize, usize)) -> AnyGame {
+    registry::othello(&format!("{}x{}", board.0, board.1)).expect("the board is none too large")
+}
+
 /// Enumerates into `dir`.
-pub fn table_in(dir: &Path, game: &Othello<u64>) -> Table {
-    build(game, &Plan::from_start(game), &Store::at(dir), &Silent).expect("the board fits").table
+pub fn table_in(dir: &Path, board: (usize, usize)) -> Table {
+    let game = rules(board);
+    let plan = Plan::from_start(&game);
+    game.enumerate(&plan, &Store::at(dir), &Silent).expect("the board fits").table
 }
 
 /// Solves and gives the root's score.
-pub fn solve(table: &mut Table, game: &Othello<u64>, order: Order) -> Option<i8> {
-    let graph = Graph::open_checked(table).expect("the table is whole");
-    let terminal = graph.terminal_scores(game, Empties::Uncounted);
-    let method = Method { order, ..Method::exact(game) };
-    value_iterate(table, &graph, &terminal, &method, &Silent, |_, _| {}).expect("it can be solved");
+pub fn solve(table: &mut Table, board: (usize, usize), order: Order) -> Option<i8> {
+    let options = SolveOptions { order: Some(order), ..SolveOptions::default() };
+    rules(board).solve(table, &options, &Silent, &mut |_, _| {}).expect("it can be solved");
     table.manifest().solution.as_ref().and_then(|s| s.roots[0].score)
 }
 

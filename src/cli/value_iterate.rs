@@ -107,6 +107,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
             RepetitionArg::SecondPlayerWins => Repetition::SecondPlayerWins,
             RepetitionArg::Unknown => Repetition::Unknown,
         }),
+        checkpoint_after: None,
     };
     let run = solve_table(&mut table, &options, args.force, context)?;
     if run.resumed {

@@ -21,6 +21,9 @@ pub struct SolveOptions {
     pub algorithm: Option<Algorithm>,
     /// What play without end counts as; games with cycles.
     pub repetition: Option<Repetition>,
+    /// Secure the work when it has gone on for this long since it last was; layered games. No
+    /// influence on any value.
+    pub checkpoint_after: Option<Duration>,
 }
 
 impl SolveOptions {

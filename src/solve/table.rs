@@ -31,6 +31,7 @@ pub fn solve<G: Game>(
             theta: options.theta.unwrap_or(exact.theta),
             empties: options.empties.unwrap_or(exact.empties),
             discount: options.discount,
+            checkpoint_after: options.checkpoint_after.unwrap_or(exact.checkpoint_after),
             ..exact
         };
         let terminal = graph.terminal_scores(game, method.empties);

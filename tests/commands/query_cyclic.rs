@@ -7,9 +7,8 @@ use crate::common::plain_shogi::{
     End, MINISHOGI, Position, Rules, Side, THREE_BY_THREE, Values, three_by_three,
 };
 use crate::common::solved::opened;
-use crate::common::tables::{Tables, board_4x4, solved_4x4};
+use crate::common::tables::{Tables, solved_4x4};
 use serde_json::Value;
-use yomikiri::game::shogi::{ANIMAL_SHOGI, SMALL_ANIMAL_SHOGI, Shogi};
 use yomikiri::game::{Game, Outcome};
 use yomikiri::table::Table;
 
@@ -47,10 +46,8 @@ fn moves_with(answer: &Value, outcome: Value) -> Vec<&str> {
 #[test]
 fn both_sorts_of_tables_hold_the_same_values() {
     let tables = both();
-    let [by_rank, by_key] = [RANKED, KEYED].map(|name| {
-        let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
-        opened(game, &Table::open(&tables.place(name)).unwrap())
-    });
+    let open = |name| opened(&Table::open(&tables.place(name)).unwrap());
+    let [by_rank, by_key] = [RANKED, KEYED].map(open);
     let rows = by_rank.states().rows();
     assert_eq!((rows, by_key.states().rows()), (245_788, 245_788));
     let same = |row, position| {
@@ -439,7 +436,7 @@ fn states_are_counted_by_distance() {
 fn othello_is_counted_by_distance_too() {
     let tables = Tables::new();
     let table = solved_4x4(&tables);
-    let solved = opened(board_4x4(), &table);
+    let solved = opened(&table);
     let counted = tables.json(&["info", "othello-4x4", "--by-distance"]);
     let mut states = 0;
     for (field, outcome) in
@@ -493,7 +490,7 @@ fn distances_that_are_not_exact_are_told_as_bounds() {
     tables.ok(&["value-iterate"]);
     let name = "animal-shogi-depth8";
     let table = Table::open(&tables.place(name)).unwrap();
-    let solved = opened(Shogi::<u64>::new(&ANIMAL_SHOGI, true), &table);
+    let solved = opened(&table);
     let mut rows = Vec::new();
     let add = |row, position| {
         let value = solved.value(row);

@@ -54,21 +54,21 @@ fn training_ends_the_same_with_any_threads_and_after_an_interruption() {
         // The plot is there where shares were measured twice.
         assert_eq!(whole.len(), 3 + usize::from(recipe[0] == "dqn"), "{recipe:?}");
         assert!(whole == cut, "{recipe:?}: the files differ");
-        the_model_is_the_network(&tables, "whole/net");
-        for dir in ["whole", "cut"] {
-            fs::remove_dir_all(tables.place(dir)).unwrap();
-        }
+        fs::rename(tables.place("whole"), tables.place(recipe[0])).unwrap();
+        fs::remove_dir_all(tables.place("cut")).unwrap();
     }
+    the_models_are_the_networks(&tables, &SMALL.map(|recipe| format!("{}/net", recipe[0])));
 }
 
-/// That ONNX Runtime makes of a network's model what NumPy makes of its weights.
-pub fn the_model_is_the_network(tables: &Tables, name: &str) {
+/// That ONNX Runtime makes of each network's model what NumPy makes of its weights.
+pub fn the_models_are_the_networks(tables: &Tables, names: &[String]) {
     if std::env::var("YOMIKIRI_REQUIRE_NUMPY").is_err() {
         return;
     }
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/learn/models.py");
-    let run = Command::new("python3").arg(script).arg(tables.place(name)).output().unwrap();
-    assert!(run.status.success(), "{name}: {}", String::from_utf8_lossy(&run.stderr));
+    let names = names.iter().map(|name| tables.place(name));
+    let run = Command::new("python3").arg(script).args(names).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 }
 
 #[test]

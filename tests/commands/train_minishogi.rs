@@ -36,7 +36,7 @@ fn a_network_is_trained_and_measured() {
     assert!(right.as_f64().unwrap() > 0.75, "{right}");
     assert_eq!(card["results"]["held out: positions"], 1000.0);
     assert_eq!(card["history"].as_array().unwrap().len(), 3);
-    crate::train::the_model_is_the_network(&tables, "policies/value-minishogi");
+    crate::train::the_models_are_the_networks(&tables, &["policies/value-minishogi".to_string()]);
     let made =
         tables.json(&["enumerate", "--game", "minishogi", "--root", MATE_IN_3, "--max-depth", "3"]);
     tables.ok(&["value-iterate"]);

@@ -1,57 +1,84 @@
-//! Tables made for a test, in a directory of their own.
+//! Games as commands know them, and tables made for a test in a directory of their own.
+//!
+//! Rules, solver and proof are in the library for these games; a test that named the types of rules
+//! would compile all of it again.
 #![allow(dead_code)]
 
 use tempfile::TempDir;
-use yomikiri::any::AnyGame;
+use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{Game, Position};
-use yomikiri::graph::{Graph, Plan, build};
-use yomikiri::progress::Silent;
-use yomikiri::solve::{self, Method, SolveOptions, value_iterate};
-use yomikiri::solved::SolvedTable;
+use yomikiri::graph::Plan;
+use yomikiri::progress::{Progress, Silent};
+use yomikiri::registry::Games;
+use yomikiri::solve::{Run, SolveOptions, SweepError};
+use yomikiri::solved::{SolvedTable, States};
 use yomikiri::table::{Store, Table};
 
+/// A game by its name, states folded under all symmetries.
+pub fn named(name: &str) -> AnyGame {
+    Games::default().named(name).unwrap()
+}
+
+/// The same without folding.
+pub fn unfolded(name: &str) -> AnyGame {
+    named(name).with_folding(false).unwrap()
+}
+
+/// A board of four by four, folded or not.
+pub fn board_4x4(fold: bool) -> AnyGame {
+    if fold { named("othello-4x4") } else { unfolded("othello-4x4") }
+}
+
 /// The plan of everything that can be reached from the standard start.
-pub fn standard<G: Game>(game: &G) -> Plan<G::State> {
+pub fn standard(game: &AnyGame) -> Plan<AnyState> {
     Plan::from_start(game)
 }
 
 /// The same with either side to move first.
-pub fn both<G: Game>(game: &G) -> Plan<G::State> {
+pub fn both(game: &AnyGame) -> Plan<AnyState> {
     let start = game.start();
     let state = game.swapped(&start.state).unwrap();
     let other = Position { state, side: start.side.other() };
     Plan { start: "both".to_string(), roots: vec![start, other], ..standard(game) }
 }
 
-/// How the commands solve unless told otherwise.
-pub fn exactly<G: Game>(game: &G) -> Method {
-    Method::exact(game)
+/// Enumerates everything that can be reached from the standard start.
+pub fn make(game: &AnyGame, store: &Store) -> Table {
+    game.enumerate(&standard(game), store, &Silent).unwrap().table
 }
 
 /// Enumerates a plan into a new directory, which lives as long as the first part of the result.
-pub fn enumerated<G: Game>(game: &G, plan: &Plan<G::State>) -> (TempDir, Table) {
+pub fn enumerated(game: &AnyGame, plan: &Plan<AnyState>) -> (TempDir, Table) {
     let dir = tempfile::tempdir().unwrap();
-    let made = build(game, plan, &Store::at(dir.path()), &Silent).unwrap();
+    let made = game.enumerate(plan, &Store::at(dir.path()), &Silent).unwrap();
     (dir, made.table)
 }
 
-/// Solves a table.
-pub fn solve<G: Game>(game: &G, table: &mut Table, method: &Method) {
-    let graph = Graph::open_checked(table).unwrap();
-    let terminal = graph.terminal_scores(game, method.empties);
-    value_iterate(table, &graph, &terminal, method, &Silent, |_, _| {}).unwrap();
-}
-
-/// A table as everybody reads it.
-pub fn opened(game: impl Game, table: &Table) -> SolvedTable {
-    let table = Table::open(table.dir()).unwrap();
-    SolvedTable::open(AnyGame::new(game), table, true).unwrap().unwrap()
+pub fn solve(
+    game: &AnyGame,
+    table: &mut Table,
+    options: &SolveOptions,
+    progress: &dyn Progress,
+) -> Result<Run, SweepError> {
+    game.solve(table, options, progress, &mut |_, _| {})
 }
 
 /// Enumerates and solves.
-pub fn solved<G: Game>(game: &G, plan: &Plan<G::State>) -> (TempDir, Table) {
+pub fn solved(game: &AnyGame, plan: &Plan<AnyState>) -> (TempDir, Table) {
     let (dir, mut table) = enumerated(game, plan);
-    let options = SolveOptions::default();
-    solve::solve(game, &mut table, &options, &Silent, &mut |_, _| {}).unwrap();
+    solve(game, &mut table, &SolveOptions::default(), &Silent).unwrap();
     (dir, table)
+}
+
+/// A table's rows as everybody reads them.
+pub fn rows(table: &Table) -> States {
+    let table = Table::open(table.dir()).unwrap();
+    States::open(Games::default().of_table(&table).unwrap(), table, false).unwrap()
+}
+
+/// The same with their values.
+pub fn opened(table: &Table) -> SolvedTable {
+    let table = Table::open(table.dir()).unwrap();
+    let game = Games::default().of_table(&table).unwrap();
+    SolvedTable::open(game, table, true).unwrap().unwrap()
 }

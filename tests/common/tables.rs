@@ -7,14 +7,11 @@ use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
-use yomikiri::game::Game;
-use yomikiri::game::othello::Othello;
-use yomikiri::graph::{Enumerated, Graph, build};
-use yomikiri::progress::{Progress, Silent};
-use yomikiri::solve::{Method, Run, SweepError, value_iterate};
+use yomikiri::progress::Silent;
+use yomikiri::solve::SolveOptions;
 use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, crc32};
 
-use super::solved::{exactly, standard};
+use super::solved::{board_4x4, make, solve};
 
 /// A directory of tables of a test's own.
 pub struct Tables(pub tempfile::TempDir);
@@ -149,33 +146,13 @@ fn write_files(files: &Files, to: &Path) {
     }
 }
 
-pub fn board_4x4() -> Othello<u64> {
-    Othello::new(4, 4, true)
-}
-
-/// Enumerates everything that can be reached from the standard start.
-pub fn make<G: Game>(game: &G, store: &Store) -> Enumerated {
-    build(game, &standard(game), store, &Silent).unwrap()
-}
-
-pub fn solve<G: Game>(
-    game: &G,
-    table: &mut Table,
-    method: &Method,
-    progress: &dyn Progress,
-) -> Result<Run, SweepError> {
-    let graph = Graph::open_checked(table).expect("a whole table");
-    let terminal = graph.terminal_scores(game, method.empties);
-    value_iterate(table, &graph, &terminal, method, progress, |_, _| {})
-}
-
 /// A 4x4 table with every column there is, made by the library.
 pub fn solved_4x4(tables: &Tables) -> Table {
-    let game = board_4x4();
-    let mut table = make(&game, &tables.store()).table;
+    let game = board_4x4(true);
+    let mut table = make(&game, &tables.store());
     for discount in [None, Some(0.9)] {
-        let method = Method { discount, ..exactly(&game) };
-        solve(&game, &mut table, &method, &Silent).unwrap();
+        let options = SolveOptions { discount, ..SolveOptions::default() };
+        solve(&game, &mut table, &options, &Silent).unwrap();
     }
     table
 }

@@ -1,7 +1,7 @@
-"""Holds a network's ONNX model against its weights: models.py NAME
+"""Holds networks' ONNX models against their weights: models.py NAME...
 
 Reads NAME.json and NAME.safetensors, works the network out in NumPy and compares what ONNX Runtime makes of
-NAME.onnx, for random inputs. Says how many numbers were compared.
+NAME.onnx, for random inputs. Says of each network how many numbers were compared.
 """
 
 import json
@@ -11,18 +11,6 @@ import numpy as np
 import onnx
 import onnxruntime
 
-name = sys.argv[1]
-network = json.load(open(f"{name}.json"))["network"]
-with open(f"{name}.safetensors", "rb") as file:
-    header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-    content = file.read()
-header.pop("__metadata__", None)
-weights = {}
-for key, tensor in header.items():
-    begin, end = tensor["data_offsets"]
-    assert tensor["dtype"] == "F32", tensor
-    weights[key] = np.frombuffer(content[begin:end], "<f4").reshape(tensor["shape"])
-
 activations = {
     "linear": lambda x: x,
     "relu": lambda x: np.maximum(x, 0),
@@ -31,25 +19,40 @@ activations = {
 }
 
 
-def layer(name, x, activation):
-    return activations[activation](x @ weights[f"{name}.weight"].T.astype(float) + weights[f"{name}.bias"])
+def check(name):
+    network = json.load(open(f"{name}.json"))["network"]
+    with open(f"{name}.safetensors", "rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        content = file.read()
+    header.pop("__metadata__", None)
+    weights = {}
+    for key, tensor in header.items():
+        begin, end = tensor["data_offsets"]
+        assert tensor["dtype"] == "F32", tensor
+        weights[key] = np.frombuffer(content[begin:end], "<f4").reshape(tensor["shape"])
+
+    def layer(name, x, activation):
+        return activations[activation](x @ weights[f"{name}.weight"].T.astype(float) + weights[f"{name}.bias"])
+
+    onnx.checker.check_model(onnx.load(f"{name}.onnx"), full_check=True)
+    session = onnxruntime.InferenceSession(f"{name}.onnx", providers=["CPUExecutionProvider"])
+    (given,) = session.get_inputs()
+    inputs = np.random.default_rng(0).integers(0, 2, (50, *given.shape[1:])).astype(np.float32)
+    x = inputs.reshape(len(inputs), -1).astype(float)
+    assert network["kind"] == "mlp" and x.shape[1] == network["inputs"], (given.shape, network)
+    for at in range(len(network["hidden"])):
+        x = layer(f"hidden.{at}", x, network["activation"])
+    compared = 0
+    found = dict(zip([o.name for o in session.get_outputs()], session.run(None, {given.name: inputs})))
+    assert list(found) == [head["name"] for head in network["heads"]], list(found)
+    for head in network["heads"]:
+        wanted = layer(f"heads.{head['name']}", x, head["activation"])
+        answer = found[head["name"]]
+        assert answer.shape == wanted.shape == (len(inputs), head["outputs"]), answer.shape
+        assert np.allclose(answer, wanted, atol=1e-4), np.abs(answer - wanted).max()
+        compared += answer.size
+    print(f"{name}: {compared} numbers")
 
 
-onnx.checker.check_model(onnx.load(f"{name}.onnx"), full_check=True)
-session = onnxruntime.InferenceSession(f"{name}.onnx", providers=["CPUExecutionProvider"])
-(given,) = session.get_inputs()
-inputs = np.random.default_rng(0).integers(0, 2, (50, *given.shape[1:])).astype(np.float32)
-x = inputs.reshape(len(inputs), -1).astype(float)
-assert network["kind"] == "mlp" and x.shape[1] == network["inputs"], (given.shape, network)
-for at in range(len(network["hidden"])):
-    x = layer(f"hidden.{at}", x, network["activation"])
-compared = 0
-found = dict(zip([o.name for o in session.get_outputs()], session.run(None, {given.name: inputs})))
-assert list(found) == [head["name"] for head in network["heads"]], list(found)
-for head in network["heads"]:
-    wanted = layer(f"heads.{head['name']}", x, head["activation"])
-    answer = found[head["name"]]
-    assert answer.shape == wanted.shape == (len(inputs), head["outputs"]), answer.shape
-    assert np.allclose(answer, wanted, atol=1e-4), np.abs(answer - wanted).max()
-    compared += answer.size
-print(f"{compared} numbers")
+for name in sys.argv[1:]:
+    check(name)

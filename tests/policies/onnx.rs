@@ -9,10 +9,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::common::tables::{Tables, board_4x4};
+use crate::common::solved::{board_4x4, named};
+use crate::common::tables::Tables;
 use serde_json::Value;
-use yomikiri::game::othello::Othello;
-use yomikiri::game::{Action, Game, Position, Side};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Action, Game, Position, Side, StateKey};
 use yomikiri::policy::{Answers, Batch, Onnx, OnnxSpec, Policy, PolicyError};
 
 fn fixture(name: &str) -> String {
@@ -22,7 +23,7 @@ fn fixture(name: &str) -> String {
 
 /// The policy of a fixture with its options.
 fn load(model: &str) -> Result<Onnx, PolicyError> {
-    Onnx::load(&OnnxSpec::read(&fixture(model)).unwrap(), &board_4x4())
+    Onnx::load(&OnnxSpec::read(&fixture(model)).unwrap(), &board_4x4(true))
 }
 
 fn expected() -> Value {
@@ -33,17 +34,17 @@ fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
 }
 
-type Board = <Othello<u64> as Game>::State;
-
 /// The positions that the expectations are of; those of odd places with White to move.
-fn positions(game: &Othello<u64>, expected: &Value) -> Vec<Position<Board>> {
+fn positions(game: &AnyGame, expected: &Value) -> Vec<AnyPosition> {
     let keys = expected["keys"].as_array().unwrap().iter().map(|key| key.as_u64().unwrap());
-    let position =
-        |(at, key)| Position { state: game.state(key).unwrap(), side: Side::ALL[at % 2] };
+    let position = |(at, key): (usize, u64)| Position {
+        state: game.state(key.widen()).unwrap(),
+        side: Side::ALL[at % 2],
+    };
     keys.enumerate().map(position).collect()
 }
 
-fn ask(policy: &Onnx, game: &Othello<u64>, positions: &[Position<Board>]) -> Answers {
+fn ask(policy: &Onnx, game: &AnyGame, positions: &[AnyPosition]) -> Answers {
     let mut batch = Batch::default();
     for position in positions {
         batch.push(*position, game.actions(&position.state));
@@ -63,7 +64,7 @@ fn assert_close(found: &[f64], wanted: &[f64], what: &str) {
 
 #[test]
 fn models_say_what_onnx_runtime_says_of_them() {
-    let (game, expected) = (board_4x4(), expected());
+    let (game, expected) = (board_4x4(true), expected());
     let positions = positions(&game, &expected);
     let actions: Vec<Vec<f64>> =
         expected["actions"].as_array().unwrap().iter().map(numbers).collect();
@@ -87,7 +88,7 @@ fn models_say_what_onnx_runtime_says_of_them() {
 
 #[test]
 fn an_answer_does_not_depend_on_the_rest_of_its_batch() {
-    let game = board_4x4();
+    let game = board_4x4(true);
     let few = positions(&game, &expected());
     // More than are run at once.
     let many: Vec<_> = few.iter().copied().cycle().take(few.len() * 90).collect();
@@ -108,7 +109,7 @@ fn an_answer_does_not_depend_on_the_rest_of_its_batch() {
 
 #[test]
 fn many_threads_ask_at_the_same_time() {
-    let game = board_4x4();
+    let game = board_4x4(true);
     let positions = positions(&game, &expected());
     let policy = load("nchw.onnx").unwrap();
     let alone = ask(&policy, &game, &positions);
@@ -126,7 +127,7 @@ fn many_threads_ask_at_the_same_time() {
 /// The fixture interleaved.onnx read in the other order is another policy: the order matters.
 #[test]
 fn the_order_of_a_flat_input_is_what_is_asked_for() {
-    let game = board_4x4();
+    let game = board_4x4(true);
     let positions = positions(&game, &expected());
     let of = |model: &str| ask(&load(model).unwrap(), &game, &positions);
     let guessed = of("interleaved.onnx");
@@ -136,7 +137,7 @@ fn the_order_of_a_flat_input_is_what_is_asked_for() {
 
 #[test]
 fn a_class_that_was_never_seen_is_never_chosen() {
-    let (game, policy) = (board_4x4(), load("zipmap.onnx").unwrap());
+    let (game, policy) = (board_4x4(true), load("zipmap.onnx").unwrap());
     let start = game.start();
     // The middle squares 5, 6, 9 and 10 have no class. They are no moves, but a policy is not asked
     // which are.
@@ -206,13 +207,13 @@ fn broken_files_are_refused() {
     let whole = fs::read(fixture("flat.onnx")).unwrap();
     for length in (0..whole.len()).step_by(97) {
         fs::write(&path, &whole[..length]).unwrap();
-        assert!(Onnx::load(&spec, &board_4x4()).is_err(), "{length} bytes");
+        assert!(Onnx::load(&spec, &board_4x4(true)).is_err(), "{length} bytes");
     }
 }
 
 #[test]
 fn numbers_that_are_none_are_told_with_their_position() {
-    let (game, policy) = (board_4x4(), load("nan-at-9.onnx").unwrap());
+    let (game, policy) = (board_4x4(true), load("nan-at-9.onnx").unwrap());
     let mut position = game.start();
     for _ in 0..5 {
         position = game.advance(&position, game.actions(&position.state)[0]);
@@ -230,7 +231,7 @@ fn numbers_that_are_none_are_told_with_their_position() {
 #[test]
 fn a_model_for_another_board_is_refused() {
     let spec = OnnxSpec::read(&fixture("nchw.onnx")).unwrap();
-    let error = Onnx::load(&spec, &Othello::<u64>::new(4, 5, true)).err().unwrap().to_string();
+    let error = Onnx::load(&spec, &named("othello-4x5")).err().unwrap().to_string();
     assert!(error.contains("on the 4x5 board"), "{error}");
 }
 

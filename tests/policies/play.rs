@@ -16,7 +16,7 @@ use yomikiri::policy::{Answers, ByRule, Greedy, Policy, Random, Weights, ask};
 use yomikiri::progress::Silent;
 use yomikiri::solved::{Orienting, SolvedTable};
 
-use crate::common::solved::{opened, solved, standard};
+use crate::common::solved::{board_4x4, opened, solved, standard};
 
 const POLICIES: [&str; 4] = ["random", "greedy", "weights", "perfect"];
 
@@ -29,9 +29,9 @@ struct Opened {
 }
 
 fn open(fold: bool) -> Opened {
-    let game = Othello::<u64>::new(4, 4, fold);
+    let game = board_4x4(fold);
     let (dir, table) = solved(&game, &standard(&game));
-    let solved = opened(game, &table);
+    let solved = opened(&table);
     let unfolded = Unfolded::new(solved.states()).unwrap();
     let player = |name: &str| build(&name.parse().unwrap(), solved.game()).unwrap();
     let players: [Player; 4] = POLICIES.map(player);

@@ -7,16 +7,12 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::common::solved::{exactly, standard};
-use crate::common::tables::{
-    Ran, Tables, assert_same_files, board_4x4, copy_dir, files, make, solve, solved_4x4,
-};
-use yomikiri::game::othello::Othello;
-use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Game, WideKey};
-use yomikiri::graph::{Index, Plan, build};
+use crate::common::solved::{board_4x4, make, named, solve, standard};
+use crate::common::tables::{Ran, Tables, assert_same_files, copy_dir, files, solved_4x4};
+use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::graph::{Index, Plan};
 use yomikiri::progress::{Progress, Silent};
-use yomikiri::solve::{Method, Order};
+use yomikiri::solve::{Order, SolveOptions};
 
 /// Ends the work, as a kill would, at the nth time that it tells how far it is.
 struct Interrupt {
@@ -56,9 +52,9 @@ fn litter(draft: &std::path::Path) {
 }
 
 /// Interrupts an enumeration in each of its first layers, of which each is one task, and goes on.
-fn enumeration_goes_on<G: Game>(game: &G, plan: &Plan<G::State>, most: u32) {
+fn enumeration_goes_on(game: &AnyGame, plan: &Plan<AnyState>, most: u32) {
     let whole = Tables::new();
-    let made = build(game, plan, &whole.store(), &Silent).unwrap();
+    let made = game.enumerate(plan, &whole.store(), &Silent).unwrap();
     let name = made.table.name();
     let manifest = made.table.manifest();
     let layers = manifest.layers.len() as u32;
@@ -66,11 +62,11 @@ fn enumeration_goes_on<G: Game>(game: &G, plan: &Plan<G::State>, most: u32) {
         let tables = Tables::new();
         let store = tables.store();
         assert!(interrupted(layer, |progress| {
-            let _ = build(game, plan, &store, progress);
+            let _ = game.enumerate(plan, &store, progress);
         }));
         assert!(store.open(&name).is_err(), "no table after layer {layer}");
         litter(&tables.place(&format!("{name}.partial")));
-        let again = build(game, plan, &store, &Silent).unwrap();
+        let again = game.enumerate(plan, &store, &Silent).unwrap();
         let expected = (layer > 1).then(|| manifest.first_layer + layer - 1);
         assert_eq!(again.resumed_at, expected, "interrupted in layer {layer}");
         assert_same_files(whole.root(), tables.root(), &format!("interrupted in layer {layer}"));
@@ -79,10 +75,10 @@ fn enumeration_goes_on<G: Game>(game: &G, plan: &Plan<G::State>, most: u32) {
 
 #[test]
 fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
-    let game = board_4x4();
+    let game = board_4x4(true);
     let whole = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
     enumeration_goes_on(&game, &whole, u32::MAX);
-    let game = Othello::<WideKey>::new(6, 6, true);
+    let game = named("othello-6x6");
     let bounded = Plan {
         max_depth: Some(6),
         max_states: Some(2_000),
@@ -94,11 +90,11 @@ fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
 
 #[test]
 fn an_enumeration_with_cycles_goes_on_from_its_checkpoint_in_every_ply() {
-    let game = Shogi::<WideKey>::new(&MINISHOGI, true);
+    let game = named("minishogi");
     let plan = Plan { max_depth: Some(3), checkpoint_after: Duration::ZERO, ..standard(&game) };
     // The last ply has more rows than one task takes.
     enumeration_goes_on(&game, &plan, 4);
-    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
+    let game = named("animal-shogi-3x3");
     for (index, plies) in [(Index::Keys, 6), (Index::Rank, 9)] {
         let plan = Plan { index, checkpoint_after: Duration::ZERO, ..standard(&game) };
         enumeration_goes_on(&game, &plan, plies);
@@ -107,21 +103,21 @@ fn an_enumeration_with_cycles_goes_on_from_its_checkpoint_in_every_ply() {
 
 #[test]
 fn a_draft_of_something_else_is_not_gone_on_with() {
-    let game = board_4x4();
+    let game = board_4x4(true);
     let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
     let whole = Tables::new();
-    let name = build(&game, &plan, &whole.store(), &Silent).unwrap().table.name();
+    let name = game.enumerate(&plan, &whole.store(), &Silent).unwrap().table.name();
     let changes = [("\"rules_version\":1", "\"rules_version\":0"), ("{", "[")];
     for (from, to) in changes {
         let tables = Tables::new();
         assert!(interrupted(9, |progress| {
-            let _ = build(&game, &plan, &tables.store(), progress);
+            let _ = game.enumerate(&plan, &tables.store(), progress);
         }));
         let checkpoint = tables.place(&format!("{name}.partial/checkpoint.json"));
         let text = fs::read_to_string(&checkpoint).unwrap();
         assert!(text.contains(from));
         fs::write(&checkpoint, text.replacen(from, to, 1)).unwrap();
-        let again = build(&game, &plan, &tables.store(), &Silent).unwrap();
+        let again = game.enumerate(&plan, &tables.store(), &Silent).unwrap();
         assert_eq!(again.resumed_at, None);
         assert_same_files(whole.root(), tables.root(), to);
     }
@@ -129,16 +125,21 @@ fn a_draft_of_something_else_is_not_gone_on_with() {
 
 #[test]
 fn solving_goes_on_from_its_checkpoint_at_every_step() {
-    let game = board_4x4();
+    let game = board_4x4(true);
     let unsolved = Tables::new();
-    let name = make(&game, &unsolved.store()).table.name();
+    let name = make(&game, &unsolved.store()).name();
     for (order, discount) in [
         (Order::Topological, None),
         (Order::Natural, None),
         (Order::Topological, Some(0.9)),
         (Order::Natural, Some(0.9)),
     ] {
-        let method = Method { order, discount, checkpoint_after: Duration::ZERO, ..exactly(&game) };
+        let method = SolveOptions {
+            order: Some(order),
+            discount,
+            checkpoint_after: Some(Duration::ZERO),
+            ..SolveOptions::default()
+        };
         let whole = Tables::new();
         copy_dir(unsolved.root(), whole.root());
         let mut table = whole.store().open(&name).unwrap();
@@ -173,20 +174,20 @@ fn solving_goes_on_from_its_checkpoint_at_every_step() {
 
 #[test]
 fn a_scratch_of_another_method_is_not_gone_on_with() {
-    let game = board_4x4();
+    let game = board_4x4(true);
     let tables = Tables::new();
-    let mut table = make(&game, &tables.store()).table;
-    let fine = Method {
-        order: Order::Natural,
-        theta: 1e-6,
+    let mut table = make(&game, &tables.store());
+    let fine = SolveOptions {
+        order: Some(Order::Natural),
+        theta: Some(1e-6),
         discount: Some(0.9),
-        checkpoint_after: Duration::ZERO,
-        ..exactly(&game)
+        checkpoint_after: Some(Duration::ZERO),
+        ..SolveOptions::default()
     };
     let others = [
-        Method { theta: 0.4, ..fine },
-        Method { discount: Some(0.8), ..fine },
-        Method { order: Order::Topological, ..fine },
+        SolveOptions { theta: Some(0.4), ..fine },
+        SolveOptions { discount: Some(0.8), ..fine },
+        SolveOptions { order: Some(Order::Topological), ..fine },
     ];
     for other in others {
         assert!(interrupted(9, |progress| {
@@ -199,10 +200,10 @@ fn a_scratch_of_another_method_is_not_gone_on_with() {
 
 #[test]
 fn what_a_kill_after_the_last_write_leaves_is_cleaned_up() {
-    let game = board_4x4();
+    let game = board_4x4(true);
     let tables = Tables::new();
-    let mut table = make(&game, &tables.store()).table;
-    let method = Method { checkpoint_after: Duration::ZERO, ..exactly(&game) };
+    let mut table = make(&game, &tables.store());
+    let method = SolveOptions { checkpoint_after: Some(Duration::ZERO), ..SolveOptions::default() };
     assert!(interrupted(5, |progress| {
         let _ = solve(&game, &mut table, &method, progress);
     }));

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 
 use crate::common::plain::{Plain, Reference};
-use crate::common::solved::{both, enumerated, exactly, solve, solved, standard};
+use crate::common::solved::{board_4x4, both, enumerated, named, solve, solved, standard};
 use serde_json::Value;
 use yomikiri::game::othello::Othello;
 use yomikiri::game::{Empties, Game};
 use yomikiri::graph::{Graph, Plan};
-use yomikiri::solve::{Method, Order, Values};
+use yomikiri::progress::Silent;
+use yomikiri::solve::{Order, SolveOptions, Values};
 use yomikiri::table::{Manifest, Table};
 
 fn truth(board: &str) -> Value {
@@ -74,7 +75,7 @@ fn check_values(table: &Table, truth: &Value) {
 
 #[test]
 fn counts_and_values_of_4x4() {
-    let game = Othello::<u64>::new(4, 4, true);
+    let game = board_4x4(true);
     let (_dir, table) = solved(&game, &standard(&game));
     check_unreduced(table.manifest(), &truth("4x4"));
     check_values(&table, &truth("4x4"));
@@ -82,7 +83,7 @@ fn counts_and_values_of_4x4() {
 
 #[test]
 fn counts_and_values_of_4x5() {
-    let game = Othello::<u64>::new(4, 5, true);
+    let game = named("othello-4x5");
     let (_dir, table) = solved(&game, &standard(&game));
     check_unreduced(table.manifest(), &truth("4x5"));
     check_values(&table, &truth("4x5"));
@@ -90,7 +91,7 @@ fn counts_and_values_of_4x5() {
 
 #[test]
 fn a_board_lying_on_its_side_has_the_same_counts_and_values() {
-    let game = Othello::<u64>::new(5, 4, true);
+    let game = named("othello-5x4");
     let (_dir, table) = solved(&game, &standard(&game));
     check_unreduced(table.manifest(), &truth("4x5"));
     check_values(&table, &truth("4x5"));
@@ -99,7 +100,7 @@ fn a_board_lying_on_its_side_has_the_same_counts_and_values() {
 #[test]
 fn the_boards_of_the_thesis() {
     for fold in [true, false] {
-        let game = Othello::<u64>::new(4, 4, fold);
+        let game = board_4x4(fold);
         let (_dir, table) = enumerated(&game, &both(&game));
         let expected = &truth("4x4")["unreduced"]["both_starts"];
         let counts = &table.manifest().counts;
@@ -111,7 +112,7 @@ fn the_boards_of_the_thesis() {
 
 #[test]
 fn both_starts_of_4x5() {
-    let game = Othello::<u64>::new(4, 5, true);
+    let game = named("othello-4x5");
     let (_dir, table) = enumerated(&game, &both(&game));
     let expected = &truth("4x5")["unreduced"]["both_starts"];
     let counts = &table.manifest().counts;
@@ -121,7 +122,7 @@ fn both_starts_of_4x5() {
 
 #[test]
 fn an_unfolded_table_has_the_same_counts() {
-    let game = Othello::<u64>::new(4, 4, false);
+    let game = board_4x4(false);
     let (_dir, table) = enumerated(&game, &standard(&game));
     check_unreduced(table.manifest(), &truth("4x4"));
     assert_eq!(table.manifest().counts.table.states, table.manifest().counts.mover_relative());
@@ -129,13 +130,15 @@ fn an_unfolded_table_has_the_same_counts() {
 
 /// Every state of a table against recursion on plain boards.
 fn agrees_with_the_reference(fold: bool, order: Order, reference: &mut Reference) {
-    let game = Othello::<u64>::new(4, 4, fold);
+    let game = board_4x4(fold);
     let (_dir, mut table) = enumerated(&game, &standard(&game));
-    solve(&game, &mut table, &Method { order, ..exactly(&game) });
+    let options = SolveOptions { order: Some(order), ..SolveOptions::default() };
+    solve(&game, &mut table, &options, &Silent).unwrap();
     let graph = Graph::open(&table).unwrap();
     let values = Values::open(&table, false).unwrap().unwrap();
+    let rules = Othello::<u64>::new(4, 4, fold);
     for (row, &key) in graph.keys().of::<u64>().iter().enumerate() {
-        let board = game.state(key).unwrap();
+        let board = rules.state(key).unwrap();
         let (score, distance) = reference.solve(&Plain::from_board(4, 4, &board));
         let value = values.get(row);
         assert_eq!(value.score().map(|s| i32::from(s.0)), Some(score), "{board:?}");
@@ -155,7 +158,8 @@ fn every_4x4_state_agrees_with_the_reference() {
 /// and what is proven is right.
 #[test]
 fn bounds_enclose_the_value() {
-    let game = Othello::<u64>::new(4, 4, true);
+    let game = board_4x4(true);
+    let rules = Othello::<u64>::new(4, 4, true);
     let mut reference = Reference::new();
     let late = game.parse_position("c4d4d3d2c1b4", &game.start()).unwrap();
     let mut proven = 0;
@@ -172,7 +176,7 @@ fn bounds_enclose_the_value() {
         let graph = Graph::open(&table).unwrap();
         let values = Values::open(&table, false).unwrap().unwrap();
         for (row, &key) in graph.keys().of::<u64>().iter().enumerate() {
-            let board = game.state(key).unwrap();
+            let board = rules.state(key).unwrap();
             let (score, distance) = reference.solve(&Plain::from_board(4, 4, &board));
             let value = values.get(row);
             let [lower, upper] = [value.lower, value.upper].map(|bound| i32::from(bound.score().0));
@@ -188,14 +192,15 @@ fn bounds_enclose_the_value() {
 
 #[test]
 fn empties_to_the_winner_change_scores_and_no_outcome() {
-    let game = Othello::<u64>::new(4, 4, true);
+    let game = board_4x4(true);
     let (_dir, mut table) = solved(&game, &standard(&game));
     let scores = |table: &Table| {
         let values = Values::open(table, false).unwrap().unwrap();
         (0..values.rows()).map(|row| values.get(row).score().unwrap()).collect::<Vec<_>>()
     };
     let plain = scores(&table);
-    solve(&game, &mut table, &Method { empties: Empties::ToWinner, ..exactly(&game) });
+    let options = SolveOptions { empties: Some(Empties::ToWinner), ..SolveOptions::default() };
+    solve(&game, &mut table, &options, &Silent).unwrap();
     let rewarded = scores(&table);
     assert!(plain.iter().zip(&rewarded).all(|(a, b)| a.outcome() == b.outcome()));
     assert!(plain.iter().zip(&rewarded).any(|(a, b)| a != b));

@@ -3,14 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::solved::{exactly, standard};
-use crate::common::tables::{Tables, board_4x4, forge, make, solve, solved_4x4};
-use yomikiri::game::othello::Othello;
-use yomikiri::game::{Empties, Game, WideKey};
-use yomikiri::graph::{Plan, build};
+use crate::common::solved::{board_4x4, make, named, solve, solved, standard};
+use crate::common::tables::{Tables, forge, solved_4x4};
+use yomikiri::game::Empties;
+use yomikiri::graph::Plan;
 use yomikiri::progress::Silent;
-use yomikiri::solve::Method;
-use yomikiri::table::Store;
+use yomikiri::solve::SolveOptions;
 
 /// Whether NumPy can be imported; where it must be (as on CI), that it cannot is a failure.
 fn numpy_is_there() -> bool {
@@ -36,10 +34,10 @@ fn run(script: &str, table: &Path) -> Result<String, String> {
     if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
 }
 
-fn bounded<G: Game>(game: &G, store: &Store, max_depth: u32) -> String {
-    let plan = Plan { max_depth: Some(max_depth), ..standard(game) };
-    let mut table = build(game, &plan, store, &Silent).unwrap().table;
-    solve(game, &mut table, &exactly(game), &Silent).unwrap();
+fn bounded(name: &str, max_depth: u32) -> String {
+    let game = named(name);
+    let plan = Plan { max_depth: Some(max_depth), ..standard(&game) };
+    let (_dir, table) = solved(&game, &plan);
     rederive(table.dir()).unwrap()
 }
 
@@ -53,10 +51,10 @@ fn numpy_derives_every_value_of_a_whole_game() {
     assert_eq!(said, "keys (12351,): 12351 rows, 62789 positions, all derived again\n");
 
     let tables = Tables::new();
-    let game = board_4x4();
-    let mut table = make(&game, &tables.store()).table;
-    let method = Method { empties: Empties::ToWinner, ..exactly(&game) };
-    solve(&game, &mut table, &method, &Silent).unwrap();
+    let game = board_4x4(true);
+    let mut table = make(&game, &tables.store());
+    let options = SolveOptions { empties: Some(Empties::ToWinner), ..SolveOptions::default() };
+    solve(&game, &mut table, &options, &Silent).unwrap();
     rederive(table.dir()).unwrap();
 }
 
@@ -65,12 +63,11 @@ fn numpy_derives_the_bounds_of_bounded_tables() {
     if !numpy_is_there() {
         return;
     }
-    let tables = Tables::new();
-    let said = bounded(&Othello::<WideKey>::new(6, 6, true), &tables.store(), 6);
+    let said = bounded("othello-6x6", 6);
     let rows = said.split(['(', ',']).nth(1).unwrap();
     assert!(said.starts_with(&format!("keys ({rows}, 2): {rows} rows, ")), "{said}");
     // Deep enough for ends of games, and so for proven scores.
-    bounded(&board_4x4(), &tables.store(), 11);
+    bounded("othello-4x4", 11);
 }
 
 #[test]

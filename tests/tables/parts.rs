@@ -3,19 +3,18 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::solved::{opened, solved, standard};
+use crate::common::solved::{board_4x4, opened, solved, standard};
 use yomikiri::evaluate::{Judged, Piece, Source};
 use yomikiri::export::Splits;
-use yomikiri::game::othello::Othello;
 use yomikiri::game::{Game, WideKey};
 use yomikiri::learn::recipes::parts::Part;
 use yomikiri::solved::Orienting;
 
 #[test]
 fn parts_share_no_position_and_samples_are_nested() {
-    let game = Othello::<u64>::new(4, 4, true);
+    let game = board_4x4(true);
     let (_dir, table) = solved(&game, &standard(&game));
-    let table = opened(game, &table);
+    let table = opened(&table);
     let rows = Judged { table: &table, orienting: Orienting::All };
     let (game, splits) = (table.game(), Splits::default());
     let keys = |part: &Part| -> Vec<WideKey> {

@@ -4,10 +4,10 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::common::plain_shogi::{self, Position as Plain, Rules};
-use crate::common::solved::opened;
+use crate::common::solved::{named, opened};
 use crate::common::tables::{Tables, assert_same_files, files};
 use serde_json::Value;
-use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
+use yomikiri::game::shogi::{ANIMAL_SHOGI, Shogi};
 use yomikiri::game::{Action, Game, Outcome, Position, WideKey};
 use yomikiri::graph::{Graph, Ranked, search};
 use yomikiri::solve::{self, Values};
@@ -30,16 +30,18 @@ fn enumerate(tables: &Tables, args: &[&str]) -> Value {
     tables.json(&[&["enumerate", "-q"], args].concat())
 }
 
-#[test]
-fn minishogi_has_as_many_positions_at_every_ply_as_were_counted() {
+/// Unfolded minishogi to so many plies, against the counts of others.
+fn minishogi_is_as_counted(plies: usize) {
     let truth = ground_truth(include_str!("../data/minishogi-perft.json"));
     let truth = &truth["unique_positions_from_start"];
     let tables = Tables::new();
-    // The sixth ply has eight times as many positions as all before it, and takes as much longer.
-    let made =
-        enumerate(&tables, &["--game", "minishogi", "--max-depth", "5", "--symmetry", "none"]);
-    assert_eq!(by_ply(&made, "states"), numbers(&truth["new_at_ply"])[..6]);
-    assert_eq!(by_ply(&made, "terminals"), numbers(&truth["checkmated_among_new_at_ply"])[..6]);
+    let bound = ["--max-depth", &plies.to_string(), "--symmetry", "none"];
+    let made = enumerate(&tables, &[&["--game", "minishogi"][..], &bound].concat());
+    assert_eq!(by_ply(&made, "states"), numbers(&truth["new_at_ply"])[..=plies]);
+    assert_eq!(
+        by_ply(&made, "terminals"),
+        numbers(&truth["checkmated_among_new_at_ply"])[..=plies]
+    );
     let counts = &made["manifest"]["counts"]["table"];
     let last = *by_ply(&made, "states").last().unwrap();
     let mates = *by_ply(&made, "terminals").last().unwrap();
@@ -49,23 +51,44 @@ fn minishogi_has_as_many_positions_at_every_ply_as_were_counted() {
 }
 
 #[test]
-fn animal_shogi_has_as_many_positions_at_every_ply_as_were_counted() {
+fn minishogi_has_as_many_positions_at_every_ply_as_were_counted() {
+    minishogi_is_as_counted(5);
+}
+
+#[test]
+#[ignore = "ply 6 has eight times the positions of all before it"]
+fn minishogi_has_as_many_positions_at_ply_6_as_were_counted() {
+    minishogi_is_as_counted(6);
+}
+
+/// Animal shogi to so many plies, against the counts of others.
+fn animal_shogi_is_as_counted(plies: usize) {
     let truth = ground_truth(include_str!("../data/animal-shogi.json"));
-    let plies = truth["new_at_ply_total_catch_try_nonterminal"].as_array().unwrap();
-    let plies: Vec<Vec<u64>> = plies.iter().take(9).map(numbers).collect();
+    let truth = truth["new_at_ply_total_catch_try_nonterminal"].as_array().unwrap();
+    let truth: Vec<Vec<u64>> = truth.iter().take(plies + 1).map(numbers).collect();
     let tables = Tables::new();
-    // Each ply has three times the positions of the one before it: two more would take nine times
-    // as long.
-    let made = enumerate(&tables, &["--game", "animal-shogi", "--max-depth", "8"]);
-    let totals: Vec<u64> = plies.iter().map(|ply| ply[0]).collect();
-    let over: Vec<u64> = plies.iter().map(|ply| ply[1] + ply[2]).collect();
+    let bound = ["--max-depth", &plies.to_string()];
+    let made = enumerate(&tables, &[&["--game", "animal-shogi"][..], &bound].concat());
+    let totals: Vec<u64> = truth.iter().map(|ply| ply[0]).collect();
+    let over: Vec<u64> = truth.iter().map(|ply| ply[1] + ply[2]).collect();
     assert_eq!(by_ply(&made, "states"), totals);
     assert_eq!(by_ply(&made, "terminals"), over);
 }
 
 #[test]
+fn animal_shogi_has_as_many_positions_at_every_ply_as_were_counted() {
+    animal_shogi_is_as_counted(8);
+}
+
+#[test]
+#[ignore = "each ply has three times the positions of the one before it"]
+fn animal_shogi_has_as_many_positions_at_plies_9_and_10_as_were_counted() {
+    animal_shogi_is_as_counted(10);
+}
+
+#[test]
 fn folding_makes_one_row_of_mirror_images() {
-    let folded = Shogi::<WideKey>::new(&MINISHOGI, true);
+    let folded = named("minishogi");
     let tables = Tables::new();
     // From a position that is its own mirror image.
     let bound = ["--game", "minishogi", "--root", "2k2/5/5/5/2K2 b RGrg 1", "--max-depth", "2"];
@@ -122,8 +145,7 @@ fn a_bound_of_states_leaves_the_last_ply_that_fits_as_the_frontier() {
 
 /// The values of a table's rows, by the position as the plain solver writes it.
 fn values(tables: &Tables, name: &str) -> HashMap<String, solve::Value> {
-    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
-    let solved = opened(game, &tables.store().open(name).unwrap());
+    let solved = opened(&tables.store().open(name).unwrap());
     let mut values = HashMap::new();
     let add = |row, position| {
         let plain = Plain::read(Rules::Adjudicated, &solved.game().notation(&position));
@@ -211,7 +233,7 @@ fn conventions_differ_where_play_need_not_end() {
 /// Enumerates from a position and solves; gives the root's outcome and distance, and the names of
 /// the moves that keep them.
 fn solved_root(sfen: &str, bound: &[&str]) -> (Option<Outcome>, Option<u16>, HashSet<String>) {
-    let game = Shogi::<WideKey>::new(&MINISHOGI, true);
+    let game = named("minishogi");
     let tables = Tables::new();
     let made = enumerate(&tables, &[&["--game", "minishogi", "--root", sfen], bound].concat());
     tables.ok(&["value-iterate", "-q"]);
@@ -274,17 +296,16 @@ fn a_mate_is_not_found_within_fewer_plies_than_it_takes() {
     assert!(seen > 25);
 }
 
-/// Mates by checks alone, of up to 11 plies. The three largest trees are left out for their time.
-#[test]
-fn mates_by_checks_have_their_length_and_their_first_moves() {
+/// Mates by checks alone, of up to 11 plies, and positions that have none; those with large trees
+/// or the others. Gives how many there were of each kind.
+fn mates_by_checks_are_as_known(with_large_trees: bool) -> (usize, usize) {
+    let large = ["1kg2/3rp/PB1S1", "r2gk/2bb1/1sS1p", "5/2skp/2r2"];
     let (mut found, mut none) = (0, 0);
     for mate in mates() {
         let sfen = mate["sfen"].as_str().unwrap();
         let within = mate["tsume_none_within"].as_u64();
         let Some(plies) = mate["tsume_checks_only_plies"].as_u64().or(within) else { continue };
-        let large = ["1kg2/3rp/PB1S1", "r2gk/2bb1/1sS1p", "5/2skp/2r2"];
-        if large.iter().any(|large| sfen.starts_with(large)) || (within.is_some() && found % 2 == 1)
-        {
+        if large.iter().any(|large| sfen.starts_with(large)) != with_large_trees {
             continue;
         }
         let bound = ["--checks-only", "--max-depth", &plies.to_string()];
@@ -298,12 +319,25 @@ fn mates_by_checks_have_their_length_and_their_first_moves() {
         assert_eq!(best, names(&mate["tsume_first_moves"]), "{sfen}");
         found += 1;
     }
+    (found, none)
+}
+
+#[test]
+fn mates_by_checks_have_their_length_and_their_first_moves() {
+    let (found, none) = mates_by_checks_are_as_known(false);
     assert!(found >= 18 && none >= 3, "{found} and {none}");
 }
 
 #[test]
+#[ignore = "three positions take longer than all others together"]
+fn mates_by_checks_in_large_trees_have_their_length_and_their_first_moves() {
+    let (found, none) = mates_by_checks_are_as_known(true);
+    assert_eq!(found + none, 3);
+}
+
+#[test]
 fn every_row_is_found_and_every_edge_is_a_move() {
-    let game = Shogi::<u64>::new(&ANIMAL_SHOGI, true);
+    let game = named("animal-shogi");
     let tables = Tables::new();
     enumerate(&tables, &["--game", "animal-shogi", "--max-depth", "6"]);
     let table = tables.store().open("animal-shogi-depth6").unwrap();
@@ -313,10 +347,10 @@ fn every_row_is_found_and_every_edge_is_a_move() {
         assert!(keys[rows].is_sorted_by(|a, b| a < b));
     }
     for row in 0..graph.states() {
-        let position = game.position_of(keys[row]).unwrap();
+        let position = graph.position(&game, row).unwrap();
         assert_eq!(graph.find(&game, &position), Some(row));
         let moves = graph.edges_of(row).map(|edge| {
-            let target = keys[graph.edge_targets()[edge] as usize];
+            let target = graph.keys().get(graph.edge_targets()[edge] as usize);
             (graph.action_of(edge), target)
         });
         let moves: Vec<_> = moves.collect();

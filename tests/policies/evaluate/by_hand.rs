@@ -6,7 +6,7 @@ use yomikiri::game::{Game, Outcome, Score};
 use yomikiri::policy::{Answers, Batch, Policy, PolicyError};
 use yomikiri::progress::Silent;
 
-use crate::common::tables::board_4x4;
+use crate::common::solved::board_4x4;
 
 /// Two positions of 4×4 whose values are invented.
 struct Invented(AnyGame);
@@ -83,7 +83,7 @@ impl Policy<AnyGame> for Told {
 
 #[test]
 fn figures_are_those_worked_out_by_hand() {
-    let invented = Invented(AnyGame::new(board_4x4()));
+    let invented = Invented(board_4x4(true));
     let players = [Player::Policy(Box::new(Told))];
     let measured = measure(&invented, &players, None, &Silent).unwrap();
     assert_eq!(measured.judged, 2);

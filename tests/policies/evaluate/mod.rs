@@ -11,12 +11,11 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 use walk::Walk;
-use yomikiri::any::AnyPosition;
+use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::evaluate::{
     AccuracyReport, Figures, FiguresBySet, Judged, Key, Measured, Piece, Player, Sink, build,
     measure,
 };
-use yomikiri::game::othello::Othello;
 use yomikiri::game::{Game, Outcome};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::policy::{Answers, MICRO, Weights};
@@ -24,7 +23,7 @@ use yomikiri::progress::Silent;
 use yomikiri::render::accuracy_text;
 use yomikiri::solved::{Orienting, SolvedTable};
 
-use crate::common::solved::{opened, solved};
+use crate::common::solved::{board_4x4, opened, solved};
 
 const POLICIES: [&str; 4] = ["random", "greedy", "weights", "perfect"];
 /// The nonterminal actual positions of 4×4.
@@ -36,15 +35,15 @@ struct Opened {
 }
 
 impl Opened {
-    fn new<G: Game>(game: G, plan: &Plan<G::State>) -> Opened {
-        let (dir, table) = solved(&game, plan);
-        Opened { _dir: dir, solved: opened(game, &table) }
+    fn new(game: &AnyGame, plan: &Plan<AnyState>) -> Opened {
+        let (dir, table) = solved(game, plan);
+        Opened { _dir: dir, solved: opened(&table) }
     }
 
     fn board(fold: bool, max_depth: Option<u32>) -> Opened {
-        let game = Othello::<u64>::new(4, 4, fold);
+        let game = board_4x4(fold);
         let plan = Plan { max_depth, ..Plan::from_start(&game) };
-        Opened::new(game, &plan)
+        Opened::new(&game, &plan)
     }
 
     fn judged(&self) -> Judged<'_> {

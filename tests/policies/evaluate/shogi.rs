@@ -3,8 +3,7 @@
 use std::sync::OnceLock;
 
 use yomikiri::evaluate::{AccuracyReport, Figures, FiguresBySet, Key, Piece, Player};
-use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Game, Outcome, WideKey};
+use yomikiri::game::{Game, Outcome};
 use yomikiri::graph::{Index, Plan};
 use yomikiri::policy::{Answers, ByRule, Greedy, ask};
 use yomikiri::render::{Part, accuracy_text};
@@ -12,6 +11,7 @@ use yomikiri::table::Table;
 
 use super::{Opened, assert_close, numbers, sets};
 use crate::common::plain_shogi::{self, Kind, Piece as Man, Position, Rules};
+use crate::common::solved::named;
 use crate::common::tables::Tables;
 
 const POLICIES: [&str; 3] = ["random", "greedy", "perfect"];
@@ -24,9 +24,9 @@ type Known = OnceLock<(Opened, AccuracyReport)>;
 /// The whole 3x3 game.
 fn small(known: &'static Known, index: Index) -> &'static (Opened, AccuracyReport) {
     known.get_or_init(|| {
-        let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
+        let game = named("animal-shogi-3x3");
         let plan = Plan { index, ..Plan::from_start(&game) };
-        let opened = Opened::new(game, &plan);
+        let opened = Opened::new(&game, &plan);
         let report = opened.report(&POLICIES);
         (opened, report)
     })
@@ -44,11 +44,11 @@ fn by_keys() -> &'static (Opened, AccuracyReport) {
 
 /// What so many plies of minishogi lead to.
 fn minishogi(root: &str, max_depth: Option<u32>) -> (Opened, AccuracyReport) {
-    let game = Shogi::<WideKey>::new(&MINISHOGI, true);
+    let game = named("minishogi");
     let roots = vec![game.parse_position(root, &game.start()).unwrap()];
     let start = if roots[0] == game.start() { "standard" } else { "custom" }.to_string();
     let plan = Plan { start, roots, max_depth, ..Plan::from_start(&game) };
-    let opened = Opened::new(game, &plan);
+    let opened = Opened::new(&game, &plan);
     let report = opened.report(&POLICIES);
     (opened, report)
 }
@@ -394,7 +394,7 @@ fn what_a_game_does_not_have_is_told_before_the_work() {
 
 #[test]
 fn greedy_captures_what_is_worth_the_most() {
-    let game = Shogi::<WideKey>::new(&MINISHOGI, true);
+    let game = named("minishogi");
     let chosen = |sfen: &str| {
         let position = game.parse_position(sfen, &game.start()).unwrap();
         let found = ask(&ByRule(Greedy), &game, &position).unwrap();

@@ -5,12 +5,12 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use yomikiri::game::othello::Othello;
-use yomikiri::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Game, Position, Side, WideKey};
-use yomikiri::graph::{Graph, Ranked, Space};
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Game, Position, Side, StateKey};
+use yomikiri::graph::Graph;
 use yomikiri::table::{HEADER_BYTES, Table, crc32};
 
+use crate::common::solved::{board_4x4, rows};
 use crate::common::tables::{Tables, assert_same_files, files, solved_4x4};
 
 /// An exported array's payload; its header says what states.json says.
@@ -27,7 +27,7 @@ fn payload(dir: &Path, states: &Value, name: &str, dtype: &str, shape: &[u64]) -
 
 /// Reads an export back and compares every file with the rules; gives the positions with their
 /// rows.
-fn read<G: Game>(game: &G, dir: &Path) -> Vec<(Position<G::State>, usize)> {
+fn read(game: &AnyGame, dir: &Path) -> Vec<(AnyPosition, usize)> {
     let states: Value =
         serde_json::from_slice(&fs::read(dir.join("states.json")).unwrap()).unwrap();
     let text = fs::read_to_string(dir.join("positions.txt")).unwrap();
@@ -69,7 +69,7 @@ fn every_position_of_a_layered_table_is_written_once() {
     assert_eq!(said["positions"], 56_621);
     let dir = tables.place("othello-4x4-states");
     assert_eq!(said["directory"], dir.to_str().unwrap());
-    let (game, graph) = (Othello::<u64>::new(4, 4, true), Graph::open(&table).unwrap());
+    let (game, graph) = (board_4x4(true), Graph::open(&table).unwrap());
     let all = read(&game, &dir);
     assert_eq!(all.len(), 56_621);
     let distinct: HashSet<_> = all.iter().map(|(position, _)| *position).collect();
@@ -79,7 +79,7 @@ fn every_position_of_a_layered_table_is_written_once() {
     let mut rest = all.iter();
     let keys = graph.keys().of::<u64>();
     for (row, &key) in keys.iter().enumerate() {
-        let state = game.state(key).unwrap();
+        let state = game.state(key.widen()).unwrap();
         if game.is_terminal(&state) {
             continue;
         }
@@ -104,27 +104,23 @@ fn rows_of_games_with_cycles_are_written_once() {
     let tables = Tables::new();
     tables.ok(&["enumerate", "-q", "--game", "animal-shogi-3x3"]);
     tables.ok(&["export", "-q", "--states"]);
-    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
-    let table = Table::open(&tables.place("animal-shogi-3x3")).unwrap();
-    let ranked = Ranked::of(&table, false).unwrap().unwrap();
-    let all = read(&game, &tables.place("animal-shogi-3x3-states"));
+    let table = rows(&Table::open(&tables.place("animal-shogi-3x3")).unwrap());
+    let all = read(table.game(), &tables.place("animal-shogi-3x3-states"));
     assert_eq!(all.len(), 94_521);
     for (position, row) in &all {
-        assert_eq!((ranked.find(&game, position), position.side), (Some(*row), Side::First));
+        assert_eq!((table.find(position), position.side), (Some(*row), Side::First));
     }
 
     tables.ok(&["enumerate", "-q", "--game", "minishogi", "--max-depth", "5"]);
     tables.ok(&["export", "-q", "--states"]);
-    let game = Shogi::<WideKey>::new(&MINISHOGI, true);
-    let table = Table::open(&tables.place("minishogi-depth5")).unwrap();
-    let graph = Graph::open(&table).unwrap();
-    let all = read(&game, &tables.place("minishogi-depth5-states"));
-    let counts = table.manifest().counts.table;
+    let table = rows(&Table::open(&tables.place("minishogi-depth5")).unwrap());
+    let all = read(table.game(), &tables.place("minishogi-depth5-states"));
+    let counts = table.table().manifest().counts.table;
     assert_eq!(all.len() as u64, counts.states - counts.terminals - counts.frontier);
     let sides: HashSet<Side> = all.iter().map(|(position, _)| position.side).collect();
     assert_eq!(sides.len(), 2);
     for (position, row) in &all {
-        assert_eq!(graph.find(&game, position), Some(*row));
+        assert_eq!(table.find(position), Some(*row));
     }
 }
 

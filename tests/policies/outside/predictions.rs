@@ -3,26 +3,27 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use yomikiri::game::othello::Othello;
-use yomikiri::game::shogi::{SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Game, Position};
+use yomikiri::any::{AnyGame, AnyPosition, AnyState};
+use yomikiri::game::Game;
 use yomikiri::policy::{Answers, Batch, ByRule, Greedy, Policy};
 
 use super::{assert_same_figures, floats, report, short_floats, write_npy};
 use crate::common::Random;
+use crate::common::solved::named;
 use crate::common::tables::{Tables, copy_dir, solved_4x4};
 
 /// A game's exported positions, and what `greedy` says of them.
-struct Greedily<G: Game> {
-    game: G,
+struct Greedily {
+    game: AnyGame,
     dir: PathBuf,
-    positions: Vec<Position<G::State>>,
-    batch: Batch<G::State>,
+    positions: Vec<AnyPosition>,
+    batch: Batch<AnyState>,
     answers: Answers,
 }
 
-impl<G: Game> Greedily<G> {
-    fn read(game: G, dir: PathBuf) -> Greedily<G> {
+impl Greedily {
+    fn read(name: &str, dir: PathBuf) -> Greedily {
+        let game = named(name);
         let text = fs::read_to_string(dir.join("positions.txt")).unwrap();
         let read = |line| game.parse_position(line, &game.start()).unwrap();
         let positions: Vec<_> = text.lines().map(read).collect();
@@ -88,9 +89,9 @@ fn shuffled(count: usize) -> Vec<usize> {
 
 /// Predictions of the export itself, in its own order and shuffled, by every kind of file that can
 /// say what `greedy` does.
-fn agrees_with_greedy<G: Game>(tables: &Tables, table: &str, game: G) {
+fn agrees_with_greedy(tables: &Tables, table: &str) {
     tables.ok(&["export", "--states", "-q", table]);
-    let greedy = Greedily::read(game, tables.place(&format!("{table}-states")));
+    let greedy = Greedily::read(table, tables.place(&format!("{table}-states")));
     let (probabilities, scores) = (&greedy.answers.probabilities, &greedy.answers.scores);
     let straight: Vec<usize> = (0..greedy.positions.len()).collect();
     let all = greedy.rows(scores, f64::NEG_INFINITY, &straight);
@@ -121,7 +122,7 @@ fn agrees_with_greedy<G: Game>(tables: &Tables, table: &str, game: G) {
 fn predictions_of_a_rule_have_its_figures() {
     let tables = Tables::new();
     solved_4x4(&tables);
-    agrees_with_greedy(&tables, "othello-4x4", Othello::<u64>::new(4, 4, true));
+    agrees_with_greedy(&tables, "othello-4x4");
 }
 
 #[test]
@@ -129,8 +130,7 @@ fn predictions_of_a_rule_have_its_figures_in_games_with_cycles() {
     let tables = Tables::new();
     tables.ok(&["enumerate", "-q", "--game", "animal-shogi-3x3"]);
     tables.ok(&["value-iterate", "-q"]);
-    let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
-    agrees_with_greedy(&tables, "animal-shogi-3x3", game);
+    agrees_with_greedy(&tables, "animal-shogi-3x3");
 }
 
 #[test]
@@ -138,8 +138,7 @@ fn actions_are_played_and_one_row_may_be_told_twice() {
     let tables = Tables::new();
     solved_4x4(&tables);
     tables.ok(&["export", "--states", "-q"]);
-    let greedy =
-        Greedily::read(Othello::<u64>::new(4, 4, true), tables.place("othello-4x4-states"));
+    let greedy = Greedily::read("othello-4x4", tables.place("othello-4x4-states"));
     let mut order: Vec<usize> = (0..greedy.positions.len()).collect();
     order.push(17);
     let dir = tables.place("mine");
