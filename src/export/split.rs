@@ -9,18 +9,17 @@
 //!         x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9
 //!         x = (x ^ x >> 27) * 0x94D049BB133111EB
 //!         x ^ x >> 31
-//! hash  : h = seed; for every word w of [name, key...]: h = mix(h ^ w)
+//! hash  : h = seed; for every word w of [name, word...]: h = mix(h ^ w)
 //! ```
 //!
-//! where `name` is the 64-bit FNV-1a hash of the game's name and `key` the canonical key of the
-//! state under all of the board's symmetries: one word or two, as tables store them. The split is
-//! decided by `(h >> 11) / 2^53`, samples by `(mix(h) >> 11) / 2^53`. The mixing is that of
+//! where `name` is the 64-bit FNV-1a hash of the game's name and `word...` are the state's
+//! [words](crate::game::Words), the smallest of all its images. The split is decided by `(h >> 11) / 2^53`, samples by `(mix(h) >> 11) / 2^53`. The mixing is that of
 //! SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use crate::game::{Game, StateKey, WideKey};
+use crate::game::Words;
 
 /// One of the parts into which positions are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,43 +89,17 @@ impl Splits {
         ((1.0 - self.train - self.validation) * 1e12).round() / 1e12
     }
 
-    /// The part that a state belongs to, whatever its orientation.
-    ///
-    /// If the rules are unfolded they are folded anew each time, which costs much more than the
-    /// hash: for many states pass `game.with_folding(true)`.
-    pub fn of<G: Game>(&self, game: &G, state: &G::State) -> Split {
-        self.of_hash(self.hash(game, state))
+    /// The hash of a state that stands for all its images; `name` is the [`name_word`] of its game.
+    pub fn hash(&self, name: u64, words: Words) -> u64 {
+        let words = [name].into_iter().chain(words.as_slice().iter().copied());
+        words.fold(self.seed, |hash, word| mix(hash ^ word))
     }
 
-    /// A number in [0, 1) for a state, the same in every orientation and independent of its part:
-    /// the states below `x` are a sample of the share `x` of every part, and a larger `x` only adds
-    /// to it. Costs as [`Splits::of`].
-    pub fn unit<G: Game>(&self, game: &G, state: &G::State) -> f64 {
-        Splits::unit_of_hash(self.hash(game, state))
-    }
-
-    /// The number of a state with this [`hash`](Splits::hash), as [`Splits::unit`] has it.
+    /// A number in [0, 1) for a state with this [`hash`](Splits::hash), independent of its part: the
+    /// states below `x` are a sample of the share `x` of every part, and a larger `x` only adds to
+    /// it.
     pub fn unit_of_hash(hash: u64) -> f64 {
         unit_of(mix(hash))
-    }
-
-    /// The hash of a state, the same in every orientation. Costs as [`Splits::of`].
-    pub fn hash<G: Game>(&self, game: &G, state: &G::State) -> u64 {
-        let key = match game.group().order() {
-            1 => match game.with_folding(true) {
-                Some(folded) => folded.canonical(state).key,
-                None => game.key(state),
-            },
-            _ => game.canonical(state).key,
-        };
-        self.hash_of_key(name_word(&game.name()), key.widen(), game.key_words())
-    }
-
-    /// The hash of a canonical key under all symmetries, of so many words; `name` is the game's
-    /// [`name_word`].
-    pub fn hash_of_key(&self, name: u64, key: WideKey, words: usize) -> u64 {
-        let words = key.0.into_iter().take(words);
-        [name].into_iter().chain(words).fold(self.seed, |hash, word| mix(hash ^ word))
     }
 
     /// The part of a state with this [`hash`](Splits::hash).
@@ -161,8 +134,8 @@ fn unit_of(hash: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::Position;
     use crate::game::othello::Othello;
+    use crate::game::{FoldedWords, Game, Position};
 
     #[test]
     fn the_hash_is_the_published_one() {
@@ -193,15 +166,15 @@ mod tests {
     #[test]
     fn every_orientation_is_in_the_same_part() {
         let splits = Splits { seed: 7, train: 0.5, validation: 0.25 };
-        let (folded, plain) = (Othello::<u64>::new(4, 4, true), Othello::<u64>::new(4, 4, false));
+        let [folded, plain] = [true, false].map(|fold| Othello::<u64>::new(4, 4, fold));
+        let [words, of_plain] = [&folded, &plain].map(FoldedWords::new);
         let mut seen = [0; 3];
         for position in some_positions(&folded, 4) {
-            let split = splits.of(&folded, &position.state);
-            seen[split.index()] += 1;
+            let hash = splits.hash(0, words.of(&position.state));
+            seen[splits.of_hash(hash).index()] += 1;
             for symmetry in 0..8 {
                 let image = folded.transform(&position.state, symmetry);
-                assert_eq!(splits.of(&plain, &image), split);
-                assert_eq!(splits.unit(&plain, &image), splits.unit(&folded, &position.state));
+                assert_eq!(splits.hash(0, of_plain.of(&image)), hash);
             }
         }
         assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
@@ -210,10 +183,11 @@ mod tests {
     #[test]
     fn shares_are_kept_and_samples_are_independent_of_them() {
         let splits = Splits { seed: 1, train: 0.7, validation: 0.2 };
-        let name = name_word("othello-4x4");
+        let (name, game) = (name_word("othello-4x5"), Othello::<u64>::new(4, 5, true));
         let mut counts = [[0u32; 2]; 3];
-        for key in 0..100_000u64 {
-            let hash = splits.hash_of_key(name, key.widen(), 1);
+        for bits in 0..100_000u64 {
+            let board = game.of_squares(bits & 0x3ff, bits & !0x3ff).unwrap();
+            let hash = splits.hash(name, Words::of(&game, &board));
             let below = usize::from(unit_of(mix(hash)) < 0.5);
             counts[splits.of_hash(hash).index()][below] += 1;
         }

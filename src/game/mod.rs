@@ -14,6 +14,7 @@
 //!   it, and `max_plies`, where it is known, falls along every move;
 //! * a rank or the key of a position leads back to it or to its mirror image.
 
+pub mod blocks;
 mod conform;
 mod generic;
 pub mod othello;
@@ -22,6 +23,7 @@ mod planes;
 pub mod shogi;
 pub mod symmetry;
 mod types;
+mod words;
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -30,6 +32,7 @@ pub use conform::conform;
 pub use planes::Planes;
 pub use symmetry::{Group, Orientations, Symmetry};
 pub use types::{Action, Empties, End, Expected, Outcome, Position, Repetition, Score, Side};
+pub use words::{FoldedWords, Words};
 
 /// A state packed into 64 or 128 bits, ordered as it is stored in a table.
 pub trait StateKey: bytemuck::Pod + Ord + Hash + Debug + Send + Sync {
@@ -248,6 +251,12 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// How many words a key takes in a table: 1 or 2.
     fn key_words(&self) -> usize {
         Self::Key::WORDS
+    }
+
+    /// Whether states are boards of at most 32 squares on which moves place a disc and turn the lines
+    /// it closes, keyed as [`Blocks`](blocks::Blocks) has them.
+    fn has_blocks(&self) -> bool {
+        false
     }
 
     /// The canonical key of a position, with the side to move in it where the game

@@ -9,11 +9,15 @@ use std::time::Instant;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::by_block::ByBlock;
 use super::by_layer::ByLayer;
 use super::by_ply::ByPly;
 use super::by_rank::ByRank;
 use super::plan::{Index, Plan, table_name};
 use super::{GraphError, conventions};
+#[cfg(target_arch = "x86_64")]
+use crate::game::blocks::Instructions;
+use crate::game::blocks::Tables;
 use crate::game::{Game, StateKey};
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, FORMAT, FORMAT_VERSION, Ints, Lengths, Manifest, Store, Table};
@@ -105,6 +109,13 @@ pub fn build<G: Game>(
     }
     let resumed_at = match (plan.index, game.layers()) {
         (Index::Rank, _) => run::<G, ByRank<G>>(game, plan, store, progress),
+        #[cfg(target_arch = "x86_64")]
+        (Index::Keys, Some(_)) if plan.has_blocks(game) && Instructions::are_there() => {
+            run::<G, ByBlock<Instructions>>(game, plan, store, progress)
+        }
+        (Index::Keys, Some(_)) if plan.has_blocks(game) => {
+            run::<G, ByBlock<Tables>>(game, plan, store, progress)
+        }
         (Index::Keys, Some(_)) => run::<G, ByLayer<G>>(game, plan, store, progress),
         (Index::Keys, None) => run::<G, ByPly<G>>(game, plan, store, progress),
     }?;
@@ -153,4 +164,62 @@ fn run<'a, G: Game, O: Order<'a, G>>(
         checksum: String::new(),
     })?;
     Ok(resumed_at)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    use super::*;
+    use crate::game::othello::Othello;
+    use crate::game::{Position, Side};
+    use crate::progress::Silent;
+
+    fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+        let files = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap());
+        let named = files.map(|file| {
+            let name = file.file_name().into_string().unwrap();
+            (name, std::fs::read(file.path()).unwrap())
+        });
+        named.collect()
+    }
+
+    /// Blocks with either kind of bits and sorted records make the same table of the same plan.
+    #[test]
+    fn blocks_and_sorting_make_the_same_bytes() {
+        let both = |game: &Othello<u64>| {
+            let start = game.start();
+            let other = Position { state: start.state.swapped(), side: Side::Second };
+            Plan { start: "both".to_string(), roots: vec![start, other], ..Plan::from_start(game) }
+        };
+        let late = |game: &Othello<u64>| {
+            let root = game.parse_position("c4d4d3d2c1b4", &game.start()).unwrap();
+            Plan { start: "custom".to_string(), roots: vec![root], ..Plan::from_start(game) }
+        };
+        let (square, oblong) = (Othello::<u64>::new(4, 4, true), Othello::<u64>::new(5, 4, true));
+        let cases = [
+            (&square, Plan::from_start(&square)),
+            (&square, both(&square)),
+            (&square, late(&square)),
+            (&oblong, Plan::from_start(&oblong)),
+        ];
+        for (game, plan) in cases {
+            let name = table_name(&plan.identity(game));
+            let make = |build: &dyn Fn(&Store) -> Result<Option<u32>, GraphError>| {
+                let dir = tempfile::tempdir().unwrap();
+                build(&Store::at(dir.path())).unwrap();
+                files(&dir.path().join(&name))
+            };
+            let sorted = make(&|store| run::<_, ByLayer<_>>(game, &plan, store, &Silent));
+            let blocks = make(&|store| run::<_, ByBlock<Tables>>(game, &plan, store, &Silent));
+            assert!(sorted.len() > 5 && sorted == blocks, "{name}");
+            #[cfg(target_arch = "x86_64")]
+            if Instructions::are_there() {
+                let fast =
+                    |store: &Store| run::<_, ByBlock<Instructions>>(game, &plan, store, &Silent);
+                assert!(sorted == make(&fast), "{name}");
+            }
+        }
+    }
 }

@@ -34,13 +34,13 @@ impl Clock {
 /// What a checkpoint holds besides the arrays.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct State {
-    first_layer: u32,
+    pub first_layer: u32,
     /// Ids at which layers begin, and the end of the last layer known.
-    offsets: Vec<u64>,
-    edges: u64,
+    pub offsets: Vec<u64>,
+    pub edges: u64,
     /// Of every layer whose rows are complete.
-    counts: Vec<Counts>,
-    root_ids: Vec<u64>,
+    pub counts: Vec<Counts>,
+    pub root_ids: Vec<u64>,
 }
 
 /// A layered game's enumeration.
@@ -187,7 +187,7 @@ fn has_wide_actions<G: Game>(game: &G) -> bool {
 }
 
 /// Whether the orientations of either side need more than a byte.
-fn has_wide_orientations<G: Game>(game: &G) -> bool {
+pub(super) fn has_wide_orientations<G: Game>(game: &G) -> bool {
     game.group().order() > 4
 }
 

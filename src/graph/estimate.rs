@@ -38,6 +38,25 @@ pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
     let disk = states * (key + 1.0 + 2.0 + 8.0 + 1.0 + 1.0 + 2.0) + edges * 5.0;
     // The largest layer holds about a quarter of all states, with its successors as records; the
     // factor is set by the peaks measured on 4×6 (3.7 GB) and 5×5 (11.9 GB).
-    let memory = 64e6 + 0.30 * (2.0 * states * (key + 6.0) + edges * (key + 8.0 + 6.0) * 1.3);
+    let sorting = 0.30 * (2.0 * states * (key + 6.0) + edges * (key + 8.0 + 6.0) * 1.3);
+    let memory = match plan.has_blocks(game) {
+        true => 200e6 + bitmaps(game, game.layer(&plan.roots.first()?.state)) + 0.30 * states * 4.0,
+        false => 64e6 + sorting,
+    };
     Some(Estimate { states, edges, disk, memory, exact })
+}
+
+/// Bytes of the bitmaps of three layers that follow each other, which are held together, where they
+/// are largest: of every set of occupied squares that contains the root's one image, and in it a bit
+/// for every set of the mover's.
+fn bitmaps<G: Game>(game: &G, discs: u32) -> f64 {
+    let (rows, columns) = game.shape();
+    let free = ((rows * columns) as u32).saturating_sub(discs);
+    let mut sets = 1.0;
+    let mut layers = Vec::new();
+    for more in 0..=free {
+        layers.push(sets / game.group().order() as f64 * f64::from(discs + more).exp2() / 8.0);
+        sets *= f64::from(free - more) / f64::from(more + 1);
+    }
+    layers.windows(3).map(|three| three.iter().sum()).fold(0.0, f64::max)
 }

@@ -7,6 +7,7 @@
 //! with cycles edges may lead anywhere, and layers are plies.
 
 mod build;
+mod by_block;
 mod by_layer;
 mod by_ply;
 mod by_rank;

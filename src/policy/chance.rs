@@ -1,14 +1,13 @@
 //! Random numbers from a seed and a purpose, and games played at random.
 //!
-//! The random numbers of a position depend on the seed, the position's key and the side to move
-//! alone, so that the answer does not depend on earlier requests. The generators (SplitMix64 to mix
+//! The random numbers of a position depend on the seed, the position and the side to move alone, so that the answer does not depend on earlier requests. The generators (SplitMix64 to mix
 //! the seed, xoshiro256++ to draw) are published algorithms, whose numbers do not change with the
 //! version of a library.
 
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
-use crate::game::{Action, Game, Outcome, Position};
+use crate::game::{Action, Game, Outcome, Position, Words};
 
 /// After how many plies a playout is broken off and counts as a draw. No game of Othello is as
 /// long; in minishogi, where nothing else need stop it, chance plays so long in about 2 games of
@@ -55,9 +54,8 @@ pub(super) struct Chance {
 
 impl Chance {
     pub(super) fn new<G: Game>(game: &G, seed: u64, position: &Position<G::State>) -> Chance {
-        let key = game.key(&position.state);
-        let words: &[u64] = bytemuck::cast_slice(std::slice::from_ref(&key));
-        let purpose = [words, &[position.side.index() as u64]].concat();
+        let words = Words::of(game, &position.state);
+        let purpose = [words.as_slice(), &[position.side.index() as u64]].concat();
         Chance { numbers: seeded(seed, &purpose), actions: Vec::new() }
     }
 

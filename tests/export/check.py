@@ -143,6 +143,8 @@ def bits(discs):
 
 @cache
 def split_of(mine, theirs, game, seed, fractions):
+    occupied, own = min((mover | opponent, mover) for mover, opponent in images(mine, theirs))
+    key = [occupied << squares | own] if squares <= 32 else [occupied, own]
     mover, opponent = min(images(mine, theirs))
     words = [mover << squares | opponent] if squares <= 32 else [mover, opponent]
     h = seed
@@ -150,7 +152,7 @@ def split_of(mine, theirs, game, seed, fractions):
         h = mix(h ^ word)
     unit, (train, validation, _) = (h >> 11) / 2**53, fractions
     split = 0 if unit < train else 1 if unit < train + validation else 2
-    return words, split, mix(h)
+    return key, split, mix(h)
 
 
 def check(place, *files):
@@ -177,8 +179,8 @@ def check(place, *files):
         is_same("layer", i, len(mine | theirs))
         is_same("mover", i, bits(mine))
         is_same("opponent", i, bits(theirs))
-        words, split, _ = split_of(mine, theirs, card["game"], parameters["split_seed"], fractions)
-        is_same("key", i, words[0] if len(words) == 1 else words)
+        key, split, _ = split_of(mine, theirs, card["game"], parameters["split_seed"], fractions)
+        is_same("key", i, key[0] if len(key) == 1 else key)
         is_same("split", i, split)
         planes = np.zeros((2, squares), np.uint8)
         planes[0, list(mine)], planes[1, list(theirs)] = 1, 1

@@ -25,9 +25,11 @@ rows, columns = map(int, manifest["identity"]["game"].removeprefix("othello-").s
 squares = rows * columns
 keys = array["keys"]
 if keys.ndim == 2:
-    mover, opponent = keys[:, 0], keys[:, 1]
+    occupied, mover = keys[:, 0], keys[:, 1]
 else:
-    mover, opponent = keys >> np.uint64(squares), keys & np.uint64((1 << squares) - 1)
+    occupied, mover = keys >> np.uint64(squares), keys & np.uint64((1 << squares) - 1)
+assert not (mover & ~occupied).any()
+opponent = occupied ^ mover
 terminal, frontier = array["kinds"] == 1, array["kinds"] == 2
 difference = np.bitwise_count(mover).astype(int) - np.bitwise_count(opponent)
 if manifest["solution"]["empties"] == "to-winner":

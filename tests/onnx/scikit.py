@@ -23,7 +23,7 @@ array = {name: np.load(table / f"{name}.npy") for name in names}
 
 # The networks' input: all squares of the mover, then all of the opponent, row by row.
 bits = array["keys"][:, None] >> np.arange(32, dtype=np.uint64) & 1
-mover, opponent = bits[:, 16:], bits[:, :16]
+mover, opponent = bits[:, :16], bits[:, 16:] - bits[:, :16]
 flat = np.concatenate([mover, opponent], axis=1).astype(np.float32)
 interleaved = np.stack([mover, opponent], axis=2).reshape(-1, 32).astype(np.float32)
 

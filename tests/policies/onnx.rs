@@ -13,7 +13,7 @@ use crate::common::solved::{board_4x4, named};
 use crate::common::tables::Tables;
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Game, Position, Side, StateKey};
+use yomikiri::game::{Action, Game, Position, Side};
 use yomikiri::policy::{Answers, Batch, Onnx, OnnxSpec, Policy, PolicyError};
 
 fn fixture(name: &str) -> String {
@@ -38,7 +38,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 fn positions(game: &AnyGame, expected: &Value) -> Vec<AnyPosition> {
     let keys = expected["keys"].as_array().unwrap().iter().map(|key| key.as_u64().unwrap());
     let position = |(at, key): (usize, u64)| Position {
-        state: game.state(key.widen()).unwrap(),
+        state: game.of_squares(key >> 16, key & 0xffff).unwrap(),
         side: Side::ALL[at % 2],
     };
     keys.enumerate().map(position).collect()

@@ -237,14 +237,14 @@ fn every_shape_starts_in_its_middle() {
 #[test]
 fn keys_of_no_board_are_refused() {
     let game = Othello::<u64>::new(4, 5, true);
-    let at = |mover: u64, opponent: u64| game.state(mover << 20 | opponent);
+    let at = |mover: u64, opponent: u64| game.state((mover | opponent) << 20 | mover);
     assert_eq!(at(1, 2), Some(Board { mover: 1, opponent: 2 }));
-    assert_eq!(at(3, 2), None, "a square held by both");
+    assert_eq!(game.state(2 << 20 | 3), None, "a disc where no square is occupied");
     assert_eq!(at(1 << 20, 2), None, "a disc off the board");
     let game = Othello::<WideKey>::new(6, 6, true);
-    assert_eq!(game.state(WideKey([1, 1 << 35])), Some(Board { mover: 1, opponent: 1 << 45 }));
-    assert_eq!(game.state(WideKey([1, 1])), None, "a square held by both");
-    assert_eq!(game.state(WideKey([1, 1 << 36])), None, "a disc off the board");
+    assert_eq!(game.state(WideKey([1 | 1 << 35, 1])), Some(Board { mover: 1, opponent: 1 << 45 }));
+    assert_eq!(game.state(WideKey([1, 2])), None, "a disc where no square is occupied");
+    assert_eq!(game.state(WideKey([1 << 36, 0])), None, "a disc off the board");
 }
 
 /// The plain solver itself, on the whole of 4×4: 12351 states up to symmetry, White wins by 8.

@@ -1,7 +1,8 @@
 //! Tables of every released version of the format open and are right: `tests/fixtures/vN`.
 //!
-//! A fixture is never made anew. When the format changes, its version is raised, the old fixture
-//! stays, and one of the new version is added (see the commands in each test's `how`).
+//! A fixture of a released version is never made anew. When the format changes, its version is
+//! raised, the old fixture stays, and one of the new version is added (see the commands in each
+//! test's `how`). Before the first release a new version takes the old one's place.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,7 +26,7 @@ fn solver(args: &[&str], tables: &Path) -> String {
 /// Opens, verifies and queries the fixture, and makes the same table again: while the version
 /// stays, so do the bytes.
 fn check(name: &str, how: &[&[&str]], position: &str, expected: &str) {
-    let old = fixture("v1", name);
+    let old = fixture("v2", name);
     let nowhere = tempfile::tempdir().unwrap();
     let old_path = old.to_str().unwrap();
     assert!(solver(&["info", old_path], nowhere.path()).contains(name));
@@ -46,7 +47,7 @@ fn check(name: &str, how: &[&[&str]], position: &str, expected: &str) {
 }
 
 #[test]
-fn version_1_complete() {
+fn version_2_complete() {
     let root = "-----OX--XOXXOOX X;";
     let how: [&[&str]; 3] = [
         &["enumerate", "--root", root],
@@ -57,13 +58,13 @@ fn version_1_complete() {
 }
 
 #[test]
-fn version_1_bounded_with_wide_keys() {
+fn version_2_bounded_with_wide_keys() {
     let how: [&[&str]; 2] = [&["enumerate", "--size", "6", "--max-depth", "4"], &["value-iterate"]];
     check("othello-6x6-depth4", &how, "start", "does not prove; score -36 to +36");
 }
 
 #[test]
-fn version_1_with_cycles_bounded() {
+fn version_2_with_cycles_bounded() {
     let root = "2k2/5/2S2/5/2K2 b G 1";
     let bounded = ["enumerate", "--game", "minishogi", "--root", root, "--max-depth", "2"];
     let how: [&[&str]; 2] = [&bounded, &["value-iterate"]];
@@ -71,7 +72,7 @@ fn version_1_with_cycles_bounded() {
 }
 
 #[test]
-fn version_1_ranked() {
+fn version_2_ranked() {
     let how: [&[&str]; 2] = [&["enumerate", "--game", "animal-shogi-3x3"], &["value-iterate"]];
     check("animal-shogi-3x3", &how, "start", "wins in 7 plies");
 }

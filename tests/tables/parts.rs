@@ -21,7 +21,7 @@ fn parts_share_no_position_and_samples_are_nested() {
         let states = part.pieces().iter().flat_map(|piece| piece.batch.positions());
         states.map(|position| game.canonical(&position.state).key).collect()
     };
-    let of = |shares| Part::of_all(game, &rows, splits, shares).unwrap();
+    let of = |shares| Part::of_all(&rows, splits, shares).unwrap();
     let [whole, validation, test] = of([1.0; 3]);
     let count: usize =
         (0..rows.pieces()).map(|piece| rows.fill(piece).unwrap().0.cases.len()).sum();
@@ -44,7 +44,7 @@ fn parts_share_no_position_and_samples_are_nested() {
     assert!(!tenth.is_empty() && tenth.iter().all(|key| sets[2].contains(key)));
     let [quarter, ..] = of([0.25, 0.0, 0.0]);
     // A share of what was taken is what is taken of that share, with all that is known of it.
-    let later = whole.share(game, splits, 0.25);
+    let later = whole.share(splits, 0.25);
     let known = |part: &Part| {
         let pieces = part.pieces().iter();
         let of = |piece: &Piece| (piece.truths.clone(), piece.cases.clone());

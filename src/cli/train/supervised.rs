@@ -137,7 +137,7 @@ fn learn(
     let Settings { share, measured, .. } = settings;
     let parts = |orienting, train| {
         let shares = [train, measured, measured];
-        Part::of_all(&folded, &rows(orienting), settings.split(), shares)
+        Part::of_all(&rows(orienting), settings.split(), shares)
             .map_err(|error| learn_error(error.into()))
     };
     let mut once = parts(Orienting::First, share)?;
@@ -146,7 +146,7 @@ fn learn(
     let learner = learner.map_err(learn_error)?;
     // Measure only training positions that were trained on.
     let seen = measured.min(share);
-    once[Split::Train.index()] = train.share(&folded, settings.split(), seen);
+    once[Split::Train.index()] = train.share(settings.split(), seen);
     let all = parts(Orienting::All, seen)?;
     let examples = learner.examples() as f64;
     let metrics = Metrics { once: &once, all: &all, images: !settings.equivariant };

@@ -35,9 +35,9 @@ pub use sink::{FileCard, Format, Lines};
 use self::place::Place;
 use self::rows::visit_rows;
 use self::select::Selector;
-use super::{ExportError, Split};
+use super::{ExportError, Split, name_word};
 use crate::any::{AnyGame, AnyPosition};
-use crate::game::Game;
+use crate::game::{FoldedWords, Game};
 use crate::graph::Piece as Rows;
 use crate::progress::Progress;
 use crate::solved::SolvedTable;
@@ -233,14 +233,14 @@ pub fn write_targets(
     let shape = targets.shape(table);
     let names = targets.columns.as_deref();
     let columns = choose_columns(game, targets.format, &shape, names).map_err(wrong)?;
-    let folded = game.folded();
+    let (folded, words) = (game.folded(), FoldedWords::new(game));
     let damaged = |what: String| ExportError::from(TableError::damaged(table.table().dir(), what));
     let place = Place::begin(path, targets.format)?;
     let samples = targets.selection.per_layer.is_some() || targets.selection.sample.is_some();
     if samples {
         progress.begin("choosing a sample", None);
     }
-    let selector = Selector::new(targets.selection, &folded, table, &|rows| progress.advance(rows));
+    let selector = Selector::new(targets.selection, &words, table, &|rows| progress.advance(rows));
     let selector = selector.map_err(damaged)?;
     if samples {
         progress.finish("chosen");
@@ -373,10 +373,11 @@ pub fn look_up(
     splits: &super::Splits,
     positions: &[AnyPosition],
 ) -> Vec<Option<Block>> {
+    let (name, words) = (name_word(&encoder.game.name()), FoldedWords::new(encoder.game));
     let one = |position: &AnyPosition| {
         let example = Example::look_up(table, position)?;
         let mut block = Block::new(encoder.columns.len());
-        let split = splits.of(encoder.folded, &position.state);
+        let split = splits.of_hash(splits.hash(name, words.of(&position.state)));
         encoder.add(&example, split, &mut block);
         Some(block)
     };

@@ -7,7 +7,7 @@ use super::rows::visit_rows;
 use crate::any::AnyGame;
 use crate::export::split::mix;
 use crate::export::{Split, Splits, name_word};
-use crate::game::Game;
+use crate::game::{FoldedWords, Game};
 use crate::graph::{Piece, StateKind};
 use crate::parallel;
 use crate::solved::SolvedTable;
@@ -37,8 +37,7 @@ type Place = (u64, u32);
 /// Selects rows; made once for a table, since a sample has to have seen all of it.
 pub struct Selector<'a> {
     selection: Selection,
-    /// The rules with states folded.
-    folded: &'a AnyGame,
+    words: &'a FoldedWords<AnyGame>,
     name: u64,
     /// The last place of each layer that is in the sample of layers, once that is known.
     by_layer: Option<BTreeMap<u32, Place>>,
@@ -50,12 +49,12 @@ impl<'a> Selector<'a> {
     /// Goes through the table if there is a sample to choose.
     pub fn new(
         selection: Selection,
-        folded: &'a AnyGame,
+        words: &'a FoldedWords<AnyGame>,
         table: &SolvedTable,
         advance: &(dyn Fn(u64) + Sync),
     ) -> Result<Selector<'a>, String> {
-        let name = name_word(&folded.name());
-        let mut selector = Selector { selection, folded, name, by_layer: None, last: None };
+        let name = name_word(&table.game().name());
+        let mut selector = Selector { selection, words, name, by_layer: None, last: None };
         if let Some(most) = selection.per_layer {
             let layers = selector.smallest(table, most, &|row| row.layer.unwrap_or(0), advance)?;
             selector.by_layer = Some(layers);
@@ -70,8 +69,7 @@ impl<'a> Selector<'a> {
 
     /// The hash of a row, the same for all its images.
     fn hash(&self, row: &Example) -> u64 {
-        let key = self.folded.canonical(&row.position.state).key;
-        self.selection.splits.hash_of_key(self.name, key, self.folded.key_words())
+        self.selection.splits.hash(self.name, self.words.of(&row.position.state))
     }
 
     /// The part to which a row belongs if it is exported, else `None`.

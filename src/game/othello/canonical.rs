@@ -55,18 +55,19 @@ impl<H: Half> Images<H> {
     where
         K: OthelloKey<Half = H>,
     {
+        let mut occupied = [H::default(); L];
         let mut mover = [H::default(); L];
-        let mut opponent = [H::default(); L];
         for row in 0..self.rows {
             let base = row << self.columns;
+            let all = board.mover | board.opponent;
+            let all = &table[base | (all >> (8 * row) & 0xff) as usize];
             let mine = &table[base | (board.mover >> (8 * row) & 0xff) as usize];
-            let theirs = &table[base | (board.opponent >> (8 * row) & 0xff) as usize];
             for lane in 0..L {
+                occupied[lane] |= all[lane];
                 mover[lane] |= mine[lane];
-                opponent[lane] |= theirs[lane];
             }
         }
-        let keys: [K; L] = std::array::from_fn(|i| K::join(mover[i], opponent[i], squares));
+        let keys: [K; L] = std::array::from_fn(|i| K::join(occupied[i], mover[i], squares));
         let mut key = keys[0];
         for &other in &keys[1..] {
             key = key.min(other);

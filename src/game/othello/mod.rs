@@ -50,8 +50,9 @@ impl Board {
 
 /// The rules of Othello on one shape of board, with keys of type `K`.
 ///
-/// `K` is `u64` for boards of up to 32 squares (mover's bits above the opponent's, both packed row
-/// by row) and [`WideKey`] above (one word each).
+/// `K` is `u64` for boards of up to 32 squares (the occupied squares above the mover's, both packed
+/// row by row) and [`WideKey`] above (one word each). So states in the order of their keys come in
+/// blocks of the same occupied squares, and the canonical image has the smallest of those.
 #[derive(Clone, Debug)]
 pub struct Othello<K: OthelloKey> {
     rows: usize,
@@ -176,6 +177,10 @@ impl<K: OthelloKey> Game for Othello<K> {
         &self.group
     }
 
+    fn has_blocks(&self) -> bool {
+        K::WORDS == 1
+    }
+
     fn with_folding(&self, fold: bool) -> Option<Othello<K>> {
         Some(Othello::new(self.rows, self.columns, fold))
     }
@@ -254,8 +259,8 @@ impl<K: OthelloKey> Game for Othello<K> {
 
     fn key(&self, state: &Board) -> K {
         K::join(
+            K::Half::from_bits(self.pack(state.mover | state.opponent)),
             K::Half::from_bits(self.pack(state.mover)),
-            K::Half::from_bits(self.pack(state.opponent)),
             self.square_count() as u32,
         )
     }
@@ -263,12 +268,12 @@ impl<K: OthelloKey> Game for Othello<K> {
     #[inline]
     fn state(&self, key: K) -> Option<Board> {
         let squares = self.square_count() as u32;
-        let (mover, opponent) = key.split(squares);
+        let (occupied, mover) = key.split(squares);
         let on_board = if squares == 64 { u64::MAX } else { (1 << squares) - 1 };
-        if mover & opponent != 0 || (mover | opponent) & !on_board != 0 {
+        if mover & !occupied != 0 || occupied & !on_board != 0 {
             return None;
         }
-        Some(Board { mover: self.unpack(mover), opponent: self.unpack(opponent) })
+        Some(Board { mover: self.unpack(mover), opponent: self.unpack(occupied ^ mover) })
     }
 
     fn planes(&self) -> Planes {
@@ -363,11 +368,9 @@ impl<K: OthelloKey> Game for Othello<K> {
     fn conventions(&self) -> Vec<(&'static str, String)> {
         let squares = self.square_count();
         let keys = if squares <= 32 {
-            format!(
-                "mover's squares << {squares} | opponent's squares; bit = row * columns + column"
-            )
+            format!("occupied squares << {squares} | mover's squares; bit = row * columns + column")
         } else {
-            "column 0: mover's squares, column 1: opponent's squares; bit = row * columns + column"
+            "column 0: occupied squares, column 1: mover's squares; bit = row * columns + column"
                 .to_string()
         };
         let actions =
@@ -436,10 +439,10 @@ pub trait OthelloKey: StateKey {
     /// The largest board that fits.
     const MAX_SQUARES: usize;
 
-    /// Joins the packed squares of both sides on a board of `squares`.
-    fn join(mover: Self::Half, opponent: Self::Half, squares: u32) -> Self;
+    /// Joins the packed squares that are occupied and the mover's on a board of `squares`.
+    fn join(occupied: Self::Half, mover: Self::Half, squares: u32) -> Self;
 
-    /// The packed squares of the mover and of the opponent.
+    /// The packed squares that are occupied, and the mover's.
     fn split(self, squares: u32) -> (u64, u64);
 }
 
@@ -468,8 +471,8 @@ impl OthelloKey for u64 {
     const MAX_SQUARES: usize = 32;
 
     #[inline]
-    fn join(mover: u32, opponent: u32, squares: u32) -> u64 {
-        u64::from(mover) << squares | u64::from(opponent)
+    fn join(occupied: u32, mover: u32, squares: u32) -> u64 {
+        u64::from(occupied) << squares | u64::from(mover)
     }
 
     #[inline]
@@ -483,8 +486,8 @@ impl OthelloKey for WideKey {
     const MAX_SQUARES: usize = 64;
 
     #[inline]
-    fn join(mover: u64, opponent: u64, _squares: u32) -> WideKey {
-        WideKey([mover, opponent])
+    fn join(occupied: u64, mover: u64, _squares: u32) -> WideKey {
+        WideKey([occupied, mover])
     }
 
     #[inline]

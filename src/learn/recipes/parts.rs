@@ -4,7 +4,8 @@ use rayon::prelude::*;
 
 use crate::any::AnyGame;
 use crate::evaluate::{MeasureError, Piece, Source};
-use crate::export::Splits;
+use crate::export::{Splits, name_word};
+use crate::game::{FoldedWords, Game};
 
 /// How many positions a piece has at least, but for the last: an inference takes a piece,
 /// and of a large table's pieces a small share is left.
@@ -20,19 +21,19 @@ pub struct Part {
 
 impl Part {
     /// Takes a source apart: of each [`Split`](crate::export::Split) the share `shares` says, the
-    /// smaller being part of the larger. `game` should be folded, as [`Splits::of`] asks. All that
-    /// is kept is in memory.
+    /// smaller being part of the larger. All that is kept is in memory.
     pub fn of_all(
-        game: &AnyGame,
         source: &dyn Source,
         splits: Splits,
         shares: [f64; 3],
     ) -> Result<[Part; 3], MeasureError> {
+        let game = source.game();
+        let (name, words) = (name_word(&game.name()), FoldedWords::new(game));
         let taken = |at: usize| -> Result<[Piece; 3], MeasureError> {
             let (all, _) = source.fill(at).map_err(MeasureError::Damaged)?;
             let mut parts: [Piece; 3] = Default::default();
             for (at, position) in all.batch.positions().iter().enumerate() {
-                let hash = splits.hash(game, &position.state);
+                let hash = splits.hash(name, words.of(&position.state));
                 let part = splits.of_hash(hash).index();
                 if Splits::unit_of_hash(hash) >= shares[part] {
                     continue;
@@ -55,11 +56,13 @@ impl Part {
     }
 
     /// Of its positions the share that is given.
-    pub fn share(&self, game: &AnyGame, splits: Splits, share: f64) -> Part {
+    pub fn share(&self, splits: Splits, share: f64) -> Part {
+        let (name, words) = (name_word(&self.game.name()), FoldedWords::new(&self.game));
         let of = |all: &Piece| {
             let mut some = Piece::default();
             for (at, position) in all.batch.positions().iter().enumerate() {
-                if Splits::unit_of_hash(splits.hash(game, &position.state)) < share {
+                let hash = splits.hash(name, words.of(&position.state));
+                if Splits::unit_of_hash(hash) < share {
                     push(&mut some, all, at);
                 }
             }

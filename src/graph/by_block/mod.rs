@@ -1,0 +1,313 @@
+//! The order of a layered game whose states come in [`Blocks`]: layer by layer, without sorting.
+//!
+//! A layer is a bitmap for each block, three layers of which are all that is held in memory beside
+//! the rows that are being written. Expanding a layer sets bits in the next layer's bitmaps; the row of
+//! a state is the number of bits before its own. A layer's moves are made twice: once to find the
+//! states of the next layer, and once more, when those are closed under passes and so have their
+//! rows, to write where each leads. Rows are in the order of their keys, so the table is the one that
+//! [`ByLayer`](super::by_layer) makes.
+
+mod layer;
+mod tasks;
+
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Instant;
+
+use self::layer::{Closed, Layer, reach, written};
+use self::tasks::{Emit, Find, Keys, Passes, Rows};
+use super::GraphError;
+use super::build::{Found, Order, declare};
+use super::by_layer::{State, has_wide_orientations};
+use super::plan::Plan;
+use crate::game::blocks::{Bits, Blocks};
+use crate::game::{Game, Group, Orientations};
+use crate::parallel;
+use crate::progress::{Progress, Silent};
+use crate::table::{Counts, Draft, Ints, Lengths};
+
+/// Tasks that are done before progress is told.
+const TELL: usize = 1 << 10;
+/// Tasks whose rows are held in memory until they are written.
+const AT_ONCE: usize = 64;
+
+/// Enumerates a game that has blocks.
+pub(super) struct ByBlock<B: Bits> {
+    rules: Blocks<B>,
+    group: Group,
+    state: State,
+    /// The layer whose keys are written and whose edges are not.
+    layer: Closed,
+    /// What it leads to, not yet closed.
+    next: Layer,
+    /// Whether orientations take two bytes.
+    wide: bool,
+}
+
+/// The layer that a layer's placements may lead to, without states.
+fn empty_next<B: Bits>(rules: &Blocks<B>, layer: &Layer) -> Layer {
+    let some = |blocks: Range<usize>| {
+        let with_states = blocks.filter(|&block| {
+            let words = block * layer.words..(block + 1) * layer.words;
+            layer.bits[words].iter().any(|word| word.load(Ordering::Relaxed) != 0)
+        });
+        let mut next: Vec<u32> =
+            with_states.flat_map(|block| rules.next(layer.blocks[block])).collect();
+        next.sort_unstable();
+        next.dedup();
+        next
+    };
+    let mut next = parallel::map_ranges(layer.blocks.len(), 1 << 8, &some).concat();
+    next.sort_unstable();
+    next.dedup();
+    Layer::new(layer.number + 1, next)
+}
+
+/// Closes a layer under passes and marks what it leads to; gives the states that must pass.
+fn find<B: Bits>(
+    rules: &Blocks<B>,
+    layer: &mut Layer,
+    next: &Layer,
+    progress: &dyn Progress,
+) -> Passes {
+    let (found, mut passes) = (&*layer, Vec::new());
+    for first in (0..found.tasks().max(1)).step_by(TELL) {
+        let count = TELL.min(found.tasks() - first);
+        let some = parallel::map(count, &|task| {
+            B::run(Find { rules, layer: found, next, task: first + task })
+        });
+        progress.advance(some.iter().map(|(states, _)| states).sum());
+        some.into_iter().for_each(|(_, own)| passes.extend(own));
+    }
+    layer.close();
+    passes
+}
+
+/// Tells where passes lead in which orientations they do.
+fn pass_on<B: Bits>(rules: &Blocks<B>, group: &Group, closed: &Closed, passes: &Passes) {
+    let Closed { layer, orientations } = closed;
+    parallel::map_ranges(passes.len(), parallel::GRAIN, &|some| {
+        for &(number, place) in &passes[some] {
+            let number = number as usize;
+            let block = rules.block(layer.blocks[number]);
+            let (after, ties) = rules.swapped(&block, rules.mover(&block, place));
+            let [from, to] = [place, after]
+                .map(|p| &orientations[layer.row::<B>(layer.bit(number, p)) as usize]);
+            reach(to, group, Orientations(from.load(Ordering::Relaxed)), ties);
+        }
+    });
+}
+
+impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
+    type State = State;
+
+    fn open(
+        game: &'a G,
+        plan: &'a Plan<G::State>,
+        draft: &mut Draft,
+        resumed: Option<(State, Lengths)>,
+    ) -> Result<Self, GraphError> {
+        let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
+        let wide = has_wide_orientations(game);
+        // No board of 32 squares has more actions than a byte holds.
+        declare::<G>(draft, false, lengths)?;
+        Ints::grow(draft, "orientations", wide, lengths)?;
+        let (rules, group) = (Blocks::new(game), game.group().clone());
+        if let Some((state, _)) = resumed {
+            let (layer, next) = reload(&rules, draft, &state, wide)?;
+            return Ok(ByBlock { rules, group, state, layer, next, wide });
+        }
+        let roots = plan.roots.iter().filter_map(|root| {
+            let (occupied, place, ties) = rules.place_of(game.squares(&root.state)?);
+            Some((occupied, place, group.root_orientations(root.side, ties)))
+        });
+        let roots: Vec<(u32, u32, Orientations)> = roots.collect();
+        let (layer, next, root_ids) = begin(&rules, &group, &roots).ok_or(GraphError::NoRoot)?;
+        let state = State {
+            first_layer: layer.layer.number,
+            offsets: vec![0, layer.layer.rows as u64],
+            edges: 0,
+            counts: Vec::new(),
+            root_ids,
+        };
+        draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
+        let work = ByBlock { rules, group, state, layer, next, wide };
+        work.append_states(draft)?;
+        Ok(work)
+    }
+
+    fn next_layer(&self) -> u32 {
+        self.layer.layer.number
+    }
+
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
+        let started = Instant::now();
+        let after = empty_next(&self.rules, &self.next);
+        let passes = find(&self.rules, &mut self.next, &after, progress);
+        let finding = started.elapsed().as_secs_f64();
+        let layer = std::mem::replace(&mut self.next, after);
+        let total = self.state.offsets.last().copied().unwrap_or(0) + layer.rows as u64;
+        if total > u64::from(u32::MAX) {
+            return Err(GraphError::TooManyStates { states: total });
+        }
+        let orientations = written(layer.rows);
+        let next = Closed { layer, orientations };
+        let counts = self.append_edges(draft, &next)?;
+        self.state.counts.push(counts);
+        pass_on(&self.rules, &self.group, &next, &passes);
+        tracing::info!(
+            layer = self.layer.layer.number,
+            states = self.layer.layer.rows,
+            blocks = self.layer.layer.blocks.len(),
+            finding,
+            seconds = started.elapsed().as_secs_f64(),
+            "layer complete"
+        );
+        self.layer = next;
+        if self.layer.layer.rows == 0 {
+            return Ok(false);
+        }
+        self.state.offsets.push(total);
+        self.append_states(draft)?;
+        Ok(true)
+    }
+
+    fn finish(self, draft: &mut Draft) -> Result<Found, GraphError> {
+        let State { first_layer, offsets, counts, root_ids, .. } = self.state;
+        draft.append(&[("layer_offsets", bytemuck::cast_slice(&offsets))])?;
+        Ok(Found { first_layer, layers: counts, root_ids })
+    }
+}
+
+impl<B: Bits> ByBlock<B> {
+    /// Appends the keys and orientations of the layer just found.
+    fn append_states(&self, draft: &mut Draft) -> Result<(), GraphError> {
+        let Closed { layer, orientations } = &self.layer;
+        let mut row = 0;
+        for first in (0..layer.tasks()).step_by(AT_ONCE) {
+            let count = AT_ONCE.min(layer.tasks() - first);
+            let keys = parallel::map(count, &|task| {
+                B::run(Keys { rules: &self.rules, layer, task: first + task })
+            });
+            let keys = keys.concat();
+            let own = orientations[row..row + keys.len()].iter();
+            let own: Vec<u16> = own.map(|own| own.load(Ordering::Relaxed)).collect();
+            row += keys.len();
+            draft.append(&[
+                ("keys", bytemuck::cast_slice(&keys)),
+                ("orientations", &Ints::bytes(&own, self.wide)),
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// Appends the kinds and edges of the layer, now that where they lead is known.
+    fn append_edges(&mut self, draft: &mut Draft, next: &Closed) -> Result<Counts, GraphError> {
+        let offsets = &self.state.offsets;
+        let bases = [offsets[offsets.len() - 2] as u32, offsets[offsets.len() - 1] as u32];
+        let (rules, group, layer) = (&self.rules, &self.group, &self.layer);
+        let spare = Mutex::new(Vec::new());
+        let make = |task: usize| {
+            let rows = parallel::lock(&spare).pop().unwrap_or_default();
+            let pass = rules.pass().0 as u8;
+            B::run(Emit { rules, group, layer, next, bases, pass, task, rows })
+        };
+        let tasks = layer.layer.tasks();
+        let (mut all, mut made, mut edges) = (Rows::default(), Vec::new(), self.state.edges);
+        for first in (0..=tasks).step_by(AT_ONCE) {
+            let count = AT_ONCE.min(tasks - first);
+            // What was made is written while more is made.
+            let (more, written) = rayon::join(
+                || parallel::map(count, &|task| make(first + task)),
+                || append_rows(draft, &mut made, &mut edges),
+            );
+            written?;
+            parallel::lock(&spare).extend(made.drain(..).map(Rows::emptied));
+            made = more;
+            made.iter().for_each(|rows| all.add(rows));
+        }
+        append_rows(draft, &mut made, &mut edges)?;
+        self.state.edges = edges;
+        Ok(Counts {
+            table: all.table,
+            reachable: Some(all.reachable),
+            distinct_boards: Some(all.reachable.states - all.with_both),
+            mover_relative: Some(all.mover_relative),
+            canonical: Some(all.table.states),
+            terminals_won: None,
+        })
+    }
+}
+
+fn append_rows(draft: &mut Draft, made: &mut [Rows], edges: &mut u64) -> Result<(), GraphError> {
+    for rows in made {
+        rows.ends.iter_mut().for_each(|end| *end += *edges);
+        *edges += rows.targets.len() as u64;
+        draft.append(&[
+            ("kinds", &rows.kinds),
+            ("edge_offsets", bytemuck::cast_slice(&rows.ends)),
+            ("edge_targets", bytemuck::cast_slice(&rows.targets)),
+            ("edge_actions", &rows.actions),
+        ])?;
+    }
+    Ok(())
+}
+
+/// The layer of the roots, what it leads to, and the row of each root.
+fn begin<B: Bits>(
+    rules: &Blocks<B>,
+    group: &Group,
+    roots: &[(u32, u32, Orientations)],
+) -> Option<(Closed, Layer, Vec<u64>)> {
+    let mut blocks: Vec<u32> = roots.iter().map(|root| root.0).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    let mut layer = Layer::new(blocks.first()?.count_ones(), blocks);
+    for &(occupied, place, _) in roots {
+        layer.mark(layer.bit(layer.index(occupied), place));
+    }
+    let next = empty_next(rules, &layer);
+    let passes = find(rules, &mut layer, &next, &Silent);
+    let orientations: Vec<AtomicU16> = written(layer.rows);
+    let row = |&(occupied, place, own): &(u32, u32, Orientations)| {
+        let row = layer.row::<B>(layer.bit(layer.index(occupied), place));
+        orientations[row as usize].fetch_or(own.0, Ordering::Relaxed);
+        u64::from(row)
+    };
+    let rows = roots.iter().map(row).collect();
+    let closed = Closed { layer, orientations };
+    pass_on(rules, group, &closed, &passes);
+    Some((closed, next, rows))
+}
+
+/// Reads the layer that was to be expanded when a checkpoint was written, and finds again what it
+/// leads to.
+fn reload<B: Bits>(
+    rules: &Blocks<B>,
+    draft: &Draft,
+    state: &State,
+    wide_orientations: bool,
+) -> Result<(Closed, Layer), GraphError> {
+    let layers = state.offsets.len() - 1;
+    let rows = (state.offsets[layers] - state.offsets[layers - 1]) as usize;
+    let keys = draft.tail::<u64>("keys", rows)?;
+    let mut blocks: Vec<u32> = keys.iter().map(|&key| rules.of_key(key).0).collect();
+    blocks.dedup();
+    let mut layer = Layer::new(state.first_layer + layers as u32 - 1, blocks);
+    parallel::map_ranges(keys.len(), parallel::GRAIN, &|some| {
+        for &key in &keys[some] {
+            let (occupied, place) = rules.of_key(key);
+            layer.mark(layer.bit(layer.index(occupied), place));
+        }
+    });
+    let next = empty_next(rules, &layer);
+    find(rules, &mut layer, &next, &Silent);
+    let orientations = Ints::tail(draft, "orientations", wide_orientations, rows)?;
+    let orientations = orientations.into_iter().map(AtomicU16::new).collect();
+    Ok((Closed { layer, orientations }, next))
+}
