@@ -193,16 +193,18 @@ mod tests {
             let other = Position { state: start.state.swapped(), side: Side::Second };
             Plan { start: "both".to_string(), roots: vec![start, other], ..Plan::from_start(game) }
         };
-        let late = |game: &Othello<u64>| {
-            let root = game.parse_position("c4d4d3d2c1b4", &game.start()).unwrap();
-            Plan { start: "custom".to_string(), roots: vec![root], ..Plan::from_start(game) }
+        // What is left of a game after so many first moves.
+        let late = |game: &Othello<u64>, plies: u32| {
+            let first = |position, _| game.advance(&position, game.actions(&position.state)[0]);
+            let roots = vec![(0..plies).fold(game.start(), first)];
+            Plan { start: "custom".to_string(), roots, ..Plan::from_start(game) }
         };
         let (square, oblong) = (Othello::<u64>::new(4, 4, true), Othello::<u64>::new(5, 4, true));
         let cases = [
             (&square, Plan::from_start(&square)),
             (&square, both(&square)),
-            (&square, late(&square)),
-            (&oblong, Plan::from_start(&oblong)),
+            (&square, late(&square, 6)),
+            (&oblong, late(&oblong, 8)),
         ];
         for (game, plan) in cases {
             let name = table_name(&plan.identity(game));
