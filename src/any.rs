@@ -291,6 +291,7 @@ forward! {
     fn is_small() -> [bool];
     fn expected(state: State) -> [Option<Expected>];
     fn rules_version() -> [u32];
+    fn has_blocks() -> [bool];
     fn key_bits() -> [u32];
     fn key_words() -> [usize];
     fn position_key(position: Position) -> Key;

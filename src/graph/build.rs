@@ -107,13 +107,15 @@ pub fn build<G: Game>(
         store.set_latest(&name)?;
         return Ok(Enumerated { table, reused: true, resumed_at: None });
     }
+    // A game without its type has keys of two words.
+    let in_blocks = plan.has_blocks(game) && G::Key::WORDS == 1;
     let resumed_at = match (plan.index, game.layers()) {
         (Index::Rank, _) => run::<G, ByRank<G>>(game, plan, store, progress),
         #[cfg(target_arch = "x86_64")]
-        (Index::Keys, Some(_)) if plan.has_blocks(game) && Instructions::are_there() => {
+        (Index::Keys, Some(_)) if in_blocks && Instructions::are_there() => {
             run::<G, ByBlock<Instructions>>(game, plan, store, progress)
         }
-        (Index::Keys, Some(_)) if plan.has_blocks(game) => {
+        (Index::Keys, Some(_)) if in_blocks => {
             run::<G, ByBlock<Tables>>(game, plan, store, progress)
         }
         (Index::Keys, Some(_)) => run::<G, ByLayer<G>>(game, plan, store, progress),
