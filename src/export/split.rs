@@ -13,8 +13,9 @@
 //! ```
 //!
 //! where `name` is the 64-bit FNV-1a hash of the game's name and `word...` are the state's
-//! [words](crate::game::Words), the smallest of all its images. The split is decided by `(h >> 11) / 2^53`, samples by `(mix(h) >> 11) / 2^53`. The mixing is that of
-//! SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+//! [words](crate::game::Words), the smallest of all its images. The split is decided by
+//! `(h >> 11) / 2^53`, samples by `(mix(h) >> 11) / 2^53`. The mixing is that of SplitMix64 (Steele,
+//! Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

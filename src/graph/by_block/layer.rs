@@ -11,6 +11,7 @@ use crate::parallel;
 pub(super) const TASK: usize = 1 << 10;
 /// Words that one count of rows covers: a cache line.
 pub(super) const LINE: usize = 8;
+
 /// The states of a layer as bits.
 pub(super) struct Layer {
     pub number: u32,
