@@ -6,7 +6,7 @@ use super::by_distance;
 use super::context::Context;
 use super::counts::{counts_text, size_of_table};
 use crate::render::Grid;
-use crate::render::number::bytes;
+use crate::render::number::{bytes, counted};
 use crate::render::verdict::proven_text;
 use crate::table::{Manifest, Solution};
 
@@ -61,7 +61,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
 /// How a table was solved and how much that proves.
 fn solution_text(manifest: &Manifest, solution: &Solution) -> String {
     let with_bounds = if manifest.complete { "" } else { " with bounds" };
-    let sweeps = solution.sweeps.len();
+    let sweeps = counted(solution.sweeps.len() as u64, "sweep");
     if let Some(method) = &solution.method {
         let method = match method.as_str() {
             "value-iteration" => "value iteration",
@@ -69,11 +69,11 @@ fn solution_text(manifest: &Manifest, solution: &Solution) -> String {
             other => other,
         };
         let proven = proven_text(manifest, solution);
-        return format!("solved{with_bounds} by {method}, {sweeps} sweeps\n{proven}");
+        return format!("solved{with_bounds} by {method}, {sweeps}\n{proven}");
     }
     let empties = solution.empties.as_deref().unwrap_or_default();
     if manifest.complete {
-        return format!("solved, {sweeps} sweeps, empties {empties}");
+        return format!("solved, {sweeps}, empties {empties}");
     }
     format!(
         "solved with bounds, {} of {} scores proven, empties {empties}",

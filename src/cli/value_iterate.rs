@@ -10,7 +10,7 @@ use super::guard;
 use crate::any::AnyPosition;
 use crate::game::{Empties, Game, Repetition};
 use crate::render::Grid;
-use crate::render::number::thousands;
+use crate::render::number::{counted, thousands};
 use crate::render::verdict::{Mover, proven_text, verdict};
 use crate::solve::{Algorithm, Order, Run, SolveOptions};
 use crate::solved::{SolvedTable, States};
@@ -50,7 +50,7 @@ pub(super) struct Args {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OrderArg {
-    /// Layer by layer from the end: one sweep, and one to confirm
+    /// Layer by layer from the end: one sweep
     Topological,
     /// All states from the values before the sweep, as often as it takes
     Natural,
@@ -161,7 +161,8 @@ fn print(table: Table, run: &Run, discounted: bool, context: &mut Context) -> an
     if run.already_solved {
         context.line(format!("{} was already solved in this way:", table.name()))?;
     } else {
-        context.line(format!("{}: {} sweeps", table.name(), run.sweeps.len()))?;
+        let sweeps = counted(run.sweeps.len() as u64, "sweep");
+        context.line(format!("{}: {sweeps}", table.name()))?;
     }
     context.line("")?;
     context.print(sweeps_text(run))?;

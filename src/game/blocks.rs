@@ -6,7 +6,7 @@
 //! block. Only blocks that a symmetry leaves as they are have several images to choose from; then
 //! the smallest mover is the canonical one, as for keys. A pass stays in the block: its complement.
 
-use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
 use super::{Action, Game, Symmetry};
 
@@ -94,6 +94,7 @@ impl Instructions {
     pub fn are_there() -> bool {
         is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("popcnt")
     }
 }
@@ -140,7 +141,7 @@ impl Bits for Instructions {
     ///
     /// Where the processor has no such instructions.
     fn run<W: Work>(work: W) -> W::Output {
-        #[target_feature(enable = "bmi1,bmi2,popcnt")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
         fn compiled_for_it<W: Work>(work: W) -> W::Output {
             work.run()
         }
@@ -150,42 +151,70 @@ impl Bits for Instructions {
     }
 }
 
-/// Squares on both sides of a square that are occupied one after another, along a line.
-struct Run<B: Bits> {
-    mask: B::Mask,
-    /// All of them, pressed.
-    all: u32,
-    /// Where its table begins in [`Blocks::turned`].
-    table: usize,
-}
-
-/// A line of squares through a square: those below it and those above, the nearest first.
-struct Line {
-    ways: [Vec<u32>; 2],
-    /// `runs + before * (most + 1) + behind`: the run of so many squares below and above.
-    runs: usize,
-}
-
 /// The rules of a board of up to 32 squares, by block.
 pub struct Blocks<B: Bits> {
     squares: u32,
-    /// `lines[square]`: those through it on which a disc can be turned.
-    lines: Vec<Vec<Line>>,
-    runs: Vec<Run<B>>,
-    /// `turned[table + mover]`: what a disc turns in a run, by the mover's discs there.
-    turned: Vec<u8>,
+    /// `rays[square]`: the squares in each direction from it, the nearest first, where there are two
+    /// or more: one disc has nothing behind it that could turn it.
+    rays: Vec<Vec<Vec<u32>>>,
     /// `images[symmetry]`: where squares go.
     images: Vec<[[u32; 256]; 4]>,
+    bits: PhantomData<fn() -> B>,
 }
 
 /// A placement that states of a block may have.
 pub struct Placement<B: Bits> {
     /// The action.
     pub action: Action,
-    /// Where discs may be turned: places in [`Blocks::runs`].
-    runs: Vec<u32>,
+    /// In each direction the squares that are occupied one after another, the furthest first: the
+    /// square, and those nearer than it, which are turned if it is the nearest of the mover's.
+    ways: Vec<Vec<(u32, u32)>>,
     /// What it leads to.
     pub to: Image<B>,
+}
+
+/// States that are looked at together: as many as the processor's registers take.
+const LANES: usize = 16;
+
+impl<B: Bits> Placement<B> {
+    /// What a disc of the movers turns, of so many at once. Plain loops over arrays, which the
+    /// compiler makes one instruction each.
+    #[inline(always)]
+    fn turned(&self, movers: &[u32; LANES]) -> [u32; LANES] {
+        let mut all = [0; LANES];
+        for way in &self.ways {
+            let mut turned = [0; LANES];
+            for &(square, nearer) in way {
+                for lane in 0..LANES {
+                    let is_movers = movers[lane] & square != 0;
+                    turned[lane] = if is_movers { nearer } else { turned[lane] };
+                }
+            }
+            for lane in 0..LANES {
+                all[lane] |= turned[lane];
+            }
+        }
+        all
+    }
+
+    /// Finds which of some states have this placement, and what it turns in each; `found` has room
+    /// for all of them.
+    #[inline(always)]
+    pub fn find<'a>(&self, movers: &[u32], found: &'a mut Vec<(u32, u32)>) -> &'a [(u32, u32)] {
+        found.resize(movers.len() + LANES, (0, 0));
+        let mut count = 0;
+        for (chunk, some) in movers.chunks(LANES).enumerate() {
+            // A mover who has all squares turns nothing.
+            let mut lanes = [u32::MAX; LANES];
+            lanes[..some.len()].copy_from_slice(some);
+            for (lane, turned) in self.turned(&lanes).into_iter().enumerate() {
+                // Written in any case: a branch would often be foreseen wrong.
+                found[count] = ((chunk * LANES + lane) as u32, turned);
+                count += usize::from(turned != 0);
+            }
+        }
+        &found[..count]
+    }
 }
 
 /// Occupied squares brought to their canonical form.
@@ -216,52 +245,21 @@ impl<B: Bits> Blocks<B> {
                 (0..rows as isize).contains(&row) && (0..columns as isize).contains(&column);
             inside.then(|| (row as usize * columns + column as usize) as u32)
         };
-        let (mut turned, mut tables) = (Vec::new(), BTreeMap::new());
-        let (mut lines, mut runs) = (Vec::new(), Vec::new());
-        for square in 0..squares {
+        let rays = |square: usize| {
             let (row, column) = ((square / columns) as isize, (square % columns) as isize);
-            let mut own = Vec::new();
-            for (down, right) in [(0, 1), (1, 0), (1, 1), (1, -1)] {
-                let along = |step: isize| at(row + step * down, column + step * right);
-                let before: Vec<u32> = (1..).map_while(|step| along(-step)).collect();
-                let behind: Vec<u32> = (1..).map_while(along).collect();
-                if before.len() < 2 && behind.len() < 2 {
-                    continue;
-                }
-                let line = Line { ways: [before, behind], runs: runs.len() };
-                for (below, above) in line.lengths() {
-                    let squares = line.ways[0][..below].iter().chain(&line.ways[1][..above]);
-                    let table = *tables.entry((below, above)).or_insert_with(|| {
-                        let table = turned.len();
-                        turned.extend(turned_in_run(below, above));
-                        table
-                    });
-                    let mask = B::mask(squares.fold(0, |mask, square| mask | 1 << square));
-                    runs.push(Run { mask, all: (1 << (below + above)) - 1, table });
-                }
-                own.push(line);
-            }
-            lines.push(own);
-        }
+            let directions = [(0, -1), (0, 1), (-1, 0), (1, 0), (-1, -1), (1, 1), (-1, 1), (1, -1)];
+            let ray = |(down, right): (isize, isize)| -> Vec<u32> {
+                (1..).map_while(|step| at(row + step * down, column + step * right)).collect()
+            };
+            directions.into_iter().map(ray).filter(|ray| ray.len() > 1).collect()
+        };
+        let rays = (0..squares).map(rays).collect();
         let image = |symmetry: Symmetry| {
             let to = |square: usize| game.transform_action(Action(square as u16), symmetry).0;
             byte_table((0..squares).map(|square| (square, to(square) as usize)))
         };
         let images = (0..game.group().order() as Symmetry).map(image).collect();
-        Blocks { squares: squares as u32, lines, runs, turned, images }
-    }
-
-    /// What a disc turns, by the mover's discs; `opponent` for a disc of the other side.
-    #[inline(always)]
-    fn turned(&self, placement: &Placement<B>, mover: u32, opponent: bool) -> u32 {
-        let mut all = 0;
-        for &run in &placement.runs {
-            let run = &self.runs[run as usize];
-            let mine = B::press(mover, &run.mask) ^ if opponent { run.all } else { 0 };
-            let turned = self.turned[run.table + mine as usize];
-            all |= B::spread(u32::from(turned), &run.mask);
-        }
-        all
+        Blocks { squares: squares as u32, rays, images, bits: PhantomData }
     }
 
     #[inline(always)]
@@ -288,24 +286,19 @@ impl<B: Bits> Blocks<B> {
         Image { occupied, mask: B::mask(occupied), symmetries }
     }
 
-    /// The runs in which a disc on an empty square may turn others.
-    fn runs_at(&self, square: usize, occupied: u32) -> impl Iterator<Item = u32> + '_ {
-        self.lines[square].iter().filter_map(move |line| {
-            let [below, above] = [0, 1].map(|way: usize| {
-                let is_there = |&&square: &&u32| occupied >> square & 1 == 1;
-                let length = line.ways[way].iter().take_while(is_there).count();
-                // One disc has nothing behind it that could turn it.
-                if length < 2 { 0 } else { length }
-            });
-            let run = line.runs + below * (line.ways[1].len() + 1) + above;
-            (below + above > 0).then_some(run as u32)
+    /// The occupied squares one after another in each direction from a square, the nearest first,
+    /// where there are two or more.
+    fn runs(&self, square: usize, occupied: u32) -> impl Iterator<Item = &[u32]> {
+        self.rays[square].iter().filter_map(move |ray| {
+            let length = ray.iter().take_while(|&&square| occupied >> square & 1 == 1).count();
+            (length > 1).then_some(&ray[..length])
         })
     }
 
     /// The empty squares on which a disc may turn others.
     fn open(&self, occupied: u32) -> impl Iterator<Item = usize> + '_ {
-        let empty = (0..self.lines.len()).filter(move |square| occupied >> square & 1 == 0);
-        empty.filter(move |&square| self.runs_at(square, occupied).next().is_some())
+        let empty = (0..self.rays.len()).filter(move |square| occupied >> square & 1 == 0);
+        empty.filter(move |&square| self.runs(square, occupied).next().is_some())
     }
 
     /// The canonical occupied squares that a block's placements may lead to.
@@ -315,9 +308,19 @@ impl<B: Bits> Blocks<B> {
 
     /// A block to work on, of canonical occupied squares.
     pub fn block(&self, occupied: u32) -> Block<B> {
+        let way = |run: &[u32]| {
+            let mut nearer = 0;
+            let mut way: Vec<(u32, u32)> = Vec::with_capacity(run.len());
+            for square in run {
+                way.push((1 << square, nearer));
+                nearer |= 1 << square;
+            }
+            way.reverse();
+            way
+        };
         let placement = |square: usize| Placement {
             action: Action(square as u16),
-            runs: self.runs_at(square, occupied).collect(),
+            ways: self.runs(square, occupied).map(way).collect(),
             to: self.image_of(occupied | 1 << square),
         };
         let placements = self.open(occupied).map(placement).collect();
@@ -382,64 +385,9 @@ impl<B: Bits> Blocks<B> {
         B::spread(place, &block.own.mask)
     }
 
-    /// Calls `visit` with every placement of a state that turns something, its number in the block,
-    /// and the place of where it leads with the symmetries that lead there; gives how many there
-    /// are.
-    #[inline(always)]
-    pub fn for_each_placement(
-        &self,
-        block: &Block<B>,
-        mover: u32,
-        mut visit: impl FnMut(usize, &Placement<B>, (u32, u8)),
-    ) -> u32 {
-        let opponent = block.occupied ^ mover;
-        let mut count = 0;
-        for (number, placement) in block.placements.iter().enumerate() {
-            let turned = self.turned(placement, mover, false);
-            if turned != 0 {
-                count += 1;
-                visit(number, placement, self.place(&placement.to, opponent ^ turned));
-            }
-        }
-        count
-    }
-
-    /// Whether the opponent could place where the mover cannot.
-    #[inline(always)]
-    pub fn passes(&self, block: &Block<B>, mover: u32) -> bool {
-        block.placements.iter().any(|placement| self.turned(placement, mover, true) != 0)
-    }
-
     /// The place of a state with the other side to move, and the symmetries that lead there.
     #[inline(always)]
     pub fn swapped(&self, block: &Block<B>, mover: u32) -> (u32, u8) {
         self.place(&block.own, block.occupied ^ mover)
     }
-}
-
-impl Line {
-    /// The numbers of squares below and above that runs may have, in the order of [`Line::runs`].
-    fn lengths(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let [below, above] = [0, 1].map(|way: usize| self.ways[way].len());
-        (0..=below).flat_map(move |b| (0..=above).map(move |a| (b, a)))
-    }
-}
-
-/// What a disc turns in a run of so many squares below and above it, by the mover's discs there.
-/// The bits of a run ascend with its squares, so the nearest below is the highest of those.
-fn turned_in_run(below: usize, above: usize) -> Vec<u8> {
-    let of = |mover: usize| {
-        let way = |squares: &mut dyn Iterator<Item = usize>| {
-            let mut run = 0;
-            for square in squares {
-                if mover >> square & 1 == 1 {
-                    return run;
-                }
-                run |= 1 << square;
-            }
-            0
-        };
-        way(&mut (0..below).rev()) | way(&mut (below..below + above))
-    };
-    (0..1 << (below + above)).map(of).collect()
 }

@@ -12,6 +12,7 @@ mod by_layer;
 mod by_ply;
 mod by_rank;
 mod census;
+mod check;
 mod conventions;
 mod estimate;
 mod expand;
@@ -27,6 +28,7 @@ mod view;
 use std::path::PathBuf;
 
 pub use build::{Enumerated, build};
+pub use check::LayerChecks;
 pub use estimate::{Estimate, estimate};
 pub use index::{BucketIndex, search};
 pub use plan::{Index, Plan, table_name};

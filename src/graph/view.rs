@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::StateKind;
+use super::check::LayerChecks;
 use super::index::search;
 use crate::game::{Action, Empties, Game, Orientations, Position, Score, StateKey, WideKey};
-use crate::parallel;
 use crate::table::{Array, Ints, Table, TableError};
 
 /// The keys of a table, of one or two words each.
@@ -27,6 +27,14 @@ impl Keys {
         match self {
             Keys::Narrow(array) => bytemuck::cast_slice(array.bytes()),
             Keys::Wide(array) => bytemuck::cast_slice(array.bytes()),
+        }
+    }
+
+    /// The bytes of the keys of some rows.
+    pub fn bytes(&self, rows: Range<usize>) -> &[u8] {
+        match self {
+            Keys::Narrow(array) => bytemuck::cast_slice(&array[rows]),
+            Keys::Wide(array) => bytemuck::cast_slice(&array[rows]),
         }
     }
 
@@ -64,25 +72,19 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Maps a table's arrays without reading their payload.
-    pub fn open(table: &Table) -> Result<Graph, TableError> {
-        Graph::map(table, false)
-    }
-
     /// Maps a table's arrays and compares the checksums of all that solving reads.
     pub fn open_checked(table: &Table) -> Result<Graph, TableError> {
-        let graph = Graph::map(table, true)?;
-        graph.check_edges(table)?;
+        let graph = Graph::open(table)?;
+        LayerChecks::all(&graph, table)?;
         Ok(graph)
     }
 
-    fn map(table: &Table, checked: bool) -> Result<Graph, TableError> {
+    /// Maps a table's arrays without reading their payload.
+    pub fn open(table: &Table) -> Result<Graph, TableError> {
         let entry = |name: &str| table.manifest().arrays.get(name);
         let keys = match entry("keys") {
-            Some(entry) if entry.shape.len() == 2 => {
-                Keys::Wide(table.array_checked("keys", checked)?)
-            }
-            _ => Keys::Narrow(table.array_checked("keys", checked)?),
+            Some(entry) if entry.shape.len() == 2 => Keys::Wide(table.array("keys")?),
+            _ => Keys::Narrow(table.array("keys")?),
         };
         let orientations = match entry("orientations") {
             None => None,
@@ -91,10 +93,10 @@ impl Graph {
         let layer_offsets = table.array_checked::<u64>("layer_offsets", true)?.to_vec();
         let graph = Graph {
             keys,
-            kinds: table.array_checked("kinds", checked)?,
+            kinds: table.array("kinds")?,
             orientations,
-            edge_offsets: table.array_checked("edge_offsets", checked)?,
-            edge_targets: table.array_checked("edge_targets", checked)?,
+            edge_offsets: table.array("edge_offsets")?,
+            edge_targets: table.array("edge_targets")?,
             edge_actions: Ints::open(table, "edge_actions")?,
             layer_offsets,
             first_layer: table.manifest().first_layer,
@@ -126,47 +128,6 @@ impl Graph {
         Err(TableError::damaged(&manifest, "its arrays' lengths do not fit each other"))
     }
 
-    /// That offsets ascend to the number of edges and that edges lead where sweeps may look. The
-    /// checksums have already matched; this guards against a table that was written wrong.
-    fn check_edges(&self, table: &Table) -> Result<(), TableError> {
-        use rayon::prelude::*;
-        let edges = self.edge_targets.len() as u64;
-        let offsets: &[u64] = &self.edge_offsets;
-        let ascending = offsets.par_windows(2).with_min_len(1 << 16).all(|o| o[0] <= o[1])
-            && offsets.first() == Some(&0)
-            && offsets.last() == Some(&edges);
-        if !ascending {
-            return Err(TableError::damaged(
-                &table.path_of("edge_offsets"),
-                "its offsets are wrong",
-            ));
-        }
-        match self.first_astray(table.manifest().complete) {
-            None => Ok(()),
-            Some(row) => {
-                let what = format!("the edges of row {row} lead nowhere");
-                Err(TableError::damaged(&table.path_of("edge_targets"), what))
-            }
-        }
-    }
-
-    /// The first row with an edge that leads where it may not. In a layered game edges lead on to a
-    /// later layer, or by a pass to a state of the same whose own edges do; in a cyclic one, whose
-    /// tables have no orientations, to any state.
-    fn first_astray(&self, complete: bool) -> Option<usize> {
-        // Once, and not for every row, the maps are seen as slices.
-        let (offsets, targets): (&[u64], &[u32]) = (&self.edge_offsets, &self.edge_targets);
-        let edges = |row: usize| &targets[offsets[row] as usize..offsets[row + 1] as usize];
-        if self.orientations.is_none() {
-            let states = self.states();
-            let is_astray = |row| edges(row).iter().any(|&target| target as usize >= states);
-            return first_row(0..states, is_astray);
-        }
-        self.layers().find_map(|layer| {
-            first_row(layer.clone(), |row| !self.leads_on(row, &layer, complete, &edges))
-        })
-    }
-
     /// That the table has orientations, which those of layered games always have: without them its
     /// rows stand for no positions, and its edges have not been found to lead on.
     pub fn check_layered(&self, table: &Table) -> Result<(), TableError> {
@@ -179,29 +140,16 @@ impl Graph {
         }
     }
 
-    #[inline]
-    fn leads_on<'a>(
-        &self,
-        row: usize,
-        layer: &Range<usize>,
-        complete: bool,
-        edges: &impl Fn(usize) -> &'a [u32],
-    ) -> bool {
-        let (end, later) = (layer.end as u32, (self.states() - layer.end) as u32);
-        // In one comparison: not before the layer's end and not behind the last state.
-        let all_later = |edges: &[u32]| {
-            edges.iter().fold(true, |all, target| all & (target.wrapping_sub(end) < later))
-        };
-        match edges(row) {
-            [] => match self.kind(row) {
-                StateKind::Terminal => true,
-                StateKind::Frontier | StateKind::Restricted => !complete,
-                StateKind::Interior => false,
-            },
-            own if all_later(own) => true,
-            [pass] if layer.contains(&(*pass as usize)) => all_later(edges(*pass as usize)),
-            _ => false,
+    /// Lets the system use the memory in which it keeps what solving has read of some rows.
+    pub fn forget(&self, rows: Range<usize>) {
+        match &self.keys {
+            Keys::Narrow(keys) => keys.forget(rows.clone()),
+            Keys::Wide(keys) => keys.forget(rows.clone()),
         }
+        let edges = self.edge_offsets[rows.start] as usize..self.edge_offsets[rows.end] as usize;
+        self.edge_targets.forget(edges);
+        self.kinds.forget(rows.clone());
+        self.edge_offsets.forget(rows);
     }
 
     /// How many states there are.
@@ -295,12 +243,6 @@ impl Graph {
     pub fn position<G: Game>(&self, game: &G, row: usize) -> Option<Position<G::State>> {
         game.position_of(G::Key::narrow(self.keys.get(row))?)
     }
-}
-
-/// The first of some rows that is wanted, looked for on all threads.
-fn first_row(rows: Range<usize>, is_wanted: impl Fn(usize) -> bool + Sync) -> Option<usize> {
-    let row = |place: usize| Some(rows.start + place).filter(|&row| is_wanted(row));
-    parallel::find_map(rows.len(), row)
 }
 
 /// The final scores of terminal states, from the rules.

@@ -177,8 +177,11 @@ fn reliability(report: &AccuracyReport) -> Option<Option<Plot>> {
     Some(Some(Plot { id: "reliability", title: title.to_string(), svg }))
 }
 
-/// States changed in each sweep of the solution.
+/// States changed in each sweep of the solution, if there were several.
 fn convergence(report: &AccuracyReport) -> Option<Option<Plot>> {
+    if report.sweeps.len() < 2 {
+        return None;
+    }
     let changed = report.sweeps.iter().map(|record| ((record.changed + 1) as f64).log10());
     let points: Vec<(f64, f64)> = (1..).map(f64::from).zip(changed).collect();
     let lines = [Series { colour: 0, points }];

@@ -1,6 +1,8 @@
 //! One state's new value from its successors' values: the three kinds of backup.
 
-use super::value::{Prospect, Value};
+use std::marker::PhantomData;
+
+use super::value::{Prospect, Turned, Value};
 use crate::game::Score;
 use crate::graph::{Graph, StateKind, TerminalScores};
 
@@ -35,27 +37,35 @@ pub struct Leaves<'a> {
     pub(super) terminal: &'a TerminalScores<'a>,
 }
 
-/// Exact scores and distances. While sweeping, the order of draws is kept turned round, so that the
-/// best move is the one to the lowest value.
-pub struct ExactBackup<'a>(pub Leaves<'a>);
+/// Exact scores and distances, kept as `T` while sweeping.
+pub(super) struct ExactBackup<'a, T> {
+    leaves: Leaves<'a>,
+    kept: PhantomData<fn() -> T>,
+}
 
-impl Backup for ExactBackup<'_> {
-    type Value = Prospect;
+impl<'a, T> ExactBackup<'a, T> {
+    pub fn new(leaves: Leaves<'a>) -> ExactBackup<'a, T> {
+        ExactBackup { leaves, kept: PhantomData }
+    }
+}
+
+impl<T: Turned> Backup for ExactBackup<'_, T> {
+    type Value = T;
 
     /// A table without a frontier has none but finished games.
-    fn leaf(&self, row: usize) -> Prospect {
-        Prospect::new((self.0.terminal)(row), Some(0)).with_draws_turned()
+    fn leaf(&self, row: usize) -> T {
+        T::of(Prospect::new((self.leaves.terminal)(row), Some(0)))
     }
 
     #[inline]
-    fn backup(&self, _: usize, successors: impl Iterator<Item = Prospect> + Clone) -> Prospect {
-        let lowest = successors.fold(Prospect::BEST, Prospect::min);
-        lowest.with_draws_turned().before().with_draws_turned()
+    fn backup(&self, _: usize, successors: impl Iterator<Item = T> + Clone) -> T {
+        successors.fold(T::HIGHEST, T::min).before()
     }
 
     /// The change of the score or of the distance in plies, whichever is larger.
-    fn change(&self, old: Prospect, new: Prospect) -> f64 {
-        let (old, new) = (old.with_draws_turned(), new.with_draws_turned());
+    #[inline(always)]
+    fn change(&self, old: T, new: T) -> f64 {
+        let (old, new) = (old.prospect(), new.prospect());
         let score = (i32::from(old.score().0) - i32::from(new.score().0)).abs();
         f64::from(score.max(change_of(old.distance(), new.distance())))
     }

@@ -10,18 +10,16 @@
 //! | `distance` of a byte | found by rank: its parity tells the outcome |
 
 use std::ops::Range;
-use std::sync::Mutex;
-
-use bytemuck::Zeroable;
 
 use super::method::{CyclicMethod, Method};
 use super::ranked::{ENDLESS, outcome_of};
 use super::sweep::SweepError;
-use super::value::{Prospect, Value};
+use super::value::{Prospect, Turned, Value};
 use crate::game::{Empties, Outcome, Repetition, Score};
-use crate::parallel::{self, GRAIN, lock};
+use crate::parallel::{self, GRAIN};
 use crate::table::{
-    Array, Column, Discounted, Manifest, RootValue, Solution, SweepRecord, Table, TableError,
+    Array, Column, Discounted, Element, Manifest, RootValue, Solution, SweepRecord, Table,
+    TableError, Written,
 };
 
 /// What `outcome` and `score` hold where the value is not proven.
@@ -42,129 +40,109 @@ const COLUMNS: [&str; 9] = [
     "prospect_upper",
 ];
 
-/// Makes a column of the values of all rows, of which `values` gives those of some.
-fn column<T: Zeroable + Send>(
-    rows: usize,
-    values: &SomeValues<'_>,
-    of: impl Fn(&Value) -> T + Sync,
-) -> Vec<T> {
-    let mut column = bytemuck::zeroed_vec(rows);
-    parallel::map_mut(&mut column, GRAIN, &|first, out| {
-        let values = values(first..first + out.len());
-        out.iter_mut().zip(&values).for_each(|(out, value)| *out = of(value));
-    });
-    column
-}
-
-/// What is known of values for certain, a column each.
-struct Exact {
-    outcome: Vec<i8>,
-    distance: Vec<u16>,
-    /// Empty where there are none.
-    score: Vec<i8>,
-    /// How many outcomes, distances and scores are known.
-    proven: [u64; 3],
-    /// The longest distance.
-    longest: u16,
-}
-
-impl Exact {
-    /// Fills all columns from each value while it is at hand.
-    fn of(rows: usize, values: &SomeValues<'_>, scored: bool) -> Exact {
-        let mut outcome: Vec<i8> = bytemuck::zeroed_vec(rows);
-        let mut distance: Vec<u16> = bytemuck::zeroed_vec(rows);
-        let mut score: Vec<i8> = bytemuck::zeroed_vec(if scored { rows } else { 0 });
-        let own = outcome.chunks_mut(GRAIN).zip(distance.chunks_mut(GRAIN));
-        let mut scores = score.chunks_mut(GRAIN);
-        let pieces: Vec<_> =
-            own.map(|own| Mutex::new((own, scores.next().unwrap_or_default()))).collect();
-        let found = parallel::map(pieces.len(), &|piece| {
-            let ((outcome, distance), score) = &mut *lock(&pieces[piece]);
-            let (first, mut proven, mut longest) = (piece * GRAIN, [0; 3], 0);
-            for (place, value) in values(first..first + outcome.len()).iter().enumerate() {
-                let (won, plies) = (value.outcome(), value.distance());
-                outcome[place] = won.map_or(UNKNOWN_SCORE, Outcome::value);
-                distance[place] = plies.unwrap_or(UNKNOWN_DISTANCE);
-                longest = longest.max(plies.unwrap_or(0));
-                proven[0] += u64::from(won.is_some());
-                proven[1] += u64::from(plies.is_some());
-                if let Some(score) = score.get_mut(place) {
-                    let found = value.score();
-                    *score = found.map_or(UNKNOWN_SCORE, |score| score.0);
-                    proven[2] += u64::from(found.is_some());
-                }
-            }
-            (proven, longest)
-        });
-        drop(pieces);
-        let (mut proven, mut longest) = ([0; 3], 0);
-        for (some, plies) in found {
-            proven.iter_mut().zip(some).for_each(|(all, some): (&mut u64, u64)| *all += some);
-            longest = longest.max(plies);
-        }
-        Exact { outcome, distance, score, proven, longest }
-    }
-}
-
 /// The values of some rows.
 type SomeValues<'a> = dyn Fn(Range<usize>) -> Vec<Value> + Sync + 'a;
+/// What a column holds of some values.
+type Encode = fn(&[Value]) -> Vec<u8>;
 
-/// Writes values, with bounds if anything is not proven, in the form of layered games or of others
-/// (`by_prospect`).
+fn encoded<T: Element>(values: &[Value], of: impl Fn(&Value) -> T) -> Vec<u8> {
+    let column: Vec<T> = values.iter().map(of).collect();
+    bytemuck::cast_slice(&column).to_vec()
+}
+
+/// The columns that hold values, with bounds if anything is not proven, in the form of layered games
+/// or of others (`by_prospect`).
+fn columns_of([scored, has_bounds, by_prospect]: [bool; 3]) -> Vec<(Column, Encode)> {
+    let mut columns: Vec<(Column, Encode)> = vec![
+        (Column::of::<i8>("outcome"), |values| {
+            encoded(values, |value| value.outcome().map_or(UNKNOWN_SCORE, Outcome::value))
+        }),
+        (Column::of::<u16>("distance"), |values| {
+            encoded(values, |value| value.distance().unwrap_or(UNKNOWN_DISTANCE))
+        }),
+    ];
+    if scored {
+        columns.push((Column::of::<i8>("score"), |values| {
+            encoded(values, |value| value.score().map_or(UNKNOWN_SCORE, |score| score.0))
+        }));
+    }
+    if has_bounds {
+        columns.push((Column::of::<i8>("lower"), |values| {
+            encoded(values, |value| value.lower.outcome().value())
+        }));
+        columns.push((Column::of::<i8>("upper"), |values| {
+            encoded(values, |value| value.upper.outcome().value())
+        }));
+    }
+    if has_bounds && scored {
+        columns.push((Column::of::<i8>("score_lower"), |values| {
+            encoded(values, |value| value.lower.score().0)
+        }));
+        columns.push((Column::of::<i8>("score_upper"), |values| {
+            encoded(values, |value| value.upper.score().0)
+        }));
+    }
+    if has_bounds && by_prospect {
+        columns.push((Column::of::<i16>("prospect_lower"), |values| {
+            encoded(values, |value| value.lower.to_stored())
+        }));
+        columns.push((Column::of::<i16>("prospect_upper"), |values| {
+            encoded(values, |value| value.upper.to_stored())
+        }));
+    }
+    columns
+}
+
+/// Writes values in the columns of their form.
 fn install_values(
     table: &mut Table,
     mut solution: Solution,
     rows: usize,
     values: &SomeValues<'_>,
-    [scored, has_bounds, by_prospect]: [bool; 3],
+    form: [bool; 3],
 ) -> Result<(), SweepError> {
-    let Exact { outcome, distance, score, proven, longest } = Exact::of(rows, values, scored);
-    if longest >= Prospect::MAX_DISTANCE {
-        return Err(SweepError::TooLong);
-    }
+    let (columns, encoders): (Vec<Column>, Vec<Encode>) = columns_of(form).into_iter().unzip();
+    let count = |values: &[Value], is: fn(&Value) -> bool| {
+        values.iter().filter(|&value| is(value)).count() as u64
+    };
+    let (mut proven, mut longest) = ([0; 3], 0);
+    let mut fill = |rows: Range<usize>| {
+        let some = parallel::map_ranges(rows.len(), GRAIN, &|some| {
+            let values = values(rows.start + some.start..rows.start + some.end);
+            let bytes: Vec<Vec<u8>> = encoders.iter().map(|encode| encode(&values)).collect();
+            let outcomes = count(&values, |value| value.outcome().is_some());
+            let distances = count(&values, |value| value.distance().is_some());
+            let scores = count(&values, |value| value.score().is_some());
+            let plies = values.iter().filter_map(|value| value.distance()).max();
+            (bytes, [outcomes, distances, scores], plies)
+        });
+        let mut whole = vec![Vec::new(); encoders.len()];
+        for (bytes, counts, plies) in some {
+            whole.iter_mut().zip(bytes).for_each(|(whole, bytes)| whole.extend(bytes));
+            proven.iter_mut().zip(counts).for_each(|(all, some): (&mut u64, u64)| *all += some);
+            longest = longest.max(plies.unwrap_or(0));
+        }
+        match longest >= Prospect::MAX_DISTANCE {
+            true => Err(SweepError::TooLong),
+            false => Ok(whole),
+        }
+    };
+    let written = table.write_columns(&columns, rows, &mut fill)?;
     [solution.proven_outcomes, solution.exact_distances, _] = proven;
-    solution.proven_scores = scored.then_some(proven[2]);
-    let score = scored.then_some(score);
-    let known = |value: i8| Some(value).filter(|&v| v != UNKNOWN_SCORE);
-    let root = |&row: &u64| RootValue {
-        outcome: known(outcome[row as usize]),
-        score: score.as_ref().and_then(|score| known(score[row as usize])),
-        distance: Some(distance[row as usize]).filter(|&d| d != UNKNOWN_DISTANCE),
+    solution.proven_scores = form[0].then_some(proven[2]);
+    let root = |&row: &u64| {
+        let value = values(row as usize..row as usize + 1)[0];
+        RootValue {
+            outcome: value.outcome().map(Outcome::value),
+            score: value.score().filter(|_| form[0]).map(|score| score.0),
+            distance: value.distance(),
+        }
     };
     solution.roots = table.manifest().root_ids.iter().map(root).collect();
-
-    let mut columns = vec![Column::new("outcome", &outcome), Column::new("distance", &distance)];
-    columns.extend(score.as_ref().map(|score| Column::new("score", score)));
-    let bounds = has_bounds.then(|| {
-        let lower = column(rows, values, |value| value.lower.outcome().value());
-        (lower, column(rows, values, |value| value.upper.outcome().value()))
-    });
-    let scores = (has_bounds && scored).then(|| {
-        let lower = column(rows, values, |value| value.lower.score().0);
-        (lower, column(rows, values, |value| value.upper.score().0))
-    });
-    let prospects = (has_bounds && by_prospect).then(|| {
-        let lower = column(rows, values, |value| value.lower.to_stored());
-        (lower, column(rows, values, |value| value.upper.to_stored()))
-    });
-    if let Some((lower, upper)) = &bounds {
-        columns.extend([Column::new("lower", lower), Column::new("upper", upper)]);
-    }
-    if let Some((lower, upper)) = &scores {
-        columns.extend([Column::new("score_lower", lower), Column::new("score_upper", upper)]);
-    }
-    if let Some((lower, upper)) = &prospects {
-        columns.push(Column::new("prospect_lower", lower));
-        columns.push(Column::new("prospect_upper", upper));
-    }
-    Ok(install(table, &columns, solution)?)
+    Ok(install(table, written, solution)?)
 }
 
-fn install(
-    table: &mut Table,
-    columns: &[Column<'_>],
-    solution: Solution,
-) -> Result<(), TableError> {
+fn install(table: &mut Table, columns: Vec<Written>, solution: Solution) -> Result<(), TableError> {
     let unsolve = |manifest: &mut Manifest| {
         manifest.solution = None;
         COLUMNS.iter().for_each(|&name| {
@@ -174,18 +152,28 @@ fn install(
     table.install(columns, unsolve, |manifest| manifest.solution = Some(solution))
 }
 
-/// Writes the exact values of a layered game's table, given with draws turned round.
-pub(super) fn install_exact(
+/// Writes one column as it is.
+fn write_one<T: Element>(
+    table: &Table,
+    name: &'static str,
+    values: &[T],
+) -> Result<Vec<Written>, TableError> {
+    let mut fill = |rows| Ok::<_, TableError>(vec![bytemuck::cast_slice(&values[rows]).to_vec()]);
+    table.write_columns(&[Column::of::<T>(name)], values.len(), &mut fill)
+}
+
+/// Writes the exact values of a layered game's table.
+pub(super) fn install_exact<T: Turned>(
     table: &mut Table,
     method: &Method,
-    prospects: &[Prospect],
+    kept: &[T],
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
     let form = [method.has_scores, false, false];
     let exact = |rows: Range<usize>| -> Vec<Value> {
-        prospects[rows].iter().map(|turned| Value::exactly(turned.with_draws_turned())).collect()
+        kept[rows].iter().map(|kept| Value::exactly(kept.prospect())).collect()
     };
-    install_values(table, method.solution(sweeps), prospects.len(), &exact, form)
+    install_values(table, method.solution(sweeps), kept.len(), &exact, form)
 }
 
 /// Writes the bounds of a layered game's table that has a frontier.
@@ -246,7 +234,8 @@ pub(super) fn install_ranked(
         roots: table.manifest().root_ids.iter().map(root).collect(),
         ..method.solution(sweeps)
     };
-    Ok(install(table, &[Column::new("distance", distance)], solution)?)
+    let written = write_one(table, "distance", distance)?;
+    Ok(install(table, written, solution)?)
 }
 
 /// Writes the discounted values of a layered game's table.
@@ -265,8 +254,9 @@ pub(super) fn install_discounted(
         sweeps: sweeps.to_vec(),
         roots,
     };
+    let written = write_one(table, "value", values)?;
     table.install(
-        &[Column::new("value", values)],
+        written,
         |manifest| {
             manifest.discounted = None;
             manifest.arrays.remove("value");

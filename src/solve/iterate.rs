@@ -9,9 +9,9 @@ use super::backup::{Backup, BoundsBackup, DiscountBackup, ExactBackup, Leaves};
 use super::columns;
 use super::method::Method;
 use super::sweep::{Jacobi, Order, SweepError, sweep_layer};
-use super::value::Prospect;
+use super::value::{Prospect, Short, Turned};
 use crate::game::Score;
-use crate::graph::{Graph, TerminalScores};
+use crate::graph::{Graph, LayerChecks, TerminalScores};
 use crate::progress::{Progress, Silent};
 use crate::table::{Scratch, SweepRecord, Table, crc32};
 
@@ -53,18 +53,19 @@ pub fn value_iterate(
     let mut run = Iteration { graph, method, identity, scratch, progress, on_sweep: &mut on_sweep };
     let leaves = Leaves { graph, terminal };
     let (sweeps, resumed) = if let Some(discount) = method.discount {
-        let swept = run.run(&DiscountBackup { discount: discount as f32, leaves }, 0.0)?;
+        let swept = run.run(table, &DiscountBackup { discount: discount as f32, leaves }, 0.0)?;
         columns::install_discounted(table, method, &swept.values, &swept.sweeps)?;
         (swept.sweeps, swept.resumed)
     } else if table.manifest().complete {
-        let level = Prospect::new(Score(0), Some(0)).with_draws_turned();
-        let swept = run.run(&ExactBackup(leaves), level)?;
-        columns::install_exact(table, method, &swept.values, &swept.sweeps)?;
-        (swept.sweeps, swept.resumed)
+        // A move leads to a later layer, but for passes, of which one is not followed by another.
+        match graph.layers().len() * 2 <= usize::from(Short::LONGEST) {
+            true => run.exact::<Short>(table, leaves)?,
+            false => run.exact::<Prospect>(table, leaves)?,
+        }
     } else {
         let max_score = method.max_score;
-        let swept =
-            run.run(&BoundsBackup { max_score, leaves }, BoundsBackup::unknown(max_score))?;
+        let unknown = BoundsBackup::unknown(max_score);
+        let swept = run.run(table, &BoundsBackup { max_score, leaves }, unknown)?;
         columns::install_bounds(table, method, &swept.values, &swept.sweeps)?;
         (swept.sweeps, swept.resumed)
     };
@@ -127,14 +128,30 @@ impl Iteration<'_> {
     /// Sweeps from a table whose values are `initial`.
     fn run<B: Backup<Value: Pod>>(
         &mut self,
+        table: &Table,
         backup: &B,
         initial: B::Value,
     ) -> Result<Swept<B::Value>, SweepError> {
         let saved = self.scratch.state::<State>().filter(|s| s.identity == self.identity);
         match self.method.order {
-            Order::Topological => self.topological(backup, initial, saved),
-            Order::Natural => self.natural(backup, initial, saved),
+            Order::Topological => self.topological(table, backup, initial, saved),
+            Order::Natural => {
+                LayerChecks::all(self.graph, table)?;
+                self.natural(backup, initial, saved)
+            }
         }
+    }
+
+    /// Finds exact values, keeping each as a `T`, and installs them.
+    fn exact<T: Turned>(
+        &mut self,
+        table: &mut Table,
+        leaves: Leaves<'_>,
+    ) -> Result<(Vec<SweepRecord>, bool), SweepError> {
+        let level = T::of(Prospect::new(Score(0), Some(0)));
+        let swept = self.run(table, &ExactBackup::<T>::new(leaves), level)?;
+        columns::install_exact(table, self.method, &swept.values, &swept.sweeps)?;
+        Ok((swept.sweeps, swept.resumed))
     }
 
     fn begin(&self, sweep: usize) {
@@ -154,12 +171,17 @@ impl Iteration<'_> {
 
     fn topological<B: Backup<Value: Pod>>(
         &mut self,
+        table: &Table,
         backup: &B,
         initial: B::Value,
         saved: Option<State>,
     ) -> Result<Swept<B::Value>, SweepError> {
         let states = self.graph.states();
-        let mut values = vec![initial; states];
+        // Zeros come from the system, and each thread has those it sweeps.
+        let mut values = match bytemuck::bytes_of(&initial).iter().all(|&byte| byte == 0) {
+            true => bytemuck::zeroed_vec(states),
+            false => vec![initial; states],
+        };
         let mut sweeps = Vec::new();
         let (mut from, mut partial, mut resumed) = (states, NOTHING, false);
         let mut pieces = Vec::new();
@@ -171,32 +193,33 @@ impl Iteration<'_> {
                 values.fill(initial);
             }
         }
-        loop {
-            self.begin(sweeps.len() + 1);
-            let (mut secured, mut unsaved_to) = (Instant::now(), from);
-            for rows in self.graph.layers().rev() {
-                if rows.start >= from && !rows.is_empty() {
-                    continue;
-                }
-                let count = rows.len() as u64;
-                let start = rows.start;
-                let change = sweep_layer(self.graph, backup, rows, &mut values);
-                partial = merge(partial, change);
-                self.progress.advance(count);
-                // The confirming sweep changes nothing, so only the first need be secured.
-                if sweeps.is_empty() && secured.elapsed() >= self.method.checkpoint_after {
-                    let piece = self.write_rows("values", &values, start, unsaved_to)?;
-                    pieces.push(piece);
-                    self.save(&[], &pieces, partial)?;
-                    (secured, unsaved_to) = (Instant::now(), start);
-                }
-            }
-            let sweep = std::mem::replace(&mut partial, NOTHING);
-            from = states;
-            if self.done(&mut sweeps, sweep) {
-                return Ok(Swept { values, sweeps, resumed });
+        self.begin(1);
+        let mut checks = LayerChecks::new(self.graph, table);
+        let (mut secured, mut unsaved_to) = (Instant::now(), from);
+        let mut layers = self.graph.layers().rev().peekable();
+        layers.peek().map_or(Ok(()), |rows| checks.layer(rows.clone()))?;
+        while let Some(rows) = layers.next() {
+            let (start, count) = (rows.start, rows.len() as u64);
+            let is_done = start >= from && count > 0;
+            // While a layer is swept the one before it is read.
+            let (swept, checked) = rayon::join(
+                || (!is_done).then(|| sweep_layer(self.graph, backup, rows.clone(), &mut values)),
+                || layers.peek().map_or(Ok(()), |rows| checks.layer(rows.clone())),
+            );
+            checked?;
+            self.graph.forget(rows);
+            let Some(change) = swept else { continue };
+            partial = merge(partial, change);
+            self.progress.advance(count);
+            if secured.elapsed() >= self.method.checkpoint_after {
+                pieces.push(self.write_rows("values", &values, start, unsaved_to)?);
+                self.save(&[], &pieces, partial)?;
+                (secured, unsaved_to) = (Instant::now(), start);
             }
         }
+        checks.compare()?;
+        self.done(&mut sweeps, partial);
+        Ok(Swept { values, sweeps, resumed })
     }
 
     fn write_rows<V: Pod>(

@@ -23,7 +23,6 @@ mod sweep;
 mod table;
 pub mod value;
 
-pub use backup::{Backup, BoundsBackup, DiscountBackup, ExactBackup};
 pub use columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
 pub use distances::ByDistance;
 pub use iterate::{Run, value_iterate};

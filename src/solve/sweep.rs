@@ -1,7 +1,7 @@
 //! Sweeps over a graph: every state's value from its successors', until nothing changes.
 //!
-//! *Topological*: layers from the last to the first, so that one sweep makes every value final and
-//! a second confirms it. *Natural*: every state from the values before the sweep (Jacobi), as many
+//! *Topological*: layers from the last to the first, so that one sweep makes every value final: a
+//! second would compute the same from the same. *Natural*: every state from the values before the sweep (Jacobi), as many
 //! sweeps as the longest game has plies and one more; the order in which the 2002 thesis swept.
 //! Games that may go round in circles are swept in natural order, leaving out what is final.
 //! Both run on all threads and give the same bytes whatever their number.
@@ -19,7 +19,7 @@ use crate::table::{SweepRecord, TableError};
 /// In which order a sweep takes the states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Layers from the end: one sweep, and one to confirm.
+    /// Layers from the end: one sweep.
     #[default]
     Topological,
     /// All states from the values before the sweep: many sweeps.

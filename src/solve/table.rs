@@ -24,7 +24,7 @@ pub fn solve<G: Game>(
         return Err(SweepError::Options(format!("{option} means nothing for {name}")));
     }
     if game.layers().is_some() {
-        let graph = Graph::open_checked(table)?;
+        let graph = Graph::open(table)?;
         let exact = Method::exact(game);
         let method = Method {
             order: options.order.unwrap_or(exact.order),

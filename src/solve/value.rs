@@ -118,11 +118,9 @@ impl Prospect {
         Prospect::of(-self.score_of(), plies + later)
     }
 
-    /// Turns the order of draws with a distance round, and back. Of states so turned the lowest is
-    /// the best to move to: [`before`](Prospect::before) falls where a win or loss rises, but of
-    /// two draws both players prefer the nearer.
+    /// Turns the order of draws with a distance round, and back.
     #[inline]
-    pub(super) fn with_draws_turned(self) -> Prospect {
+    fn with_draws_turned(self) -> Prospect {
         match self.0 {
             draw @ DRAW_WITHOUT_END..=0 => Prospect(DRAW_WITHOUT_END - draw),
             other => Prospect(other),
@@ -144,6 +142,80 @@ impl Prospect {
             (_, 1) => Prospect::win(plies),
             _ => Prospect::loss(plies),
         }
+    }
+}
+
+/// A prospect as it is kept while exact values are swept: ordered like [`Prospect`]s but for draws,
+/// whose order is turned round, so that of several states the lowest is the best to move to. Between
+/// wins or losses [`Prospect::before`] turns the order; of two draws both players prefer the nearer.
+pub(super) trait Turned: Copy + Ord + Pod + Send + Sync {
+    /// Worse to move to than any other.
+    const HIGHEST: Self;
+    /// The prospect so kept.
+    fn of(prospect: Prospect) -> Self;
+    /// The prospect that is kept.
+    fn prospect(self) -> Prospect;
+    /// What [`Prospect::before`] is of it.
+    fn before(self) -> Self;
+}
+
+impl Turned for Prospect {
+    const HIGHEST: Prospect = Prospect::BEST;
+
+    fn of(prospect: Prospect) -> Prospect {
+        prospect.with_draws_turned()
+    }
+
+    fn prospect(self) -> Prospect {
+        self.with_draws_turned()
+    }
+
+    #[inline]
+    fn before(self) -> Prospect {
+        Prospect::before(self.with_draws_turned()).with_draws_turned()
+    }
+}
+
+/// The same in half the room, where no end is further away than [`Short::LONGEST`] plies: a win by
+/// `s` in `d` plies is `256 s + 127 − d`, a draw `d`, a loss `256 s + 127 + d`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(transparent)]
+pub(super) struct Short(i16);
+
+impl Short {
+    /// The furthest end there is room for, in plies.
+    pub const LONGEST: u16 = 127;
+}
+
+impl Turned for Short {
+    const HIGHEST: Short = Short(i16::MAX);
+
+    fn of(prospect: Prospect) -> Short {
+        let (score, plies) = (prospect.score_of() as i16, prospect.plies() as i16);
+        Short(match score {
+            1.. => 256 * score + 127 - plies,
+            0 => plies,
+            _ => 256 * score + 127 + plies,
+        })
+    }
+
+    #[inline(always)]
+    fn prospect(self) -> Prospect {
+        let kept = i32::from(self.0);
+        match kept {
+            128.. => Prospect::of(kept >> 8, 127 - (kept & 255)),
+            0..=127 => Prospect::of(0, kept),
+            _ => Prospect::of((kept - 127) >> 8, (kept - 127) & 255),
+        }
+    }
+
+    #[inline]
+    fn before(self) -> Short {
+        Short(match self.0 {
+            128.. => 255 - self.0,
+            0..=127 => self.0 + 1,
+            _ => 253 - self.0,
+        })
     }
 }
 
@@ -295,20 +367,30 @@ mod tests {
         assert!(before.is_sorted_by(|a, b| a >= b));
     }
 
-    #[test]
-    fn the_best_state_to_move_to_is_the_lowest_with_draws_turned() {
-        let plies = [Some(0), Some(1), Some(7), Some(LAST - 1), Some(LAST), None];
-        let all: Vec<Prospect> = (-2..=2)
-            .flat_map(|score| plies.map(|plies| Prospect::new(Score(score), plies)))
-            .collect();
-        for &a in &all {
-            assert_eq!(a.with_draws_turned().with_draws_turned(), a);
-            for &b in &all {
-                let lowest = a.with_draws_turned().min(b.with_draws_turned());
+    /// That the lowest of what is kept is the best to move to, and that it comes back from it.
+    fn is_turned<T: Turned + PartialEq + std::fmt::Debug>(all: &[Prospect]) {
+        for &a in all {
+            assert_eq!(T::of(a).prospect(), a);
+            assert_eq!(T::of(a).before(), T::of(a.before()), "{a:?}");
+            assert!(T::of(a) < T::HIGHEST);
+            for &b in all {
                 let best = a.before().max(b.before());
-                assert_eq!(lowest.with_draws_turned().before(), best, "{a:?} {b:?}");
+                assert_eq!(T::of(a).min(T::of(b)).before().prospect(), best, "{a:?} {b:?}");
             }
         }
+    }
+
+    #[test]
+    fn the_best_state_to_move_to_is_the_lowest_that_is_kept() {
+        let with = |scores: &[i8], plies: &[Option<u16>]| -> Vec<Prospect> {
+            let of = |&score: &i8| plies.iter().map(move |&d| Prospect::new(Score(score), d));
+            scores.iter().flat_map(of).collect()
+        };
+        let plies = [Some(0), Some(1), Some(7), Some(LAST - 1), Some(LAST), None];
+        is_turned::<Prospect>(&with(&[-2, -1, 0, 1, 2], &plies));
+        // What is one ply before an end has room too.
+        let plies = [0, 1, 2, 60, Short::LONGEST - 1].map(Some);
+        is_turned::<Short>(&with(&[-127, -2, -1, 0, 1, 2, 64, 127], &plies));
     }
 
     #[test]

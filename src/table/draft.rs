@@ -10,14 +10,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::thread::JoinHandle;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::error::{IoContext, TableError};
 use super::mmap::map_read_only;
-use super::npy::{Element, HEADER_BYTES, Stream, Syncer, crc32, shape_of};
+use super::npy::{Element, HEADER_BYTES, Stream, crc32, shape_of};
 use super::{ArrayEntry, Identity, Manifest, move_synced, write_manifest, write_whole};
 use crate::parallel;
 
@@ -28,14 +27,7 @@ pub struct Draft {
     place: PathBuf,
     dir: PathBuf,
     arrays: BTreeMap<&'static str, Growing>,
-    /// Bytes appended since the disk was last told to take them.
-    unflushed: usize,
-    /// Waits for the disk while the work goes on.
-    flusher: Option<JoinHandle<Result<(), TableError>>>,
 }
-
-/// After how many bytes the disk is told to take them.
-const FLUSH_BYTES: usize = 8 << 20;
 
 #[derive(Debug)]
 struct Growing {
@@ -91,14 +83,7 @@ impl Draft {
             .filter(|c| c.identity == identity && c.format_version == super::FORMAT_VERSION)
             .filter(|c| c.arrays.iter().all(|(name, length)| holds(&dir, name, length)))
             .map(|c| (c.state, Lengths(c.arrays)));
-        let draft = Draft {
-            identity,
-            place: place.to_path_buf(),
-            dir,
-            arrays: BTreeMap::new(),
-            unflushed: 0,
-            flusher: None,
-        };
+        let draft = Draft { identity, place: place.to_path_buf(), dir, arrays: BTreeMap::new() };
         Ok((draft, resumed))
     }
 
@@ -155,30 +140,7 @@ impl Draft {
             };
             parallel::try_map(work.len(), &write)?;
         }
-        self.unflushed += parts.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
-        if self.unflushed > FLUSH_BYTES && self.flusher.as_ref().is_none_or(|f| f.is_finished()) {
-            self.flush()?;
-        }
         Ok(())
-    }
-
-    /// Lets a thread wait for the disk, so that little is left to wait for at the commit.
-    fn flush(&mut self) -> Result<(), TableError> {
-        self.wait_for_flusher()?;
-        let syncs: Result<Vec<_>, _> =
-            self.arrays.values().map(|growing| growing.stream.syncer()).collect();
-        let syncs = syncs?;
-        self.flusher = Some(std::thread::spawn(move || syncs.iter().try_for_each(Syncer::sync)));
-        self.unflushed = 0;
-        Ok(())
-    }
-
-    fn wait_for_flusher(&mut self) -> Result<(), TableError> {
-        match self.flusher.take().map(JoinHandle::join) {
-            Some(Ok(result)) => result,
-            Some(Err(panic)) => std::panic::resume_unwind(panic),
-            None => Ok(()),
-        }
     }
 
     /// What is wrong with an array that was read back.
@@ -220,7 +182,6 @@ impl Draft {
     /// table to its place, where there must be none yet.
     pub fn commit(mut self, mut manifest: Manifest) -> Result<PathBuf, TableError> {
         manifest.arrays.clear();
-        self.wait_for_flusher()?;
         self.arrays.retain(|_, growing| !growing.scratch);
         // Each waits for the disk, so all wait together.
         let arrays: Vec<_> = self.arrays.iter_mut().map(Mutex::new).collect();

@@ -3,7 +3,10 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 
+#[cfg(unix)]
+use memmap2::UncheckedAdvice;
 use memmap2::{Advice, Mmap};
 
 /// Maps a whole file, read-only.
@@ -17,4 +20,14 @@ pub(super) fn map_read_only(file: &File) -> io::Result<Mmap> {
     // Tables are read front to back or back to front; the advice is only a hint and may fail.
     let _ = map.advise(Advice::WillNeed);
     Ok(map)
+}
+
+/// Takes the pages of some bytes out of a map, and perhaps the first of what follows; they come back from the file when they are read.
+pub(super) fn unmap_pages(map: &Mmap, bytes: Range<usize>) {
+    // SAFETY: of a read-only map of a file nothing is lost by this.
+    #[cfg(unix)]
+    let _ =
+        unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, bytes.start, bytes.len()) };
+    #[cfg(not(unix))]
+    let _ = (map, bytes);
 }

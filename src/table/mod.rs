@@ -17,7 +17,9 @@ mod scratch;
 mod store;
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::parallel;
@@ -123,13 +125,14 @@ impl Table {
     ) -> Result<Array<T>, TableError> {
         let array = self.array::<T>(name)?;
         if checked {
-            self.compare_checksum(name, array.bytes())?;
+            self.compare_checksum(name, crc32(array.bytes()))?;
         }
         Ok(array)
     }
 
-    fn compare_checksum(&self, name: &str, payload: &[u8]) -> Result<(), TableError> {
-        let found = format!("{:08x}", crc32(payload));
+    /// Compares the checksum of an array's payload with the manifest's.
+    pub fn compare_checksum(&self, name: &str, found: u32) -> Result<(), TableError> {
+        let found = format!("{found:08x}");
         let wanted = &self.manifest.arrays[name].crc32;
         if found != *wanted {
             return Err(TableError::damaged(
@@ -143,18 +146,61 @@ impl Table {
     /// Reads every byte of every array and compares all checksums, headers and lengths. Gives the
     /// number of payload bytes read.
     pub fn check(&self) -> Result<u64, TableError> {
-        let mut bytes = 0;
-        for (name, entry) in &self.manifest.arrays {
-            let path = self.path_of(name);
-            let file = npy::map(&path)?;
-            let header = npy::header(&path, &entry.dtype, &entry.shape)?;
-            if file.len() < HEADER_BYTES || file[..HEADER_BYTES] != header[..] {
-                return Err(TableError::damaged(&path, "its header is not the manifest's"));
-            }
-            self.compare_checksum(name, &file[HEADER_BYTES..])?;
-            bytes += (file.len() - HEADER_BYTES) as u64;
+        let arrays = self.manifest.arrays.keys();
+        arrays.map(|name| self.check_array(name)).sum()
+    }
+
+    /// The same for one array, which the manifest names.
+    pub fn check_array(&self, name: &str) -> Result<u64, TableError> {
+        let (path, entry) = (self.path_of(name), &self.manifest.arrays[name]);
+        let file = npy::map(&path)?;
+        let header = npy::header(&path, &entry.dtype, &entry.shape)?;
+        if file.len() < HEADER_BYTES || file[..HEADER_BYTES] != header[..] {
+            return Err(TableError::damaged(&path, "its header is not the manifest's"));
         }
-        Ok(bytes)
+        self.compare_checksum(name, crc32(&file[HEADER_BYTES..]))?;
+        Ok((file.len() - HEADER_BYTES) as u64)
+    }
+
+    /// Writes columns of so many rows beside their places. `fill` gives the bytes of some rows of
+    /// every column, in the order of the rows.
+    pub fn write_columns<E: From<TableError> + Send>(
+        &self,
+        columns: &[Column],
+        rows: usize,
+        fill: &mut (dyn FnMut(Range<usize>) -> Result<Vec<Vec<u8>>, E> + Send),
+    ) -> Result<Vec<Written>, E> {
+        let mut written = Vec::new();
+        for &column in columns {
+            let place = self.path_of(column.name);
+            let part = Part::of(&place).at("write", &place)?;
+            let stream = Stream::create(part.path())?;
+            written.push(Mutex::new(Written { column, rows, part, stream }));
+        }
+        let append = |bytes: Vec<Vec<u8>>| {
+            parallel::try_map(bytes.len(), &|column| {
+                parallel::lock(&written[column]).stream.append(&bytes[column])
+            })
+        };
+        // What was filled is written while more is filled.
+        let mut filled = Vec::new();
+        for first in (0..rows).step_by(ROWS_AT_ONCE) {
+            let before = std::mem::take(&mut filled);
+            let some = first..rows.min(first + ROWS_AT_ONCE);
+            let (more, appended) = rayon::join(|| fill(some), || append(before));
+            appended?;
+            filled = more?;
+        }
+        append(filled)?;
+        // Each waits for the disk, so all wait together.
+        parallel::try_map(written.len(), &|column| {
+            let Written { column, rows, stream, .. } = &mut *parallel::lock(&written[column]);
+            stream.seal(column.descr, &[*rows as u64])
+        })?;
+        Ok(written
+            .into_iter()
+            .map(|one| one.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect())
     }
 
     /// Replaces columns of the table and its manifest. `edit` is given the manifest with the new
@@ -162,36 +208,26 @@ impl Table {
     /// that a kill in between leaves an unsolved table and never a wrong one.
     pub fn install(
         &mut self,
-        columns: &[Column<'_>],
+        columns: Vec<Written>,
         unsolve: impl Fn(&mut Manifest),
         edit: impl FnOnce(&mut Manifest),
     ) -> Result<(), TableError> {
-        let write = |column: &Column<'_>| -> Result<(Part, ArrayEntry), TableError> {
-            let place = self.path_of(column.name);
-            let part = Part::of(&place).at("write", &place)?;
-            let mut stream = Stream::create(part.path())?;
-            stream.append(column.bytes)?;
-            stream.seal(column.descr, &[column.rows])?;
-            let entry = ArrayEntry {
-                dtype: column.descr.to_string(),
-                shape: vec![column.rows],
-                crc32: format!("{:08x}", stream.checksum()),
-            };
-            Ok((part, entry))
-        };
-        // Each waits for the disk, so all wait together.
-        let written = parallel::try_map(columns.len(), &|column| write(&columns[column]))?;
         let mut without = self.manifest.clone();
         unsolve(&mut without);
-        for column in columns {
-            without.arrays.remove(column.name);
+        for written in &columns {
+            without.arrays.remove(written.column.name);
         }
         if without != self.manifest {
             write_manifest(&self.dir, &without)?;
         }
         let mut with = without;
-        for (column, (part, entry)) in columns.iter().zip(written) {
+        for Written { column, rows, part, stream } in columns {
             part.commit().at("write", &self.path_of(column.name))?;
+            let entry = ArrayEntry {
+                dtype: column.descr.to_string(),
+                shape: vec![rows as u64],
+                crc32: format!("{:08x}", stream.checksum()),
+            };
             with.arrays.insert(column.name.to_string(), entry);
         }
         edit(&mut with);
@@ -201,29 +237,32 @@ impl Table {
     }
 }
 
-/// A column to be installed in a table.
+/// How many rows of columns are held in memory while they are written.
+const ROWS_AT_ONCE: usize = 1 << 22;
+
+/// A column of scalars.
 #[derive(Clone, Copy, Debug)]
-pub struct Column<'a> {
+pub struct Column {
     /// The array's name.
-    pub name: &'a str,
+    name: &'static str,
     /// NumPy's name of its scalar type.
-    pub descr: &'static str,
-    /// How many rows it has.
-    pub rows: u64,
-    /// The payload.
-    pub bytes: &'a [u8],
+    descr: &'static str,
 }
 
-impl<'a> Column<'a> {
-    /// A column of scalars.
-    pub fn new<T: Element>(name: &'a str, values: &'a [T]) -> Column<'a> {
-        Column {
-            name,
-            descr: T::DESCR,
-            rows: values.len() as u64,
-            bytes: bytemuck::cast_slice(values),
-        }
+impl Column {
+    /// A column of `T`.
+    pub fn of<T: Element>(name: &'static str) -> Column {
+        Column { name, descr: T::DESCR }
     }
+}
+
+/// A column written beside its place.
+#[derive(Debug)]
+pub struct Written {
+    column: Column,
+    rows: usize,
+    part: Part,
+    stream: Stream,
 }
 
 fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), TableError> {

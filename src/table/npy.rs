@@ -7,14 +7,14 @@
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 use npyz::WriterBuilder;
 
 use super::error::{IoContext, TableError};
-use super::mmap::map_read_only;
+use super::mmap::{map_read_only, unmap_pages};
 use crate::parallel;
 
 /// Where the payload begins.
@@ -107,6 +107,19 @@ impl<T: Element> Array<T> {
     pub fn bytes(&self) -> &[u8] {
         &self.map[HEADER_BYTES..]
     }
+
+    /// Lets the system use the memory in which it keeps some rows of a large file that will not soon
+    /// be read again.
+    pub fn forget(&self, rows: Range<usize>) {
+        if self.map.len() as u64 > KEPT_IN_MEMORY {
+            let bytes = HEADER_BYTES + rows.start * size_of::<T>()
+                ..HEADER_BYTES + rows.end * size_of::<T>();
+            unmap_pages(&self.map, bytes.clone());
+            if let Ok(file) = File::open(&self.path) {
+                forget(&file, bytes.start as u64, Some(bytes.len() as u64));
+            }
+        }
+    }
 }
 
 fn describe_header(bytes: &[u8], descr: &str, rows: u64) -> String {
@@ -151,6 +164,8 @@ pub struct Stream {
     path: PathBuf,
     file: File,
     bytes: u64,
+    /// How many bytes there were when the disk was last told to take them.
+    told: u64,
     crc: crc32fast::Hasher,
 }
 
@@ -177,7 +192,7 @@ impl Stream {
         file.set_len(end).at("write", path)?;
         file.seek(SeekFrom::Start(end)).at("write", path)?;
         let crc = crc32fast::Hasher::new_with_initial_len(crc, bytes);
-        Ok(Stream { path: path.to_path_buf(), file, bytes, crc })
+        Ok(Stream { path: path.to_path_buf(), file, bytes, told: bytes, crc })
     }
 
     /// Adds bytes behind those that are there.
@@ -188,6 +203,10 @@ impl Stream {
             payload.len() as u64,
         ));
         self.bytes += payload.len() as u64;
+        if self.bytes > KEPT_IN_MEMORY && self.bytes - self.told > TOLD_OF {
+            forget(&self.file, 0, None);
+            self.told = self.bytes;
+        }
         Ok(())
     }
 
@@ -201,12 +220,6 @@ impl Stream {
         self.crc.clone().finalize()
     }
 
-    /// Waits for the disk to have what was appended, on another thread if need be.
-    pub(super) fn syncer(&self) -> Result<Syncer, TableError> {
-        let file = self.file.try_clone().at("write", &self.path)?;
-        Ok(Syncer { path: self.path.clone(), file })
-    }
-
     /// Writes the header and waits for the disk; the file is then a whole `.npy`. That the shape is
     /// that of the payload is up to the caller. Gives the header.
     pub fn seal(&mut self, descr: &str, shape: &[u64]) -> Result<Vec<u8>, TableError> {
@@ -218,17 +231,23 @@ impl Stream {
     }
 }
 
-/// A second handle of a file being appended to, which waits for the disk.
-#[derive(Debug)]
-pub(super) struct Syncer {
-    path: PathBuf,
-    file: File,
-}
+/// Up to how many bytes of a file may stay in the system's memory when it has been written or read.
+const KEPT_IN_MEMORY: u64 = 64 << 20;
+/// After how many bytes the disk is told to take them.
+const TOLD_OF: u64 = 8 << 20;
 
-impl Syncer {
-    pub(super) fn sync(&self) -> Result<(), TableError> {
-        self.file.sync_data().at("write", &self.path)
-    }
+/// Tells the disk to take what was written, and the system that it may use the memory in which it
+/// keeps what the disk has: little is left to wait for at the end, memory in use costs less than
+/// new, and other programs keep theirs.
+fn forget(file: &File, from: u64, bytes: Option<u64>) {
+    // A hint, which may fail; other systems do not know it.
+    #[cfg(target_os = "linux")]
+    let _ = {
+        let bytes = bytes.and_then(std::num::NonZeroU64::new);
+        rustix::fs::fadvise(file, from, bytes, rustix::fs::Advice::DontNeed)
+    };
+    #[cfg(not(target_os = "linux"))]
+    let _ = (file, from, bytes);
 }
 
 #[cfg(test)]

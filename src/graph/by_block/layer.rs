@@ -8,6 +8,8 @@ use crate::parallel;
 
 /// Words of bitmaps that one task takes.
 pub(super) const TASK: usize = 1 << 10;
+/// How many rows are made before they are written.
+const ROWS_AT_ONCE: usize = 1 << 20;
 /// Words that one count of rows covers: a cache line.
 pub(super) const LINE: usize = 8;
 
@@ -56,6 +58,27 @@ impl Layer {
 
     pub fn tasks(&self) -> usize {
         self.bits.len().div_ceil(TASK)
+    }
+
+    /// How many rows come before those of a task, in a closed layer.
+    pub fn rows_before(&self, task: usize) -> usize {
+        self.counts.get(task * TASK / LINE).map_or(self.rows, |&rows| rows as usize)
+    }
+
+    /// The tasks of a closed layer in groups of about [`ROWS_AT_ONCE`] rows.
+    pub fn groups(&self) -> Vec<Range<usize>> {
+        let mut groups: Vec<Range<usize>> = Vec::new();
+        for task in 0..self.tasks() {
+            match groups.last_mut() {
+                Some(last)
+                    if self.rows_before(task) - self.rows_before(last.start) < ROWS_AT_ONCE =>
+                {
+                    last.end = task + 1;
+                }
+                _ => groups.push(task..task + 1),
+            }
+        }
+        groups
     }
 
     /// The blocks of a task that have states, each with its words.

@@ -29,8 +29,6 @@ use crate::table::{Counts, Draft, Ints, Lengths};
 
 /// Tasks that are done before progress is told.
 const TELL: usize = 1 << 10;
-/// Tasks whose rows are held in memory until they are written.
-const AT_ONCE: usize = 64;
 
 /// Enumerates a game that has blocks.
 pub(super) struct ByBlock<B: Bits> {
@@ -183,22 +181,18 @@ impl<B: Bits> ByBlock<B> {
     /// Appends the keys and orientations of the layer just found.
     fn append_states(&self, draft: &mut Draft) -> Result<(), GraphError> {
         let Closed { layer, orientations } = &self.layer;
+        let make = |task| B::run(Keys { rules: &self.rules, layer, task });
         let mut row = 0;
-        for first in (0..layer.tasks()).step_by(AT_ONCE) {
-            let count = AT_ONCE.min(layer.tasks() - first);
-            let keys = parallel::map(count, &|task| {
-                B::run(Keys { rules: &self.rules, layer, task: first + task })
-            });
+        in_groups(layer, &make, &mut |keys| {
             let keys = keys.concat();
             let own = orientations[row..row + keys.len()].iter();
             let own: Vec<u16> = own.map(|own| own.load(Ordering::Relaxed)).collect();
             row += keys.len();
-            draft.append(&[
+            Ok(draft.append(&[
                 ("keys", bytemuck::cast_slice(&keys)),
                 ("orientations", &Ints::bytes(&own, self.wide)),
-            ])?;
-        }
-        Ok(())
+            ])?)
+        })
     }
 
     /// Appends the kinds and edges of the layer, now that where they lead is known.
@@ -212,22 +206,22 @@ impl<B: Bits> ByBlock<B> {
             let pass = rules.pass().0 as u8;
             B::run(Emit { rules, group, layer, next, bases, pass, task, rows })
         };
-        let tasks = layer.layer.tasks();
-        let (mut all, mut made, mut edges) = (Rows::default(), Vec::new(), self.state.edges);
-        for first in (0..=tasks).step_by(AT_ONCE) {
-            let count = AT_ONCE.min(tasks - first);
-            // What was made is written while more is made.
-            let (more, written) = rayon::join(
-                || parallel::map(count, &|task| make(first + task)),
-                || append_rows(draft, &mut made, &mut edges),
-            );
-            written?;
-            parallel::lock(&spare).extend(made.drain(..).map(Rows::emptied));
-            made = more;
-            made.iter().for_each(|rows| all.add(rows));
-        }
-        append_rows(draft, &mut made, &mut edges)?;
-        self.state.edges = edges;
+        let (mut all, edges) = (Rows::default(), &mut self.state.edges);
+        in_groups(&layer.layer, &make, &mut |made: Vec<Rows>| {
+            for mut rows in made {
+                rows.ends.iter_mut().for_each(|end| *end += *edges);
+                *edges += rows.targets.len() as u64;
+                draft.append(&[
+                    ("kinds", &rows.kinds),
+                    ("edge_offsets", bytemuck::cast_slice(&rows.ends)),
+                    ("edge_targets", bytemuck::cast_slice(&rows.targets)),
+                    ("edge_actions", &rows.actions),
+                ])?;
+                all.add(&rows);
+                parallel::lock(&spare).push(rows.emptied());
+            }
+            Ok(())
+        })?;
         Ok(Counts {
             table: all.table,
             reachable: Some(all.reachable),
@@ -239,18 +233,24 @@ impl<B: Bits> ByBlock<B> {
     }
 }
 
-fn append_rows(draft: &mut Draft, made: &mut [Rows], edges: &mut u64) -> Result<(), GraphError> {
-    for rows in made {
-        rows.ends.iter_mut().for_each(|end| *end += *edges);
-        *edges += rows.targets.len() as u64;
-        draft.append(&[
-            ("kinds", &rows.kinds),
-            ("edge_offsets", bytemuck::cast_slice(&rows.ends)),
-            ("edge_targets", bytemuck::cast_slice(&rows.targets)),
-            ("edge_actions", &rows.actions),
-        ])?;
+/// Makes something of every task of a layer and writes it, in groups: what was made is written while
+/// more is made.
+fn in_groups<T: Send>(
+    layer: &Layer,
+    make: &(dyn Fn(usize) -> T + Sync),
+    write: &mut (dyn FnMut(Vec<T>) -> Result<(), GraphError> + Send),
+) -> Result<(), GraphError> {
+    let mut made = Vec::new();
+    for tasks in layer.groups() {
+        let before = std::mem::take(&mut made);
+        let (more, written) = rayon::join(
+            || parallel::map(tasks.len(), &|task| make(tasks.start + task)),
+            || write(before),
+        );
+        written?;
+        made = more;
     }
-    Ok(())
+    write(made)
 }
 
 /// The layer of the roots, what it leads to, and the row of each root.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::layer::{Closed, LINE, Layer, TASK, reach};
+use super::layer::{Closed, LINE, Layer, reach};
 use crate::game::blocks::{Bits, Block, Blocks, Work};
 use crate::game::{Group, Orientations, Side};
 use crate::graph::StateKind;
@@ -10,6 +10,98 @@ use crate::table::Tally;
 
 /// The states of a layer that must pass: block and place.
 pub(super) type Passes = Vec<(u32, u32)>;
+
+/// States of one block that are looked at together, placement by placement: what that takes of
+/// memory stays in the processor's cache.
+const TOGETHER: usize = 1 << 12;
+
+/// The states of a part of a task, with what is found of them.
+#[derive(Default)]
+pub(super) struct States {
+    /// Where they are in their block.
+    places: Vec<u32>,
+    /// Their movers' squares.
+    movers: Vec<u32>,
+    /// How many placements each has.
+    moves: Vec<u32>,
+    /// Those that have one placement, and what it turns.
+    found: Vec<(u32, u32)>,
+    /// Those whose mover must pass.
+    passing: Vec<u32>,
+}
+
+impl States {
+    /// Calls `visit` with the states of a task, some of one block at a time.
+    #[inline(always)]
+    fn visit<B: Bits>(
+        &mut self,
+        rules: &Blocks<B>,
+        layer: &Layer,
+        task: usize,
+        mut visit: impl FnMut(&mut States, usize, &Block<B>),
+    ) {
+        for (number, mut words) in layer.pieces(task) {
+            let block = rules.block(layer.blocks[number]);
+            while !words.is_empty() {
+                self.places.clear();
+                while self.places.len() < TOGETHER
+                    && let Some(word) = words.next()
+                {
+                    let mut bits = layer.bits[word].load(Ordering::Relaxed);
+                    while bits != 0 {
+                        self.places.push(layer.place(word, bits.trailing_zeros()));
+                        bits &= bits - 1;
+                    }
+                }
+                self.movers.clear();
+                self.movers.extend(self.places.iter().map(|&place| rules.mover(&block, place)));
+                visit(self, number, &block);
+            }
+        }
+    }
+
+    /// Calls `visit` with each placement that some states have, its number, the number of the state,
+    /// and where in the block that it leads to, with the symmetries that lead there: placement by
+    /// placement. Counts the placements of each state, and finds those that must pass.
+    #[inline(always)]
+    fn expand<B: Bits>(
+        &mut self,
+        rules: &Blocks<B>,
+        block: &Block<B>,
+        mut visit: impl FnMut(usize, u32, (u32, u8)),
+    ) {
+        self.moves.clear();
+        self.moves.resize(self.movers.len(), 0);
+        for (number, placement) in block.placements.iter().enumerate() {
+            for &(state, turned) in placement.find(&self.movers, &mut self.found) {
+                self.moves[state as usize] += 1;
+                let after = block.occupied ^ self.movers[state as usize] ^ turned;
+                visit(number, state, rules.place(&placement.to, after));
+            }
+        }
+        let stuck = (0..self.movers.len() as u32).filter(|&state| self.moves[state as usize] == 0);
+        self.passing.clear();
+        self.passing.extend(stuck);
+        if self.passing.is_empty() {
+            return;
+        }
+        // Those where the opponent could place.
+        let others = self.passing.iter().map(|&state| block.occupied ^ self.movers[state as usize]);
+        let others: Vec<u32> = others.collect();
+        let mut can = vec![false; others.len()];
+        for placement in &block.placements {
+            for &(state, _) in placement.find(&others, &mut self.found) {
+                can[state as usize] = true;
+            }
+        }
+        let mut can = can.into_iter();
+        self.passing.retain(|_| can.next() == Some(true));
+    }
+}
+
+/// How many places in the next layer are known before they are looked at. They are far apart in
+/// memory, which the processor fetches meanwhile.
+const AHEAD: usize = 16;
 
 /// Expands a task of a layer: closes it under passes, marks what its placements lead to.
 pub(super) struct Find<'a, B: Bits> {
@@ -26,76 +118,44 @@ impl<B: Bits> Work for Find<'_, B> {
     #[inline(always)]
     fn run(self) -> (u64, Passes) {
         let Find { rules, layer, next, task } = self;
-        let (mut states, mut passes, mut added) = (0, Vec::new(), Vec::new());
-        let mut ahead = Ahead { next, bits: Vec::with_capacity(AHEAD) };
-        for (number, words) in layer.pieces(task) {
-            let block = rules.block(layer.blocks[number]);
-            let targets: Vec<usize> =
-                block.placements.iter().map(|p| next.index(p.to.occupied)).collect();
-            for word in words {
-                let mut bits = layer.bits[word].load(Ordering::Relaxed);
-                states += u64::from(bits.count_ones());
-                while bits != 0 {
-                    let place = layer.place(word, bits.trailing_zeros());
-                    bits &= bits - 1;
-                    let mover = rules.mover(&block, place);
-                    if ahead.expand(rules, &block, &targets, mover) == 0
-                        && rules.passes(&block, mover)
-                    {
-                        passes.push((number as u32, place));
-                        let (after, _) = rules.swapped(&block, mover);
-                        if layer.mark(layer.bit(number, after)) {
-                            added.push(after);
-                        }
+        let (mut states, mut passes) = (0, Vec::new());
+        let mut targets: Vec<usize> = Vec::new();
+        // Where bits are to be set, a ring.
+        let (mut ahead, mut at) = ([(0, 0); AHEAD], 0usize);
+        States::default().visit(rules, layer, task, |some, number, block| {
+            targets.clear();
+            targets.extend(block.placements.iter().map(|p| next.index(p.to.occupied)));
+            // Once more for those that passes lead to, where nobody must pass.
+            for again in [false, true] {
+                states += some.movers.len() as u64;
+                some.expand(rules, block, |placement, _, (place, _)| {
+                    let bit = next.bit(targets[placement], place);
+                    B::fetch(&next.bits[bit.0]);
+                    let before = std::mem::replace(&mut ahead[at % AHEAD], bit);
+                    if at >= AHEAD {
+                        next.mark(before);
+                    }
+                    at += 1;
+                });
+                if again || some.passing.is_empty() {
+                    break;
+                }
+                let mut added = Vec::new();
+                for &state in &some.passing {
+                    let (place, mover) = (some.places[state as usize], some.movers[state as usize]);
+                    passes.push((number as u32, place));
+                    let (after, _) = rules.swapped(block, mover);
+                    if layer.mark(layer.bit(number, after)) {
+                        added.push(rules.mover(block, after));
                     }
                 }
+                some.movers = added;
             }
-            // Where a pass leads nobody must pass.
-            states += added.len() as u64;
-            for place in added.drain(..) {
-                ahead.expand(rules, &block, &targets, rules.mover(&block, place));
-            }
-        }
-        ahead.flush();
+        });
+        ahead[..at.min(AHEAD)].iter().for_each(|&bit| {
+            next.mark(bit);
+        });
         (states, passes)
-    }
-}
-
-/// How many places in the next layer are known before they are looked at. They are far apart in
-/// memory, which the processor fetches meanwhile.
-pub(super) const AHEAD: usize = 64;
-
-/// States of the next layer that are to be marked.
-pub(super) struct Ahead<'a> {
-    next: &'a Layer,
-    bits: Vec<(usize, u32)>,
-}
-
-impl Ahead<'_> {
-    /// Marks where the placements of a state lead; gives how many there are.
-    #[inline(always)]
-    pub fn expand<B: Bits>(
-        &mut self,
-        rules: &Blocks<B>,
-        block: &Block<B>,
-        targets: &[usize],
-        mover: u32,
-    ) -> u32 {
-        rules.for_each_placement(block, mover, |number, _, (place, _)| {
-            let bit = self.next.bit(targets[number], place);
-            B::fetch(&self.next.bits[bit.0]);
-            if self.bits.len() == AHEAD {
-                self.flush();
-            }
-            self.bits.push(bit);
-        })
-    }
-
-    #[inline(always)]
-    pub fn flush(&mut self) {
-        for bit in self.bits.drain(..) {
-            self.next.mark(bit);
-        }
     }
 }
 
@@ -137,101 +197,104 @@ impl<B: Bits> Work for Emit<'_, B> {
             rules, group, layer: Closed { layer, orientations }, next, bases, mut rows, ..
         } = self;
         let order = group.order();
-        let mut ahead: Vec<Edge> = Vec::with_capacity(AHEAD);
-        let mut row = layer.counts[self.task * TASK / LINE] as usize;
-        for (number, words) in layer.pieces(self.task) {
-            let block = rules.block(layer.blocks[number]);
-            let targets: Vec<usize> =
-                block.placements.iter().map(|p| next.layer.index(p.to.occupied)).collect();
-            for word in words {
-                let mut bits = layer.bits[word].load(Ordering::Relaxed);
-                while bits != 0 {
-                    let place = layer.place(word, bits.trailing_zeros());
-                    bits &= bits - 1;
-                    let mover = rules.mover(&block, place);
-                    let own = Orientations(orientations[row].load(Ordering::Relaxed));
-                    row += 1;
-                    let mut moves = rules.for_each_placement(
-                        &block,
-                        mover,
-                        |number, placement, (place, ties)| {
-                            let bit = next.layer.bit(targets[number], place);
-                            B::fetch(&next.layer.bits[bit.0]);
-                            B::fetch(&next.layer.counts[bit.0 / LINE]);
-                            if ahead.len() == AHEAD {
-                                next.reach::<B>(group, &mut ahead, bases[1], &mut rows.targets);
-                            }
-                            ahead.push(Edge { bit, own, ties, row: 0 });
-                            rows.actions.push(placement.action.0 as u8);
-                        },
-                    );
-                    let (other, ties) = rules.swapped(&block, mover);
-                    let other = layer.bit(number, other);
-                    let is_pass = moves == 0 && rules.passes(&block, mover);
-                    if is_pass {
-                        moves = 1;
-                        next.reach::<B>(group, &mut ahead, bases[1], &mut rows.targets);
-                        rows.targets.push(bases[0] + layer.row(other));
-                        rows.actions.push(self.pass);
+        let mut row = layer.rows_before(self.task);
+        let (mut edges, mut ends, mut cursors) = (Vec::<Edge>::new(), Vec::new(), Vec::new());
+        States::default().visit(rules, layer, self.task, |some, number, block| {
+            edges.clear();
+            ends.clear();
+            ends.resize(block.placements.len(), 0);
+            some.expand(rules, block, |placement, state, (place, ties)| {
+                edges.push(Edge { state, place, ties });
+                ends[placement] = edges.len();
+            });
+            some.passing.iter().for_each(|&state| some.moves[state as usize] = 1);
+            // Where the edges of each state begin.
+            let mut end = rows.targets.len() as u32;
+            cursors.clear();
+            cursors.extend(some.moves.iter().map(|moves| {
+                end += moves;
+                end - moves
+            }));
+            rows.targets.resize(end as usize, 0);
+            rows.actions.resize(end as usize, self.pass);
+            let mut first = 0;
+            for (placement, &end) in block.placements.iter().zip(&ends) {
+                let action = placement.action.0 as u8;
+                let to = if first < end { next.layer.index(placement.to.occupied) } else { 0 };
+                let edges = &mut edges[first.min(end)..end];
+                first = first.max(end);
+                for at in 0..edges.len() {
+                    if let Some(soon) = edges.get(at + AHEAD) {
+                        let (word, _) = next.layer.bit(to, soon.place);
+                        B::fetch(&next.layer.bits[word]);
+                        B::fetch(&next.layer.counts[word / LINE]);
                     }
-                    let kind = if moves == 0 { StateKind::Terminal } else { StateKind::Interior };
-                    rows.kinds.push(kind as u8);
-                    rows.ends.push(rows.actions.len() as u64);
-                    let one = Tally {
-                        states: 1,
-                        terminals: u64::from(moves == 0),
-                        passes: u64::from(is_pass),
-                        frontier: 0,
-                        transitions: u64::from(moves),
-                    };
-                    rows.table.add(&one);
-                    rows.reachable.add(&one.times(u64::from(own.count())));
-                    let sides = Side::ALL.map(|side| own.with(side, order));
-                    rows.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
-                    if sides[0] != 0 && layer.contains(other) {
-                        let there = &orientations[layer.row(other) as usize];
-                        let there = Orientations(there.load(Ordering::Relaxed));
-                        let theirs = there.with(Side::Second, order);
-                        let both = group.carry(sides[0], ties) & theirs;
-                        rows.with_both += u64::from(both.count_ones());
-                    }
+                    let edge = &mut edges[at];
+                    let row = next.layer.row(next.layer.bit(to, edge.place));
+                    B::fetch(&next.orientations[row as usize]);
+                    edge.place = row;
+                    let cursor = &mut cursors[edge.state as usize];
+                    rows.targets[*cursor as usize] = bases[1] + row;
+                    rows.actions[*cursor as usize] = action;
+                    *cursor += 1;
+                }
+                for edge in edges {
+                    let own = orientations[row + edge.state as usize].load(Ordering::Relaxed);
+                    let to = &next.orientations[edge.place as usize];
+                    reach(to, group, Orientations(own), edge.ties);
                 }
             }
-        }
-        next.reach::<B>(group, &mut ahead, bases[1], &mut rows.targets);
+            for &state in &some.passing {
+                let (other, _) = rules.swapped(block, some.movers[state as usize]);
+                let cursor = &mut cursors[state as usize];
+                rows.targets[*cursor as usize] = bases[0] + layer.row(layer.bit(number, other));
+                *cursor += 1;
+            }
+            rows.ends.extend(cursors.iter().map(|&end| u64::from(end)));
+            rows.table.passes += some.passing.len() as u64;
+            for &state in &some.passing {
+                let own = orientations[row + state as usize].load(Ordering::Relaxed);
+                rows.reachable.passes += u64::from(Orientations(own).count());
+            }
+            for (&mover, &moves) in some.movers.iter().zip(&some.moves) {
+                let own = Orientations(orientations[row].load(Ordering::Relaxed));
+                row += 1;
+                let kind = if moves == 0 { StateKind::Terminal } else { StateKind::Interior };
+                rows.kinds.push(kind as u8);
+                let one = Tally {
+                    states: 1,
+                    terminals: u64::from(moves == 0),
+                    passes: 0,
+                    frontier: 0,
+                    transitions: u64::from(moves),
+                };
+                rows.table.add(&one);
+                rows.reachable.add(&one.times(u64::from(own.count())));
+                let sides = Side::ALL.map(|side| own.with(side, order));
+                rows.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
+                let (other, ties) = rules.swapped(block, mover);
+                let other = layer.bit(number, other);
+                if sides[0] != 0 && layer.contains(other) {
+                    let there = &orientations[layer.row(other) as usize];
+                    let there = Orientations(there.load(Ordering::Relaxed));
+                    let theirs = there.with(Side::Second, order);
+                    let both = group.carry(sides[0], ties) & theirs;
+                    rows.with_both += u64::from(both.count_ones());
+                }
+            }
+        });
         rows
     }
 }
 
-/// A placement whose row is to be found.
-pub(super) struct Edge {
-    bit: (usize, u32),
-    /// The orientations of the state it is a move of.
-    own: Orientations,
+/// A placement of a state.
+struct Edge {
+    /// The number of the state.
+    state: u32,
+    /// The place of where it leads in its block, and then its row.
+    place: u32,
     /// The symmetries that lead to the canonical form of where it leads.
     ties: u8,
-    row: u32,
-}
-
-impl Closed {
-    /// Adds the ids of edges' rows and tells those in which orientations they are reached.
-    #[inline(always)]
-    pub fn reach<B: Bits>(
-        &self,
-        group: &Group,
-        edges: &mut Vec<Edge>,
-        base: u32,
-        targets: &mut Vec<u32>,
-    ) {
-        for edge in &mut *edges {
-            edge.row = self.layer.row(edge.bit);
-            B::fetch(&self.orientations[edge.row as usize]);
-            targets.push(base + edge.row);
-        }
-        for edge in edges.drain(..) {
-            reach(&self.orientations[edge.row as usize], group, edge.own, edge.ties);
-        }
-    }
 }
 
 /// The keys of a task's rows.
