@@ -14,11 +14,13 @@ mod export_targets;
 mod guard;
 mod info;
 mod leaderboard;
+mod list;
 mod matches;
 mod perft;
 mod players;
 mod query;
 mod relabel;
+mod remove;
 mod report;
 mod sampled;
 mod shell;
@@ -93,7 +95,9 @@ enum Command {
     #[cfg(feature = "learn")]
     Train(train::Args),
     Verify(verify::Args),
+    List(list::Args),
     Info(info::Args),
+    Remove(remove::Args),
     Perft(perft::Args),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
@@ -146,6 +150,8 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         #[cfg(feature = "learn")]
         Command::Train(args) => train::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),
+        Command::List(args) => list::run(args, &mut context),
+        Command::Remove(args) => remove::run(args, &mut context),
         Command::Info(args) => info::run(args, &mut context),
         Command::Perft(args) => perft::run(args, &mut context),
         Command::Completions(args) => shell::completions(args, &mut context),

@@ -21,26 +21,14 @@ use super::value::{Prospect, Value};
 use crate::game::{Empties, Outcome, Repetition, Score};
 use crate::parallel::{self, GRAIN, lock};
 use crate::table::{
-    Array, Column, Discounted, Manifest, RootValue, Solution, SweepRecord, Table, TableError,
+    Array, Column, DISCOUNTED_COLUMN, Discounted, Manifest, RootValue, SOLUTION_COLUMNS, Solution,
+    SweepRecord, Table, TableError,
 };
 
 /// What `outcome` and `score` hold where the value is not proven.
 pub const UNKNOWN_SCORE: i8 = i8::MIN;
 /// What `distance` holds where it is not known to be exact, and for play without end.
 pub const UNKNOWN_DISTANCE: u16 = u16::MAX;
-
-/// Every column that a solution may have.
-const COLUMNS: [&str; 9] = [
-    "outcome",
-    "score",
-    "distance",
-    "lower",
-    "upper",
-    "score_lower",
-    "score_upper",
-    "prospect_lower",
-    "prospect_upper",
-];
 
 /// Makes a column of the values of all rows, of which `values` gives those of some.
 fn column<T: Zeroable + Send>(
@@ -167,7 +155,7 @@ fn install(
 ) -> Result<(), TableError> {
     let unsolve = |manifest: &mut Manifest| {
         manifest.solution = None;
-        COLUMNS.iter().for_each(|&name| {
+        SOLUTION_COLUMNS.iter().for_each(|&name| {
             manifest.arrays.remove(name);
         });
     };
@@ -266,10 +254,10 @@ pub(super) fn install_discounted(
         roots,
     };
     table.install(
-        &[Column::new("value", values)],
+        &[Column::new(DISCOUNTED_COLUMN, values)],
         |manifest| {
             manifest.discounted = None;
-            manifest.arrays.remove("value");
+            manifest.arrays.remove(DISCOUNTED_COLUMN);
         },
         |manifest| manifest.discounted = Some(discounted),
     )
