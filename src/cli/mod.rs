@@ -12,6 +12,7 @@ mod error;
 mod export;
 mod export_targets;
 mod guard;
+mod holder;
 mod info;
 mod leaderboard;
 mod list;
