@@ -5,6 +5,7 @@
 
 mod bars;
 mod by_distance;
+mod checksum;
 mod context;
 mod counts;
 mod enumerate;
@@ -96,6 +97,7 @@ enum Command {
     #[cfg(feature = "learn")]
     Train(train::Args),
     Verify(verify::Args),
+    Checksum(checksum::Args),
     List(list::Args),
     Info(info::Args),
     Remove(remove::Args),
@@ -151,6 +153,7 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         #[cfg(feature = "learn")]
         Command::Train(args) => train::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),
+        Command::Checksum(args) => checksum::run(args, &mut context),
         Command::List(args) => list::run(args, &mut context),
         Command::Remove(args) => remove::run(args, &mut context),
         Command::Info(args) => info::run(args, &mut context),
