@@ -24,6 +24,7 @@ mod query;
 mod relabel;
 mod remove;
 mod report;
+mod results;
 mod sampled;
 mod shell;
 mod table_args;
@@ -98,6 +99,7 @@ enum Command {
     Train(train::Args),
     Verify(verify::Args),
     Checksum(checksum::Args),
+    Results(results::Args),
     List(list::Args),
     Info(info::Args),
     Remove(remove::Args),
@@ -154,6 +156,7 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::Train(args) => train::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),
         Command::Checksum(args) => checksum::run(args, &mut context),
+        Command::Results(args) => results::run(args, &mut context),
         Command::List(args) => list::run(args, &mut context),
         Command::Remove(args) => remove::run(args, &mut context),
         Command::Info(args) => info::run(args, &mut context),

@@ -6,6 +6,7 @@
 //! values are the mover's.
 
 mod checksum;
+mod totals;
 
 use std::ops::Range;
 
@@ -16,6 +17,7 @@ use crate::progress::Progress;
 use crate::solve::{SolveOptions, SweepError, Value, Values};
 use crate::table::{Store, Table, TableError};
 
+pub use totals::{LayerValues, Totals};
 
 /// Which positions of a row count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
