@@ -11,8 +11,8 @@ use super::error::UserError;
 
 /// Hash what tables say, however it is stored
 ///
-/// The checksum is of every position with its outcome, score and distance, and of what the table was
-/// made from. It does not depend on how rows are found and ordered, or whether moves are stored.
+/// The checksum is of every position with its outcome, score and distance, and of what the table
+/// was made from. It does not depend on how rows are found and ordered, or whether moves are stored.
 /// With --check the exit code is 0 if all is as the file says, and 1 if a table says something else
 /// or is not there.
 #[derive(Debug, clap::Args)]

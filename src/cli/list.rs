@@ -94,7 +94,7 @@ fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
                 Some(solution) => {
                     line.state = "solved";
                     line.roots = solution.roots.clone();
-                    line.summary = value_text(table, context).unwrap_or_else(|e| format!("{e:#}"));
+                    line.summary = value_text(*table, context).unwrap_or_else(|e| format!("{e:#}"));
                 }
             }
         }

@@ -25,10 +25,10 @@ use crate::solved::SolvedTable;
 
 /// Show the value of a position and of each of its moves
 ///
-/// Without a table the position is looked up in all solved tables. Of several that have it, the
-/// first by name is taken of those that prove it exactly, if there are such, and of those that are
-/// complete. Where it may be of several games, as 'start' or a transcript (which then begins at the
-/// start of a game), the game of the table enumerated last is meant.
+/// Without a table the position is looked up in all solved tables. Of several that have it one that
+/// proves it exactly is preferred, then a complete one, then the first by name. Where it may be of
+/// several games, as 'start' or a transcript (which then begins at the start of a game), the game
+/// of the table enumerated last is meant.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "solver query [OPTIONS] [TABLE] <POSITION>...")]
 pub(super) struct Args {

@@ -202,7 +202,8 @@ impl<S: Copy + PartialEq> Plan<S> {
     }
 }
 
-/// The name of the table made from `identity`, unless a plan gives another; different identities have different names.
+/// The name of the table made from `identity`, unless a plan gives another; different identities
+/// have different names.
 pub fn table_name(identity: &Identity) -> String {
     let mut name = identity.game.clone();
     match identity.start.as_str() {

@@ -15,8 +15,8 @@ type Sum = [u64; 4];
 
 impl SolvedTable {
     /// The BLAKE3 hash, in hexadecimal, of what the table was made from and of its rows, as
-    /// `docs/table-format.md` says. The hashes of the rows are added up, because their order depends
-    /// on how they are stored. Fails where a row is no position.
+    /// `docs/table-format.md` says. The hashes of the rows are added up, because their order
+    /// depends on how they are stored. Fails where a row is no position.
     pub fn checksum(&self, progress: &dyn Progress) -> Result<String, TableError> {
         let pieces = self.states.pieces();
         let what = format!("hashing {}", self.table().name());

@@ -257,8 +257,8 @@ impl Draft {
 }
 
 impl Draft {
-    /// Removes what is the draft's but no part of the table: the checkpoint, scratch arrays, and the
-    /// halves that killed processes left of them.
+    /// Removes what is the draft's but no part of the table: the checkpoint, scratch arrays, and
+    /// the halves that killed processes left of them.
     fn remove_all_but(&self, manifest: &Manifest) -> Result<(), TableError> {
         for entry in fs::read_dir(&self.dir).at("read", &self.dir)?.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };

@@ -1,4 +1,4 @@
-//! Tables taken away again, so that a kill at any moment leaves no directory that opens but is wrong.
+//! Tables taken away again, so that a kill at any moment leaves nothing that opens but is wrong.
 //!
 //! The manifest goes first, to the name [`REMOVED`], which nothing opens and which tells a later
 //! removal which files were the table's. It is deleted last. Files that are not the table's stay.
@@ -87,7 +87,7 @@ impl Removal {
         let mut removed = Removed { name, only_draft, bytes: 0, left: Vec::new() };
         let draft = store.place(&format!("{}.partial", removed.name));
         if draft.is_dir() {
-            // Without its checkpoint nothing goes on from it, and without its manifest nothing opens it.
+            // Nothing goes on from it without its checkpoint, or opens it without its manifest.
             removed.take(&draft, &|file| ["manifest.json", "checkpoint.json"].contains(&file))?;
             sync_dir(&draft).at("write", &draft)?;
             removed.take(&draft, &Draft::owns)?;
@@ -160,8 +160,8 @@ fn arrays_in(dir: &Path) -> Result<BTreeSet<String>, TableError> {
     Ok(arrays.map(|arrays| arrays.keys().cloned().collect()).unwrap_or_default())
 }
 
-/// Whether a file in a table's directory is the table's own, by its name. Columns may lie there that
-/// the manifest does not name, if solving was interrupted.
+/// Whether a file in a table's directory is the table's own, by its name. Columns may lie there
+/// that the manifest does not name, if solving was interrupted.
 fn owns(arrays: &BTreeSet<String>, file: &str) -> bool {
     let whole = file.strip_suffix(".part").unwrap_or(file);
     let array = whole.strip_suffix(".npy");

@@ -92,7 +92,7 @@ impl Store {
             let holds = if name.ends_with(".partial") {
                 Draft::is_in(&dir).then(|| Holds::Draft(Draft::identity_in(&dir)))
             } else if dir.join("manifest.json").is_file() {
-                Some(Holds::Table(Table::open(&dir)))
+                Some(Holds::Table(Table::open(&dir).map(Box::new)))
             } else {
                 dir.join(REMOVED).is_file().then_some(Holds::Remains)
             };
@@ -144,8 +144,8 @@ impl Store {
     }
 }
 
-/// That a table can have a name: it is one part of a path, nothing else in a store is called so, and
-/// it is told from options and positions on a command line.
+/// That a table can have a name: it is one part of a path, nothing else in a store is called so,
+/// and it is told from options and positions on a command line.
 pub fn check_name(name: &str) -> Result<(), TableError> {
     let taken = ["CHECKSUMS", "LATEST", "policies", "start"]
         .iter()
@@ -180,7 +180,7 @@ pub struct Entry {
 #[derive(Debug)]
 pub enum Holds {
     /// A table, or why it cannot be opened.
-    Table(Result<Table, TableError>),
+    Table(Result<Box<Table>, TableError>),
     /// A table that is not finished, and what it is made from where its checkpoint tells.
     Draft(Option<Identity>),
     /// What is left of a table whose removal was interrupted.
