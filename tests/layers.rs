@@ -19,7 +19,7 @@ const LAYERS: [(&str, &[&str]); 18] = [
     ("policy", &["game"]),
     ("any", &["game", "graph", "solve", "policy", "table", "progress"]),
     ("registry", &["game", "any", "table"]),
-    ("solved", &["game", "any", "graph", "solve", "table", "progress"]),
+    ("solved", &["game", "any", "graph", "solve", "table", "progress", "parallel"]),
     (
         "evaluate",
         &["game", "any", "graph", "solve", "solved", "policy", "table", "progress", "parallel"],

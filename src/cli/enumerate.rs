@@ -12,7 +12,7 @@ use super::error::UserError;
 use super::guard;
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::Game;
-use crate::graph::{Enumerated, Index, Plan, estimate, table_name};
+use crate::graph::{Enumerated, Index, Plan, estimate};
 use crate::registry::{UnknownGame, othello};
 use crate::render::number::bytes;
 use crate::table::Manifest;
@@ -53,6 +53,10 @@ pub(super) struct Args {
     /// Begin no layer, or ply, that would make the table larger than this
     #[arg(long, value_name = "STATES")]
     max_states: Option<u64>,
+    /// Call the table so, instead of by the game and what was asked for; commands that make a whole
+    /// game's table themselves do not look for it
+    #[arg(long)]
+    name: Option<String>,
     /// Begin even if it is not expected to fit
     #[arg(long)]
     force: bool,
@@ -132,6 +136,7 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
         max_depth: *max_depth,
         max_states: *max_states,
         checks_only: *checks_only,
+        name: args.name.clone(),
         ..Plan::from_start(game)
     };
     if matches!(start, Some(Start::Both)) {
@@ -186,7 +191,7 @@ pub(super) fn make(
     context: &Context,
     force: bool,
 ) -> anyhow::Result<Enumerated> {
-    let name = table_name(&plan.identity(game));
+    let name = plan.table_name(game);
     match (plan.index, game.layers()) {
         _ if force => {}
         (Index::Rank, _) => {

@@ -5,6 +5,7 @@
 
 mod bars;
 mod by_distance;
+mod checksum;
 mod context;
 mod counts;
 mod enumerate;
@@ -12,14 +13,18 @@ mod error;
 mod export;
 mod export_targets;
 mod guard;
+mod holder;
 mod info;
 mod leaderboard;
+mod list;
 mod matches;
 mod perft;
 mod players;
 mod query;
 mod relabel;
+mod remove;
 mod report;
+mod results;
 mod sampled;
 mod shell;
 mod table_args;
@@ -93,7 +98,11 @@ enum Command {
     #[cfg(feature = "learn")]
     Train(train::Args),
     Verify(verify::Args),
+    Checksum(checksum::Args),
+    Results(results::Args),
+    List(list::Args),
     Info(info::Args),
+    Remove(remove::Args),
     Perft(perft::Args),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
@@ -146,6 +155,10 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         #[cfg(feature = "learn")]
         Command::Train(args) => train::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),
+        Command::Checksum(args) => checksum::run(args, &mut context),
+        Command::Results(args) => results::run(args, &mut context),
+        Command::List(args) => list::run(args, &mut context),
+        Command::Remove(args) => remove::run(args, &mut context),
         Command::Info(args) => info::run(args, &mut context),
         Command::Perft(args) => perft::run(args, &mut context),
         Command::Completions(args) => shell::completions(args, &mut context),

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::error::{UserError, not_found, not_solved};
+use super::holder::holder;
 use crate::any::AnyPosition;
 use crate::game::{Action, Game, Outcome, Repetition, Side};
 use crate::render::Grid;
@@ -23,14 +24,21 @@ use crate::solve::Value;
 use crate::solved::SolvedTable;
 
 /// Show the value of a position and of each of its moves
+///
+/// Without a table the position is looked up in all solved tables. Of several that have it one that
+/// proves it exactly is preferred, then a complete one, then the first by name. Where it may be of
+/// several games, as 'start' or a transcript (which then begins at the start of a game), the game
+/// of the table enumerated last is meant.
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "solver query [OPTIONS] [TABLE] <POSITION>...")]
 pub(super) struct Args {
-    /// A table's name or directory
-    table: String,
+    /// A table's name or directory; anything else is where the position begins
+    #[arg(value_name = "TABLE", allow_hyphen_values = true)]
+    first: String,
     /// A board, SFEN or an OBF line, digits, a transcript, 'start', or '-' to read it from stdin
     // Takes one value that may begin with a hyphen: more of them would swallow the options after.
-    #[arg(allow_hyphen_values = true)]
-    position: String,
+    #[arg(value_name = "POSITION", allow_hyphen_values = true)]
+    second: Option<String>,
     /// The rest of a position that is not quoted
     rest: Vec<String>,
     /// Draw the board with the Japanese names of the pieces (shogi)
@@ -39,17 +47,34 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let table = context.store.open(&args.table)?;
-    if table.manifest().solution.is_none() {
-        return Err(not_solved(&args.table).into());
+    let named = context.store.has(&args.first).then_some(args.first.as_str());
+    let table = named.map(|name| context.store.open(name)).transpose()?;
+    if let Some(table) = table.as_ref().filter(|table| table.manifest().solution.is_none()) {
+        return Err(not_solved(&table.name()).into());
     }
-    let mut text = [&[args.position], &args.rest[..]].concat().join(" ");
+    let first = named.is_none().then_some(args.first.clone());
+    let words: Vec<String> = first.into_iter().chain(args.second).chain(args.rest).collect();
+    let mut text = words.join(" ");
+    if words.is_empty() {
+        return Err(UserError::new(format!("{}: give a position behind it", args.first)).into());
+    }
     if text == "-" {
         text.clear();
         std::io::stdin().read_to_string(&mut text)?;
     }
-    let table = context.solved(table, false)?;
-    let answer = Query { table: &table }.answer(&text, args.japanese)?;
+    let (table, position) = match table {
+        Some(table) => {
+            let table = context.solved(table, false)?;
+            let position = table.states().parse(&text)?;
+            (table, position)
+        }
+        None => {
+            let found = holder(text.trim(), &args.first, context)?;
+            context.remark(format!("{}: the table that has it", found.0.table().name()));
+            found
+        }
+    };
+    let answer = Query { table: &table }.answer(position, args.japanese)?;
     match context.json {
         true => context.json(&answer)?,
         false => context.print(answer.to_text(&table))?,
@@ -191,9 +216,8 @@ struct Query<'a> {
 }
 
 impl Query<'_> {
-    fn answer(&self, text: &str, japanese: bool) -> anyhow::Result<Answer> {
+    fn answer(&self, position: AnyPosition, japanese: bool) -> anyhow::Result<Answer> {
         let (table, game, states) = (self.table, self.table.game(), self.table.states());
-        let position = states.parse(text)?;
         let diagram = match japanese {
             false => game.diagram(&position),
             true => game.diagram_japanese(&position).ok_or_else(|| {

@@ -204,6 +204,18 @@ fn discounted_text(table: Table, context: &Context) -> anyhow::Result<String> {
     Ok(states.roots()?.into_iter().zip(values).map(line).collect())
 }
 
+/// What a root of a table is worth, in a sentence.
+pub(super) fn root_text(table: &SolvedTable, root: &AnyPosition, row: u64) -> String {
+    let game = table.game();
+    let mover = Mover {
+        side: game.side_name(root.side),
+        in_check: game.in_check(&root.state),
+        gives_checks: table.table().manifest().identity.checks_only.then_some(true),
+        unit: table.has_scores().then(|| game.score_unit()),
+    };
+    verdict(mover, table.value(row as usize))
+}
+
 /// What the roots are worth, in words.
 fn result_text(table: &SolvedTable) -> anyhow::Result<String> {
     const SHOWN: usize = 10;
@@ -211,13 +223,7 @@ fn result_text(table: &SolvedTable) -> anyhow::Result<String> {
     let roots = table.states().roots()?;
     let mut text = String::new();
     for (root, &row) in roots.iter().zip(&manifest.root_ids).take(SHOWN) {
-        let mover = Mover {
-            side: game.side_name(root.side),
-            in_check: game.in_check(&root.state),
-            gives_checks: manifest.identity.checks_only.then_some(true),
-            unit: table.has_scores().then(|| game.score_unit()),
-        };
-        let value = verdict(mover, table.value(row as usize));
+        let value = root_text(table, root, row);
         text += &match roots.len() == 1 || game.layers().is_some() {
             true => format!("{value}\n"),
             false => format!("{}: {value}\n", game.notation(root)),

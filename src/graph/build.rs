@@ -4,6 +4,7 @@
 //! leads on, by ply where play may go round, and by ply over ranks where the game numbers its
 //! states.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -96,16 +97,25 @@ pub fn build<G: Game>(
     progress: &dyn Progress,
 ) -> Result<Enumerated, GraphError> {
     plan.check(game)?;
-    let name = table_name(&plan.identity(game));
+    let name = plan.table_name(game);
     let _lock = store.lock(&name)?;
     let place = store.place(&name);
+    let wanted = plan.identity(game);
+    let taken = |dir: PathBuf| GraphError::OtherTable { name: table_name(&wanted), dir };
+    // What a removal leaves that is interrupted at its end. Only an empty directory is removed so.
+    let _ = std::fs::remove_dir(&place);
     if place.exists() {
         let table = Table::open(&place)?;
-        if table.manifest().identity != plan.identity(game) {
-            return Err(GraphError::OtherTable { name, dir: place });
+        if table.manifest().identity != wanted {
+            return Err(taken(place));
         }
         store.set_latest(&name)?;
         return Ok(Enumerated { table, reused: true, resumed_at: None });
+    }
+    let draft = place.with_added_extension("partial");
+    let begun = Draft::identity_in(&draft);
+    if begun.is_some_and(|begun| table_name(&begun) != table_name(&wanted)) {
+        return Err(taken(draft));
     }
     // A game without its type has keys of two words.
     let in_blocks = plan.has_blocks(game) && G::Key::WORDS == 1;
@@ -133,7 +143,7 @@ fn run<'a, G: Game, O: Order<'a, G>>(
     progress: &dyn Progress,
 ) -> Result<Option<u32>, GraphError> {
     let identity = plan.identity(game);
-    let name = table_name(&identity);
+    let name = plan.table_name(game);
     progress.begin(&format!("enumerating {name}"), plan.expected_states(game));
     let (mut draft, resumed) = Draft::open::<O::State>(&store.place(&name), identity.clone())?;
     let is_resumed = resumed.is_some();

@@ -78,9 +78,9 @@ pub enum GraphError {
     #[error(transparent)]
     Table(#[from] TableError),
     /// The place of the table is taken by another.
-    #[error("{} holds another table than '{name}'; move it away or choose another --tables", dir.display())]
+    #[error("{} holds another table than the {name} that is asked for; choose another --name or --tables, or see 'solver list'", dir.display())]
     OtherTable {
-        /// The name both have.
+        /// What the table that is asked for is usually called.
         name: String,
         /// Where it lies.
         dir: PathBuf,

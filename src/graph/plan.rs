@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::GraphError;
 use super::estimate::estimate;
 use crate::game::{Game, Position, Side};
-use crate::table::{CHECKPOINT_AFTER, Identity, Table, TableError};
+use crate::table::{CHECKPOINT_AFTER, Identity, Table, TableError, check_name};
 
 /// How the rows of a table are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub struct Plan<S> {
     /// usually [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No part of the table's
     /// identity.
     pub checkpoint_after: Duration,
+    /// What the table is called instead of [`table_name`]. No part of its identity.
+    pub name: Option<String>,
 }
 
 impl<S: Copy + PartialEq> Plan<S> {
@@ -56,7 +58,13 @@ impl<S: Copy + PartialEq> Plan<S> {
             checks_only: false,
             max_memory: None,
             checkpoint_after: CHECKPOINT_AFTER,
+            name: None,
         }
+    }
+
+    /// What the table is called.
+    pub fn table_name<G: Game<State = S>>(&self, game: &G) -> String {
+        self.name.clone().unwrap_or_else(|| table_name(&self.identity(game)))
     }
 
     /// What the table of this plan is made from.
@@ -138,6 +146,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             checks_only: self.checks_only,
             max_memory: self.max_memory,
             checkpoint_after: self.checkpoint_after,
+            name: self.name.clone(),
         }
     }
 
@@ -167,6 +176,9 @@ impl<S: Copy + PartialEq> Plan<S> {
 
     /// That the game can be enumerated so.
     pub(super) fn check<G: Game<State = S>>(&self, game: &G) -> Result<(), GraphError> {
+        if let Some(name) = &self.name {
+            check_name(name)?;
+        }
         let first = self.roots.first().ok_or(GraphError::NoRoot)?;
         let layer = game.layer(&first.state);
         if self.roots.iter().any(|root| game.layer(&root.state) != layer) {
@@ -190,7 +202,8 @@ impl<S: Copy + PartialEq> Plan<S> {
     }
 }
 
-/// The name of the table made from `identity`; different identities have different names.
+/// The name of the table made from `identity`, unless a plan gives another; different identities
+/// have different names.
 pub fn table_name(identity: &Identity) -> String {
     let mut name = identity.game.clone();
     match identity.start.as_str() {

@@ -32,6 +32,15 @@ impl Grid {
         grid
     }
 
+    /// The same as a table in Markdown, the first row being the heading.
+    pub fn to_markdown(&self) -> String {
+        let line = |row: &Vec<String>| format!("| {} |\n", row.join(" | "));
+        let (heading, rows) = self.rows.split_at(self.rows.len().min(1));
+        let rule = |row: &Vec<String>| format!("|---|{}\n", "--:|".repeat(row.len() - 1));
+        let head: String = heading.iter().map(|row| line(row) + &rule(row)).collect();
+        head + &rows.iter().map(line).collect::<String>()
+    }
+
     /// One line a row, each ending in a line break and none in spaces.
     pub fn to_text(&self) -> String {
         let columns = self.rows.first().map_or(0, Vec::len);

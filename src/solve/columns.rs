@@ -18,27 +18,14 @@ use super::value::{Prospect, Turned, Value};
 use crate::game::{Empties, Outcome, Repetition, Score};
 use crate::parallel::{self, GRAIN};
 use crate::table::{
-    Array, Column, Discounted, Element, Manifest, RootValue, Solution, SweepRecord, Table,
-    TableError, Written,
+    Array, Column, DISCOUNTED_COLUMN, Discounted, Element, Manifest, RootValue, SOLUTION_COLUMNS,
+    Solution, SweepRecord, Table, TableError, Written,
 };
 
 /// What `outcome` and `score` hold where the value is not proven.
 pub const UNKNOWN_SCORE: i8 = i8::MIN;
 /// What `distance` holds where it is not known to be exact, and for play without end.
 pub const UNKNOWN_DISTANCE: u16 = u16::MAX;
-
-/// Every column that a solution may have.
-const COLUMNS: [&str; 9] = [
-    "outcome",
-    "score",
-    "distance",
-    "lower",
-    "upper",
-    "score_lower",
-    "score_upper",
-    "prospect_lower",
-    "prospect_upper",
-];
 
 /// The values of some rows.
 type SomeValues<'a> = dyn Fn(Range<usize>) -> Vec<Value> + Sync + 'a;
@@ -145,7 +132,7 @@ fn install_values(
 fn install(table: &mut Table, columns: Vec<Written>, solution: Solution) -> Result<(), TableError> {
     let unsolve = |manifest: &mut Manifest| {
         manifest.solution = None;
-        COLUMNS.iter().for_each(|&name| {
+        SOLUTION_COLUMNS.iter().for_each(|&name| {
             manifest.arrays.remove(name);
         });
     };
@@ -254,12 +241,12 @@ pub(super) fn install_discounted(
         sweeps: sweeps.to_vec(),
         roots,
     };
-    let written = write_one(table, "value", values)?;
+    let written = write_one(table, DISCOUNTED_COLUMN, values)?;
     table.install(
         written,
         |manifest| {
             manifest.discounted = None;
-            manifest.arrays.remove("value");
+            manifest.arrays.remove(DISCOUNTED_COLUMN);
         },
         |manifest| manifest.discounted = Some(discounted),
     )

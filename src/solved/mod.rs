@@ -5,6 +5,9 @@
 //! reader asks how rows are found, whether moves are stored, or whether the game is layered. All
 //! values are the mover's.
 
+mod checksum;
+mod totals;
+
 use std::ops::Range;
 
 use crate::any::{AnyGame, AnyPosition, AnyState};
@@ -13,6 +16,8 @@ use crate::graph::{GraphError, Piece, Plan, RowMove, Rows, StateKind, open_rows}
 use crate::progress::Progress;
 use crate::solve::{SolveOptions, SweepError, Value, Values};
 use crate::table::{Store, Table, TableError};
+
+pub use totals::{LayerValues, Totals};
 
 /// Which positions of a row count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

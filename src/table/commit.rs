@@ -66,7 +66,7 @@ pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
     File::open(dir).map_or(Ok(()), |dir| dir.sync_all())
 }
 
-fn parent(path: &Path) -> &Path {
+pub(super) fn parent(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -77,12 +77,38 @@ pub struct Lock(File);
 impl Lock {
     /// Takes the lock, or says that another process has it.
     pub(crate) fn take(path: &Path) -> Result<Lock, TableError> {
-        let lock = Lock::open(path)?;
-        match lock.0.try_lock() {
-            Ok(()) => Ok(lock),
-            Err(fs::TryLockError::WouldBlock) => Err(TableError::Busy { path: path.to_path_buf() }),
-            Err(fs::TryLockError::Error(source)) => Err(source).at("lock", path),
+        loop {
+            let lock = Lock::open(path)?;
+            match lock.0.try_lock() {
+                // Another process may have removed the file between our opening and locking it.
+                Ok(()) if !lock.is_of(path) => {}
+                Ok(()) => return Ok(lock),
+                Err(fs::TryLockError::WouldBlock) => {
+                    return Err(TableError::Busy { path: path.to_path_buf() });
+                }
+                Err(fs::TryLockError::Error(source)) => return Err(source).at("lock", path),
+            }
         }
+    }
+
+    /// Whether what is locked is the file that lies at a path, where the system can tell.
+    #[cfg(unix)]
+    fn is_of(&self, path: &Path) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        let same = |ours: fs::Metadata, there: fs::Metadata| {
+            (ours.dev(), ours.ino()) == (there.dev(), there.ino())
+        };
+        self.0.metadata().is_ok_and(|ours| fs::metadata(path).is_ok_and(|there| same(ours, there)))
+    }
+
+    #[cfg(not(unix))]
+    fn is_of(&self, _path: &Path) -> bool {
+        true
+    }
+
+    /// Removes the file, while it is still locked.
+    pub(super) fn remove(self, path: &Path) -> Result<(), TableError> {
+        fs::remove_file(path).at("remove", path)
     }
 
     /// Takes the lock as soon as no other process has it.

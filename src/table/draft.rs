@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use super::error::{IoContext, TableError};
@@ -85,6 +85,25 @@ impl Draft {
             .map(|c| (c.state, Lengths(c.arrays)));
         let draft = Draft { identity, place: place.to_path_buf(), dir, arrays: BTreeMap::new() };
         Ok((draft, resumed))
+    }
+
+    /// What the draft in a directory is made from; `None` where no checkpoint of this format tells.
+    pub fn identity_in(dir: &Path) -> Option<Identity> {
+        let bytes = fs::read(dir.join("checkpoint.json")).ok()?;
+        let checkpoint: Checkpoint<IgnoredAny> = serde_json::from_slice(&bytes).ok()?;
+        (checkpoint.format_version == super::FORMAT_VERSION).then_some(checkpoint.identity)
+    }
+
+    /// Whether a file of a draft is the draft's own, by its name.
+    pub(super) fn owns(file: &str) -> bool {
+        let whole = file.strip_suffix(".part").unwrap_or(file);
+        whole.ends_with(".npy") || ["checkpoint.json", "manifest.json"].contains(&whole)
+    }
+
+    /// Whether a directory holds anything of a draft.
+    pub(super) fn is_in(dir: &Path) -> bool {
+        let files = fs::read_dir(dir).into_iter().flatten().flatten();
+        files.filter_map(|file| file.file_name().into_string().ok()).any(|name| Draft::owns(&name))
     }
 
     /// What the table is made from.
@@ -199,15 +218,14 @@ impl Draft {
 }
 
 impl Draft {
-    /// Removes what is no part of the table: the checkpoint, scratch arrays, and the halves that
-    /// killed processes left of them.
+    /// Removes what is the draft's but no part of the table: the checkpoint, scratch arrays, and
+    /// the halves that killed processes left of them.
     fn remove_all_but(&self, manifest: &Manifest) -> Result<(), TableError> {
         for entry in fs::read_dir(&self.dir).at("read", &self.dir)?.flatten() {
-            let name = entry.file_name();
-            let array = Path::new(&name).file_stem().and_then(|stem| stem.to_str());
-            let is_array = Path::new(&name).extension().is_some_and(|e| e == "npy")
-                && array.is_some_and(|array| manifest.arrays.contains_key(array));
-            if name != "manifest.json" && !is_array {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let is_array =
+                name.strip_suffix(".npy").is_some_and(|n| manifest.arrays.contains_key(n));
+            if name != "manifest.json" && !is_array && Draft::owns(&name) {
                 let _ = fs::remove_file(entry.path());
             }
         }

@@ -22,6 +22,14 @@ pub enum TableError {
         /// Why it is none.
         what: String,
     },
+    /// A table cannot have the name.
+    #[error("'{name}' is no name for a table: {what}")]
+    Name {
+        /// The name.
+        name: String,
+        /// Why not.
+        what: &'static str,
+    },
     /// The table was written in another version of the format.
     #[error(
         "{} is in table format {found}, this version reads format {expected}; enumerate it anew",

@@ -276,6 +276,21 @@ pub struct Manifest {
     pub checksum: String,
 }
 
+/// Every column that a solution may have.
+pub const SOLUTION_COLUMNS: [&str; 9] = [
+    "outcome",
+    "score",
+    "distance",
+    "lower",
+    "upper",
+    "score_lower",
+    "score_upper",
+    "prospect_lower",
+    "prospect_upper",
+];
+/// The column of discounted values.
+pub const DISCOUNTED_COLUMN: &str = "value";
+
 const CHECKSUM_FIELD: &str = "\"checksum\": \"";
 
 impl Manifest {

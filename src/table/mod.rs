@@ -13,6 +13,7 @@ mod ints;
 mod manifest;
 mod mmap;
 mod npy;
+mod removal;
 mod scratch;
 mod store;
 
@@ -29,12 +30,13 @@ pub use draft::{Draft, Lengths};
 pub use error::TableError;
 pub use ints::Ints;
 pub use manifest::{
-    ArrayEntry, Counts, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest, RootValue,
-    Solution, SweepRecord, Tally,
+    ArrayEntry, Counts, DISCOUNTED_COLUMN, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest,
+    RootValue, SOLUTION_COLUMNS, Solution, SweepRecord, Tally,
 };
 pub use npy::{Array, Element, HEADER_BYTES, Stream, crc32, shape_of};
+pub use removal::{Removal, Removed};
 pub use scratch::Scratch;
-pub use store::Store;
+pub use store::{Entry, Holds, Store, check_name};
 
 pub(crate) use commit::{Part, move_synced, sync_dir, write_whole};
 pub(crate) use error::IoContext;
@@ -57,7 +59,9 @@ impl Table {
     pub fn open(dir: &Path) -> Result<Table, TableError> {
         let path = dir.join("manifest.json");
         let bytes = fs::read(&path).map_err(|source| {
-            let hint = if dir.is_dir() {
+            let hint = if dir.join(removal::REMOVED).is_file() {
+                "its removal was interrupted; go on with 'solver remove'".to_string()
+            } else if dir.is_dir() {
                 "the directory has no manifest.json; make one with 'solver enumerate'".to_string()
             } else {
                 "make one with 'solver enumerate'".to_string()

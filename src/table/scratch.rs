@@ -14,6 +14,9 @@ use serde::de::DeserializeOwned;
 use super::error::{IoContext, TableError};
 use super::write_whole;
 
+/// The directory of a scratch in that of its table.
+pub(super) const SCRATCH: &str = "solve.partial";
+
 /// A resumable computation's files.
 #[derive(Debug)]
 pub struct Scratch {
@@ -23,7 +26,7 @@ pub struct Scratch {
 impl Scratch {
     /// The scratch of the table in `table_dir`; nothing is created until something is written.
     pub fn of(table_dir: &Path) -> Scratch {
-        Scratch { dir: table_dir.join("solve.partial") }
+        Scratch { dir: table_dir.join(SCRATCH) }
     }
 
     /// The state a process left, if it is readable and of this type.

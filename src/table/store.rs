@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Table;
 use super::commit::{Lock, write_synced};
 use super::error::{IoContext, TableError};
+use super::removal::REMOVED;
+use super::{Draft, Identity, Table};
 
 /// A directory of tables.
 #[derive(Clone, Debug)]
@@ -40,6 +41,11 @@ impl Store {
         }
     }
 
+    /// Whether what a person wrote means a table.
+    pub fn has(&self, table: &str) -> bool {
+        !table.is_empty() && self.resolve(table).join("manifest.json").is_file()
+    }
+
     /// Opens the table meant by what a person wrote.
     pub fn open(&self, table: &str) -> Result<Table, TableError> {
         let dir = self.resolve(table);
@@ -51,7 +57,7 @@ impl Store {
         })
     }
 
-    fn hint(&self) -> String {
+    pub(super) fn hint(&self) -> String {
         let names = self.names();
         if names.is_empty() {
             format!("{} holds none; make one with 'solver enumerate'", self.root.display())
@@ -73,6 +79,29 @@ impl Store {
         names
     }
 
+    /// Everything here that is a table or part of one, by name. A directory that is not there yet
+    /// holds nothing.
+    pub fn entries(&self) -> Result<Vec<Entry>, TableError> {
+        let entries = match fs::read_dir(&self.root) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.at("read", &self.root)?,
+        };
+        let mut found = Vec::new();
+        for entry in entries.flatten() {
+            let (dir, Ok(name)) = (entry.path(), entry.file_name().into_string()) else { continue };
+            let holds = if name.ends_with(".partial") {
+                Draft::is_in(&dir).then(|| Holds::Draft(Draft::identity_in(&dir)))
+            } else if dir.join("manifest.json").is_file() {
+                Some(Holds::Table(Table::open(&dir).map(Box::new)))
+            } else {
+                dir.join(REMOVED).is_file().then_some(Holds::Remains)
+            };
+            found.extend(holds.map(|holds| Entry { name, bytes: bytes_in(&dir), holds }));
+        }
+        found.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(found)
+    }
+
     /// The name of the table that was enumerated last.
     pub fn latest(&self) -> Result<String, TableError> {
         match fs::read_to_string(self.root.join("LATEST")) {
@@ -92,11 +121,80 @@ impl Store {
         write_synced(&path, format!("{name}\n").as_bytes()).at("write", &path)
     }
 
+    /// Forgets that a table is the latest, if it is.
+    pub(super) fn unset_latest(&self, name: &str) -> Result<(), TableError> {
+        let path = self.root.join("LATEST");
+        let is_latest = || fs::read_to_string(&path).is_ok_and(|latest| latest.trim() == name);
+        if !is_latest() {
+            return Ok(());
+        }
+        let _lock = Lock::wait(&self.root.join("LATEST.lock"))?;
+        if is_latest() { fs::remove_file(&path).at("remove", &path) } else { Ok(()) }
+    }
+
     /// Takes the right to write the table of a name, or says that another process has it.
     pub fn lock(&self, name: &str) -> Result<Lock, TableError> {
         fs::create_dir_all(&self.root).at("create", &self.root)?;
-        Lock::take(&self.root.join(format!("{name}.lock")))
+        Lock::take(&self.lock_of(name))
     }
+
+    /// The lock of the table of a name.
+    pub(super) fn lock_of(&self, name: &str) -> PathBuf {
+        self.root.join(format!("{name}.lock"))
+    }
+}
+
+/// That a table can have a name: it is one part of a path, nothing else in a store is called so,
+/// and it is told from options and positions on a command line.
+pub fn check_name(name: &str) -> Result<(), TableError> {
+    let taken = ["CHECKSUMS", "LATEST", "policies", "start"]
+        .iter()
+        .any(|other| name.eq_ignore_ascii_case(other));
+    let plain = |c: char| !c.is_whitespace() && !c.is_control() && !r#"/\:"#.contains(c);
+    let what = match name {
+        "" => "it is empty",
+        _ if name.len() > 100 => "it is longer than 100 bytes",
+        _ if name.starts_with(['.', '-']) => "it begins with a dot or a hyphen",
+        _ if !name.chars().all(plain) => "it holds a blank, a colon or what separates directories",
+        _ if [".partial", ".lock"].iter().any(|end| name.ends_with(end)) => {
+            "what ends so is beside a table of the name before it"
+        }
+        _ if taken => "it means something else here",
+        _ => return Ok(()),
+    };
+    Err(TableError::Name { name: name.to_string(), what })
+}
+
+/// A directory of a store that is a table, is to become one, or was one.
+#[derive(Debug)]
+pub struct Entry {
+    /// The directory's name.
+    pub name: String,
+    /// The bytes of all files in it.
+    pub bytes: u64,
+    /// What it is.
+    pub holds: Holds,
+}
+
+/// What a directory of a store is.
+#[derive(Debug)]
+pub enum Holds {
+    /// A table, or why it cannot be opened.
+    Table(Result<Box<Table>, TableError>),
+    /// A table that is not finished, and what it is made from where its checkpoint tells.
+    Draft(Option<Identity>),
+    /// What is left of a table whose removal was interrupted.
+    Remains,
+}
+
+/// The bytes of all files in a directory and below it; links are not followed.
+pub(super) fn bytes_in(dir: &Path) -> u64 {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let sizes = entries.filter_map(|entry| match entry.metadata().ok()? {
+        found if found.is_dir() => Some(bytes_in(&entry.path())),
+        found => Some(found.len()),
+    });
+    sizes.sum()
 }
 
 impl Table {

@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod keep;
 mod manners;
 mod match_command;
 mod own_games;

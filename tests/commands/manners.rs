@@ -11,7 +11,7 @@ use serde_json::Value;
 const START: &str = "-----OX--XO----- X;";
 
 /// Every command, in an order in which each finds what it needs.
-const COMMANDS: [&[&str]; 12] = [
+const COMMANDS: [&[&str]; 15] = [
     &["enumerate", "--size", "4"],
     &["value-iterate"],
     &["value-iterate", "--discount", "0.9"],
@@ -21,6 +21,9 @@ const COMMANDS: [&[&str]; 12] = [
     &["perft", "--size", "4", "--depth", "6"],
     &["report", "--size", "4"],
     &["export", "--states", "othello-4x4"],
+    &["checksum"],
+    &["results", "othello-4x4"],
+    &["list"],
     &["completions", "fish"],
     &["man"],
     &["--help"],
@@ -77,7 +80,7 @@ fn json_of_every_command_has_what_a_reader_needs() {
     let mut of_manifest: Vec<&str> = of_manifest.iter().map(String::as_str).collect();
     of_manifest.extend(["/table", "/directory", "/bytes", "/reused"]);
     of_manifest.push("/manifest/conventions/perspective");
-    let expected: [&[&str]; 9] = [
+    let expected: [&[&str]; 12] = [
         &of_manifest,
         &["/table", "/perspective", "/solution/roots/0/score", "/solution/sweeps/0/residual"],
         &["/table", "/perspective", "/discounted/roots/0", "/discounted/discount"],
@@ -98,6 +101,9 @@ fn json_of_every_command_has_what_a_reader_needs() {
         &["/game", "/root", "/perft/5"],
         &[],
         &["/table", "/directory", "/positions", "/actions", "/planes/1", "/bytes", "/reused"],
+        &["/checksums/0/table", "/checksums/0/checksum"],
+        &["/results/0/perspective", "/results/0/layers/12/sum_of_scores", "/results/0/longest"],
+        &["/directory", "/latest", "/tables/0/table", "/tables/0/bytes", "/tables/0/roots/0/score"],
     ];
     for (args, fields) in COMMANDS.iter().zip(expected) {
         let json = tables.json(args);
@@ -160,6 +166,11 @@ fn bad_input_is_one_line_and_changes_nothing() {
         (&["value-iterate", table, "--discount", "0"], "discount 0"),
         (&["value-iterate", short, "--discount", "0.9"], "frontier"),
         (&["export", "--states", "nowhere"], "nowhere"),
+        (&["checksum", "nowhere"], "nowhere"),
+        (&["checksum", short], "value-iterate"),
+        (&["results", table, short], "value-iterate"),
+        (&["remove", "nowhere"], "nowhere"),
+        (&["enumerate", "--name", "a/b"], "'a/b'"),
         (&["report", "--table", table, "--policy", "predictions:nowhere"], "nowhere"),
     ];
     let list = || {

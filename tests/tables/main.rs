@@ -1,6 +1,7 @@
 //! Tables: how they are made, kept, proven and read, by us and by NumPy.
 
 mod backward_compatibility;
+mod checksums;
 #[path = "../common/mod.rs"]
 mod common;
 mod conformance;

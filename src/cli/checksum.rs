@@ -1,0 +1,111 @@
+//! `solver checksum`: what tables say, in a line each.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::context::Context;
+use super::error::UserError;
+
+/// Hash what tables say, however it is stored
+///
+/// The checksum is of every position with its outcome, score and distance, and of what the table
+/// was made from. It does not depend on how rows are found and ordered, or whether moves are stored.
+/// With --check the exit code is 0 if all is as the file says, and 1 if a table says something else
+/// or is not there.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Names or directories of solved tables [default: the one enumerated last; with --check all
+    /// that the file names]
+    #[arg(value_name = "TABLE")]
+    names: Vec<String>,
+    /// Compare with the lines of a file that this command has printed
+    #[arg(long, value_name = "FILE")]
+    check: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Output {
+    checksums: Vec<Line>,
+}
+
+#[derive(Serialize)]
+struct Line {
+    table: String,
+    /// What the table says, where it could be read.
+    checksum: Option<String>,
+    /// With `--check`: whether the file says the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ok: Option<bool>,
+}
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    let mut wanted: Vec<(String, Option<String>)> = match &args.check {
+        Some(file) => read(file)?.into_iter().map(|(sum, name)| (name, Some(sum))).collect(),
+        None if args.names.is_empty() => vec![(context.open(None)?.name(), None)],
+        None => args.names.iter().map(|name| (name.clone(), None)).collect(),
+    };
+    if let Some(file) = args.check.as_ref().filter(|_| !args.names.is_empty()) {
+        let named: BTreeSet<&String> = wanted.iter().map(|(name, _)| name).collect();
+        if let Some(other) = args.names.iter().find(|table| !named.contains(table)) {
+            let file = file.display();
+            return Err(UserError::new(format!("{file} has no line for '{other}'")).into());
+        }
+        wanted.retain(|(name, _)| args.names.contains(name));
+    }
+    let mut checksums = Vec::new();
+    for (table, expected) in wanted {
+        let found = checksum(&table, context);
+        let line = match expected {
+            None => {
+                let sum = found?;
+                if !context.json {
+                    context.line(format!("{sum}  {table}"))?;
+                }
+                Line { table, checksum: Some(sum), ok: None }
+            }
+            Some(expected) => {
+                let ok = found.as_ref().is_ok_and(|sum| *sum == expected);
+                let said = match &found {
+                    Err(error) => format!("{table}: not compared: {error:#}"),
+                    Ok(_) if ok => format!("{table}: OK"),
+                    Ok(_) => format!("{table}: differs"),
+                };
+                if !context.json {
+                    context.line(said)?;
+                }
+                Line { table, checksum: found.ok(), ok: Some(ok) }
+            }
+        };
+        context.flush()?;
+        checksums.push(line);
+    }
+    let all = checksums.iter().all(|line| line.ok != Some(false));
+    if context.json {
+        context.json(&Output { checksums })?;
+    }
+    Ok(if all { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The checksum of a table of a name.
+fn checksum(table: &str, context: &Context) -> anyhow::Result<String> {
+    let table = context.solved(context.open(Some(table))?, false)?;
+    Ok(table.checksum(&context.bars)?)
+}
+
+/// The lines of a file, each a checksum and a table.
+fn read(file: &Path) -> Result<Vec<(String, String)>, UserError> {
+    let wrong = |what: String| UserError::new(format!("{}: {what}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|e| wrong(format!("cannot be read: {e}")))?;
+    let line = |(number, line): (usize, &str)| {
+        let parts = line.split_once("  ").filter(|(sum, name)| {
+            sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit()) && !name.is_empty()
+        });
+        let parts = parts.map(|(sum, name)| (sum.to_lowercase(), name.to_string()));
+        parts.ok_or_else(|| wrong(format!("line {} is not 'CHECKSUM  TABLE'", number + 1)))
+    };
+    let lines = text.lines().enumerate().map(line).collect::<Result<Vec<_>, _>>()?;
+    if lines.is_empty() { Err(wrong("has no line".to_string())) } else { Ok(lines) }
+}

@@ -1,0 +1,65 @@
+//! `solver remove`: tables taken away.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::context::Context;
+use crate::render::number::bytes;
+use crate::table::Removed;
+
+/// Remove tables, finished or not, with what belongs to them
+///
+/// A name must be exactly that of a table or of an unfinished one; if one of several is not, or is
+/// being written, none is removed. Files that are not the table's own are left where they are.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Names of tables, or paths of their directories; NAME.partial for an unfinished table alone
+    #[arg(required = true, value_name = "TABLE")]
+    names: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Output {
+    removed: Vec<Line>,
+}
+
+#[derive(Serialize)]
+struct Line {
+    table: String,
+    unfinished: bool,
+    bytes: u64,
+    /// Files that were not the table's.
+    left: Vec<String>,
+}
+
+impl From<Removed> for Line {
+    fn from(Removed { name, only_draft, bytes, left }: Removed) -> Line {
+        let left = left.iter().map(|path| path.display().to_string()).collect();
+        Line { table: name, unfinished: only_draft, bytes, left }
+    }
+}
+
+pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    // Twice the same would be locked by ourselves.
+    args.names.sort();
+    args.names.dedup();
+    let held = args.names.iter().map(|name| context.store.removal(name));
+    let held = held.collect::<Result<Vec<_>, _>>()?;
+    let mut removed = Vec::new();
+    for removal in held {
+        let line = Line::from(removal.remove()?);
+        if !context.json {
+            let what = if line.unfinished { " (unfinished)" } else { "" };
+            context.line(format!("removed {}{what}, {}", line.table, bytes(line.bytes as f64)))?;
+        }
+        for path in &line.left {
+            context.remark(format!("{path} is not the table's and was left"));
+        }
+        removed.push(line);
+    }
+    if context.json {
+        context.json(&Output { removed })?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,339 @@
+//! Tables listed, named, removed, found by a position, and told in all.
+
+use std::fs;
+
+use crate::common::tables::{Tables, edit_manifest, files};
+use serde_json::Value;
+use yomikiri::table::Table;
+
+/// A solved table, and one of the same game that is not.
+fn two() -> Tables {
+    Tables::after(&[
+        &["enumerate", "--size", "4", "--max-depth", "4"],
+        &["enumerate", "--size", "4"],
+        &["value-iterate"],
+    ])
+}
+
+const WHOLE: &str = "othello-4x4";
+const SHORT: &str = "othello-4x4-depth4";
+
+/// The line of a table in the list.
+fn listed(tables: &Tables, name: &str) -> Value {
+    let lines = tables.json(&["list"])["tables"].clone();
+    let line = lines.as_array().unwrap().iter().find(|line| line["table"] == name);
+    line.unwrap_or_else(|| panic!("{name} is not in {lines}")).clone()
+}
+
+fn names(tables: &Tables) -> Vec<String> {
+    let lines = tables.json(&["list"])["tables"].clone();
+    let name = |line: &Value| line["table"].as_str().unwrap().to_string();
+    lines.as_array().unwrap().iter().map(name).collect()
+}
+
+/// Leaves a table as a removal does that is killed when it has deleted some of the files.
+fn half_removed(tables: &Tables, name: &str) {
+    let dir = tables.place(name);
+    fs::rename(dir.join("manifest.json"), dir.join("removed.json")).unwrap();
+    fs::remove_file(dir.join("keys.npy")).unwrap();
+}
+
+#[test]
+fn the_list_tells_of_every_table_what_it_is() {
+    let tables = Tables::new();
+    let ran = tables.run(&["list"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert!(ran.stderr.contains("solver enumerate"), "{ran:?}");
+    assert!(names(&tables).is_empty());
+
+    let tables = two();
+    let draft = tables.place("mine.partial");
+    fs::create_dir(&draft).unwrap();
+    fs::write(draft.join("keys.npy"), [0; 200]).unwrap();
+    fs::create_dir_all(tables.place("policies")).unwrap();
+    let broken = tables.place("broken");
+    fs::create_dir(&broken).unwrap();
+    fs::write(broken.join("manifest.json"), "{").unwrap();
+    tables.ok(&["enumerate", "--max-depth", "3"]);
+    half_removed(&tables, "othello-4x4-depth3");
+
+    let states = [WHOLE, SHORT, "mine.partial", "broken", "othello-4x4-depth3"]
+        .map(|name| listed(&tables, name)["state"].clone());
+    assert_eq!(states, ["solved", "enumerated", "unfinished", "unreadable", "half removed"]);
+    assert_eq!(names(&tables).len(), states.len(), "networks are no table");
+    let whole = listed(&tables, WHOLE);
+    assert_eq!((&whole["game"], &whole["states"]), (&WHOLE.into(), &12_351.into()));
+    assert_eq!(whole["roots"][0]["score"], -8);
+    let length: usize = files(&tables.place(WHOLE)).values().map(Vec::len).sum();
+    assert_eq!(whole["bytes"], length);
+    assert_eq!(listed(&tables, "mine.partial")["bytes"], 200);
+    // The words of value-iterate, which says them again of a solved table.
+    let words = whole["summary"].as_str().unwrap();
+    assert!(tables.ok(&["value-iterate", WHOLE]).contains(&format!("\n{words}\n")), "{words}");
+    let text = tables.ok(&["list"]);
+    assert_eq!(text.lines().filter(|line| line.ends_with(words)).count(), 1, "{text}");
+    assert!(text.lines().any(|line| line.starts_with(SHORT) && line.ends_with("not solved")));
+}
+
+#[test]
+fn a_table_is_removed_with_all_that_belongs_to_it() {
+    let tables = two();
+    let kept = files(&tables.place(SHORT));
+    let size = listed(&tables, WHOLE)["bytes"].clone();
+    // What a killed solver and a killed enumeration leave.
+    let scratch = tables.place("othello-4x4/solve.partial");
+    fs::create_dir(&scratch).unwrap();
+    fs::write(scratch.join("state.json"), "{}").unwrap();
+    fs::write(tables.place("othello-4x4/lower.npy"), "a column that no manifest names").unwrap();
+    let draft = tables.place("othello-4x4.partial");
+    fs::create_dir(&draft).unwrap();
+    fs::write(draft.join("checkpoint.json.part"), "{").unwrap();
+    let removed = tables.json(&["remove", WHOLE])["removed"][0].clone();
+    assert_eq!(removed["table"], WHOLE);
+    assert!(removed["bytes"].as_u64() > size.as_u64(), "{removed}");
+    assert_eq!(removed["left"], Value::Array(vec![]));
+    let left: Vec<_> =
+        fs::read_dir(tables.root()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert!(
+        left.iter().all(|name| !name.to_str().unwrap().starts_with("othello-4x4.")),
+        "{left:?}"
+    );
+    assert!(!tables.place(WHOLE).exists() && files(&tables.place(SHORT)) == kept);
+    // It was the latest: none is now.
+    assert!(tables.run(&["info"]).refused("info").contains(SHORT));
+    assert_eq!(tables.json(&["list"])["latest"], Value::Null);
+    // By a path, of a store that is not this one.
+    let path = tables.place(SHORT);
+    let elsewhere = Tables::new();
+    elsewhere.ok(&["remove", &format!("{}/", path.to_str().unwrap())]);
+    assert!(!path.exists());
+    tables.ok(&["enumerate", "--size", "4"]);
+}
+
+#[test]
+fn what_is_not_exactly_a_table_is_not_removed() {
+    let tables = two();
+    fs::create_dir(tables.place("notes")).unwrap();
+    fs::write(tables.place("notes/manifest.json"), "{\"name\": \"an app\"}").unwrap();
+    fs::create_dir(tables.place("mine.partial")).unwrap();
+    fs::write(tables.place("mine.partial/film.mkv"), "half").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(tables.place(WHOLE), tables.place("link")).unwrap();
+    let before = files(tables.root());
+    let root = tables.root().to_str().unwrap();
+    let above = format!("{root}/{WHOLE}/..");
+    for name in [
+        "othello-4x",
+        "othello-4x44",
+        "Othello-4x4",
+        "",
+        ".",
+        "..",
+        "/",
+        root,
+        &above,
+        "notes",
+        "LATEST",
+        "mine",
+        "mine.partial",
+        "othello-4x4.partial",
+        "othello-4x4.lock",
+        "nowhere/x",
+        "link",
+    ] {
+        let ran = tables.run(&["remove", SHORT, name]);
+        ran.refused(name);
+        assert!(files(tables.root()) == before, "'{name}' removed something");
+    }
+    assert!(tables.place("link").exists() || !cfg!(unix));
+}
+
+#[test]
+fn a_table_that_is_being_written_is_not_removed() {
+    let tables = two();
+    let before = files(tables.root());
+    let lock = tables.store().lock(WHOLE).unwrap();
+    let ran = tables.run(&["remove", SHORT, WHOLE]);
+    assert!(ran.refused("locked").contains("another process"), "{ran:?}");
+    assert!(files(tables.root()) == before);
+    drop(lock);
+    tables.ok(&["remove", SHORT, WHOLE]);
+    assert!(names(&tables).is_empty());
+}
+
+#[test]
+fn files_that_are_not_the_tables_stay_and_are_named() {
+    let tables = two();
+    let victim = tables.place("victim.npy");
+    fs::write(&victim, "not in the table").unwrap();
+    // A manifest does not decide what else is deleted.
+    edit_manifest(&tables.place(WHOLE), |manifest| {
+        let entry = manifest.arrays["keys"].clone();
+        manifest.arrays.insert("../victim".to_string(), entry);
+    });
+    let mine = tables.place("othello-4x4/mine.npy");
+    fs::write(&mine, "a person's").unwrap();
+    let ran = tables.run(&["remove", WHOLE]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stderr.contains(mine.to_str().unwrap()), "{ran:?}");
+    assert_eq!(fs::read_dir(tables.place(WHOLE)).unwrap().count(), 1);
+    assert!(mine.exists() && victim.exists());
+}
+
+#[test]
+fn a_removal_that_was_killed_leaves_nothing_that_opens_and_is_gone_on_with() {
+    let tables = two();
+    half_removed(&tables, WHOLE);
+    for command in [&["info"][..], &["verify", WHOLE], &["enumerate", "--size", "4"]] {
+        let line = tables.run(command);
+        assert!(line.refused(command[0]).contains("solver remove"), "{command:?}");
+    }
+    tables.ok(&["remove", WHOLE]);
+    assert_eq!(names(&tables), [SHORT]);
+    // The last that is deleted is the directory.
+    fs::create_dir(tables.place(WHOLE)).unwrap();
+    tables.ok(&["enumerate", "--size", "4"]);
+    Table::open(&tables.place(WHOLE)).unwrap().check().unwrap();
+}
+
+#[test]
+fn a_table_has_the_name_it_is_given() {
+    let tables = two();
+    let before = files(tables.root());
+    let long = "x".repeat(101);
+    for name in [
+        "",
+        ".",
+        "..",
+        "a/b",
+        "../a",
+        "a\\b",
+        "a b",
+        "a\n",
+        "-a",
+        ".a",
+        "a.partial",
+        "a.lock",
+        "LATEST",
+        "policies",
+        "start",
+        &long,
+    ] {
+        let ran = tables.run(&["enumerate", "--max-depth", "2", &format!("--name={name}")]);
+        assert!(ran.refused(name).contains("no name for a table"), "{ran:?}");
+    }
+    let other = tables.run(&["enumerate", "--max-depth", "2", "--name", SHORT]);
+    assert!(other.refused("another").contains(SHORT), "{other:?}");
+    assert!(files(tables.root()) == before);
+
+    let made = tables.json(&["enumerate", "--max-depth", "2", "--name", "mine"]);
+    assert_eq!((&made["table"], &made["reused"]), (&"mine".into(), &false.into()));
+    let usual = tables.json(&["enumerate", "--max-depth", "2"]);
+    assert_eq!((&usual["reused"], &usual["manifest"]), (&false.into(), &made["manifest"]));
+    let again = tables.json(&["enumerate", "--max-depth", "2", "--name", "mine"]);
+    assert_eq!((&again["table"], &again["reused"]), (&"mine".into(), &true.into()));
+    assert_eq!(tables.json(&["value-iterate"])["table"], "mine", "it is the latest");
+
+    // A draft of something else is not begun anew.
+    let draft = tables.place("yours.partial");
+    fs::create_dir(&draft).unwrap();
+    let identity = &made["manifest"]["identity"];
+    let checkpoint = serde_json::json!({
+        "format_version": made["manifest"]["format_version"], "identity": identity, "arrays": {}, "state": 0
+    });
+    fs::write(draft.join("checkpoint.json"), checkpoint.to_string()).unwrap();
+    let before = files(tables.root());
+    let refused = tables.run(&["enumerate", "--max-depth", "3", "--name", "yours"]);
+    assert!(refused.refused("draft").contains("yours.partial"), "{refused:?}");
+    assert!(files(tables.root()) == before);
+    tables.ok(&["enumerate", "--max-depth", "2", "--name", "yours"]);
+}
+
+#[test]
+fn a_position_is_found_in_the_table_that_knows_most_of_it() {
+    let tables = Tables::after(&[
+        &["enumerate", "--size", "4", "--max-depth", "4", "--name", "a-part"],
+        &["value-iterate"],
+        &["enumerate", "--game", "minishogi", "--max-depth", "2"],
+        &["value-iterate"],
+        &["enumerate", "--size", "4"],
+        &["value-iterate"],
+    ]);
+    let start = "-----OX--XO----- X;";
+    let whole = tables.json(&["query", WHOLE, start]);
+    for words in [&[start][..], &["-----OX--XO-----", "X;"], &["start"]] {
+        assert_eq!(tables.json(&[&["query"], words].concat()), whole, "{words:?}");
+    }
+    let ran = tables.run(&["query", start]);
+    assert!(
+        ran.stderr.contains(WHOLE) && ran.stdout == tables.ok(&["query", WHOLE, start]),
+        "{ran:?}"
+    );
+    assert_eq!(
+        tables.json(&["query", "rbsgk/4p/5/P4/KGSBR", "b", "-"])["table"],
+        "minishogi-depth2"
+    );
+    // A bounded table that proves the outcome at its edge is no worse than the complete one.
+    assert_eq!(tables.json(&["query", "c4", "b4"])["table"], WHOLE);
+    // The start is that of the game enumerated last.
+    tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2"]);
+    assert_eq!(tables.json(&["query", "start"])["table"], "minishogi-depth2");
+    fs::remove_file(tables.place("LATEST")).unwrap();
+    let ran = tables.run(&["query", "start"]);
+    assert!(ran.refused("start").contains("may be of minishogi, othello-4x4;"), "{ran:?}");
+    // Without the complete table the other is asked.
+    tables.ok(&["remove", WHOLE]);
+    let part = tables.json(&["query", start]);
+    assert_eq!((&part["table"], &part["outcome"]), (&"a-part".into(), &Value::Null));
+    for (words, named) in [
+        (&["othello-4x5", "start"][..], "'othello-4x5' is no table"),
+        (&["XXXXXXXXXXXXXXXX X"], "not among the states of a-part"),
+        (&["a1"], "othello-4x4: transcript: move 1, 'a1', is not legal"),
+        (&["a-part"], "give a position"),
+    ] {
+        let ran = tables.run(&[&["query"], words].concat());
+        assert!(ran.refused(words[0]).contains(named), "{ran:?}");
+    }
+    let none = Tables::new().run(&["query", "start"]);
+    assert!(none.refused("no tables").contains("none is solved"), "{none:?}");
+}
+
+/// Every layer of 4x4 as other programs count it, and the page that is kept.
+#[test]
+fn results_are_those_of_other_programs_and_of_the_page() {
+    let tables = two();
+    let found = tables.json(&["results", WHOLE])["results"][0].clone();
+    let truth: Value = serde_json::from_str(include_str!("../data/othello.json")).unwrap();
+    let truth = &truth["4x4"];
+    let layers = truth["layers"].as_array().unwrap();
+    assert_eq!(found["layers"].as_array().unwrap().len(), layers.len());
+    let fields = [
+        ("layer", "discs"),
+        ("states", "canonical_states"),
+        ("moves", "placing_moves"),
+        ("losses", "loss"),
+        ("draws", "draw"),
+        ("wins", "win"),
+        ("sum_of_scores", "score_sum"),
+    ];
+    for (layer, expected) in found["layers"].as_array().unwrap().iter().zip(layers) {
+        for (ours, theirs) in fields {
+            assert_eq!(layer[ours], expected[theirs], "{ours} of {layer}");
+        }
+    }
+    assert_eq!(found["histogram"], truth["total"]["score_histogram"]);
+    assert_eq!(found["moves"], truth["total"]["placing_moves"]);
+    for (ours, theirs) in [("losses", "loss"), ("draws", "draw"), ("wins", "win")] {
+        assert_eq!(found["all"][ours], truth["total"][theirs]);
+    }
+    // The game that is called the longest is found as long.
+    let page = tables.ok(&["results", WHOLE]);
+    let (_, query) = page.split_once("solver query othello-4x4 '").unwrap();
+    let longest = tables.json(&["query", WHOLE, query.split_once('\'').unwrap().0]);
+    assert_eq!(longest["distance"], found["longest"]);
+    assert!(include_str!("../../docs/results-othello.md").contains(&page), "{page}");
+    // A bounded table says what is not proven.
+    tables.ok(&["value-iterate", SHORT]);
+    let short = tables.ok(&["results", SHORT]);
+    assert!(short.contains(" --max-depth 4\n") && short.contains("| not proven |"), "{short}");
+}
