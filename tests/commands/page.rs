@@ -20,7 +20,10 @@ const QUIETLY: [&str; 8] = [
 
 const PLOTS: [&str; 4] = ["by-layer", "losses", "comparison", "convergence"];
 
+/// The page of a table that was swept several times, so that their plot is there.
 fn page(tables: &Tables) -> String {
+    tables.ok(&["enumerate", "-q"]);
+    tables.ok(&["value-iterate", "--order", "natural", "-q"]);
     let path = tables.root().join("report.html");
     let policies = ["random", "n-least:1", "mcts:20", "perfect"];
     let mut args = vec!["report", "--html", path.to_str().unwrap(), "-q"];

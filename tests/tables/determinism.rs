@@ -21,7 +21,7 @@ fn solved_with(threads: &str, enumerate: &[&str]) -> Tables {
 
 fn same_for_all_threads(enumerate: &[&str]) {
     let one = solved_with("1", enumerate);
-    for threads in ["2", "5"] {
+    for threads in ["2", "7"] {
         let many = solved_with(threads, enumerate);
         let what = format!("{enumerate:?} with {threads} threads");
         assert_same_files(one.root(), many.root(), &what);
@@ -50,6 +50,8 @@ fn threads_change_no_byte_of_a_table_of_many_tasks() {
     // Three layers of more than one task each; the whole of 4x5 would show the same in ten times
     // the time.
     same_for_all_threads(&["--size", "4x5", "--max-depth", "10"]);
+    // Whole, and so in blocks; many of them.
+    same_for_all_threads(&["--size", "4x5", "--root", "b1 a1 a2"]);
 }
 
 #[test]

@@ -12,10 +12,10 @@ mod tasks;
 
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::time::Instant;
 
-use self::layer::{Closed, Layer, reach, written};
+use self::layer::{Closed, Layer, reach, zeros};
 use self::tasks::{Emit, Find, Keys, Passes, Rows};
 use super::GraphError;
 use super::build::{Found, Order, declare};
@@ -39,12 +39,14 @@ pub(super) struct ByBlock<B: Bits> {
     layer: Closed,
     /// What it leads to, not yet closed.
     next: Layer,
+    /// Memory of the layer before.
+    spare: (Vec<AtomicU64>, Vec<AtomicU16>),
     /// Whether orientations take two bytes.
     wide: bool,
 }
 
 /// The layer that a layer's placements may lead to, without states.
-fn empty_next<B: Bits>(rules: &Blocks<B>, layer: &Layer) -> Layer {
+fn empty_next<B: Bits>(rules: &Blocks<B>, layer: &Layer, spare: Vec<AtomicU64>) -> Layer {
     let some = |blocks: Range<usize>| {
         let with_states = blocks.filter(|&block| {
             let words = block * layer.words..(block + 1) * layer.words;
@@ -59,7 +61,7 @@ fn empty_next<B: Bits>(rules: &Blocks<B>, layer: &Layer) -> Layer {
     let mut next = parallel::map_ranges(layer.blocks.len(), 1 << 8, &some).concat();
     next.sort_unstable();
     next.dedup();
-    Layer::new(layer.number + 1, next)
+    Layer::new(layer.number + 1, next, spare)
 }
 
 /// Closes a layer under passes and marks what it leads to; gives the states that must pass.
@@ -118,7 +120,15 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         let (rules, group) = (Blocks::new(game), game.group().clone());
         if let Some((state, _)) = resumed {
             let (layer, next) = reload(&rules, draft, &state, wide)?;
-            return Ok(ByBlock { rules, group, state, layer, next, wide });
+            return Ok(ByBlock {
+                rules,
+                group,
+                state,
+                layer,
+                next,
+                spare: Default::default(),
+                wide,
+            });
         }
         let roots = plan.roots.iter().filter_map(|root| {
             let (occupied, place, ties) = rules.place_of(game.squares(&root.state)?);
@@ -127,7 +137,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         let roots: Vec<(u32, u32, Orientations)> = roots.collect();
         let (layer, next, root_ids) = begin(&rules, &group, &roots).ok_or(GraphError::NoRoot)?;
         let state = State::begin(draft, layer.layer.number, layer.layer.rows, root_ids)?;
-        let work = ByBlock { rules, group, state, layer, next, wide };
+        let work = ByBlock { rules, group, state, layer, next, spare: Default::default(), wide };
         work.append_states(draft)?;
         Ok(work)
     }
@@ -142,7 +152,8 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
 
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
-        let after = empty_next(&self.rules, &self.next);
+        let (bits, orientations) = std::mem::take(&mut self.spare);
+        let after = empty_next(&self.rules, &self.next, bits);
         let passes = find(&self.rules, &mut self.next, &after, progress);
         let finding = started.elapsed().as_secs_f64();
         let layer = std::mem::replace(&mut self.next, after);
@@ -150,7 +161,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         if total > u64::from(u32::MAX) {
             return Err(GraphError::TooManyStates { states: total });
         }
-        let orientations = written(layer.rows);
+        let orientations = zeros(orientations, layer.rows);
         let next = Closed { layer, orientations };
         let counts = self.append_edges(draft, &next)?;
         self.state.counts.push(counts);
@@ -163,7 +174,8 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
             seconds = started.elapsed().as_secs_f64(),
             "layer complete"
         );
-        self.layer = next;
+        let Closed { layer, orientations } = std::mem::replace(&mut self.layer, next);
+        self.spare = (layer.bits, orientations);
         if self.layer.layer.rows == 0 {
             return Ok(false);
         }
@@ -262,13 +274,13 @@ fn begin<B: Bits>(
     let mut blocks: Vec<u32> = roots.iter().map(|root| root.0).collect();
     blocks.sort_unstable();
     blocks.dedup();
-    let mut layer = Layer::new(blocks.first()?.count_ones(), blocks);
+    let mut layer = Layer::new(blocks.first()?.count_ones(), blocks, Vec::new());
     for &(occupied, place, _) in roots {
         layer.mark(layer.bit(layer.index(occupied), place));
     }
-    let next = empty_next(rules, &layer);
+    let next = empty_next(rules, &layer, Vec::new());
     let passes = find(rules, &mut layer, &next, &Silent);
-    let orientations: Vec<AtomicU16> = written(layer.rows);
+    let orientations: Vec<AtomicU16> = zeros(Vec::new(), layer.rows);
     let row = |&(occupied, place, own): &(u32, u32, Orientations)| {
         let row = layer.row(layer.bit(layer.index(occupied), place));
         orientations[row as usize].fetch_or(own.0, Ordering::Relaxed);
@@ -297,14 +309,14 @@ fn reload<B: Bits>(
     if blocks.is_empty() || blocks.iter().any(|block| block.count_ones() != number) {
         return Err(GraphError::Table(draft.damaged("keys", "its last keys are of another layer")));
     }
-    let mut layer = Layer::new(number, blocks);
+    let mut layer = Layer::new(number, blocks, Vec::new());
     parallel::map_ranges(keys.len(), parallel::GRAIN, &|some| {
         for &key in &keys[some] {
             let (occupied, place) = rules.of_key(key);
             layer.mark(layer.bit(layer.index(occupied), place));
         }
     });
-    let next = empty_next(rules, &layer);
+    let next = empty_next(rules, &layer, Vec::new());
     find(rules, &mut layer, &next, &Silent);
     let orientations = Ints::tail(draft, "orientations", wide_orientations, rows)?;
     let orientations = orientations.into_iter().map(AtomicU16::new).collect();
