@@ -123,7 +123,8 @@ impl PlainKernel {
         self.images
             .iter()
             .map(|bytes| {
-                u64::from(image(bytes, mover)) << self.squares | u64::from(image(bytes, opponent))
+                u64::from(image(bytes, mover | opponent)) << self.squares
+                    | u64::from(image(bytes, mover))
             })
             .min()
             .unwrap_or(0)

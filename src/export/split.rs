@@ -14,8 +14,8 @@
 //!
 //! where `name` is the 64-bit FNV-1a hash of the game's name and `word...` are the state's
 //! [words](crate::game::Words), the smallest of all its images. The split is decided by
-//! `(h >> 11) / 2^53`, samples by `(mix(h) >> 11) / 2^53`. The mixing is that of SplitMix64 (Steele,
-//! Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+//! `(h >> 11) / 2^53`, samples by `(mix(h) >> 11) / 2^53`. The mixing is that of SplitMix64
+//! (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -96,9 +96,9 @@ impl Splits {
         words.fold(self.seed, |hash, word| mix(hash ^ word))
     }
 
-    /// A number in [0, 1) for a state with this [`hash`](Splits::hash), independent of its part: the
-    /// states below `x` are a sample of the share `x` of every part, and a larger `x` only adds to
-    /// it.
+    /// A number in [0, 1) for a state with this [`hash`](Splits::hash), independent of its part:
+    /// the states below `x` are a sample of the share `x` of every part, and a larger `x` only adds
+    /// to it.
     pub fn unit_of_hash(hash: u64) -> f64 {
         unit_of(mix(hash))
     }

@@ -1,6 +1,6 @@
 //! Othello in blocks: states with the same occupied squares.
 //!
-//! Within a block a state is the mover's discs pressed together (`press(mover, occupied)`): a number
+//! Within a block a state is the mover's discs pressed together, `press(mover, occupied)`: a number
 //! below 2^discs. A placement on a square leads from all states of a block to states of one other,
 //! by the one symmetry that makes its occupied squares canonical, so both are looked up once a
 //! block. Only blocks that a symmetry leaves as they are have several images to choose from; then
@@ -20,8 +20,6 @@ pub trait Bits: Send + Sync + Sized {
     fn press(x: u32, mask: &Self::Mask) -> u32;
     /// The low bits of `x` at the squares of the mask.
     fn spread(x: u32, mask: &Self::Mask) -> u32;
-    /// How many bits are set.
-    fn ones(x: u64) -> u32;
     /// Tells the processor that something will be read soon.
     fn fetch<T>(_soon: &T) {}
     /// Does a piece of work, compiled for the processors that have what this takes.
@@ -43,6 +41,17 @@ pub struct Tables;
 /// For every byte of a word, what each of its values gives.
 type ByteTable = Box<[[u32; 256]; 4]>;
 
+/// The table by which bits go elsewhere: of each pair the first to the second.
+fn byte_table(bits: impl Iterator<Item = (usize, usize)>) -> [[u32; 256]; 4] {
+    let mut table = [[0; 256]; 4];
+    for (from, to) in bits {
+        for value in (0..256).filter(|value| value >> (from % 8) & 1 == 1) {
+            table[from / 8][value] |= 1 << to;
+        }
+    }
+    table
+}
+
 #[inline(always)]
 fn look_up(table: &[[u32; 256]; 4], x: u32) -> u32 {
     let [a, b, c, d] = x.to_le_bytes();
@@ -53,16 +62,9 @@ impl Bits for Tables {
     type Mask = (ByteTable, ByteTable);
 
     fn mask(squares: u32) -> Self::Mask {
-        let (mut press, mut spread) = (Box::new([[0; 256]; 4]), Box::new([[0; 256]; 4]));
-        let all = (0..32).filter(|square| squares >> square & 1 == 1);
-        for (place, square) in all.enumerate() {
-            for value in (0..256).filter(|value| value >> (square % 8) & 1 == 1) {
-                press[square / 8][value] |= 1 << place;
-            }
-            for value in (0..256).filter(|value| value >> (place % 8) & 1 == 1) {
-                spread[place / 8][value] |= 1 << square;
-            }
-        }
+        let all = || (0..32).filter(|square| squares >> square & 1 == 1).enumerate();
+        let press = Box::new(byte_table(all().map(|(place, square)| (square, place))));
+        let spread = Box::new(byte_table(all()));
         (press, spread)
     }
 
@@ -74,11 +76,6 @@ impl Bits for Tables {
     #[inline(always)]
     fn spread(x: u32, mask: &Self::Mask) -> u32 {
         look_up(&mask.1, x)
-    }
-
-    #[inline(always)]
-    fn ones(x: u64) -> u32 {
-        x.count_ones()
     }
 
     fn run<W: Work>(work: W) -> W::Output {
@@ -95,34 +92,41 @@ pub struct Instructions;
 impl Instructions {
     /// Whether this processor has them.
     pub fn are_there() -> bool {
-        is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("popcnt")
+        is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt")
     }
 }
+
+/// Squares to press together; made only where the instructions are there.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug)]
+pub struct Pressable(u32);
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 impl Bits for Instructions {
-    type Mask = u32;
+    type Mask = Pressable;
 
-    fn mask(squares: u32) -> u32 {
-        squares
+    /// # Panics
+    ///
+    /// Where the processor has no such instructions.
+    #[inline]
+    fn mask(squares: u32) -> Pressable {
+        assert!(Instructions::are_there());
+        Pressable(squares)
     }
 
     #[inline(always)]
-    fn press(x: u32, mask: &u32) -> u32 {
-        // SAFETY: whoever takes these has asked whether they are there.
-        unsafe { std::arch::x86_64::_pext_u32(x, *mask) }
+    fn press(x: u32, mask: &Pressable) -> u32 {
+        // SAFETY: the instruction is there, or there would be no mask.
+        unsafe { std::arch::x86_64::_pext_u32(x, mask.0) }
     }
 
     #[inline(always)]
-    fn spread(x: u32, mask: &u32) -> u32 {
+    fn spread(x: u32, mask: &Pressable) -> u32 {
         // SAFETY: as above.
-        unsafe { std::arch::x86_64::_pdep_u32(x, *mask) }
-    }
-
-    #[inline(always)]
-    fn ones(x: u64) -> u32 {
-        x.count_ones()
+        unsafe { std::arch::x86_64::_pdep_u32(x, mask.0) }
     }
 
     #[inline(always)]
@@ -132,12 +136,16 @@ impl Bits for Instructions {
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
     }
 
+    /// # Panics
+    ///
+    /// Where the processor has no such instructions.
     fn run<W: Work>(work: W) -> W::Output {
         #[target_feature(enable = "bmi1,bmi2,popcnt")]
         fn compiled_for_it<W: Work>(work: W) -> W::Output {
             work.run()
         }
-        // SAFETY: whoever takes these has asked whether they are there.
+        assert!(Instructions::are_there());
+        // SAFETY: they are there.
         unsafe { compiled_for_it(work) }
     }
 }
@@ -236,14 +244,8 @@ impl<B: Bits> Blocks<B> {
             lines.push(own);
         }
         let image = |symmetry: Symmetry| {
-            let mut image = [[0; 256]; 4];
-            for square in 0..squares {
-                let to = game.transform_action(Action(square as u16), symmetry).0;
-                for value in (0..256).filter(|value| value >> (square % 8) & 1 == 1) {
-                    image[square / 8][value] |= 1 << to;
-                }
-            }
-            image
+            let to = |square: usize| game.transform_action(Action(square as u16), symmetry).0;
+            byte_table((0..squares).map(|square| (square, to(square) as usize)))
         };
         let images = (0..game.group().order() as Symmetry).map(image).collect();
         Blocks { squares: squares as u32, lines, runs, turned, images }
@@ -345,7 +347,8 @@ impl<B: Bits> Blocks<B> {
         (B::press(best, &to.mask), ties)
     }
 
-    /// The canonical occupied squares of a board, its place there and the symmetries that lead to it.
+    /// The canonical occupied squares of a board, its place there and the symmetries that lead
+    /// there.
     pub fn place_of(&self, (mover, opponent): (u64, u64)) -> (u32, u32, u8) {
         let to = self.image_of((mover | opponent) as u32);
         let (place, ties) = self.place(&to, mover as u32);
@@ -380,7 +383,8 @@ impl<B: Bits> Blocks<B> {
     }
 
     /// Calls `visit` with every placement of a state that turns something, its number in the block,
-    /// and the place of where it leads with the symmetries that lead there; gives how many there are.
+    /// and the place of where it leads with the symmetries that lead there; gives how many there
+    /// are.
     #[inline(always)]
     pub fn for_each_placement(
         &self,
@@ -421,8 +425,8 @@ impl Line {
     }
 }
 
-/// What a disc turns in a run of so many squares below and above it, by the mover's discs there. The
-/// bits of a run ascend with its squares, so the nearest below is the highest of those.
+/// What a disc turns in a run of so many squares below and above it, by the mover's discs there.
+/// The bits of a run ascend with its squares, so the nearest below is the highest of those.
 fn turned_in_run(below: usize, above: usize) -> Vec<u8> {
     let of = |mover: usize| {
         let way = |squares: &mut dyn Iterator<Item = usize>| {

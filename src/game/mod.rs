@@ -253,8 +253,8 @@ pub trait Game: Sized + Send + Sync + 'static {
         Self::Key::WORDS
     }
 
-    /// Whether states are boards of at most 32 squares on which moves place a disc and turn the lines
-    /// it closes, keyed as [`Blocks`](blocks::Blocks) has them.
+    /// Whether states are boards of at most 32 squares on which moves place a disc and turn the
+    /// lines it closes, keyed as [`Blocks`](blocks::Blocks) has them.
     fn has_blocks(&self) -> bool {
         false
     }

@@ -43,6 +43,27 @@ pub(super) struct State {
     pub root_ids: Vec<u64>,
 }
 
+impl State {
+    /// Nothing but the states of the first layer.
+    pub fn begin(
+        draft: &mut Draft,
+        first_layer: u32,
+        states: usize,
+        root_ids: Vec<u64>,
+    ) -> Result<State, GraphError> {
+        draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
+        let offsets = vec![0, states as u64];
+        Ok(State { first_layer, offsets, edges: 0, counts: Vec::new(), root_ids })
+    }
+
+    /// Writes where layers begin; says what the table holds.
+    pub fn finish(self, draft: &mut Draft) -> Result<Found, GraphError> {
+        let State { first_layer, offsets, counts, root_ids, .. } = self;
+        draft.append(&[("layer_offsets", bytemuck::cast_slice(&offsets))])?;
+        Ok(Found { first_layer, layers: counts, root_ids })
+    }
+}
+
 /// A layered game's enumeration.
 pub(super) struct ByLayer<'a, G: Game> {
     game: &'a G,
@@ -72,14 +93,7 @@ impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
             return Ok(ByLayer { game, plan, state, layer, workspaces });
         }
         let (layer, root_ids) = first_layer(game, plan)?;
-        let state = State {
-            first_layer: layer.number,
-            offsets: vec![0, layer.len() as u64],
-            edges: 0,
-            counts: Vec::new(),
-            root_ids,
-        };
-        draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
+        let state = State::begin(draft, layer.number, layer.len(), root_ids)?;
         let work = ByLayer { game, plan, state, layer, workspaces };
         work.append_states(draft)?;
         Ok(work)
@@ -159,9 +173,7 @@ impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
     }
 
     fn finish(self, draft: &mut Draft) -> Result<Found, GraphError> {
-        let State { first_layer, offsets, counts, root_ids, .. } = self.state;
-        draft.append(&[("layer_offsets", bytemuck::cast_slice(&offsets))])?;
-        Ok(Found { first_layer, layers: counts, root_ids })
+        self.state.finish(draft)
     }
 }
 

@@ -47,8 +47,8 @@ pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
 }
 
 /// Bytes of the bitmaps of three layers that follow each other, which are held together, where they
-/// are largest: of every set of occupied squares that contains the root's one image, and in it a bit
-/// for every set of the mover's.
+/// are largest: of every set of occupied squares that contains the root's one image, and in it a
+/// bit for every set of the mover's.
 fn bitmaps<G: Game>(game: &G, discs: u32) -> f64 {
     let (rows, columns) = game.shape();
     let free = ((rows * columns) as u32).saturating_sub(discs);

@@ -120,8 +120,8 @@ impl<S: Copy + PartialEq> Plan<S> {
         !bounded && !self.checks_only && self.start == "standard"
     }
 
-    /// Whether whole blocks of states can be found at once: the game has blocks, folded, and no bound
-    /// cuts them.
+    /// Whether whole blocks of states can be found at once: the game has blocks, folded, and no
+    /// bound cuts them.
     pub(super) fn has_blocks<G: Game<State = S>>(&self, game: &G) -> bool {
         let whole = self.max_depth.is_none() && self.max_states.is_none();
         whole && self.index == Index::Keys && game.group().order() > 1 && game.has_blocks()

@@ -2,8 +2,8 @@
 //!
 //! The random numbers of a position depend on the seed, the position and the side to move alone, so
 //! that the answer does not depend on earlier requests. The generators (SplitMix64 to mix the seed,
-//! xoshiro256++ to draw) are published algorithms, whose numbers do not change with the version of a
-//! library.
+//! xoshiro256++ to draw) are published algorithms, whose numbers do not change with the version of
+//! a library.
 
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};

@@ -3,7 +3,7 @@
 //! | columns | of tables |
 //! |---|---|
 //! | `outcome`, `score`, `distance` | whose games have scores, everything proven |
-//! | and `lower`, `upper`, `score_lower`, `score_upper` | whose games have scores, with a frontier |
+//! | and `lower`, `upper`, `score_lower`, `score_upper` | whose games have scores, with frontier |
 //! | `outcome`, `distance` | without scores, everything proven |
 //! | and `lower`, `upper` | without scores, layered, with a frontier |
 //! | and `lower`, `upper`, `prospect_lower`, `prospect_upper` | without scores, with cycles |

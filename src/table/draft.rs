@@ -181,6 +181,11 @@ impl Draft {
         }
     }
 
+    /// What is wrong with an array that was read back.
+    pub fn damaged(&self, name: &str, what: &str) -> TableError {
+        TableError::damaged(&self.file(name), what)
+    }
+
     /// Reads the last `rows` rows of an array back.
     pub fn tail<T: Element>(&self, name: &str, rows: usize) -> Result<Vec<T>, TableError> {
         use std::io::{Read, Seek, SeekFrom};

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
-use crate::game::blocks::Bits;
 use crate::game::{Group, Orientations};
 use crate::parallel;
 
@@ -91,11 +90,11 @@ impl Layer {
 
     /// The row within the layer of a state that is there.
     #[inline(always)]
-    pub fn row<B: Bits>(&self, (word, bit): (usize, u32)) -> u32 {
+    pub fn row(&self, (word, bit): (usize, u32)) -> u32 {
         let line = word / LINE;
         let load = |word: usize| self.bits[word].load(Ordering::Relaxed);
-        let before = (line * LINE..word).map(|word| B::ones(load(word))).sum::<u32>();
-        self.counts[line] + before + B::ones(load(word) & ((1 << bit) - 1))
+        let before = (line * LINE..word).map(|word| load(word).count_ones()).sum::<u32>();
+        self.counts[line] + before + (load(word) & ((1 << bit) - 1)).count_ones()
     }
 
     #[inline(always)]

@@ -1,11 +1,11 @@
 //! The order of a layered game whose states come in [`Blocks`]: layer by layer, without sorting.
 //!
 //! A layer is a bitmap for each block, three layers of which are all that is held in memory beside
-//! the rows that are being written. Expanding a layer sets bits in the next layer's bitmaps; the row of
-//! a state is the number of bits before its own. A layer's moves are made twice: once to find the
-//! states of the next layer, and once more, when those are closed under passes and so have their
-//! rows, to write where each leads. Rows are in the order of their keys, so the table is the one that
-//! [`ByLayer`](super::by_layer) makes.
+//! the rows that are being written. Expanding a layer sets bits in the next layer's bitmaps; the
+//! row of a state is the number of bits before its own. A layer's moves are made twice: once to
+//! find the states of the next layer, and once more, when those are closed under passes and so have
+//! their rows, to write where each leads. Rows are in the order of their keys, so the table is the
+//! one that [`ByLayer`](super::by_layer) makes.
 
 mod layer;
 mod tasks;
@@ -72,6 +72,7 @@ fn find<B: Bits>(
     progress: &dyn Progress,
 ) -> Passes {
     let (found, mut passes) = (&*layer, Vec::new());
+    // A layer without states is told of too.
     for first in (0..found.tasks().max(1)).step_by(TELL) {
         let count = TELL.min(found.tasks() - first);
         let some = parallel::map(count, &|task| {
@@ -88,13 +89,16 @@ fn find<B: Bits>(
 fn pass_on<B: Bits>(rules: &Blocks<B>, group: &Group, closed: &Closed, passes: &Passes) {
     let Closed { layer, orientations } = closed;
     parallel::map_ranges(passes.len(), parallel::GRAIN, &|some| {
-        for &(number, place) in &passes[some] {
-            let number = number as usize;
+        // A block costs more to prepare than a pass, and those of a block stand together.
+        for of_block in passes[some].chunk_by(|a, b| a.0 == b.0) {
+            let number = of_block[0].0 as usize;
             let block = rules.block(layer.blocks[number]);
-            let (after, ties) = rules.swapped(&block, rules.mover(&block, place));
-            let [from, to] = [place, after]
-                .map(|p| &orientations[layer.row::<B>(layer.bit(number, p)) as usize]);
-            reach(to, group, Orientations(from.load(Ordering::Relaxed)), ties);
+            for &(_, place) in of_block {
+                let (after, ties) = rules.swapped(&block, rules.mover(&block, place));
+                let [from, to] =
+                    [place, after].map(|p| &orientations[layer.row(layer.bit(number, p)) as usize]);
+                reach(to, group, Orientations(from.load(Ordering::Relaxed)), ties);
+            }
         }
     });
 }
@@ -124,14 +128,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         });
         let roots: Vec<(u32, u32, Orientations)> = roots.collect();
         let (layer, next, root_ids) = begin(&rules, &group, &roots).ok_or(GraphError::NoRoot)?;
-        let state = State {
-            first_layer: layer.layer.number,
-            offsets: vec![0, layer.layer.rows as u64],
-            edges: 0,
-            counts: Vec::new(),
-            root_ids,
-        };
-        draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
+        let state = State::begin(draft, layer.layer.number, layer.layer.rows, root_ids)?;
         let work = ByBlock { rules, group, state, layer, next, wide };
         work.append_states(draft)?;
         Ok(work)
@@ -178,9 +175,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
     }
 
     fn finish(self, draft: &mut Draft) -> Result<Found, GraphError> {
-        let State { first_layer, offsets, counts, root_ids, .. } = self.state;
-        draft.append(&[("layer_offsets", bytemuck::cast_slice(&offsets))])?;
-        Ok(Found { first_layer, layers: counts, root_ids })
+        self.state.finish(draft)
     }
 }
 
@@ -275,7 +270,7 @@ fn begin<B: Bits>(
     let passes = find(rules, &mut layer, &next, &Silent);
     let orientations: Vec<AtomicU16> = written(layer.rows);
     let row = |&(occupied, place, own): &(u32, u32, Orientations)| {
-        let row = layer.row::<B>(layer.bit(layer.index(occupied), place));
+        let row = layer.row(layer.bit(layer.index(occupied), place));
         orientations[row as usize].fetch_or(own.0, Ordering::Relaxed);
         u64::from(row)
     };
@@ -298,7 +293,11 @@ fn reload<B: Bits>(
     let keys = draft.tail::<u64>("keys", rows)?;
     let mut blocks: Vec<u32> = keys.iter().map(|&key| rules.of_key(key).0).collect();
     blocks.dedup();
-    let mut layer = Layer::new(state.first_layer + layers as u32 - 1, blocks);
+    let number = state.first_layer + layers as u32 - 1;
+    if blocks.is_empty() || blocks.iter().any(|block| block.count_ones() != number) {
+        return Err(GraphError::Table(draft.damaged("keys", "its last keys are of another layer")));
+    }
+    let mut layer = Layer::new(number, blocks);
     parallel::map_ranges(keys.len(), parallel::GRAIN, &|some| {
         for &key in &keys[some] {
             let (occupied, place) = rules.of_key(key);

@@ -34,7 +34,7 @@ impl<B: Bits> Work for Find<'_, B> {
                 block.placements.iter().map(|p| next.index(p.to.occupied)).collect();
             for word in words {
                 let mut bits = layer.bits[word].load(Ordering::Relaxed);
-                states += u64::from(B::ones(bits));
+                states += u64::from(bits.count_ones());
                 while bits != 0 {
                     let place = layer.place(word, bits.trailing_zeros());
                     bits &= bits - 1;
@@ -171,7 +171,7 @@ impl<B: Bits> Work for Emit<'_, B> {
                     if is_pass {
                         moves = 1;
                         next.reach::<B>(group, &mut ahead, bases[1], &mut rows.targets);
-                        rows.targets.push(bases[0] + layer.row::<B>(other));
+                        rows.targets.push(bases[0] + layer.row(other));
                         rows.actions.push(self.pass);
                     }
                     let kind = if moves == 0 { StateKind::Terminal } else { StateKind::Interior };
@@ -189,7 +189,7 @@ impl<B: Bits> Work for Emit<'_, B> {
                     let sides = Side::ALL.map(|side| own.with(side, order));
                     rows.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
                     if sides[0] != 0 && layer.contains(other) {
-                        let there = &orientations[layer.row::<B>(other) as usize];
+                        let there = &orientations[layer.row(other) as usize];
                         let there = Orientations(there.load(Ordering::Relaxed));
                         let theirs = there.with(Side::Second, order);
                         let both = group.carry(sides[0], ties) & theirs;
@@ -224,7 +224,7 @@ impl Closed {
         targets: &mut Vec<u32>,
     ) {
         for edge in &mut *edges {
-            edge.row = self.layer.row::<B>(edge.bit);
+            edge.row = self.layer.row(edge.bit);
             B::fetch(&self.orientations[edge.row as usize]);
             targets.push(base + edge.row);
         }

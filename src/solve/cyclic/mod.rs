@@ -24,7 +24,7 @@
 //! |---|---|---|
 //! | terminal | its end | its end |
 //! | frontier: moves not followed | loss in 2 | win in 1 |
-//! | restricted: some not followed | as above, loss in 2 without edges | at least a win without end |
+//! | restricted: some left out | as above, loss in 2 without edges | at least a win without end |
 //!
 //! All others begin at the value of play without end ([`Repetition`](crate::game::Repetition)), and
 //! the fixed point that sweeps reach from there is the answer.
