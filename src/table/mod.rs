@@ -13,6 +13,7 @@ mod ints;
 mod manifest;
 mod mmap;
 mod npy;
+mod packed;
 mod scratch;
 mod store;
 
@@ -31,6 +32,7 @@ pub use manifest::{
     Solution, SweepRecord, Tally,
 };
 pub use npy::{Array, Element, HEADER_BYTES, Stream, crc32, shape_of};
+pub use packed::{BLOCK, Packed, PackedColumn, blocks_of, of_planes, planes, whole, write_blocks};
 pub use scratch::Scratch;
 pub use store::Store;
 

@@ -5,6 +5,7 @@ mod common;
 mod manners;
 mod match_command;
 mod own_games;
+mod pack_command;
 mod page;
 mod perft_command;
 mod query_cyclic;
