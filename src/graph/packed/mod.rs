@@ -142,20 +142,26 @@ impl KeyBlocks {
         // Of the blocks that begin within the layer, the last that does not begin behind the code.
         let (first, begun) = (rows.start / BLOCK, rows.start.div_ceil(BLOCK));
         let later = self.firsts.get(begun..=last).unwrap_or_default();
-        let block = match later.partition_point(|&first| first <= code) {
+        let block = match later.partition_point(|first| !is_before(&code, first)) {
             0 => first,
             n => begun + n - 1,
         };
         let codes = whole(self.block(block));
         let from = rows.start.saturating_sub(block * BLOCK);
         let some = &codes[from..codes.len().min(rows.end - block * BLOCK)];
-        let at = some.partition_point(|other| *other < code);
+        let at = some.partition_point(|other| is_before(other, &code));
         (some.get(at) == Some(&code)).then_some(block * BLOCK + from + at)
     }
 
     fn find_key(&self, rows: Range<usize>, key: WideKey) -> Option<usize> {
         self.find(rows, self.coding.code(key))
     }
+}
+
+/// The order of codes; that of arrays calls for a comparison of slices.
+#[inline]
+fn is_before(a: &Code, b: &Code) -> bool {
+    (a[0], a[1]) < (b[0], b[1])
 }
 
 /// Rows that are the reachable ranks, in blocks of [`RANKS`] bits.

@@ -84,8 +84,13 @@ impl<G: Game> Space<G> for Packed {
     }
 
     fn check_whole(&self, game: &G, table: &Table) -> Result<(), TableError> {
+        if let Some(sets) = &self.orientations {
+            let blocks = self.rows().div_ceil(BLOCK);
+            parallel::try_map(blocks, &|block| sets.block(block).map(drop))?;
+        }
         match &self.index {
             Index::Keys(keys) => {
+                parallel::try_map(keys.firsts.len(), &|block| keys.block(block).map(drop))?;
                 let lengths = keys.layers.iter().map(|rows| rows.len() as u64);
                 if !lengths.eq(table.manifest().layers.iter().map(|layer| layer.table.states)) {
                     let what = "its layers are not those of layer_offsets";
