@@ -5,9 +5,9 @@
 //! pressed together: places of a group then lie close to each other. Elsewhere a key of one word is
 //! a place, and one of two words a group and a place.
 //!
-//! A block is a list of *runs*, rows of one group with ascending places. Its bytes are how many runs
-//! there are; of each but the first by how much its group is above the one before and where its
-//! places begin; how long each run is; and of all other rows how many places are skipped before
+//! A block is a list of *runs*, rows of one group with ascending places. Its bytes are how many
+//! runs there are; of each but the first by how much its group is above the one before and where
+//! its places begin; how long each run is; and of all other rows how many places are skipped before
 //! them. Numbers are in LEB128. Of those last ones the first bytes stand together, then the second
 //! bytes of those that have two, and so on, since bytes of one sort compress best together.
 
@@ -201,7 +201,8 @@ mod tests {
             at in any::<prop::sample::Index>(),
             byte in any::<u8>(),
         ) {
-            let codes: Vec<Code> = codes.into_iter().map(|(g, p, shift)| [g << 40, p >> shift]).collect();
+            let code = |(group, place, shift): (u64, u64, u32)| [group << 40, place >> shift];
+            let codes: Vec<Code> = codes.into_iter().map(code).collect();
             let mut sorted = codes.clone();
             sorted.sort_unstable();
             for codes in [codes, sorted] {
