@@ -126,11 +126,9 @@ fn damage_to_a_packed_table_is_one_line() {
     {
         let path = tables.place(PACKED).join(format!("{array}.npy"));
         let whole = fs::read(&path).unwrap();
-        let damages: [(&str, &Damage); 5] = [
+        let damages: [(&str, &Damage); 3] = [
             ("cut", &|bytes| bytes.truncate(bytes.len() / 2)),
             ("a flipped byte", &|bytes| bytes[HEADER_BYTES + 9] ^= 1),
-            ("a flipped byte at the end", &|bytes| *bytes.last_mut().unwrap() ^= 1),
-            ("zeros", &|bytes| bytes[HEADER_BYTES..].fill(0)),
             ("ones", &|bytes| bytes[HEADER_BYTES..].fill(0xff)),
         ];
         for (what, damage) in damages {
