@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use crate::any::{AnyGame, AnyPosition};
 use crate::export::ExportError;
 use crate::game::{Game, NotationError};
-use crate::graph::GraphError;
+use crate::graph::{GraphError, PackError};
 use crate::registry::UnknownGame;
 use crate::solve::SweepError;
 use crate::table::{Manifest, Table, TableError};
@@ -82,6 +82,7 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
             || cause.is::<UnknownGame>()
             || cause.downcast_ref::<TableError>().is_some_and(TableError::is_bad_input)
             || cause.downcast_ref::<GraphError>().is_some_and(GraphError::is_bad_input)
+            || cause.downcast_ref::<PackError>().is_some_and(PackError::is_bad_input)
             || cause.downcast_ref::<ExportError>().is_some_and(ExportError::is_bad_input)
             || cause.downcast_ref::<SweepError>().is_some_and(SweepError::is_bad_input)
     })

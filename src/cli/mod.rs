@@ -18,6 +18,7 @@ mod info;
 mod leaderboard;
 mod list;
 mod matches;
+mod pack;
 mod perft;
 mod players;
 mod query;
@@ -32,9 +33,11 @@ mod table_args;
 mod threads;
 #[cfg(feature = "learn")]
 mod train;
+mod unpack;
 mod value_iterate;
 mod verify;
 
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -42,6 +45,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::any::AnyGame;
 use crate::registry::Games;
+use crate::table::TableError;
 use context::Context;
 use error::UserError;
 
@@ -103,6 +107,8 @@ enum Command {
     List(list::Args),
     Info(info::Args),
     Remove(remove::Args),
+    Pack(pack::Args),
+    Unpack(unpack::Args),
     Perft(perft::Args),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
@@ -122,10 +128,13 @@ pub fn main() -> ExitCode {
 /// ```
 pub fn main_with(games: Vec<AnyGame>) -> ExitCode {
     let cli = Cli::parse();
-    match dispatch(cli, Games::with(games)) {
-        Ok(code) => code,
-        Err(error) => error::report(&error),
-    }
+    // Readers of packed tables that cannot fail unwind with what they found.
+    let run = panic::catch_unwind(AssertUnwindSafe(|| dispatch(cli, Games::with(games))));
+    let result = run.unwrap_or_else(|panic| match panic.downcast::<TableError>() {
+        Ok(damaged) => Err((*damaged).into()),
+        Err(panic) => panic::resume_unwind(panic),
+    });
+    result.unwrap_or_else(|error| error::report(&error))
 }
 
 fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
@@ -160,6 +169,8 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::List(args) => list::run(args, &mut context),
         Command::Remove(args) => remove::run(args, &mut context),
         Command::Info(args) => info::run(args, &mut context),
+        Command::Pack(args) => pack::run(args, &mut context),
+        Command::Unpack(args) => unpack::run(args, &mut context),
         Command::Perft(args) => perft::run(args, &mut context),
         Command::Completions(args) => shell::completions(args, &mut context),
         Command::Man(args) => shell::man(args, &mut context),

@@ -21,7 +21,9 @@ use crate::game::blocks::Instructions;
 use crate::game::blocks::Tables;
 use crate::game::{Game, StateKey};
 use crate::progress::Progress;
-use crate::table::{Counts, Draft, FORMAT, FORMAT_VERSION, Ints, Lengths, Manifest, Store, Table};
+use crate::table::{
+    Counts, Draft, FORMAT, FORMAT_VERSION, Ints, Lengths, Manifest, Store, Table, TableError,
+};
 
 /// The outcome of [`build`].
 #[derive(Debug)]
@@ -71,12 +73,13 @@ pub(super) struct Found {
 }
 
 /// Declares the arrays that every table of sorted keys has.
-pub(super) fn declare<G: Game>(
+pub(super) fn declare(
     draft: &mut Draft,
+    key_words: usize,
     wide_actions: bool,
     lengths: Option<&Lengths>,
-) -> Result<(), GraphError> {
-    match <G::Key as StateKey>::WORDS {
+) -> Result<(), TableError> {
+    match key_words {
         1 => draft.grow::<u64>("keys", false, lengths)?,
         _ => draft.grow::<[u64; 2]>("keys", false, lengths)?,
     }
@@ -106,7 +109,7 @@ pub fn build<G: Game>(
     let _ = std::fs::remove_dir(&place);
     if place.exists() {
         let table = Table::open(&place)?;
-        if table.manifest().identity != wanted {
+        if table.manifest().identity != wanted || table.manifest().is_packed() {
             return Err(taken(place));
         }
         store.set_latest(&name)?;
@@ -171,6 +174,7 @@ fn run<'a, G: Game, O: Order<'a, G>>(
         layers,
         root_ids,
         arrays: Default::default(),
+        packed: Default::default(),
         solution: None,
         discounted: None,
         checksum: String::new(),

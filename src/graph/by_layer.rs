@@ -84,7 +84,7 @@ impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
         resumed: Option<(State, Lengths)>,
     ) -> Result<Self, GraphError> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
-        declare::<G>(draft, has_wide_actions(game), lengths)?;
+        declare(draft, G::Key::WORDS, has_wide_actions(game), lengths)?;
         Ints::grow(draft, "orientations", has_wide_orientations(game), lengths)?;
         draft.grow::<u16>("plies", true, lengths)?;
         let workspaces = Workspaces::new();

@@ -1,13 +1,14 @@
 //! Which states a table has, which row each has, and where the moves of a row lead.
 //!
 //! Two kinds of each: *sparse* rows are sorted keys with *stored* moves ([`Graph`]), *dense* rows
-//! are the reachable ranks with moves *derived* from the rules ([`Ranked`]).
+//! are the reachable ranks with moves *derived* from the rules ([`Ranked`]). Rows of either kind may
+//! be *packed*, with moves derived from the rules ([`Packed`]).
 
 use std::ops::Range;
 
 use super::index::BucketIndex;
 use super::ranked::{BLOCK, block_counts};
-use super::{Graph, Ranked, StateKind};
+use super::{Graph, Packed, Ranked, StateKind};
 use crate::game::{Action, Game, Orientations, Position, Side};
 use crate::parallel::{self, GRAIN};
 use crate::table::{Table, TableError};
@@ -109,6 +110,9 @@ pub fn open_rows<G: Game>(
     table: &Table,
     checked: bool,
 ) -> Result<Box<dyn Rows<G>>, TableError> {
+    if let Some(packed) = Packed::of(game, table, checked)? {
+        return Ok(Box::new(packed));
+    }
     if let Some(ranked) = Ranked::of(table, checked)? {
         return Ok(Box::new(ranked));
     }
@@ -122,7 +126,19 @@ pub fn open_rows<G: Game>(
 /// How many rows a piece takes where rows are keys, and how many ranks where they are ranks;
 /// constants, since they group sums.
 const CHUNK: usize = 1 << 11;
-const CHUNK_RANKS: usize = 1 << 15;
+pub(super) const CHUNK_RANKS: usize = 1 << 15;
+
+/// The pieces of the rows of layers, of which the first has this number.
+pub(super) fn pieces_of(layers: impl Iterator<Item = Range<usize>>, first: u32) -> Vec<Piece> {
+    let pieces = layers.zip(first..).flat_map(|(rows, layer)| {
+        let starts = rows.clone().step_by(CHUNK);
+        starts.map(move |start| {
+            let rows = start..rows.end.min(start + CHUNK);
+            Piece { rows, layer: Some(layer) }
+        })
+    });
+    pieces.collect()
+}
 
 impl<G: Game> Space<G> for Graph {
     fn rows(&self) -> usize {
@@ -134,14 +150,7 @@ impl<G: Game> Space<G> for Graph {
     }
 
     fn pieces(&self) -> Vec<Piece> {
-        let pieces = self.layers().zip(self.first_layer()..).flat_map(|(rows, layer)| {
-            let starts = rows.clone().step_by(CHUNK);
-            starts.map(move |start| {
-                let rows = start..rows.end.min(start + CHUNK);
-                Piece { rows, layer: Some(layer) }
-            })
-        });
-        pieces.collect()
+        pieces_of(self.layers(), self.first_layer())
     }
 
     fn visit(

@@ -8,6 +8,7 @@
 //! | and `lower`, `upper` | without scores, layered, with a frontier |
 //! | and `lower`, `upper`, `prospect_lower`, `prospect_upper` | without scores, with cycles |
 //! | `distance` of a byte | found by rank: its parity tells the outcome |
+//! | `packed_score` or `packed_outcome`, `packed_distance` | packed, everything proven; distances may be left out |
 
 use std::ops::Range;
 
@@ -18,8 +19,8 @@ use super::value::{Prospect, Turned, Value};
 use crate::game::{Empties, Outcome, Repetition, Score};
 use crate::parallel::{self, GRAIN};
 use crate::table::{
-    Array, Column, DISCOUNTED_COLUMN, Discounted, Element, Manifest, RootValue, SOLUTION_COLUMNS,
-    Solution, SweepRecord, Table, TableError, Written,
+    Array, Column, DISCOUNTED_COLUMN, Discounted, Element, Manifest, PackedColumn, RootValue,
+    SOLUTION_COLUMNS, Solution, SweepRecord, Table, TableError, Written,
 };
 
 /// What `outcome` and `score` hold where the value is not proven.
@@ -272,6 +273,26 @@ enum Columns {
     Prospects(Array<i16>, Array<i16>),
     /// Distances of a table by rank.
     Ranked(Array<u8>),
+    /// Outcome or score, and distance if it is kept, of which all are proven, packed.
+    Packed(PackedColumn<i8>, Option<PackedColumn<u16>>),
+    /// Distances of a table by rank, packed.
+    PackedRanked(PackedColumn<u8>),
+}
+
+impl Columns {
+    /// Maps the columns of a packed table.
+    fn open_packed(table: &Table, rows: usize, checked: bool) -> Result<Columns, TableError> {
+        let manifest = table.manifest();
+        let has = |name: &str| manifest.arrays.contains_key(name);
+        let distance = "packed_distance";
+        if manifest.identity.is_by_rank() {
+            return Ok(Columns::PackedRanked(PackedColumn::open(table, distance, rows, checked)?));
+        }
+        let values = if has("packed_score") { "packed_score" } else { "packed_outcome" };
+        let open = || PackedColumn::open(table, distance, rows, checked);
+        let distances = has(distance).then(open).transpose()?;
+        Ok(Columns::Packed(PackedColumn::open(table, values, rows, checked)?, distances))
+    }
 }
 
 /// The values of a solved table, mapped.
@@ -290,11 +311,12 @@ impl Values {
         let Some(solution) = &manifest.solution else { return Ok(None) };
         let damaged = |what: String| TableError::damaged(&table.dir().join("manifest.json"), what);
         let has = |name: &str| manifest.arrays.contains_key(name);
+        let has_scores = has("score") || has("packed_score");
         // Games without scores have no empty squares to count, and layered ones no play without
         // end.
         let named = solution.empties.as_deref().unwrap_or_default();
         let empties = match Empties::named(named) {
-            None if has("score") || !named.is_empty() => {
+            None if has_scores || !named.is_empty() => {
                 return Err(damaged(format!("its solution counts empties '{named}'")));
             }
             empties => empties.unwrap_or_default(),
@@ -308,8 +330,10 @@ impl Values {
         };
         let i8s = |name: &str| table.array_checked::<i8>(name, checked);
         let distances = || table.array_checked::<u16>("distance", checked);
-        let has_scores = has("score");
-        let columns = if has("prospect_lower") {
+        let states = manifest.counts.table.states as usize;
+        let columns = if manifest.is_packed() {
+            Columns::open_packed(table, states, checked)?
+        } else if has("prospect_lower") {
             let prospects = |name: &str| table.array_checked::<i16>(name, checked);
             Columns::Prospects(prospects("prospect_lower")?, prospects("prospect_upper")?)
         } else if has("score_lower") {
@@ -328,8 +352,9 @@ impl Values {
             Columns::Bounds(a, b, c) => [a.len(), b.len(), c.len()],
             Columns::Prospects(a, b) => [a.len(), b.len(), b.len()],
             Columns::Ranked(a) => [a.len(); 3],
+            Columns::Packed(..) | Columns::PackedRanked(_) => [states; 3],
         };
-        if lengths != [manifest.counts.table.states as usize; 3] {
+        if lengths != [states; 3] {
             return Err(damaged("its columns' lengths do not fit".to_string()));
         }
         Ok(Some(Values { columns, has_scores, empties, repetition }))
@@ -341,7 +366,14 @@ impl Values {
             Columns::Exact(column, _) | Columns::Bounds(column, ..) => column.len(),
             Columns::Prospects(column, _) => column.len(),
             Columns::Ranked(column) => column.len(),
+            Columns::Packed(column, _) => column.rows(),
+            Columns::PackedRanked(column) => column.rows(),
         }
+    }
+
+    /// Whether distances are left out, although all are finite.
+    pub(super) fn leaves_distances_out(&self) -> bool {
+        matches!(self.columns, Columns::Packed(_, None))
     }
 
     /// Whether values have a score.
@@ -360,6 +392,10 @@ impl Values {
     }
 
     /// The value of a row, for its mover.
+    ///
+    /// # Panics
+    ///
+    /// As [`whole`](crate::table::whole) does where a packed table is damaged.
     #[inline]
     pub fn get(&self, row: usize) -> Value {
         let known = |distance: u16| Some(distance).filter(|&plies| plies != UNKNOWN_DISTANCE);
@@ -375,6 +411,15 @@ impl Values {
                 upper: Prospect::of_stored(upper[row]),
             },
             Columns::Ranked(distance) => ranked_value(distance[row], self.repetition),
+            Columns::Packed(score, None) => {
+                let score = Score(score.get(row));
+                Value::of_scores(score, score, None)
+            }
+            Columns::Packed(score, Some(distance)) => {
+                let score = Score(score.get(row));
+                Value::exactly(Prospect::new(score, known(distance.get(row))))
+            }
+            Columns::PackedRanked(distance) => ranked_value(distance.get(row), self.repetition),
         }
     }
 }

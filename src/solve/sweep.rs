@@ -45,6 +45,11 @@ pub enum SweepError {
     /// What was asked for cannot be.
     #[error("{0}")]
     Options(String),
+    /// A table without a place for columns.
+    #[error(
+        "{0} is packed and keeps the solution it has; make the full table with 'solver unpack {0}' to solve it in another way"
+    )]
+    Packed(String),
     /// A distance for which there is no room.
     #[error(
         "an end is {} plies away or more, for which a table has no room",
@@ -58,7 +63,7 @@ impl SweepError {
     pub fn is_bad_input(&self) -> bool {
         match self {
             SweepError::Table(error) => error.is_bad_input(),
-            SweepError::Options(_) | SweepError::TooLong => true,
+            SweepError::Options(_) | SweepError::Packed(_) | SweepError::TooLong => true,
         }
     }
 }

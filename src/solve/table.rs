@@ -19,6 +19,9 @@ pub fn solve<G: Game>(
     progress: &dyn Progress,
     each: &mut dyn FnMut(usize, &SweepRecord),
 ) -> Result<Run, SweepError> {
+    if table.manifest().is_packed() {
+        return Err(SweepError::Packed(table.name()));
+    }
     if let Some(option) = options.unfit(game) {
         let name = game.name();
         return Err(SweepError::Options(format!("{option} means nothing for {name}")));

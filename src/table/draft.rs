@@ -126,7 +126,17 @@ impl Draft {
         Ok(())
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    /// Whether the draft has an array.
+    pub fn has(&self, name: &str) -> bool {
+        self.arrays.contains_key(name)
+    }
+
+    /// The CRC-32 of what was appended to an array so far; `None` if there is none.
+    pub fn checksum(&self, name: &str) -> Option<u32> {
+        self.arrays.get(name).map(|growing| growing.stream.checksum())
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
         self.dir.join(format!("{name}.npy"))
     }
 

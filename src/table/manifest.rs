@@ -268,6 +268,9 @@ pub struct Manifest {
     pub root_ids: Vec<u64>,
     /// The arrays, by name; each lies in the file `NAME.npy`.
     pub arrays: BTreeMap<String, ArrayEntry>,
+    /// Of a packed table, the arrays of the one that was packed, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub packed: BTreeMap<String, ArrayEntry>,
     /// Present once the table is solved.
     pub solution: Option<Solution>,
     /// Present once the table has discounted values.
@@ -294,6 +297,11 @@ pub const DISCOUNTED_COLUMN: &str = "value";
 const CHECKSUM_FIELD: &str = "\"checksum\": \"";
 
 impl Manifest {
+    /// Whether rows and values are in compressed blocks.
+    pub fn is_packed(&self) -> bool {
+        !self.packed.is_empty()
+    }
+
     /// The manifest's text, its checksum filled in.
     pub fn to_text(&self) -> String {
         let mut blank = self.clone();

@@ -13,6 +13,7 @@ mod ints;
 mod manifest;
 mod mmap;
 mod npy;
+mod packed;
 mod removal;
 mod scratch;
 mod store;
@@ -34,6 +35,7 @@ pub use manifest::{
     RootValue, SOLUTION_COLUMNS, Solution, SweepRecord, Tally,
 };
 pub use npy::{Array, Element, HEADER_BYTES, Stream, crc32, shape_of};
+pub use packed::{BLOCK, Packed, PackedColumn, blocks_of, of_planes, planes, whole, write_blocks};
 pub use removal::{Removal, Removed};
 pub use scratch::Scratch;
 pub use store::{Entry, Holds, Store, check_name};

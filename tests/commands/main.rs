@@ -6,6 +6,7 @@ mod keep;
 mod manners;
 mod match_command;
 mod own_games;
+mod pack_command;
 mod page;
 mod perft_command;
 mod query_cyclic;

@@ -9,6 +9,7 @@ mod crash;
 mod determinism;
 mod ground_truth;
 mod numpy;
+mod packed;
 mod parts;
 mod shogi_tables;
 mod table_files;

@@ -115,7 +115,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
         let wide = has_wide_orientations(game);
         // No board of 32 squares has more actions than a byte holds.
-        declare::<G>(draft, false, lengths)?;
+        declare(draft, 1, false, lengths)?;
         Ints::grow(draft, "orientations", wide, lengths)?;
         let (rules, group) = (Blocks::new(game), game.group().clone());
         if let Some((state, _)) = resumed {

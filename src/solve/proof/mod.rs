@@ -514,7 +514,8 @@ impl<G: Game> Proof<'_, G> {
         if proven != (all.outcomes, scored.then_some(all.scores), all.distances) {
             return wrong("its solution does not prove as much as it says");
         }
-        if !by_rank && columns.bounds.is_some() != (all.open > 0) {
+        let open = columns.bounds.is_some() || columns.values.leaves_distances_out();
+        if !by_rank && open != (all.open > 0) {
             return wrong("it keeps bounds where every value is exact, or none where they are not");
         }
         let values = roots.iter().flatten().map(|&row| {

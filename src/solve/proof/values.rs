@@ -5,6 +5,7 @@ use std::fmt;
 use super::Made;
 use crate::game::{Game, Outcome, Repetition};
 use crate::graph::{Rows, StateKind};
+use crate::solve::Order;
 use crate::solve::columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
 use crate::solve::value::{Prospect, Value};
 use crate::table::{Array, Table, TableError};
@@ -64,8 +65,8 @@ impl fmt::Display for Fate {
 pub(super) struct Columns {
     pub values: Values,
     layered: bool,
-    /// Where a layered game is cut off, bounds are of scores and not of distances: the largest
-    /// score.
+    /// Where a layered game is cut off, or distances are left out, bounds are of scores and not of
+    /// distances: the largest score.
     by_score: Option<i16>,
     /// The columns that repeat what `values` reads; a table by rank has none.
     copies: Option<(Array<i8>, Array<u16>)>,
@@ -99,7 +100,7 @@ impl Columns {
         let has = |name: &str| manifest.arrays.contains_key(name);
         let i8s = |name: &str| table.array::<i8>(name);
         let by_rank = (0..rows.rows()).take(1).any(|row| rows.layer_of(row).is_none());
-        let copies = match by_rank {
+        let copies = match by_rank || manifest.is_packed() {
             true => None,
             false => Some((i8s("outcome")?, table.array("distance")?)),
         };
@@ -122,7 +123,8 @@ impl Columns {
             return wrong("its columns' lengths do not fit");
         }
         let max_score = game.max_score().map_or(1, |score| score.0.into());
-        let by_score = (layered && !manifest.complete).then_some(max_score);
+        let bounded = !manifest.complete || values.leaves_distances_out();
+        let by_score = (layered && bounded).then_some(max_score);
         Ok(Some(Columns { values, layered, by_score, copies, score, bounds, prospects }))
     }
 
@@ -146,11 +148,14 @@ impl Columns {
             Some(max_score) => {
                 let successors: Vec<Value> = successors.collect();
                 let found = (score_of(value.lower), score_of(value.upper), value.distance());
-                let expected = match (made.end, made.kind) {
+                let mut expected = match (made.end, made.kind) {
                     (Some(end), _) => (end.score, end.score, end.plies()),
                     (None, StateKind::Frontier) => (-max_score, max_score, None),
                     (None, _) => best_scores(&successors),
                 };
+                if self.values.leaves_distances_out() {
+                    expected.2 = None;
+                }
                 if found != expected {
                     let text = |(lower, upper, distance): (i16, i16, Option<u16>)| {
                         let plies = distance.map_or("unknown".to_string(), |d| d.to_string());
@@ -273,8 +278,9 @@ impl Discounts {
             let manifest = table.dir().join("manifest.json");
             return Err(TableError::damaged(&manifest, "its columns' lengths do not fit"));
         }
-        // A last sweep that changed nothing leaves nothing to be forgiven.
-        let exact = discounted.sweeps.last().is_some_and(|sweep| sweep.changed == 0);
+        // One sweep in topological order leaves nothing to be forgiven, nor one that changed nothing.
+        let exact = discounted.order == Order::Topological.name()
+            || discounted.sweeps.last().is_some_and(|sweep| sweep.changed == 0);
         let tolerance = if exact { 0.0 } else { discounted.theta as f32 };
         Ok(Some(Discounts { value, discount: discounted.discount as f32, tolerance }))
     }

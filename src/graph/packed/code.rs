@@ -1,0 +1,221 @@
+//! The codes of keys, and blocks of ascending codes as bytes.
+//!
+//! A code is a key in two parts, a *group* and a *place*, in the same order as keys. Where a key is
+//! the occupied squares and the mover's, the group is the occupied ones and the place the mover's
+//! pressed together: places of a group then lie close to each other. Elsewhere a key of one word is
+//! a place, and one of two words a group and a place.
+//!
+//! A block is a list of *runs*, rows of one group with ascending places. Its bytes are how many
+//! runs there are; of each but the first by how much its group is above the one before and where
+//! its places begin; how long each run is; and of all other rows how many places are skipped before
+//! them. Numbers are in LEB128. Of those last ones the first bytes stand together, then the second
+//! bytes of those that have two, and so on, since bytes of one sort compress best together.
+
+use crate::game::{Game, WideKey};
+
+/// A key's group and place.
+pub(super) type Code = [u64; 2];
+
+/// How keys are turned into codes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coding {
+    /// The number of squares, where a key of one word is the occupied ones above the mover's.
+    squares: Option<u32>,
+    words: usize,
+}
+
+impl Coding {
+    pub fn of<G: Game>(game: &G) -> Coding {
+        let squares = game.has_blocks().then(|| game.key_bits() / 2).filter(|&n| n <= 32);
+        Coding { squares, words: game.key_words() }
+    }
+
+    #[inline]
+    pub fn code(self, WideKey([first, second]): WideKey) -> Code {
+        match (self.squares, self.words) {
+            (Some(squares), _) => {
+                let occupied = first >> squares;
+                [occupied, press(first & ((1 << squares) - 1), occupied)]
+            }
+            (None, 1) => [0, first],
+            (None, _) => [first, second],
+        }
+    }
+
+    /// The key of a code; of one that no key has, anything.
+    #[inline]
+    pub fn key(self, [group, place]: Code) -> WideKey {
+        match (self.squares, self.words) {
+            (Some(squares), _) => WideKey([group << squares | spread(place, group), 0]),
+            (None, 1) => WideKey([place, 0]),
+            (None, _) => WideKey([group, place]),
+        }
+    }
+}
+
+/// The single bits of a word, ascending.
+#[inline]
+fn bits(mut word: u64) -> impl Iterator<Item = u64> {
+    std::iter::from_fn(move || {
+        let lowest = word & word.wrapping_neg();
+        word ^= lowest;
+        (lowest != 0).then_some(lowest)
+    })
+}
+
+/// The bits of `x` at those of `mask`, side by side.
+#[inline]
+fn press(x: u64, mask: u64) -> u64 {
+    bits(mask).zip(0..).fold(0, |all, (bit, place)| all | u64::from(x & bit != 0) << place)
+}
+
+/// The low bits of `x` at those of `mask`.
+#[inline]
+fn spread(x: u64, mask: u64) -> u64 {
+    bits(mask).zip(0..).fold(0, |all, (bit, place)| all | (bit * (x >> place & 1)))
+}
+
+/// Appends a number in LEB128: seven bits a byte, the lowest first, the highest bit of all but the
+/// last byte set.
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number > 0x7f {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Takes such a number from the front; `None` if there is none.
+fn take(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// How many bytes rows take at most.
+pub(super) fn most_bytes(rows: usize) -> usize {
+    // A run of one row: a group, a place and a length.
+    10 + rows * 30
+}
+
+/// The bytes of a block, all but its first code.
+pub(super) fn encode(codes: &[Code]) -> Vec<u8> {
+    let ascends = |a: &Code, b: &Code| a[0] == b[0] && a[1] < b[1];
+    let mut bytes = Vec::new();
+    put(&mut bytes, codes.chunk_by(ascends).count() as u64);
+    for pair in codes.windows(2).filter(|pair| !ascends(&pair[0], &pair[1])) {
+        put(&mut bytes, pair[1][0].wrapping_sub(pair[0][0]));
+        put(&mut bytes, pair[1][1]);
+    }
+    codes.chunk_by(ascends).for_each(|run| put(&mut bytes, run.len() as u64));
+    let pairs = codes.windows(2).filter(|pair| ascends(&pair[0], &pair[1]));
+    let mut skipped: Vec<u64> = pairs.map(|pair| pair[1][1] - pair[0][1] - 1).collect();
+    while !skipped.is_empty() {
+        let more = |number: u64| if number > 0x7f { 0x80 } else { 0 };
+        bytes.extend(skipped.iter().map(|&number| number as u8 & 0x7f | more(number)));
+        skipped.retain(|&number| number > 0x7f);
+        skipped.iter_mut().for_each(|number| *number >>= 7);
+    }
+    bytes
+}
+
+/// The codes of so many rows, the first of which is given; `None` if the bytes are no such block.
+pub(super) fn decode(first: Code, rows: usize, mut bytes: &[u8]) -> Option<Vec<Code>> {
+    let bytes = &mut bytes;
+    let runs = usize::try_from(take(bytes)?).ok().filter(|&runs| runs <= rows)?;
+    let mut begins = Vec::with_capacity(runs);
+    let mut group = first[0];
+    for run in 0..runs {
+        begins.push(match run {
+            0 => first,
+            _ => {
+                group = group.wrapping_add(take(bytes)?);
+                [group, take(bytes)?]
+            }
+        });
+    }
+    let mut lengths = Vec::with_capacity(runs);
+    for _ in 0..runs {
+        lengths.push(usize::try_from(take(bytes)?).ok().filter(|&l| 0 < l && l <= rows)?);
+    }
+    if lengths.iter().sum::<usize>() != rows {
+        return None;
+    }
+    let mut skipped = skips(rows - runs, bytes)?.into_iter();
+    let mut codes = Vec::with_capacity(rows);
+    for ([group, mut place], length) in begins.into_iter().zip(lengths) {
+        codes.push([group, place]);
+        for skip in skipped.by_ref().take(length - 1) {
+            place = place.checked_add(skip)?.checked_add(1)?;
+            codes.push([group, place]);
+        }
+    }
+    Some(codes)
+}
+
+/// The numbers at the end of a block; `None` unless they take all that is left of it.
+fn skips(count: usize, mut bytes: &[u8]) -> Option<Vec<u64>> {
+    let mut skipped = vec![0u64; count];
+    let mut longer: Vec<usize> = (0..count).collect();
+    for shift in (0..64).step_by(7) {
+        let (plane, rest) = bytes.split_at_checked(longer.len())?;
+        for (&at, &byte) in longer.iter().zip(plane) {
+            skipped[at] |= u64::from(byte & 0x7f) << shift;
+        }
+        let mut plane = plane.iter();
+        longer.retain(|_| plane.next().is_some_and(|&byte| byte & 0x80 != 0));
+        bytes = rest;
+        if longer.is_empty() {
+            break;
+        }
+    }
+    (longer.is_empty() && bytes.is_empty()).then_some(skipped)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_is_pressed_is_spread_again() {
+        let mask = 0b1011_0110;
+        assert_eq!(press(0b1001_0010, mask), 0b10101);
+        for place in 0..32 {
+            assert_eq!(press(spread(place, mask), mask), place);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_read_back_and_no_bytes_break_the_reader(
+            codes in prop::collection::vec((0u64..4, any::<u64>(), 0u32..64), 1..200),
+            at in any::<prop::sample::Index>(),
+            byte in any::<u8>(),
+        ) {
+            let code = |(group, place, shift): (u64, u64, u32)| [group << 40, place >> shift];
+            let codes: Vec<Code> = codes.into_iter().map(code).collect();
+            let mut sorted = codes.clone();
+            sorted.sort_unstable();
+            for codes in [codes, sorted] {
+                let mut bytes = encode(&codes);
+                prop_assert!(bytes.len() <= most_bytes(codes.len()));
+                prop_assert_eq!(decode(codes[0], codes.len(), &bytes), Some(codes.clone()));
+                prop_assert_eq!(decode(codes[0], codes.len() + 1, &bytes), None);
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+                if let Some(found) = decode(codes[0], codes.len(), &bytes) {
+                    prop_assert_eq!(found.len(), codes.len());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! How a table is packed.
+
+use std::path::{Path, PathBuf};
+
+use super::code::{self, Code, Coding};
+use super::{RANKS, WORDS};
+use crate::game::{Game, Orientations};
+use crate::graph::{Graph, Ranked};
+use crate::progress::Progress;
+use crate::table::{
+    BLOCK, Draft, Element, Manifest, Table, TableError, blocks_of, planes, write_blocks,
+};
+
+/// A table that cannot be packed.
+#[derive(Debug, thiserror::Error)]
+pub enum PackError {
+    /// The files.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// It is packed already.
+    #[error("{0} is packed already")]
+    Already(String),
+    /// Moves that were not followed cannot be made from the rules.
+    #[error(
+        "{0} is not complete: the moves of its frontier were not followed, and packed tables have no place for that"
+    )]
+    Incomplete(String),
+    /// There is nothing to keep.
+    #[error("{0} is not solved; run 'solver value-iterate {0}' before it is packed")]
+    NotSolved(String),
+    /// Bounds take several columns.
+    #[error(
+        "{0} has values that are not proven; packed tables have no place for bounds, so solve it with another --repetition"
+    )]
+    NotProven(String),
+}
+
+impl PackError {
+    /// Whether the cause is what we were given, and not a failure on our side.
+    pub fn is_bad_input(&self) -> bool {
+        !matches!(self, PackError::Table(error) if !error.is_bad_input())
+    }
+}
+
+/// That a table is complete, solved and proven, and not packed yet.
+pub fn check_packable(table: &Table) -> Result<(), PackError> {
+    let (name, manifest) = (table.name(), table.manifest());
+    match manifest.solution {
+        _ if manifest.is_packed() => Err(PackError::Already(name)),
+        _ if !manifest.complete => Err(PackError::Incomplete(name)),
+        None => Err(PackError::NotSolved(name)),
+        Some(_) if manifest.arrays.contains_key("lower") => Err(PackError::NotProven(name)),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Packs a complete and solved table into a new one at a place where there is none, with the plies
+/// to the end if `distances`; tables of games with cycles, whose values are plies, always have
+/// them. Gives the place.
+pub fn pack<G: Game>(
+    game: &G,
+    table: &Table,
+    place: &Path,
+    distances: bool,
+    progress: &dyn Progress,
+) -> Result<PathBuf, PackError> {
+    check_packable(table)?;
+    let from = table.manifest();
+    let mut draft = Draft::open::<()>(place, from.identity.clone())?.0;
+    if let Some(ranked) = Ranked::of(table, true)? {
+        pack_ranks(&mut draft, &ranked, progress)?;
+        let distance = table.array_checked::<u8>("distance", true)?;
+        pack_column(&mut draft, "packed_distance", &distance, progress)?;
+    } else {
+        let graph = Graph::open_checked(table)?;
+        pack_keys(game, &mut draft, &graph, progress)?;
+        let (array, packed) = match from.arrays.contains_key("score") {
+            true => ("score", "packed_score"),
+            false => ("outcome", "packed_outcome"),
+        };
+        pack_column(&mut draft, packed, &table.array_checked::<i8>(array, true)?, progress)?;
+        if distances || game.layers().is_none() {
+            let distance = table.array_checked::<u16>("distance", true)?;
+            pack_column(&mut draft, "packed_distance", &distance, progress)?;
+        }
+    }
+    let mut manifest = Manifest { discounted: None, ..from.clone() };
+    // Discounted values are left out.
+    let kept = from.arrays.iter().filter(|(name, _)| *name != "value");
+    manifest.packed = kept.map(|(name, entry)| (name.clone(), entry.clone())).collect();
+    manifest.conventions.insert(
+        "packed".to_string(),
+        format!("rows in blocks of {BLOCK}, or {RANKS} ranks, compressed by Zstandard; see docs/table-format.md"),
+    );
+    if let Some(solution) = manifest.solution.as_mut().filter(|_| !draft.has("packed_distance")) {
+        solution.exact_distances = 0;
+        solution.roots.iter_mut().for_each(|root| root.distance = None);
+    }
+    Ok(draft.commit(manifest)?)
+}
+
+/// Packs a column of numbers.
+fn pack_column<T: Element>(
+    draft: &mut Draft,
+    name: &'static str,
+    column: &[T],
+    progress: &dyn Progress,
+) -> Result<(), TableError> {
+    let blocks = blocks_of(column.len());
+    let of = |block: usize| planes(&column[block * BLOCK..column.len().min((block + 1) * BLOCK)]);
+    write_blocks(draft, name, blocks.len(), &of, progress)
+}
+
+fn pack_keys<G: Game>(
+    game: &G,
+    draft: &mut Draft,
+    graph: &Graph,
+    progress: &dyn Progress,
+) -> Result<(), TableError> {
+    let (coding, rows) = (Coding::of(game), graph.states());
+    let code = |row: usize| coding.code(graph.keys().get(row));
+    draft.grow::<u64>("layer_offsets", false, None)?;
+    draft.grow::<[u64; 2]>("packed_firsts", false, None)?;
+    let ends = graph.layers().map(|layer| layer.end as u64);
+    let offsets: Vec<u64> = std::iter::once(0).chain(ends).collect();
+    let firsts: Vec<Code> = blocks_of(rows).map(|rows| code(rows.start)).collect();
+    draft.append(&[
+        ("layer_offsets", bytemuck::cast_slice(&offsets)),
+        ("packed_firsts", bytemuck::cast_slice(&firsts)),
+    ])?;
+    let range = |block: usize| block * BLOCK..rows.min((block + 1) * BLOCK);
+    let codes = |block: usize| code::encode(&range(block).map(code).collect::<Vec<_>>());
+    write_blocks(draft, "packed_keys", firsts.len(), &codes, progress)?;
+    if graph.has_orientations() {
+        let sets = |block: usize| {
+            let sets = range(block).map(|row| graph.orientations(row));
+            planes(&sets.map(|Orientations(set)| set).collect::<Vec<u16>>())
+        };
+        write_blocks(draft, "packed_orientations", firsts.len(), &sets, progress)?;
+    }
+    Ok(())
+}
+
+fn pack_ranks(
+    draft: &mut Draft,
+    ranked: &Ranked,
+    progress: &dyn Progress,
+) -> Result<(), TableError> {
+    draft.grow::<u32>("packed_counts", false, None)?;
+    let every = RANKS / super::super::ranked::BLOCK;
+    let counts: Vec<u32> = ranked.block_counts().iter().copied().step_by(every).collect();
+    draft.append(&[("packed_counts", bytemuck::cast_slice(&counts))])?;
+    let words = |block: usize| {
+        let end = ranked.words().len().min((block + 1) * WORDS);
+        planes(&ranked.words()[block * WORDS..end])
+    };
+    write_blocks(draft, "packed_reachable", counts.len(), &words, progress)
+}

@@ -1,0 +1,235 @@
+//! Packed arrays: rows in blocks, each compressed on its own by Zstandard, so that one is read
+//! without the others.
+//!
+//! A packed array is one of bytes: its blocks one after another, and behind them, as words of 64
+//! bits, where each block begins and where the last one ends. Every block ends in a checksum of
+//! what it holds.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytemuck::Zeroable;
+use quick_cache::sync::Cache;
+use zstd::bulk::{Compressor, Decompressor};
+use zstd::zstd_safe::CParameter;
+
+use super::error::IoContext;
+use super::{Array, Draft, Element, Table, TableError};
+use crate::parallel;
+use crate::progress::Progress;
+
+/// How many rows a block of a column has.
+pub const BLOCK: usize = 1 << 12;
+/// The level of compression: a higher one takes longer and gains little.
+const LEVEL: i32 = 19;
+/// How many bytes of unpacked blocks each array keeps in memory.
+const KEPT: usize = 256 << 20;
+/// How many blocks are compressed before they are written.
+const AT_ONCE: usize = 1 << 8;
+
+/// The rows of each block of [`BLOCK`] of so many.
+pub fn blocks_of(rows: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
+    (0..rows.div_ceil(BLOCK)).map(move |block| block * BLOCK..rows.min((block + 1) * BLOCK))
+}
+
+/// Compresses blocks, of which `of` gives the bytes, into a new array of a draft.
+pub fn write_blocks(
+    draft: &mut Draft,
+    name: &'static str,
+    blocks: usize,
+    of: &(dyn Fn(usize) -> Vec<u8> + Sync),
+    progress: &dyn Progress,
+) -> Result<(), TableError> {
+    draft.grow::<u8>(name, false, None)?;
+    progress.begin(name, Some(blocks as u64));
+    let compress = |block: usize| {
+        let mut compressor = Compressor::new(LEVEL)?;
+        compressor.set_parameter(CParameter::ChecksumFlag(true))?;
+        let packed = compressor.compress(&of(block));
+        progress.advance(1);
+        packed
+    };
+    let (mut begins, mut end) = (vec![0u64], 0);
+    for first in (0..blocks).step_by(AT_ONCE) {
+        let some = AT_ONCE.min(blocks - first);
+        let packed = parallel::try_map(some, &|block| compress(first + block));
+        let packed = packed.at("compress", &draft.file(name))?;
+        for block in &packed {
+            end += block.len() as u64;
+            begins.push(end);
+        }
+        draft.append(&[(name, &packed.concat())])?;
+    }
+    progress.finish(&format!("{end} bytes"));
+    draft.append(&[(name, bytemuck::cast_slice(&begins))])
+}
+
+/// Numbers byte by byte: the lowest byte of all of them, the next of all of them, and so on.
+pub fn planes<T: Element>(values: &[T]) -> Vec<u8> {
+    let (bytes, width): (&[u8], _) = (bytemuck::cast_slice(values), size_of::<T>());
+    (0..width).flat_map(|plane| bytes.iter().skip(plane).step_by(width).copied()).collect()
+}
+
+/// The numbers of [`planes`]; `None` if there are not so many.
+pub fn of_planes<T: Element>(planes: &[u8], rows: usize) -> Option<Vec<T>> {
+    let width = size_of::<T>();
+    if planes.len() != rows * width {
+        return None;
+    }
+    let mut values: Vec<T> = bytemuck::zeroed_vec(rows);
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
+    for (plane, from) in planes.chunks(rows.max(1)).enumerate() {
+        bytes.iter_mut().skip(plane).step_by(width).zip(from).for_each(|(to, from)| *to = *from);
+    }
+    Some(values)
+}
+
+/// What a block holds, if that is whole and takes at most so many bytes.
+fn decompress(packed: &[u8], most: usize) -> Option<Vec<u8>> {
+    thread_local! {
+        // It is made once, which takes as long as unpacking a block.
+        static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    }
+    DECOMPRESSOR.with_borrow_mut(|kept| {
+        let decompressor = match kept {
+            Some(decompressor) => decompressor,
+            None => kept.insert(Decompressor::new().ok()?),
+        };
+        decompressor.decompress(packed, most).ok()
+    })
+}
+
+/// A packed array whose blocks are unpacked when they are asked for, and kept while there is room.
+pub struct Packed<T> {
+    bytes: Array<u8>,
+    blocks: usize,
+    kept: Cache<usize, Arc<[T]>>,
+}
+
+impl<T> fmt::Debug for Packed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Packed({}, {} blocks)", self.bytes.path().display(), self.blocks)
+    }
+}
+
+impl<T: Zeroable> Packed<T> {
+    /// Maps the array of so many blocks of at most `length` values, comparing its checksum if
+    /// `checked`.
+    pub fn open(
+        table: &Table,
+        name: &str,
+        blocks: usize,
+        length: usize,
+        checked: bool,
+    ) -> Result<Packed<T>, TableError> {
+        let bytes = table.array_checked::<u8>(name, checked)?;
+        let room = (KEPT / (length * size_of::<T>()).max(1)).min(blocks.max(1));
+        let packed = Packed { bytes, blocks, kept: Cache::new(room) };
+        match packed.begin_of(blocks) {
+            Some(end) if end == packed.bytes.len() - 8 * (blocks + 1) => Ok(packed),
+            _ => {
+                Err(TableError::damaged(packed.bytes.path(), "its blocks are not as many as said"))
+            }
+        }
+    }
+
+    /// Where a block begins.
+    fn begin_of(&self, block: usize) -> Option<usize> {
+        let behind = self.blocks.checked_add(1)?.checked_sub(block)?.checked_mul(8)?;
+        let at = self.bytes.len().checked_sub(behind)?;
+        let word = self.bytes.get(at..at + 8)?.try_into().ok()?;
+        usize::try_from(u64::from_le_bytes(word)).ok()
+    }
+
+    /// A block, which takes at most so many bytes; `unpack` makes values of them if it can.
+    pub fn block(
+        &self,
+        block: usize,
+        most: usize,
+        unpack: impl FnOnce(&[u8]) -> Option<Vec<T>>,
+    ) -> Result<Arc<[T]>, TableError> {
+        self.kept.get_or_insert_with(&block, || {
+            let range = self.begin_of(block).zip(self.begin_of(block + 1));
+            let packed = range.and_then(|(begin, end)| self.bytes.get(begin..end));
+            let bytes = packed.and_then(|packed| decompress(packed, most));
+            let values = bytes.and_then(|bytes| unpack(&bytes));
+            values.map(Arc::from).ok_or_else(|| self.damaged(block))
+        })
+    }
+
+    /// That a block does not hold what it should.
+    pub fn damaged(&self, block: usize) -> TableError {
+        TableError::damaged(self.bytes.path(), format!("its block {block} cannot be unpacked"))
+    }
+}
+
+/// A packed column of numbers, one a row, in blocks of [`BLOCK`].
+#[derive(Debug)]
+pub struct PackedColumn<T> {
+    packed: Packed<T>,
+    rows: usize,
+}
+
+impl<T: Element> PackedColumn<T> {
+    /// Maps the column of so many rows, comparing its checksum if `checked`.
+    pub fn open(
+        table: &Table,
+        name: &str,
+        rows: usize,
+        checked: bool,
+    ) -> Result<PackedColumn<T>, TableError> {
+        let packed = Packed::open(table, name, rows.div_ceil(BLOCK), BLOCK, checked)?;
+        Ok(PackedColumn { packed, rows })
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The numbers of a block.
+    pub fn block(&self, block: usize) -> Result<Arc<[T]>, TableError> {
+        let rows = self.rows.saturating_sub(block * BLOCK).min(BLOCK);
+        self.packed.block(block, rows * size_of::<T>(), |bytes| of_planes(bytes, rows))
+    }
+
+    /// The number in a row.
+    ///
+    /// # Panics
+    ///
+    /// As [`whole`] does where the row's block is damaged.
+    #[inline]
+    pub fn get(&self, row: usize) -> T {
+        let block = whole(self.block(row / BLOCK));
+        // What leads here may be damaged too.
+        let number = block.get(row % BLOCK).copied();
+        whole(number.ok_or_else(|| self.packed.damaged(row / BLOCK)))
+    }
+}
+
+/// What was read, where readers cannot fail.
+///
+/// # Panics
+///
+/// With the [`TableError`] as what the panic carries, and no message, if it was damaged: commands
+/// catch it and say it as any other error.
+pub fn whole<T>(read: Result<T, TableError>) -> T {
+    read.unwrap_or_else(|error| std::panic::resume_unwind(Box::new(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planes_are_put_together_again() {
+        for rows in [0, 1, 5] {
+            let values: Vec<u16> = (0..rows).map(|row| row * 300 + 7).collect();
+            let found = of_planes::<u16>(&planes(&values), values.len());
+            assert_eq!(found.as_ref(), Some(&values));
+            assert_eq!(of_planes::<u16>(&planes(&values), values.len() + 1), None);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! `pack` and `unpack`, and every command on a packed table.
+
+use std::fs;
+
+use crate::common::tables::{Tables, assert_same_files, files};
+use yomikiri::table::HEADER_BYTES;
+
+const FULL: &str = "othello-4x4";
+const PACKED: &str = "othello-4x4.packed";
+
+/// A solved table on 4x4, and packed as told.
+fn packed(more: &[&str]) -> Tables {
+    let pack = [&["pack", "-q"], more].concat();
+    Tables::after(&[&["enumerate", "-q"], &["value-iterate", "-q"], &pack])
+}
+
+#[test]
+fn commands_say_the_same_of_a_packed_table() {
+    let tables = packed(&["--with", "distance"]);
+    let commands: [&[&str]; 7] = [
+        &["query", FULL, "c4b4"],
+        &["query", FULL, "-----OX--XO----- X;", "--json"],
+        &["report", "--table", FULL, "--json"],
+        &["report", "--table", FULL, "--canonical", "--mistakes", "3"],
+        &["info", FULL, "--by-distance"],
+        &["export", FULL, "--out"],
+        &["export", FULL, "--states", "--out"],
+    ];
+    for command in commands {
+        let say = |name: &str, out: &str| {
+            let mut args: Vec<&str> =
+                command.iter().map(|&word| if word == FULL { name } else { word }).collect();
+            let out = tables.place(out);
+            if args.last() == Some(&"--out") {
+                args.push(out.to_str().unwrap());
+            }
+            let said = tables.ok(&args);
+            let said = said.replace(PACKED, FULL).replace(out.to_str().unwrap(), "");
+            (said, files(&out))
+        };
+        let ((full, a), (found, b)) = (say(FULL, "out-full"), say(PACKED, "out-packed"));
+        assert_eq!(full, found, "{command:?}");
+        assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
+        for (file, bytes) in
+            a.iter().filter(|(file, _)| file.extension().is_some_and(|e| e == "npy"))
+        {
+            assert!(*bytes == b[file], "{command:?}: {}", file.display());
+        }
+        for out in ["out-full", "out-packed"] {
+            fs::remove_dir_all(tables.place(out)).ok();
+        }
+    }
+    let proof = |name: &str| tables.ok(&["verify", name]).lines().nth(1).map(str::to_string);
+    let (full, found) = (proof(FULL).unwrap(), proof(PACKED).unwrap());
+    // A packed table has no edges, but the same moves.
+    assert_eq!(full, found);
+    assert!(tables.ok(&["info", PACKED]).contains("packed_score.npy"));
+}
+
+#[test]
+fn threads_change_no_byte_and_what_is_unpacked_is_the_same() {
+    for more in [&[][..], &["--with", "distance"]] {
+        let tables = packed(more);
+        for threads in ["1", "3"] {
+            let name = format!("again-{threads}");
+            let again = ["pack", FULL, "--threads", threads, "-q", "--name", &name];
+            tables.ok(&[&again, more].concat());
+            assert_same_files(&tables.place(PACKED), &tables.place(&name), threads);
+            let full = format!("full-{threads}");
+            let unpack = ["unpack", PACKED, "--name", &full, "--threads", threads, "-q"];
+            assert!(tables.ok(&unpack).contains("every array as it was"));
+            assert_same_files(&tables.place(FULL), &tables.place(&full), threads);
+        }
+        // Discounted values are left out.
+        tables.ok(&["value-iterate", FULL, "--discount", "0.9", "-q"]);
+        let again = ["pack", FULL, "-q", "--name", "without"];
+        tables.ok(&[&again, more].concat());
+        assert_same_files(&tables.place(PACKED), &tables.place("without"), "discounted");
+    }
+}
+
+#[test]
+fn what_packing_cannot_do_is_refused() {
+    let tables = packed(&[]);
+    tables.ok(&["enumerate", "--max-depth", "3", "-q"]);
+    let short = "othello-4x4-depth3";
+    fs::rename(tables.place(FULL), tables.place("moved")).unwrap();
+    fs::create_dir(tables.place("here")).unwrap();
+    let before = files(tables.root());
+    let refused: [(&[&str], &str); 11] = [
+        (&["pack", short], "not complete"),
+        (&["pack", "nowhere"], "nowhere"),
+        (&["pack", PACKED], "packed already"),
+        (&["pack", "moved", "--name", PACKED], "is there already"),
+        (&["pack", "moved", "--name", "a/b"], "--name a/b"),
+        (&["unpack", "moved"], "not packed"),
+        (&["unpack", PACKED, "--name", "here"], "is there already"),
+        (&["unpack", PACKED, "--name", ".."], "--name .."),
+        (&["value-iterate", PACKED], "solver unpack"),
+        (&["value-iterate", PACKED, "--discount", "0.9"], "solver unpack"),
+        (&["export", PACKED, "--states", "--out", "/dev/null/x"], "/dev/null"),
+    ];
+    for (args, what) in refused {
+        let ran = tables.run(args);
+        assert!(ran.refused(what).contains(what), "{args:?}: {}", ran.stderr);
+        assert!(before == files(tables.root()), "{args:?}");
+    }
+    // A packed table in the place of the full one is not taken for it.
+    fs::rename(tables.place(PACKED), tables.place(FULL)).unwrap();
+    assert!(tables.run(&["enumerate"]).refused("enumerate").contains(FULL));
+    assert!(tables.ok(&["query", FULL, "start"]).contains("loses by 8 discs"));
+}
+
+/// What happens to a file.
+type Damage = dyn Fn(&mut Vec<u8>);
+
+#[test]
+fn damage_to_a_packed_table_is_one_line() {
+    let tables = packed(&["--with", "distance"]);
+    let arrays = ["keys", "orientations", "score", "distance", "firsts"];
+    for array in arrays
+        .map(|array| format!("packed_{array}"))
+        .iter()
+        .map(String::as_str)
+        .chain(["layer_offsets"])
+    {
+        let path = tables.place(PACKED).join(format!("{array}.npy"));
+        let whole = fs::read(&path).unwrap();
+        let damages: [(&str, &Damage); 3] = [
+            ("cut", &|bytes| bytes.truncate(bytes.len() / 2)),
+            ("a flipped byte", &|bytes| bytes[HEADER_BYTES + 9] ^= 1),
+            ("ones", &|bytes| bytes[HEADER_BYTES..].fill(0xff)),
+        ];
+        for (what, damage) in damages {
+            let mut bytes = whole.clone();
+            damage(&mut bytes);
+            fs::write(&path, bytes).unwrap();
+            let what = format!("{array}: {what}");
+            let line = tables.run(&["verify", PACKED]);
+            assert!(line.refused(&what).contains(array), "{what}: {}", line.stderr);
+            for args in [
+                &["query", PACKED, "start"][..],
+                &["report", "--table", PACKED, "--policy", "random"],
+            ] {
+                let ran = tables.run(args);
+                // A query reads no more than it must.
+                if args[0] == "report" || ran.code != 0 {
+                    ran.refused(&what);
+                }
+            }
+        }
+        fs::remove_file(&path).unwrap();
+        tables.run(&["query", PACKED, "start"]).refused(array);
+        fs::write(&path, whole).unwrap();
+    }
+    // The block of the root is read by a query, which compares no checksum of the whole array.
+    for array in ["packed_keys", "packed_score"] {
+        let path = tables.place(PACKED).join(format!("{array}.npy"));
+        let whole = fs::read(&path).unwrap();
+        let mut bytes = whole.clone();
+        bytes[HEADER_BYTES + 40] ^= 0x55;
+        fs::write(&path, bytes).unwrap();
+        let ran = tables.run(&["query", PACKED, "start"]);
+        assert!(ran.refused(array).contains("block 0"), "{}", ran.stderr);
+        fs::write(&path, whole).unwrap();
+    }
+}

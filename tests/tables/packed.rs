@@ -1,0 +1,204 @@
+//! Packed tables answer as the full ones do, and give them back to the byte.
+
+use std::fs;
+use std::path::PathBuf;
+
+use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::game::{Game, Repetition};
+use yomikiri::graph::{Index, Plan, differing, pack, unpack};
+use yomikiri::progress::Silent;
+use yomikiri::solve::SolveOptions;
+use yomikiri::table::{HEADER_BYTES, Table};
+
+use crate::common::Random;
+use crate::common::solved::{
+    board_4x4, both, enumerated, named, opened, rows, solve, solved, standard, unfolded,
+};
+use crate::common::tables::{assert_same_files, edit_manifest, forge};
+
+/// A game and what of it is enumerated.
+type Case = (AnyGame, Plan<AnyState>);
+
+/// What is left of a game after so many plies by chance.
+fn late(name: &str, plies: usize) -> Case {
+    let (game, mut random) = (named(name), Random(7));
+    let mut position = game.start();
+    for _ in 0..plies {
+        let actions = game.actions(&position.state);
+        position = game.advance(&position, actions[random.below(actions.len())]);
+    }
+    let plan = Plan { start: "custom".to_string(), roots: vec![position], ..standard(&game) };
+    (game, plan)
+}
+
+/// A table of every kind that can be packed.
+fn cases() -> Vec<Case> {
+    let whole = |game: AnyGame| (game.clone(), standard(&game));
+    let animal = named("animal-shogi-3x3");
+    vec![
+        whole(board_4x4(true)),
+        whole(unfolded("othello-4x4")),
+        (board_4x4(true), both(&board_4x4(true))),
+        late("othello-5x4", 8),
+        // Keys of two words.
+        late("othello-6x6", 24),
+        whole(animal.clone()),
+        (animal.clone(), Plan { index: Index::Keys, ..standard(&animal) }),
+    ]
+}
+
+fn packed(game: &AnyGame, table: &Table, distances: bool) -> Table {
+    let place = table.dir().with_added_extension(format!("packed-{distances}"));
+    Table::open(&pack(game, table, &place, distances, &Silent).unwrap()).unwrap()
+}
+
+fn unpacked(game: &AnyGame, packed: &Table) -> Table {
+    let place: PathBuf = packed.dir().with_added_extension("full");
+    Table::open(&unpack(game, packed, &place, &Silent).unwrap()).unwrap()
+}
+
+#[test]
+fn what_is_unpacked_has_the_bytes_of_what_was_packed() {
+    for (game, plan) in cases() {
+        let (_dir, table) = solved(&game, &plan);
+        for distances in [true, false] {
+            if !distances && game.layers().is_none() {
+                // They are kept all the same.
+                continue;
+            }
+            let packed = packed(&game, &table, distances);
+            packed.check().unwrap();
+            let mut full = unpacked(&game, &packed);
+            if full.manifest().solution.is_none() {
+                assert!(!distances && game.layers().is_some());
+                assert!(differing(&full, &packed).is_some());
+                let solution = packed.manifest().solution.as_ref().unwrap();
+                solve(&game, &mut full, &SolveOptions::of_layered(solution), &Silent).unwrap();
+            }
+            assert_eq!(differing(&full, &packed), None);
+            assert_same_files(table.dir(), full.dir(), &table.name());
+        }
+    }
+}
+
+#[test]
+fn packed_tables_answer_as_the_full_ones_do() {
+    for (game, plan) in cases() {
+        let (_dir, table) = solved(&game, &plan);
+        let full = opened(&table);
+        for distances in [true, false] {
+            if !distances && game.layers().is_none() {
+                // They are kept all the same.
+                continue;
+            }
+            let packed = opened(&packed(&game, &table, distances));
+            let (a, b) = (full.states(), packed.states());
+            assert_eq!((a.rows(), a.pieces().len()), (b.rows(), b.pieces().len()));
+            // Found among the keys of every ply, which takes long, rows are asked for now and then.
+            let by_ply = game.layers().is_none() && plan.index == Index::Keys;
+            let every = if by_ply { 101 } else { 1 };
+            let (mut of_full, mut of_packed, mut seen) = (Vec::new(), Vec::new(), 0);
+            a.visit(0..a.rows(), |row, position| {
+                seen += 1;
+                if row % every != 0 {
+                    return Ok(());
+                }
+                assert_eq!(b.find(&position), Some(row));
+                a.moves(row, &position.state, &mut of_full)?;
+                b.moves(row, &position.state, &mut of_packed)?;
+                assert_eq!(of_full, of_packed, "row {row}");
+                assert_eq!(a.kind(row, &position.state), b.kind(row, &position.state));
+                assert_eq!(
+                    (a.orientations(row), a.layer_of(row)),
+                    (b.orientations(row), b.layer_of(row))
+                );
+                let (value, found) = (full.value(row), packed.value(row));
+                assert_eq!((value.outcome(), value.score()), (found.outcome(), found.score()));
+                match distances {
+                    true => assert_eq!(value, found),
+                    false => assert_eq!(found.distance(), None),
+                }
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(seen, b.rows());
+            for (piece, other) in a.pieces().iter().zip(b.pieces()) {
+                assert_eq!(piece, other);
+            }
+            if !by_ply {
+                let found = game.verify(packed.table(), &Silent).unwrap();
+                assert_eq!((found.counterexample, found.solved), (None, true));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_packed_is_refused() {
+    let game = board_4x4(true);
+    let place = |table: &Table| table.dir().with_added_extension("packed");
+    let refused = |game: &AnyGame, table: &Table, what: &str| {
+        let error = pack(game, table, &place(table), true, &Silent).unwrap_err();
+        assert!(error.is_bad_input() && error.to_string().contains(what), "{error}");
+        assert!(!place(table).exists());
+    };
+    let (_dir, mut table) = enumerated(&game, &standard(&game));
+    refused(&game, &table, "not solved");
+    solve(&game, &mut table, &SolveOptions::default(), &Silent).unwrap();
+    let packed = packed(&game, &table, false);
+    refused(&game, &packed, "packed already");
+    let mut again = Table::open(packed.dir()).unwrap();
+    let error = solve(&game, &mut again, &SolveOptions::default(), &Silent).unwrap_err();
+    assert!(error.is_bad_input() && error.to_string().contains("solver unpack"), "{error}");
+    let cut = Plan { max_depth: Some(5), ..standard(&game) };
+    let (_dir, table) = solved(&game, &cut);
+    refused(&game, &table, "not complete");
+    let animal = named("animal-shogi-3x3");
+    let (_dir, mut table) = enumerated(&animal, &Plan { index: Index::Keys, ..standard(&animal) });
+    let options = SolveOptions { repetition: Some(Repetition::Unknown), ..Default::default() };
+    solve(&animal, &mut table, &options, &Silent).unwrap();
+    refused(&animal, &table, "not proven");
+}
+
+/// The arrays that hold blocks.
+const BLOCKS: [&str; 4] = ["packed_keys", "packed_orientations", "packed_score", "packed_distance"];
+
+#[test]
+fn a_block_that_was_written_wrong_is_found_and_not_computed_with() {
+    let game = board_4x4(true);
+    let (_dir, table) = solved(&game, &standard(&game));
+    let packed = packed(&game, &table, true);
+    let damaged = |array: &str, change: &dyn Fn(&mut [u8])| {
+        let dir = tempfile::tempdir().unwrap();
+        let copy = dir.path().join("othello-4x4.packed");
+        crate::common::tables::copy_dir(packed.dir(), &copy);
+        forge(&copy, array, change);
+        let copy = Table::open(&copy).unwrap();
+        copy.check().unwrap();
+        let place = copy.dir().with_added_extension("full");
+        let error = unpack(&game, &copy, &place, &Silent).unwrap_err();
+        assert!(error.is_bad_input(), "{array}: {error}");
+        assert!(!place.exists());
+    };
+    for array in BLOCKS {
+        let length = fs::read(packed.path_of(array)).unwrap().len() - HEADER_BYTES;
+        // In a block, and where blocks begin and end.
+        for at in [0, 4, 60, length / 2, length - 33, length - 16, length - 8, length - 1] {
+            damaged(array, &|bytes| bytes[at] ^= 0x41);
+        }
+        damaged(array, &|bytes| bytes[length - 32..].fill(0xff));
+    }
+    for array in ["packed_firsts", "layer_offsets"] {
+        damaged(array, &|bytes| bytes[8] ^= 1);
+        damaged(array, &|bytes| bytes.fill(0xff));
+    }
+    // Rows and moves that are another table's.
+    edit_manifest(packed.dir(), |manifest| {
+        manifest.packed.get_mut("edge_targets").unwrap().crc32 = "00000000".to_string();
+    });
+    let packed = Table::open(packed.dir()).unwrap();
+    let place = packed.dir().with_added_extension("full");
+    let error = unpack(&game, &packed, &place, &Silent).unwrap_err().to_string();
+    assert!(error.contains("edge_targets") && !place.exists(), "{error}");
+    assert_eq!(rows(&packed).rows(), 12_351, "it can be read all the same");
+}
