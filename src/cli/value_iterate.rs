@@ -125,11 +125,17 @@ pub(super) fn solve_table(
     context: &Context,
 ) -> anyhow::Result<Run> {
     let states = table.manifest().counts.table.states as f64;
-    if !force {
-        // Values, the columns made of them, and in natural order the values before the sweep.
-        guard::check_memory(&table.name(), states * 16.0)?;
-    }
     let game = context.games.of_table(table)?;
+    if !force {
+        // A value of a row, or both bounds; what natural order and cycles take besides.
+        let by_layer = game.layers().is_some() && options.order != Some(Order::Natural);
+        let row = match (by_layer, table.manifest().complete) {
+            (true, true) => 4.0,
+            (true, false) => 8.0,
+            (false, _) => 16.0,
+        };
+        guard::check_memory(&table.name(), 2e8 + states * row)?;
+    }
     let mut on_sweep = |sweep: usize, record: &SweepRecord| {
         tracing::info!(sweep, record.residual, record.changed, record.decided, "swept");
     };

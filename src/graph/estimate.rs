@@ -40,7 +40,7 @@ pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
     // factor is set by the peaks measured on 4×6 (3.7 GB) and 5×5 (11.9 GB).
     let sorting = 0.30 * (2.0 * states * (key + 6.0) + edges * (key + 8.0 + 6.0) * 1.3);
     let memory = match plan.has_blocks(game) {
-        true => 200e6 + bitmaps(game, game.layer(&plan.roots.first()?.state)) + 0.30 * states * 4.0,
+        true => 400e6 + bitmaps(game, game.layer(&plan.roots.first()?.state)) + 0.30 * states * 4.0,
         false => 64e6 + sorting,
     };
     Some(Estimate { states, edges, disk, memory, exact })
