@@ -27,23 +27,18 @@ pub(super) struct Layer {
     pub rows: usize,
 }
 
-/// Zeros, in memory that served before where there is enough of it. New memory is written at once:
-/// of memory that is read first the system makes pages twice, and stops all threads for it.
-pub(super) fn zeros<T: bytemuck::Zeroable + Send>(mut spare: Vec<T>, length: usize) -> Vec<T> {
-    if spare.len() < length {
-        drop(spare);
-        spare = bytemuck::zeroed_vec(length);
-    }
-    spare.truncate(length);
-    parallel::map_mut(&mut spare, 1 << 16, &|_, zeros| zeros.fill_with(T::zeroed));
-    spare
+/// Zeros that are written at once: of memory that is read first the system makes pages twice, and
+/// stops all threads for it.
+pub(super) fn written<T: bytemuck::Zeroable + Send>(length: usize) -> Vec<T> {
+    let mut zeros = bytemuck::zeroed_vec(length);
+    parallel::map_mut(&mut zeros, 1 << 16, &|_, zeros| zeros.fill_with(T::zeroed));
+    zeros
 }
 
 impl Layer {
-    /// A layer without states; `spare` is memory for its bitmaps.
-    pub fn new(number: u32, blocks: Vec<u32>, spare: Vec<AtomicU64>) -> Layer {
+    pub fn new(number: u32, blocks: Vec<u32>) -> Layer {
         let words = (1usize << number).div_ceil(64);
-        let bits = zeros(spare, blocks.len() * words);
+        let bits = written(blocks.len() * words);
         Layer { number, blocks, words, bits, counts: Vec::new(), rows: 0 }
     }
 

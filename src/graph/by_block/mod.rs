@@ -12,10 +12,10 @@ mod tasks;
 
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Instant;
 
-use self::layer::{Closed, Layer, reach, zeros};
+use self::layer::{Closed, Layer, reach, written};
 use self::tasks::{Emit, Find, Keys, Passes, Rows};
 use super::GraphError;
 use super::build::{Found, Order, declare};
@@ -39,14 +39,12 @@ pub(super) struct ByBlock<B: Bits> {
     layer: Closed,
     /// What it leads to, not yet closed.
     next: Layer,
-    /// Memory of the layer before.
-    spare: (Vec<AtomicU64>, Vec<AtomicU16>),
     /// Whether orientations take two bytes.
     wide: bool,
 }
 
 /// The layer that a layer's placements may lead to, without states.
-fn empty_next<B: Bits>(rules: &Blocks<B>, layer: &Layer, spare: Vec<AtomicU64>) -> Layer {
+fn empty_next<B: Bits>(rules: &Blocks<B>, layer: &Layer) -> Layer {
     let some = |blocks: Range<usize>| {
         let with_states = blocks.filter(|&block| {
             let words = block * layer.words..(block + 1) * layer.words;
@@ -61,7 +59,7 @@ fn empty_next<B: Bits>(rules: &Blocks<B>, layer: &Layer, spare: Vec<AtomicU64>) 
     let mut next = parallel::map_ranges(layer.blocks.len(), 1 << 8, &some).concat();
     next.sort_unstable();
     next.dedup();
-    Layer::new(layer.number + 1, next, spare)
+    Layer::new(layer.number + 1, next)
 }
 
 /// Closes a layer under passes and marks what it leads to; gives the states that must pass.
@@ -120,15 +118,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         let (rules, group) = (Blocks::new(game), game.group().clone());
         if let Some((state, _)) = resumed {
             let (layer, next) = reload(&rules, draft, &state, wide)?;
-            return Ok(ByBlock {
-                rules,
-                group,
-                state,
-                layer,
-                next,
-                spare: Default::default(),
-                wide,
-            });
+            return Ok(ByBlock { rules, group, state, layer, next, wide });
         }
         let roots = plan.roots.iter().filter_map(|root| {
             let (occupied, place, ties) = rules.place_of(game.squares(&root.state)?);
@@ -137,7 +127,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         let roots: Vec<(u32, u32, Orientations)> = roots.collect();
         let (layer, next, root_ids) = begin(&rules, &group, &roots).ok_or(GraphError::NoRoot)?;
         let state = State::begin(draft, layer.layer.number, layer.layer.rows, root_ids)?;
-        let work = ByBlock { rules, group, state, layer, next, spare: Default::default(), wide };
+        let work = ByBlock { rules, group, state, layer, next, wide };
         work.append_states(draft)?;
         Ok(work)
     }
@@ -152,8 +142,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
 
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
-        let (bits, orientations) = std::mem::take(&mut self.spare);
-        let after = empty_next(&self.rules, &self.next, bits);
+        let after = empty_next(&self.rules, &self.next);
         let passes = find(&self.rules, &mut self.next, &after, progress);
         let finding = started.elapsed().as_secs_f64();
         let layer = std::mem::replace(&mut self.next, after);
@@ -161,7 +150,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         if total > u64::from(u32::MAX) {
             return Err(GraphError::TooManyStates { states: total });
         }
-        let orientations = zeros(orientations, layer.rows);
+        let orientations = written(layer.rows);
         let next = Closed { layer, orientations };
         let counts = self.append_edges(draft, &next)?;
         self.state.counts.push(counts);
@@ -174,8 +163,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
             seconds = started.elapsed().as_secs_f64(),
             "layer complete"
         );
-        let Closed { layer, orientations } = std::mem::replace(&mut self.layer, next);
-        self.spare = (layer.bits, orientations);
+        self.layer = next;
         if self.layer.layer.rows == 0 {
             return Ok(false);
         }
@@ -274,13 +262,13 @@ fn begin<B: Bits>(
     let mut blocks: Vec<u32> = roots.iter().map(|root| root.0).collect();
     blocks.sort_unstable();
     blocks.dedup();
-    let mut layer = Layer::new(blocks.first()?.count_ones(), blocks, Vec::new());
+    let mut layer = Layer::new(blocks.first()?.count_ones(), blocks);
     for &(occupied, place, _) in roots {
         layer.mark(layer.bit(layer.index(occupied), place));
     }
-    let next = empty_next(rules, &layer, Vec::new());
+    let next = empty_next(rules, &layer);
     let passes = find(rules, &mut layer, &next, &Silent);
-    let orientations: Vec<AtomicU16> = zeros(Vec::new(), layer.rows);
+    let orientations: Vec<AtomicU16> = written(layer.rows);
     let row = |&(occupied, place, own): &(u32, u32, Orientations)| {
         let row = layer.row(layer.bit(layer.index(occupied), place));
         orientations[row as usize].fetch_or(own.0, Ordering::Relaxed);
@@ -309,14 +297,14 @@ fn reload<B: Bits>(
     if blocks.is_empty() || blocks.iter().any(|block| block.count_ones() != number) {
         return Err(GraphError::Table(draft.damaged("keys", "its last keys are of another layer")));
     }
-    let mut layer = Layer::new(number, blocks, Vec::new());
+    let mut layer = Layer::new(number, blocks);
     parallel::map_ranges(keys.len(), parallel::GRAIN, &|some| {
         for &key in &keys[some] {
             let (occupied, place) = rules.of_key(key);
             layer.mark(layer.bit(layer.index(occupied), place));
         }
     });
-    let next = empty_next(rules, &layer, Vec::new());
+    let next = empty_next(rules, &layer);
     find(rules, &mut layer, &next, &Silent);
     let orientations = Ints::tail(draft, "orientations", wide_orientations, rows)?;
     let orientations = orientations.into_iter().map(AtomicU16::new).collect();
