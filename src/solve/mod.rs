@@ -6,7 +6,7 @@
 //!
 //! * [`value_iterate`] computes a table's columns: exactly, as bounds where the table has a
 //!   frontier, or discounted;
-//! * [`Backup`] says what one sweep does to one state, whatever the game;
+//! * `Backup` says what one sweep does to one state, whatever the game;
 //! * [`prove`] proves rows, moves and values from the rules;
 //! * [`Values`] reads them, [`ByDistance`] counts them;
 //! * [`cyclic`] solves graphs with cycles, by value iteration and by retrograde analysis.

@@ -127,9 +127,11 @@ impl<T: Zeroable> Packed<T> {
         let bytes = table.array_checked::<u8>(name, checked)?;
         let room = (KEPT / (length * size_of::<T>()).max(1)).min(blocks.max(1));
         let packed = Packed { bytes, blocks, kept: Cache::new(room) };
-        match packed.begin_of(blocks) {
-            Some(end) if end == packed.bytes.len() - 8 * (blocks + 1) => Ok(packed),
-            _ => {
+        let words = blocks.checked_add(1).and_then(|words| words.checked_mul(8));
+        let end = words.and_then(|words| packed.bytes.len().checked_sub(words));
+        match end.is_some() && packed.begin_of(blocks) == end {
+            true => Ok(packed),
+            false => {
                 Err(TableError::damaged(packed.bytes.path(), "its blocks are not as many as said"))
             }
         }
