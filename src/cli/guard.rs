@@ -18,7 +18,7 @@ const LARGE: f64 = 1e6;
 pub(super) struct MemoryArg(pub u64);
 
 /// The program and the rows that it writes take nearly as much.
-const LEAST: u64 = 250_000_000;
+const LEAST: u64 = 300_000_000;
 
 impl FromStr for MemoryArg {
     type Err = String;

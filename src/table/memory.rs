@@ -20,7 +20,7 @@ pub struct Memory {
 }
 
 /// What work takes beside what it asks for here: rows being written, and the program itself.
-pub const BESIDE: u64 = 160 << 20;
+pub const BESIDE: u64 = 224 << 20;
 
 impl Memory {
     /// So many bytes in all, or as many as are asked for; what does not fit lies in files without a
@@ -28,6 +28,11 @@ impl Memory {
     pub fn new(limit: Option<u64>, dir: &Path) -> Memory {
         let left = limit.map_or(u64::MAX, |limit| limit.saturating_sub(BESIDE));
         Memory { left: Arc::new(AtomicU64::new(left)), dir: dir.to_path_buf() }
+    }
+
+    /// How many bytes are left of what may be allocated.
+    pub fn left(&self) -> u64 {
+        self.left.load(Ordering::Relaxed)
     }
 
     /// Zeros. Fails where the disk has no room for what does not fit.

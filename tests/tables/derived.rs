@@ -168,5 +168,5 @@ fn options_that_do_not_fit_are_refused() {
         let ran = tables.run(&["enumerate", "--size", "4", &format!("--memory={memory}")]);
         assert!(ran.code == 2 && ran.stderr.contains("--memory"), "{ran:?}");
     }
-    tables.ok(&["enumerate", "--size", "4", "--memory", "0.25GB", "-q"]);
+    tables.ok(&["enumerate", "--size", "4", "--memory", "0.3GB", "-q"]);
 }

@@ -100,10 +100,9 @@ impl Layer {
         keys: &[u64],
         memory: &Memory,
     ) -> Result<Layer, TableError> {
-        let of = |rows: Range<usize>| {
-            let mut blocks: Vec<u32> = keys[rows].iter().map(|&key| rules.occupied(key)).collect();
-            blocks.dedup();
-            blocks
+        let of = |rows: Range<usize>| -> Vec<u32> {
+            let of_blocks = keys[rows].chunk_by(|&a, &b| rules.occupied(a) == rules.occupied(b));
+            of_blocks.map(|keys| rules.occupied(keys[0])).collect()
         };
         let mut blocks = parallel::map_ranges(keys.len(), parallel::GRAIN, &of).concat();
         blocks.dedup();

@@ -9,8 +9,10 @@ use crate::table::{Memory, Room, TableError};
 
 /// Words of bitmaps that one task takes.
 pub(super) const TASK: usize = 1 << 10;
-/// How many rows are made before they are written.
-const ROWS_AT_ONCE: usize = 1 << 20;
+/// How many rows are made before they are written, and how many where memory is short.
+const ROWS_AT_ONCE: [usize; 2] = [1 << 20, 1 << 18];
+/// Bytes below which it is.
+const SHORT: u64 = 1 << 29;
 /// In how many slices a layer is found that lies in a file. Every slice looks at all states of the
 /// layer before it, but makes the moves that lead into it alone.
 const SLICES: usize = 8;
@@ -73,12 +75,13 @@ impl Layer {
     }
 
     /// The tasks of a closed layer in groups of about [`ROWS_AT_ONCE`] rows.
-    pub fn groups(&self) -> Vec<Range<usize>> {
+    pub fn groups(&self, memory: &Memory) -> Vec<Range<usize>> {
+        let rows_at_once = ROWS_AT_ONCE[usize::from(memory.left() < SHORT)];
         let mut groups: Vec<Range<usize>> = Vec::new();
         for task in 0..self.tasks() {
             match groups.last_mut() {
                 Some(last)
-                    if self.rows_before(task) - self.rows_before(last.start) < ROWS_AT_ONCE =>
+                    if self.rows_before(task) - self.rows_before(last.start) < rows_at_once =>
                 {
                     last.end = task + 1;
                 }

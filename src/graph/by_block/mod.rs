@@ -201,7 +201,7 @@ impl<B: Bits> ByBlock<B> {
         let Closed { layer, orientations } = &self.layer;
         let make = |task| B::run(Keys { rules: &self.rules, layer, task });
         let mut row = 0;
-        in_groups(layer, &make, &mut |keys| {
+        in_groups((layer, &self.memory), &make, &mut |keys| {
             let keys = keys.concat();
             let own = orientations[row..row + keys.len()].iter();
             let own: Vec<u16> = own.map(|own| own.load(Ordering::Relaxed)).collect();
@@ -249,7 +249,7 @@ impl<B: Bits> ByBlock<B> {
             rows.expect("what moves lead to has been found")
         };
         let (mut all, edges) = (Rows::default(), &mut self.state.edges);
-        in_groups(layer, &make, &mut |made: Vec<Rows>| {
+        in_groups((layer, &self.memory), &make, &mut |made: Vec<Rows>| {
             for mut rows in made {
                 all.add(&rows);
                 if !derived {
@@ -280,12 +280,12 @@ impl<B: Bits> ByBlock<B> {
 /// Makes something of every task of a layer and writes it, in groups: what was made is written while
 /// more is made.
 fn in_groups<T: Send>(
-    layer: &Layer,
+    (layer, memory): (&Layer, &Memory),
     make: &(dyn Fn(usize) -> T + Sync),
     write: &mut (dyn FnMut(Vec<T>) -> Result<(), GraphError> + Send),
 ) -> Result<(), GraphError> {
     let mut made = Vec::new();
-    for tasks in layer.groups() {
+    for tasks in layer.groups(memory) {
         let before = std::mem::take(&mut made);
         let (more, written) = rayon::join(
             || parallel::map(tasks.len(), &|task| make(tasks.start + task)),
