@@ -19,8 +19,8 @@ use crate::table::{
     Array, BLOCK, Counts, Packed as Blocks, PackedColumn, Table, TableError, of_planes, whole,
 };
 
-pub use unpack::{differing, unpack};
-pub use write::{PackError, check_packable, pack};
+pub use unpack::{differing, is_unpacked_of, unpack};
+pub use write::{PackError, check_packable, is_packed_of, pack};
 
 /// How many ranks, and words of bits, a block has: as many as make a piece of rows.
 const RANKS: usize = super::space::CHUNK_RANKS;

@@ -13,7 +13,9 @@ use crate::graph::ranked::block_counts;
 use crate::graph::{RowMove, Rows, Space, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
-use crate::table::{Draft, Ints, Manifest, PackedColumn, Table, TableError, blocks_of};
+use crate::table::{
+    Draft, Ints, Manifest, PackedColumn, SOLUTION_COLUMNS, Table, TableError, blocks_of,
+};
 
 /// How many blocks are unpacked before they are written.
 const AT_ONCE: usize = 1 << 6;
@@ -67,6 +69,18 @@ pub fn differing(table: &Table, packed: &Table) -> Option<String> {
     let found = &table.manifest().arrays;
     let mut arrays = packed.manifest().packed.iter();
     arrays.find(|(name, entry)| found.get(*name) != Some(entry)).map(|(name, _)| name.clone())
+}
+
+/// Whether a table is what [`unpack`] made of a packed one, solved since or not.
+pub fn is_unpacked_of(table: &Table, packed: &Table) -> bool {
+    let (found, from) = (table.manifest(), packed.manifest());
+    let to_be_solved =
+        |name: &String| found.solution.is_none() && SOLUTION_COLUMNS.contains(&name.as_str());
+    found.identity == from.identity
+        && from.packed.iter().all(|(name, entry)| match found.arrays.get(name) {
+            Some(array) => array == entry,
+            None => to_be_solved(name),
+        })
 }
 
 /// What is made of a block of rows.
