@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::counts::{counts_text, size_of_table};
 use super::error::UserError;
-use super::guard;
+use super::guard::{self, MemoryArg};
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::Game;
 use crate::graph::{Enumerated, Index, Plan, estimate};
@@ -43,6 +43,11 @@ pub(super) struct Args {
     /// How rows are found; by rank where the game is enumerated whole and can be ranked
     #[arg(long, value_enum)]
     index: Option<IndexArg>,
+    /// Store the moves of every state, or derive them from the rules when they are asked for, in a
+    /// table of a third of the size (Othello, whole) [default: stored, unless that does not fit on
+    /// the disk]
+    #[arg(long, value_enum)]
+    transitions: Option<TransitionsArg>,
     /// Fold states that the board's symmetries carry into each other
     #[arg(long, value_enum, default_value = "full")]
     symmetry: Symmetry,
@@ -57,6 +62,10 @@ pub(super) struct Args {
     /// game's table themselves do not look for it
     #[arg(long)]
     name: Option<String>,
+    /// Take about so much memory (4G); what does not fit lies in files beside the table until it is
+    /// made, for Othello's whole boards, and is refused for others [default: what is free]
+    #[arg(long, value_name = "BYTES")]
+    memory: Option<MemoryArg>,
     /// Begin even if it is not expected to fit
     #[arg(long)]
     force: bool,
@@ -79,6 +88,14 @@ enum IndexArg {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum TransitionsArg {
+    /// In files that are mapped
+    Stored,
+    /// From the rules: smaller, slower to ask
+    Derived,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 enum Symmetry {
     /// All symmetries of the board
     Full,
@@ -90,9 +107,22 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
     let fold = args.symmetry == Symmetry::Full;
     let game = game.with_folding(fold).unwrap_or(game);
-    let made = make(&game, plan(&args, &game)?, context, args.force)?;
+    let mut plan = plan(&args, &game)?;
+    if args.transitions.is_none() && !args.force {
+        plan.derived = is_better_derived(&game, &plan, context);
+    }
+    let made = make(&game, plan, context, args.force)?;
     print(&made, &game, context)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether moves would not fit on the disk, but all else does.
+fn is_better_derived(game: &AnyGame, plan: &Plan<AnyState>, context: &Context) -> bool {
+    let derived = Plan { derived: true, ..plan.clone() };
+    let there = |plan: &Plan<AnyState>| context.store.place(&plan.table_name(game)).exists();
+    let Some(room) = guard::free_disk(context.store.root()) else { return false };
+    let fits = |plan| estimate(game, plan).is_none_or(|expected| expected.disk <= room);
+    plan.has_blocks(game) && !there(plan) && !fits(plan) && (there(&derived) || fits(&derived))
 }
 
 /// The game of a name, or Othello on a board of a size.
@@ -116,6 +146,7 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
         (*checks_only && layered, "--checks-only"),
         (index.is_some() && layered, "--index"),
         (start.is_some() && !layered, "--start"),
+        (args.transitions.is_some() && !layered, "--transitions"),
     ];
     if let Some((_, option)) = unfit.into_iter().find(|(unfit, _)| *unfit) {
         return Err(UserError::new(format!("{option} means nothing for {name}")).into());
@@ -136,6 +167,8 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
         max_depth: *max_depth,
         max_states: *max_states,
         checks_only: *checks_only,
+        derived: args.transitions == Some(TransitionsArg::Derived),
+        max_memory: args.memory.map(|memory| memory.0),
         name: args.name.clone(),
         ..Plan::from_start(game)
     };
@@ -197,15 +230,18 @@ pub(super) fn make(
         (Index::Rank, _) => {
             // The bits, the list of a ply and what it finds, and the bits once more when written.
             let ranks = f64::from(game.rank_count().unwrap_or(0));
-            guard::check_memory(&game.name(), ranks / 2.0 + 2e7)?;
+            guard::check_memory(&game.name(), ranks / 2.0 + 2e7, plan.max_memory)?;
         }
         (Index::Keys, Some(_)) if context.store.place(&name).exists() => {}
         (Index::Keys, Some(_)) => {
             if let Some(expected) = estimate(game, &plan) {
-                guard::check(&name, &expected, context)?;
+                guard::check(&name, &expected, plan.max_memory, context)?;
             }
         }
-        (Index::Keys, None) => plan.max_memory = guard::free_memory().map(|free| free as u64),
+        (Index::Keys, None) => {}
+    }
+    if !force {
+        plan.max_memory = guard::room_in_memory(plan.max_memory);
     }
     let made = game.enumerate(&plan, &context.store, &context.bars)?;
     if let Some(layer) = made.resumed_at {

@@ -1,44 +1,81 @@
 //! Before a large run: what it will take, and whether there is room for it.
 
 use std::path::Path;
+use std::str::FromStr;
+
+use bytesize::ByteSize;
 
 use super::context::Context;
 use super::error::UserError;
 use crate::graph::Estimate;
-use crate::render::number::{bytes, thousands};
+use crate::render::number::{bytes, seconds, thousands};
 
 /// Estimates above this number of states are shown before the work begins.
 const LARGE: f64 = 1e6;
 
-/// Says what an enumeration will take and refuses what does not fit.
-pub(super) fn check(what: &str, estimate: &Estimate, context: &Context) -> Result<(), UserError> {
-    check_room(what, estimate, context)?;
+/// An amount of memory as it is given on the command line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MemoryArg(pub u64);
+
+/// The program and the rows that it writes take nearly as much.
+const LEAST: u64 = 250_000_000;
+
+impl FromStr for MemoryArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<MemoryArg, String> {
+        match text.parse::<ByteSize>() {
+            Ok(ByteSize(..LEAST)) => Err(format!("give at least {}", bytes(LEAST as f64))),
+            Ok(ByteSize(count)) => Ok(MemoryArg(count)),
+            Err(_) => Err("it is no amount of memory; write 4G or 500M".to_string()),
+        }
+    }
+}
+
+/// What may be allocated: what was asked for, or what is free, where that is known.
+pub(super) fn room_in_memory(asked: Option<u64>) -> Option<u64> {
+    asked.or_else(|| free_memory().map(|free| free as u64))
+}
+
+/// Says what an enumeration that may take so much memory will take, and refuses what does not fit.
+pub(super) fn check(
+    what: &str,
+    estimate: &Estimate,
+    memory: Option<u64>,
+    context: &Context,
+) -> Result<(), UserError> {
+    let beyond = memory.map_or(0.0, |memory| (estimate.memory - memory as f64).max(0.0));
+    if !estimate.in_blocks {
+        check_memory(what, estimate.memory, memory)?;
+    }
+    let expects = format!("{what} expects {} states and", count(estimate.states));
+    let hint = "bound it with --max-depth or --max-states, choose another --tables";
+    check_disk(&expects, estimate.disk + beyond, context.store.root(), hint)?;
     if estimate.states >= LARGE {
         let about = if estimate.exact { "" } else { "about " };
+        let derived = if estimate.derived { " without moves" } else { "" };
+        let files = match beyond > 0.0 {
+            true => format!(", {} in files meanwhile", bytes(beyond)),
+            false => String::new(),
+        };
         context.remark(format!(
-            "{what}: expects {about}{} states, {about}{} on disk, {} of memory",
+            "{what}: expects {about}{} states, about {}, {} on disk{derived}, {} of memory{files}",
             count(estimate.states),
+            seconds(estimate.seconds / rayon::current_num_threads() as f64),
             bytes(estimate.disk),
-            bytes(estimate.memory)
+            bytes(estimate.memory - beyond)
         ));
     }
     Ok(())
 }
 
-fn check_room(what: &str, estimate: &Estimate, context: &Context) -> Result<(), UserError> {
-    check_memory(what, estimate.memory)?;
-    let what = format!("{what} expects {} states and", count(estimate.states));
-    let hint = "bound it with --max-depth or --max-states, choose another --tables";
-    check_disk(&what, estimate.disk, context.store.root(), hint)
-}
-
-/// Refuses what does not fit in the memory that is free now.
-pub(super) fn check_memory(what: &str, needed: f64) -> Result<(), UserError> {
-    match free_memory() {
-        Some(free) if needed > free => Err(UserError::new(format!(
+/// Refuses what does not fit in so much memory, or in what is free now.
+pub(super) fn check_memory(what: &str, needed: f64, memory: Option<u64>) -> Result<(), UserError> {
+    match room_in_memory(memory) {
+        Some(free) if needed > free as f64 => Err(UserError::new(format!(
             "{what} needs about {} of memory where {} are free; bound it with --max-depth or --max-states, or add --force",
             bytes(needed),
-            bytes(free)
+            bytes(free as f64)
         ))),
         _ => Ok(()),
     }
@@ -76,7 +113,7 @@ pub(super) fn free_memory() -> Option<f64> {
 }
 
 /// The room on the disk that holds `dir` or its nearest parent.
-fn free_disk(dir: &Path) -> Option<f64> {
+pub(super) fn free_disk(dir: &Path) -> Option<f64> {
     let there = std::path::absolute(dir).ok()?;
     let there = there.ancestors().find_map(|parent| parent.canonicalize().ok())?;
     let disks = sysinfo::Disks::new_with_refreshed_list().ok()?;

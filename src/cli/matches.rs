@@ -79,7 +79,7 @@ fn play(
     }
     if !force {
         let bytes = unfolded_bytes(counts.states, counts.transitions, policies.len());
-        guard::check_memory(&format!("playing games on {name}"), bytes)?;
+        guard::check_memory(&format!("playing games on {name}"), bytes, None)?;
     }
     let players = players(policies, game, &context.store)?;
     let mut gathered = Gathered::default();

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::context::Context;
-use super::guard;
+use super::guard::{self, MemoryArg};
 use crate::any::AnyPosition;
 use crate::game::{Empties, Game, Repetition};
 use crate::render::Grid;
@@ -43,6 +43,10 @@ pub(super) struct Args {
     /// the second player in minishogi, as its rule of fourfold repetition says]
     #[arg(long, value_enum)]
     repetition: Option<RepetitionArg>,
+    /// Take about so much memory (4G); values of layered games that do not fit lie in files beside
+    /// the table until it is solved [default: what is free]
+    #[arg(long, value_name = "BYTES")]
+    memory: Option<MemoryArg>,
     /// Begin even if it is not expected to fit
     #[arg(long)]
     force: bool,
@@ -108,6 +112,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
             RepetitionArg::Unknown => Repetition::Unknown,
         }),
         checkpoint_after: None,
+        max_memory: args.memory.map(|memory| memory.0),
     };
     let run = solve_table(&mut table, &options, args.force, context)?;
     if run.resumed {
@@ -126,20 +131,19 @@ pub(super) fn solve_table(
 ) -> anyhow::Result<Run> {
     let states = table.manifest().counts.table.states as f64;
     let game = context.games.of_table(table)?;
-    if !force {
-        // A value of a row, or both bounds; what natural order and cycles take besides.
-        let by_layer = game.layers().is_some() && options.order != Some(Order::Natural);
-        let row = match (by_layer, table.manifest().complete) {
-            (true, true) => 4.0,
-            (true, false) => 8.0,
-            (false, _) => 16.0,
-        };
-        guard::check_memory(&table.name(), 2e8 + states * row)?;
+    let memory = guard::room_in_memory(options.max_memory);
+    let by_layer = game.layers().is_some() && options.order != Some(Order::Natural);
+    let mut options = *options;
+    if by_layer {
+        // What does not fit lies in files.
+        options.max_memory = memory;
+    } else if !force {
+        guard::check_memory(&table.name(), 2e8 + states * 16.0, memory)?;
     }
     let mut on_sweep = |sweep: usize, record: &SweepRecord| {
         tracing::info!(sweep, record.residual, record.changed, record.decided, "swept");
     };
-    Ok(game.solve(table, options, &context.bars, &mut on_sweep)?)
+    Ok(game.solve(table, &options, &context.bars, &mut on_sweep)?)
 }
 
 #[derive(Serialize)]

@@ -385,8 +385,22 @@ impl<B: Bits> Blocks<B> {
 
     /// The occupied squares and the place of a canonical key.
     pub fn of_key(&self, key: u64) -> (u32, u32) {
-        let (occupied, mover) = ((key >> self.squares) as u32, key as u32 & self.all());
+        let (occupied, mover) = (self.occupied(key), key as u32 & self.all());
         (occupied, B::press(mover, &B::mask(occupied)))
+    }
+
+    /// The occupied squares of a key.
+    #[inline(always)]
+    pub fn occupied(&self, key: u64) -> u32 {
+        (key >> self.squares) as u32
+    }
+
+    /// Whether a number is a key, canonical or not, of a state with so many discs.
+    pub fn has_key(&self, discs: u32, key: u64) -> bool {
+        let (occupied, mover) = (key >> self.squares, key & u64::from(self.all()));
+        occupied <= u64::from(self.all())
+            && occupied.count_ones() == discs
+            && mover & !occupied == 0
     }
 
     /// The action of passing.

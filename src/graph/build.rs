@@ -72,21 +72,24 @@ pub(super) struct Found {
     pub root_ids: Vec<u64>,
 }
 
-/// Declares the arrays that every table of sorted keys has.
+/// Declares the arrays that every table of sorted keys has, and those of its moves if these are
+/// stored: their actions in two bytes or one.
 pub(super) fn declare(
     draft: &mut Draft,
     key_words: usize,
-    wide_actions: bool,
+    wide_actions: Option<bool>,
     lengths: Option<&Lengths>,
 ) -> Result<(), TableError> {
     match key_words {
         1 => draft.grow::<u64>("keys", false, lengths)?,
         _ => draft.grow::<[u64; 2]>("keys", false, lengths)?,
     }
-    draft.grow::<u8>("kinds", false, lengths)?;
-    draft.grow::<u64>("edge_offsets", false, lengths)?;
-    draft.grow::<u32>("edge_targets", false, lengths)?;
-    Ints::grow(draft, "edge_actions", wide_actions, lengths)?;
+    if let Some(wide) = wide_actions {
+        draft.grow::<u8>("kinds", false, lengths)?;
+        draft.grow::<u64>("edge_offsets", false, lengths)?;
+        draft.grow::<u32>("edge_targets", false, lengths)?;
+        Ints::grow(draft, "edge_actions", wide, lengths)?;
+    }
     draft.grow::<u64>("layer_offsets", false, None)?;
     Ok(())
 }
@@ -232,6 +235,11 @@ mod tests {
             let sorted = make(&|store| run::<_, ByLayer<_>>(game, &plan, store, &Silent));
             let blocks = make(&|store| run::<_, ByBlock<Tables>>(game, &plan, store, &Silent));
             assert!(sorted.len() > 5 && sorted == blocks, "{name}");
+            let little = Plan { max_memory: Some(0), ..plan.clone() };
+            assert!(
+                sorted == make(&|store| run::<_, ByBlock<Tables>>(game, &little, store, &Silent)),
+                "{name} in files"
+            );
             #[cfg(target_arch = "x86_64")]
             if Instructions::are_there() {
                 let fast =

@@ -51,7 +51,9 @@ impl State {
         states: usize,
         root_ids: Vec<u64>,
     ) -> Result<State, GraphError> {
-        draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
+        if draft.has("edge_offsets") {
+            draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
+        }
         let offsets = vec![0, states as u64];
         Ok(State { first_layer, offsets, edges: 0, counts: Vec::new(), root_ids })
     }
@@ -84,7 +86,7 @@ impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
         resumed: Option<(State, Lengths)>,
     ) -> Result<Self, GraphError> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
-        declare(draft, G::Key::WORDS, has_wide_actions(game), lengths)?;
+        declare(draft, G::Key::WORDS, Some(has_wide_actions(game)), lengths)?;
         Ints::grow(draft, "orientations", has_wide_orientations(game), lengths)?;
         draft.grow::<u16>("plies", true, lengths)?;
         let workspaces = Workspaces::new();

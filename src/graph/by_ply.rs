@@ -81,7 +81,7 @@ impl<'a, G: Game> Order<'a, G> for ByPly<'a, G> {
         resumed: Option<(State, Lengths)>,
     ) -> Result<Self, GraphError> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
-        declare(draft, G::Key::WORDS, true, lengths)?;
+        declare(draft, G::Key::WORDS, Some(true), lengths)?;
         let arrivals =
             DashMap::with_capacity_and_hasher_and_shard_amount(SHARDS << 6, FxBuildHasher, SHARDS);
         let mut work = ByPly {

@@ -1,21 +1,40 @@
 //! Checking a table while it is read: its checksums, and that its edges lead where sweeps may look.
+//! Edges that are not stored are made from the rules.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::{Graph, StateKind};
-use crate::parallel;
-use crate::table::{Table, TableError};
+use super::by_block::{DerivedMoves, Deriver, Layer};
+use super::{Graph, Keys, StateKind};
+use crate::parallel::{self, GRAIN};
+use crate::table::{Memory, Table, TableError};
 
-/// What is checked, in the order of [`LayerChecks::sums`].
+/// What is checked where it is there, in the order of [`LayerChecks::sums`].
 const ARRAYS: [&str; 4] = ["keys", "kinds", "edge_offsets", "edge_targets"];
 
-/// Checks a table layer by layer from the last to the first, the way in which layered games are
+/// A layer and the id of its first row.
+type Numbered = (Layer, u32);
+
+/// Reads a table layer by layer from the last to the first, the way in which layered games are
 /// solved, so that what is checked is still at hand when it is used.
 pub struct LayerChecks<'a> {
     graph: &'a Graph,
     table: &'a Table,
+    /// Makes moves that are not stored.
+    deriver: Option<&'a Deriver>,
+    memory: &'a Memory,
     /// The checksums of what has been read, from some row on to the end.
     sums: [crc32fast::Hasher; 4],
+    /// The layer checked last.
+    later: Option<Arc<Numbered>>,
+}
+
+/// A layer that has been checked.
+pub struct CheckedLayer<'a> {
+    graph: &'a Graph,
+    /// Its rows.
+    pub rows: Range<usize>,
+    derived: Option<(&'a Deriver, [Arc<Numbered>; 2])>,
 }
 
 /// How many rows are checked at once: what they take stays in the processor's cache.
@@ -29,43 +48,79 @@ fn hasher(bytes: &[u8]) -> crc32fast::Hasher {
 }
 
 impl<'a> LayerChecks<'a> {
-    /// Begins behind the last layer.
-    pub fn new(graph: &'a Graph, table: &'a Table) -> LayerChecks<'a> {
-        let last = &graph.edge_offsets()[graph.states()..];
+    /// Begins behind the last layer. Where moves are not stored `deriver` makes them.
+    pub fn new(
+        graph: &'a Graph,
+        table: &'a Table,
+        (deriver, memory): (Option<&'a Deriver>, &'a Memory),
+    ) -> LayerChecks<'a> {
+        let last = graph.edge_offsets().get(graph.states()..).unwrap_or_default();
         let sums = [&[], &[], bytemuck::cast_slice(last), &[]].map(hasher);
-        LayerChecks { graph, table, sums }
+        LayerChecks { graph, table, deriver, memory, sums, later: None }
     }
 
     /// Checks all layers.
     pub fn all(graph: &'a Graph, table: &'a Table) -> Result<(), TableError> {
-        let mut checks = LayerChecks::new(graph, table);
-        graph.layers().rev().try_for_each(|rows| checks.layer(rows))?;
+        let memory = Memory::new(Some(0), table.dir());
+        let mut checks = LayerChecks::new(graph, table, (None, &memory));
+        graph.layers().rev().try_for_each(|rows| checks.layer(rows).map(drop))?;
         checks.compare()
     }
 
     /// Checks the edges of the layer before the one checked last, and adds it to the checksums.
     /// These only match when all are there; the edges can be followed at once.
-    pub fn layer(&mut self, rows: Range<usize>) -> Result<(), TableError> {
+    pub fn layer(&mut self, rows: Range<usize>) -> Result<CheckedLayer<'a>, TableError> {
         let some =
             |some: Range<usize>| self.some(rows.start + some.start..rows.start + some.end, &rows);
         let checked = parallel::map_ranges(rows.len(), ROWS, &some);
         let mut sums = [&[] as &[u8]; 4].map(hasher);
         for one in checked {
-            let one = match one {
-                Ok(one) => one,
-                Err(wrong) => {
-                    // What is damaged is better named by its checksum.
-                    ARRAYS.iter().try_for_each(|name| self.table.check_array(name).map(drop))?;
-                    return Err(wrong);
-                }
-            };
+            let one = one.map_err(|wrong| self.better_named(wrong))?;
             sums.iter_mut().zip(one).for_each(|(sum, one)| sum.combine(&one));
         }
         for (sum, later) in sums.iter_mut().zip(&self.sums) {
             sum.combine(later);
         }
         self.sums = sums;
-        Ok(())
+        let derived = match self.deriver {
+            None => None,
+            Some(deriver) => Some((deriver, self.derived(deriver, &rows)?)),
+        };
+        Ok(CheckedLayer { graph: self.graph, rows, derived })
+    }
+
+    /// A layer of a table without edges, and the next.
+    fn derived(
+        &mut self,
+        deriver: &Deriver,
+        rows: &Range<usize>,
+    ) -> Result<[Arc<Numbered>; 2], TableError> {
+        let before = self.graph.layers().take_while(|layer| layer.start < rows.start).count();
+        let number = self.graph.first_layer() + before as u32;
+        let layer = match self.graph.keys() {
+            Keys::Narrow(keys) => deriver.layer(number, &keys[rows.clone()], self.memory)?,
+            Keys::Wide(_) => None,
+        };
+        let Some(layer) = layer else {
+            let what = format!("the keys of layer {number} are not those of its states");
+            return Err(self.better_named(TableError::damaged(&self.table.path_of("keys"), what)));
+        };
+        let layer = Arc::new((layer, rows.start as u32));
+        let next = match self.later.replace(layer.clone()) {
+            Some(next) => next,
+            None => {
+                let behind = Layer::new(number + 1, Vec::new(), self.memory)?;
+                Arc::new((behind, rows.end as u32))
+            }
+        };
+        Ok([layer, next])
+    }
+
+    /// What is damaged is better named by its checksum.
+    fn better_named(&self, wrong: TableError) -> TableError {
+        let arrays = ARRAYS.iter().filter(|name| self.table.has_array(name));
+        let checked = arrays.map(|name| self.table.check_array(name));
+        checked.filter_map(Result::err).next().unwrap_or(wrong)
     }
 
     /// Checks some rows of a layer; gives their checksums.
@@ -75,6 +130,10 @@ impl<'a> LayerChecks<'a> {
         layer: &Range<usize>,
     ) -> Result<[crc32fast::Hasher; 4], TableError> {
         let graph = self.graph;
+        let keys = hasher(graph.keys().bytes(rows.clone()));
+        if !graph.stores_moves() {
+            return Ok([keys, hasher(&[]), hasher(&[]), hasher(&[])]);
+        }
         // Once, and not for every row, the maps are seen as slices.
         let (offsets, targets) = (graph.edge_offsets(), graph.edge_targets());
         let between = |a: usize, b: usize| targets.get(offsets[a] as usize..offsets[b] as usize);
@@ -94,7 +153,7 @@ impl<'a> LayerChecks<'a> {
         let own = between(rows.start, rows.end);
         let own = own.ok_or_else(|| wrong("edge_offsets", OFFSETS_ARE_WRONG.to_string()))?;
         Ok([
-            hasher(graph.keys().bytes(rows.clone())),
+            keys,
             hasher(&graph.kinds()[rows.clone()]),
             hasher(bytemuck::cast_slice(&offsets[rows])),
             hasher(bytemuck::cast_slice(own)),
@@ -104,12 +163,67 @@ impl<'a> LayerChecks<'a> {
     /// Compares the checksums of all layers with the manifest's.
     pub fn compare(self) -> Result<(), TableError> {
         let (offsets, edges) = (self.graph.edge_offsets(), self.graph.edge_targets().len() as u64);
-        if offsets.first() != Some(&0) || offsets.last() != Some(&edges) {
+        let stored = self.graph.stores_moves();
+        if stored && (offsets.first() != Some(&0) || offsets.last() != Some(&edges)) {
             let path = self.table.path_of("edge_offsets");
             return Err(TableError::damaged(&path, OFFSETS_ARE_WRONG));
         }
-        let mut sums = ARRAYS.iter().zip(self.sums);
+        let mut sums = ARRAYS.iter().zip(self.sums).filter(|(name, _)| self.table.has_array(name));
         sums.try_for_each(|(name, sum)| self.table.compare_checksum(name, sum.finalize()))
+    }
+}
+
+impl CheckedLayer<'_> {
+    /// Where the moves of its rows lead.
+    pub fn moves(&self) -> LayerMoves<'_> {
+        match &self.derived {
+            None => LayerMoves::Stored { graph: self.graph, rows: self.rows.clone() },
+            Some((deriver, layers)) => {
+                let [own, next] = [0, 1].map(|place| &*layers[place]);
+                let layers = [&own.0, &next.0];
+                LayerMoves::Derived(DerivedMoves::new(deriver, layers, [own.1, next.1]))
+            }
+        }
+    }
+}
+
+/// Where the moves of a layer's rows lead.
+pub enum LayerMoves<'a> {
+    /// As it is stored.
+    Stored {
+        /// Where.
+        graph: &'a Graph,
+        /// The rows of the layer.
+        rows: Range<usize>,
+    },
+    /// As the rules say.
+    Derived(DerivedMoves<'a>),
+}
+
+impl LayerMoves<'_> {
+    /// The pieces in which they are read, as rows counted from the first of the layer.
+    pub fn pieces(&self) -> Vec<Range<usize>> {
+        match self {
+            LayerMoves::Stored { rows, .. } => {
+                let starts = (0..rows.len()).step_by(GRAIN);
+                starts.map(|start| start..rows.len().min(start + GRAIN)).collect()
+            }
+            LayerMoves::Derived(moves) => moves.pieces(),
+        }
+    }
+
+    /// Calls `visit` with the offsets of a piece's rows among some edges, one more than there are
+    /// rows, and the ids of the rows to which these edges lead. False if one leads nowhere.
+    pub fn visit(&self, piece: usize, visit: &mut dyn FnMut(&[u64], &[u32])) -> bool {
+        match self {
+            LayerMoves::Stored { graph, rows } => {
+                let first = rows.start + piece * GRAIN;
+                let last = rows.end.min(first + GRAIN);
+                visit(&graph.edge_offsets()[first..=last], graph.edge_targets());
+                true
+            }
+            LayerMoves::Derived(moves) => moves.visit(piece, visit),
+        }
     }
 }
 

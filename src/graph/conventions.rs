@@ -26,8 +26,11 @@ pub(super) fn of<G: Game>(game: &G, plan: &Plan<G::State>) -> BTreeMap<String, S
         (Index::Keys, Some(layers)) => {
             let order = game.group().order();
             let [first, second] = crate::game::Side::ALL.map(|side| game.side_name(side));
+            all.push(match plan.derived {
+                true => ("transitions", "not stored: the rules give the moves of a row, and its key the row that a move leads to".to_string()),
+                false => ("kinds", kinds(false)),
+            });
             all.extend([
-                ("kinds", kinds(false)),
                 ("orientations", format!("bit side * {order} + g: the image of the row under symmetry g is reachable with side 0 ({first}) or 1 ({second}) to move; bit 2 of g transposes first, then bit 0 reverses columns and bit 1 rows")),
                 ("layers", format!("the number of {layers}")),
             ]);

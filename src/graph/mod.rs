@@ -29,7 +29,8 @@ mod view;
 use std::path::PathBuf;
 
 pub use build::{Enumerated, build};
-pub use check::LayerChecks;
+pub use by_block::{DerivedMoves, Deriver};
+pub use check::{CheckedLayer, LayerChecks, LayerMoves};
 pub use estimate::{Estimate, estimate};
 pub use index::{BucketIndex, search};
 pub use packed::{
@@ -112,6 +113,14 @@ pub enum GraphError {
         "--index rank is for a whole game that ranks its positions, folded; {game} here is not"
     )]
     NoRanks {
+        /// The game.
+        game: String,
+    },
+    /// Moves to be derived where there are no blocks.
+    #[error(
+        "--transitions derived is for Othello on up to 32 squares, without --max-depth and --max-states; {game} here is not"
+    )]
+    NoBlocks {
         /// The game.
         game: String,
     },

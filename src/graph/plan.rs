@@ -32,8 +32,11 @@ pub struct Plan<S> {
     pub index: Index,
     /// The player to move at the roots plays only checks (cyclic games that keep sides).
     pub checks_only: bool,
-    /// Begin no ply that is expected to need more bytes of memory than this (cyclic games). No part
-    /// of the table's identity.
+    /// Do not store moves: the rules give them whenever they are asked for (games with blocks).
+    pub derived: bool,
+    /// Take no more bytes of memory than about this: what blocks need beyond it lies in files that
+    /// are mapped, and no ply of a cyclic game is begun that is expected to need more. No part of
+    /// the table's identity.
     pub max_memory: Option<u64>,
     /// Secure the work at the end of a layer when it has gone on for this long since it last was;
     /// usually [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No part of the table's
@@ -56,6 +59,7 @@ impl<S: Copy + PartialEq> Plan<S> {
                 _ => Index::Keys,
             },
             checks_only: false,
+            derived: false,
             max_memory: None,
             checkpoint_after: CHECKPOINT_AFTER,
             name: None,
@@ -89,6 +93,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             },
             sides: game.keeps_sides().then(|| "kept".to_string()),
             checks_only: self.checks_only,
+            transitions: self.derived.then(|| "derived".to_string()),
         }
     }
 
@@ -113,6 +118,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             max_states: identity.max_states,
             index: if identity.is_by_rank() { Index::Rank } else { Index::Keys },
             checks_only: identity.checks_only,
+            derived: identity.is_derived(),
             ..Plan::from_start(game)
         };
         plan.check(game).map_err(|error| damaged(format!("it tells of no table: {error}")))?;
@@ -130,7 +136,7 @@ impl<S: Copy + PartialEq> Plan<S> {
 
     /// Whether whole blocks of states can be found at once: the game has blocks, folded, and no
     /// bound cuts them.
-    pub(super) fn has_blocks<G: Game<State = S>>(&self, game: &G) -> bool {
+    pub fn has_blocks<G: Game<State = S>>(&self, game: &G) -> bool {
         let whole = self.max_depth.is_none() && self.max_states.is_none();
         whole && self.index == Index::Keys && game.group().order() > 1 && game.has_blocks()
     }
@@ -144,6 +150,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             max_states: self.max_states,
             index: self.index,
             checks_only: self.checks_only,
+            derived: self.derived,
             max_memory: self.max_memory,
             checkpoint_after: self.checkpoint_after,
             name: self.name.clone(),
@@ -194,6 +201,9 @@ impl<S: Copy + PartialEq> Plan<S> {
         if self.index == Index::Rank && !ranks {
             return Err(GraphError::NoRanks { game: game.name() });
         }
+        if self.derived && !self.has_blocks(game) {
+            return Err(GraphError::NoBlocks { game: game.name() });
+        }
         let states = self.first_states(game);
         if self.max_states.is_some_and(|most| states > most) {
             return Err(GraphError::NoRoom { states });
@@ -222,6 +232,9 @@ pub fn table_name(identity: &Identity) -> String {
     }
     if identity.symmetry == "none" {
         name += "-unfolded";
+    }
+    if identity.is_derived() {
+        name += "-derived";
     }
     if let Some(depth) = identity.max_depth {
         name += &format!("-depth{depth}");

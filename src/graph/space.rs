@@ -1,8 +1,8 @@
 //! Which states a table has, which row each has, and where the moves of a row lead.
 //!
-//! Two kinds of each: *sparse* rows are sorted keys with *stored* moves ([`Graph`]), *dense* rows
-//! are the reachable ranks with moves *derived* from the rules ([`Ranked`]). Rows of either kind may
-//! be *packed*, with moves derived from the rules ([`Packed`]).
+//! Two kinds of each: *sparse* rows are sorted keys ([`Graph`]), *dense* rows the reachable ranks
+//! ([`Ranked`]), and rows of either kind may be *packed* ([`Packed`]). Moves are *stored* beside
+//! sorted keys or *derived* from the rules when they are asked for.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::ranked::{BLOCK, block_counts};
 use super::{Graph, Packed, Ranked, StateKind};
 use crate::game::{Action, Game, Orientations, Position, Side};
 use crate::parallel::{self, GRAIN};
-use crate::table::{Table, TableError};
+use crate::table::{Counts, Table, TableError};
 
 /// A move of a row and the row that it leads to; `None` if it was not followed.
 pub type RowMove = (Action, Option<u32>);
@@ -140,6 +140,58 @@ pub(super) fn pieces_of(layers: impl Iterator<Item = Range<usize>>, first: u32) 
     pieces.collect()
 }
 
+/// Checks a row against its position: whether its key is the canonical one, and follows that of the
+/// row before, or it begins `layer`, which is that of its position.
+pub(super) fn check_key<G: Game>(
+    game: &G,
+    row: usize,
+    position: &Position<G::State>,
+    (is_canonical, layer, follows): (bool, Range<usize>, bool),
+) -> Result<(), String> {
+    if !is_canonical {
+        return Err("its key is not the smallest of its images".to_string());
+    }
+    if !layer.contains(&row) {
+        return Err(format!("it belongs to layer {}", game.layer(&position.state)));
+    }
+    match follows {
+        true => Ok(()),
+        false => Err("its key is not above the one before it".to_string()),
+    }
+}
+
+/// What a row is whose moves are made from the rules: then nothing is cut off.
+pub(super) fn kind_by_rules(is_over: &dyn Fn() -> bool) -> StateKind {
+    if is_over() { StateKind::Terminal } else { StateKind::Interior }
+}
+
+/// [`Space::open_positions`] of rows of which none is cut off.
+pub(super) fn open_positions(counts: &Counts, most: usize) -> u64 {
+    let open = match (most, counts.reachable) {
+        (2.., Some(reachable)) => reachable,
+        _ => counts.table,
+    };
+    open.states.saturating_sub(open.terminals)
+}
+
+/// [`Transitions::moves`] from the rules; `find` gives the row of a position.
+pub(super) fn moves_by_rules<G: Game>(
+    game: &G,
+    row: usize,
+    (state, side): (&G::State, Side),
+    find: &dyn Fn(&Position<G::State>) -> Option<usize>,
+    moves: &mut Vec<RowMove>,
+) -> Result<(), String> {
+    moves.clear();
+    let mut astray = false;
+    game.for_each_successor(state, |action, state| {
+        let target = find(&Position { state, side: side.other() }).map(|row| row as u32);
+        astray |= target.is_none();
+        moves.push((action, target));
+    });
+    if astray { Err(format!("a move of row {row} leads out of it")) } else { Ok(()) }
+}
+
 impl<G: Game> Space<G> for Graph {
     fn rows(&self) -> usize {
         self.states()
@@ -202,27 +254,26 @@ impl<G: Game> Space<G> for Graph {
 
     fn check(&self, game: &G, row: usize, position: &Position<G::State>) -> Result<(), String> {
         let keys = self.keys().of::<G::Key>();
-        if game.position_key(position) != keys[row] {
-            return Err("its key is not the smallest of its images".to_string());
-        }
         let layer = match game.layers() {
             Some(_) => self.layer(game.layer(&position.state)),
             None => self.layers().find(|rows| rows.contains(&row)).unwrap_or(0..0),
         };
-        if !layer.contains(&row) {
-            return Err(format!("it belongs to layer {}", game.layer(&position.state)));
+        let is_canonical = game.position_key(position) == keys[row];
+        let follows = row <= layer.start || keys[row - 1] < keys[row];
+        check_key(game, row, position, (is_canonical, layer, follows))?;
+        match self.kinds().get(row) {
+            Some(&kind) if StateKind::of(kind).is_none() => {
+                Err(format!("its kind is {kind}, and there is none"))
+            }
+            _ => Ok(()),
         }
-        if row > layer.start && keys[row - 1] >= keys[row] {
-            return Err("its key is not above the one before it".to_string());
-        }
-        let kind = self.kinds()[row];
-        StateKind::of(kind)
-            .map(drop)
-            .ok_or_else(|| format!("its kind is {kind}, and there is none"))
     }
 
-    fn kind(&self, row: usize, _is_over: &dyn Fn() -> bool) -> StateKind {
-        Graph::kind(self, row)
+    fn kind(&self, row: usize, is_over: &dyn Fn() -> bool) -> StateKind {
+        match self.stores_moves() {
+            true => Graph::kind(self, row),
+            false => kind_by_rules(is_over),
+        }
     }
 
     fn orientations(&self, row: usize) -> Option<Orientations> {
@@ -235,6 +286,9 @@ impl<G: Game> Space<G> for Graph {
     }
 
     fn open_positions(&self, most: usize) -> u64 {
+        if !self.stores_moves() {
+            return open_positions(self.counts(), most);
+        }
         let of = |row: usize| match Graph::kind(self, row) {
             StateKind::Interior => {
                 (Graph::orientations(self, row).count() as usize).min(most) as u64
@@ -254,6 +308,11 @@ impl<G: Game> Transitions<G> for Graph {
         state: &G::State,
         moves: &mut Vec<RowMove>,
     ) -> Result<(), String> {
+        if !self.stores_moves() {
+            let find = |after: &Position<G::State>| Graph::find(self, game, after);
+            // Only games with cycles have tables that keep sides, and these have stored moves.
+            return moves_by_rules(game, row, (state, Side::First), &find, moves);
+        }
         moves.clear();
         let mut edges = self.edges_of(row).peekable();
         let whole = Graph::kind(self, row) == StateKind::Interior;
@@ -277,6 +336,9 @@ impl<G: Game> Transitions<G> for Graph {
         moves: &[(Action, usize)],
         name: &dyn Fn(Action) -> String,
     ) -> Result<(), String> {
+        if !self.stores_moves() {
+            return Ok(());
+        }
         let (begin, end) = (self.edge_offsets()[row], self.edge_offsets()[row + 1]);
         let (edges, last) = (self.edges() as u64, row + 1 == self.states());
         if begin > end || end > edges || (row == 0 && begin != 0) || (last && end != edges) {
@@ -353,7 +415,7 @@ impl<G: Game> Space<G> for Ranked {
     }
 
     fn kind(&self, _row: usize, is_over: &dyn Fn() -> bool) -> StateKind {
-        if is_over() { StateKind::Terminal } else { StateKind::Interior }
+        kind_by_rules(is_over)
     }
 
     fn orientations(&self, _row: usize) -> Option<Orientations> {

@@ -6,7 +6,7 @@ use super::StateKind;
 use super::check::LayerChecks;
 use super::index::search;
 use crate::game::{Action, Empties, Game, Orientations, Position, Score, StateKey, WideKey};
-use crate::table::{Array, Ints, Table, TableError};
+use crate::table::{Array, Counts, Ints, Manifest, Table, TableError};
 
 /// The keys of a table, of one or two words each.
 #[derive(Debug)]
@@ -57,18 +57,26 @@ impl Keys {
     }
 }
 
-/// The states and edges of a table.
+/// The states of a table in the order of their keys, and the edges where they are stored.
 #[derive(Debug)]
 pub struct Graph {
     keys: Keys,
-    kinds: Array<u8>,
     /// Only layered games are enumerated with them.
     orientations: Option<Ints>,
+    /// Absent where the rules tell, whenever they are asked.
+    stored: Option<Stored>,
+    layer_offsets: Vec<u64>,
+    first_layer: u32,
+    counts: Counts,
+}
+
+/// What is stored of the moves of rows.
+#[derive(Debug)]
+struct Stored {
+    kinds: Array<u8>,
     edge_offsets: Array<u64>,
     edge_targets: Array<u32>,
     edge_actions: Ints,
-    layer_offsets: Vec<u64>,
-    first_layer: u32,
 }
 
 impl Graph {
@@ -90,35 +98,45 @@ impl Graph {
             None => None,
             Some(_) => Some(Ints::open(table, "orientations")?),
         };
-        let layer_offsets = table.array_checked::<u64>("layer_offsets", true)?.to_vec();
-        let graph = Graph {
-            keys,
-            kinds: table.array("kinds")?,
-            orientations,
-            edge_offsets: table.array("edge_offsets")?,
-            edge_targets: table.array("edge_targets")?,
-            edge_actions: Ints::open(table, "edge_actions")?,
-            layer_offsets,
-            first_layer: table.manifest().first_layer,
+        let stored = match table.manifest().identity.is_derived() {
+            true => None,
+            false => Some(Stored {
+                kinds: table.array("kinds")?,
+                edge_offsets: table.array("edge_offsets")?,
+                edge_targets: table.array("edge_targets")?,
+                edge_actions: Ints::open(table, "edge_actions")?,
+            }),
         };
+        let layer_offsets = table.array_checked::<u64>("layer_offsets", true)?.to_vec();
+        let Manifest { first_layer, counts, .. } = *table.manifest();
+        let graph = Graph { keys, orientations, stored, layer_offsets, first_layer, counts };
         graph.check_lengths(table)?;
         Ok(graph)
     }
 
     /// That the arrays' lengths fit each other, so that rows and layers can be used as indices.
     fn check_lengths(&self, table: &Table) -> Result<(), TableError> {
+        let manifest = table.manifest();
         let states = self.states();
         let keys = match &self.keys {
             Keys::Narrow(keys) => keys.len(),
             Keys::Wide(keys) => keys.len(),
         };
+        // What the rules tell when they are asked is all that follows of a state.
+        let moves_fit = match &self.stored {
+            None => manifest.complete && states <= u32::MAX as usize,
+            Some(Stored { kinds, edge_offsets, edge_targets, edge_actions }) => {
+                kinds.len() == states
+                    && edge_offsets.len() == states + 1
+                    && edge_actions.count() == edge_targets.len()
+            }
+        };
         let ascending = self.layer_offsets.windows(2).all(|pair| pair[0] <= pair[1]);
         let fits = keys == states
             && self.orientations.as_ref().is_none_or(|sets| sets.count() == states)
-            && self.edge_offsets.len() == states + 1
-            && self.edge_actions.count() == self.edge_targets.len()
+            && moves_fit
             && ascending
-            && table.manifest().root_ids.iter().all(|&id| id < states as u64)
+            && manifest.root_ids.iter().all(|&id| id < states as u64)
             && self.layer_offsets.first() == Some(&0)
             && self.layer_offsets.last() == Some(&(states as u64));
         if fits {
@@ -146,20 +164,27 @@ impl Graph {
             Keys::Narrow(keys) => keys.forget(rows.clone()),
             Keys::Wide(keys) => keys.forget(rows.clone()),
         }
-        let edges = self.edge_offsets[rows.start] as usize..self.edge_offsets[rows.end] as usize;
-        self.edge_targets.forget(edges);
-        self.kinds.forget(rows.clone());
-        self.edge_offsets.forget(rows);
+        if let Some(Stored { kinds, edge_offsets, edge_targets, .. }) = &self.stored {
+            let edges = edge_offsets[rows.start] as usize..edge_offsets[rows.end] as usize;
+            edge_targets.forget(edges);
+            kinds.forget(rows.clone());
+            edge_offsets.forget(rows);
+        }
     }
 
     /// How many states there are.
     pub fn states(&self) -> usize {
-        self.kinds.len()
+        self.layer_offsets.last().map_or(0, |&states| states as usize)
     }
 
-    /// How many edges there are.
+    /// How many edges are stored.
     pub fn edges(&self) -> usize {
-        self.edge_targets.len()
+        self.edge_targets().len()
+    }
+
+    /// Whether moves are stored, and not derived from the rules.
+    pub fn stores_moves(&self) -> bool {
+        self.stored.is_some()
     }
 
     /// The rows of every layer, the first layer first.
@@ -183,36 +208,47 @@ impl Graph {
         &self.keys
     }
 
-    /// What a state is.
+    /// What a state is, where moves are stored.
     #[inline]
     pub fn kind(&self, row: usize) -> StateKind {
-        StateKind::of(self.kinds[row]).unwrap_or(StateKind::Frontier)
+        StateKind::of(self.kinds()[row]).unwrap_or(StateKind::Frontier)
     }
 
-    /// The kinds as they are stored.
+    /// The kinds as they are stored, if they are.
     pub fn kinds(&self) -> &[u8] {
-        &self.kinds
+        self.stored.as_ref().map_or(&[], |stored| &stored.kinds)
     }
 
-    /// The offsets of rows of edges, one more than there are states.
+    /// The offsets of rows of edges, one more than there are states; none where they are not stored.
     pub fn edge_offsets(&self) -> &[u64] {
-        &self.edge_offsets
+        self.stored.as_ref().map_or(&[], |stored| &stored.edge_offsets)
     }
 
-    /// The targets of all edges.
+    /// The targets of all edges that are stored.
     pub fn edge_targets(&self) -> &[u32] {
-        &self.edge_targets
+        self.stored.as_ref().map_or(&[], |stored| &stored.edge_targets)
     }
 
-    /// The action of an edge.
+    /// The action of a stored edge.
+    ///
+    /// # Panics
+    ///
+    /// When edges are not stored.
     pub fn action_of(&self, edge: usize) -> Action {
-        Action(self.edge_actions.get(edge))
+        let stored = self.stored.as_ref().expect("edges are stored");
+        Action(stored.edge_actions.get(edge))
     }
 
-    /// The edges of a state, as places in the targets and actions.
+    /// The stored edges of a state, as places in the targets and actions.
     #[inline]
     pub fn edges_of(&self, row: usize) -> Range<usize> {
-        self.edge_offsets[row] as usize..self.edge_offsets[row + 1] as usize
+        let offsets = self.edge_offsets();
+        offsets[row] as usize..offsets[row + 1] as usize
+    }
+
+    /// What the manifest says of all rows.
+    pub(super) fn counts(&self) -> &Counts {
+        &self.counts
     }
 
     /// Whether the table tells the orientations of its rows.

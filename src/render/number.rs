@@ -39,6 +39,16 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
 }
 
+/// A time to be expected: `8 s`, `50 s`, `4 min`, `2 h`.
+pub fn seconds(count: f64) -> String {
+    match count {
+        ..10.0 => format!("{:.0} s", count.max(1.0)),
+        ..99.5 => format!("{:.0} s", (count / 10.0).round() * 10.0),
+        ..5400.0 => format!("{:.0} min", count / 60.0),
+        _ => format!("{:.0} h", count / 3600.0),
+    }
+}
+
 /// A number of bytes with a unit: `4.9 GB`.
 pub fn bytes(count: f64) -> String {
     if count >= 1e18 {

@@ -11,9 +11,9 @@ use super::method::Method;
 use super::sweep::{Jacobi, Order, SweepError, sweep_layer};
 use super::value::{Prospect, Short, Turned};
 use crate::game::Score;
-use crate::graph::{Graph, LayerChecks, TerminalScores};
+use crate::graph::{Deriver, Graph, LayerChecks, TerminalScores};
 use crate::progress::{Progress, Silent};
-use crate::table::{Scratch, SweepRecord, Table, crc32};
+use crate::table::{Memory, Room, Scratch, SweepRecord, Table, TableError, crc32};
 
 /// What [`value_iterate`] did.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,11 +30,12 @@ pub struct Run {
 ///
 /// Without a discount the columns are exact (`outcome`, `score`, `distance`), or bounds where the
 /// table has a frontier; with one they are `value`. A table that has them already, computed in the
-/// same way, is left alone. `on_sweep` is called after every sweep.
+/// same way, is left alone. `deriver` makes the moves where they are not stored, and `terminal`
+/// gives the scores of finished games. `on_sweep` is called after every sweep.
 pub fn value_iterate(
     table: &mut Table,
     graph: &Graph,
-    terminal: &TerminalScores<'_>,
+    (deriver, terminal): (Option<&Deriver>, &TerminalScores<'_>),
     method: &Method,
     progress: &dyn Progress,
     mut on_sweep: impl FnMut(usize, &SweepRecord),
@@ -50,7 +51,23 @@ pub fn value_iterate(
         }
         return Ok(Run { sweeps, already_solved: true, resumed: false });
     }
-    let mut run = Iteration { graph, method, identity, scratch, progress, on_sweep: &mut on_sweep };
+    if deriver.is_some() && method.order == Order::Natural {
+        return Err(SweepError::Options(format!(
+            "--order natural asks for every move in every sweep, and those of {} are not stored; leave it out, or enumerate with --transitions stored",
+            table.name()
+        )));
+    }
+    let memory = Memory::new(method.max_memory, table.dir());
+    let mut run = Iteration {
+        graph,
+        deriver,
+        memory,
+        method,
+        identity,
+        scratch,
+        progress,
+        on_sweep: &mut on_sweep,
+    };
     let leaves = Leaves { graph, terminal };
     let (sweeps, resumed) = if let Some(discount) = method.discount {
         let swept = run.run(table, &DiscountBackup { discount: discount as f32, leaves }, 0.0)?;
@@ -75,6 +92,8 @@ pub fn value_iterate(
 
 struct Iteration<'a> {
     graph: &'a Graph,
+    deriver: Option<&'a Deriver>,
+    memory: Memory,
     method: &'a Method,
     identity: String,
     scratch: Scratch,
@@ -83,7 +102,7 @@ struct Iteration<'a> {
 }
 
 struct Swept<V> {
-    values: Vec<V>,
+    values: Room<V>,
     sweeps: Vec<SweepRecord>,
     resumed: bool,
 }
@@ -177,11 +196,8 @@ impl Iteration<'_> {
         saved: Option<State>,
     ) -> Result<Swept<B::Value>, SweepError> {
         let states = self.graph.states();
-        // Zeros come from the system, and each thread has those it sweeps.
-        let mut values = match bytemuck::bytes_of(&initial).iter().all(|&byte| byte == 0) {
-            true => bytemuck::zeroed_vec(states),
-            false => vec![initial; states],
-        };
+        let mut values = self.memory.zeros(states)?;
+        values.fill(initial);
         let mut sweeps = Vec::new();
         let (mut from, mut partial, mut resumed) = (states, NOTHING, false);
         let mut pieces = Vec::new();
@@ -194,20 +210,26 @@ impl Iteration<'_> {
             }
         }
         self.begin(1);
-        let mut checks = LayerChecks::new(self.graph, table);
+        let mut checks = LayerChecks::new(self.graph, table, (self.deriver, &self.memory));
         let (mut secured, mut unsaved_to) = (Instant::now(), from);
-        let mut layers = self.graph.layers().rev().peekable();
-        layers.peek().map_or(Ok(()), |rows| checks.layer(rows.clone()))?;
-        while let Some(rows) = layers.next() {
-            let (start, count) = (rows.start, rows.len() as u64);
+        let mut layers = self.graph.layers().rev();
+        let mut next = layers.next().map(|rows| checks.layer(rows)).transpose()?;
+        while let Some(layer) = next {
+            let (start, count) = (layer.rows.start, layer.rows.len() as u64);
             let is_done = start >= from && count > 0;
             // While a layer is swept the one before it is read.
             let (swept, checked) = rayon::join(
-                || (!is_done).then(|| sweep_layer(self.graph, backup, rows.clone(), &mut values)),
-                || layers.peek().map_or(Ok(()), |rows| checks.layer(rows.clone())),
+                || (!is_done).then(|| sweep_layer(&layer, backup, &mut values)),
+                || layers.next().map(|rows| checks.layer(rows)).transpose(),
             );
-            checked?;
-            self.graph.forget(rows);
+            next = checked?;
+            self.graph.forget(layer.rows);
+            let swept = swept.map(|change| {
+                let astray =
+                    || TableError::damaged(&table.path_of("keys"), "a move leads out of it");
+                change.ok_or_else(astray)
+            });
+            let swept = swept.transpose()?;
             let Some(change) = swept else { continue };
             partial = merge(partial, change);
             self.progress.advance(count);
@@ -252,7 +274,8 @@ impl Iteration<'_> {
         saved: Option<State>,
     ) -> Result<Swept<B::Value>, SweepError> {
         let states = self.graph.states();
-        let mut values = vec![initial; states];
+        let mut values = self.memory.zeros(states)?;
+        values.fill(initial);
         let mut sweeps: Vec<SweepRecord> = Vec::new();
         let mut resumed = false;
         if let Some(saved) = saved {

@@ -24,6 +24,9 @@ pub struct SolveOptions {
     /// Secure the work when it has gone on for this long since it last was; layered games. No
     /// influence on any value.
     pub checkpoint_after: Option<Duration>,
+    /// Take no more bytes of memory than about this: what is needed beyond it lies in files that are
+    /// mapped; layered games. No influence on any value.
+    pub max_memory: Option<u64>,
 }
 
 impl SolveOptions {
@@ -73,6 +76,8 @@ pub struct Method {
     /// Secure the work when it has gone on for this long since it last was; usually
     /// [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No influence on any value.
     pub checkpoint_after: Duration,
+    /// Take no more bytes of memory than about this. No influence on any value.
+    pub max_memory: Option<u64>,
 }
 
 impl Method {
@@ -88,6 +93,7 @@ impl Method {
             has_scores: game.max_score().is_some(),
             score_unit: game.score_unit(),
             checkpoint_after: CHECKPOINT_AFTER,
+            max_memory: None,
         }
     }
 
@@ -118,7 +124,8 @@ impl Method {
 
     /// Identifies an interrupted run: its saved values are used only if this text is the same.
     pub(super) fn identity(&self, table: &Table) -> String {
-        let targets = table.manifest().arrays.get("edge_targets").map(|a| a.crc32.clone());
+        let arrays = ["edge_targets", "keys"].map(|name| table.manifest().arrays.get(name));
+        let targets = arrays.into_iter().flatten().next().map(|array| array.crc32.clone());
         let Method { order, theta, empties, discount, .. } = self;
         format!("{order:?} {theta} {empties:?} {discount:?} {targets:?}")
     }

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use super::backup::Backup;
 use super::value::Prospect;
-use crate::graph::Graph;
+use crate::graph::{CheckedLayer, Graph};
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::table::{SweepRecord, TableError};
@@ -100,6 +100,7 @@ impl Change {
         }
     }
 
+    #[inline(always)]
     fn of<B: Backup>(backup: &B, old: B::Value, new: B::Value) -> Change {
         match old == new {
             true => Change::NONE,
@@ -109,41 +110,52 @@ impl Change {
 }
 
 /// One sweep of a layer in topological order: `values` holds the final values of all later layers.
-/// Other layers' values are not touched. The graph's edges have been checked.
+/// Other layers' values are not touched. The layer has been checked; `None` if a move that is made
+/// from the rules leads nowhere all the same.
 pub(super) fn sweep_layer<B: Backup>(
-    graph: &Graph,
+    layer: &CheckedLayer<'_>,
     backup: &B,
-    rows: Range<usize>,
     values: &mut [B::Value],
-) -> SweepRecord {
+) -> Option<SweepRecord> {
+    let (rows, moves) = (layer.rows.clone(), layer.moves());
     let (head, later) = values.split_at_mut(rows.end);
     let own = &mut head[rows.clone()];
     let of_later = |&target: &u32| later[target as usize - rows.end];
-    let offsets = &graph.edge_offsets()[rows.start..=rows.end];
-    let targets = graph.edge_targets();
-    let swept = parallel::map_mut(own, GRAIN, &|first, values| {
-        let mut change = Change::NONE;
-        let mut passes = Vec::new();
-        for (i, value) in values.iter_mut().enumerate() {
-            let place = first + i;
-            let edges = &targets[offsets[place] as usize..offsets[place + 1] as usize];
-            match edges.first() {
-                Some(&target) if (target as usize) < rows.end => {
-                    passes.push((place, target as usize));
-                    continue;
-                }
-                _ => {}
-            }
-            let row = rows.start + place;
-            let new = match edges {
-                [] => backup.leaf(row),
-                edges => backup.backup(row, edges.iter().map(of_later)),
-            };
-            change = change.and(Change::of(backup, *value, new));
-            *value = new;
-        }
-        (change, passes)
+    let pieces = moves.pieces();
+    let mut rest = &mut *own;
+    let slots = pieces.iter().map(|piece| {
+        let (values, behind) = std::mem::take(&mut rest).split_at_mut(piece.len());
+        rest = behind;
+        Mutex::new(values)
     });
+    let slots: Vec<_> = slots.collect();
+    let swept = parallel::map(pieces.len(), &|piece| {
+        let (mut change, mut passes) = (Change::NONE, Vec::new());
+        let values = &mut *parallel::lock(&slots[piece]);
+        let first = pieces[piece].start;
+        let all_lead_on = moves.visit(piece, &mut |offsets, targets| {
+            let edges = offsets.windows(2).map(|pair| &targets[pair[0] as usize..pair[1] as usize]);
+            for ((place, value), edges) in (first..).zip(values.iter_mut()).zip(edges) {
+                match edges.first() {
+                    Some(&target) if (target as usize) < rows.end => {
+                        passes.push((place, target as usize));
+                        continue;
+                    }
+                    _ => {}
+                }
+                let row = rows.start + place;
+                let new = match edges {
+                    [] => backup.leaf(row),
+                    edges => backup.backup(row, edges.iter().map(of_later)),
+                };
+                change = change.and(Change::of(backup, *value, new));
+                *value = new;
+            }
+        });
+        all_lead_on.then_some((change, passes))
+    });
+    drop(slots);
+    let swept = swept.into_iter().collect::<Option<Vec<_>>>()?;
     let (mut change, mut passes) = (Change::NONE, Vec::new());
     for (own, found) in swept {
         change = change.and(own);
@@ -159,7 +171,7 @@ pub(super) fn sweep_layer<B: Backup>(
         change = change.and(Change::of(backup, own[place], new));
         own[place] = new;
     }
-    SweepRecord { residual: change.residual, changed: change.changed, decided: None }
+    Some(SweepRecord { residual: change.residual, changed: change.changed, decided: None })
 }
 
 /// Sweeps of rows from the values before each sweep (Jacobi).

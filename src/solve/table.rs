@@ -6,7 +6,7 @@ use super::{
     retrograde_ranked, value_iterate,
 };
 use crate::game::{Game, Outcome, Repetition, Side};
-use crate::graph::{Graph, Ranked, RankedGame};
+use crate::graph::{Deriver, Graph, Ranked, RankedGame};
 use crate::progress::Progress;
 use crate::table::{SweepRecord, Table, TableError};
 
@@ -35,10 +35,13 @@ pub fn solve<G: Game>(
             empties: options.empties.unwrap_or(exact.empties),
             discount: options.discount,
             checkpoint_after: options.checkpoint_after.unwrap_or(exact.checkpoint_after),
+            max_memory: options.max_memory,
             ..exact
         };
         let terminal = graph.terminal_scores(game, method.empties);
-        return value_iterate(table, &graph, &terminal, &method, progress, each);
+        let made = (!graph.stores_moves()).then(|| Deriver::new(game));
+        let moves = (made.as_ref(), &terminal as _);
+        return value_iterate(table, &graph, moves, &method, progress, each);
     }
     let (identity, complete) = (&table.manifest().identity, table.manifest().complete);
     let repetition = match identity.checks_only {

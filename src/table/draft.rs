@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{IoContext, TableError};
 use super::mmap::map_read_only;
 use super::npy::{Element, HEADER_BYTES, Stream, crc32, shape_of};
-use super::{ArrayEntry, Identity, Manifest, move_synced, write_manifest, write_whole};
+use super::{ArrayEntry, Identity, Manifest, Memory, move_synced, write_manifest, write_whole};
 use crate::parallel;
 
 /// A table under construction.
@@ -126,6 +126,11 @@ impl Draft {
         let columns = T::COLUMNS;
         self.arrays.insert(name, Growing { stream, descr: T::DESCR, row_bytes, columns, scratch });
         Ok(())
+    }
+
+    /// Memory for making it: so many bytes, or as many as it takes; the rest lies in files beside it.
+    pub fn memory(&self, limit: Option<u64>) -> Memory {
+        Memory::new(limit, &self.dir)
     }
 
     /// Whether the draft has an array.

@@ -45,12 +45,20 @@ pub struct Identity {
     /// Whether some movers may only give check, their other moves not being followed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checks_only: bool,
+    /// `derived` if rows are sorted keys whose moves are not stored; otherwise absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transitions: Option<String>,
 }
 
 impl Identity {
     /// Whether rows are found by the rank of the state, and not among sorted keys.
     pub fn is_by_rank(&self) -> bool {
         self.index.as_deref() == Some("rank")
+    }
+
+    /// Whether rows are sorted keys whose moves are not stored.
+    pub fn is_derived(&self) -> bool {
+        self.transitions.as_deref() == Some("derived")
     }
 }
 

@@ -3,11 +3,13 @@
 
 use std::fs::File;
 use std::io;
+use std::marker::PhantomData;
 use std::ops::Range;
 
+use bytemuck::Zeroable;
 #[cfg(unix)]
 use memmap2::UncheckedAdvice;
-use memmap2::{Advice, Mmap};
+use memmap2::{Advice, Mmap, MmapMut, MmapOptions};
 
 /// Maps a whole file, read-only.
 ///
@@ -22,7 +24,8 @@ pub(super) fn map_read_only(file: &File) -> io::Result<Mmap> {
     Ok(map)
 }
 
-/// Takes the pages of some bytes out of a map, and perhaps the first of what follows; they come back from the file when they are read.
+/// Takes the pages of some bytes out of a map, and perhaps the first of what follows; they come
+/// back from the file when they are read.
 pub(super) fn unmap_pages(map: &Mmap, bytes: Range<usize>) {
     // SAFETY: of a read-only map of a file nothing is lost by this.
     #[cfg(unix)]
@@ -30,4 +33,44 @@ pub(super) fn unmap_pages(map: &Mmap, bytes: Range<usize>) {
         unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, bytes.start, bytes.len()) };
     #[cfg(not(unix))]
     let _ = (map, bytes);
+}
+
+/// Values in memory of the system's, or in a file that is mapped to be written.
+///
+/// Safety contract: a file has no name, so nobody else changes it; it is as long as the values, and
+/// the disk has room for all of it.
+#[derive(Debug)]
+pub(super) struct Mapped<T> {
+    map: MmapMut,
+    length: usize,
+    values: PhantomData<T>,
+}
+
+impl<T: Zeroable> Mapped<T> {
+    /// Maps so many zeros: those of a file, if there is one.
+    pub(super) fn zeros(length: usize, file: Option<&File>) -> io::Result<Mapped<T>> {
+        // Nothing cannot be mapped.
+        let bytes = (length * size_of::<T>()).max(1);
+        let map = match file {
+            None => MmapMut::map_anon(bytes)?,
+            // SAFETY: see the contract above.
+            Some(file) => unsafe { MmapOptions::new().len(bytes).map_mut(file)? },
+        };
+        Ok(Mapped { map, length, values: PhantomData })
+    }
+}
+
+impl<T> Mapped<T> {
+    #[inline(always)]
+    pub(super) fn values(&self) -> &[T] {
+        // SAFETY: maps begin at a page, this one has room for so many values, zeros are values, and
+        // what was written since was written as values.
+        unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), self.length) }
+    }
+
+    #[inline(always)]
+    pub(super) fn values_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and nobody else has it.
+        unsafe { std::slice::from_raw_parts_mut(self.map.as_mut_ptr().cast(), self.length) }
+    }
 }

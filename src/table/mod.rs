@@ -11,6 +11,7 @@ mod draft;
 mod error;
 mod ints;
 mod manifest;
+mod memory;
 mod mmap;
 mod npy;
 mod packed;
@@ -34,6 +35,7 @@ pub use manifest::{
     ArrayEntry, Counts, DISCOUNTED_COLUMN, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest,
     RootValue, SOLUTION_COLUMNS, Solution, SweepRecord, Tally,
 };
+pub use memory::{BESIDE, Memory, Room};
 pub use npy::{Array, Element, HEADER_BYTES, Stream, crc32, shape_of};
 pub use packed::{BLOCK, Packed, PackedColumn, blocks_of, of_planes, planes, whole, write_blocks};
 pub use removal::{Removal, Removed};
@@ -98,6 +100,11 @@ impl Table {
     /// The path of an array's file.
     pub fn path_of(&self, name: &str) -> PathBuf {
         self.dir.join(format!("{name}.npy"))
+    }
+
+    /// Whether the manifest names an array.
+    pub fn has_array(&self, name: &str) -> bool {
+        self.manifest.arrays.contains_key(name)
     }
 
     /// Maps an array whose manifest entry must be rows of `T`.

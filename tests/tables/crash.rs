@@ -81,6 +81,7 @@ fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
     let game = board_4x4(true);
     let whole = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
     enumeration_goes_on(&game, &whole, u32::MAX);
+    enumeration_goes_on(&game, &Plan { derived: true, max_memory: Some(0), ..whole }, u32::MAX);
     let game = named("othello-6x6");
     let bounded = Plan {
         max_depth: Some(6),

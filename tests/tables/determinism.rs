@@ -33,6 +33,7 @@ fn threads_change_no_byte_of_small_tables() {
     same_for_all_threads(&["--size", "4"]);
     same_for_all_threads(&["--size", "4", "--symmetry", "none"]);
     same_for_all_threads(&["--size", "4", "--start", "both"]);
+    same_for_all_threads(&["--size", "4", "--transitions", "derived"]);
     same_for_all_threads(&["--size", "4", "--max-states", "5000", "--max-depth", "9"]);
     same_for_all_threads(&["--size", "6", "--max-depth", "8"]);
 }
@@ -52,6 +53,7 @@ fn threads_change_no_byte_of_a_table_of_many_tasks() {
     same_for_all_threads(&["--size", "4x5", "--max-depth", "10"]);
     // Whole, and so in blocks; many of them.
     same_for_all_threads(&["--size", "4x5", "--root", "b1 a1 a2"]);
+    same_for_all_threads(&["--size", "4x5", "--root", "b1 a1 a2", "--transitions", "derived"]);
 }
 
 #[test]

@@ -5,41 +5,38 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use crate::game::{Group, Orientations};
 use crate::parallel;
+use crate::table::{Memory, Room, TableError};
 
 /// Words of bitmaps that one task takes.
 pub(super) const TASK: usize = 1 << 10;
 /// How many rows are made before they are written.
 const ROWS_AT_ONCE: usize = 1 << 20;
+/// In how many slices a layer is found that lies in a file. Every slice looks at all states of the
+/// layer before it, but makes the moves that lead into it alone.
+const SLICES: usize = 8;
 /// Words that one count of rows covers: a cache line.
 pub(super) const LINE: usize = 8;
 
 /// The states of a layer as bits.
-pub(super) struct Layer {
+pub(in crate::graph) struct Layer {
     pub number: u32,
     /// The canonical occupied squares of each block, ascending.
     pub blocks: Vec<u32>,
     /// Words of each block.
     pub words: usize,
     /// Bit `place` of a block: the state is there.
-    pub bits: Vec<AtomicU64>,
-    /// Of every [`LINE`] words, how many rows come before them; empty until the layer is closed.
-    pub counts: Vec<u32>,
+    pub bits: Room<AtomicU64>,
+    /// Of every [`LINE`] words, how many rows come before them, once the layer is closed.
+    pub counts: Room<u32>,
     pub rows: usize,
 }
 
-/// Zeros that are written at once: of memory that is read first the system makes pages twice, and
-/// stops all threads for it.
-pub(super) fn written<T: bytemuck::Zeroable + Send>(length: usize) -> Vec<T> {
-    let mut zeros = bytemuck::zeroed_vec(length);
-    parallel::map_mut(&mut zeros, 1 << 16, &|_, zeros| zeros.fill_with(T::zeroed));
-    zeros
-}
-
 impl Layer {
-    pub fn new(number: u32, blocks: Vec<u32>) -> Layer {
+    pub fn new(number: u32, blocks: Vec<u32>, memory: &Memory) -> Result<Layer, TableError> {
         let words = (1usize << number).div_ceil(64);
-        let bits = written(blocks.len() * words);
-        Layer { number, blocks, words, bits, counts: Vec::new(), rows: 0 }
+        let bits = memory.zeros(blocks.len() * words)?;
+        let counts = memory.zeros(bits.len().div_ceil(LINE))?;
+        Ok(Layer { number, blocks, words, bits, counts, rows: 0 })
     }
 
     /// The bit of a state: the word it is in, and where.
@@ -54,6 +51,16 @@ impl Layer {
         let (word, bit) = (&self.bits[word], 1 << bit);
         // Most are known: looking costs less than writing.
         word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
+    }
+
+    /// The blocks in ranges that are marked one after another: all at once in memory, and where bits
+    /// lie in a file so few that memory may hold them meanwhile.
+    pub fn slices(&self) -> Vec<Range<usize>> {
+        let (blocks, slices) =
+            (self.blocks.len(), if self.bits.is_in_a_file() { SLICES } else { 1 });
+        let size = blocks.div_ceil(slices).max(1);
+        let starts = (0..blocks.max(1)).step_by(size);
+        starts.map(|start| start..blocks.min(start + size)).collect()
     }
 
     pub fn tasks(&self) -> usize {
@@ -97,18 +104,20 @@ impl Layer {
 
     /// Counts the rows, now that no state will be added.
     pub fn close(&mut self) {
-        let ones = |line: usize| {
-            let words = line * LINE..self.bits.len().min((line + 1) * LINE);
-            self.bits[words].iter().map(|word| word.load(Ordering::Relaxed).count_ones()).sum()
-        };
-        let mut counts: Vec<u32> = parallel::column(self.bits.len().div_ceil(LINE), ones);
+        let (bits, counts) = (&self.bits, &mut self.counts);
+        parallel::map_mut(counts, parallel::GRAIN, &|first, counts| {
+            let lines = bits[first * LINE..].chunks(LINE);
+            for (count, line) in counts.iter_mut().zip(lines) {
+                *count = line.iter().map(|word| word.load(Ordering::Relaxed).count_ones()).sum();
+            }
+        });
         let mut rows = 0u64;
-        for count in &mut counts {
+        for count in &mut **counts {
             let own = u64::from(*count);
             *count = rows as u32;
             rows += own;
         }
-        (self.counts, self.rows) = (counts, rows as usize);
+        self.rows = rows as usize;
     }
 
     /// The row within the layer of a state that is there.
@@ -131,15 +140,21 @@ impl Layer {
         (word % self.words) as u32 * 64 + bit
     }
 
-    pub fn index(&self, occupied: u32) -> usize {
-        self.blocks.binary_search(&occupied).expect("a block that placements lead to is there")
+    /// The place of a block among those of the layer.
+    pub fn index(&self, occupied: u32) -> Option<usize> {
+        self.blocks.binary_search(&occupied).ok()
+    }
+
+    /// The same of a block for whose sake the layer was made.
+    pub fn led_to(&self, occupied: u32) -> usize {
+        self.index(occupied).expect("a block that placements lead to is there")
     }
 }
 
 /// A layer whose rows are known, with the orientations of each.
 pub(super) struct Closed {
     pub layer: Layer,
-    pub orientations: Vec<AtomicU16>,
+    pub orientations: Room<AtomicU16>,
 }
 
 /// Tells a state in which orientations a move reaches it.

@@ -7,6 +7,7 @@
 //! their rows, to write where each leads. Rows are in the order of their keys, so the table is the
 //! one that [`ByLayer`](super::by_layer) makes.
 
+mod derive;
 mod layer;
 mod tasks;
 
@@ -15,7 +16,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Instant;
 
-use self::layer::{Closed, Layer, reach, written};
+pub use self::derive::{DerivedMoves, Deriver};
+pub(super) use self::layer::Layer;
+use self::layer::{Closed, reach};
 use self::tasks::{Emit, Find, Keys, Passes, Rows};
 use super::GraphError;
 use super::build::{Found, Order, declare};
@@ -25,7 +28,7 @@ use crate::game::blocks::{Bits, Blocks};
 use crate::game::{Game, Group, Orientations};
 use crate::parallel;
 use crate::progress::{Progress, Silent};
-use crate::table::{Counts, Draft, Ints, Lengths};
+use crate::table::{Counts, Draft, Ints, Lengths, Memory, Room, TableError};
 
 /// Tasks that are done before progress is told.
 const TELL: usize = 1 << 10;
@@ -41,10 +44,17 @@ pub(super) struct ByBlock<B: Bits> {
     next: Layer,
     /// Whether orientations take two bytes.
     wide: bool,
+    /// Whether moves are not stored.
+    derived: bool,
+    memory: Memory,
 }
 
 /// The layer that a layer's placements may lead to, without states.
-fn empty_next<B: Bits>(rules: &Blocks<B>, layer: &Layer) -> Layer {
+fn empty_next<B: Bits>(
+    rules: &Blocks<B>,
+    layer: &Layer,
+    memory: &Memory,
+) -> Result<Layer, TableError> {
     let some = |blocks: Range<usize>| {
         let with_states = blocks.filter(|&block| {
             let words = block * layer.words..(block + 1) * layer.words;
@@ -59,10 +69,11 @@ fn empty_next<B: Bits>(rules: &Blocks<B>, layer: &Layer) -> Layer {
     let mut next = parallel::map_ranges(layer.blocks.len(), 1 << 8, &some).concat();
     next.sort_unstable();
     next.dedup();
-    Layer::new(layer.number + 1, next)
+    Layer::new(layer.number + 1, next, memory)
 }
 
-/// Closes a layer under passes and marks what it leads to; gives the states that must pass.
+/// Closes a layer under passes and marks what it leads to, slice by slice; gives the states that must
+/// pass.
 fn find<B: Bits>(
     rules: &Blocks<B>,
     layer: &mut Layer,
@@ -70,14 +81,19 @@ fn find<B: Bits>(
     progress: &dyn Progress,
 ) -> Passes {
     let (found, mut passes) = (&*layer, Vec::new());
-    // A layer without states is told of too.
-    for first in (0..found.tasks().max(1)).step_by(TELL) {
-        let count = TELL.min(found.tasks() - first);
-        let some = parallel::map(count, &|task| {
-            B::run(Find { rules, layer: found, next, task: first + task })
-        });
-        progress.advance(some.iter().map(|(states, _)| states).sum());
-        some.into_iter().for_each(|(_, own)| passes.extend(own));
+    for slice in next.slices() {
+        // A layer without states is told of too.
+        for first in (0..found.tasks().max(1)).step_by(TELL) {
+            let count = TELL.min(found.tasks() - first);
+            let some = parallel::map(count, &|task| {
+                let (slice, task) = (slice.clone(), first + task);
+                B::run(Find { rules, layer: found, next, slice, task })
+            });
+            if slice.start == 0 {
+                progress.advance(some.iter().map(|(states, _)| states).sum());
+            }
+            some.into_iter().for_each(|(_, own)| passes.extend(own));
+        }
     }
     layer.close();
     passes
@@ -111,23 +127,25 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         resumed: Option<(State, Lengths)>,
     ) -> Result<Self, GraphError> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
-        let wide = has_wide_orientations(game);
+        let (wide, derived) = (has_wide_orientations(game), plan.derived);
         // No board of 32 squares has more actions than a byte holds.
-        declare(draft, 1, false, lengths)?;
+        let actions = (!derived).then_some(false);
+        declare(draft, 1, actions, lengths)?;
         Ints::grow(draft, "orientations", wide, lengths)?;
         let (rules, group) = (Blocks::new(game), game.group().clone());
+        let memory = draft.memory(plan.max_memory);
         if let Some((state, _)) = resumed {
-            let (layer, next) = reload(&rules, draft, &state, wide)?;
-            return Ok(ByBlock { rules, group, state, layer, next, wide });
+            let (layer, next) = reload(&rules, draft, &state, wide, &memory)?;
+            return Ok(ByBlock { rules, group, state, layer, next, wide, derived, memory });
         }
         let roots = plan.roots.iter().filter_map(|root| {
             let (occupied, place, ties) = rules.place_of(game.squares(&root.state)?);
             Some((occupied, place, group.root_orientations(root.side, ties)))
         });
         let roots: Vec<(u32, u32, Orientations)> = roots.collect();
-        let (layer, next, root_ids) = begin(&rules, &group, &roots).ok_or(GraphError::NoRoot)?;
+        let (layer, next, root_ids) = begin(&rules, &group, &roots, &memory)?;
         let state = State::begin(draft, layer.layer.number, layer.layer.rows, root_ids)?;
-        let work = ByBlock { rules, group, state, layer, next, wide };
+        let work = ByBlock { rules, group, state, layer, next, wide, derived, memory };
         work.append_states(draft)?;
         Ok(work)
     }
@@ -142,7 +160,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
 
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
-        let after = empty_next(&self.rules, &self.next);
+        let after = empty_next(&self.rules, &self.next, &self.memory)?;
         let passes = find(&self.rules, &mut self.next, &after, progress);
         let finding = started.elapsed().as_secs_f64();
         let layer = std::mem::replace(&mut self.next, after);
@@ -150,7 +168,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         if total > u64::from(u32::MAX) {
             return Err(GraphError::TooManyStates { states: total });
         }
-        let orientations = written(layer.rows);
+        let orientations = self.memory.zeros(layer.rows)?;
         let next = Closed { layer, orientations };
         let counts = self.append_edges(draft, &next)?;
         self.state.counts.push(counts);
@@ -199,25 +217,51 @@ impl<B: Bits> ByBlock<B> {
     fn append_edges(&mut self, draft: &mut Draft, next: &Closed) -> Result<Counts, GraphError> {
         let offsets = &self.state.offsets;
         let bases = [offsets[offsets.len() - 2] as u32, offsets[offsets.len() - 1] as u32];
-        let (rules, group, layer) = (&self.rules, &self.group, &self.layer);
+        let (rules, group, Closed { layer, orientations }) =
+            (&self.rules, &self.group, &self.layer);
+        let orientations = [&orientations[..], &next.orientations];
+        let (next, derived) = (&next.layer, self.derived);
         let spare = Mutex::new(Vec::new());
         let make = |task: usize| {
             let rows = parallel::lock(&spare).pop().unwrap_or_default();
-            let pass = rules.pass().0 as u8;
-            B::run(Emit { rules, group, layer, next, bases, pass, task, rows })
+            let rows = match derived {
+                true => B::run(Emit::<B, false, true> {
+                    rules,
+                    group,
+                    layer,
+                    next,
+                    orientations,
+                    bases,
+                    task,
+                    rows,
+                }),
+                false => B::run(Emit::<B, true, true> {
+                    rules,
+                    group,
+                    layer,
+                    next,
+                    orientations,
+                    bases,
+                    task,
+                    rows,
+                }),
+            };
+            rows.expect("what moves lead to has been found")
         };
         let (mut all, edges) = (Rows::default(), &mut self.state.edges);
-        in_groups(&layer.layer, &make, &mut |made: Vec<Rows>| {
+        in_groups(layer, &make, &mut |made: Vec<Rows>| {
             for mut rows in made {
-                rows.ends.iter_mut().for_each(|end| *end += *edges);
-                *edges += rows.targets.len() as u64;
-                draft.append(&[
-                    ("kinds", &rows.kinds),
-                    ("edge_offsets", bytemuck::cast_slice(&rows.ends)),
-                    ("edge_targets", bytemuck::cast_slice(&rows.targets)),
-                    ("edge_actions", &rows.actions),
-                ])?;
                 all.add(&rows);
+                if !derived {
+                    rows.ends.iter_mut().for_each(|end| *end += *edges);
+                    *edges += rows.targets.len() as u64;
+                    draft.append(&[
+                        ("kinds", &rows.kinds),
+                        ("edge_offsets", bytemuck::cast_slice(&rows.ends)),
+                        ("edge_targets", bytemuck::cast_slice(&rows.targets)),
+                        ("edge_actions", &rows.actions),
+                    ])?;
+                }
                 parallel::lock(&spare).push(rows.emptied());
             }
             Ok(())
@@ -258,26 +302,28 @@ fn begin<B: Bits>(
     rules: &Blocks<B>,
     group: &Group,
     roots: &[(u32, u32, Orientations)],
-) -> Option<(Closed, Layer, Vec<u64>)> {
+    memory: &Memory,
+) -> Result<(Closed, Layer, Vec<u64>), GraphError> {
     let mut blocks: Vec<u32> = roots.iter().map(|root| root.0).collect();
     blocks.sort_unstable();
     blocks.dedup();
-    let mut layer = Layer::new(blocks.first()?.count_ones(), blocks);
+    let number = blocks.first().ok_or(GraphError::NoRoot)?.count_ones();
+    let mut layer = Layer::new(number, blocks, memory)?;
     for &(occupied, place, _) in roots {
-        layer.mark(layer.bit(layer.index(occupied), place));
+        layer.mark(layer.bit(layer.led_to(occupied), place));
     }
-    let next = empty_next(rules, &layer);
+    let next = empty_next(rules, &layer, memory)?;
     let passes = find(rules, &mut layer, &next, &Silent);
-    let orientations: Vec<AtomicU16> = written(layer.rows);
+    let orientations: Room<AtomicU16> = memory.zeros(layer.rows)?;
     let row = |&(occupied, place, own): &(u32, u32, Orientations)| {
-        let row = layer.row(layer.bit(layer.index(occupied), place));
+        let row = layer.row(layer.bit(layer.led_to(occupied), place));
         orientations[row as usize].fetch_or(own.0, Ordering::Relaxed);
         u64::from(row)
     };
     let rows = roots.iter().map(row).collect();
     let closed = Closed { layer, orientations };
     pass_on(rules, group, &closed, &passes);
-    Some((closed, next, rows))
+    Ok((closed, next, rows))
 }
 
 /// Reads the layer that was to be expanded when a checkpoint was written, and finds again what it
@@ -287,26 +333,23 @@ fn reload<B: Bits>(
     draft: &Draft,
     state: &State,
     wide_orientations: bool,
+    memory: &Memory,
 ) -> Result<(Closed, Layer), GraphError> {
     let layers = state.offsets.len() - 1;
     let rows = (state.offsets[layers] - state.offsets[layers - 1]) as usize;
     let keys = draft.tail::<u64>("keys", rows)?;
-    let mut blocks: Vec<u32> = keys.iter().map(|&key| rules.of_key(key).0).collect();
-    blocks.dedup();
     let number = state.first_layer + layers as u32 - 1;
-    if blocks.is_empty() || blocks.iter().any(|block| block.count_ones() != number) {
+    if keys.is_empty() || !keys.iter().all(|&key| rules.has_key(number, key)) {
         return Err(GraphError::Table(draft.damaged("keys", "its last keys are of another layer")));
     }
-    let mut layer = Layer::new(number, blocks);
-    parallel::map_ranges(keys.len(), parallel::GRAIN, &|some| {
-        for &key in &keys[some] {
-            let (occupied, place) = rules.of_key(key);
-            layer.mark(layer.bit(layer.index(occupied), place));
-        }
-    });
-    let next = empty_next(rules, &layer);
+    let mut layer = Layer::of_keys(rules, number, &keys, memory)?;
+    drop(keys);
+    let next = empty_next(rules, &layer, memory)?;
     find(rules, &mut layer, &next, &Silent);
-    let orientations = Ints::tail(draft, "orientations", wide_orientations, rows)?;
-    let orientations = orientations.into_iter().map(AtomicU16::new).collect();
+    let mut orientations: Room<AtomicU16> = memory.zeros(rows)?;
+    let sets = Ints::tail(draft, "orientations", wide_orientations, rows)?;
+    for (own, set) in orientations.iter_mut().zip(sets) {
+        *own.get_mut() = set;
+    }
     Ok((Closed { layer, orientations }, next))
 }

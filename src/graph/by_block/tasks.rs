@@ -1,8 +1,9 @@
 //! What is done with a task of a layer, compiled for the processor's own instructions.
 
-use std::sync::atomic::Ordering;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU16, Ordering};
 
-use super::layer::{Closed, LINE, Layer, reach};
+use super::layer::{LINE, Layer, reach};
 use crate::game::blocks::{Bits, Block, Blocks, Work};
 use crate::game::{Group, Orientations, Side};
 use crate::graph::StateKind;
@@ -62,17 +63,24 @@ impl States {
 
     /// Calls `visit` with each placement that some states have, its number, the number of the state,
     /// and where in the block that it leads to, with the symmetries that lead there: placement by
-    /// placement. Counts the placements of each state, and finds those that must pass.
+    /// placement, leaving out those that are not `wanted`. Counts the placements of each state, and
+    /// finds those that must pass, if all are wanted.
     #[inline(always)]
     fn expand<B: Bits>(
         &mut self,
         rules: &Blocks<B>,
         block: &Block<B>,
+        wanted: impl Fn(usize) -> bool,
         mut visit: impl FnMut(usize, u32, (u32, u8)),
     ) {
         self.moves.clear();
         self.moves.resize(self.movers.len(), 0);
+        let mut all = true;
         for (number, placement) in block.placements.iter().enumerate() {
+            if !wanted(number) {
+                all = false;
+                continue;
+            }
             for &(state, turned) in placement.find(&self.movers, &mut self.found) {
                 self.moves[state as usize] += 1;
                 let after = block.occupied ^ self.movers[state as usize] ^ turned;
@@ -81,7 +89,7 @@ impl States {
         }
         let stuck = (0..self.movers.len() as u32).filter(|&state| self.moves[state as usize] == 0);
         self.passing.clear();
-        self.passing.extend(stuck);
+        self.passing.extend(stuck.filter(|_| all));
         if self.passing.is_empty() {
             return;
         }
@@ -103,11 +111,14 @@ impl States {
 /// memory, which the processor fetches meanwhile.
 const AHEAD: usize = 16;
 
-/// Expands a task of a layer: closes it under passes, marks what its placements lead to.
+/// Expands a task of a layer: marks what its placements lead to in a slice of the next, and with the
+/// first slice closes it under passes.
 pub(super) struct Find<'a, B: Bits> {
     pub rules: &'a Blocks<B>,
     pub layer: &'a Layer,
     pub next: &'a Layer,
+    /// The blocks of the slice.
+    pub slice: Range<usize>,
     pub task: usize,
 }
 
@@ -117,27 +128,37 @@ impl<B: Bits> Work for Find<'_, B> {
 
     #[inline(always)]
     fn run(self) -> (u64, Passes) {
-        let Find { rules, layer, next, task } = self;
+        let Find { rules, layer, next, slice, task } = self;
+        let closes = slice.start == 0;
         let (mut states, mut passes) = (0, Vec::new());
         let mut targets: Vec<usize> = Vec::new();
         // Where bits are to be set, a ring.
         let (mut ahead, mut at) = ([(0, 0); AHEAD], 0usize);
         States::default().visit(rules, layer, task, |some, number, block| {
             targets.clear();
-            targets.extend(block.placements.iter().map(|p| next.index(p.to.occupied)));
+            targets.extend(block.placements.iter().map(|p| next.led_to(p.to.occupied)));
             // Once more for those that passes lead to, where nobody must pass.
             for again in [false, true] {
                 states += some.movers.len() as u64;
-                some.expand(rules, block, |placement, _, (place, _)| {
-                    let bit = next.bit(targets[placement], place);
-                    B::fetch(&next.bits[bit.0]);
-                    let before = std::mem::replace(&mut ahead[at % AHEAD], bit);
-                    if at >= AHEAD {
-                        next.mark(before);
-                    }
-                    at += 1;
-                });
-                if again || some.passing.is_empty() {
+                let is_in = |placement: usize| slice.contains(&targets[placement]);
+                some.expand(
+                    rules,
+                    block,
+                    |p| closes || is_in(p),
+                    |placement, _, (place, _)| {
+                        if !is_in(placement) {
+                            return;
+                        }
+                        let bit = next.bit(targets[placement], place);
+                        B::fetch(&next.bits[bit.0]);
+                        let before = std::mem::replace(&mut ahead[at % AHEAD], bit);
+                        if at >= AHEAD {
+                            next.mark(before);
+                        }
+                        at += 1;
+                    },
+                );
+                if again || !closes || some.passing.is_empty() {
                     break;
                 }
                 let mut added = Vec::new();
@@ -174,93 +195,129 @@ pub(super) struct Rows {
     pub with_both: u64,
 }
 
-/// Makes the rows of a task, and tells the next layer in which orientations it is reached.
-pub(super) struct Emit<'a, B: Bits> {
+/// Makes the rows of a task: with `EDGES` where their moves lead, with `STATES` all else; then it
+/// tells the next layer in which orientations it is reached.
+pub(super) struct Emit<'a, B: Bits, const EDGES: bool, const STATES: bool> {
     pub rules: &'a Blocks<B>,
     pub group: &'a Group,
-    pub layer: &'a Closed,
-    pub next: &'a Closed,
+    pub layer: &'a Layer,
+    pub next: &'a Layer,
+    /// Of the rows of both layers; not looked at without `STATES`.
+    pub orientations: [&'a [AtomicU16]; 2],
     /// The ids of the first rows of both layers.
     pub bases: [u32; 2],
-    pub pass: u8,
     pub task: usize,
     /// Where to put them: memory that has served before.
     pub rows: Rows,
 }
 
-impl<B: Bits> Work for Emit<'_, B> {
-    type Output = Rows;
+impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES, STATES> {
+    /// `None` where a move leads to no state of the next layer, which is not that of these rows.
+    type Output = Option<Rows>;
 
     #[inline(always)]
-    fn run(self) -> Rows {
+    fn run(self) -> Option<Rows> {
         let Emit {
-            rules, group, layer: Closed { layer, orientations }, next, bases, mut rows, ..
+            rules, group, layer, next, orientations: [own, theirs], bases, mut rows, ..
         } = self;
-        let order = group.order();
+        let (order, pass) = (group.order(), rules.pass().0 as u8);
         let mut row = layer.rows_before(self.task);
+        let mut astray = false;
         let (mut edges, mut ends, mut cursors) = (Vec::<Edge>::new(), Vec::new(), Vec::new());
         States::default().visit(rules, layer, self.task, |some, number, block| {
             edges.clear();
             ends.clear();
             ends.resize(block.placements.len(), 0);
-            some.expand(rules, block, |placement, state, (place, ties)| {
-                edges.push(Edge { state, place, ties });
-                ends[placement] = edges.len();
-            });
+            some.expand(
+                rules,
+                block,
+                |_| true,
+                |placement, state, (place, ties)| {
+                    edges.push(Edge { state, place, ties });
+                    ends[placement] = edges.len();
+                },
+            );
             some.passing.iter().for_each(|&state| some.moves[state as usize] = 1);
-            // Where the edges of each state begin.
-            let mut end = rows.targets.len() as u32;
-            cursors.clear();
-            cursors.extend(some.moves.iter().map(|moves| {
-                end += moves;
-                end - moves
-            }));
-            rows.targets.resize(end as usize, 0);
-            rows.actions.resize(end as usize, self.pass);
+            if EDGES {
+                // Where the edges of each state begin.
+                let mut end = rows.targets.len() as u32;
+                cursors.clear();
+                cursors.extend(some.moves.iter().map(|moves| {
+                    end += moves;
+                    end - moves
+                }));
+                rows.targets.resize(end as usize, 0);
+                rows.actions.resize(end as usize, pass);
+            }
             let mut first = 0;
             for (placement, &end) in block.placements.iter().zip(&ends) {
-                let action = placement.action.0 as u8;
-                let to = if first < end { next.layer.index(placement.to.occupied) } else { 0 };
                 let edges = &mut edges[first.min(end)..end];
                 first = first.max(end);
+                if edges.is_empty() {
+                    continue;
+                }
+                let action = placement.action.0 as u8;
+                let Some(to) = next.index(placement.to.occupied) else {
+                    astray = true;
+                    break;
+                };
                 for at in 0..edges.len() {
                     if let Some(soon) = edges.get(at + AHEAD) {
-                        let (word, _) = next.layer.bit(to, soon.place);
-                        B::fetch(&next.layer.bits[word]);
-                        B::fetch(&next.layer.counts[word / LINE]);
+                        let (word, _) = next.bit(to, soon.place);
+                        B::fetch(&next.bits[word]);
+                        B::fetch(&next.counts[word / LINE]);
                     }
                     let edge = &mut edges[at];
-                    let row = next.layer.row(next.layer.bit(to, edge.place));
-                    B::fetch(&next.orientations[row as usize]);
+                    let bit = next.bit(to, edge.place);
+                    let row = next.row(bit);
                     edge.place = row;
-                    let cursor = &mut cursors[edge.state as usize];
-                    rows.targets[*cursor as usize] = bases[1] + row;
-                    rows.actions[*cursor as usize] = action;
+                    if STATES {
+                        B::fetch(&theirs[row as usize]);
+                    } else {
+                        // Whoever writes rows has found them.
+                        astray |= !next.contains(bit);
+                    }
+                    if EDGES {
+                        let cursor = &mut cursors[edge.state as usize];
+                        rows.targets[*cursor as usize] = bases[1] + row;
+                        rows.actions[*cursor as usize] = action;
+                        *cursor += 1;
+                    }
+                }
+                if STATES {
+                    for edge in edges {
+                        let own = own[row + edge.state as usize].load(Ordering::Relaxed);
+                        let to = &theirs[edge.place as usize];
+                        reach(to, group, Orientations(own), edge.ties);
+                    }
+                }
+            }
+            if EDGES {
+                for &state in &some.passing {
+                    let (other, _) = rules.swapped(block, some.movers[state as usize]);
+                    let other = layer.bit(number, other);
+                    astray |= !STATES && !layer.contains(other);
+                    let cursor = &mut cursors[state as usize];
+                    rows.targets[*cursor as usize] = bases[0] + layer.row(other);
                     *cursor += 1;
                 }
-                for edge in edges {
-                    let own = orientations[row + edge.state as usize].load(Ordering::Relaxed);
-                    let to = &next.orientations[edge.place as usize];
-                    reach(to, group, Orientations(own), edge.ties);
-                }
+                rows.ends.extend(cursors.iter().map(|&end| u64::from(end)));
             }
-            for &state in &some.passing {
-                let (other, _) = rules.swapped(block, some.movers[state as usize]);
-                let cursor = &mut cursors[state as usize];
-                rows.targets[*cursor as usize] = bases[0] + layer.row(layer.bit(number, other));
-                *cursor += 1;
+            if !STATES {
+                return;
             }
-            rows.ends.extend(cursors.iter().map(|&end| u64::from(end)));
             rows.table.passes += some.passing.len() as u64;
             for &state in &some.passing {
-                let own = orientations[row + state as usize].load(Ordering::Relaxed);
+                let own = own[row + state as usize].load(Ordering::Relaxed);
                 rows.reachable.passes += u64::from(Orientations(own).count());
             }
             for (&mover, &moves) in some.movers.iter().zip(&some.moves) {
-                let own = Orientations(orientations[row].load(Ordering::Relaxed));
+                let set = Orientations(own[row].load(Ordering::Relaxed));
                 row += 1;
-                let kind = if moves == 0 { StateKind::Terminal } else { StateKind::Interior };
-                rows.kinds.push(kind as u8);
+                if EDGES {
+                    let kind = if moves == 0 { StateKind::Terminal } else { StateKind::Interior };
+                    rows.kinds.push(kind as u8);
+                }
                 let one = Tally {
                     states: 1,
                     terminals: u64::from(moves == 0),
@@ -269,21 +326,20 @@ impl<B: Bits> Work for Emit<'_, B> {
                     transitions: u64::from(moves),
                 };
                 rows.table.add(&one);
-                rows.reachable.add(&one.times(u64::from(own.count())));
-                let sides = Side::ALL.map(|side| own.with(side, order));
+                rows.reachable.add(&one.times(u64::from(set.count())));
+                let sides = Side::ALL.map(|side| set.with(side, order));
                 rows.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
                 let (other, ties) = rules.swapped(block, mover);
                 let other = layer.bit(number, other);
                 if sides[0] != 0 && layer.contains(other) {
-                    let there = &orientations[layer.row(other) as usize];
-                    let there = Orientations(there.load(Ordering::Relaxed));
-                    let theirs = there.with(Side::Second, order);
+                    let there = own[layer.row(other) as usize].load(Ordering::Relaxed);
+                    let theirs = Orientations(there).with(Side::Second, order);
                     let both = group.carry(sides[0], ties) & theirs;
                     rows.with_both += u64::from(both.count_ones());
                 }
             }
         });
-        rows
+        (!astray).then_some(rows)
     }
 }
 

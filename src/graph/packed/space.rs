@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use super::super::StateKind;
 use super::super::ranked::ones_of;
-use super::super::space::{Finder, Piece, RowMove, Space, Transitions, pieces_of};
+use super::super::space::{
+    Finder, Piece, RowMove, Space, Transitions, check_key, kind_by_rules, moves_by_rules,
+    open_positions, pieces_of,
+};
 use super::code::Code;
-use super::{Index, Packed, RANKS};
+use super::{Index, Packed, RANKS, is_before};
 use crate::game::{Game, Orientations, Position, Side, StateKey};
 use crate::parallel;
 use crate::table::{BLOCK, Table, TableError, whole};
@@ -119,24 +122,17 @@ impl<G: Game> Space<G> for Packed {
         let Index::Keys(keys) = &self.index else { return Ok(()) };
         let code_of = |row: usize| whole(keys.block(row / BLOCK))[row % BLOCK];
         let code = code_of(row);
-        if keys.coding.code(game.position_key(position).widen()) != code {
-            return Err("its key is not the smallest of its images".to_string());
-        }
         let layer = match game.layers() {
             Some(_) => keys.layer(game.layer(&position.state)),
             None => keys.layers.iter().find(|rows| rows.contains(&row)).cloned().unwrap_or(0..0),
         };
-        if !layer.contains(&row) {
-            return Err(format!("it belongs to layer {}", game.layer(&position.state)));
-        }
-        match row > layer.start && code_of(row - 1) >= code {
-            true => Err("its key is not above the one before it".to_string()),
-            false => Ok(()),
-        }
+        let is_canonical = keys.coding.code(game.position_key(position).widen()) == code;
+        let follows = row <= layer.start || is_before(&code_of(row - 1), &code);
+        check_key(game, row, position, (is_canonical, layer, follows))
     }
 
     fn kind(&self, _row: usize, is_over: &dyn Fn() -> bool) -> StateKind {
-        if is_over() { StateKind::Terminal } else { StateKind::Interior }
+        kind_by_rules(is_over)
     }
 
     fn orientations(&self, row: usize) -> Option<Orientations> {
@@ -150,12 +146,7 @@ impl<G: Game> Space<G> for Packed {
     }
 
     fn open_positions(&self, most: usize) -> u64 {
-        // Nothing is cut off, so what is not over is open.
-        let open = match (most, self.counts.reachable) {
-            (2.., Some(reachable)) => reachable,
-            _ => self.counts.table,
-        };
-        open.states.saturating_sub(open.terminals)
+        open_positions(&self.counts, most)
     }
 }
 
@@ -192,7 +183,6 @@ impl<G: Game> Transitions<G> for Packed {
         state: &G::State,
         moves: &mut Vec<RowMove>,
     ) -> Result<(), String> {
-        moves.clear();
         let mut side = Side::First;
         if game.keeps_sides() {
             self.visit(game, &mut std::iter::once(row), &mut |_, position| {
@@ -200,13 +190,7 @@ impl<G: Game> Transitions<G> for Packed {
                 Ok(())
             })?;
         }
-        let mut astray = false;
-        game.for_each_successor(state, |action, state| {
-            let after = Position { state, side: side.other() };
-            let target = self.look_up(game, &after, u32::MAX).map(|(row, _)| row as u32);
-            astray |= target.is_none();
-            moves.push((action, target));
-        });
-        if astray { Err(format!("a move of row {row} leads out of it")) } else { Ok(()) }
+        let find = |after: &Position<G::State>| Some(self.look_up(game, after, u32::MAX)?.0);
+        moves_by_rules(game, row, (state, side), &find, moves)
     }
 }

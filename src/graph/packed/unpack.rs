@@ -109,13 +109,15 @@ impl<G: Game> Making<'_, G> {
     fn write(&self, draft: &mut Draft, progress: &dyn Progress) -> Result<(), TableError> {
         let is_wide =
             |array: &str| self.from.packed.get(array).is_some_and(|entry| entry.dtype == "<u2");
-        let wide = is_wide("edge_actions");
-        declare(draft, self.game.key_words(), wide, None)?;
+        let (wide, stored) = (is_wide("edge_actions"), !self.from.identity.is_derived());
+        declare(draft, self.game.key_words(), stored.then_some(wide), None)?;
         if self.packed.orientations.is_some() {
             Ints::grow(draft, "orientations", is_wide("orientations"), None)?;
         }
         let (mut edges, blocks) = (0, blocks_of(self.packed.rows()).len());
-        draft.append(&[("edge_offsets", bytemuck::bytes_of(&edges))])?;
+        if stored {
+            draft.append(&[("edge_offsets", bytemuck::bytes_of(&edges))])?;
+        }
         for first in (0..blocks).step_by(AT_ONCE) {
             let some = AT_ONCE.min(blocks - first);
             let made = parallel::try_map(some, &|block| {
@@ -129,13 +131,15 @@ impl<G: Game> Making<'_, G> {
                     edges
                 };
                 let offsets: Vec<u64> = made.moves.into_iter().map(offset).collect();
-                draft.append(&[
-                    ("keys", bytemuck::cast_slice(&made.keys)),
-                    ("kinds", &made.kinds),
-                    ("edge_offsets", bytemuck::cast_slice(&offsets)),
-                    ("edge_targets", bytemuck::cast_slice(&made.targets)),
-                    ("edge_actions", &Ints::bytes(&made.actions, wide)),
-                ])?;
+                draft.append(&[("keys", bytemuck::cast_slice(&made.keys))])?;
+                if stored {
+                    draft.append(&[
+                        ("kinds", &made.kinds),
+                        ("edge_offsets", bytemuck::cast_slice(&offsets)),
+                        ("edge_targets", bytemuck::cast_slice(&made.targets)),
+                        ("edge_actions", &Ints::bytes(&made.actions, wide)),
+                    ])?;
+                }
                 if self.packed.orientations.is_some() {
                     let bytes = Ints::bytes(&made.orientations, is_wide("orientations"));
                     draft.append(&[("orientations", &bytes)])?;
@@ -158,7 +162,7 @@ impl<G: Game> Making<'_, G> {
         let visited = packed.visit(game, &mut rows.clone(), &mut |row, position| {
             let kind = packed.kind(row, &|| game.is_terminal(&position.state));
             moves.clear();
-            if kind == StateKind::Interior {
+            if kind == StateKind::Interior && !self.from.identity.is_derived() {
                 packed.moves(game, row, &position.state, &mut moves)?;
             }
             made.kinds.push(kind as u8);

@@ -1,0 +1,122 @@
+//! Memory up to a bound, and files that are mapped beyond it.
+
+use std::fs::File;
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytemuck::Zeroable;
+
+use super::error::{IoContext, TableError};
+use super::mmap::Mapped;
+use crate::parallel;
+
+/// What may be allocated, for work on a table that takes much memory.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    left: Arc<AtomicU64>,
+    dir: PathBuf,
+}
+
+/// What work takes beside what it asks for here: rows being written, and the program itself.
+pub const BESIDE: u64 = 160 << 20;
+
+impl Memory {
+    /// So many bytes in all, or as many as are asked for; what does not fit lies in files without a
+    /// name on the disk of `dir`.
+    pub fn new(limit: Option<u64>, dir: &Path) -> Memory {
+        let left = limit.map_or(u64::MAX, |limit| limit.saturating_sub(BESIDE));
+        Memory { left: Arc::new(AtomicU64::new(left)), dir: dir.to_path_buf() }
+    }
+
+    /// Zeros. Fails where the disk has no room for what does not fit.
+    pub fn zeros<T: Zeroable + Send>(&self, length: usize) -> Result<Room<T>, TableError> {
+        let bytes = (length * size_of::<T>()) as u64;
+        let take = |left: u64| left.checked_sub(bytes);
+        if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+            let file = tempfile::tempfile_in(&self.dir).at("create a file in", &self.dir)?;
+            reserve(&file, bytes).at("reserve memory in a file in", &self.dir)?;
+            let map = Mapped::zeros(length, Some(&file)).at("map a file in", &self.dir)?;
+            return Ok(Room { map, taken: None });
+        }
+        let map = Mapped::zeros(length, None).at("get memory for the table in", &self.dir)?;
+        let mut room = Room { map, taken: Some((self.clone(), bytes)) };
+        // Written at once: of memory that is read first the system makes pages twice, and stops all
+        // threads for it.
+        parallel::map_mut(&mut room, 1 << 16, &|_, zeros| zeros.fill_with(T::zeroed));
+        Ok(room)
+    }
+}
+
+/// Makes a file of zeros that the disk has room for: a map of another ends the process when the disk
+/// is full.
+fn reserve(file: &File, bytes: u64) -> std::io::Result<()> {
+    file.set_len(bytes.max(1))?;
+    #[cfg(target_os = "linux")]
+    if bytes > 0 {
+        rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes)?;
+    }
+    Ok(())
+}
+
+/// Values in memory or in a file that is mapped.
+#[derive(Debug)]
+pub struct Room<T> {
+    map: Mapped<T>,
+    /// Of what memory how many bytes, which are given back in the end; none if in a file.
+    taken: Option<(Memory, u64)>,
+}
+
+impl<T> Room<T> {
+    /// Whether it lies in a file.
+    pub fn is_in_a_file(&self) -> bool {
+        self.taken.is_none()
+    }
+}
+
+impl<T> Deref for Room<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        self.map.values()
+    }
+}
+
+impl<T> DerefMut for Room<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.map.values_mut()
+    }
+}
+
+impl<T> Drop for Room<T> {
+    fn drop(&mut self) {
+        if let Some((memory, bytes)) = &self.taken {
+            memory.left.fetch_add(*bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_lies_in_a_file_until_there_is_room_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::new(Some(BESIDE + 100), dir.path());
+        let mut own = memory.zeros::<u64>(10).unwrap();
+        let mut more = memory.zeros::<u64>(5000).unwrap();
+        assert!(!own.is_in_a_file() && more.is_in_a_file());
+        assert!(own.iter().chain(more.iter()).all(|&value| value == 0));
+        (own[9], more[4999]) = (7, 8);
+        assert_eq!((own[9], more[4999], more.len()), (7, 8, 5000));
+        assert!(memory.zeros::<u32>(20).unwrap().is_in_a_file());
+        drop(own);
+        assert!(!memory.zeros::<u32>(20).unwrap().is_in_a_file());
+        assert!(memory.zeros::<u32>(0).unwrap().is_empty());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        assert!(Memory::new(Some(0), Path::new("/nowhere")).zeros::<u8>(1).is_err());
+    }
+}
