@@ -1,6 +1,6 @@
 //! `solver pack`: a small table that answers as the full one does.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -9,9 +9,9 @@ use serde::Serialize;
 use super::context::Context;
 use super::counts::size_of_table;
 use super::error::UserError;
-use crate::graph::{check_packable, pack};
+use crate::graph::{check_packable, is_packed_of, pack};
 use crate::render::number::bytes;
-use crate::table::{Lock, Table};
+use crate::table::{Lock, Table, check_name};
 
 /// Make a small table of a solved one, which every command reads as it is
 ///
@@ -49,9 +49,13 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let game = context.games.of_table(&table)?;
     let name = args.name.unwrap_or_else(|| format!("{}.packed", table.name()));
     check_packable(&table)?;
-    let (place, _lock) = new_place(&name, context)?;
-    let place = pack(&game, &table, &place, args.with.is_some(), &context.bars)?;
-    let packed = Table::open(&place)?;
+    let distances = args.with.is_some();
+    let is_it = |packed: &Table| is_packed_of(&game, packed, &table, distances);
+    let (place, made, _lock) = place_for(&name, &is_it, context)?;
+    let packed = match made {
+        Some(packed) => packed,
+        None => Table::open(&pack(&game, &table, &place, distances, &context.bars)?)?,
+    };
     let output = Output {
         table: name,
         directory: place.display().to_string(),
@@ -76,18 +80,23 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// The place of a table that is to be made, where there is none, with the right to write it.
-pub(super) fn new_place(name: &str, context: &Context) -> anyhow::Result<(PathBuf, Lock)> {
-    let is_name = Path::new(name).file_name().is_some_and(|file| file == name);
-    if !is_name || name.ends_with(".partial") {
-        return Err(UserError::new(format!("--name {name}: give the name of a table")).into());
+/// The place of a table that is to be made, with the right to write it, and the table if it is there
+/// already, as after a run that was killed at its very end.
+pub(super) fn place_for(
+    name: &str,
+    is_it: &dyn Fn(&Table) -> bool,
+    context: &Context,
+) -> anyhow::Result<(PathBuf, Option<Table>, Lock)> {
+    check_name(name)?;
+    let (place, lock) = (context.store.place(name), context.store.lock(name)?);
+    if !place.exists() {
+        return Ok((place, None, lock));
     }
-    let place = context.store.place(name);
-    if place.exists() {
+    let Some(made) = Table::open(&place).ok().filter(is_it) else {
         let what =
             format!("{} is there already; remove it, or give another --name", place.display());
         return Err(UserError::new(what).into());
-    }
-    let lock = context.store.lock(name)?;
-    Ok((place, lock))
+    };
+    context.remark(format!("{name} is there already"));
+    Ok((place, Some(made), lock))
 }

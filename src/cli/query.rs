@@ -314,19 +314,41 @@ impl Query<'_> {
             if line.len() == LONGEST_LINE {
                 return (line, LineEnd::Cut);
             }
-            // The first of the moves keeps the value; where none does the table was written wrong.
-            let kept = |found: Value| match self.table.has_scores() {
-                true => found.score() == value.score(),
-                false => found == value,
-            };
-            let best = self.moves(&position).first().copied();
-            let Some((action, _)) = best.filter(|(_, found)| found.is_some_and(kept)) else {
+            let Some(action) = self.best_move(&position, value) else {
                 return (line, LineEnd::Unproven);
             };
             before.push(position);
             line.push(game.action_name(position.side, action));
             position = game.advance(&position, action);
         }
+    }
+
+    /// The best move of a position, which keeps its value; where none does the table was written
+    /// wrong.
+    fn best_move(&self, position: &AnyPosition, value: Value) -> Option<Action> {
+        // None is better than one that keeps an exact value, so those behind it are not looked up:
+        // in a packed table each takes a block to unpack.
+        let (states, side) = (self.table.states(), position.side.other());
+        let keeps = |state| {
+            let row = states.find(&AnyPosition { state, side });
+            row.is_some_and(|row| self.table.value(row).before() == value)
+        };
+        let mut first = None;
+        if value.lower == value.upper {
+            self.table.game().for_each_successor(&position.state, |action, state| {
+                if first.is_none() && keeps(state) {
+                    first = Some(action);
+                }
+            });
+        }
+        let kept = |found: Value| match self.table.has_scores() {
+            true => found.score() == value.score(),
+            false => found == value,
+        };
+        first.or_else(|| {
+            let (action, found) = self.moves(position).first().copied()?;
+            found.is_some_and(kept).then_some(action)
+        })
     }
 }
 

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::context::Context;
 use super::counts::size_of_table;
 use super::error::UserError;
-use super::pack::new_place;
+use super::pack::place_for;
 use super::value_iterate::solve_table;
-use crate::graph::{differing, unpack};
+use crate::graph::{differing, is_unpacked_of, unpack};
 use crate::render::number::bytes;
 use crate::solve::SolveOptions;
 use crate::table::Table;
@@ -46,8 +46,12 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let name = name.ok_or_else(|| {
         UserError::new(format!("{own} does not end in .packed; give the full table a --name"))
     })?;
-    let (place, lock) = new_place(name, context)?;
-    let mut table = Table::open(&unpack(&game, &packed, &place, &context.bars)?)?;
+    let is_it = |table: &Table| is_unpacked_of(table, &packed);
+    let (place, made, lock) = place_for(name, &is_it, context)?;
+    let mut table = match made {
+        Some(table) => table,
+        None => Table::open(&unpack(&game, &packed, &place, &context.bars)?)?,
+    };
     // Solving takes the lock itself.
     drop(lock);
     let solution = packed.manifest().solution.as_ref();

@@ -90,12 +90,31 @@ pub struct Instructions;
 
 #[cfg(target_arch = "x86_64")]
 impl Instructions {
-    /// Whether this processor has them.
+    /// Whether this processor has them, and they are fast.
     pub fn are_there() -> bool {
+        let processor = raw_cpuid::CpuId::new();
+        let vendor = processor.get_vendor_info();
+        let family = processor.get_feature_info().map(|info| info.family_id());
+        let slow = vendor.zip(family).is_some_and(|(of, family)| is_slow(of.as_str(), family));
+        Instructions::exist() && !slow
+    }
+
+    fn exist() -> bool {
         is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("popcnt")
+    }
+}
+
+/// Whether a vendor's processors of a family press and spread bits in microcode, bit by bit: AMD's
+/// before Zen 3, and Hygon's, which are made after Zen.
+#[cfg(target_arch = "x86_64")]
+fn is_slow(vendor: &str, family: u8) -> bool {
+    match vendor {
+        "AuthenticAMD" => family < 0x19,
+        "HygonGenuine" => true,
+        _ => false,
     }
 }
 
@@ -114,7 +133,7 @@ impl Bits for Instructions {
     /// Where the processor has no such instructions.
     #[inline]
     fn mask(squares: u32) -> Pressable {
-        assert!(Instructions::are_there());
+        assert!(Instructions::exist());
         Pressable(squares)
     }
 
@@ -145,7 +164,7 @@ impl Bits for Instructions {
         fn compiled_for_it<W: Work>(work: W) -> W::Output {
             work.run()
         }
-        assert!(Instructions::are_there());
+        assert!(Instructions::exist());
         // SAFETY: they are there.
         unsafe { compiled_for_it(work) }
     }
@@ -403,5 +422,19 @@ impl<B: Bits> Blocks<B> {
     #[inline(always)]
     pub fn swapped(&self, block: &Block<B>, mover: u32) -> (u32, u8) {
         self.place(&block.own, block.occupied ^ mover)
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_in_microcode_are_slow() {
+        let amd = [(0x15, true), (0x17, true), (0x18, true), (0x19, false), (0x1a, false)];
+        for (family, slow) in amd {
+            assert_eq!(is_slow("AuthenticAMD", family), slow, "{family:#x}");
+            assert!(is_slow("HygonGenuine", family) && !is_slow("GenuineIntel", family));
+        }
     }
 }

@@ -33,7 +33,9 @@ pub use by_block::{DerivedMoves, Deriver};
 pub use check::{CheckedLayer, LayerChecks, LayerMoves};
 pub use estimate::{Estimate, estimate};
 pub use index::{BucketIndex, search};
-pub use packed::{PackError, Packed, check_packable, differing, pack, unpack};
+pub use packed::{
+    PackError, Packed, check_packable, differing, is_packed_of, is_unpacked_of, pack, unpack,
+};
 pub use plan::{Index, Plan, table_name};
 pub(crate) use ranked::ones_of;
 pub use ranked::{Ranked, RankedGame, RankedMoves, Ranks};

@@ -83,6 +83,8 @@ impl Draft {
             .filter(|c| c.identity == identity && c.format_version == super::FORMAT_VERSION)
             .filter(|c| c.arrays.iter().all(|(name, length)| holds(&dir, name, length)))
             .map(|c| (c.state, Lengths(c.arrays)));
+        // Of a run that was killed before the table was moved; arrays will grow beside it.
+        let _ = fs::remove_file(dir.join("manifest.json"));
         let draft = Draft { identity, place: place.to_path_buf(), dir, arrays: BTreeMap::new() };
         Ok((draft, resumed))
     }

@@ -21,13 +21,13 @@ use crate::parallel;
 use crate::progress::Progress;
 
 /// How many rows a block of a column has.
-pub const BLOCK: usize = 1 << 12;
+pub const BLOCK: usize = 1 << 10;
 /// The level of compression: a higher one takes longer and gains little.
 const LEVEL: i32 = 19;
 /// How many bytes of unpacked blocks each array keeps in memory.
 const KEPT: usize = 256 << 20;
 /// How many blocks are compressed before they are written.
-const AT_ONCE: usize = 1 << 8;
+const AT_ONCE: usize = 1 << 10;
 
 /// The rows of each block of [`BLOCK`] of so many.
 pub fn blocks_of(rows: usize) -> impl ExactSizeIterator<Item = Range<usize>> {

@@ -61,9 +61,14 @@ impl Store {
         let name = file.strip_suffix(".partial").unwrap_or(file);
         let draft = format!("{name}.partial");
         let is_draft = file == draft || !listed(file);
+        // A removal that is killed at its end leaves the lock, perhaps beside an empty directory.
+        let has_lock = listed(&format!("{name}.lock"));
+        let is_empty = |dir: &Path| fs::read_dir(dir).is_ok_and(|mut files| files.next().is_none());
         let arrays = if !is_draft {
-            Some(arrays_in(&store.place(file))?)
-        } else if Draft::is_in(&store.place(&draft)) && listed(&draft) {
+            let dir = store.place(file);
+            let remains = has_lock && is_empty(&dir);
+            Some(if remains { BTreeSet::new() } else { arrays_in(&dir)? })
+        } else if file == name && has_lock || Draft::is_in(&store.place(&draft)) && listed(&draft) {
             None
         } else {
             let hint = format!("{}; to remove one elsewhere give its path", self.hint());
@@ -100,11 +105,12 @@ impl Removal {
                 fs::rename(&manifest, &marker).at("remove", &manifest)?;
                 sync_dir(&dir).at("write", &dir)?;
             }
+            // Before the directory goes, without which this would not be gone on with.
+            store.unset_latest(&removed.name)?;
             removed.take(&dir, &|file| owns(&arrays, file))?;
             sync_dir(&dir).at("write", &dir)?;
             removed.take(&dir, &|file| file == REMOVED)?;
             removed.leave(&dir)?;
-            store.unset_latest(&removed.name)?;
         }
         lock.remove(&store.lock_of(&removed.name))?;
         Ok(removed)

@@ -190,7 +190,16 @@ fn a_removal_that_was_killed_leaves_nothing_that_opens_and_is_gone_on_with() {
     }
     tables.ok(&["remove", WHOLE]);
     assert_eq!(names(&tables), [SHORT]);
-    // The last that is deleted is the directory.
+    // The last that are deleted are the directory and the lock.
+    fs::create_dir(tables.place(WHOLE)).unwrap();
+    tables.run(&["remove", WHOLE]).refused("an empty directory");
+    let lock = tables.place("othello-4x4.lock");
+    for left in [true, false] {
+        fs::write(&lock, "").unwrap();
+        assert_eq!(tables.place(WHOLE).exists(), left);
+        tables.ok(&["remove", WHOLE]);
+        assert!(!tables.place(WHOLE).exists() && !lock.exists());
+    }
     fs::create_dir(tables.place(WHOLE)).unwrap();
     tables.ok(&["enumerate", "--size", "4"]);
     Table::open(&tables.place(WHOLE)).unwrap().check().unwrap();

@@ -91,11 +91,11 @@ fn what_packing_cannot_do_is_refused() {
         (&["pack", short], "not complete"),
         (&["pack", "nowhere"], "nowhere"),
         (&["pack", PACKED], "packed already"),
-        (&["pack", "moved", "--name", PACKED], "is there already"),
-        (&["pack", "moved", "--name", "a/b"], "--name a/b"),
+        (&["pack", "moved", "--name", PACKED, "--with", "distance"], "is there already"),
+        (&["pack", "moved", "--name", "a/b"], "'a/b' is no name"),
         (&["unpack", "moved"], "not packed"),
         (&["unpack", PACKED, "--name", "here"], "is there already"),
-        (&["unpack", PACKED, "--name", ".."], "--name .."),
+        (&["unpack", PACKED, "--name", ".."], "'..' is no name"),
         (&["value-iterate", PACKED], "solver unpack"),
         (&["value-iterate", PACKED, "--discount", "0.9"], "solver unpack"),
         (&["export", PACKED, "--states", "--out", "/dev/null/x"], "/dev/null"),
@@ -109,6 +109,22 @@ fn what_packing_cannot_do_is_refused() {
     fs::rename(tables.place(PACKED), tables.place(FULL)).unwrap();
     assert!(tables.run(&["enumerate"]).refused("enumerate").contains(FULL));
     assert!(tables.ok(&["query", FULL, "start"]).contains("loses by 8 discs"));
+}
+
+#[test]
+fn what_was_made_before_is_not_made_again() {
+    let tables = packed(&[]);
+    // The full table as unpacking leaves it when it is killed before it is solved.
+    tables.ok(&["enumerate", "-q", "--name", "unsolved"]);
+    tables.ok(&["unpack", PACKED, "--name", "full", "-q"]);
+    let whole = files(tables.root());
+    for args in [&["pack", FULL][..], &["unpack", PACKED], &["unpack", PACKED, "--name", "full"]] {
+        let ran = tables.run(args);
+        assert!(ran.code == 0 && ran.stderr.contains("is there already"), "{args:?}: {ran:?}");
+        assert!(files(tables.root()) == whole, "{args:?}");
+    }
+    tables.ok(&["unpack", PACKED, "--name", "unsolved", "-q"]);
+    assert_same_files(&tables.place(FULL), &tables.place("unsolved"), "solved since");
 }
 
 /// What happens to a file.

@@ -1,18 +1,21 @@
 //! Work cut short at any moment: what is left is no table or a whole one, and doing it again goes
 //! on from the last checkpoint and ends in the same bytes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::common::Random;
 use crate::common::solved::{board_4x4, make, named, solve, standard};
 use crate::common::tables::{Ran, Tables, assert_same_files, copy_dir, files, solved_4x4};
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::graph::{Index, Plan};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::solve::{Order, SolveOptions};
+use yomikiri::table::Table;
 
 /// Ends the work, as a kill would, at the nth time that it tells how far it is.
 struct Interrupt {
@@ -282,6 +285,84 @@ fn a_killed_solve_leaves_no_half_solution() {
     let unsolved = Tables::new();
     unsolved.ok(&["enumerate", "--game", "minishogi", "--max-depth", "5", "-q"]);
     killed_and_done_again(&unsolved, "minishogi-depth5", &["value-iterate", "-q"], 3);
+}
+
+/// How often a command is killed by chance; by hand oftener, with YOMIKIRI_KILLS=500 and a larger
+/// table.
+fn kills() -> usize {
+    std::env::var("YOMIKIRI_KILLS").map_or(10, |kills| kills.parse().expect("a number of kills"))
+}
+
+/// A solved table `large`, and packed `small`, with distances or without.
+fn to_kill(with: &[&str]) -> Tables {
+    // 30,504 states, which is eight blocks, or 140,024.
+    let root = if kills() > 10 { "b1 a1 a2" } else { "b1 a1 a2 a3 c4" };
+    let enumerate = ["enumerate", "--size", "4x5", "--root", root, "--name", "large", "-q"];
+    let pack = [&["pack", "-q", "--name", "small"], with].concat();
+    Tables::after(&[&enumerate, &["value-iterate", "-q"], &pack])
+}
+
+/// Kills a command at moments by chance, from tables like `before`; each time all that opens is
+/// proven by `verify`, and the same command then ends in the same files as one that was let be,
+/// with nothing beside them. A removal that was done already is refused.
+fn killed_by_chance(before: &Tables, args: &[&str], kills: usize) {
+    let names = |tables: &Tables| -> BTreeSet<_> {
+        fs::read_dir(tables.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
+    let whole = Tables::new();
+    copy_dir(before.root(), whole.root());
+    let started = Instant::now();
+    whole.ok(args);
+    let time = started.elapsed();
+    let mut random = Random(7);
+    for _ in 0..kills {
+        let mut after = time.mul_f64(random.below(1000) as f64 / 1000.0);
+        let tables = loop {
+            let tables = Tables::new();
+            copy_dir(before.root(), tables.root());
+            if kill_after(&tables, args, after) {
+                break tables;
+            }
+            after /= 2;
+        };
+        let what = format!("{args:?} killed after {after:?} of {time:?}");
+        for name in names(&tables) {
+            let (name, place) = (name.to_str().unwrap(), tables.root().join(&name));
+            // What is as it was need not be proven again.
+            if place.is_dir() && files(&place) != files(&before.place(name)) {
+                let found = tables.run(&["verify", name]);
+                match Table::open(&place) {
+                    Ok(_) => assert_eq!(found.code, 0, "{what}: {found:?}"),
+                    Err(_) => drop(found.refused(&what)),
+                }
+            }
+        }
+        let again = tables.run(args);
+        if args[0] != "remove" || again.code != 2 {
+            assert_eq!(again.code, 0, "{what}: {again:?}");
+        }
+        assert_same_files(whole.root(), tables.root(), &what);
+        assert_eq!(names(&whole), names(&tables), "{what}");
+    }
+}
+
+#[test]
+fn a_killed_packing_leaves_no_half_table() {
+    let args = ["pack", "large", "--with", "distance", "--threads", "1", "-q"];
+    killed_by_chance(&to_kill(&[]), &args, kills());
+}
+
+#[test]
+fn a_killed_unpacking_leaves_no_half_table() {
+    for with in [&["--with", "distance"][..], &[]] {
+        let args = ["unpack", "small", "--name", "full", "--threads", "1", "-q"];
+        killed_by_chance(&to_kill(with), &args, kills() / 2);
+    }
+}
+
+#[test]
+fn a_killed_removal_leaves_no_half_table() {
+    killed_by_chance(&to_kill(&[]), &["remove", "large", "-q"], kills());
 }
 
 #[test]

@@ -19,11 +19,11 @@ use crate::table::{
     Array, BLOCK, Counts, Packed as Blocks, PackedColumn, Table, TableError, of_planes, whole,
 };
 
-pub use unpack::{differing, unpack};
-pub use write::{PackError, check_packable, pack};
+pub use unpack::{differing, is_unpacked_of, unpack};
+pub use write::{PackError, check_packable, is_packed_of, pack};
 
-/// How many ranks, and words of bits, a block has: as many as make a piece of rows.
-const RANKS: usize = super::space::CHUNK_RANKS;
+/// How many ranks, and words of bits, a block has.
+const RANKS: usize = 1 << 13;
 const WORDS: usize = RANKS / 64;
 
 /// The rows of a packed table.

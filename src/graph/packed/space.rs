@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::super::StateKind;
 use super::super::ranked::ones_of;
 use super::super::space::{
-    Finder, Piece, RowMove, Space, Transitions, check_key, kind_by_rules, moves_by_rules,
-    open_positions, pieces_of,
+    CHUNK_RANKS, Finder, Piece, RowMove, Space, Transitions, check_key, kind_by_rules,
+    moves_by_rules, open_positions, pieces_of,
 };
 use super::code::Code;
 use super::{Index, Packed, RANKS, is_before};
@@ -28,7 +28,10 @@ impl<G: Game> Space<G> for Packed {
         match &self.index {
             Index::Keys(keys) => pieces_of(keys.layers.iter().cloned(), keys.first_layer),
             Index::Ranks(ranks) => {
-                let rows = (0..ranks.counts.len()).map(|block| ranks.rows_of(block));
+                let (blocks, every) = (ranks.counts.len(), CHUNK_RANKS / RANKS);
+                let begin = |block: usize| ranks.rows_of(block).start;
+                let firsts = (0..blocks).step_by(every);
+                let rows = firsts.map(|first| begin(first)..begin(first + every));
                 rows.map(|rows| Piece { rows, layer: None }).collect()
             }
         }

@@ -4,6 +4,7 @@
 //! leads. The manifest keeps the checksums of the arrays that were packed, and no table is
 //! committed whose arrays have others.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::{Index, KeyBlocks, Packed, RankBlocks};
@@ -13,10 +14,13 @@ use crate::graph::ranked::block_counts;
 use crate::graph::{RowMove, Rows, Space, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
-use crate::table::{Draft, Ints, Manifest, PackedColumn, Table, TableError, blocks_of};
+use crate::table::{
+    BLOCK, Draft, Element, Ints, Manifest, PackedColumn, SOLUTION_COLUMNS, Table, TableError,
+    blocks_of,
+};
 
 /// How many blocks are unpacked before they are written.
-const AT_ONCE: usize = 1 << 6;
+const AT_ONCE: usize = 1 << 8;
 
 /// Makes the full table of a packed one, at a place where there is none. Without its solution if
 /// distances were not packed; then solving it completes it, and [`differing`] tells whether it is
@@ -69,6 +73,18 @@ pub fn differing(table: &Table, packed: &Table) -> Option<String> {
     arrays.find(|(name, entry)| found.get(*name) != Some(entry)).map(|(name, _)| name.clone())
 }
 
+/// Whether a table is what [`unpack`] made of a packed one, solved since or not.
+pub fn is_unpacked_of(table: &Table, packed: &Table) -> bool {
+    let (found, from) = (table.manifest(), packed.manifest());
+    let to_be_solved =
+        |name: &String| found.solution.is_none() && SOLUTION_COLUMNS.contains(&name.as_str());
+    found.identity == from.identity
+        && from.packed.iter().all(|(name, entry)| match found.arrays.get(name) {
+            Some(array) => array == entry,
+            None => to_be_solved(name),
+        })
+}
+
 /// What is made of a block of rows.
 #[derive(Default)]
 struct Made {
@@ -100,14 +116,13 @@ impl<G: Game> Making<'_, G> {
         if self.packed.orientations.is_some() {
             Ints::grow(draft, "orientations", is_wide("orientations"), None)?;
         }
-        let (mut edges, blocks) = (0, blocks_of(self.packed.rows()).len());
+        let mut edges = 0;
         if stored {
             draft.append(&[("edge_offsets", bytemuck::bytes_of(&edges))])?;
         }
-        for first in (0..blocks).step_by(AT_ONCE) {
-            let some = AT_ONCE.min(blocks - first);
-            let made = parallel::try_map(some, &|block| {
-                let made = self.block(first + block)?;
+        for blocks in some_blocks(self.packed.rows()) {
+            let made = parallel::try_map(blocks.len(), &|at| {
+                let made = self.block(blocks.start + at)?;
                 progress.advance(made.kinds.len() as u64);
                 Ok::<_, TableError>(made)
             })?;
@@ -144,8 +159,8 @@ impl<G: Game> Making<'_, G> {
             let key = self.keys.coding.key(*code).0;
             made.keys.extend(&key[..game.key_words()]);
         }
-        let rows = blocks_of(packed.rows()).nth(block).unwrap_or(0..0);
-        let visited = packed.visit(game, &mut rows.clone(), &mut |row, position| {
+        let mut rows = block * BLOCK..packed.rows().min((block + 1) * BLOCK);
+        let visited = packed.visit(game, &mut rows, &mut |row, position| {
             let kind = packed.kind(row, &|| game.is_terminal(&position.state));
             moves.clear();
             if kind == StateKind::Interior && !self.from.identity.is_derived() {
@@ -183,8 +198,8 @@ fn write_values(table: &Table, packed: &Packed, draft: &mut Draft) -> Result<(),
     if let Index::Ranks(_) = packed.index {
         draft.grow::<u8>("distance", false, None)?;
         let distance = PackedColumn::<u8>::open(table, "packed_distance", rows, true)?;
-        return (0..blocks_of(rows).len())
-            .try_for_each(|block| draft.append(&[("distance", &distance.block(block)?)]));
+        return some_blocks(rows)
+            .try_for_each(|blocks| draft.append(&[("distance", &joined(&distance, blocks)?)]));
     }
     let scored = manifest.arrays.contains_key("packed_score");
     let values = if scored { "packed_score" } else { "packed_outcome" };
@@ -200,16 +215,31 @@ fn write_values(table: &Table, packed: &Packed, draft: &mut Draft) -> Result<(),
     if distance.is_some() {
         draft.grow::<u16>("distance", false, None)?;
     }
-    for block in 0..blocks_of(rows).len() {
-        let values = values.block(block)?;
+    for blocks in some_blocks(rows) {
+        let values = joined(&values, blocks.clone())?;
         let outcomes: Vec<i8> = values.iter().map(|value| value.signum()).collect();
         draft.append(&[("outcome", bytemuck::cast_slice(&outcomes))])?;
         if scored {
             draft.append(&[("score", bytemuck::cast_slice(&values))])?;
         }
         if let Some(distance) = &distance {
-            draft.append(&[("distance", bytemuck::cast_slice(&distance.block(block)?))])?;
+            draft.append(&[("distance", bytemuck::cast_slice(&joined(distance, blocks)?))])?;
         }
     }
     Ok(())
+}
+
+/// The blocks of so many rows, in parts that are written at once.
+fn some_blocks(rows: usize) -> impl Iterator<Item = Range<usize>> {
+    let blocks = blocks_of(rows).len();
+    (0..blocks).step_by(AT_ONCE).map(move |first| first..blocks.min(first + AT_ONCE))
+}
+
+/// The numbers of some blocks.
+fn joined<T: Element>(
+    column: &PackedColumn<T>,
+    blocks: Range<usize>,
+) -> Result<Vec<T>, TableError> {
+    let blocks = parallel::try_map(blocks.len(), &|at| column.block(blocks.start + at))?;
+    Ok(blocks.concat())
 }

@@ -8,7 +8,8 @@ use crate::game::{Game, Orientations};
 use crate::graph::{Graph, Ranked};
 use crate::progress::Progress;
 use crate::table::{
-    BLOCK, Draft, Element, Manifest, Table, TableError, blocks_of, planes, write_blocks,
+    BLOCK, DISCOUNTED_COLUMN, Draft, Element, Manifest, Table, TableError, blocks_of, planes,
+    write_blocks,
 };
 
 /// A table that cannot be packed.
@@ -84,19 +85,34 @@ pub fn pack<G: Game>(
             pack_column(&mut draft, "packed_distance", &distance, progress)?;
         }
     }
+    let manifest = manifest_of(from, draft.has("packed_distance"));
+    Ok(draft.commit(manifest)?)
+}
+
+/// What the manifest of a packed table says, all but its arrays.
+fn manifest_of(from: &Manifest, distances: bool) -> Manifest {
     let mut manifest = Manifest { discounted: None, ..from.clone() };
     // Discounted values are left out.
-    let kept = from.arrays.iter().filter(|(name, _)| *name != "value");
-    manifest.packed = kept.map(|(name, entry)| (name.clone(), entry.clone())).collect();
+    manifest.packed = std::mem::take(&mut manifest.arrays);
+    manifest.packed.remove(DISCOUNTED_COLUMN);
     manifest.conventions.insert(
         "packed".to_string(),
         format!("rows in blocks of {BLOCK}, or {RANKS} ranks, compressed by Zstandard; see docs/table-format.md"),
     );
-    if let Some(solution) = manifest.solution.as_mut().filter(|_| !draft.has("packed_distance")) {
+    if let Some(solution) = manifest.solution.as_mut().filter(|_| !distances) {
         solution.exact_distances = 0;
         solution.roots.iter_mut().for_each(|root| root.distance = None);
     }
-    Ok(draft.commit(manifest)?)
+    manifest
+}
+
+/// Whether a table is what [`pack`] makes of another.
+pub fn is_packed_of<G: Game>(game: &G, packed: &Table, table: &Table, distances: bool) -> bool {
+    let found = packed.manifest();
+    let distances = distances || game.layers().is_none();
+    let (arrays, checksum) = (found.arrays.clone(), found.checksum.clone());
+    found.arrays.contains_key("packed_distance") == distances
+        && *found == Manifest { arrays, checksum, ..manifest_of(table.manifest(), distances) }
 }
 
 /// Packs a column of numbers.
