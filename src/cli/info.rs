@@ -34,7 +34,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     context.print(counts_text(&context.games.of_table(&opened)?, manifest))?;
     let rows = manifest.arrays.iter().map(|(name, entry)| {
         let shape: Vec<String> = entry.shape.iter().map(u64::to_string).collect();
-        vec![format!("{name}.npy"), entry.dtype.clone(), shape.join(" x "), entry.crc32.clone()]
+        vec![manifest.file_of(name), entry.dtype.clone(), shape.join(" x "), entry.crc32.clone()]
     });
     context.line("")?;
     context.print(Grid::of(&["array", "dtype", "shape", "CRC-32"], rows).to_text())?;

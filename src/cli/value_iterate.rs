@@ -30,7 +30,7 @@ pub(super) struct Args {
     /// The order of a sweep (layered games) [default: topological]
     #[arg(long, value_enum)]
     order: Option<OrderArg>,
-    /// Also keep outcomes discounted by γ a ply, as 32-bit floats in value.npy
+    /// Also keep outcomes discounted by γ a ply, as 32-bit floats in the column 'value'
     #[arg(long, value_name = "γ")]
     discount: Option<f64>,
     /// What empty squares count for in final scores (Othello) [default: uncounted]

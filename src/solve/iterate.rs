@@ -42,14 +42,22 @@ pub fn value_iterate(
 ) -> Result<Run, SweepError> {
     method.check(table)?;
     graph.check_layered(table)?;
-    let _lock = table.lock()?;
     let (identity, scratch) = (method.identity(table), Scratch::of(table.dir()));
-    if let Some(sweeps) = method.already_there(table) {
-        // A process that ended between installing the columns and this left its scratch.
-        if scratch.state::<State>().is_some_and(|state| state.identity == identity) {
+    let there = |table: &Table| {
+        let sweeps = method.already_there(table)?;
+        Some(Run { sweeps, already_solved: true, resumed: false })
+    };
+    // A process that ended between installing the columns and removing its scratch left that.
+    let is_over = || scratch.state::<State>().is_none_or(|state| state.identity != identity);
+    if let Some(run) = there(table).filter(|_| is_over()) {
+        return Ok(run);
+    }
+    let _lock = table.lock()?;
+    if let Some(run) = there(table) {
+        if !is_over() {
             scratch.remove();
         }
-        return Ok(Run { sweeps, already_solved: true, resumed: false });
+        return Ok(run);
     }
     if deriver.is_some() && method.order == Order::Natural {
         return Err(SweepError::Options(format!(

@@ -58,10 +58,17 @@ pub fn solve<G: Game>(
         repetition: options.repetition.unwrap_or(repetition),
     };
     method.check(game, table)?;
-    if let Some(sweeps) = method.already_there(table) {
-        return Ok(Run { sweeps, already_solved: true, resumed: false });
+    let there = |table: &Table| {
+        let sweeps = method.already_there(table)?;
+        Some(Run { sweeps, already_solved: true, resumed: false })
+    };
+    if let Some(run) = there(table) {
+        return Ok(run);
     }
     let _lock = table.lock()?;
+    if let Some(run) = there(table) {
+        return Ok(run);
+    }
     let mut sweeps = Vec::new();
     let on_sweep = |number: usize, sweep: &SweepRecord| {
         each(number, sweep);

@@ -35,6 +35,11 @@ impl Part {
     pub fn commit(self) -> io::Result<()> {
         Ok(self.part.persist(&self.place)?)
     }
+
+    /// The same to another place.
+    pub fn commit_to(self, place: &Path) -> io::Result<()> {
+        Ok(self.part.persist(place)?)
+    }
 }
 
 /// Writes a file whole or not at all, and does not wait for the disk.

@@ -227,6 +227,10 @@ impl Draft {
         })?;
         drop(arrays);
         manifest.arrays.extend(sealed);
+        for name in manifest.columns() {
+            let (from, to) = (self.file(name), self.dir.join(manifest.file_of(name)));
+            fs::rename(&from, &to).at("write", &to)?;
+        }
         write_manifest(&self.dir, &manifest)?;
         self.remove_all_but(&manifest)?;
         move_synced(&self.dir, &self.place).at("write", &self.place)?;
@@ -240,8 +244,7 @@ impl Draft {
     fn remove_all_but(&self, manifest: &Manifest) -> Result<(), TableError> {
         for entry in fs::read_dir(&self.dir).at("read", &self.dir)?.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
-            let is_array =
-                name.strip_suffix(".npy").is_some_and(|n| manifest.arrays.contains_key(n));
+            let is_array = manifest.arrays.keys().any(|array| manifest.file_of(array) == name);
             if name != "manifest.json" && !is_array && Draft::owns(&name) {
                 let _ = fs::remove_file(entry.path());
             }

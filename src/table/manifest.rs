@@ -13,7 +13,7 @@ use super::error::TableError;
 /// What `format` says in every manifest.
 pub const FORMAT: &str = "yomikiri-table";
 /// The version of the format that this program writes and reads.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// What the table was made from; two tables with the same identity have the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -274,7 +274,8 @@ pub struct Manifest {
     pub layers: Vec<Counts>,
     /// The row in `keys` of each root.
     pub root_ids: Vec<u64>,
-    /// The arrays, by name; each lies in the file `NAME.npy`.
+    /// The arrays, by name; each lies in the file `NAME.npy`, but for the columns of solutions, whose
+    /// files are called `NAME-CRC32.npy`.
     pub arrays: BTreeMap<String, ArrayEntry>,
     /// Of a packed table, the arrays of the one that was packed, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -302,12 +303,40 @@ pub const SOLUTION_COLUMNS: [&str; 9] = [
 /// The column of discounted values.
 pub const DISCOUNTED_COLUMN: &str = "value";
 
+/// Whether an array is a column that solving writes.
+fn is_column(name: &str) -> bool {
+    SOLUTION_COLUMNS.contains(&name) || name == DISCOUNTED_COLUMN
+}
+
+/// The column that a file holds, by its name.
+pub fn column_in(file: &str) -> Option<&str> {
+    let (name, crc32) = file.strip_suffix(".npy")?.rsplit_once('-')?;
+    (is_column(name) && is_checksum(crc32)).then_some(name)
+}
+
+fn is_checksum(text: &str) -> bool {
+    text.len() == 8 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 const CHECKSUM_FIELD: &str = "\"checksum\": \"";
 
 impl Manifest {
     /// Whether rows and values are in compressed blocks.
     pub fn is_packed(&self) -> bool {
         !self.packed.is_empty()
+    }
+
+    /// The names of the columns of solutions.
+    pub fn columns(&self) -> impl Iterator<Item = &String> {
+        self.arrays.keys().filter(|name| is_column(name))
+    }
+
+    /// What the file of an array is called.
+    pub fn file_of(&self, name: &str) -> String {
+        match self.arrays.get(name) {
+            Some(entry) if is_column(name) => format!("{name}-{}.npy", entry.crc32),
+            _ => format!("{name}.npy"),
+        }
     }
 
     /// The manifest's text, its checksum filled in.
@@ -343,6 +372,12 @@ impl Manifest {
         let blank = text.replace(&sum, &format!("{CHECKSUM_FIELD}00000000\""));
         if format!("{:08x}", crc32fast::hash(blank.as_bytes())) != manifest.checksum {
             return Err(TableError::damaged(path, "its text does not match its checksum"));
+        }
+        // They become parts of paths.
+        let is_name = |name: &str| name.bytes().all(|c| c == b'_' || c.is_ascii_lowercase());
+        let mut arrays = manifest.arrays.iter();
+        if let Some((name, _)) = arrays.find(|(n, e)| !is_name(n) || !is_checksum(&e.crc32)) {
+            return Err(TableError::damaged(path, format!("no array has such an entry: '{name}'")));
         }
         Ok(manifest)
     }

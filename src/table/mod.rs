@@ -19,7 +19,8 @@ mod removal;
 mod scratch;
 mod store;
 
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -33,7 +34,7 @@ pub use error::TableError;
 pub use ints::Ints;
 pub use manifest::{
     ArrayEntry, Counts, DISCOUNTED_COLUMN, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest,
-    RootValue, SOLUTION_COLUMNS, Solution, SweepRecord, Tally,
+    RootValue, SOLUTION_COLUMNS, Solution, SweepRecord, Tally, column_in,
 };
 pub use memory::{BESIDE, Memory, Room};
 pub use npy::{Array, Element, HEADER_BYTES, Stream, crc32, shape_of};
@@ -51,16 +52,52 @@ compile_error!("tables are little-endian and mapped as they are: no big-endian m
 /// How long work on a table may go on, unless told otherwise, before it is secured by a checkpoint.
 pub const CHECKPOINT_AFTER: Duration = Duration::from_millis(50);
 
-/// An opened table.
+/// An opened table. It keeps the solution that it had when it was opened, whatever another process
+/// writes meanwhile.
 #[derive(Debug)]
 pub struct Table {
     dir: PathBuf,
     manifest: Manifest,
+    /// The files of the columns, which another solution may take out of the directory.
+    columns: BTreeMap<String, File>,
 }
 
 impl Table {
-    /// Opens the table in a directory: reads its manifest.
+    /// Opens the table in a directory: reads its manifest, and opens the columns of its solution.
     pub fn open(dir: &Path) -> Result<Table, TableError> {
+        if dir.extension().is_some_and(|end| end == "partial") {
+            let what = "it is a draft that is not finished; run again what was making it";
+            return Err(TableError::Foreign { path: dir.to_path_buf(), what: what.to_string() });
+        }
+        let mut manifest = Table::manifest_in(dir)?;
+        loop {
+            let table =
+                Table { dir: dir.to_path_buf(), columns: open_columns(dir, &manifest), manifest };
+            // A column is missing where another process has replaced the solution since.
+            let now = match table.manifest.columns().count() > table.columns.len() {
+                true => Table::manifest_in(dir)?,
+                false => return Ok(table),
+            };
+            if now == table.manifest {
+                return Ok(table);
+            }
+            manifest = now;
+        }
+    }
+
+    /// Takes the right to change this table, or says that another process has it. What another has
+    /// written since it was opened is then known.
+    pub fn lock(&mut self) -> Result<Lock, TableError> {
+        let lock = Lock::take(&self.dir.with_added_extension("lock"))?;
+        let now = Table::open(&self.dir)?;
+        match now.manifest.identity == self.manifest.identity {
+            true => *self = now,
+            false => return Err(TableError::Busy { path: self.dir.clone() }),
+        }
+        Ok(lock)
+    }
+
+    fn manifest_in(dir: &Path) -> Result<Manifest, TableError> {
         let path = dir.join("manifest.json");
         let bytes = fs::read(&path).map_err(|source| {
             let hint = if dir.join(removal::REMOVED).is_file() {
@@ -79,7 +116,7 @@ impl Table {
         })?;
         let text =
             String::from_utf8(bytes).map_err(|_| TableError::damaged(&path, "it is not text"))?;
-        Ok(Table { dir: dir.to_path_buf(), manifest: Manifest::from_text(&text, &path)? })
+        Manifest::from_text(&text, &path)
     }
 
     /// Where the table lies.
@@ -99,7 +136,7 @@ impl Table {
 
     /// The path of an array's file.
     pub fn path_of(&self, name: &str) -> PathBuf {
-        self.dir.join(format!("{name}.npy"))
+        self.dir.join(self.manifest.file_of(name))
     }
 
     /// Whether the manifest names an array.
@@ -127,7 +164,16 @@ impl Table {
                 ),
             ));
         }
-        Array::open(&self.path_of(name), rows)
+        Array::open(&self.file_of(name)?, &self.path_of(name), rows)
+    }
+
+    /// The file of an array.
+    fn file_of(&self, name: &str) -> Result<File, TableError> {
+        let path = self.path_of(name);
+        match self.columns.get(name) {
+            Some(file) => file.try_clone().at("open", &path),
+            None => npy::open(&path),
+        }
     }
 
     /// Maps an array; if `checked`, reads it once to compare its checksum with the manifest's.
@@ -166,7 +212,7 @@ impl Table {
     /// The same for one array, which the manifest names.
     pub fn check_array(&self, name: &str) -> Result<u64, TableError> {
         let (path, entry) = (self.path_of(name), &self.manifest.arrays[name]);
-        let file = npy::map(&path)?;
+        let file = npy::map(&self.file_of(name)?, &path)?;
         let header = npy::header(&path, &entry.dtype, &entry.shape)?;
         if file.len() < HEADER_BYTES || file[..HEADER_BYTES] != header[..] {
             return Err(TableError::damaged(&path, "its header is not the manifest's"));
@@ -185,7 +231,7 @@ impl Table {
     ) -> Result<Vec<Written>, E> {
         let mut written = Vec::new();
         for &column in columns {
-            let place = self.path_of(column.name);
+            let place = self.dir.join(format!("{}.npy", column.name));
             let part = Part::of(&place).at("write", &place)?;
             let stream = Stream::create(part.path())?;
             written.push(Mutex::new(Written { column, rows, part, stream }));
@@ -216,38 +262,55 @@ impl Table {
             .collect())
     }
 
-    /// Replaces columns of the table and its manifest. `edit` is given the manifest with the new
-    /// columns' entries; before any file is replaced a manifest without a solution is written, so
-    /// that a kill in between leaves an unsolved table and never a wrong one.
+    /// Replaces columns of the table and its manifest. `unsolve` takes what is replaced out of the
+    /// manifest, and `edit` is given it with the new columns' entries. The files of columns bear
+    /// their checksums in their names, so that new ones lie beside the old until the manifest, which
+    /// is replaced at once, names them: a reader finds the one solution or the other, and so does
+    /// who comes after a kill.
     pub fn install(
         &mut self,
         columns: Vec<Written>,
         unsolve: impl Fn(&mut Manifest),
         edit: impl FnOnce(&mut Manifest),
     ) -> Result<(), TableError> {
-        let mut without = self.manifest.clone();
-        unsolve(&mut without);
-        for written in &columns {
-            without.arrays.remove(written.column.name);
-        }
-        if without != self.manifest {
-            write_manifest(&self.dir, &without)?;
-        }
-        let mut with = without;
+        let mut with = self.manifest.clone();
+        unsolve(&mut with);
         for Written { column, rows, part, stream } in columns {
-            part.commit().at("write", &self.path_of(column.name))?;
             let entry = ArrayEntry {
                 dtype: column.descr.to_string(),
                 shape: vec![rows as u64],
                 crc32: format!("{:08x}", stream.checksum()),
             };
             with.arrays.insert(column.name.to_string(), entry);
+            let place = self.dir.join(with.file_of(column.name));
+            part.commit_to(&place).at("write", &place)?;
         }
         edit(&mut with);
         write_manifest(&self.dir, &with)?;
-        self.manifest = Manifest::from_text(&with.to_text(), &self.dir.join("manifest.json"))?;
+        *self = Table::open(&self.dir)?;
+        self.remove_old_columns()
+    }
+
+    /// Removes columns of solutions that were replaced, and of those that a killed process did not
+    /// come to name. Whoever has them open keeps them.
+    fn remove_old_columns(&self) -> Result<(), TableError> {
+        let named: BTreeSet<String> =
+            self.manifest.columns().map(|name| self.manifest.file_of(name)).collect();
+        for entry in fs::read_dir(&self.dir).at("read", &self.dir)?.flatten() {
+            let Ok(file) = entry.file_name().into_string() else { continue };
+            if column_in(&file).is_some() && !named.contains(&file) {
+                fs::remove_file(entry.path()).at("remove", &entry.path())?;
+            }
+        }
         Ok(())
     }
+}
+
+/// The files of the columns that a manifest names, as far as they are there.
+fn open_columns(dir: &Path, manifest: &Manifest) -> BTreeMap<String, File> {
+    let open =
+        |name: &String| Some((name.clone(), File::open(dir.join(manifest.file_of(name))).ok()?));
+    manifest.columns().filter_map(open).collect()
 }
 
 /// How many rows of columns are held in memory while they are written.

@@ -62,13 +62,17 @@ pub(super) fn header(path: &Path, descr: &str, shape: &[u64]) -> Result<Vec<u8>,
     Ok(bytes)
 }
 
-/// Maps a table's file; one that is missing is damage to the table.
-pub(super) fn map(path: &Path) -> Result<Mmap, TableError> {
-    let file = File::open(path).map_err(|source| match source.kind() {
+/// Opens a table's file; one that is missing is damage to the table.
+pub(super) fn open(path: &Path) -> Result<File, TableError> {
+    File::open(path).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => TableError::damaged(path, "the file is missing"),
         _ => TableError::Io { action: "open", path: path.to_path_buf(), source },
-    })?;
-    map_read_only(&file).at("map", path)
+    })
+}
+
+/// Maps a table's file.
+pub(super) fn map(file: &File, path: &Path) -> Result<Mmap, TableError> {
+    map_read_only(file).at("map", path)
 }
 
 /// A read-only array of `T`, mapped.
@@ -80,10 +84,10 @@ pub struct Array<T> {
 }
 
 impl<T: Element> Array<T> {
-    /// Maps the file and checks header and length against what is expected: rows of `T`, `rows`
-    /// of them. The payload is not read.
-    pub fn open(path: &Path, rows: u64) -> Result<Array<T>, TableError> {
-        let map = map(path)?;
+    /// Maps the file at a path and checks header and length against what is expected: rows of `T`,
+    /// `rows` of them. The payload is not read.
+    pub fn open(file: &File, path: &Path, rows: u64) -> Result<Array<T>, TableError> {
+        let map = map(file, path)?;
         let expected = header(path, T::DESCR, &shape_of::<T>(rows))?;
         let length = rows.saturating_mul(size_of::<T>() as u64).saturating_add(HEADER_BYTES as u64);
         if map.len() as u64 != length {
@@ -267,7 +271,10 @@ mod tests {
         stream.append(&[4, 5]).unwrap();
         assert_eq!(stream.checksum(), crc32fast::hash(&[1, 2, 3, 4, 5]));
         stream.seal("|u1", &[5]).unwrap();
-        assert_eq!(&Array::<u8>::open(&path, 5).unwrap()[..], &[1, 2, 3, 4, 5]);
+        assert_eq!(
+            &Array::<u8>::open(&File::open(&path).unwrap(), &path, 5).unwrap()[..],
+            &[1, 2, 3, 4, 5]
+        );
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::commit::{Lock, parent, sync_dir};
 use super::error::{IoContext, TableError};
 use super::scratch::SCRATCH;
 use super::store::bytes_in;
-use super::{DISCOUNTED_COLUMN, Draft, FORMAT, SOLUTION_COLUMNS, Store};
+use super::{DISCOUNTED_COLUMN, Draft, FORMAT, SOLUTION_COLUMNS, Store, column_in};
 
 /// What a manifest is called while its table is being removed.
 pub(super) const REMOVED: &str = "removed.json";
@@ -176,6 +176,7 @@ fn owns(arrays: &BTreeSet<String>, file: &str) -> bool {
             arrays.contains(array)
                 || SOLUTION_COLUMNS.contains(&array)
                 || array == DISCOUNTED_COLUMN
+                || column_in(whole).is_some()
         })
 }
 

@@ -196,10 +196,3 @@ pub(super) fn bytes_in(dir: &Path) -> u64 {
     });
     sizes.sum()
 }
-
-impl Table {
-    /// Takes the right to change this table, or says that another process has it.
-    pub fn lock(&self) -> Result<Lock, TableError> {
-        Lock::take(&self.dir.with_added_extension("lock"))
-    }
-}

@@ -84,7 +84,10 @@ fn a_table_is_removed_with_all_that_belongs_to_it() {
     let scratch = tables.place("othello-4x4/solve.partial");
     fs::create_dir(&scratch).unwrap();
     fs::write(scratch.join("state.json"), "{}").unwrap();
-    fs::write(tables.place("othello-4x4/lower.npy"), "a column that no manifest names").unwrap();
+    for column in ["lower.npy.part", "lower-0123abcd.npy"] {
+        let place = tables.place("othello-4x4").join(column);
+        fs::write(place, "a column that no manifest names").unwrap();
+    }
     let draft = tables.place("othello-4x4.partial");
     fs::create_dir(&draft).unwrap();
     fs::write(draft.join("checkpoint.json.part"), "{").unwrap();

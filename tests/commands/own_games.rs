@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 use yomikiri::game::{Group, conform};
+use yomikiri::table::Table;
 
 #[allow(dead_code)]
 #[path = "../../examples/three_mens_morris.rs"]
@@ -146,7 +147,7 @@ fn tic_tac_toe_is_exported() {
 
 /// The column of a table as it lies in its file.
 fn column(program: &Program, table: &str, name: &str) -> Vec<u8> {
-    fs::read(program.tables.path().join(table).join(format!("{name}.npy"))).unwrap()
+    fs::read(Table::open(&program.tables.path().join(table)).unwrap().path_of(name)).unwrap()
 }
 
 /// Dudeney: the first player wins from the centre, and only so; with the centre barred it is a

@@ -160,16 +160,18 @@ pub fn solved_4x4(tables: &Tables) -> Table {
 /// Changes payload bytes of an array and makes every checksum right again, as the format says:
 /// CRC-32 of the payload; CRC-32 of the manifest's text with its own digits zero.
 pub fn forge(dir: &Path, array: &str, change: impl FnOnce(&mut [u8])) {
-    let path = dir.join(format!("{array}.npy"));
+    let path = Table::open(dir).unwrap().path_of(array);
     let mut bytes = fs::read(&path).unwrap();
     let before = bytes.clone();
     change(&mut bytes[HEADER_BYTES..]);
     assert_ne!(before, bytes, "the forgery of {array} changes something");
-    fs::write(&path, &bytes).unwrap();
     edit_manifest(dir, |manifest| {
         manifest.arrays.get_mut(array).unwrap().crc32 =
             format!("{:08x}", crc32(&bytes[HEADER_BYTES..]));
     });
+    // The names of columns tell their checksums.
+    fs::remove_file(path).unwrap();
+    fs::write(Table::open(dir).unwrap().path_of(array), &bytes).unwrap();
 }
 
 /// Changes a manifest and makes its checksum right again.

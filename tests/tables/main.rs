@@ -12,6 +12,7 @@ mod ground_truth;
 mod numpy;
 mod packed;
 mod parts;
+mod replaced;
 mod shogi_tables;
 mod table_files;
 mod targets;

@@ -30,6 +30,11 @@ const READERS: [&[&str]; 4] = [
     &["value-iterate", NAME, "--empties", "to-winner", "--threads", "1"],
 ];
 
+/// What the file of an array is called.
+fn file_of(solved: &Tables, array: &str) -> String {
+    Table::open(&solved.place(NAME)).unwrap().manifest().file_of(array)
+}
+
 /// A fresh copy of a solved table.
 fn copy(solved: &Tables) -> Tables {
     let tables = Tables::new();
@@ -86,7 +91,7 @@ fn damaged_arrays_are_found_and_not_computed_with() {
     let solved = Tables::new();
     solved_4x4(&solved);
     for array in ARRAYS {
-        let file = format!("{array}.npy");
+        let file = file_of(&solved, array);
         each_length_and_byte(&solved, &file, &[0, 6, 8, 25, 127], &[0, 4_001, usize::MAX]);
     }
 }
@@ -99,11 +104,11 @@ fn missing_and_exchanged_arrays_are_found() {
     all.sort_unstable();
     assert_eq!(names, all, "these tests know every array");
     for (array, other) in ARRAYS.iter().zip(ARRAYS.iter().cycle().skip(7)) {
-        let file = format!("{array}.npy");
+        let file = file_of(&solved, array);
         let tables = copy(&solved);
         fs::remove_file(tables.place(NAME).join(&file)).unwrap();
         expect_damage(&tables, &file, "missing");
-        let replacement = fs::read(solved.place(NAME).join(format!("{other}.npy"))).unwrap();
+        let replacement = fs::read(solved.place(NAME).join(file_of(&solved, other))).unwrap();
         damage(&solved, &file, "replaced", |bytes| *bytes = replacement);
     }
 }
@@ -121,7 +126,7 @@ fn a_damaged_manifest_is_found_wherever_it_is_damaged() {
     };
     damage(&solved, "manifest.json", "a changed count", count);
     damage(&solved, "manifest.json", "not text", |bytes| bytes.insert(9, 0xff));
-    for foreign in ["{}", "[]", "null", "{\"format\": \"another-table\", \"format_version\": 2}"] {
+    for foreign in ["{}", "[]", "null", "{\"format\": \"another-table\", \"format_version\": 3}"] {
         damage(&solved, "manifest.json", foreign, |bytes| *bytes = foreign.into());
     }
 }
@@ -130,12 +135,12 @@ fn a_damaged_manifest_is_found_wherever_it_is_damaged() {
 fn other_versions_of_the_format_are_named() {
     let solved = Tables::new();
     solved_4x4(&solved);
-    for version in ["0", "1", "4294967297"] {
+    for version in ["0", "2", "4294967297"] {
         let tables = copy(&solved);
         let path = tables.place(NAME).join("manifest.json");
         let text = fs::read_to_string(&path).unwrap();
         let field = format!("\"format_version\": {version}");
-        fs::write(&path, text.replace("\"format_version\": 2", &field)).unwrap();
+        fs::write(&path, text.replace("\"format_version\": 3", &field)).unwrap();
         expect_damage(&tables, "manifest.json", &field);
         let line = tables.run(READERS[0]).stderr;
         assert!(line.contains(&format!("format {version},")), "{line}");

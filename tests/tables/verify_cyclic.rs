@@ -130,7 +130,8 @@ impl Forger {
     }
 
     fn words<T: Pod>(&self, array: &str) -> Vec<T> {
-        let bytes = fs::read(self.tables.place(&self.name).join(format!("{array}.npy"))).unwrap();
+        let table = Table::open(&self.tables.place(&self.name)).unwrap();
+        let bytes = fs::read(table.path_of(array)).unwrap();
         bytemuck::pod_collect_to_vec(&bytes[HEADER_BYTES..])
     }
 
@@ -197,8 +198,8 @@ fn a_changed_byte_is_found_in_every_array() {
     let mut seen = BTreeSet::new();
     for forger in &forgers {
         for (array, entry) in forger.manifest().arrays {
-            let length =
-                fs::metadata(forger.tables.place(&forger.name).join(format!("{array}.npy")));
+            let table = Table::open(&forger.tables.place(&forger.name)).unwrap();
+            let length = fs::metadata(table.path_of(&array));
             let payload = length.unwrap().len() as usize - HEADER_BYTES;
             // A proof of the whole 3x3 game takes far longer than one of the others.
             let inside = if forger.name == SMALL[1] { 0..1 } else { 0..4 };
