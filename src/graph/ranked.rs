@@ -149,7 +149,7 @@ pub(super) fn block_counts(words: &[u64]) -> Vec<u32> {
 
 /// The numbers of the bits set in a word, ascending.
 #[inline]
-pub(crate) fn ones_of(mut word: u64) -> impl Iterator<Item = u32> {
+pub(crate) fn ones_of(mut word: u64) -> impl Iterator<Item = u32> + Clone {
     std::iter::from_fn(move || {
         (word != 0).then(|| {
             let bit = word.trailing_zeros();

@@ -17,8 +17,10 @@ use crate::table::{Counts, Table, TableError};
 pub type RowMove = (Action, Option<u32>);
 
 /// Gives the row of a position and the symmetries that bring it to its canonical form, as a set of
-/// bits. Where layers are plies, looks in those up to the given one.
-pub type Finder<'a, S> = dyn Fn(&Position<S>, u32) -> Option<(usize, u8)> + Sync + 'a;
+/// bits. Where layers are plies, looks in those up to the given one. A row that it may be is looked
+/// at first, which costs less than a search if it is right.
+pub type Finder<'a, S> =
+    dyn Fn(&Position<S>, u32, Option<usize>) -> Option<(usize, u8)> + Sync + 'a;
 
 /// Rows that are read and asked together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +54,12 @@ pub trait Space<G: Game>: Send + Sync {
     /// A search for the rows of many positions, built beside the table in memory of its own.
     fn finder<'a>(&'a self, game: &'a G) -> Box<Finder<'a, G::State>>;
 
+    /// Something of what is stored of a row, so that the machine fetches it before it is asked for;
+    /// nothing where that does not pay.
+    fn glance(&self, _row: usize) -> u64 {
+        0
+    }
+
     /// Checks what is stored of the rows as a whole.
     fn check_whole(&self, game: &G, table: &Table) -> Result<(), TableError>;
 
@@ -76,6 +84,12 @@ pub trait Space<G: Game>: Send + Sync {
 
 /// Where the moves of rows lead.
 pub trait Transitions<G: Game>: Send + Sync {
+    /// The rows to which the moves of a row are stored to lead, which may be wrong; none where they
+    /// are not stored.
+    fn stored_targets(&self, _row: usize) -> &[u32] {
+        &[]
+    }
+
     /// Fills `moves` with the legal moves of a row, of which `state` is the state, by ascending
     /// action. Fails where the table's are others.
     fn moves(
@@ -224,20 +238,24 @@ impl<G: Game> Space<G> for Graph {
             .layers()
             .map(|rows| (rows.clone(), BucketIndex::new(&keys[rows], game.key_bits())))
             .collect();
-        let find_in = move |place: usize, key: G::Key| {
+        let find_in = move |place: usize, key: G::Key, guess: Option<usize>| {
             let (rows, index) = layers.get(place)?;
+            // Keys of a layer differ from each other, so a row that has this key is the one.
+            if let Some(row) = guess.filter(|row| rows.contains(row) && keys[*row] == key) {
+                return Some(row);
+            }
             index.find(&keys[rows.clone()], key).map(|at| rows.start + at)
         };
         let first = self.first_layer();
         let layered = game.layers().is_some();
-        Box::new(move |position, ply| {
+        Box::new(move |position, ply, guess| {
             if layered {
                 let canonical = game.canonical(&position.state);
                 let place = game.layer(&position.state).checked_sub(first)?;
-                return Some((find_in(place as usize, canonical.key)?, canonical.ties));
+                return Some((find_in(place as usize, canonical.key, guess)?, canonical.ties));
             }
             let key = game.position_key(position);
-            (0..=ply as usize).find_map(|place| find_in(place, key)).map(|row| (row, 1))
+            (0..=ply as usize).find_map(|place| find_in(place, key, None)).map(|row| (row, 1))
         })
     }
 
@@ -269,6 +287,10 @@ impl<G: Game> Space<G> for Graph {
         }
     }
 
+    fn glance(&self, row: usize) -> u64 {
+        if row < self.states() { self.keys().get(row).0[0] } else { 0 }
+    }
+
     fn kind(&self, row: usize, is_over: &dyn Fn() -> bool) -> StateKind {
         match self.stores_moves() {
             true => Graph::kind(self, row),
@@ -281,8 +303,7 @@ impl<G: Game> Space<G> for Graph {
     }
 
     fn layer_of(&self, row: usize) -> Option<u32> {
-        let place = self.layers().position(|rows| rows.contains(&row))?;
-        Some(self.first_layer() + place as u32)
+        Graph::layer_of(self, row)
     }
 
     fn open_positions(&self, most: usize) -> u64 {
@@ -301,6 +322,13 @@ impl<G: Game> Space<G> for Graph {
 }
 
 impl<G: Game> Transitions<G> for Graph {
+    fn stored_targets(&self, row: usize) -> &[u32] {
+        let offsets = self.edge_offsets();
+        let edges = offsets.get(row).zip(offsets.get(row + 1));
+        let edges = edges.map(|(&begin, &end)| begin as usize..end as usize);
+        edges.and_then(|edges| self.edge_targets().get(edges)).unwrap_or_default()
+    }
+
     fn moves(
         &self,
         game: &G,
@@ -393,7 +421,7 @@ impl<G: Game> Space<G> for Ranked {
     }
 
     fn finder<'a>(&'a self, game: &'a G) -> Box<Finder<'a, G::State>> {
-        Box::new(|position, _| Some((self.row(game.rank(&position.state)?)?, 1)))
+        Box::new(|position, _, _| Some((self.row(game.rank(&position.state)?)?, 1)))
     }
 
     fn check_whole(&self, game: &G, table: &Table) -> Result<(), TableError> {

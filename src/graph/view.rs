@@ -198,6 +198,12 @@ impl Graph {
         place.and_then(|place| self.layers().nth(place)).unwrap_or(0..0)
     }
 
+    /// The number of the layer of a row.
+    pub fn layer_of(&self, row: usize) -> Option<u32> {
+        let begun = self.layer_offsets.partition_point(|&offset| offset <= row as u64);
+        (row < self.states()).then(|| self.first_layer.saturating_add(begun as u32 - 1))
+    }
+
     /// The number of the first layer.
     pub fn first_layer(&self) -> u32 {
         self.first_layer

@@ -86,7 +86,7 @@ impl<G: Game> Space<G> for Packed {
     }
 
     fn finder<'a>(&'a self, game: &'a G) -> Box<Finder<'a, G::State>> {
-        Box::new(move |position, ply| self.look_up(game, position, ply))
+        Box::new(move |position, ply, _| self.look_up(game, position, ply))
     }
 
     fn check_whole(&self, game: &G, table: &Table) -> Result<(), TableError> {

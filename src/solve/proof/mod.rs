@@ -203,7 +203,7 @@ impl<G: Game> Proof<'_, G> {
     /// Marks the roots; gives their rows.
     fn roots(&self, plan: &Plan<G::State>) -> Vec<Option<usize>> {
         let reach = |root: &Position<G::State>| {
-            let (row, ties) = (self.find)(root, 0)?;
+            let (row, ties) = (self.find)(root, 0, None)?;
             self.reach(row, self.game.group().root_orientations(root.side, ties));
             Some(row)
         };
@@ -248,8 +248,11 @@ impl<G: Game> Proof<'_, G> {
         const WORDS: usize = 1 << 6;
         let prove = |words: Range<usize>| {
             let (mut found, at, mut moves) = (Found::default(), Cell::new(0), Vec::new());
-            let rows =
-                words.flat_map(|word| ones_of(open[word]).map(move |bit| word * 64 + bit as usize));
+            let rows = words.flat_map(|word| {
+                let rows = ones_of(open[word]).map(move |bit| word * 64 + bit as usize);
+                self.glance(rows.clone());
+                rows
+            });
             let mut rows = rows.inspect(|&row| at.set(row));
             let result = self.rows.visit(self.game, &mut rows, &mut |row, position| {
                 let (own, back) = self.row(ply, row, &position, std::mem::take(&mut moves))?;
@@ -266,6 +269,24 @@ impl<G: Game> Proof<'_, G> {
         };
         let proven = parallel::map_ranges(open.len(), WORDS, &prove);
         proven.into_iter().fold((Found::default(), None), join)
+    }
+
+    /// Looks at what proving some rows will ask for, all of which the machine fetches at the same
+    /// time: one after another it is most of the time that a proof takes.
+    fn glance(&self, rows: impl Iterator<Item = usize>) {
+        let mut seen = 0;
+        for row in rows {
+            for &target in self.rows.stored_targets(row) {
+                let target = target as usize;
+                let reached = self.reached.get(target / 64);
+                let reached = reached.map_or(0, |word| word.load(Ordering::Relaxed));
+                let set = self.orientations.get(target);
+                let set = set.map_or(0, |set| set.load(Ordering::Relaxed));
+                let value = self.columns.as_ref().map_or(0, |columns| columns.glance(target));
+                seen ^= self.rows.glance(target) ^ reached ^ u64::from(set) ^ value;
+            }
+        }
+        std::hint::black_box(seen);
     }
 
     /// Proves one row; gives back the vector of its moves for the next.
@@ -356,13 +377,14 @@ impl<G: Game> Proof<'_, G> {
         made: &mut Made,
     ) -> Result<(), String> {
         let from = self.rows.orientations(row).unwrap_or_default();
-        let mut missing = None;
+        let (mut missing, stored) = (None, self.rows.stored_targets(row));
         self.game.for_each_successor(&position.state, |action, state| {
             if made.kind == StateKind::Restricted && !self.game.in_check(&state) {
                 return;
             }
             let after = Position { state, side: position.side.other() };
-            match (self.find)(&after, ply + 1) {
+            let guess = stored.get(made.moves.len()).map(|&target| target as usize);
+            match (self.find)(&after, ply + 1, guess) {
                 Some((target, ties)) => {
                     self.reach(target, self.game.group().successor_orientations(from, ties));
                     made.moves.push((action, target));
@@ -450,7 +472,7 @@ impl<G: Game> Proof<'_, G> {
             self.game.for_each_successor(&position.state, |_, state| {
                 let after = Position { state, side: position.side.other() };
                 let followed = self.attacker != Some(position.side) || self.game.in_check(&state);
-                if followed && (self.find)(&after, ply).is_none() {
+                if followed && (self.find)(&after, ply, None).is_none() {
                     found.push(self.game.position_key(&after));
                 }
             });

@@ -140,18 +140,29 @@ impl Columns {
         }
     }
 
+    /// Something of the value of a row, if there is such a row; see [`Proof::glance`].
+    ///
+    /// [`Proof::glance`]: super::Proof::glance
+    pub fn glance(&self, row: usize) -> u64 {
+        if row >= self.values.rows() {
+            return 0;
+        }
+        let Value { lower, upper } = self.values.get(row);
+        let of = |bound: Prospect| bound.score().0 as u64 ^ bound.distance().map_or(0, u64::from);
+        of(lower) ^ of(upper)
+    }
+
     /// Proves the value of a row whose moves are in the table; gives it.
     pub fn prove(&self, row: usize, made: &Made) -> Result<Value, String> {
         let value = self.values.get(row);
         let successors = made.moves.iter().map(|&(_, target)| self.values.get(target));
         match self.by_score {
             Some(max_score) => {
-                let successors: Vec<Value> = successors.collect();
                 let found = (score_of(value.lower), score_of(value.upper), value.distance());
                 let mut expected = match (made.end, made.kind) {
                     (Some(end), _) => (end.score, end.score, end.plies()),
                     (None, StateKind::Frontier) => (-max_score, max_score, None),
-                    (None, _) => best_scores(&successors),
+                    (None, _) => best_scores(successors),
                 };
                 if self.values.leaves_distances_out() {
                     expected.2 = None;
@@ -241,20 +252,23 @@ impl Columns {
 }
 
 /// Bounds of the score, and the distance where it is known, from the values of the successors.
-fn best_scores(successors: &[Value]) -> (i16, i16, Option<u16>) {
-    let best = |of: fn(&Value) -> Prospect| successors.iter().map(|s| -score_of(of(s))).max();
+fn best_scores(successors: impl Iterator<Item = Value> + Clone) -> (i16, i16, Option<u16>) {
+    let best = |of: fn(&Value) -> Prospect| successors.clone().map(|s| -score_of(of(&s))).max();
     let (lower, upper) = (best(|s| s.upper).unwrap_or(0), best(|s| s.lower).unwrap_or(0));
     if lower != upper {
         return (lower, upper, None);
     }
-    let keeping = successors.iter().filter(|s| -score_of(s.lower) == upper);
-    let mut plies: Vec<Option<u16>> =
-        keeping.map(|s| s.score().and(s.distance()).map(|plies| plies + 1)).collect();
-    // None sorts below every distance, so one unknown distance comes first.
-    plies.sort_unstable();
-    let known = plies.first().is_some_and(Option::is_some);
-    let nearest = if lower < 0 { plies.last() } else { plies.first() };
-    (lower, upper, nearest.copied().flatten().filter(|_| known))
+    let keeping = successors.filter(|s| -score_of(s.lower) == upper);
+    // One unknown distance leaves all unknown.
+    let mut plies: Option<(u16, u16)> = None;
+    for successor in keeping {
+        let Some(own) = successor.score().and(successor.distance()).map(|plies| plies + 1) else {
+            return (lower, upper, None);
+        };
+        let (nearest, furthest) = plies.unwrap_or((own, own));
+        plies = Some((nearest.min(own), furthest.max(own)));
+    }
+    (lower, upper, plies.map(|(nearest, furthest)| if lower < 0 { furthest } else { nearest }))
 }
 
 /// In more bits than are stored, so that any may turn its sign.
