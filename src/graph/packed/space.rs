@@ -129,9 +129,8 @@ impl<G: Game> Space<G> for Packed {
             Some(_) => keys.layer(game.layer(&position.state)),
             None => keys.layers.iter().find(|rows| rows.contains(&row)).cloned().unwrap_or(0..0),
         };
-        let is_canonical = keys.coding.code(game.position_key(position).widen()) == code;
         let follows = row <= layer.start || is_before(&code_of(row - 1), &code);
-        check_key(game, row, position, (is_canonical, layer, follows))
+        check_key(game, row, position, (layer, follows))
     }
 
     fn kind(&self, _row: usize, is_over: &dyn Fn() -> bool) -> StateKind {
