@@ -50,6 +50,7 @@ pub mod evaluate;
 pub mod export;
 pub mod game;
 pub mod graph;
+mod input;
 #[cfg(feature = "onnx")]
 pub mod learn;
 mod parallel;

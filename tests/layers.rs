@@ -9,14 +9,15 @@ use proc_macro2::TokenStream;
 use proc_macro2::TokenTree::{self, Group, Ident, Punct};
 
 /// Every top-level module and what it may import besides itself.
-const LAYERS: [(&str, &[&str]); 18] = [
+const LAYERS: [(&str, &[&str]); 19] = [
     ("progress", &[]),
     ("parallel", &[]),
+    ("input", &[]),
     ("game", &["parallel"]),
     ("table", &["progress", "parallel"]),
     ("graph", &["game", "table", "progress", "parallel"]),
     ("solve", &["game", "graph", "table", "progress", "parallel"]),
-    ("policy", &["game"]),
+    ("policy", &["input", "game"]),
     ("any", &["game", "graph", "solve", "policy", "table", "progress"]),
     ("registry", &["game", "any", "table"]),
     ("solved", &["game", "any", "graph", "solve", "table", "progress", "parallel"]),
@@ -25,7 +26,10 @@ const LAYERS: [(&str, &[&str]); 18] = [
         &["game", "any", "graph", "solve", "solved", "policy", "table", "progress", "parallel"],
     ),
     ("export", &["game", "any", "graph", "solve", "solved", "table", "progress", "parallel"]),
-    ("learn", &["game", "any", "registry", "policy", "evaluate", "export", "table", "progress"]),
+    (
+        "learn",
+        &["input", "game", "any", "registry", "policy", "evaluate", "export", "table", "progress"],
+    ),
     ("render", &["evaluate", "game", "solve", "table"]),
     ("serve", ALL_BUT_CLI),
     ("cli", ALL),
@@ -35,8 +39,8 @@ const LAYERS: [(&str, &[&str]); 18] = [
 ];
 
 const ALL: &[&str] = &[
-    "progress", "parallel", "game", "table", "graph", "solve", "policy", "any", "registry",
-    "solved", "evaluate", "export", "learn", "render", "serve", "cli",
+    "progress", "parallel", "input", "game", "table", "graph", "solve", "policy", "any",
+    "registry", "solved", "evaluate", "export", "learn", "render", "serve", "cli",
 ];
 const ALL_BUT_CLI: &[&str] = ALL.split_last().unwrap().1;
 

@@ -1,6 +1,6 @@
 //! Progress drawn as a bar on stderr, where that is a terminal.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -8,14 +8,20 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::progress::Progress;
 
 /// Draws the piece of work that is going on; nothing when quiet or when stderr is no terminal.
+#[derive(Clone)]
 pub(super) struct Bars {
     quiet: bool,
-    bar: Mutex<Option<ProgressBar>>,
+    bar: Arc<Mutex<Option<ProgressBar>>>,
 }
 
 impl Bars {
     pub fn new(quiet: bool) -> Bars {
-        Bars { quiet, bar: Mutex::new(None) }
+        Bars { quiet, bar: Arc::default() }
+    }
+
+    /// Takes away the bar that is shown.
+    pub fn clear(&self) {
+        self.replace(None);
     }
 
     fn replace(&self, bar: Option<ProgressBar>) {
@@ -68,6 +74,6 @@ impl Progress for Bars {
 
     fn finish(&self, summary: &str) {
         tracing::debug!(summary, "finished");
-        self.replace(None);
+        self.clear();
     }
 }

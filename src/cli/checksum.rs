@@ -1,19 +1,21 @@
 //! `solver checksum`: what tables say, in a line each.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::UserError;
+use super::error::{Kind, UserError};
+use crate::input;
 
 /// Hash what tables say, however it is stored
 ///
 /// The checksum is of every position with its outcome, score and distance, and of what the table
 /// was made from. It does not depend on how rows are found and ordered, or whether moves are stored.
-/// With --check the exit code is 0 if all is as the file says, and 1 if a table says something else
+/// With --check the exit code is 0 if all is as the file says, and 3 if a table says something else
 /// or is not there.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -86,7 +88,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     if context.json {
         context.json(&Output { checksums })?;
     }
-    Ok(if all { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if all { ExitCode::SUCCESS } else { Kind::Damaged.code() })
 }
 
 /// The checksum of a table of a name.
@@ -98,7 +100,8 @@ fn checksum(table: &str, context: &Context) -> anyhow::Result<String> {
 /// The lines of a file, each a checksum and a table.
 fn read(file: &Path) -> Result<Vec<(String, String)>, UserError> {
     let wrong = |what: String| UserError::new(format!("{}: {what}", file.display()));
-    let text = std::fs::read_to_string(file).map_err(|e| wrong(format!("cannot be read: {e}")))?;
+    let text = File::open(file).and_then(input::text);
+    let text = text.map_err(|e| wrong(format!("cannot be read: {e}")))?;
     let line = |(number, line): (usize, &str)| {
         let parts = line.split_once("  ").filter(|(sum, name)| {
             sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit()) && !name.is_empty()

@@ -1,5 +1,6 @@
 //! `solver enumerate`: all reachable states into a table.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,9 +11,11 @@ use super::context::Context;
 use super::counts::{counts_text, size_of_table};
 use super::error::UserError;
 use super::guard::{self, MemoryArg};
+use super::signals::say_that_it_goes_on;
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::Game;
 use crate::graph::{Enumerated, Index, Plan, estimate};
+use crate::input;
 use crate::registry::{UnknownGame, othello};
 use crate::render::number::bytes;
 use crate::table::Manifest;
@@ -104,6 +107,7 @@ enum Symmetry {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    say_that_it_goes_on(context.bars.clone(), context.json)?;
     let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
     let fold = args.symmetry == Symmetry::Full;
     let game = game.with_folding(fold).unwrap_or(game);
@@ -197,7 +201,8 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
 /// The positions of a file, one a line; empty lines and what follows a # are left out.
 fn read_roots(game: &AnyGame, path: &Path) -> anyhow::Result<Vec<AnyPosition>> {
     let wrong = |what: String| UserError::new(format!("{}: {what}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
+    let text = File::open(path).and_then(input::text);
+    let text = text.map_err(|e| wrong(format!("cannot be read: {e}")))?;
     let mut roots = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();

@@ -1,13 +1,17 @@
-//! Errors as the person at the terminal sees them: one line, and an exit code.
+//! Errors as the person at the terminal sees them: one line, and an exit code; as JSON for programs.
 
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
+use serde::Serialize;
+
 use crate::any::{AnyGame, AnyPosition};
+use crate::evaluate::MeasureError;
 use crate::export::ExportError;
 use crate::game::{Game, NotationError};
 use crate::graph::{GraphError, PackError};
+use crate::policy::PolicyError;
 use crate::registry::UnknownGame;
 use crate::solve::SweepError;
 use crate::table::{Manifest, Table, TableError};
@@ -61,29 +65,166 @@ pub(super) fn not_found(game: &AnyGame, table: &Table, position: &AnyPosition) -
     ))
 }
 
-/// Says an error on stderr and gives its exit code: 2 for bad input, 1 for a failure on our side,
-/// 0 when nobody reads our output any more.
-pub(super) fn report(error: &anyhow::Error) -> ExitCode {
+/// What has gone wrong, as a program tells it apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kind {
+    /// We failed.
+    Failure,
+    /// The command line cannot be understood.
+    Usage,
+    /// What was given or asked for cannot be worked with.
+    Input,
+    /// A table's files do not hold what they should, or a table was found wrong.
+    Damaged,
+    /// A policy from outside failed.
+    Policy,
+    /// We were told to end.
+    Interrupted,
+}
+
+impl Kind {
+    /// The exit code. One who was told to end ends by the signal.
+    pub fn code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Kind::Failure | Kind::Interrupted => 1,
+            Kind::Usage | Kind::Input => 2,
+            Kind::Damaged => 3,
+            Kind::Policy => 4,
+        })
+    }
+}
+
+/// The JSON of an error, in one line.
+#[derive(Serialize)]
+struct Output<'a> {
+    error: Said<'a>,
+}
+
+#[derive(Serialize)]
+struct Said<'a> {
+    kind: Kind,
+    message: &'a str,
+    /// What to do.
+    hint: Option<&'a str>,
+}
+
+/// Says on stderr what has gone wrong, and what to do.
+pub(super) fn say(kind: Kind, message: &str, hint: Option<&str>, json: bool) {
+    let line = match (json, hint) {
+        (true, _) => serde_json::to_string(&Output { error: Said { kind, message, hint } })
+            .expect("an error is plain data"),
+        (false, None) => format!("solver: {message}"),
+        (false, Some(hint)) => format!("solver: {message}; {hint}"),
+    };
+    eprintln!("{line}");
+}
+
+/// Says an error on stderr and gives its exit code; 0 when nobody reads our output any more.
+pub(super) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
     let closed_pipe = error.chain().any(|cause| {
         cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
     });
     if closed_pipe {
         return ExitCode::SUCCESS;
     }
+    let kind = error.chain().find_map(kind_of).unwrap_or(Kind::Failure);
     let line = format!("{error:#}").replace('\n', " ");
-    eprintln!("solver: {line}");
-    ExitCode::from(if is_bad_input(error) { 2 } else { 1 })
+    let (message, hint) = parts(&line);
+    say(kind, message, hint, json);
+    kind.code()
 }
 
-fn is_bad_input(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause.is::<UserError>()
-            || cause.is::<NotationError>()
-            || cause.is::<UnknownGame>()
-            || cause.downcast_ref::<TableError>().is_some_and(TableError::is_bad_input)
-            || cause.downcast_ref::<GraphError>().is_some_and(GraphError::is_bad_input)
-            || cause.downcast_ref::<PackError>().is_some_and(PackError::is_bad_input)
-            || cause.downcast_ref::<ExportError>().is_some_and(ExportError::is_bad_input)
-            || cause.downcast_ref::<SweepError>().is_some_and(SweepError::is_bad_input)
-    })
+/// A line's message and its hint, which stands behind the last semicolon, unless that is in
+/// parentheses.
+fn parts(line: &str) -> (&str, Option<&str>) {
+    match line.rsplit_once("; ") {
+        Some((message, hint)) if hint.matches('(').count() == hint.matches(')').count() => {
+            (message, Some(hint))
+        }
+        _ => (line, None),
+    }
+}
+
+fn kind_of(cause: &(dyn std::error::Error + 'static)) -> Option<Kind> {
+    let of_table = |error: Option<&TableError>| match error {
+        Some(error) if error.is_damaged() => Kind::Damaged,
+        Some(error) if !error.is_bad_input() => Kind::Failure,
+        _ => Kind::Input,
+    };
+    if cause.is::<UserError>() || cause.is::<NotationError>() || cause.is::<UnknownGame>() {
+        return Some(Kind::Input);
+    }
+    let of_policy =
+        |error: &PolicyError| if error.is_failure() { Kind::Policy } else { Kind::Input };
+    if let Some(error) = cause.downcast_ref() {
+        return Some(of_policy(error));
+    }
+    if let Some(error) = cause.downcast_ref::<MeasureError>() {
+        return match error {
+            MeasureError::Damaged(_) => Some(Kind::Damaged),
+            MeasureError::Policy { error, .. } => Some(of_policy(error)),
+            MeasureError::Output(_) => None,
+        };
+    }
+    let table = cause.downcast_ref::<TableError>().map(Some);
+    let graph = || cause.downcast_ref().map(GraphError::of_table);
+    let pack = || cause.downcast_ref().map(PackError::of_table);
+    let export = || cause.downcast_ref().map(ExportError::of_table);
+    let sweep = || cause.downcast_ref().map(SweepError::of_table);
+    table.or_else(graph).or_else(pack).or_else(export).or_else(sweep).map(of_table)
+}
+
+/// Says why the command line cannot be understood, or prints the help that was asked for.
+pub(super) fn usage(error: &clap::Error) -> ExitCode {
+    let words: Vec<_> = std::env::args_os().take_while(|word| word != "--").collect();
+    if !error.use_stderr() || !words.iter().any(|word| word == "--json") {
+        // Nobody may read it.
+        let _ = error.print();
+        return if error.use_stderr() { Kind::Usage.code() } else { ExitCode::SUCCESS };
+    }
+    let text = error.render().to_string();
+    let paragraph = text.split("\n\n").next().unwrap_or_default();
+    let what = paragraph.strip_prefix("error: ").unwrap_or(paragraph);
+    let message = what.split_whitespace().collect::<Vec<_>>().join(" ");
+    say(Kind::Usage, &message, Some("see 'solver --help'"), true);
+    Kind::Usage.code()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_are_what_to_do() {
+        assert_eq!(parts("no table; make one"), ("no table", Some("make one")));
+        assert_eq!(parts("a; b; do (c)"), ("a; b", Some("do (c)")));
+        for whole in ["nothing to do", "in no table (a; b)", ""] {
+            assert_eq!(parts(whole), (whole, None));
+        }
+    }
+
+    #[test]
+    fn each_cause_has_its_kind() {
+        let damaged = || TableError::damaged("t".as_ref(), "x");
+        let io =
+            || TableError::Io { action: "read", path: "t".into(), source: io::Error::other("x") };
+        let policy = || PolicyError::new("x");
+        let cases: [(anyhow::Error, Kind); 10] = [
+            (UserError::new("x").into(), Kind::Input),
+            (damaged().into(), Kind::Damaged),
+            (GraphError::Table(damaged()).into(), Kind::Damaged),
+            (ExportError::Table(io()).into(), Kind::Failure),
+            (SweepError::TooLong.into(), Kind::Input),
+            (anyhow::Error::from(damaged()).context("while"), Kind::Damaged),
+            (policy().into(), Kind::Input),
+            (policy().failed().into(), Kind::Policy),
+            (MeasureError::Policy { policy: "p".into(), error: policy() }.into(), Kind::Input),
+            (MeasureError::Output(io::Error::other("full")).into(), Kind::Failure),
+        ];
+        for (error, kind) in cases {
+            let found = error.chain().find_map(kind_of).unwrap_or(Kind::Failure);
+            assert_eq!(found, kind, "{error:#}");
+        }
+    }
 }

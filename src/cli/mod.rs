@@ -1,7 +1,7 @@
 //! The commands of `solver`: one file a subcommand, each with its `Args` and `run`.
 //!
 //! Manners: data on stdout, everything else on stderr; bars only on a terminal; one line for an
-//! error, with exit code 2 when the input was bad and 1 when we failed; a closed pipe is no error.
+//! error, which with `--json` is JSON, with an exit code by its kind; a closed pipe is no error.
 
 mod bars;
 mod by_distance;
@@ -28,6 +28,7 @@ mod report;
 mod results;
 mod sampled;
 mod shell;
+mod signals;
 mod table_args;
 #[cfg(feature = "learn")]
 mod threads;
@@ -40,6 +41,7 @@ mod verify;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread::available_parallelism;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -53,7 +55,7 @@ use error::UserError;
 #[derive(Debug, Parser)]
 #[command(name = "solver", version, about, long_about = None, max_term_width = 100)]
 #[command(
-    after_help = "Begin with:\n  solver report              a policy accuracy report on 4x4 Othello\n  solver enumerate --size 4  list all reachable states into a table\n  solver value-iterate       solve the table enumerated last\n  solver query othello-4x4 start"
+    after_help = "Begin with:\n  solver report              a policy accuracy report on 4x4 Othello\n  solver enumerate --size 4  list all reachable states into a table\n  solver value-iterate       solve the table enumerated last\n  solver query othello-4x4 start\n\nExit codes:\n  0  done\n  1  a failure on our side, such as a full disk\n  2  wrong usage, or input that makes no sense\n  3  a table is damaged, or was found wrong by verify or checksum\n  4  a policy from outside, a program or a model, failed at its work"
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -127,21 +129,24 @@ pub fn main() -> ExitCode {
 /// yomikiri::cli::main_with(yomikiri::games![my_game]);
 /// ```
 pub fn main_with(games: Vec<AnyGame>) -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return error::usage(&error),
+    };
+    let json = cli.global.json;
     // Readers of packed tables that cannot fail unwind with what they found.
     let run = panic::catch_unwind(AssertUnwindSafe(|| dispatch(cli, Games::with(games))));
     let result = run.unwrap_or_else(|panic| match panic.downcast::<TableError>() {
         Ok(damaged) => Err((*damaged).into()),
-        Err(panic) => panic::resume_unwind(panic),
+        // What it is has been said.
+        Err(_) => Ok(ExitCode::FAILURE),
     });
-    result.unwrap_or_else(|error| error::report(&error))
+    result.unwrap_or_else(|error| error::report(&error, json))
 }
 
 fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
     let Global { tables, threads, json, quiet, verbose } = cli.global;
-    if threads == Some(0) {
-        return Err(UserError::new("--threads 0: give at least 1").into());
-    }
+    check_threads(threads)?;
     match (&cli.command, threads) {
         #[cfg(feature = "learn")]
         (Command::Train(_), _) => threads::for_learning(threads)?,
@@ -177,6 +182,26 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
     }?;
     context.flush()?;
     Ok(code)
+}
+
+/// The most threads for each core: more make nothing faster, and each takes memory.
+const THREADS_A_CORE: usize = 16;
+
+/// That a number of threads, given here or in the environment, makes sense.
+fn check_threads(asked: Option<usize>) -> Result<(), UserError> {
+    const VARIABLE: &str = "RAYON_NUM_THREADS";
+    let in_environment = || std::env::var(VARIABLE).ok()?.parse().ok().filter(|&count| count > 0);
+    let (name, count) = match asked {
+        Some(count) => ("--threads", count),
+        None => (VARIABLE, in_environment().unwrap_or(1)),
+    };
+    let most = THREADS_A_CORE * available_parallelism().map_or(1, usize::from);
+    if (1..=most).contains(&count) {
+        return Ok(());
+    }
+    Err(UserError::new(format!(
+        "{name} {count} is out of bounds; give 1 to {most} ({THREADS_A_CORE} for each core)"
+    )))
 }
 
 fn log_to_stderr(verbose: u8) {

@@ -18,11 +18,7 @@ pub(super) fn policies_dir(store: &Store) -> PathBuf {
 }
 
 /// Makes the player that is meant.
-pub(super) fn player(
-    spec: &PolicySpec,
-    game: &AnyGame,
-    store: &Store,
-) -> Result<Player, UserError> {
+pub(super) fn player(spec: &PolicySpec, game: &AnyGame, store: &Store) -> anyhow::Result<Player> {
     #[cfg(feature = "onnx")]
     if let PolicySpec::Learned(learned) = spec {
         let (name, path) = (spec.to_string(), place_of(&learned.name, store));
@@ -35,7 +31,8 @@ pub(super) fn player(
                 return Err(UserError::new(format!(
                     "policy '{spec}': width and mate are for minishogi; a network for {} has symmetric and plies",
                     game.name()
-                )));
+                ))
+                .into());
             }
             Some(_) => {
                 let policy = crate::learn::player::Learned::load(name, &path, game);
@@ -45,7 +42,7 @@ pub(super) fn player(
         }));
     }
     let _ = store;
-    build(spec, game).map_err(UserError::from_error)
+    Ok(build(spec, game)?)
 }
 
 /// The players that are meant.
@@ -53,7 +50,7 @@ pub(super) fn players(
     specs: &[PolicySpec],
     game: &AnyGame,
     store: &Store,
-) -> Result<Vec<Player>, UserError> {
+) -> anyhow::Result<Vec<Player>> {
     specs.iter().map(|spec| player(spec, game, store)).collect()
 }
 

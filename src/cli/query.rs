@@ -5,7 +5,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -15,6 +14,7 @@ use super::error::{UserError, not_found, not_solved};
 use super::holder::holder;
 use crate::any::AnyPosition;
 use crate::game::{Action, Game, Outcome, Repetition, Side};
+use crate::input;
 use crate::render::Grid;
 use crate::render::number::counted;
 use crate::render::verdict::{
@@ -59,8 +59,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         return Err(UserError::new(format!("{}: give a position behind it", args.first)).into());
     }
     if text == "-" {
-        text.clear();
-        std::io::stdin().read_to_string(&mut text)?;
+        text = input::text(std::io::stdin())
+            .map_err(|error| UserError::new(format!("stdin cannot be read: {error}")))?;
     }
     let (table, position) = match table {
         Some(table) => {

@@ -1,7 +1,5 @@
 //! `solver relabel`: exact values for positions that the user has.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -14,6 +12,7 @@ use crate::export::targets::{
     Block, Column, Encoder, Format, Layout, Lines, Shape, choose_columns, look_up, write_blocks,
 };
 use crate::game::Game;
+use crate::input;
 use crate::render::number::thousands;
 use crate::solved::SolvedTable;
 
@@ -71,16 +70,15 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
+/// The most bytes of positions.
+const MOST: u64 = 1 << 34;
+
 fn read(file: &Path) -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    let (name, result) = match file.to_str() {
-        Some("-") => ("stdin".to_string(), std::io::stdin().read_to_end(&mut bytes)),
-        _ => {
-            let read = File::open(file).and_then(|mut file| file.read_to_end(&mut bytes));
-            (file.display().to_string(), read)
-        }
+    let (name, bytes) = match file.to_str() {
+        Some("-") => ("stdin".to_string(), input::all(std::io::stdin(), MOST)),
+        _ => (file.display().to_string(), input::file(file, MOST)),
     };
-    result.map_err(|error| UserError::new(format!("{name} cannot be read: {error}")))?;
+    let bytes = bytes.map_err(|error| UserError::new(format!("{name} cannot be read: {error}")))?;
     String::from_utf8(bytes)
         .map_err(|_| UserError::new(format!("{name} is no text: give a position a line")).into())
 }

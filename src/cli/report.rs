@@ -274,6 +274,6 @@ pub(super) fn failed(table: &SolvedTable, error: MeasureError) -> anyhow::Error 
     match error {
         MeasureError::Damaged(what) => TableError::damaged(table.table().dir(), what).into(),
         MeasureError::Output(error) => error.into(),
-        MeasureError::Policy { .. } => UserError::from_error(error).into(),
+        MeasureError::Policy { .. } => error.into(),
     }
 }

@@ -55,8 +55,7 @@ pub(super) fn run(
         }
     }
     let [first, second] =
-        arena(game, players[0].as_ref(), players[1].as_ref(), sampling, &context.bars)
-            .map_err(UserError::from_error)?;
+        arena(game, players[0].as_ref(), players[1].as_ref(), sampling, &context.bars)?;
     let sampled = Sampled {
         schema: "yomikiri-sampled-match",
         schema_version: 1,

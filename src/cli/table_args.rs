@@ -101,7 +101,18 @@ fn whole(game: &AnyGame, context: &Context, force: bool) -> anyhow::Result<Table
         ))
         .into());
     }
-    let made = make(game, Plan::from_start(game), context, force)?;
+    let plan = Plan::from_start(game);
+    // Where nothing is to be written nothing is locked.
+    let there = context.store.open(&plan.table_name(game)).ok();
+    let is_done = |table: &Table| {
+        let manifest = table.manifest();
+        let is_meant = manifest.identity == plan.identity(game) && !manifest.is_packed();
+        is_meant && manifest.solution.is_some()
+    };
+    if let Some(table) = there.filter(is_done) {
+        return Ok(table);
+    }
+    let made = make(game, plan, context, force)?;
     if !made.reused {
         context.remark(format!("{}: enumerated", made.table.name()));
     }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::guard::{self, MemoryArg};
+use super::signals::say_that_it_goes_on;
 use crate::any::AnyPosition;
 use crate::game::{Empties, Game, Repetition};
 use crate::render::Grid;
@@ -87,6 +88,7 @@ enum RepetitionArg {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    say_that_it_goes_on(context.bars.clone(), context.json)?;
     let mut table = context.open(args.table.as_deref())?;
     if args.table.is_none() {
         context.remark(format!("{}: the table enumerated last", table.name()));

@@ -5,14 +5,15 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::context::Context;
+use super::error::Kind;
 use crate::any::AnyGame;
 use crate::game::{Game, Side};
 use crate::render::number::{bytes, thousands};
 
 /// Read every byte of a table and prove every edge and value from the rules
 ///
-/// The exit code is 0 if everything holds, 2 if a file is damaged, and 1 if the files are whole but
-/// a row is wrong; the first such row is shown.
+/// The exit code is 0 if everything holds, and 3 if a file is damaged or the files are whole but a
+/// row is wrong; the first such row is shown.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A table's name or directory [default: the one enumerated last]
@@ -43,7 +44,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let game = context.games.of_table(&table)?;
     let found = game.verify(&table, &context.bars)?;
     let proven = found.counterexample.is_none();
-    let code = if proven { ExitCode::SUCCESS } else { ExitCode::from(1) };
+    let code = if proven { ExitCode::SUCCESS } else { Kind::Damaged.code() };
     let output = Output {
         table: table.name(),
         bytes: read,

@@ -49,11 +49,11 @@ pub enum ExportError {
 }
 
 impl ExportError {
-    /// Whether the cause is what we were given, and not a failure on our side.
-    pub fn is_bad_input(&self) -> bool {
+    /// The table's error that it is, if it is one; any other is bad input.
+    pub fn of_table(&self) -> Option<&TableError> {
         match self {
-            ExportError::Table(error) => error.is_bad_input(),
-            _ => true,
+            ExportError::Table(error) => Some(error),
+            _ => None,
         }
     }
 }

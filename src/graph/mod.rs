@@ -152,11 +152,11 @@ pub enum GraphError {
 }
 
 impl GraphError {
-    /// Whether the cause is what we were given, and not a failure on our side.
-    pub fn is_bad_input(&self) -> bool {
+    /// The table's error that it is, if it is one; any other is bad input.
+    pub fn of_table(&self) -> Option<&TableError> {
         match self {
-            GraphError::Table(error) => error.is_bad_input(),
-            _ => true,
+            GraphError::Table(error) => Some(error),
+            _ => None,
         }
     }
 }

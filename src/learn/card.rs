@@ -14,6 +14,7 @@ use super::LearnError;
 use super::features::Features;
 use super::network::{Architecture, Network, Parameter};
 use crate::game::Game;
+use crate::input;
 use crate::registry::Games;
 
 /// What `schema` says in every card.
@@ -101,7 +102,7 @@ pub fn file(name: &Path, ending: &str) -> PathBuf {
 /// Reads the card of a network.
 pub fn read_card(name: &Path) -> Result<Card, LearnError> {
     let path = file(name, "json");
-    let text = fs::read(&path).map_err(|error| LearnError::read(&path, error))?;
+    let text = input::file(&path, input::TEXT).map_err(|error| LearnError::read(&path, error))?;
     let card: Card = serde_json::from_slice(&text).map_err(|error| {
         let what = error.to_string();
         LearnError::Unfit { path: path.clone(), what: format!("is no card of a network ({what})") }
@@ -119,7 +120,7 @@ pub fn read_card(name: &Path) -> Result<Card, LearnError> {
 pub fn read(name: &Path) -> Result<(Card, Network), LearnError> {
     let card = read_card(name)?;
     let path = file(name, "safetensors");
-    let bytes = fs::read(&path).map_err(|error| LearnError::read(&path, error))?;
+    let bytes = input::file(&path, input::MODEL).map_err(|error| LearnError::read(&path, error))?;
     if format!("{:08x}", crc32fast::hash(&bytes)) != card.weights_crc32 {
         let what =
             format!("is not the file that {} was written with", file(name, "json").display());
@@ -137,10 +138,11 @@ pub fn read(name: &Path) -> Result<(Card, Network), LearnError> {
 /// The weights of an architecture among the tensors of a file.
 fn parameters(bytes: &[u8], architecture: &Architecture) -> Option<Vec<Parameter>> {
     let mut tensors = tensors(bytes)?;
-    let expected = Network::new(architecture.clone(), 0);
-    let take = |expected: &Parameter| tensors.remove(&expected.name);
-    let found = expected.parameters().iter().map(take).collect::<Option<Vec<_>>>()?;
-    tensors.is_empty().then_some(found)
+    // A card may say anything: it decides how many weights are looked for only if so many are there.
+    if architecture.layers().and_then(|layers| layers.checked_mul(2)) != Some(tensors.len()) {
+        return None;
+    }
+    architecture.shapes().into_iter().map(|(name, ..)| tensors.remove(&name)).collect()
 }
 
 /// The tensors of a safetensors file by name.
@@ -194,4 +196,68 @@ pub fn write(name: &Path, card: &mut Card, network: &Network) -> Result<(), Lear
 pub(super) fn board_of(game: &str) -> Option<[usize; 2]> {
     let (rows, columns) = Games::default().named(game).ok()?.shape();
     Some([rows, columns])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::network::{Activation, Head};
+
+    /// A card is text that anybody can change: what it says is compared with the weights before any
+    /// memory is taken for it.
+    #[test]
+    fn a_card_that_boasts_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = dir.path().join("net");
+        let heads =
+            vec![Head { name: "q".to_string(), outputs: 17, activation: Activation::Linear }];
+        let mlp = |inputs, hidden: &[usize]| Architecture::Mlp {
+            inputs,
+            hidden: hidden.to_vec(),
+            activation: Activation::Relu,
+            heads: heads.clone(),
+        };
+        let residual = |planes, rows, channels, blocks| Architecture::Residual {
+            planes,
+            rows,
+            columns: 4,
+            channels,
+            blocks,
+            heads: heads.clone(),
+        };
+        let mut card = Card {
+            schema: SCHEMA.to_string(),
+            schema_version: SCHEMA_VERSION,
+            recipe: "test".to_string(),
+            game: "othello-4x4".to_string(),
+            features: Inputs::Squares(Features::Planes),
+            reading: Reading::Q,
+            network: mlp(32, &[6]),
+            settings: serde_json::Value::Null,
+            history: Vec::new(),
+            results: BTreeMap::new(),
+            yomikiri: String::new(),
+            weights_crc32: String::new(),
+        };
+        let network = Network::new(card.network.clone(), 1);
+        write(&name, &mut card, &network).unwrap();
+        assert_eq!(read(&name).unwrap().0, card);
+        let huge = usize::MAX;
+        let boasts = [
+            mlp(32, &[1_000_000_000]),
+            mlp(huge, &[6]),
+            mlp(32, &[huge]),
+            mlp(32, &[6, 6]),
+            mlp(32, &[]),
+            residual(2, 4, 1_000_000, 1),
+            residual(2, 4, 6, huge),
+            residual(huge, huge, huge, 0),
+        ];
+        for network in boasts {
+            let text = serde_json::to_vec(&Card { network, ..card.clone() }).unwrap();
+            fs::write(file(&name, "json"), text).unwrap();
+            let line = read(&name).unwrap_err().to_string();
+            assert!(line.contains("does not hold the weights"), "{line}");
+        }
+    }
 }

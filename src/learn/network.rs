@@ -110,7 +110,9 @@ impl Architecture {
     pub fn inputs(&self) -> usize {
         match self {
             Architecture::Mlp { inputs, .. } => *inputs,
-            Architecture::Residual { planes, rows, columns, .. } => planes * rows * columns,
+            Architecture::Residual { planes, rows, columns, .. } => {
+                planes.saturating_mul(*rows).saturating_mul(*columns)
+            }
         }
     }
 
@@ -121,9 +123,18 @@ impl Architecture {
         }
     }
 
+    /// How many layers have weights, two of each; `None` if no number counts them.
+    pub(super) fn layers(&self) -> Option<usize> {
+        let body = match self {
+            Architecture::Mlp { hidden, .. } => hidden.len(),
+            Architecture::Residual { blocks, .. } => blocks.checked_mul(2)?.checked_add(1)?,
+        };
+        body.checked_add(self.heads().len())
+    }
+
     /// The name and shape of all weights in their order, with the gain of their random initial
     /// values; biases and the last layer of each block begin at 0.
-    fn shapes(&self) -> Vec<(String, Vec<usize>, f32)> {
+    pub(super) fn shapes(&self) -> Vec<(String, Vec<usize>, f32)> {
         let mut shapes = Vec::new();
         let mut add = |name: String, shape: &[usize], gain: f32| {
             shapes.push((format!("{name}.weight"), shape.to_vec(), gain));
@@ -148,7 +159,7 @@ impl Architecture {
                     // Dauphin and Ma 2019).
                     add(format!("blocks.{block}.two"), &shape, 0.0);
                 }
-                channels * rows * columns
+                channels.saturating_mul(*rows).saturating_mul(*columns)
             }
         };
         for head in self.heads() {
@@ -186,15 +197,17 @@ impl Network {
 
     /// A network of these weights; `None` if they are not those of the architecture.
     pub fn of(architecture: Architecture, parameters: Vec<Parameter>) -> Option<Network> {
+        if architecture.layers()?.checked_mul(2) != Some(parameters.len()) {
+            return None;
+        }
         let shapes = architecture.shapes();
         let fits = |(parameter, (name, shape, _)): (&Parameter, &(String, Vec<usize>, f32))| {
-            let count: usize = shape.iter().product();
             parameter.name == *name
                 && parameter.shape == *shape
-                && parameter.numbers.len() == count
+                && parameter.numbers.len() == shape.iter().product::<usize>()
                 && parameter.numbers.iter().all(|number| number.is_finite())
         };
-        let all = shapes.len() == parameters.len() && parameters.iter().zip(&shapes).all(fits);
+        let all = parameters.iter().zip(&shapes).all(fits);
         all.then_some(Network { architecture, parameters })
     }
 

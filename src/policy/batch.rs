@@ -37,6 +37,18 @@ impl<S> Batch<S> {
         }
     }
 
+    /// A batch of the positions at some places.
+    pub fn of(&self, places: &[usize]) -> Batch<S>
+    where
+        S: Copy,
+    {
+        let mut batch = Batch::default();
+        for &at in places {
+            batch.push(self.positions[at], self.actions[self.range(at)].iter().copied());
+        }
+        batch
+    }
+
     /// How many positions there are.
     pub fn len(&self) -> usize {
         self.positions.len()

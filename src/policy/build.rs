@@ -1,5 +1,6 @@
 //! From a specification to a policy.
 
+use super::steady::Steady;
 use super::{
     AlphaBeta, ByRule, Evaluation, Exec, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves,
     Policy, PolicyError, PolicySpec, Predictions, Random, Rule, Weights,
@@ -34,7 +35,9 @@ pub fn of_outside<G: Game>(
 ) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
     Ok(match spec {
         PolicySpec::Predictions(dir) => Some(Box::new(Predictions::read(game, dir)?)),
-        PolicySpec::Exec { command, limit } => Some(Box::new(Exec::start(game, command, *limit)?)),
+        PolicySpec::Exec { command, limit } => {
+            Some(Box::new(Steady::program(Exec::start(game, command, *limit)?)))
+        }
         PolicySpec::Onnx(onnx) => {
             spec.check(game)?;
             Some(onnx.load(game)?)

@@ -7,12 +7,23 @@ use super::{PolicySpecError, WeightsError};
 #[error("{what}")]
 pub struct PolicyError {
     what: String,
+    is_failure: bool,
 }
 
 impl PolicyError {
     /// What is wrong, where, and what would be right.
     pub fn new(what: impl Into<String>) -> PolicyError {
-        PolicyError { what: what.into() }
+        PolicyError { what: what.into(), is_failure: false }
+    }
+
+    /// The same as the failure of a policy at its work, not of what names or describes it.
+    pub fn failed(self) -> PolicyError {
+        PolicyError { is_failure: true, ..self }
+    }
+
+    /// Whether a policy failed at its work.
+    pub fn is_failure(&self) -> bool {
+        self.is_failure
     }
 }
 

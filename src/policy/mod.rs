@@ -42,6 +42,7 @@ mod random;
 mod sample;
 mod search;
 mod spec;
+mod steady;
 mod weights;
 
 pub use batch::{Answers, Batch};

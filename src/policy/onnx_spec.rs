@@ -104,7 +104,7 @@ impl OnnxSpec {
     /// The error is one line that names the file, what is wrong with it, and what to do.
     #[cfg(feature = "onnx")]
     pub fn load<'a, G: Game>(&self, game: &G) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
-        Ok(Box::new(super::Onnx::load(self, game)?))
+        Ok(Box::new(super::steady::Steady::model(super::Onnx::load(self, game)?)))
     }
 
     /// Fails: models cannot be read.

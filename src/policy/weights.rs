@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Evaluation, Rule};
 use crate::game::{Action, Game, Position};
+use crate::input;
 
 /// How many units a weight of 1 is.
 pub const MICRO: i64 = 1_000_000;
@@ -40,7 +41,8 @@ impl Weights {
 
     /// Reads the weights of a board from a file.
     pub fn read((rows, columns): (usize, usize), path: &Path) -> Result<Weights, WeightsError> {
-        let text = std::fs::read_to_string(path)
+        let text = std::fs::File::open(path)
+            .and_then(input::text)
             .map_err(|source| WeightsError::Read { path: path.to_path_buf(), source })?;
         Weights::from_text((rows, columns), &text, path)
     }

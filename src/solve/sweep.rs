@@ -59,11 +59,11 @@ pub enum SweepError {
 }
 
 impl SweepError {
-    /// Whether the cause is what we were given, and not a failure on our side.
-    pub fn is_bad_input(&self) -> bool {
+    /// The table's error that it is, if it is one; any other is bad input.
+    pub fn of_table(&self) -> Option<&TableError> {
         match self {
-            SweepError::Table(error) => error.is_bad_input(),
-            SweepError::Options(_) | SweepError::Packed(_) | SweepError::TooLong => true,
+            SweepError::Table(error) => Some(error),
+            _ => None,
         }
     }
 }

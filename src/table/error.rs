@@ -70,9 +70,14 @@ pub enum TableError {
 }
 
 impl TableError {
-    /// Whether the cause is what we were given, and not a failure on our side.
+    /// Whether the cause is what was asked for, and neither a table's state nor a failure on our side.
     pub fn is_bad_input(&self) -> bool {
-        !matches!(self, TableError::Io { .. })
+        !self.is_damaged() && !matches!(self, TableError::Io { .. })
+    }
+
+    /// Whether a table's files do not hold what they should.
+    pub fn is_damaged(&self) -> bool {
+        matches!(self, TableError::Damaged { .. })
     }
 
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> TableError {

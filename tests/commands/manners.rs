@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::common::tables::{Ran, Tables, files, solved_4x4};
+use crate::common::tables::{Ran, Tables, copy_dir, files, forge, solved_4x4};
 use serde_json::Value;
 
 const START: &str = "-----OX--XO----- X;";
@@ -150,6 +150,10 @@ fn bad_input_is_one_line_and_changes_nothing() {
         (&["enumerate", "--root", "c4 a1"], "'a1'"),
         (&["perft", "--size", "4", "--root", "XXX"], "3 squares"),
         (&["enumerate", "--threads", "0"], "--threads 0"),
+        (&["info", table, "--threads", "70000"], "for each core"),
+        (&["report", "--policy", "weights:/dev/zero"], "64 MiB"),
+        (&["enumerate", "--roots", "/dev/zero"], "64 MiB"),
+        (&["checksum", "--check", "/dev/zero"], "64 MiB"),
         (&["info", "nowhere"], "othello-4x4"),
         (&["verify", "nowhere"], "nowhere"),
         (&["value-iterate", "nowhere"], "nowhere"),
@@ -191,6 +195,126 @@ fn bad_input_is_one_line_and_changes_nothing() {
     for args in usage {
         let ran = tables.run(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}: {ran:?}");
+    }
+}
+
+/// Every kind of error has its exit code, and with --json is JSON in one line on stderr.
+#[test]
+fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    fs::write(tables.place("file"), "").unwrap();
+    let file = tables.place("file").display().to_string();
+    let damaged = tables.place("damaged");
+    copy_dir(&tables.place("othello-4x4"), &damaged);
+    let scores = damaged.join("score.npy");
+    let mut bytes = fs::read(&scores).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&scores, bytes).unwrap();
+    let forged = tables.place("forged");
+    copy_dir(&tables.place("othello-4x4"), &forged);
+    forge(&forged, "score", |scores| scores[0] ^= 2);
+    let cases: [(&[&str], i32, &str, &str); 7] = [
+        (&["enumerate", "--tables", &file], 1, "failure", "os error"),
+        (&["fly"], 2, "usage", "'fly'"),
+        (&[], 2, "usage", "subcommand"),
+        (&["info", "nowhere"], 2, "input", "no table at"),
+        (&["verify", "damaged"], 3, "damaged", "checksum"),
+        (&["report", "--table", "damaged"], 3, "damaged", "checksum"),
+        (&["report", "--policy", "exec:false"], 4, "policy", "exit status: 1"),
+    ];
+    for (args, code, kind, words) in cases {
+        let ran = tables.run(&[args, &["--json", "-q"]].concat());
+        let said: Value = serde_json::from_str(ran.ended(code, &format!("{args:?}"))).unwrap();
+        let error = said["error"].as_object().unwrap();
+        assert_eq!(error.keys().collect::<Vec<_>>(), ["hint", "kind", "message"], "{args:?}");
+        assert_eq!(error["kind"], kind, "{args:?}: {said}");
+        assert!(said.to_string().contains(words), "{args:?}: {said}");
+        // The same in words, but what clap says in several lines.
+        let ran = tables.run(&[args, &["-q"]].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{args:?}");
+        if kind != "usage" {
+            let hint = error["hint"].as_str().map(|hint| format!("; {hint}")).unwrap_or_default();
+            let line = format!("solver: {}{hint}\n", error["message"].as_str().unwrap());
+            assert_eq!(ran.stderr, line, "{args:?}");
+        }
+    }
+    // A table that is whole but wrong is told as data.
+    let found = tables.run(&["verify", "forged", "--json"]);
+    assert_eq!((found.code, found.stderr.as_str()), (3, ""));
+    assert!(found.stdout.contains("\"proven\": false"), "{found:?}");
+    let sums = tables.ok(&["checksum", "othello-4x4"]);
+    fs::write(tables.place("sums"), sums.replace("othello-4x4", "forged")).unwrap();
+    let sums = tables.place("sums").display().to_string();
+    assert_eq!(tables.run(&["checksum", "--check", &sums]).code, 3);
+    for page in ["--help", "man"] {
+        assert!(tables.ok(&[page]).contains("policy from outside"), "{page}");
+    }
+}
+
+/// The threads of the environment are bounded like those of the command line.
+#[test]
+fn too_many_threads_are_not_started() {
+    let tables = Tables::new();
+    let mut command = tables.solver(&["list"]);
+    let ran = Ran::of(command.env("RAYON_NUM_THREADS", "70000").output().unwrap());
+    assert!(ran.refused("the environment").contains("RAYON_NUM_THREADS 70000"), "{ran:?}");
+}
+
+#[test]
+fn bytes_that_are_no_text_are_bad_input() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let mut command = tables.solver(&["query", "othello-4x4", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"----\xff").unwrap();
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    assert!(ran.refused("no UTF-8").contains("byte 4"), "{ran:?}");
+}
+
+/// Who only reads a solved table takes no lock, as where nothing can be written.
+#[test]
+fn reports_and_matches_on_a_solved_table_take_no_lock() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    fs::remove_file(tables.place("LATEST")).unwrap();
+    // Nobody can lock a directory.
+    let lock = tables.place("othello-4x4.lock");
+    let _ = fs::remove_file(&lock);
+    fs::create_dir(&lock).unwrap();
+    let before = files(tables.root());
+    tables.ok(&["report", "-q", "--policy", "greedy"]);
+    tables.ok(&["match", "-q", "greedy", "random"]);
+    assert!(files(tables.root()) == before);
+    assert_eq!(tables.run(&["enumerate", "-q"]).code, 1, "there is a lock to be taken");
+}
+
+/// SIGINT and SIGTERM say in one line that the work is not lost, and end the process.
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_told_to_end_says_that_it_goes_on() {
+    use std::os::unix::process::ExitStatusExt;
+    for (signal, number, json) in [("INT", 2, false), ("TERM", 15, true)] {
+        let tables = Tables::new();
+        let mut command = tables.solver(&["enumerate", "--size", "4x5", "--threads", "1", "-q"]);
+        command.args(json.then_some("--json")).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let draft = tables.place("othello-4x5.partial");
+        for _ in 0..6000 {
+            if draft.exists() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let kill = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        assert!(kill.unwrap().success() && draft.exists(), "{signal}");
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.signal(), Some(number), "{output:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.contains(&format!("SIG{signal}")) && said.contains("to go on"), "{said}");
+        assert_eq!(serde_json::from_str::<Value>(&said).is_ok(), json, "{said}");
     }
 }
 

@@ -153,7 +153,7 @@ fn damage_to_a_packed_table_is_one_line() {
             fs::write(&path, bytes).unwrap();
             let what = format!("{array}: {what}");
             let line = tables.run(&["verify", PACKED]);
-            assert!(line.refused(&what).contains(array), "{what}: {}", line.stderr);
+            assert!(line.ended(3, &what).contains(array), "{what}: {}", line.stderr);
             for args in [
                 &["query", PACKED, "start"][..],
                 &["report", "--table", PACKED, "--policy", "random"],
@@ -161,12 +161,12 @@ fn damage_to_a_packed_table_is_one_line() {
                 let ran = tables.run(args);
                 // A query reads no more than it must.
                 if args[0] == "report" || ran.code != 0 {
-                    ran.refused(&what);
+                    ran.spoilt(&what);
                 }
             }
         }
         fs::remove_file(&path).unwrap();
-        tables.run(&["query", PACKED, "start"]).refused(array);
+        tables.run(&["query", PACKED, "start"]).ended(3, array);
         fs::write(&path, whole).unwrap();
     }
     // The block of the root is read by a query, which compares no checksum of the whole array.
@@ -177,7 +177,7 @@ fn damage_to_a_packed_table_is_one_line() {
         bytes[HEADER_BYTES + 40] ^= 0x55;
         fs::write(&path, bytes).unwrap();
         let ran = tables.run(&["query", PACKED, "start"]);
-        assert!(ran.refused(array).contains("block 0"), "{}", ran.stderr);
+        assert!(ran.ended(3, array).contains("block 0"), "{}", ran.stderr);
         fs::write(&path, whole).unwrap();
     }
 }

@@ -97,7 +97,17 @@ impl Ran {
 
     /// Refused as bad input: exit code 2, no data, one line.
     pub fn refused(&self, what: &str) -> &str {
-        assert_eq!(self.code, 2, "{what}: {self:?}");
+        self.ended(2, what)
+    }
+
+    /// Refused for what a table's files hold: they are damaged, or no table at all.
+    pub fn spoilt(&self, what: &str) -> &str {
+        self.ended(if self.code == 2 { 2 } else { 3 }, what)
+    }
+
+    /// Ended with an exit code, no data, one line.
+    pub fn ended(&self, code: i32, what: &str) -> &str {
+        assert_eq!(self.code, code, "{what}: {self:?}");
         assert_eq!(self.stdout, "", "{what}");
         assert_eq!(self.stderr.lines().count(), 1, "{what}: {}", self.stderr);
         &self.stderr

@@ -139,7 +139,7 @@ fn what_cannot_be_packed_is_refused() {
     let place = |table: &Table| table.dir().with_added_extension("packed");
     let refused = |game: &AnyGame, table: &Table, what: &str| {
         let error = pack(game, table, &place(table), true, &Silent).unwrap_err();
-        assert!(error.is_bad_input() && error.to_string().contains(what), "{error}");
+        assert!(error.of_table().is_none() && error.to_string().contains(what), "{error}");
         assert!(!place(table).exists());
     };
     let (_dir, mut table) = enumerated(&game, &standard(&game));
@@ -149,7 +149,7 @@ fn what_cannot_be_packed_is_refused() {
     refused(&game, &packed, "packed already");
     let mut again = Table::open(packed.dir()).unwrap();
     let error = solve(&game, &mut again, &SolveOptions::default(), &Silent).unwrap_err();
-    assert!(error.is_bad_input() && error.to_string().contains("solver unpack"), "{error}");
+    assert!(error.of_table().is_none() && error.to_string().contains("solver unpack"), "{error}");
     let cut = Plan { max_depth: Some(5), ..standard(&game) };
     let (_dir, table) = solved(&game, &cut);
     refused(&game, &table, "not complete");
@@ -177,7 +177,7 @@ fn a_block_that_was_written_wrong_is_found_and_not_computed_with() {
         copy.check().unwrap();
         let place = copy.dir().with_added_extension("full");
         let error = unpack(&game, &copy, &place, &Silent).unwrap_err();
-        assert!(error.is_bad_input(), "{array}: {error}");
+        assert!(error.is_damaged(), "{array}: {error}");
         assert!(!place.exists());
     };
     for array in BLOCKS {

@@ -55,7 +55,7 @@ fn expect_damage(tables: &Tables, file: &str, what: &str) {
             _ => file == "manifest.json",
         };
         if must_refuse || ran.code != 0 {
-            let line = ran.refused(&what);
+            let line = ran.spoilt(&what);
             // A query reads no more than it must, and may find a wrong key to be no state's.
             assert!(!must_refuse || line.contains(file), "{what}: names no file: {line}");
             assert!(!must_refuse || line.contains("enumerate"), "{what}: what to do? {line}");
@@ -180,7 +180,7 @@ fn neighbourhood(table: &Table, row: usize) -> Vec<usize> {
 /// That `verify` refutes a forged table by naming a row of `near`, and that nothing panics on it.
 fn expect_refuted(tables: &Tables, near: &[usize], what: &str) {
     let ran = tables.run(&["verify", NAME, "--json"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{what}");
+    assert_eq!((ran.code, ran.stderr.as_str()), (3, ""), "{what}");
     let found: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(found["proven"], false, "{what}");
     let row = found["counterexample"]["row"].as_u64().unwrap() as usize;
@@ -189,9 +189,9 @@ fn expect_refuted(tables: &Tables, near: &[usize], what: &str) {
         assert!(!found["counterexample"][text].as_str().unwrap().is_empty(), "{what}");
     }
     let said = tables.run(&["verify", NAME]);
-    assert!(said.code == 1 && said.stdout.contains(&format!("row {row} is wrong")), "{what}");
+    assert!(said.code == 3 && said.stdout.contains(&format!("row {row} is wrong")), "{what}");
     for args in &READERS[1..] {
-        assert!([0, 2].contains(&tables.run(args).code), "{what}: {}", args[0]);
+        assert!([0, 2, 3].contains(&tables.run(args).code), "{what}: {}", args[0]);
     }
 }
 
@@ -299,9 +299,9 @@ fn a_manifest_that_was_written_wrong_is_refused_without_a_panic() {
         edit_manifest(&tables.place(NAME), edit);
         for args in READERS {
             let ran = tables.run(args);
-            assert!([0, 2].contains(&ran.code), "{what}: {}: {}", args[0], ran.stderr);
+            assert!([0, 2, 3].contains(&ran.code), "{what}: {}: {}", args[0], ran.stderr);
             if ["verify", "value-iterate"].contains(&args[0]) {
-                ran.refused(what);
+                ran.spoilt(what);
             }
         }
     }
@@ -337,7 +337,7 @@ fn a_manifest_that_miscounts_its_rows_is_refused() {
     for (what, edit) in edits {
         let tables = copy(&solved);
         edit_manifest(&tables.place(NAME), edit);
-        let line = tables.run(&["verify", NAME]).refused(what).to_string();
+        let line = tables.run(&["verify", NAME]).ended(3, what).to_string();
         assert!(line.contains("manifest.json"), "{what}: {line}");
     }
 }

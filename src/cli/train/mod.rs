@@ -93,7 +93,12 @@ fn draw(place: &Path, rows: &[Row]) -> Result<(), LearnError> {
 }
 
 fn learn_error(error: LearnError) -> anyhow::Error {
-    if error.is_bad_input() { UserError::from_error(error).into() } else { error.into() }
+    match error {
+        LearnError::Measure(error) => error.into(),
+        LearnError::Policy(error) => error.into(),
+        error if error.is_bad_input() => UserError::from_error(error).into(),
+        error => error.into(),
+    }
 }
 
 /// Where a network is to be written; fails if one is there and is not to be replaced.

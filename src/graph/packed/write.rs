@@ -37,9 +37,12 @@ pub enum PackError {
 }
 
 impl PackError {
-    /// Whether the cause is what we were given, and not a failure on our side.
-    pub fn is_bad_input(&self) -> bool {
-        !matches!(self, PackError::Table(error) if !error.is_bad_input())
+    /// The table's error that it is, if it is one; any other is bad input.
+    pub fn of_table(&self) -> Option<&TableError> {
+        match self {
+            PackError::Table(error) => Some(error),
+            _ => None,
+        }
     }
 }
 

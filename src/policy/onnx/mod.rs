@@ -18,6 +18,7 @@ use super::encode::{Encoding, Layout, Plane, Squares};
 use super::onnx_spec::{Head, OnnxSpec};
 use super::{Answers, Batch, Policy, PolicyError, share_best};
 use crate::game::{Action, Empties, Game, Position};
+use crate::input;
 
 /// A network in an ONNX file as a policy.
 ///
@@ -37,7 +38,7 @@ impl Onnx {
     /// The error is one line that names the file, what is wrong with it, and what to do.
     pub fn load<G: Game>(spec: &OnnxSpec, game: &G) -> Result<Onnx, PolicyError> {
         let path = spec.path.display();
-        let bytes = std::fs::read(&spec.path)
+        let bytes = input::file(&spec.path, input::MODEL)
             .map_err(|error| PolicyError::new(format!("cannot read the model {path}: {error}")))?;
         let file = File::read(&bytes)
             .ok_or_else(|| PolicyError::new(format!("{path} is no ONNX model")))?;
@@ -269,4 +270,57 @@ fn encoding<G: Game>(
             Layout::names()
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+
+    use super::proto::{Attribute, Model, Node, ValueInfo};
+    use super::*;
+    use crate::policy::sample::{four, positions};
+
+    /// A model that answers by itself is asked as it is; the same with the mean over the batch
+    /// taken off is found out.
+    #[test]
+    fn a_model_that_mixes_its_batch_is_found_out() {
+        let flat = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/onnx/flat.onnx");
+        let mut model = Model::decode(&std::fs::read(flat).unwrap()[..]).unwrap();
+        let graph = model.graph.as_mut().unwrap();
+        let head: &ValueInfo = &graph.output[0];
+        let name = head.name.clone();
+        let raw = format!("{name}-raw");
+        let makes = |node: &&mut Node| node.output[0] == name;
+        graph.node.iter_mut().find(makes).unwrap().output[0] = raw.clone();
+        let node = |op: &str, input: &[&str], output: &str| Node {
+            op_type: op.to_string(),
+            input: input.iter().map(|name| name.to_string()).collect(),
+            output: vec![output.to_string()],
+            ..Node::default()
+        };
+        let axes = Attribute {
+            name: "axes".to_string(),
+            ints: vec![0],
+            r#type: Attribute::INTS,
+            ..Attribute::default()
+        };
+        let mean = Node { attribute: vec![axes], ..node("ReduceMean", &[&raw], "mean") };
+        graph.node.extend([mean, node("Sub", &[&raw, "mean"], &name)]);
+        let dir = tempfile::tempdir().unwrap();
+        let mixed = dir.path().join("mixed.onnx");
+        std::fs::write(&mixed, model.encode_to_vec()).unwrap();
+
+        let game = four();
+        let mut batch = Batch::default();
+        for position in positions(&game, 40) {
+            batch.push(position, game.actions(&position.state));
+        }
+        let ask = |path: &str| {
+            let policy = OnnxSpec::read(path).unwrap().load(&game).unwrap();
+            policy.answer(&game, &batch, &mut Answers::default())
+        };
+        ask(flat).unwrap();
+        let line = ask(mixed.to_str().unwrap()).unwrap_err().to_string();
+        assert!(line.contains("by itself"), "{line}");
+    }
 }

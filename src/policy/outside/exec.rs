@@ -93,10 +93,11 @@ impl Exec {
     /// of its answers may take `limit`. The error names the policy.
     pub fn start<G: Game>(game: &G, command: &str, limit: Duration) -> Result<Exec, PolicyError> {
         let named = |what: String| PolicyError::new(format!("policy 'exec:{command}': {what}"));
+        let failed = |what: String| named(what).failed();
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| named("it is no command".to_string()))?;
         let process = Process::start(&words, limit)
-            .map_err(|error| named(format!("'{}' cannot be started: {error}", words[0])))?;
+            .map_err(|error| failed(format!("'{}' cannot be started: {error}", words[0])))?;
         let state = State { process: Some(process), failed: None, requests: 0 };
         let exec = Exec { command: command.to_string(), limit, state: Mutex::new(state) };
         let pass = (0..game.action_count()).find(|&a| game.is_pass(Action(a as u16)));
@@ -116,7 +117,7 @@ impl Exec {
             held: planes.held,
         };
         let greeted = exec.exchange(|_| line_of(&hello), |_| Ok(()));
-        greeted.map_err(|error| named(error.to_string()))?;
+        greeted.map_err(|error| failed(error.to_string()))?;
         Ok(exec)
     }
 
@@ -148,15 +149,15 @@ impl Exec {
 
     fn in_words(&self, failure: Failure) -> String {
         let last = |words: Option<String>| match words {
-            Some(words) => format!("; the last it said on stderr: {words}"),
+            Some(words) => format!(" (the last it said on stderr: {words})"),
             None => String::new(),
         };
         match failure {
             Failure::Ended(how, words) => {
-                format!("it ended before it answered ({how}){}", last(words))
+                format!("it ended before it answered: {how}{}", last(words))
             }
             Failure::Stalled(words) => format!(
-                "it has not answered within {} s and was stopped; raise --policy-timeout if it needs longer{}",
+                "it has not answered within {} s and was stopped{}; raise --policy-timeout if it needs longer",
                 self.limit.as_secs_f64(),
                 last(words)
             ),

@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
@@ -11,6 +11,7 @@ use super::distribution::{normalise, softmax};
 use super::listed;
 use super::npy::{Numbers, Rows};
 use crate::game::{Action, Game, Position, Side, StateKey};
+use crate::input;
 use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
 
 /// The files that say which move is chosen, one of which there must be.
@@ -319,7 +320,11 @@ fn same_count(rows: &Rows, count: u64, other: &Path) -> Result<(), PolicyError> 
 /// That an export in the directory, if there is one, is of the same game.
 fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), PolicyError> {
     let path = dir.join("states.json");
-    let Ok(text) = std::fs::read(&path) else { return Ok(()) };
+    let text = match input::file(&path, input::TEXT) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(wrong(&path, format!("cannot be read: {error}"))),
+    };
     let json: serde_json::Value = serde_json::from_slice(&text)
         .map_err(|error| wrong(&path, format!("is no JSON ({error}); export the states anew")))?;
     let (found, here) = (json["game"].as_str().unwrap_or_default(), game.name());
@@ -332,9 +337,29 @@ fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), PolicyError> {
     Ok(())
 }
 
+/// The lines of a text, none longer than a position can be.
+struct Lines(BufReader<File>);
+
+impl Iterator for Lines {
+    type Item = std::io::Result<String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        const LONGEST: u64 = 1 << 16;
+        let mut line = String::new();
+        match (&mut self.0).take(LONGEST).read_line(&mut line) {
+            Ok(0) => None,
+            Ok(read) if read as u64 == LONGEST => {
+                Some(Err(std::io::Error::other("the line is longer than any position, 64 KiB")))
+            }
+            Ok(_) => Some(Ok(line)),
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
 /// Which positions the rows are of, read in step with them.
 struct States {
-    text: Option<(PathBuf, std::io::Lines<BufReader<File>>)>,
+    text: Option<(PathBuf, Lines)>,
     planes: Option<(Rows, Rows)>,
     numbers: Vec<f64>,
 }
@@ -344,7 +369,7 @@ impl States {
         let [text, planes, side] =
             ["positions.txt", "planes.npy", "side.npy"].map(|name| dir.join(name));
         let lines = match File::open(&text) {
-            Ok(file) => Some((text, BufReader::new(file).lines())),
+            Ok(file) => Some((text, Lines(BufReader::new(file)))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(wrong(&text, format!("cannot be read: {error}"))),
         };
@@ -454,7 +479,7 @@ fn next_planes<G: Game>(
 fn next_line<G: Game>(
     game: &G,
     text: &Path,
-    lines: &mut std::io::Lines<BufReader<File>>,
+    lines: &mut Lines,
     row: u64,
     count: u64,
     path: &Path,

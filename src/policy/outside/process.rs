@@ -5,9 +5,10 @@
 //! than the limit. What it writes to standard error is kept from the terminal; the end of it is for
 //! messages.
 //!
-//! The program is started without a shell, in our process group: a Ctrl-C at the terminal reaches
-//! it as it reaches us. When we end in whatever way its standard input ends, and when a [`Process`]
-//! is dropped the program is given a moment to end by itself, then killed, and waited for.
+//! The program is started without a shell, in a process group of its own with all that it starts in
+//! turn. When a [`Process`] is dropped the input of the program ends; it is given a moment to end by
+//! itself, then its group is killed, and it is waited for. The same happens when we end without
+//! dropping it, by a signal or a kill: a [`Guard`] waits for that.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -22,6 +23,8 @@ const LONGEST_LINE: u64 = 1 << 28;
 const TAIL_BYTES: usize = 1 << 12;
 /// How long a program may take to end.
 const GRACE: Duration = Duration::from_millis(500);
+/// How often it is looked whether a program that does not answer has ended.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Why a program has not answered.
 #[derive(Debug)]
@@ -43,10 +46,38 @@ pub(super) struct Process {
     output: Receiver<Output>,
     errors: Errors,
     limit: Duration,
+    guard: Option<Guard>,
+    /// Whether it was killed and waited for.
+    is_over: bool,
+}
+
+/// A process that waits for our end, which is that of its standard input, and then kills a group.
+#[derive(Debug)]
+struct Guard(Child);
+
+impl Guard {
+    /// A moment after our end the group is killed.
+    #[cfg(unix)]
+    fn of(group: u32) -> std::io::Result<Guard> {
+        use std::os::unix::process::CommandExt;
+        // In a group of its own, so that what ends us does not end it first.
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "read -r end; sleep 1; kill -s KILL -- \"-$0\"", &group.to_string()]);
+        let command = command.process_group(0).stdin(Stdio::piped());
+        Ok(Guard(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?))
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 #[derive(Debug)]
 enum Output {
+    /// Without its newline.
     Line(Vec<u8>),
     TooLong,
 }
@@ -63,12 +94,12 @@ impl Process {
     /// Starts a program; `words` are its name and its arguments, at least the former.
     pub fn start(words: &[String], limit: Duration) -> std::io::Result<Process> {
         let (program, arguments) = words.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+        let mut command = Command::new(program);
+        command.args(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn()?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             unreachable!("all three were requested");
@@ -81,7 +112,20 @@ impl Process {
         let kept = Arc::clone(&tail);
         // Made first, so that the program is killed if a thread cannot be started.
         let errors = Errors { tail, all_read };
-        let process = Process { child, input: Some(input), output, errors, limit };
+        let mut process = Process {
+            child,
+            input: Some(input),
+            output,
+            errors,
+            limit,
+            guard: None,
+            is_over: false,
+        };
+        #[cfg(unix)]
+        {
+            // Where there is no shell the end of its input must do.
+            process.guard = Guard::of(process.child.id()).ok();
+        }
         Builder::new().spawn(move || write_lines(stdin, &lines))?;
         Builder::new().spawn(move || read_lines(BufReader::new(stdout), &answers))?;
         Builder::new().spawn(move || keep_tail(stderr, &kept, done))?;
@@ -95,7 +139,7 @@ impl Process {
             // If nobody takes it the program has ended, which its output shows.
             let _ = input.send(line);
         }
-        match self.output.recv_timeout(self.limit) {
+        match self.next_output() {
             Ok(Output::Line(line)) => Ok(line),
             Ok(Output::TooLong) => {
                 self.kill();
@@ -115,24 +159,70 @@ impl Process {
         }
     }
 
-    /// Ends the program's input and waits a moment for it to end; kills it if it does not, and then
-    /// gives no status.
+    /// What it writes within the limit. One that has ended is not waited for, even if another
+    /// holds its output open.
+    fn next_output(&mut self) -> Result<Output, RecvTimeoutError> {
+        let mut until = Instant::now() + self.limit;
+        let mut has_ended = false;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.output.recv_timeout(left.min(LOOK)) {
+                Err(RecvTimeoutError::Timeout) if left > LOOK => {}
+                Err(RecvTimeoutError::Timeout) if has_ended => {
+                    return Err(RecvTimeoutError::Disconnected);
+                }
+                found => return found,
+            }
+            if !has_ended && self.has_ended() {
+                // What it has written may still be on its way.
+                has_ended = true;
+                until = until.min(Instant::now() + GRACE);
+            }
+        }
+    }
+
+    /// Whether the program itself has ended. Its number stays taken until it is waited for.
+    #[cfg(unix)]
+    fn has_ended(&mut self) -> bool {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let waited = waitid(WaitId::Pid(Pid::from_child(&self.child)), options);
+        // One that was waited for is no child any more.
+        !matches!(waited, Ok(None))
+    }
+
+    #[cfg(not(unix))]
+    fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Ends the program's input and waits a moment for it to end; gives no status if it does not.
+    /// What is left of its group is killed.
     fn end(&mut self) -> Option<ExitStatus> {
         self.input = None;
         let begun = Instant::now();
-        while begun.elapsed() < GRACE {
-            if let Ok(Some(status)) = self.child.try_wait() {
-                return Some(status);
-            }
+        let mut has_ended = self.has_ended();
+        while !has_ended && begun.elapsed() < GRACE {
             std::thread::sleep(Duration::from_millis(2));
+            has_ended = self.has_ended();
         }
-        self.kill();
-        None
+        let status = self.kill();
+        status.filter(|_| has_ended)
     }
 
-    fn kill(&mut self) {
+    /// Kills the program with all that it has started, and waits for it.
+    fn kill(&mut self) -> Option<ExitStatus> {
+        // A group has the number of its first process, which nobody else gets before that is waited
+        // for.
+        #[cfg(unix)]
+        if !self.is_over {
+            use rustix::process::{Pid, Signal, kill_process_group};
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        }
         let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.is_over = true;
+        self.guard = None;
+        self.child.wait().ok()
     }
 
     /// The last line that the program wrote to standard error, in one line that a terminal can
@@ -149,7 +239,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+        if !self.is_over {
             self.end();
         }
     }
@@ -184,8 +274,8 @@ fn read_lines(mut stdout: impl BufRead, answers: &SyncSender<Output>) {
                 Output::Line(line)
             }
             (Ok(n), _) if n as u64 == LONGEST_LINE => Output::TooLong,
-            // The program ended in the middle of a line, which may be whole nevertheless.
-            (Ok(_), _) => Output::Line(line),
+            // The program ended in the middle of its answer.
+            (Ok(_), _) => return,
         };
         if answers.send(output).is_err() {
             return;

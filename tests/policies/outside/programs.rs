@@ -42,7 +42,7 @@ fn answering(answer: &str) -> String {
 fn refused(tables: &Tables, policy: &str, more: &[&str], words: &[&str]) -> String {
     let args = ["report", "--table", "othello-4x4", "--policy", policy];
     let ran = tables.run(&[&args[..], more].concat());
-    let line = ran.refused(policy);
+    let line = ran.ended(4, policy);
     assert!(line.starts_with("solver: ") && line.contains(&format!("'{policy}'")), "{line}");
     for word in words {
         assert!(line.contains(word), "no '{word}' in {line}");
@@ -233,6 +233,50 @@ fn a_program_that_stalls_is_stopped() {
     }
 }
 
+/// A wrapper, and what it starts, which holds its output open and says its number.
+fn wrapper(tables: &Tables, then: &str) -> (String, PathBuf) {
+    let pid = tables.place("child");
+    let _ = fs::remove_file(&pid);
+    let text = format!("sleep 600 &\necho $! > '{}'\n{then}\n", pid.display());
+    (script(tables, &text), pid)
+}
+
+#[test]
+fn what_a_program_starts_ends_with_it() {
+    let tables = solved();
+    let greeting = "read line; echo '{\"id\": 0}'";
+    // Dead while it answers, though its child holds the output open: in the midst of a line too.
+    for half in ["", "printf '{\"id\": 1, \"act'; "] {
+        let then = format!("{greeting}; read line; echo 'out of luck' >&2; {half}exit 3");
+        let (policy, pid) = wrapper(&tables, &then);
+        let begun = Instant::now();
+        refused(&tables, &policy, &[], &["it ended before it answered", "exit status: 3", "luck"]);
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        ends_soon(&pid_in(&pid), "a death");
+    }
+    let (policy, pid) = wrapper(&tables, &format!("{greeting}; read line; sleep 600"));
+    refused(&tables, &policy, &["--policy-timeout", "0.5"], &["within 0.5 s"]);
+    ends_soon(&pid_in(&pid), "a time limit");
+    let (policy, pid) =
+        wrapper(&tables, &format!("{greeting}; read line; echo nonsense; sleep 600"));
+    refused(&tables, &policy, &[], &["no JSON"]);
+    ends_soon(&pid_in(&pid), "an error");
+}
+
+#[test]
+fn a_program_that_mixes_its_batch_is_found_out() {
+    let tables = solved();
+    let mean = "mean = sum(p['board'].count(1) for p in positions) / len(positions)\n\
+        \x20       reply['scores'] = [[a * 0.1 + mean for a in p['legal']] for p in positions]";
+    let policy = python(&tables, &answering(mean));
+    refused(&tables, &policy, &[], &["depends on what it is asked about", "by itself"]);
+    // Whoever draws a move may draw another one the next time.
+    let drawn = "import random\n\
+        \x20       reply['actions'] = [random.choice(p['legal']) for p in positions]";
+    let policy = python(&tables, &answering(drawn));
+    report(&tables, "othello-4x4", &[&policy]);
+}
+
 #[test]
 fn programs_end_with_the_report() {
     let tables = solved();
@@ -250,7 +294,7 @@ fn programs_end_with_the_report() {
         "--policy",
         "exec:no-such-program-here",
     ]);
-    ran.refused("the second policy");
+    ran.ended(4, "the second policy");
     assert!(!is_alive(&pid_in(&pid)));
 
     let answer = "reply['actions'] = [p['legal'][0] for p in positions]";
@@ -267,19 +311,24 @@ fn programs_end_with_the_report() {
 #[test]
 fn a_report_that_is_killed_takes_its_program_with_it() {
     let tables = solved();
-    for signal in ["-KILL", "-TERM"] {
-        let (policy, pid) = tells_pid(
-            &tables,
-            "read line; echo '{\"id\": 0}'; while read line; do sleep 0.01; done",
-        );
-        let mut command =
-            tables.solver(&["report", "-q", "--table", "othello-4x4", "--policy", &policy]);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let pid = pid_in(&pid);
-        let killed =
-            std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
-        assert!(killed.unwrap().success());
-        child.wait().unwrap();
-        ends_soon(&pid, signal);
+    let greeting = "read line; echo '{\"id\": 0}'";
+    for signal in ["-KILL", "-TERM", "-INT"] {
+        // One that ends with its input, and the child of one that does not.
+        let ends = tells_pid(&tables, &format!("{greeting}; while read line; do sleep 0.01; done"));
+        killed_with_its_report(&tables, signal, ends);
+        let stays = wrapper(&tables, &format!("{greeting}; while :; do sleep 0.05; done"));
+        killed_with_its_report(&tables, signal, stays);
     }
+}
+
+fn killed_with_its_report(tables: &Tables, signal: &str, (policy, pid): (String, PathBuf)) {
+    let mut command =
+        tables.solver(&["report", "-q", "--table", "othello-4x4", "--policy", &policy]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let pid = pid_in(&pid);
+    let killed =
+        std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(killed.unwrap().success());
+    child.wait().unwrap();
+    ends_soon(&pid, signal);
 }
