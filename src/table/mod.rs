@@ -19,7 +19,6 @@ mod removal;
 mod scratch;
 mod store;
 
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -62,7 +61,7 @@ impl Table {
     /// Opens the table in a directory: reads its manifest.
     pub fn open(dir: &Path) -> Result<Table, TableError> {
         let path = dir.join("manifest.json");
-        let bytes = fs::read(&path).map_err(|source| {
+        let bytes = manifest::read(&path).map_err(|source| {
             let hint = if dir.join(removal::REMOVED).is_file() {
                 "its removal was interrupted; go on with 'solver remove'".to_string()
             } else if dir.is_dir() {
@@ -74,6 +73,7 @@ impl Table {
                 std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
                     TableError::Missing { path: dir.to_path_buf(), hint }
                 }
+                std::io::ErrorKind::InvalidData => TableError::damaged(&path, source.to_string()),
                 _ => TableError::Io { action: "read", path: path.clone(), source },
             }
         })?;

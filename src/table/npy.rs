@@ -68,7 +68,11 @@ pub(super) fn map(path: &Path) -> Result<Mmap, TableError> {
         std::io::ErrorKind::NotFound => TableError::damaged(path, "the file is missing"),
         _ => TableError::Io { action: "open", path: path.to_path_buf(), source },
     })?;
-    map_read_only(&file).at("map", path)
+    // A pipe or a device has no length, and to wait for its bytes may take for ever.
+    match file.metadata().at("read", path)?.is_file() {
+        true => map_read_only(&file).at("map", path),
+        false => Err(TableError::damaged(path, "it is no file")),
+    }
 }
 
 /// A read-only array of `T`, mapped.

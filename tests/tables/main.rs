@@ -6,6 +6,7 @@ mod checksums;
 mod common;
 mod conformance;
 mod crash;
+mod damage;
 mod derived;
 mod determinism;
 mod ground_truth;
