@@ -10,6 +10,7 @@ mod damage;
 mod derived;
 mod determinism;
 mod ground_truth;
+mod numbering;
 mod numpy;
 mod packed;
 mod parts;
