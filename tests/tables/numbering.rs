@@ -74,5 +74,5 @@ fn ranks_whose_states_have_other_ranks_are_found() {
     let muddled = AnyGame::new(Matches { muddled: true });
     // There are no values yet, which could differ too.
     let found = muddled.verify(&table, &Silent).unwrap().counterexample.unwrap();
-    assert_eq!((found.row, &*found.what), (3, "the rank of its position is that of row 4"));
+    assert_eq!((found.row, &*found.what), (4, "the rank of its position is that of row 3"));
 }
