@@ -4,7 +4,7 @@ use crate::any::AnyGame;
 use crate::game::othello::{MAX_SIDE, MIN_SIDE, Othello};
 use crate::game::shogi::{Shogi, VARIANTS, Variant};
 use crate::game::{Game, WideKey};
-use crate::table::Table;
+use crate::table::{Manifest, Table, TableError};
 
 /// Games without their types, for [`main_with`](crate::cli::main_with): `games![TicTacToe]`.
 #[macro_export]
@@ -64,12 +64,59 @@ impl Games {
         }
     }
 
-    /// The game of a table, its states folded as they are there.
-    pub fn of_table(&self, table: &Table) -> Result<AnyGame, UnknownGame> {
+    /// The game of a table, its states folded as they are there. Fails where the manifest tells of
+    /// no table of that game.
+    pub fn of_table(&self, table: &Table) -> Result<AnyGame, TableError> {
         let identity = &table.manifest().identity;
-        let game = self.named(&identity.game)?;
-        Ok(game.with_folding(identity.symmetry_order > 1).unwrap_or(game))
+        let path = table.dir().join("manifest.json");
+        let game = self
+            .named(&identity.game)
+            .map_err(|UnknownGame(what)| TableError::Foreign { path: path.clone(), what })?;
+        let game = game.with_folding(identity.symmetry_order > 1).unwrap_or(game);
+        match unfit(&game, table.manifest()) {
+            None => Ok(game),
+            Some(what) => Err(TableError::damaged(&path, what)),
+        }
     }
+}
+
+/// What a manifest says that is true of no table of a game, as far as readers rely on it.
+fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
+    let Manifest { identity, arrays, layers, .. } = manifest;
+    if identity.game != game.name() || usize::from(identity.symmetry_order) != game.group().order()
+    {
+        return Some("its game and symmetries are none of those there are");
+    }
+    let words = |name: &str| arrays.get(name).map(|array| array.shape.len());
+    if words("keys").is_some_and(|words| words != game.key_words()) {
+        return Some("its keys are not as wide as the game's");
+    }
+    let start = game.start();
+    let Some(root) = identity.roots.first() else { return Some("it has no root") };
+    let Ok(root) = game.parse_position(root, &start) else {
+        return Some("its first root is no position of its game");
+    };
+    if manifest.root_ids.len() != identity.roots.len() {
+        return Some("it has not as many root_ids as roots");
+    }
+    let (first_layer, most) = match game.layers() {
+        None => (0, Some(manifest.counts.table.states)),
+        Some(_) => (game.layer(&root.state), game.max_plies(&root.state).map(|n| u64::from(n) + 1)),
+    };
+    if manifest.first_layer != first_layer || most.is_some_and(|most| layers.len() as u64 > most) {
+        return Some("its layers are none that the game can have");
+    }
+    if game.layers().is_some() && words("orientations").or(words("packed_orientations")).is_none() {
+        return Some("it names no array 'orientations'");
+    }
+    if !identity.is_by_rank() {
+        return None;
+    }
+    let ranks = game.rank_count().filter(|_| game.layers().is_none());
+    let words = ranks.map(|ranks| u64::from(ranks).div_ceil(64));
+    let fits = words
+        .is_some_and(|words| arrays.get("reachable").is_none_or(|array| array.shape == [words]));
+    (!fits).then_some("its ranks are not those of the game")
 }
 
 /// The rules of a variant of shogi, which need not be one of those that have names.

@@ -87,6 +87,10 @@ impl Unfolded {
             }
             unfolded.targets.extend(part.targets);
         }
+        // Bits beyond the symmetries are counted and stand for no position.
+        if unfolded.rows.len() != total as usize {
+            return Err("its orientations are not those of its symmetries".to_string());
+        }
         let find = |root| unfolded.find(states, root).ok_or("a root is not in it");
         let roots = states.roots().map_err(|error| error.to_string())?;
         unfolded.roots = roots.iter().map(find).collect::<Result<_, _>>()?;

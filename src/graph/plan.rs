@@ -107,10 +107,13 @@ impl<S: Copy + PartialEq> Plan<S> {
             parsed.map_err(|error| damaged(format!("its root '{root}' is no position ({error})")))
         };
         let roots = identity.roots.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        let other = |state| Position { state, side: start.side.other() };
+        let both = game.swapped(&start.state).map(|state| [start, other(state)]);
+        let both = both.as_ref().map(|both| &both[..]);
         let plan = Plan {
             start: match identity.start.as_str() {
                 _ if roots == [start] => "standard".to_string(),
-                "both" => "both".to_string(),
+                "both" if both == Some(&roots[..]) => "both".to_string(),
                 _ => "custom".to_string(),
             },
             roots,

@@ -5,7 +5,7 @@
 //! larger than the memory of the machine.
 
 use crate::game::{End, Game};
-use crate::table::{Array, Table, TableError};
+use crate::table::{Array, Table, TableError, whole};
 
 /// Ranks that one count covers: a cache line of the bitmap.
 pub(super) const BLOCK: usize = 512;
@@ -43,13 +43,31 @@ impl Ranked {
 
     fn check(self, table: &Table) -> Result<Ranked, TableError> {
         let roots = &table.manifest().root_ids;
-        if self.counts.len() == self.reachable.len().div_ceil(WORDS)
-            && roots.iter().all(|&row| row < self.rows as u64)
+        if self.counts.len() != self.reachable.len().div_ceil(WORDS)
+            || roots.iter().any(|&row| row >= self.rows as u64)
+            || self.reachable.len() > u32::MAX as usize / 64
         {
-            return Ok(self);
+            let manifest = table.dir().join("manifest.json");
+            return Err(TableError::damaged(
+                &manifest,
+                "its arrays' lengths do not fit each other",
+            ));
         }
-        let manifest = table.dir().join("manifest.json");
-        Err(TableError::damaged(&manifest, "its arrays' lengths do not fit each other"))
+        // What is left is whether a block has the bits that its count and the next one say, which
+        // is looked at with the block.
+        let rises = |pair: &[u32]| pair[0] <= pair[1] && (pair[1] - pair[0]) as usize <= BLOCK;
+        let last = self.counts.last().map(|&count| self.rows.wrapping_sub(count as usize));
+        match self.counts.first().is_none_or(|&first| first == 0)
+            && self.counts.windows(2).all(rises)
+            && last.map_or(self.rows == 0, |last| last <= BLOCK)
+        {
+            true => Ok(self),
+            false => Err(self.damaged()),
+        }
+    }
+
+    fn damaged(&self) -> TableError {
+        TableError::damaged(self.counts.path(), "its counts are not those of the bits")
     }
 
     /// How many rows there are.
@@ -80,6 +98,10 @@ impl Ranked {
     }
 
     /// The row of a rank; `None` if it is not reachable.
+    ///
+    /// # Panics
+    ///
+    /// As [`whole`] does where the counts of its block are not those of the bits.
     #[inline]
     pub fn row(&self, rank: u32) -> Option<usize> {
         if !self.contains(rank) {
@@ -87,9 +109,16 @@ impl Ranked {
         }
         let rank = rank as usize;
         let (block, word) = (rank / BLOCK, rank / 64);
-        let before: u32 = self.reachable[block * WORDS..word].iter().map(|w| w.count_ones()).sum();
-        let below = self.reachable[word] & ((1 << (rank % 64)) - 1);
-        Some((self.counts[block] + before + below.count_ones()) as usize)
+        let words = &self.reachable[block * WORDS..self.reachable.len().min((block + 1) * WORDS)];
+        let ones = |words: &[u64]| words.iter().map(|w| w.count_ones() as usize).sum::<usize>();
+        let (before, rest) = words.split_at(word - block * WORDS);
+        let below = ones(before) + (rest[0] & ((1 << (rank % 64)) - 1)).count_ones() as usize;
+        let first = self.counts[block] as usize;
+        let end = self.counts.get(block + 1).map_or(self.rows, |&count| count as usize);
+        if first + ones(words) != end {
+            whole(Err(self.damaged()))
+        }
+        Some(first + below)
     }
 
     /// The ranks of ascending rows.
@@ -113,7 +142,7 @@ impl Ranks<'_> {
     #[inline]
     pub fn seek(&mut self, row: usize) -> Option<u32> {
         let Ranked { reachable, counts, .. } = self.ranked;
-        // Counts in a damaged file may say anything.
+        // Bits in a damaged file may be others than were counted.
         if row.checked_sub(self.row)? > BLOCK {
             let block = counts.partition_point(|&count| count as usize <= row).checked_sub(1)?;
             (self.at, self.row) = (block * WORDS, counts[block] as usize);
@@ -177,32 +206,47 @@ pub trait RankedMoves: Sync {
     fn predecessors(&self, rank: u32, predecessors: &mut Vec<u32>);
 }
 
-/// [`RankedMoves`] of a game.
-pub struct RankedGame<'a, G: Game>(pub &'a G);
+/// [`RankedMoves`] of a game over a table's ranks.
+///
+/// # Panics
+///
+/// As [`whole`] does where a rank is of no position that can be reached, which a damaged table may
+/// say.
+pub struct RankedGame<'a, G: Game> {
+    /// The rules.
+    pub game: &'a G,
+    /// The table.
+    pub ranked: &'a Ranked,
+}
 
 impl<G: Game> RankedGame<'_, G> {
     fn state(&self, rank: u32) -> G::State {
-        self.0.unrank(rank).expect("a rank below the number of ranks is a state")
+        whole(self.game.unrank(rank).ok_or_else(|| self.astray()))
     }
 
     fn rank(&self, state: &G::State) -> u32 {
-        self.0.rank(state).expect("what can be reached has a rank")
+        whole(self.game.rank(state).ok_or_else(|| self.astray()))
+    }
+
+    fn astray(&self) -> TableError {
+        let what = "its bits are not those of positions that can be reached";
+        TableError::damaged(self.ranked.reachable.path(), what)
     }
 
     /// Whether a state is its own mirror image: two of its moves may then lead to one state.
     fn is_symmetric(&self, state: &G::State) -> bool {
-        self.0.group().order() > 1 && self.0.transform(state, 1) == *state
+        self.game.group().order() > 1 && self.game.transform(state, 1) == *state
     }
 }
 
 impl<G: Game> RankedMoves for RankedGame<'_, G> {
     fn ranks(&self) -> u32 {
-        self.0.rank_count().unwrap_or(0)
+        self.game.rank_count().unwrap_or(0)
     }
 
     fn successors(&self, rank: u32, ranks: &mut Vec<u32>) {
         ranks.clear();
-        self.0.for_each_successor(&self.state(rank), |_, after| ranks.push(self.rank(&after)));
+        self.game.for_each_successor(&self.state(rank), |_, after| ranks.push(self.rank(&after)));
     }
 
     fn ends(&self, rank: u32, ends: &mut Vec<Option<End>>) -> Option<End> {
@@ -210,22 +254,23 @@ impl<G: Game> RankedMoves for RankedGame<'_, G> {
         let state = self.state(rank);
         if self.is_symmetric(&state) {
             let mut after = Vec::new();
-            self.0.for_each_successor(&state, |_, next| {
-                after.push((self.rank(&next), self.0.end(&next)));
+            self.game.for_each_successor(&state, |_, next| {
+                after.push((self.rank(&next), self.game.end(&next)));
             });
             after.sort_unstable_by_key(|&(rank, _)| rank);
             after.dedup_by_key(|&mut (rank, _)| rank);
             ends.extend(after.into_iter().map(|(_, end)| end));
         } else {
-            self.0.for_each_successor(&state, |_, after| ends.push(self.0.end(&after)));
+            self.game.for_each_successor(&state, |_, after| ends.push(self.game.end(&after)));
         }
-        if ends.is_empty() { self.0.end(&state) } else { None }
+        if ends.is_empty() { self.game.end(&state) } else { None }
     }
 
     fn predecessors(&self, rank: u32, predecessors: &mut Vec<u32>) {
         predecessors.clear();
         let state = self.state(rank);
-        self.0.for_each_predecessor(&state, |before| predecessors.extend(self.0.rank(&before)));
+        self.game
+            .for_each_predecessor(&state, |before| predecessors.extend(self.game.rank(&before)));
         if self.is_symmetric(&state) {
             predecessors.sort_unstable();
             predecessors.dedup();

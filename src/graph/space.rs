@@ -171,6 +171,16 @@ pub(super) fn check_key<G: Game>(
     }
 }
 
+/// Checks a row against the row that the rank of its position has: whether the rank of a state and
+/// the state of a rank are each other's.
+pub(super) fn check_rank(row: usize, found: Option<usize>) -> Result<(), String> {
+    match found {
+        Some(found) if found == row => Ok(()),
+        Some(found) => Err(format!("the rank of its position is that of row {found}")),
+        None => Err("its position has no rank in the table".to_string()),
+    }
+}
+
 /// What a row is whose moves are made from the rules: then nothing is cut off.
 pub(super) fn kind_by_rules(is_over: &dyn Fn() -> bool) -> StateKind {
     if is_over() { StateKind::Terminal } else { StateKind::Interior }
@@ -432,10 +442,15 @@ impl<G: Game> Space<G> for Ranked {
         let ones = |word: usize| u64::from(self.words()[word].count_ones());
         let rows = |words: Range<usize>| words.map(ones).sum::<u64>();
         let rows: u64 = parallel::map_ranges(self.words().len(), GRAIN, &rows).into_iter().sum();
+        // Bits, and so rows, are in the order of ranks; each row is asked for its own.
         if rows != Ranked::rows(self) as u64 || block_counts(self.words()) != self.block_counts() {
             return damaged("rank_counts", "its counts are not those of the bits");
         }
         Ok(())
+    }
+
+    fn check(&self, game: &G, row: usize, position: &Position<G::State>) -> Result<(), String> {
+        check_rank(row, game.rank(&position.state).and_then(|rank| self.row(rank)))
     }
 
     fn kind(&self, _row: usize, is_over: &dyn Fn() -> bool) -> StateKind {

@@ -1,12 +1,13 @@
 //! A table seen as a graph: mapped arrays with their meaning.
 
 use std::ops::Range;
+use std::path::Path;
 
 use super::StateKind;
 use super::check::LayerChecks;
 use super::index::search;
 use crate::game::{Action, Empties, Game, Orientations, Position, Score, StateKey, WideKey};
-use crate::table::{Array, Counts, Ints, Manifest, Table, TableError};
+use crate::table::{Array, Counts, Ints, Manifest, Table, TableError, whole};
 
 /// The keys of a table, of one or two words each.
 #[derive(Debug)]
@@ -215,9 +216,23 @@ impl Graph {
     }
 
     /// What a state is, where moves are stored.
+    ///
+    /// # Panics
+    ///
+    /// As [`whole`] does where it is of no kind.
     #[inline]
     pub fn kind(&self, row: usize) -> StateKind {
-        StateKind::of(self.kinds()[row]).unwrap_or(StateKind::Frontier)
+        let kind = self.kinds()[row];
+        StateKind::of(kind).unwrap_or_else(|| {
+            self.damaged(|stored| stored.kinds.path(), format!("row {row} is of kind {kind}"))
+        })
+    }
+
+    /// Unwinds with what is wrong in one of the arrays of moves.
+    #[cold]
+    fn damaged(&self, path: fn(&Stored) -> &Path, what: String) -> ! {
+        let path = self.stored.as_ref().map_or(Path::new("a table without moves"), path);
+        whole(Err(TableError::damaged(path, what)))
     }
 
     /// The kinds as they are stored, if they are.
@@ -246,10 +261,19 @@ impl Graph {
     }
 
     /// The stored edges of a state, as places in the targets and actions.
+    ///
+    /// # Panics
+    ///
+    /// As [`whole`] does where they are not there.
     #[inline]
     pub fn edges_of(&self, row: usize) -> Range<usize> {
         let offsets = self.edge_offsets();
-        offsets[row] as usize..offsets[row + 1] as usize
+        let (begin, end) = (offsets[row], offsets[row + 1]);
+        if begin > end || end > self.edge_targets().len() as u64 {
+            let what = format!("the edges of row {row} are not there");
+            self.damaged(|stored| stored.edge_offsets.path(), what)
+        }
+        begin as usize..end as usize
     }
 
     /// What the manifest says of all rows.

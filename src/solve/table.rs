@@ -6,7 +6,7 @@ use super::{
     retrograde_ranked, value_iterate,
 };
 use crate::game::{Game, Outcome, Repetition, Side};
-use crate::graph::{Deriver, Graph, Ranked, RankedGame};
+use crate::graph::{Deriver, Graph, Ranked, RankedGame, Space};
 use crate::progress::Progress;
 use crate::table::{SweepRecord, Table, TableError};
 
@@ -75,7 +75,8 @@ pub fn solve<G: Game>(
         sweeps.push(*sweep);
     };
     if let Some(ranked) = Ranked::of(table, true)? {
-        let moves = RankedGame(game);
+        Space::<G>::check_whole(&ranked, game, table)?;
+        let moves = RankedGame { game, ranked: &ranked };
         let distances = match method.algorithm {
             Algorithm::Retrograde => retrograde_ranked(&ranked, &moves, progress, on_sweep),
             Algorithm::ValueIteration => iterate_ranked(&ranked, &moves, progress, on_sweep),

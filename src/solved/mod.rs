@@ -15,7 +15,7 @@ use crate::game::{Action, Game, NotationError, Orientations, Score};
 use crate::graph::{GraphError, Piece, Plan, RowMove, Rows, StateKind, open_rows};
 use crate::progress::Progress;
 use crate::solve::{SolveOptions, SweepError, Value, Values};
-use crate::table::{Store, Table, TableError};
+use crate::table::{Store, Table, TableError, whole};
 
 pub use totals::{LayerValues, Totals};
 
@@ -128,13 +128,31 @@ impl States {
     }
 
     /// What a row is, `state` being its state.
+    ///
+    /// # Panics
+    ///
+    /// As [`whole`] does where it is what this table has none of.
     pub fn kind(&self, row: usize, state: &AnyState) -> StateKind {
-        self.rows.kind(row, &|| self.game.is_terminal(state))
+        self.possible(row, self.rows.kind(row, &|| self.game.is_terminal(state)))
     }
 
     /// Whether a row is at the bound of the enumeration, its moves not followed.
+    ///
+    /// # Panics
+    ///
+    /// As [`States::kind`] does.
     pub fn is_frontier(&self, row: usize) -> bool {
-        self.rows.kind(row, &|| false) == StateKind::Frontier
+        self.possible(row, self.rows.kind(row, &|| false)) == StateKind::Frontier
+    }
+
+    /// A kind that was read, if a row can have it here.
+    fn possible(&self, row: usize, kind: StateKind) -> StateKind {
+        let cut = matches!(kind, StateKind::Frontier | StateKind::Restricted);
+        if cut && self.table.manifest().complete {
+            let what = format!("it says that it is complete, and row {row} is {}", kind.name());
+            whole(Err(TableError::damaged(&self.table.dir().join("manifest.json"), what)))
+        }
+        kind
     }
 
     /// The orientations in which a row is reachable; `None` where the table does not tell.

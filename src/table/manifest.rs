@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +126,16 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Every number.
+    fn all(&self) -> impl Iterator<Item = u64> {
+        let tallies = [self.table, self.reachable()].into_iter();
+        let others =
+            [self.distinct_boards, self.mover_relative, self.canonical, self.terminals_won];
+        tallies
+            .flat_map(|t| [t.states, t.terminals, t.passes, t.frontier, t.transitions])
+            .chain(others.into_iter().flatten())
+    }
+
     /// The actual positions; none where they were not counted.
     pub fn reachable(&self) -> Tally {
         self.reachable.unwrap_or_default()
@@ -318,6 +329,11 @@ fn is_checksum(text: &str) -> bool {
     text.len() == 8 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
+/// More layers than any table has, and more than a table has of anything that is counted: so much
+/// can be multiplied by the symmetries and added up.
+const MOST_LAYERS: usize = 1 << 16;
+const MOST: u64 = 1 << 42;
+
 const CHECKSUM_FIELD: &str = "\"checksum\": \"";
 
 impl Manifest {
@@ -350,15 +366,21 @@ impl Manifest {
 
     /// Reads a manifest, naming `path` in errors.
     pub fn from_text(text: &str, path: &Path) -> Result<Manifest, TableError> {
+        /// What tells whether the rest can be read.
+        #[derive(Deserialize)]
+        struct Head {
+            format: Option<serde_json::Value>,
+            format_version: Option<serde_json::Value>,
+        }
         let foreign = |what: String| TableError::Foreign { path: path.to_path_buf(), what };
-        let loose: serde_json::Value = serde_json::from_str(text)
+        let head: Head = serde_json::from_str(text)
             .map_err(|e| TableError::damaged(path, format!("it is not whole JSON ({e})")))?;
-        match loose.get("format").and_then(|f| f.as_str()) {
+        match head.format.as_ref().and_then(|f| f.as_str()) {
             Some(FORMAT) => {}
             Some(other) => return Err(foreign(format!("its format is '{other}'"))),
             None => return Err(foreign("it names no format".to_string())),
         }
-        let found = loose.get("format_version").and_then(|v| v.as_u64()).unwrap_or(0);
+        let found = head.format_version.and_then(|v| v.as_u64()).unwrap_or(0);
         if found != u64::from(FORMAT_VERSION) {
             return Err(TableError::Version {
                 path: path.to_path_buf(),
@@ -366,21 +388,50 @@ impl Manifest {
                 expected: FORMAT_VERSION,
             });
         }
-        let manifest: Manifest = serde_json::from_value(loose)
+        let manifest: Manifest = serde_json::from_str(text)
             .map_err(|e| TableError::damaged(path, format!("a field is wrong ({e})")))?;
         let sum = format!("{CHECKSUM_FIELD}{}\"", manifest.checksum);
         let blank = text.replace(&sum, &format!("{CHECKSUM_FIELD}00000000\""));
         if format!("{:08x}", crc32fast::hash(blank.as_bytes())) != manifest.checksum {
             return Err(TableError::damaged(path, "its text does not match its checksum"));
         }
-        // They become parts of paths.
-        let is_name = |name: &str| name.bytes().all(|c| c == b'_' || c.is_ascii_lowercase());
-        let mut arrays = manifest.arrays.iter();
-        if let Some((name, _)) = arrays.find(|(n, e)| !is_name(n) || !is_checksum(&e.crc32)) {
-            return Err(TableError::damaged(path, format!("no array has such an entry: '{name}'")));
+        match manifest.impossible() {
+            None => Ok(manifest),
+            Some(what) => Err(TableError::damaged(path, what)),
         }
-        Ok(manifest)
     }
+
+    /// What no table can have, so that counts can be added up and names be those of files.
+    fn impossible(&self) -> Option<String> {
+        let plain = |c: char| c.is_ascii_lowercase() || c == '_';
+        let mut arrays = self.arrays.keys().chain(self.packed.keys());
+        if let Some(name) = arrays.find(|name| !name.chars().all(plain)) {
+            return Some(format!("'{}' is no name of an array", name.escape_debug()));
+        }
+        // They become parts of paths too.
+        if let Some((name, _)) = self.arrays.iter().find(|(_, entry)| !is_checksum(&entry.crc32)) {
+            return Some(format!("the checksum of '{name}' is none"));
+        }
+        let counts = self.layers.iter().chain([&self.counts]);
+        if self.layers.len() > MOST_LAYERS || counts.flat_map(Counts::all).any(|n| n > MOST) {
+            return Some("its counts are larger than those of any table".to_string());
+        }
+        None
+    }
+}
+
+/// How many bytes a manifest may have: one of some hundred layers and roots has some hundred
+/// thousand.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// The bytes of the file of a manifest; fails too where it is longer than any manifest.
+pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let found = fs::metadata(path)?;
+    if !found.is_file() || found.len() > MOST_BYTES {
+        let what = format!("it is no file of at most {MOST_BYTES} bytes");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    }
+    fs::read(path)
 }
 
 #[cfg(test)]

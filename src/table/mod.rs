@@ -99,7 +99,7 @@ impl Table {
 
     fn manifest_in(dir: &Path) -> Result<Manifest, TableError> {
         let path = dir.join("manifest.json");
-        let bytes = fs::read(&path).map_err(|source| {
+        let bytes = manifest::read(&path).map_err(|source| {
             let hint = if dir.join(removal::REMOVED).is_file() {
                 "its removal was interrupted; go on with 'solver remove'".to_string()
             } else if dir.is_dir() {
@@ -111,6 +111,7 @@ impl Table {
                 std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
                     TableError::Missing { path: dir.to_path_buf(), hint }
                 }
+                std::io::ErrorKind::InvalidData => TableError::damaged(&path, source.to_string()),
                 _ => TableError::Io { action: "read", path: path.clone(), source },
             }
         })?;
@@ -309,7 +310,7 @@ impl Table {
 /// The files of the columns that a manifest names, as far as they are there.
 fn open_columns(dir: &Path, manifest: &Manifest) -> BTreeMap<String, File> {
     let open =
-        |name: &String| Some((name.clone(), File::open(dir.join(manifest.file_of(name))).ok()?));
+        |name: &String| Some((name.clone(), npy::open(&dir.join(manifest.file_of(name))).ok()?));
     manifest.columns().filter_map(open).collect()
 }
 

@@ -64,10 +64,19 @@ pub(super) fn header(path: &Path, descr: &str, shape: &[u64]) -> Result<Vec<u8>,
 
 /// Opens a table's file; one that is missing is damage to the table.
 pub(super) fn open(path: &Path) -> Result<File, TableError> {
-    File::open(path).map_err(|source| match source.kind() {
-        std::io::ErrorKind::NotFound => TableError::damaged(path, "the file is missing"),
-        _ => TableError::Io { action: "open", path: path.to_path_buf(), source },
-    })
+    // A pipe or a device has no length, and to wait for its bytes may take for ever.
+    let opened = std::fs::metadata(path).and_then(|found| match found.is_file() {
+        true => File::open(path).map(Some),
+        false => Ok(None),
+    });
+    match opened {
+        Ok(Some(file)) => Ok(file),
+        Ok(None) => Err(TableError::damaged(path, "it is no file")),
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
+            Err(TableError::damaged(path, "the file is missing"))
+        }
+        Err(source) => Err(TableError::Io { action: "open", path: path.to_path_buf(), source }),
+    }
 }
 
 /// Maps a table's file.

@@ -183,7 +183,9 @@ impl RankBlocks {
     ) -> Result<RankBlocks, TableError> {
         let words = (game.rank_count().unwrap_or(0) as usize).div_ceil(64);
         let counts = table.array_checked::<u32>("packed_counts", checked)?;
-        if counts.len() != words.div_ceil(WORDS) {
+        let rises = counts.is_sorted() && counts.first().is_none_or(|&first| first == 0);
+        let within = counts.last().is_none_or(|&last| last as usize <= rows);
+        if counts.len() != words.div_ceil(WORDS) || !rises || !within {
             let what = "its counts are not those of the game's ranks";
             return Err(TableError::damaged(&table.path_of("packed_counts"), what));
         }

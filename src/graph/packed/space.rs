@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::StateKind;
 use super::super::ranked::ones_of;
 use super::super::space::{
-    CHUNK_RANKS, Finder, Piece, RowMove, Space, Transitions, check_key, kind_by_rules,
+    CHUNK_RANKS, Finder, Piece, RowMove, Space, Transitions, check_key, check_rank, kind_by_rules,
     moves_by_rules, open_positions, pieces_of,
 };
 use super::code::Code;
@@ -122,7 +122,13 @@ impl<G: Game> Space<G> for Packed {
     }
 
     fn check(&self, game: &G, row: usize, position: &Position<G::State>) -> Result<(), String> {
-        let Index::Keys(keys) = &self.index else { return Ok(()) };
+        let keys = match &self.index {
+            Index::Keys(keys) => keys,
+            Index::Ranks(ranks) => {
+                let rank = game.rank(&position.state);
+                return check_rank(row, rank.and_then(|rank| ranks.row(rank)));
+            }
+        };
         let code_of = |row: usize| whole(keys.block(row / BLOCK))[row % BLOCK];
         let code = code_of(row);
         let layer = match game.layers() {

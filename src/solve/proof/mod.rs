@@ -37,19 +37,23 @@
 //! A distance as long as there is room for is refused too, because ends further off share it, and
 //! the inductions do not hold.
 //!
-//! *Not proven*: the rules themselves, among them that a rank and its state belong together; the
-//! record of sweeps; the conventions in words.
+//! *The counts*, layer by layer, are those of the rows in all senses in which they are counted. A
+//! rank and its state belong together where a row has them.
+//!
+//! *Not proven*: the rules themselves; the record of sweeps; the conventions in words; that a bound
+//! which cuts nothing off was asked for.
 
 mod values;
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
 use self::values::{Columns, Discounts, Fate};
-use crate::game::{Action, Game, Mobility, Orientations, Outcome, Position, Side};
+use crate::game::{Action, Game, Mobility, Orientations, Outcome, Position, Side, Symmetry};
 use crate::graph::{Finder, Plan, Rows, StateKind, ones_of, open_rows};
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
@@ -104,21 +108,22 @@ pub fn prove<G: Game>(
         orientations: (0..if game.layers().is_some() { rows.rows() } else { 0 })
             .map(|_| AtomicU16::new(0))
             .collect(),
+        folded: game.with_folding(true).filter(|_| game.group().order() == 1),
     };
     progress.begin("proving", Some(rows.rows() as u64));
     let roots = proof.roots(&plan);
-    let (plies, mut wrong) = match roots.contains(&None) {
-        true => (Vec::new(), Some((0, "a root is not in the table".to_string()))),
+    let (layers, mut wrong) = match roots.contains(&None) {
+        true => (Layers::new(), Some((0, "a root is not in the table".to_string()))),
         false => proof.plies(progress),
     };
     wrong = wrong.or_else(|| proof.not_reached()).or_else(|| proof.room_left(&plan));
     if wrong.is_none() {
-        proof.manifest(table, &plies, &roots)?;
+        proof.manifest(table, &layers, &roots)?;
     }
     progress.finish(if wrong.is_none() { "proven" } else { "refuted" });
     Ok(Verified {
         states: rows.rows() as u64,
-        edges: plies.iter().map(|ply| ply.table.transitions).sum(),
+        edges: layers.values().map(|layer| layer.table.transitions).sum(),
         solved: proof.columns.is_some() || proof.discounts.is_some(),
         counterexample: wrong.map(|(row, what)| Counterexample {
             row,
@@ -143,12 +148,20 @@ fn lower(a: Wrong, b: Wrong) -> Wrong {
     a.into_iter().chain(b).min_by_key(|wrong| wrong.0)
 }
 
-/// What was found in a ply.
+/// What was found, layer by layer; where rows have no layer, ply by ply.
+type Layers = BTreeMap<u32, Found>;
+
+/// What was found in a layer.
 #[derive(Clone, Copy, Default)]
 struct Found {
     table: Tally,
     /// The actual positions for which the rows stand, where the table has orientations.
     reachable: Tally,
+    /// Boards that are reachable with either side to move, and positions as the mover sees them.
+    with_both: u64,
+    mover_relative: u64,
+    /// Rows of which no mirror image comes before in the table.
+    canonical: u64,
     /// Ends that the mover has won.
     won: u64,
     /// Outcomes and scores that are proven, and distances that are exact.
@@ -163,6 +176,9 @@ impl Found {
     fn add(&mut self, other: &Found) {
         self.table.add(&other.table);
         self.reachable.add(&other.reachable);
+        self.with_both += other.with_both;
+        self.mover_relative += other.mover_relative;
+        self.canonical += other.canonical;
         self.won += other.won;
         self.outcomes += other.outcomes;
         self.scores += other.scores;
@@ -197,6 +213,8 @@ struct Proof<'a, G: Game> {
     reached: Vec<AtomicU64>,
     /// The orientations that roots and predecessors give every row, where the table has them.
     orientations: Vec<AtomicU16>,
+    /// The game with all its symmetries, where the table is not folded.
+    folded: Option<G>,
 }
 
 impl<G: Game> Proof<'_, G> {
@@ -221,10 +239,10 @@ impl<G: Game> Proof<'_, G> {
         }
     }
 
-    /// Proves ply after ply until one has a wrong row; gives what was found in each.
-    fn plies(&self, progress: &dyn Progress) -> (Vec<Found>, Wrong) {
-        let (mut plies, mut done) = (Vec::new(), vec![0u64; self.reached.len()]);
-        loop {
+    /// Proves ply after ply until one has a wrong row; gives what was found.
+    fn plies(&self, progress: &dyn Progress) -> (Layers, Wrong) {
+        let (mut layers, mut done) = (Layers::new(), vec![0u64; self.reached.len()]);
+        for ply in 0.. {
             let mut open = vec![0u64; done.len()];
             for ((open, done), reached) in open.iter_mut().zip(&mut done).zip(&self.reached) {
                 let reached = reached.load(Ordering::Relaxed);
@@ -232,22 +250,24 @@ impl<G: Game> Proof<'_, G> {
                 *done = reached;
             }
             if open.iter().all(|&word| word == 0) {
-                return (plies, None);
+                break;
             }
-            let (found, wrong) = self.ply(plies.len() as u32, &open, progress);
-            plies.push(found);
+            let wrong = self.ply(ply, &open, &mut layers, progress);
             if wrong.is_some() {
-                return (plies, wrong);
+                return (layers, wrong);
             }
         }
+        (layers, None)
     }
 
-    /// Proves the rows of a ply, marking those to which their moves lead.
-    fn ply(&self, ply: u32, open: &[u64], progress: &dyn Progress) -> (Found, Wrong) {
+    /// Proves the rows of a ply, marking those to which their moves lead, and adds what is found.
+    fn ply(&self, ply: u32, open: &[u64], layers: &mut Layers, progress: &dyn Progress) -> Wrong {
         /// How many words of 64 rows a task takes.
         const WORDS: usize = 1 << 6;
         let prove = |words: Range<usize>| {
-            let (mut found, at, mut moves) = (Found::default(), Cell::new(0), Vec::new());
+            // Rows ascend, so few layers take turns.
+            let (mut found, at, mut moves) = (Vec::new(), Cell::new(0), Vec::new());
+            let mut states = 0;
             let rows = words.flat_map(|word| {
                 let rows = ones_of(open[word]).map(move |bit| word * 64 + bit as usize);
                 self.glance(rows.clone());
@@ -255,20 +275,27 @@ impl<G: Game> Proof<'_, G> {
             });
             let mut rows = rows.inspect(|&row| at.set(row));
             let result = self.rows.visit(self.game, &mut rows, &mut |row, position| {
+                let layer = self.rows.layer_of(row).unwrap_or(ply);
                 let (own, back) = self.row(ply, row, &position, std::mem::take(&mut moves))?;
-                found.add(&own);
+                match found.last_mut() {
+                    Some((last, all)) if *last == layer => Found::add(all, &own),
+                    _ => found.push((layer, own)),
+                }
                 moves = back;
+                states += 1;
                 Ok(())
             });
-            progress.advance(found.table.states);
+            progress.advance(states);
             (found, result.err().map(|what| (at.get(), what)))
         };
-        let join = |mut a: (Found, Wrong), b: (Found, Wrong)| {
-            a.0.add(&b.0);
-            (a.0, lower(a.1, b.1))
-        };
-        let proven = parallel::map_ranges(open.len(), WORDS, &prove);
-        proven.into_iter().fold((Found::default(), None), join)
+        let mut first = None;
+        for (found, wrong) in parallel::map_ranges(open.len(), WORDS, &prove) {
+            for (layer, own) in found {
+                layers.entry(layer).or_default().add(&own);
+            }
+            first = lower(first, wrong);
+        }
+        first
     }
 
     /// Looks at what proving some rows will ask for, all of which the machine fetches at the same
@@ -348,10 +375,14 @@ impl<G: Game> Proof<'_, G> {
             frontier: u64::from(made.kind == StateKind::Frontier),
             transitions: made.moves.len() as u64,
         };
-        let positions = self.rows.orientations(row).map_or(0, Orientations::count);
+        let own = self.rows.orientations(row).filter(|_| layered).unwrap_or_default();
+        let sides = Side::ALL.map(|side| own.with(side, game.group().order()));
         let mut found = Found {
             table,
-            reachable: table.times(u64::from(positions)),
+            reachable: table.times(u64::from(own.count())),
+            with_both: self.with_both(state, sides[0]),
+            mover_relative: u64::from((sides[0] | sides[1]).count_ones()),
+            canonical: u64::from(layered && self.comes_first(position)),
             won: u64::from(made.end.is_some_and(|end| end.score > 0)),
             ..Found::default()
         };
@@ -400,6 +431,30 @@ impl<G: Game> Proof<'_, G> {
             true => Err("it has neither a move nor an end".to_string()),
             false => Ok(()),
         }
+    }
+
+    /// How many of the boards that these symmetries make of a state with the first player to move
+    /// are reachable with the second to move too.
+    fn with_both(&self, state: &G::State, symmetries: u8) -> u64 {
+        let Some(swapped) = self.game.swapped(state).filter(|_| symmetries != 0) else { return 0 };
+        let swapped = Position { state: swapped, side: Side::Second };
+        let Some((row, ties)) = (self.find)(&swapped, 0, None) else { return 0 };
+        let group = self.game.group();
+        let theirs = self.rows.orientations(row).unwrap_or_default();
+        let theirs = theirs.with(Side::Second, group.order());
+        u64::from((group.carry(symmetries, ties) & theirs).count_ones())
+    }
+
+    /// Whether no mirror image of a position has a smaller key and a row of its own, which in a
+    /// table that is folded none has.
+    fn comes_first(&self, position: &Position<G::State>) -> bool {
+        let Some(folded) = &self.folded else { return true };
+        let key = self.game.key(&position.state);
+        (1..folded.group().order()).all(|symmetry| {
+            let state = folded.transform(&position.state, symmetry as Symmetry);
+            let image = Position { state, ..*position };
+            self.game.key(&state) >= key || (self.find)(&image, 0, None).is_none()
+        })
     }
 
     fn action_name(&self, side: Side, action: Action) -> String {
@@ -487,7 +542,7 @@ impl<G: Game> Proof<'_, G> {
     fn manifest(
         &self,
         table: &Table,
-        plies: &[Found],
+        layers: &Layers,
         roots: &[Option<usize>],
     ) -> Result<(), TableError> {
         let manifest = table.manifest();
@@ -495,28 +550,27 @@ impl<G: Game> Proof<'_, G> {
             Err(TableError::damaged(&table.dir().join("manifest.json"), what.to_string()))
         };
         let mut all = Found::default();
-        plies.iter().for_each(|ply| all.add(ply));
+        layers.values().for_each(|layer| all.add(layer));
         let mut summed = Counts::default();
         manifest.layers.iter().for_each(|layer| summed.add(layer));
         let by_rank = self.rows.layer_of(0).is_none();
-        let plain = |ply: &Found| Counts {
-            table: ply.table,
-            terminals_won: by_rank.then_some(ply.won),
-            ..Counts::default()
+        let layered = self.game.layers().is_some();
+        let counted = |found: &Found| Counts {
+            table: found.table,
+            reachable: layered.then_some(found.reachable),
+            distinct_boards: layered.then_some(found.reachable.states - found.with_both),
+            mover_relative: layered.then_some(found.mover_relative),
+            canonical: layered.then_some(found.canonical),
+            terminals_won: by_rank.then_some(found.won),
         };
-        let counts = &manifest.counts;
-        let right = match self.orientations.is_empty() {
-            true => {
-                manifest.first_layer == 0
-                    && plies.iter().map(plain).eq(manifest.layers.iter().copied())
-            }
-            false => {
-                let others = [counts.distinct_boards, counts.mover_relative, counts.canonical];
-                (counts.table, counts.reachable) == (all.table, Some(all.reachable))
-                    && !others.contains(&None)
-            }
-        };
-        if !right || summed != *counts {
+        let none = Found::default();
+        let found = (manifest.first_layer..).map(|layer| layers.get(&layer).unwrap_or(&none));
+        let right = manifest.layers.iter().zip(found).all(|(said, own)| counted(own) == *said)
+            && layers.keys().all(|&layer| {
+                let place = layer.checked_sub(manifest.first_layer);
+                place.is_some_and(|place| (place as usize) < manifest.layers.len())
+            });
+        if !right || summed != manifest.counts {
             return wrong("its counts are not those of the rows");
         }
         if manifest.complete != (all.table.frontier == 0 && self.attacker.is_none()) {

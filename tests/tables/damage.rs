@@ -1,0 +1,615 @@
+//! Tables damaged at random, with checksums that tell and with such as were made to fit.
+//!
+//! Whatever a file says: a command ends soon, by itself, in little memory, and with one line if it
+//! fails; and what `verify` has proven afterwards is what the table said before. A longer run by
+//! hand: `YOMIKIRI_DAMAGES=5000`, and `YOMIKIRI_DAMAGES=17..18` to see one again.
+
+use std::fs;
+use std::ops::Range;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use yomikiri::game::Game;
+use yomikiri::progress::Silent;
+use yomikiri::registry::Games;
+use yomikiri::table::{HEADER_BYTES, Table, TableError, crc32};
+
+use crate::common::Random;
+use crate::common::solved::named;
+use crate::common::tables::{Tables, copy_dir, forge};
+
+/// How many damages are tried unless the environment says.
+const DAMAGES: usize = 24;
+/// How long a command may take, in seconds, and how much address space, in kilobytes: a plain query
+/// maps a third of that.
+const SECONDS: u32 = 20;
+const KILOBYTES: u32 = 1 << 20;
+
+/// A small table of every kind.
+const MADE: [&[&str]; 15] = [
+    &["enumerate"],
+    &["value-iterate"],
+    &["value-iterate", "--discount", "0.9"],
+    &["pack"],
+    &["enumerate", "--transitions", "derived"],
+    &["value-iterate"],
+    &["enumerate", "--max-depth", "5"],
+    &["value-iterate"],
+    &["enumerate", "--game", "animal-shogi-3x3"],
+    &["value-iterate"],
+    &["pack"],
+    &["enumerate", "--game", "animal-shogi-3x3", "--index", "keys"],
+    &["value-iterate"],
+    &["enumerate", "--game", "minishogi", "--max-depth", "3"],
+    &["value-iterate"],
+];
+const NAMES: [&str; 8] = [
+    "othello-4x4",
+    "othello-4x4.packed",
+    "othello-4x4-derived",
+    "othello-4x4-depth5",
+    "animal-shogi-3x3",
+    "animal-shogi-3x3.packed",
+    "animal-shogi-3x3-keys",
+    "minishogi-depth3",
+];
+
+/// What is run on a damaged table, `T` being its name.
+const READERS: [&[&str]; 10] = [
+    &["query", "T", "start", "--json"],
+    &["query", "T", "start"],
+    &["info", "T"],
+    &["info", "T", "--by-distance"],
+    &["list"],
+    &["report", "--table", "T", "--policy", "random", "--json"],
+    &["match", "--table", "T", "random", "greedy"],
+    &["export", "T", "--out", "OUT"],
+    &["checksum", "T"],
+    &["results"],
+];
+const WRITERS: [&[&str]; 3] = [&["value-iterate", "T"], &["pack", "T"], &["unpack", "T"]];
+
+/// How a command on a damaged table ended.
+struct Ended {
+    command: String,
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+/// Runs a command within limits of time and memory, where the system knows them.
+fn run(tables: &Path, words: &[&str], name: &str) -> Ended {
+    let out = tables.join("out.parquet");
+    let out = out.to_str().unwrap();
+    let words: Vec<&str> = words
+        .iter()
+        .map(|&w| match w {
+            "T" => name,
+            "OUT" => out,
+            w => w,
+        })
+        .collect();
+    let mut command = match cfg!(target_os = "linux") {
+        true => {
+            let limits = format!("ulimit -v {KILOBYTES} && exec timeout {SECONDS} \"$@\"");
+            let mut command = Command::new("sh");
+            command.args(["-c", &limits, "sh", env!("CARGO_BIN_EXE_solver")]);
+            command
+        }
+        false => Command::new(env!("CARGO_BIN_EXE_solver")),
+    };
+    command.args(&words).args(["--quiet", "--threads", "2"]);
+    let Output { status, stdout, stderr } =
+        command.env("YOMIKIRI_TABLES", tables).env_remove("RUST_BACKTRACE").output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let (stdout, stderr) = (text(stdout), text(stderr));
+    Ended { command: words.join(" "), code: status.code(), stdout, stderr }
+}
+
+impl Ended {
+    /// What is wrong with how it ended.
+    fn wrong(&self) -> Option<String> {
+        let refused = self.stderr.lines().count() == 1;
+        let fits = match self.code {
+            Some(0) => self.stderr.is_empty(),
+            // A proof that fails says so on stdout.
+            Some(1 | 3) => refused || (self.stderr.is_empty() && self.stdout.contains("wrong")),
+            Some(2) => refused,
+            _ => false,
+        };
+        let told: String = self.stderr.chars().take(600).collect();
+        (!fits).then(|| format!("'{}' ended with {:?}: {told}", self.command, self.code))
+    }
+}
+
+/// Something else than what a file said: a number near a bound of some kind, or another name.
+fn other_value(random: &mut Random, was: &Value) -> Value {
+    let strings = [
+        "",
+        "othello-4x4",
+        "othello-8x8",
+        "othello-4x5",
+        "othello-3x3",
+        "minishogi",
+        "animal-shogi",
+        "animal-shogi-3x3",
+        "rank",
+        "keys",
+        "derived",
+        "both",
+        "custom",
+        "kept",
+        "none",
+        "full",
+        "standard",
+        "to-winner",
+        "uncounted",
+        "value-iteration",
+        "retrograde",
+        "draw",
+        "unknown",
+        "second-player-wins",
+        "|u1",
+        "<u4",
+        "<u8",
+        "|i1",
+        "<i2",
+        "00000000",
+        "../../x",
+        "\n",
+        "-----OX--XO----- X;",
+    ];
+    let far = [
+        0,
+        1,
+        2,
+        3,
+        7,
+        255,
+        65_535,
+        1 << 31,
+        u64::from(u32::MAX) - 1,
+        u64::from(u32::MAX),
+        1 << 32,
+        1_000_000_000_000,
+        1 << 62,
+        u64::MAX - 1,
+        u64::MAX,
+    ];
+    match was {
+        Value::Number(number) => match (number.as_u64(), random.below(4)) {
+            (Some(n), 0) => json!(n.wrapping_add(1)),
+            (Some(n), 1) => json!(n.wrapping_sub(1)),
+            (_, 2) => json!(-1),
+            _ => json!(far[random.below(far.len())]),
+        },
+        Value::Bool(was) => json!(!was),
+        Value::Null if random.below(2) == 0 => json!(random.below(9)),
+        Value::String(_) | Value::Null => json!(strings[random.below(strings.len())]),
+        // Longer, shorter, or nothing.
+        Value::Array(some) => {
+            let mut some = some.clone();
+            let copy = some.get(random.below(some.len().max(1))).cloned();
+            match random.below(4) {
+                0 => some.clear(),
+                1 => drop(some.pop()),
+                2 => some.extend(copy),
+                _ => some = copy.map_or(some, |one| vec![one; 20_000]),
+            }
+            json!(some)
+        }
+        Value::Object(some) => {
+            let mut some = some.clone();
+            let names: Vec<String> = some.keys().cloned().collect();
+            match names.get(random.below(names.len().max(1))) {
+                Some(name) if random.below(2) == 0 => drop(some.remove(name)),
+                Some(name) => drop(some.insert(format!("{name}s"), json!(1))),
+                None => drop(some.insert("new".to_string(), json!(1))),
+            }
+            json!(some)
+        }
+    }
+}
+
+/// A value somewhere in a manifest, and the way to it.
+fn any_value<'a>(random: &mut Random, mut at: &'a mut Value, way: &mut String) -> &'a mut Value {
+    loop {
+        let entries = match &*at {
+            Value::Array(some) => some.len(),
+            Value::Object(some) => some.len(),
+            _ => 0,
+        };
+        if entries == 0 || (!way.is_empty() && random.below(8) == 0) {
+            return at;
+        }
+        let entry = random.below(entries);
+        at = match at {
+            Value::Array(some) => {
+                *way += &format!("/{entry}");
+                &mut some[entry]
+            }
+            Value::Object(some) => {
+                let (name, value) = some.iter_mut().nth(entry).unwrap();
+                *way += &format!("/{name}");
+                value
+            }
+            _ => unreachable!(),
+        };
+    }
+}
+
+/// Edits a manifest as text, and makes its checksum right again: also into what is none.
+fn edit_text(dir: &Path, edit: impl FnOnce(&mut Value)) {
+    let path = dir.join("manifest.json");
+    let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    edit(&mut manifest);
+    if let Some(checksum) = manifest.get_mut("checksum") {
+        *checksum = json!("00000000");
+    }
+    let blank = serde_json::to_string_pretty(&manifest).unwrap();
+    let sum = format!("\"checksum\": \"{:08x}\"", crc32(blank.as_bytes()));
+    fs::write(&path, blank.replace("\"checksum\": \"00000000\"", &sum)).unwrap();
+}
+
+/// Makes what a manifest says of an array that which its file says, as far as that can be.
+fn make_fit(dir: &Path, array: &str) {
+    let bytes = fs::read(dir.join(format!("{array}.npy"))).unwrap();
+    let payload = bytes.get(HEADER_BYTES..).unwrap_or_default();
+    edit_text(dir, |manifest| {
+        manifest["arrays"][array]["crc32"] = json!(format!("{:08x}", crc32(payload)));
+    });
+}
+
+/// Changes one thing in a table; says what.
+fn damage(random: &mut Random, dir: &Path) -> String {
+    let table = Table::open(dir).unwrap();
+    let arrays: Vec<String> = table.manifest().arrays.keys().cloned().collect();
+    let array = &arrays[random.below(arrays.len())];
+    let path = dir.join(format!("{array}.npy"));
+    let mut bytes = fs::read(&path).unwrap();
+    let fits = random.below(2) == 0;
+    let what = match random.below(10) {
+        0..=3 => {
+            let mut way = String::new();
+            edit_text(dir, |manifest| {
+                let at = any_value(random, manifest, &mut way);
+                let was = at.to_string();
+                *at = other_value(random, at);
+                let short = |text: &str| text.chars().take(60).collect::<String>();
+                way = format!("manifest {way}: {} for {}", short(&at.to_string()), short(&was));
+            });
+            return way;
+        }
+        4 | 5 => {
+            let at = random.below(bytes.len());
+            let bit = random.below(8);
+            bytes[at] ^= 1 << bit;
+            format!("bit {bit} of byte {at}")
+        }
+        6 => {
+            let most = bytes.len().saturating_sub(HEADER_BYTES + 8).max(1);
+            let at = (HEADER_BYTES + random.below(most)) & !7;
+            let (byte, end) = ([0, 0xff, 0x7f, 0x80][random.below(4)], bytes.len().min(at + 8));
+            bytes[at..end].fill(byte);
+            format!("bytes {at}..{end} set to {byte}")
+        }
+        7 => {
+            let byte = [0, 1, 0xff, 0x7f, 0x80][random.below(5)];
+            bytes[HEADER_BYTES..].fill(byte);
+            format!("all bytes set to {byte}")
+        }
+        8 => {
+            let length = random.below(bytes.len());
+            bytes.truncate(length);
+            format!("cut off at {length}")
+        }
+        _ => {
+            bytes.extend(vec![0xa5; 1 + random.below(20_000)]);
+            "made longer".to_string()
+        }
+    };
+    fs::write(&path, &bytes).unwrap();
+    if fits {
+        make_fit(dir, array);
+    }
+    format!("{array}: {what}{}", if fits { ", checksum made to fit" } else { "" })
+}
+
+/// Runs some commands on a damaged table; gives what is wrong with how they ended.
+fn try_out(random: &mut Random, tables: &Path, name: &str, said: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for _ in 0..2 {
+        wrong.extend(run(tables, READERS[random.below(READERS.len())], name).wrong());
+    }
+    let verified = run(tables, &["verify", "T"], name);
+    wrong.extend(verified.wrong());
+    if verified.code == Some(0) {
+        let found = run(tables, &["checksum", "T"], name);
+        // What has no values says nothing that could be wrong.
+        let solved = !verified.stdout.contains("no values");
+        if solved && found.stdout != said {
+            wrong.push(format!("verified, but it says {}{}", found.stdout, found.stderr));
+        }
+    }
+    if random.below(3) == 0 {
+        wrong.extend(run(tables, WRITERS[random.below(WRITERS.len())], name).wrong());
+    }
+    wrong
+}
+
+/// Sets every byte of an array that is `from` to another.
+fn recolour(dir: &Path, array: &str, from: u8, to: u8) {
+    let change = |payload: &mut [u8]| {
+        payload.iter_mut().filter(|byte| **byte == from).for_each(|byte| *byte = to);
+    };
+    forge(dir, array, change);
+}
+
+/// Damages of one place each that have been seen to end in a panic, or to take memory.
+type Hole = (&'static str, &'static str, fn(&Path));
+const HOLES: [Hole; 19] = [
+    ("othello-4x4", "another game", |dir| game(dir, "othello-8x8")),
+    ("othello-4x4.packed", "another game", |dir| game(dir, "othello-8x8")),
+    ("othello-4x4-derived", "another game", |dir| game(dir, "animal-shogi")),
+    ("animal-shogi-3x3", "another game", |dir| game(dir, "minishogi")),
+    ("animal-shogi-3x3", "a game of more ranks", |dir| game(dir, "animal-shogi")),
+    ("othello-4x4", "a root that is no row", |dir| set(dir, "root_ids", json!([1e12 as u64]))),
+    ("othello-4x4", "layers without number", |dir| {
+        edit_text(dir, |manifest| {
+            let layer = manifest["layers"][3].clone();
+            manifest["layers"] = json!(vec![layer; 200_000]);
+        });
+    }),
+    ("othello-4x4-depth5", "layers that cannot be counted", |dir| {
+        set(dir, "first_layer", json!(u32::MAX - 3));
+    }),
+    ("animal-shogi-3x3-keys", "layers that cannot be counted", |dir| {
+        set(dir, "first_layer", json!(u32::MAX - 3));
+    }),
+    ("animal-shogi-3x3", "every rank reachable", |dir| {
+        forge(dir, "reachable", |payload| payload.fill(0xff));
+    }),
+    ("animal-shogi-3x3", "every rank reachable and counted", |dir| {
+        every_rank(dir);
+    }),
+    ("animal-shogi-3x3", "every rank reachable, counted and with a value", |dir| {
+        let ranks = every_rank(dir);
+        let path = dir.join("distance.npy");
+        let mut bytes = fs::read(&path).unwrap();
+        let header: String = bytes[..HEADER_BYTES].iter().map(|&byte| byte as char).collect();
+        let rows = Table::open(dir).unwrap().manifest().counts.table.states;
+        let header = header.replace(&format!("({rows},)"), &format!("({ranks},)"));
+        bytes.splice(..HEADER_BYTES, header.chars().map(|c| c as u8).collect::<Vec<_>>());
+        bytes.resize(HEADER_BYTES + ranks as usize, 255);
+        fs::write(&path, bytes).unwrap();
+        make_fit(dir, "distance");
+        edit_text(dir, |manifest| {
+            manifest["arrays"]["distance"]["shape"] = json!([ranks]);
+            manifest["counts"]["table"]["states"] = json!(ranks);
+        });
+    }),
+    ("animal-shogi-3x3", "a count of one bit", |dir| {
+        let path = dir.join("rank_counts.npy");
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[3115] ^= 0x40;
+        fs::write(&path, bytes).unwrap();
+    }),
+    ("othello-4x4", "kinds of no kind", |dir| recolour(dir, "kinds", 0, 255)),
+    ("othello-4x4", "kinds cut off", |dir| recolour(dir, "kinds", 0, 2)),
+    ("animal-shogi-3x3-keys", "kinds of no kind", |dir| recolour(dir, "kinds", 0, 128)),
+    ("othello-4x4", "edges of no file", |dir| {
+        forge(dir, "edge_offsets", |payload| payload[800..808].fill(0xff));
+    }),
+    ("othello-4x4", "targets of no row", |dir| forge(dir, "edge_targets", |all| all.fill(0xff))),
+    ("othello-4x4", "counts without end", |dir| {
+        edit_text(dir, |manifest| {
+            manifest["layers"][3]["table"]["states"] = json!(u64::MAX);
+            manifest["layers"][4]["table"]["states"] = json!(u64::MAX);
+            manifest["counts"]["reachable"]["passes"] = json!(u64::MAX);
+        });
+    }),
+];
+
+/// Makes every rank of animal shogi on 3x3 reachable, as bits and counts say; gives their number.
+fn every_rank(dir: &Path) -> u32 {
+    let ranks = named("animal-shogi-3x3").rank_count().unwrap();
+    forge(dir, "reachable", |payload| {
+        payload.fill(0xff);
+        let beyond = payload.len() as u32 * 8 - ranks;
+        let last = payload.len() - 8;
+        payload[last..].copy_from_slice(&(u64::MAX >> beyond).to_le_bytes());
+    });
+    forge(dir, "rank_counts", |payload| {
+        let counts = payload.chunks_exact_mut(4).zip((0u32..).step_by(512));
+        counts.for_each(|(count, before)| count.copy_from_slice(&before.to_le_bytes()));
+    });
+    ranks
+}
+
+fn set(dir: &Path, field: &str, value: Value) {
+    edit_text(dir, |manifest| manifest[field] = value);
+}
+
+fn game(dir: &Path, name: &str) {
+    edit_text(dir, |manifest| manifest["identity"]["game"] = json!(name));
+}
+
+#[test]
+fn no_place_that_is_damaged_makes_a_command_panic() {
+    let (made, _) = all_kinds();
+    let every = match std::env::var_os("YOMIKIRI_DAMAGES") {
+        Some(_) => [&READERS[..], &[&["verify", "T"]], &WRITERS].concat(),
+        None => vec![READERS[0], READERS[5], READERS[7], &["verify", "T"], WRITERS[0]],
+    };
+    let mut wrong = Vec::new();
+    for (name, what, damage) in HOLES {
+        let tables = tempfile::tempdir().unwrap();
+        let dir = tables.path().join(name);
+        copy_dir(&made.place(name), &dir);
+        damage(&dir);
+        for words in &every {
+            let ended = run(tables.path(), words, name);
+            wrong.extend(ended.wrong().map(|found| format!("{name}: {what}: {found}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Which damages are tried.
+fn asked() -> Range<usize> {
+    let Ok(text) = std::env::var("YOMIKIRI_DAMAGES") else { return 0..DAMAGES };
+    let number = |text: &str| text.parse().unwrap_or_else(|e| panic!("YOMIKIRI_DAMAGES: {e}"));
+    match text.split_once("..") {
+        Some((first, end)) => number(first)..number(end),
+        None => 0..number(&text),
+    }
+}
+
+/// What each kind of table says, by its checksum.
+fn all_kinds() -> (Tables, Vec<String>) {
+    let made = Tables::after(&MADE);
+    let said = NAMES.map(|name| made.ok(&["checksum", name])).into();
+    (made, said)
+}
+
+#[test]
+fn no_damage_makes_a_command_panic_hang_or_say_what_is_wrong_after_verify() {
+    let ((made, said), started) = (all_kinds(), Instant::now());
+    let (mut wrong, asked) = (Vec::new(), asked());
+    for number in asked.clone() {
+        let mut random = Random(number as u64);
+        let kind = number % NAMES.len();
+        let tables = tempfile::tempdir().unwrap();
+        let dir: PathBuf = tables.path().join(NAMES[kind]);
+        copy_dir(&made.place(NAMES[kind]), &dir);
+        let what = damage(&mut random, &dir);
+        let found = try_out(&mut random, tables.path(), NAMES[kind], &said[kind]);
+        wrong.extend(found.iter().map(|f| format!("{number}: {}: {what}: {f}", NAMES[kind])));
+    }
+    println!("{} damages in {:.0} s", asked.len(), started.elapsed().as_secs_f64());
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What of a manifest no proof looks at: how the values were found, what is said in words, and the
+/// arrays that were packed, with which unpacking compares.
+const TOLD: [&str; 7] = [
+    "/conventions",
+    "/discounted",
+    "/packed",
+    "/solution/sweeps",
+    "/solution/method",
+    "/solution/order",
+    "/solution/theta",
+];
+
+/// Whether a table is proven.
+fn is_proven(dir: &Path) -> Result<bool, TableError> {
+    let table = Table::open(dir)?;
+    table.check()?;
+    let game = Games::default().of_table(&table)?;
+    Ok(game.verify(&table, &Silent)?.counterexample.is_none())
+}
+
+/// Every value of a manifest that is no list or map of others, as the way to it.
+fn leaves(value: &Value, way: &str, all: &mut Vec<String>) {
+    match value {
+        Value::Array(some) => {
+            some.iter().enumerate().for_each(|(at, one)| leaves(one, &format!("{way}/{at}"), all));
+        }
+        Value::Object(some) => {
+            some.iter().for_each(|(name, one)| leaves(one, &format!("{way}/{name}"), all));
+        }
+        _ => all.push(way.to_string()),
+    }
+}
+
+/// Moves one of what a layer counts to the next, which leaves the sum as it was.
+fn shift(dir: &Path, count: &str) {
+    edit_text(dir, |manifest| {
+        for (layer, by) in [(3, 1), (4, -1)] {
+            let at = manifest.pointer_mut(&format!("/layers/{layer}/{count}")).unwrap();
+            *at = json!(at.as_i64().unwrap() + by);
+        }
+    });
+}
+
+/// Changes that leave every sum and length as it was.
+const UNPROVEN: [Hole; 10] = [
+    ("othello-4x4", "boards of another layer", |dir| shift(dir, "distinct_boards")),
+    ("othello-4x4", "mover-relative states", |dir| shift(dir, "mover_relative")),
+    ("othello-4x4", "canonical states", |dir| shift(dir, "canonical")),
+    ("othello-4x4", "transitions", |dir| shift(dir, "table/transitions")),
+    ("othello-4x4-derived", "terminals", |dir| shift(dir, "reachable/terminals")),
+    ("othello-4x4.packed", "boards of another layer", |dir| shift(dir, "distinct_boards")),
+    ("othello-4x4-depth5", "a frontier of another layer", |dir| shift(dir, "reachable/frontier")),
+    ("later", "a start that it has not", |dir| {
+        edit_text(dir, |manifest| manifest["identity"]["start"] = json!("both"));
+    }),
+    ("othello-4x4", "symmetries that it has not", |dir| {
+        edit_text(dir, |manifest| manifest["identity"]["symmetry_order"] = json!(4));
+    }),
+    ("othello-4x4-depth5", "bounds of a frontier", |dir| {
+        let kinds = Table::open(dir).unwrap().array::<u8>("kinds").unwrap();
+        let row = kinds.iter().position(|&kind| kind == 2).unwrap();
+        forge(dir, "score_upper", |payload| payload[row] -= 1);
+    }),
+];
+
+#[test]
+fn verify_proves_what_sums_do_not_tell() {
+    let made = Tables::after(&MADE);
+    made.ok(&["enumerate", "--root", "----XXX--XO----- O;", "--name", "later"]);
+    for (name, what, change) in UNPROVEN {
+        let tables = tempfile::tempdir().unwrap();
+        let dir = tables.path().join(name);
+        copy_dir(&made.place(name), &dir);
+        assert!(is_proven(&dir).unwrap(), "{name}");
+        change(&dir);
+        assert!(!is_proven(&dir).unwrap_or(false), "{name}: {what} is proven");
+    }
+}
+
+#[test]
+fn verify_proves_every_number_of_a_manifest_and_every_byte_of_an_array() {
+    let (made, _) = all_kinds();
+    let mut unproven = Vec::new();
+    for number in asked() {
+        let (name, mut random) = (NAMES[number % NAMES.len()], Random(number as u64));
+        let tables = tempfile::tempdir().unwrap();
+        let dir = tables.path().join(name);
+        copy_dir(&made.place(name), &dir);
+        let what = if random.below(2) == 0 {
+            let manifest: Value =
+                serde_json::from_slice(&fs::read(dir.join("manifest.json")).unwrap()).unwrap();
+            let mut all = Vec::new();
+            leaves(&manifest, "", &mut all);
+            all.retain(|way| !TOLD.iter().any(|told| way.starts_with(told)) && way != "/checksum");
+            let way = &all[random.below(all.len())];
+            let was = manifest.pointer(way).unwrap().clone();
+            let now = std::iter::repeat_with(|| other_value(&mut random, &was));
+            let now = now.into_iter().find(|now| *now != was).unwrap();
+            edit_text(&dir, |manifest| *manifest.pointer_mut(way).unwrap() = now.clone());
+            format!("{way}: {now} for {was}")
+        } else {
+            let table = Table::open(&dir).unwrap();
+            let arrays: Vec<&String> = table.manifest().arrays.keys().collect();
+            let (array, byte) = (arrays[random.below(arrays.len())], 1 + random.below(255) as u8);
+            let mut what = String::new();
+            forge(&dir, array, |payload| {
+                let at = random.below(payload.len());
+                what = format!("{array}: byte {at} {} xor {byte}", payload[at]);
+                payload[at] ^= byte;
+            });
+            what
+        };
+        let proven = catch_unwind(|| is_proven(&dir));
+        if matches!(proven, Ok(Ok(true))) {
+            eprintln!("{number}: {name}: {what}");
+            unproven.push(format!("{number}: {name}: {what}"));
+        }
+    }
+    assert!(unproven.is_empty(), "{} are proven:\n{}", unproven.len(), unproven.join("\n"));
+}

@@ -1,0 +1,78 @@
+//! A game that numbers its states wrongly, by which a table must not be proven.
+
+use crate::common::solved::enumerated;
+use yomikiri::any::AnyGame;
+use yomikiri::game::{Action, Game, Outcome, Position, Side};
+use yomikiri::graph::Plan;
+use yomikiri::progress::Silent;
+
+/// Twenty matches, of which each player takes one or two; who finds none has lost.
+#[derive(Clone)]
+struct Matches {
+    /// Whether the states of two ranks are each other's.
+    muddled: bool,
+}
+
+impl Game for Matches {
+    type State = u8;
+    type Key = u64;
+
+    fn name(&self) -> String {
+        "matches".to_string()
+    }
+
+    fn start(&self) -> Position<u8> {
+        Position { state: 20, side: Side::First }
+    }
+
+    fn action_count(&self) -> usize {
+        2
+    }
+
+    fn for_each_action(&self, left: &u8, visit: impl FnMut(Action)) {
+        (0..u16::from(*left).min(2)).map(Action).for_each(visit);
+    }
+
+    fn play(&self, left: &u8, action: Action) -> u8 {
+        left - 1 - action.0 as u8
+    }
+
+    fn result(&self, left: &u8) -> Option<Outcome> {
+        (*left == 0).then_some(Outcome::Loss)
+    }
+
+    fn key(&self, left: &u8) -> u64 {
+        u64::from(*left)
+    }
+
+    fn state(&self, key: u64) -> Option<u8> {
+        u8::try_from(key).ok().filter(|&left| left <= 20)
+    }
+
+    fn rank_count(&self) -> Option<u32> {
+        Some(21)
+    }
+
+    fn rank(&self, left: &u8) -> Option<u32> {
+        Some(u32::from(*left))
+    }
+
+    fn unrank(&self, rank: u32) -> Option<u8> {
+        Some(match rank {
+            3 | 4 if self.muddled => 7 - rank as u8,
+            rank => u8::try_from(rank).ok().filter(|&left| left <= 20)?,
+        })
+    }
+}
+
+#[test]
+fn ranks_whose_states_have_other_ranks_are_found() {
+    let game = AnyGame::new(Matches { muddled: false });
+    let (_dir, table) = enumerated(&game, &Plan::from_start(&game));
+    assert!(table.manifest().identity.is_by_rank());
+    assert_eq!(game.verify(&table, &Silent).unwrap().counterexample, None);
+    let muddled = AnyGame::new(Matches { muddled: true });
+    // There are no values yet, which could differ too.
+    let found = muddled.verify(&table, &Silent).unwrap().counterexample.unwrap();
+    assert_eq!((found.row, &*found.what), (4, "the rank of its position is that of row 3"));
+}
