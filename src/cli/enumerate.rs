@@ -248,7 +248,9 @@ pub(super) fn make(
     if !force {
         plan.max_memory = guard::room_in_memory(plan.max_memory);
     }
-    let made = game.enumerate(&plan, &context.store, &context.bars)?;
+    let made = game.enumerate(&plan, &context.store, &context.bars).map_err(|error| {
+        guard::with_draft(error.into(), &context.store.place(&name).with_added_extension("partial"))
+    })?;
     if let Some(layer) = made.resumed_at {
         let at = match game.layers() {
             Some(layers) => format!("{layer} {layers}"),

@@ -1,5 +1,6 @@
 //! Before a large run: what it will take, and whether there is room for it.
 
+use std::io;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -9,6 +10,7 @@ use super::context::Context;
 use super::error::UserError;
 use crate::graph::Estimate;
 use crate::render::number::{bytes, seconds, thousands};
+use crate::table::bytes_in;
 
 /// Estimates above this number of states are shown before the work begins.
 const LARGE: f64 = 1e6;
@@ -112,14 +114,34 @@ pub(super) fn free_memory() -> Option<f64> {
     Some(host.min(limited)).filter(|&free| free > 0).map(|free| free as f64)
 }
 
+/// Says of a failure for want of room on the disk what the unfinished table keeps there.
+pub(super) fn with_draft(error: anyhow::Error, draft: &Path) -> anyhow::Error {
+    let is_full = |cause: &io::Error| {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        matches!(cause.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+    };
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref());
+    if !causes.any(is_full) || !draft.is_dir() {
+        return error;
+    }
+    let (kept, place) = (bytes(bytes_in(draft) as f64), draft.display());
+    anyhow::anyhow!(
+        "{error:#}; {place} keeps {kept}: make room and run again to go on, or run 'solver remove {place}'"
+    )
+}
+
 /// The room on the disk that holds `dir` or its nearest parent.
 pub(super) fn free_disk(dir: &Path) -> Option<f64> {
     let there = std::path::absolute(dir).ok()?;
     let there = there.ancestors().find_map(|parent| parent.canonicalize().ok())?;
-    let disks = sysinfo::Disks::new_with_refreshed_list().ok()?;
-    disks
-        .iter()
-        .filter(|disk| there.starts_with(disk.mount_point()))
-        .max_by_key(|disk| disk.mount_point().components().count())
-        .map(|disk| disk.available_space() as f64)
+    #[cfg(unix)]
+    {
+        let found = rustix::fs::statvfs(there.as_path()).ok()?;
+        Some(found.f_bavail as f64 * found.f_frsize as f64)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = there;
+        None
+    }
 }

@@ -45,6 +45,7 @@ pub use store::{Entry, Holds, Store, check_name};
 
 pub(crate) use commit::{Part, move_synced, sync_dir, write_whole};
 pub(crate) use error::IoContext;
+pub(crate) use store::bytes_in;
 
 #[cfg(target_endian = "big")]
 compile_error!("tables are little-endian and mapped as they are: no big-endian machines");

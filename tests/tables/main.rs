@@ -9,6 +9,7 @@ mod crash;
 mod damage;
 mod derived;
 mod determinism;
+mod faults;
 mod ground_truth;
 mod numbering;
 mod numpy;

@@ -1,0 +1,60 @@
+//! Writing that fails anywhere: one line, nothing that was there is harmed, and the same command goes
+//! on once there is room.
+
+use std::process::Command;
+
+use crate::common::tables::{Ran, Tables, assert_same_files, files};
+
+/// A subtree of 30,504 states.
+const ROOT: &str = "b1 a1 a2 a3 c4";
+
+/// The command with files that may have so many blocks of 512 bytes: a write beyond them fails, as
+/// on a full disk.
+fn with_room(tables: &Tables, args: &[&str], blocks: usize) -> Ran {
+    let limit = format!("ulimit -f {blocks}; trap '' XFSZ; exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(limit).arg(env!("CARGO_BIN_EXE_solver")).args(args);
+    command.env("YOMIKIRI_TABLES", tables.root());
+    Ran::of(command.output().unwrap())
+}
+
+/// Runs a command with ever more room after `before`, until it ends well; gives how often it failed.
+fn fails_until_there_is_room(before: &[&[&str]], args: &[&str]) -> usize {
+    let done = Tables::after(before);
+    let kept = files(done.root());
+    done.ok(args);
+    let mut failures = 0;
+    for blocks in [0, 1, 3, 9, 30, 90, 200, 400, 800, 1600, 1 << 20] {
+        let tables = Tables::after(before);
+        let ran = with_room(&tables, args, blocks);
+        if ran.code == 0 {
+            assert_same_files(done.root(), tables.root(), &format!("{args:?}, {blocks} blocks"));
+            continue;
+        }
+        failures += 1;
+        assert_eq!((ran.code, ran.stderr.lines().count()), (1, 1), "{args:?}, {blocks}: {ran:?}");
+        let now = files(tables.root());
+        for (path, bytes) in &kept {
+            assert!(now.get(path) == Some(bytes), "{args:?}, {blocks}: {} is gone", path.display());
+        }
+        if let Some(draft) = now.keys().find(|path| path.to_str().unwrap().contains(".partial/"))
+            && args[0] == "enumerate"
+        {
+            assert!(ran.stderr.contains("run again to go on"), "{}: {ran:?}", draft.display());
+        }
+        tables.ok(args);
+        assert_same_files(done.root(), tables.root(), &format!("{args:?} after {blocks} blocks"));
+    }
+    failures
+}
+
+#[test]
+fn a_full_disk_harms_nothing() {
+    let enumerate = ["enumerate", "--size", "4x5", "--root", ROOT, "--name", "t", "-q"];
+    assert!(fails_until_there_is_room(&[], &enumerate) > 4);
+    assert!(fails_until_there_is_room(&[&enumerate], &["value-iterate", "-q"]) > 4);
+    let solve = ["value-iterate", "--discount", "0.9", "-q"];
+    let solved: [&[&str]; 2] = [&enumerate, &["value-iterate", "-q"]];
+    assert!(fails_until_there_is_room(&solved, &solve) > 3);
+    assert!(fails_until_there_is_room(&solved, &["pack", "t", "-q"]) > 3);
+}
