@@ -349,7 +349,8 @@ impl<G: Game> Transitions<G> for Graph {
         }
         moves.clear();
         let mut edges = self.edges_of(row).peekable();
-        let whole = Graph::kind(self, row) == StateKind::Interior;
+        let kind = Graph::kind(self, row);
+        let whole = kind == StateKind::Interior;
         let mut astray = false;
         game.for_each_action(state, |action| {
             let stored = edges.next_if(|&edge| self.action_of(edge) == action);
@@ -358,6 +359,8 @@ impl<G: Game> Transitions<G> for Graph {
             astray |= target.is_none() && whole;
             moves.push((action, target));
         });
+        // An end has no moves, and whatever else has some.
+        astray |= moves.is_empty() != (kind == StateKind::Terminal);
         match astray || edges.next().is_some() {
             true => Err(format!("row {row} of its edges has not the moves of its position")),
             false => Ok(()),

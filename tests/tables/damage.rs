@@ -350,7 +350,7 @@ fn recolour(dir: &Path, array: &str, from: u8, to: u8) {
 
 /// Damages of one place each that have been seen to end in a panic, or to take memory.
 type Hole = (&'static str, &'static str, fn(&Path));
-const HOLES: [Hole; 19] = [
+const HOLES: [Hole; 20] = [
     ("othello-4x4", "another game", |dir| game(dir, "othello-8x8")),
     ("othello-4x4.packed", "another game", |dir| game(dir, "othello-8x8")),
     ("othello-4x4-derived", "another game", |dir| game(dir, "animal-shogi")),
@@ -398,6 +398,7 @@ const HOLES: [Hole; 19] = [
         fs::write(&path, bytes).unwrap();
     }),
     ("othello-4x4", "kinds of no kind", |dir| recolour(dir, "kinds", 0, 255)),
+    ("othello-4x4", "an end that is none", |dir| forge(dir, "kinds", |kinds| kinds[8586] ^= 1)),
     ("othello-4x4", "kinds cut off", |dir| recolour(dir, "kinds", 0, 2)),
     ("animal-shogi-3x3-keys", "kinds of no kind", |dir| recolour(dir, "kinds", 0, 128)),
     ("othello-4x4", "edges of no file", |dir| {
@@ -442,7 +443,7 @@ fn no_place_that_is_damaged_makes_a_command_panic() {
     let (made, _) = all_kinds();
     let every = match std::env::var_os("YOMIKIRI_DAMAGES") {
         Some(_) => [&READERS[..], &[&["verify", "T"]], &WRITERS].concat(),
-        None => vec![READERS[0], READERS[5], READERS[7], &["verify", "T"], WRITERS[0]],
+        None => vec![READERS[0], READERS[5], READERS[6], READERS[7], &["verify", "T"], WRITERS[0]],
     };
     let mut wrong = Vec::new();
     for (name, what, damage) in HOLES {
