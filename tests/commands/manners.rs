@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::common::tables::{Ran, Tables, copy_dir, files, forge, solved_4x4};
 use serde_json::Value;
+use yomikiri::table::Table;
 
 const START: &str = "-----OX--XO----- X;";
 
@@ -207,7 +208,7 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     let file = tables.place("file").display().to_string();
     let damaged = tables.place("damaged");
     copy_dir(&tables.place("othello-4x4"), &damaged);
-    let scores = damaged.join("score.npy");
+    let scores = Table::open(&damaged).unwrap().path_of("score");
     let mut bytes = fs::read(&scores).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(&scores, bytes).unwrap();

@@ -19,7 +19,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 warnings.filterwarnings("ignore")
 table, out = Path(sys.argv[1]), Path(sys.argv[2])
 names = ("keys", "kinds", "orientations", "edge_offsets", "edge_targets", "edge_actions", "score")
-array = {name: np.load(table / f"{name}.npy") for name in names}
+array = {name: np.load(next(table.glob(f"{name}*.npy"))) for name in names}
 
 # The networks' input: all squares of the mover, then all of the opponent, row by row.
 bits = array["keys"][:, None] >> np.arange(32, dtype=np.uint64) & 1

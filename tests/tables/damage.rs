@@ -255,12 +255,14 @@ fn edit_text(dir: &Path, edit: impl FnOnce(&mut Value)) {
 }
 
 /// Makes what a manifest says of an array that which its file says, as far as that can be.
-fn make_fit(dir: &Path, array: &str) {
-    let bytes = fs::read(dir.join(format!("{array}.npy"))).unwrap();
-    let payload = bytes.get(HEADER_BYTES..).unwrap_or_default();
-    edit_text(dir, |manifest| {
-        manifest["arrays"][array]["crc32"] = json!(format!("{:08x}", crc32(payload)));
-    });
+fn make_fit(dir: &Path, array: &str, file: &Path) {
+    let bytes = fs::read(file).unwrap();
+    let sum = format!("{:08x}", crc32(bytes.get(HEADER_BYTES..).unwrap_or_default()));
+    edit_text(dir, |manifest| manifest["arrays"][array]["crc32"] = json!(sum));
+    // The names of columns tell their checksums.
+    if file.file_name().unwrap().to_str().unwrap().contains('-') {
+        fs::rename(file, dir.join(format!("{array}-{sum}.npy"))).unwrap();
+    }
 }
 
 /// Changes one thing in a table; says what.
@@ -268,7 +270,7 @@ fn damage(random: &mut Random, dir: &Path) -> String {
     let table = Table::open(dir).unwrap();
     let arrays: Vec<String> = table.manifest().arrays.keys().cloned().collect();
     let array = &arrays[random.below(arrays.len())];
-    let path = dir.join(format!("{array}.npy"));
+    let path = table.path_of(array);
     let mut bytes = fs::read(&path).unwrap();
     let fits = random.below(2) == 0;
     let what = match random.below(10) {
@@ -313,7 +315,7 @@ fn damage(random: &mut Random, dir: &Path) -> String {
     };
     fs::write(&path, &bytes).unwrap();
     if fits {
-        make_fit(dir, array);
+        make_fit(dir, array, &path);
     }
     format!("{array}: {what}{}", if fits { ", checksum made to fit" } else { "" })
 }
@@ -377,7 +379,7 @@ const HOLES: [Hole; 20] = [
     }),
     ("animal-shogi-3x3", "every rank reachable, counted and with a value", |dir| {
         let ranks = every_rank(dir);
-        let path = dir.join("distance.npy");
+        let path = Table::open(dir).unwrap().path_of("distance");
         let mut bytes = fs::read(&path).unwrap();
         let header: String = bytes[..HEADER_BYTES].iter().map(|&byte| byte as char).collect();
         let rows = Table::open(dir).unwrap().manifest().counts.table.states;
@@ -385,7 +387,7 @@ const HOLES: [Hole; 20] = [
         bytes.splice(..HEADER_BYTES, header.chars().map(|c| c as u8).collect::<Vec<_>>());
         bytes.resize(HEADER_BYTES + ranks as usize, 255);
         fs::write(&path, bytes).unwrap();
-        make_fit(dir, "distance");
+        make_fit(dir, "distance", &path);
         edit_text(dir, |manifest| {
             manifest["arrays"]["distance"]["shape"] = json!([ranks]);
             manifest["counts"]["table"]["states"] = json!(ranks);

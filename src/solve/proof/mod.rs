@@ -43,6 +43,7 @@
 //! *Not proven*: the rules themselves; the record of sweeps; the conventions in words; that a bound
 //! which cuts nothing off was asked for.
 
+mod room;
 mod values;
 
 use std::cell::Cell;
@@ -50,12 +51,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
-use rayon::prelude::*;
-
 use self::values::{Columns, Discounts, Fate};
 use crate::game::{Action, Game, Mobility, Orientations, Outcome, Position, Side, Symmetry};
 use crate::graph::{Finder, Plan, Rows, StateKind, ones_of, open_rows};
-use crate::parallel::{self, GRAIN};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::table::{Counts, RootValue, Table, TableError, Tally};
 
@@ -488,54 +487,6 @@ impl<G: Game> Proof<'_, G> {
                 || format!("its orientations are {stored:#b}, its predecessors give {given:#b}");
             (stored != given).then(|| (row, what()))
         })
-    }
-
-    /// That the last ply had to be cut off, if the bound of the number of states has done it.
-    fn room_left(&self, plan: &Plan<G::State>) -> Wrong {
-        let most = plan.max_states? as usize;
-        let room = most.checked_sub(self.rows.rows());
-        let Some(room) = room else {
-            return Some((most, "it is beyond the bound of the states".to_string()));
-        };
-        let last =
-            self.cut_layer.filter(|&ply| self.game.layers().is_none() && ply < self.max_depth)?;
-        let rows =
-            (0..self.rows.rows()).rev().take_while(|&row| self.rows.layer_of(row) == Some(last));
-        let begin = rows.last()?;
-        let mut beyond: Vec<G::Key> = Vec::new();
-        /// How many rows are followed before the states they lead to are counted.
-        const AT_ONCE: usize = 1 << 16;
-        for first in (begin..self.rows.rows()).step_by(AT_ONCE) {
-            let some = AT_ONCE.min(self.rows.rows() - first);
-            let followed = parallel::map_ranges(some, GRAIN, &|rows| {
-                rows.flat_map(|row| self.beyond(first + row, last)).collect::<Vec<_>>()
-            });
-            beyond.extend(followed.into_iter().flatten());
-            beyond.par_sort_unstable();
-            beyond.dedup();
-            if beyond.len() > room {
-                return None;
-            }
-        }
-        Some((begin, "its layer was cut off, but there is room for the next".to_string()))
-    }
-
-    /// The keys of the states to which a row leads and that are not in the table.
-    fn beyond(&self, row: usize, ply: u32) -> Vec<G::Key> {
-        let mut found = Vec::new();
-        let visit = &mut |_: usize, position: Position<G::State>| {
-            self.game.for_each_successor(&position.state, |_, state| {
-                let after = Position { state, side: position.side.other() };
-                let followed = self.attacker != Some(position.side) || self.game.in_check(&state);
-                if followed && (self.find)(&after, ply, None).is_none() {
-                    found.push(self.game.position_key(&after));
-                }
-            });
-            Ok(())
-        };
-        // Every row has been found to be a position.
-        self.rows.visit(self.game, &mut std::iter::once(row), visit).ok();
-        found
     }
 
     /// That the manifest says of the rows, roots and values what was found.
