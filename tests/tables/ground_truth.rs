@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::common::plain::{Plain, Reference};
-use crate::common::solved::{board_4x4, both, enumerated, named, solve, solved, standard};
+use crate::common::solved::{
+    board_4x4, both, enumerated, named, solve, solved, standard, unfolded,
+};
 use serde_json::Value;
 use yomikiri::game::othello::Othello;
 use yomikiri::game::{Empties, Game};
@@ -129,17 +131,18 @@ fn an_unfolded_table_has_the_same_counts() {
 }
 
 /// Every state of a table against recursion on plain boards.
-fn agrees_with_the_reference(fold: bool, order: Order, reference: &mut Reference) {
-    let game = board_4x4(fold);
+fn agrees_with_the_reference(columns: usize, fold: bool, order: Order, reference: &mut Reference) {
+    let rules = Othello::<u64>::new(4, columns, fold);
+    let name = format!("othello-4x{columns}");
+    let game = if fold { named(&name) } else { unfolded(&name) };
     let (_dir, mut table) = enumerated(&game, &standard(&game));
     let options = SolveOptions { order: Some(order), ..SolveOptions::default() };
     solve(&game, &mut table, &options, &Silent).unwrap();
     let graph = Graph::open(&table).unwrap();
     let values = Values::open(&table, false).unwrap().unwrap();
-    let rules = Othello::<u64>::new(4, 4, fold);
     for (row, &key) in graph.keys().of::<u64>().iter().enumerate() {
         let board = rules.state(key).unwrap();
-        let (score, distance) = reference.solve(&Plain::from_board(4, 4, &board));
+        let (score, distance) = reference.solve(&Plain::from_board(4, columns, &board));
         let value = values.get(row);
         assert_eq!(value.score().map(|s| i32::from(s.0)), Some(score), "{board:?}");
         assert_eq!(value.distance().map(u32::from), Some(distance), "{board:?}");
@@ -149,9 +152,15 @@ fn agrees_with_the_reference(fold: bool, order: Order, reference: &mut Reference
 #[test]
 fn every_4x4_state_agrees_with_the_reference() {
     let mut reference = Reference::new();
-    agrees_with_the_reference(true, Order::Topological, &mut reference);
-    agrees_with_the_reference(true, Order::Natural, &mut reference);
-    agrees_with_the_reference(false, Order::Topological, &mut reference);
+    agrees_with_the_reference(4, true, Order::Topological, &mut reference);
+    agrees_with_the_reference(4, true, Order::Natural, &mut reference);
+    agrees_with_the_reference(4, false, Order::Topological, &mut reference);
+}
+
+#[test]
+#[ignore = "takes a minute and a gigabyte"]
+fn every_4x5_state_agrees_with_the_reference() {
+    agrees_with_the_reference(5, true, Order::Topological, &mut Reference::new());
 }
 
 /// The value within bounds of a state in a bounded table is never contradicted by the whole one,
