@@ -70,19 +70,17 @@ impl Table {
             let what = "it is a draft that is not finished; run again what was making it";
             return Err(TableError::Foreign { path: dir.to_path_buf(), what: what.to_string() });
         }
-        let mut manifest = Table::manifest_in(dir)?;
+        let mut tries = 0;
         loop {
-            let table =
-                Table { dir: dir.to_path_buf(), columns: open_columns(dir, &manifest), manifest };
-            // A column is missing where another process has replaced the solution since.
-            let now = match table.manifest.columns().count() > table.columns.len() {
-                true => Table::manifest_in(dir)?,
-                false => return Ok(table),
-            };
-            if now == table.manifest {
-                return Ok(table);
+            let manifest = Table::manifest_in(dir)?;
+            let columns = open_columns(dir, &manifest);
+            // A column is missing where another process has replaced the solution since; where it is
+            // missing again and again, somebody has taken it away.
+            if columns.len() == manifest.columns().count() || tries == TRIES {
+                return Ok(Table { dir: dir.to_path_buf(), manifest, columns });
             }
-            manifest = now;
+            tries += 1;
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 
@@ -307,6 +305,9 @@ impl Table {
         Ok(())
     }
 }
+
+/// How often the columns that a manifest names are looked for again.
+const TRIES: u32 = 20;
 
 /// The files of the columns that a manifest names, as far as they are there.
 fn open_columns(dir: &Path, manifest: &Manifest) -> BTreeMap<String, File> {
