@@ -20,10 +20,22 @@ pub trait Bits: Send + Sync + Sized {
     fn press(x: u32, mask: &Self::Mask) -> u32;
     /// The low bits of `x` at the squares of the mask.
     fn spread(x: u32, mask: &Self::Mask) -> u32;
-    /// Tells the processor that something will be read soon.
-    fn fetch<T>(_soon: &T) {}
     /// Does a piece of work, compiled for the processors that have what this takes.
     fn run<W: Work>(work: W) -> W::Output;
+}
+
+/// Tells the processor that something will be read soon, where there is a way to tell it.
+#[inline(always)]
+#[allow(unsafe_code)]
+pub fn fetch<T>(soon: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint; it reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = soon;
 }
 
 /// A piece of work; `run` must be inlined, to be compiled for the processors it runs on.
@@ -147,13 +159,6 @@ impl Bits for Instructions {
     fn spread(x: u32, mask: &Pressable) -> u32 {
         // SAFETY: as above.
         unsafe { std::arch::x86_64::_pdep_u32(x, mask.0) }
-    }
-
-    #[inline(always)]
-    fn fetch<T>(soon: &T) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint; it reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
     }
 
     /// # Panics

@@ -11,6 +11,7 @@ use std::sync::Mutex;
 
 use super::backup::Backup;
 use super::value::Prospect;
+use crate::game::blocks::fetch;
 use crate::graph::{CheckedLayer, Graph};
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
@@ -109,6 +110,10 @@ impl Change {
     }
 }
 
+/// How many moves are known before what they lead to is looked at, which the processor fetches
+/// meanwhile.
+const AHEAD: usize = 32;
+
 /// One sweep of a layer in topological order: `values` holds the final values of all later layers.
 /// Other layers' values are not touched. The layer has been checked; `None` if a move that is made
 /// from the rules leads nowhere all the same.
@@ -134,8 +139,16 @@ pub(super) fn sweep_layer<B: Backup>(
         let values = &mut *parallel::lock(&slots[piece]);
         let first = pieces[piece].start;
         let all_lead_on = moves.visit(piece, &mut |offsets, targets| {
-            let edges = offsets.windows(2).map(|pair| &targets[pair[0] as usize..pair[1] as usize]);
-            for ((place, value), edges) in (first..).zip(values.iter_mut()).zip(edges) {
+            let mut fetched = offsets[0] as usize;
+            for ((place, value), pair) in (first..).zip(values.iter_mut()).zip(offsets.windows(2)) {
+                let (begin, end) = (pair[0] as usize, pair[1] as usize);
+                let soon = targets.len().min(end + AHEAD);
+                for &target in targets.get(fetched..soon).unwrap_or_default() {
+                    let value = later.get((target as usize).wrapping_sub(rows.end));
+                    value.into_iter().for_each(fetch);
+                }
+                fetched = fetched.max(soon);
+                let edges = &targets[begin..end];
                 match edges.first() {
                     Some(&target) if (target as usize) < rows.end => {
                         passes.push((place, target as usize));

@@ -140,7 +140,8 @@ impl Layer {
     /// The place of a bit of a word in its block.
     #[inline(always)]
     pub fn place(&self, word: usize, bit: u32) -> u32 {
-        (word % self.words) as u32 * 64 + bit
+        // As many as there are words is a power of two.
+        (word & (self.words - 1)) as u32 * 64 + bit
     }
 
     /// The place of a block among those of the layer.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::layer::{LINE, Layer, reach};
-use crate::game::blocks::{Bits, Block, Blocks, Work};
+use crate::game::blocks::{Bits, Block, Blocks, Work, fetch};
 use crate::game::{Group, Orientations, Side};
 use crate::graph::StateKind;
 use crate::table::Tally;
@@ -150,7 +150,7 @@ impl<B: Bits> Work for Find<'_, B> {
                             return;
                         }
                         let bit = next.bit(targets[placement], place);
-                        B::fetch(&next.bits[bit.0]);
+                        fetch(&next.bits[bit.0]);
                         let before = std::mem::replace(&mut ahead[at % AHEAD], bit);
                         if at >= AHEAD {
                             next.mark(before);
@@ -264,15 +264,15 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                 for at in 0..edges.len() {
                     if let Some(soon) = edges.get(at + AHEAD) {
                         let (word, _) = next.bit(to, soon.place);
-                        B::fetch(&next.bits[word]);
-                        B::fetch(&next.counts[word / LINE]);
+                        fetch(&next.bits[word]);
+                        fetch(&next.counts[word / LINE]);
                     }
                     let edge = &mut edges[at];
                     let bit = next.bit(to, edge.place);
                     let row = next.row(bit);
                     edge.place = row;
                     if STATES {
-                        B::fetch(&theirs[row as usize]);
+                        fetch(&theirs[row as usize]);
                     } else {
                         // Whoever writes rows has found them.
                         astray |= !next.contains(bit);
