@@ -1,9 +1,9 @@
-//! Averages over all lines of a length: the players of an article of 2022 on predicting results.
+//! What uniformly random play leads to: the players of an article of 2022 on predicting results.
 //!
 //! A line begins with the move that is to be judged and has the number of plies asked for, or fewer
-//! if the game ends before; a pass is a ply. What is at its end is looked at, and the worth of the
-//! move is the plain average over all its lines, every line counting the same, whoever moves in it:
-//! neither side is thought to choose well.
+//! if it comes to where a side has no move. What is at its end is looked at, and before the end a
+//! state is worth the mean of what its moves are worth, whoever moves there: neither side is thought
+//! to choose well.
 //!
 //! * `n-hand:N`: lines of N plies; the material at the end, own less the opponent's.
 //! * `n-hand-custom:N`: the same with square weights.
@@ -12,18 +12,19 @@
 //! * `n-most:N`: after the move and 2N − 1 further plies it is one's own N-th turn after this one;
 //!   the more moves one has there, the better.
 //!
-//! Turns alternate, so that a turn in which one must pass is a turn, one with no moves. In a
-//! finished game nobody has moves, whoever has won it; material and weights count there as
-//! anywhere.
+//! Who must pass has no move, and neither has anybody in a finished game, whoever has won it;
+//! material and weights count there as anywhere.
 //!
-//! The article's text is followed. The program printed with it departs from it: the recursions of
-//! n-least and n-most place no disc and so count on the board as it was, n-most calls n-least, and
-//! where a side has no move the sign at the end of the line is wrong.
+//! The article's text is followed. The program printed with it departs from it: n-hand cuts the
+//! means below the first move to whole discs; the recursions of n-least and n-most place no disc and
+//! so count on the board as it was, n-least turns its sign with each, n-most calls n-least; and where
+//! a side has no move the sign at the end of the line is wrong. We depart from both among equals: of
+//! three or more best moves the program draws one and of two it takes the first, where we draw.
 
 use super::{Evaluation, Rule};
 use crate::game::{Action, Game, Position};
 
-/// Maximises the average of an evaluation at the ends of lines.
+/// Maximises what an evaluation is expected to be at the ends of lines of random moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lines<E> {
     name: String,
@@ -39,22 +40,32 @@ impl<E> Lines<E> {
         Lines { name, plies, evaluation }
     }
 
-    /// The sum for the mover over all lines of `plies` from a state, and how many there are.
-    fn total<G: Game>(&self, game: &G, state: &G::State, plies: u32) -> (i128, u64)
+    /// What the mover expects after `plies` random moves from a state, in units of 2^−[`FRACTION`].
+    /// Whole numbers, so that mirror images, whose moves come in another order, have the same.
+    fn mean<G: Game>(&self, game: &G, state: &G::State, plies: u32) -> i128
     where
         E: Evaluation<G>,
     {
-        let (mut sum, mut lines) = (0, 0);
+        let (mut sum, mut moves) = (0, 0);
         if plies > 0 {
-            game.for_each_successor(state, |_, after| {
-                let (theirs, count) = self.total(game, &after, plies - 1);
-                sum -= theirs;
-                lines += count;
+            game.for_each_successor(state, |action, after| {
+                if !game.is_pass(action) {
+                    sum -= self.mean(game, &after, plies - 1);
+                    moves += 1;
+                }
             });
         }
-        if lines == 0 { (self.evaluation.of(game, state).into(), 1) } else { (sum, lines) }
+        match moves {
+            0 => i128::from(self.evaluation.of(game, state)) << FRACTION,
+            _ => sum / moves,
+        }
     }
 }
+
+/// Bits behind the point of a mean; rounding at every node costs a few of the last.
+const FRACTION: u32 = 60;
+/// Those that are kept, so that means that are equal in truth are equal.
+const KEPT: u32 = 30;
 
 impl<G: Game, E: Evaluation<G>> Rule<G> for Lines<E> {
     fn name(&self) -> String {
@@ -64,21 +75,11 @@ impl<G: Game, E: Evaluation<G>> Rule<G> for Lines<E> {
     fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
         for (out, &action) in out.iter_mut().zip(actions) {
             let after = game.play(&position.state, action);
-            let (theirs, lines) = self.total(game, &after, self.plies.saturating_sub(1));
-            *out = quotient(-theirs, lines);
+            let mean = -self.mean(game, &after, self.plies.saturating_sub(1));
+            let rounded = (mean + (1 << (FRACTION - KEPT - 1))) >> (FRACTION - KEPT);
+            *out = rounded as f64 / f64::from(1 << KEPT);
         }
     }
-}
-
-/// The quotient of two whole numbers in lowest terms, so that equal ones have the same bits.
-fn quotient(sum: i128, count: u64) -> f64 {
-    let (mut divisor, mut rest) = (u128::from(count), sum.unsigned_abs());
-    while rest != 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
-    // A divisor of the count is no larger than the count.
-    let divisor = divisor as i128;
-    (sum / divisor) as f64 / (i128::from(count) / divisor) as f64
 }
 
 #[cfg(test)]
@@ -108,14 +109,18 @@ mod tests {
         }
     }
 
-    /// The sum over all lines written out, and how many they are.
+    /// The mean over random play, every line written out and weighed by the choices along it: as a
+    /// fraction.
     fn reference<G: Game>(
         game: &G,
         root: &Position<G::State>,
         action: Action,
         reference: Reference,
         worth: Glance<'_, G::State>,
-    ) -> (i64, i64) {
+    ) -> (i128, i128) {
+        let choices = |last: &Position<G::State>| {
+            game.actions(&last.state).iter().filter(|&&a| !game.is_pass(a)).count() as i64
+        };
         // The n-th turn of a player comes after a line of which he has made n moves, or n − 1 if it
         // was not he who began.
         let moves = |own: bool, line: usize| if own { line.div_ceil(2) } else { line / 2 };
@@ -124,16 +129,33 @@ mod tests {
             Reference::Least(n) => last.side != root.side && moves(false, length) == n - 1,
             Reference::Most(n) => last.side == root.side && moves(true, length) == n,
         };
-        let all = lines(game, root, action, |length, last| !at_turn(length, last));
-        let choices = |last: &Position<G::State>| {
-            game.actions(&last.state).iter().filter(|&&a| !game.is_pass(a)).count() as i64
-        };
-        let sum = all.iter().map(|(_, last)| match reference {
+        let goes_on = |length: usize, last: &_| !at_turn(length, last) && choices(last) > 0;
+        let all = lines(game, root, action, goes_on);
+        let read = |last: &Position<G::State>| match reference {
             Reference::Material(_) | Reference::Squares(_) => worth(root, last),
             Reference::Least(_) => -choices(last),
             Reference::Most(_) => choices(last),
-        });
-        (sum.sum(), all.len() as i64)
+        };
+        let (mut sum, mut whole) = (0i128, 1i128);
+        for (line, last) in &all {
+            let (mut position, mut share) = (root.clone(), 1i128);
+            for (ply, &action) in line.iter().enumerate() {
+                share *= if ply == 0 { 1 } else { i128::from(choices(&position)) };
+                let state = game.play(&position.state, action);
+                position = Position { state, side: position.side.other() };
+            }
+            // sum / whole + read / share, in lowest terms.
+            let common = gcd(whole, share);
+            sum = sum * (share / common) + i128::from(read(last)) * (whole / common);
+            whole *= share / common;
+            let common = gcd(sum, whole);
+            (sum, whole) = (sum / common, whole / common);
+        }
+        (sum, whole)
+    }
+
+    fn gcd(a: i128, b: i128) -> i128 {
+        if b == 0 { a.abs().max(1) } else { gcd(b, a % b) }
     }
 
     fn agrees<G: Game>(
@@ -155,13 +177,15 @@ mod tests {
             if actions.len() == 1 {
                 continue;
             }
-            let expected: Vec<(i64, i64)> =
+            let expected: Vec<(i128, i128)> =
                 actions.iter().map(|&a| reference(game, position, a, kind, worth)).collect();
-            let floats: Vec<f64> =
-                expected.iter().map(|&(sum, count)| sum as f64 / count as f64).collect();
-            assert_eq!(scores, floats, "{kind:?} in {}", game.notation(position));
+            for (score, &(sum, whole)) in scores.iter().zip(&expected) {
+                let mean = sum as f64 / whole as f64;
+                let what = || format!("{kind:?} in {}: {score}, {mean}", game.notation(position));
+                assert!((score - mean).abs() < 1e-9 * mean.abs().max(1.0), "{}", what());
+            }
             // The best by exact fractions, ties and all.
-            let beaten = |&(sum, count): &(i64, i64)| {
+            let beaten = |&(sum, count): &(i128, i128)| {
                 expected.iter().any(|&(other, among)| other * count > sum * among)
             };
             let best: Vec<bool> = expected.iter().map(|fraction| !beaten(fraction)).collect();
@@ -232,11 +256,16 @@ mod tests {
     }
 
     #[test]
-    fn equal_averages_have_equal_bits() {
-        assert_eq!(quotient(1, 3).to_bits(), quotient(1 << 60, 3 << 60).to_bits());
-        let (sum, count) = ((1i128 << 90) + 7, 1_000_003);
-        assert_eq!(quotient(sum, count).to_bits(), quotient(3 * sum, 3 * count).to_bits());
-        assert_eq!(quotient(-6, 4), -1.5);
-        assert_eq!(quotient(0, 9).to_bits(), 0);
+    fn mirror_images_have_equal_bits() {
+        let game = four();
+        for spec in [PolicySpec::NHandCustom(5, None), PolicySpec::NMost(3)] {
+            let policy = of_rules(&spec, &game).unwrap().unwrap();
+            let openings =
+                answers(&*policy, &game, &[game.parse_position("start", &game.start()).unwrap()]);
+            assert_eq!(openings.probabilities, [0.25; 4]);
+            assert!(
+                openings.scores.iter().all(|score| score.to_bits() == openings.scores[0].to_bits())
+            );
+        }
     }
 }
