@@ -138,7 +138,7 @@ mod tests {
         };
         let (mut sum, mut whole) = (0i128, 1i128);
         for (line, last) in &all {
-            let (mut position, mut share) = (root.clone(), 1i128);
+            let (mut position, mut share) = (*root, 1i128);
             for (ply, &action) in line.iter().enumerate() {
                 share *= if ply == 0 { 1 } else { i128::from(choices(&position)) };
                 let state = game.play(&position.state, action);

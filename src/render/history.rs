@@ -1,4 +1,4 @@
-//! The history of a training run, as an SVG of its own.
+//! The course of learning, as an SVG of its own.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,22 @@ fn line(rows: &[BTreeMap<String, f64>], name: &str) -> (Vec<(f64, f64)>, usize) 
 }
 
 /// A label and its points.
-type Line = (String, Vec<(f64, f64)>);
+pub type Line = (String, Vec<(f64, f64)>);
+
+/// A plot of lines.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel<'a> {
+    /// What it shows.
+    pub title: &'a str,
+    /// What is on the x axis, from 0 on.
+    pub x: &'a str,
+    /// The least and the most on the y axis.
+    pub y: (f64, f64),
+    /// Whether that is a share, shown in percent.
+    pub percent: bool,
+    /// The lines.
+    pub lines: &'a [Line],
+}
 
 /// Plots the shares of a network's card, a row an iteration, as an SVG file with its own legend on
 /// white; `None` if no metric was measured twice.
@@ -58,36 +73,51 @@ pub fn history(title: &str, rows: &[BTreeMap<String, f64>]) -> Option<String> {
     // From a tenth below all that is shown, so that high shares can be told apart.
     let least = (least.fold(1.0, f64::min) * 10.0 - 1.0).floor().max(0.0) / 10.0;
     let unit = if rows[0].contains_key("epoch") { "epochs" } else { "iterations" };
+    let panel = Panel { title, x: unit, y: (least, 1.0), percent: true, lines: &lines };
+    Some(panels(&[panel]))
+}
+
+/// Plots panels below each other, each with its own legend, on white.
+pub fn panels(panels: &[Panel<'_>]) -> String {
     let mut svg = String::new();
-    let drawn = draw(&mut svg, title, (rows.len() as f64, least), (unit, &lines));
-    drawn.expect("a string takes every drawing");
-    Some(svg)
+    let size = (SIZE.0, SIZE.1 * panels.len() as u32);
+    let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+    let areas = area.split_evenly((panels.len(), 1));
+    let mut drawn = areas.iter().zip(panels).map(|(area, panel)| draw(area, panel));
+    drawn
+        .try_for_each(|panel| panel)
+        .and_then(|()| Ok(area.present()?))
+        .expect("a string takes every drawing");
+    drop((areas, area));
+    svg
 }
 
 fn draw(
-    svg: &mut String,
-    title: &str,
-    (iterations, least): (f64, f64),
-    (unit, lines): (&str, &[Line]),
+    area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
+    panel: &Panel<'_>,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+    let Panel { title, x, y, percent, lines } = *panel;
     area.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&area)
+    let most = lines.iter().flat_map(|(_, points)| points).map(|point| point.0);
+    let mut chart = ChartBuilder::on(area)
         .caption(title, ("sans-serif", 20))
         .margin(10)
         .margin_right(24)
         .x_label_area_size(50)
         .y_label_area_size(70)
-        .build_cartesian_2d(0.0..iterations, least..1.0)?;
+        .build_cartesian_2d(0.0..most.fold(1.0, f64::max), y.0..y.1)?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.15))
         .label_style(("sans-serif", 17))
-        .x_desc(unit)
+        .x_desc(x)
         .y_labels(11)
         .x_label_formatter(&|x| format!("{x:.0}"))
-        .y_label_formatter(&|y| format!("{:.0}%", y * 100.0))
+        .y_label_formatter(&|y| match percent {
+            true => format!("{:.0}%", y * 100.0),
+            false => format!("{y:.1}"),
+        })
         .draw()?;
     for (at, (label, points)) in lines.iter().enumerate() {
         let (r, g, b) = COLOURS[at % COLOURS.len()];
@@ -99,12 +129,15 @@ fn draw(
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
+        .position(if percent {
+            SeriesLabelPosition::LowerRight
+        } else {
+            SeriesLabelPosition::UpperRight
+        })
         .background_style(WHITE.mix(0.85))
         .border_style(BLACK.mix(0.3))
         .label_font(("sans-serif", 16))
         .draw()?;
-    area.present()?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 //! out.
 //!
 //! * [`accuracy_text`] lays out an [`AccuracyReport`](crate::evaluate::AccuracyReport);
-//! * [`history()`] draws what was measured while a network learned;
+//! * [`history()`] draws what was measured while a network learned, [`panels`] any curves;
 //! * [`leaderboard`] puts its policies in order;
 //! * [`html`] makes a page of it, with [`plots`];
 //! * [`RowsFile`] takes the results position by position, as CSV or Parquet;
@@ -22,7 +22,7 @@ pub(crate) mod verdict;
 pub use accuracy_text::{Part, accuracy_text};
 pub use games_text::{games_text, match_text};
 pub use grid::Grid;
-pub use history::history;
+pub use history::{Line, Panel, history, panels};
 pub use html::html;
 pub use leaderboard::leaderboard;
 pub use plots::{Plot, plots};

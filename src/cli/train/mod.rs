@@ -3,6 +3,7 @@
 mod minishogi;
 mod play;
 mod supervised;
+mod tabular;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -44,6 +45,7 @@ enum Recipe {
     Dqn(play::DqnArgs),
     QMlp(play::QMlpArgs),
     MinishogiValue(minishogi::Args),
+    Tabular(tabular::Args),
 }
 
 /// The options of every recipe.
@@ -72,6 +74,7 @@ impl Common {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let (card, place) = match args.recipe {
+        Recipe::Tabular(args) => return tabular::run(args, context),
         Recipe::Supervised(args) => supervised::run(args, context),
         Recipe::Td(args) => play::td(args, context),
         Recipe::DiscRegression(args) => play::discs(args, context),

@@ -6,4 +6,5 @@ pub mod parts;
 pub mod q;
 mod replay;
 pub mod supervised;
+pub mod tabular;
 pub mod td;
