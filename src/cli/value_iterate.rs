@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::context::Context;
+use super::error::UserError;
 use super::guard::{self, MemoryArg};
 use super::signals::say_that_it_goes_on;
 use crate::any::AnyPosition;
@@ -37,7 +38,7 @@ pub(super) struct Args {
     /// What empty squares count for in final scores (Othello) [default: uncounted]
     #[arg(long, value_enum)]
     empties: Option<EmptiesArg>,
-    /// The algorithm (cyclic games); both give the same values [default: the faster one]
+    /// The algorithm; all give the same values [default: value-iteration, or what is faster]
     #[arg(long, value_enum)]
     method: Option<MethodArg>,
     /// What play without end counts as (cyclic games) [default: a draw in animal shogi, a win of
@@ -71,10 +72,12 @@ enum EmptiesArg {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum MethodArg {
-    /// Backwards from the ends, by distance
+    /// Backwards from the ends, by distance (cyclic games)
     Retrograde,
-    /// Sweeps over all undecided states
+    /// Sweeps over all states
     ValueIteration,
+    /// A policy is evaluated and improved, in turn (layered games)
+    PolicyIteration,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -93,21 +96,30 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     if args.table.is_none() {
         context.remark(format!("{}: the table enumerated last", table.name()));
     }
+    let layered = context.games.of_table(&table)?.layers().is_some();
+    let (order, algorithm) = match args.method {
+        Some(MethodArg::PolicyIteration) if args.order.is_some() => {
+            let what = "--order is that of the sweeps of value iteration; leave it or --method out";
+            return Err(UserError::new(what).into());
+        }
+        Some(MethodArg::PolicyIteration) => (Some(Order::Policies), None),
+        Some(MethodArg::Retrograde) => (None, Some(Algorithm::Retrograde)),
+        // It is how layered games are solved.
+        Some(MethodArg::ValueIteration) if !layered => (None, Some(Algorithm::ValueIteration)),
+        _ => (None, None),
+    };
     let options = SolveOptions {
-        order: args.order.map(|order| match order {
+        order: order.or(args.order.map(|order| match order {
             OrderArg::Topological => Order::Topological,
             OrderArg::Natural => Order::Natural,
-        }),
+        })),
         theta: args.theta,
         empties: args.empties.map(|empties| match empties {
             EmptiesArg::Uncounted => Empties::Uncounted,
             EmptiesArg::ToWinner => Empties::ToWinner,
         }),
         discount: args.discount,
-        algorithm: args.method.map(|method| match method {
-            MethodArg::Retrograde => Algorithm::Retrograde,
-            MethodArg::ValueIteration => Algorithm::ValueIteration,
-        }),
+        algorithm,
         repetition: args.repetition.map(|repetition| match repetition {
             RepetitionArg::Draw => Repetition::Draw,
             RepetitionArg::SecondPlayerWins => Repetition::SecondPlayerWins,
@@ -134,7 +146,8 @@ pub(super) fn solve_table(
     let states = table.manifest().counts.table.states as f64;
     let game = context.games.of_table(table)?;
     let memory = guard::room_in_memory(options.max_memory);
-    let by_layer = game.layers().is_some() && options.order != Some(Order::Natural);
+    let by_layer =
+        game.layers().is_some() && options.order.unwrap_or_default() == Order::Topological;
     let mut options = *options;
     if by_layer {
         // What does not fit lies in files.

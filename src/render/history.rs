@@ -113,7 +113,10 @@ fn draw(
         .label_style(("sans-serif", 17))
         .x_desc(x)
         .y_labels(11)
-        .x_label_formatter(&|x| format!("{x:.0}"))
+        .x_label_formatter(&|x| match *x >= 1e4 {
+            true => format!("{:.0}k", x / 1e3),
+            false => format!("{x:.0}"),
+        })
         .y_label_formatter(&|y| match percent {
             true => format!("{:.0}%", y * 100.0),
             false => format!("{y:.1}"),
@@ -132,7 +135,7 @@ fn draw(
         .position(if percent {
             SeriesLabelPosition::LowerRight
         } else {
-            SeriesLabelPosition::UpperRight
+            SeriesLabelPosition::MiddleRight
         })
         .background_style(WHITE.mix(0.85))
         .border_style(BLACK.mix(0.3))

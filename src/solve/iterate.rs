@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::backup::{Backup, BoundsBackup, DiscountBackup, ExactBackup, Leaves};
 use super::columns;
 use super::method::Method;
+use super::policies::Policies;
 use super::sweep::{Jacobi, Order, SweepError, sweep_layer};
 use super::value::{Prospect, Short, Turned};
 use crate::game::Score;
@@ -59,9 +60,10 @@ pub fn value_iterate(
         }
         return Ok(run);
     }
-    if deriver.is_some() && method.order == Order::Natural {
+    if deriver.is_some() && method.order != Order::Topological {
+        let option = method.order.option();
         return Err(SweepError::Options(format!(
-            "--order natural asks for every move in every sweep, and those of {} are not stored; leave it out, or enumerate with --transitions stored",
+            "{option} asks for every move in every sweep, and those of {} are not stored; leave it out, or enumerate with --transitions stored",
             table.name()
         )));
     }
@@ -165,6 +167,10 @@ impl Iteration<'_> {
             Order::Natural => {
                 LayerChecks::all(self.graph, table)?;
                 self.natural(backup, initial, saved)
+            }
+            Order::Policies => {
+                LayerChecks::all(self.graph, table)?;
+                self.policies(backup, initial)
             }
         }
     }
@@ -311,6 +317,31 @@ impl Iteration<'_> {
                 self.save(&sweeps, &[piece], NOTHING)?;
                 self.scratch.remove_file(&values_after(secured_sweeps));
                 (secured, secured_sweeps) = (Instant::now(), sweeps.len());
+            }
+        }
+    }
+}
+
+impl Iteration<'_> {
+    /// Evaluates a policy and improves it until it is the best; first that of every first move.
+    fn policies<B: Backup<Value: Pod>>(
+        &mut self,
+        backup: &B,
+        initial: B::Value,
+    ) -> Result<Swept<B::Value>, SweepError> {
+        let states = self.graph.states();
+        let mut values = self.memory.zeros(states)?;
+        values.fill(initial);
+        let (mut sweeps, mut chosen) = (Vec::new(), vec![0; states]);
+        loop {
+            self.begin(sweeps.len() + 1);
+            let mut policies = Policies { graph: self.graph, backup, chosen, values: &mut values };
+            let sweep = policies.improve();
+            chosen = policies.chosen;
+            self.progress.advance(states as u64);
+            self.done(&mut sweeps, sweep);
+            if sweep.changed == 0 {
+                return Ok(Swept { values, sweeps, resumed: false });
             }
         }
     }

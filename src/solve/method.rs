@@ -32,7 +32,7 @@ pub struct SolveOptions {
 impl SolveOptions {
     /// The options by which a layered game's table was solved.
     pub fn of_layered(solution: &Solution) -> SolveOptions {
-        let orders = [Order::Topological, Order::Natural];
+        let orders = [Order::Topological, Order::Natural, Order::Policies];
         SolveOptions {
             order: orders.into_iter().find(|o| solution.order.as_deref() == Some(o.name())),
             theta: solution.theta,
@@ -45,7 +45,7 @@ impl SolveOptions {
     pub(super) fn unfit<G: Game>(&self, game: &G) -> Option<&'static str> {
         let (layered, scored) = (game.layers().is_some(), game.max_score().is_some());
         let options = [
-            (self.order.is_some(), "--order", layered),
+            (self.order.is_some(), self.order.unwrap_or_default().option(), layered),
             (self.theta.is_some(), "--theta", layered),
             (self.empties.is_some(), "--empties", layered && scored),
             (self.discount.is_some(), "--discount", layered),
@@ -117,6 +117,9 @@ impl Method {
             }
             Some(_) if !table.manifest().complete => refuse(
                 "the table has a frontier, whose values are not known; discounted values need a complete table (leave --max-depth and --max-states out)".to_string(),
+            ),
+            _ if self.order == Order::Policies && !table.manifest().complete => refuse(
+                "the table has a frontier, where no policy has a value; --method policy-iteration needs a complete table (leave --max-depth and --max-states out)".to_string(),
             ),
             _ => Ok(()),
         }

@@ -9,6 +9,7 @@
 //! * `Backup` says what one sweep does to one state, whatever the game;
 //! * [`prove`] proves rows, moves and values from the rules;
 //! * [`Values`] reads them, [`ByDistance`] counts them;
+//! * policy iteration evaluates a policy and improves it, in turn (layered games);
 //! * [`cyclic`] solves graphs with cycles, by value iteration and by retrograde analysis.
 
 mod backup;
@@ -17,6 +18,7 @@ pub mod cyclic;
 mod distances;
 mod iterate;
 mod method;
+mod policies;
 mod proof;
 mod ranked;
 mod sweep;

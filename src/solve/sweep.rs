@@ -25,14 +25,26 @@ pub enum Order {
     Topological,
     /// All states from the values before the sweep: many sweeps.
     Natural,
+    /// A policy is evaluated and improved in turn: policy iteration.
+    Policies,
 }
 
 impl Order {
-    /// `topological` or `natural`.
+    /// `topological`, `natural` or `policy-iteration`.
     pub fn name(self) -> &'static str {
         match self {
             Order::Topological => "topological",
             Order::Natural => "natural",
+            Order::Policies => "policy-iteration",
+        }
+    }
+
+    /// The option that asks for it.
+    pub(super) fn option(self) -> &'static str {
+        match self {
+            Order::Topological => "--order topological",
+            Order::Natural => "--order natural",
+            Order::Policies => "--method policy-iteration",
         }
     }
 }

@@ -152,7 +152,7 @@ fn solving_goes_on_from_its_checkpoint_at_every_step() {
         // A topological sweep tells of each layer.
         let (steps, steps_a_sweep) = match order {
             Order::Topological => (layers, layers),
-            Order::Natural => (run.sweeps.len(), 1),
+            Order::Natural | Order::Policies => (run.sweeps.len(), 1),
         };
         for step in 1..=steps {
             let what = format!("{order:?}, {discount:?}, interrupted at step {step} of {steps}");

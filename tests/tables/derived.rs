@@ -162,8 +162,11 @@ fn options_that_do_not_fit_are_refused() {
         assert!(ran.refused(&args.join(" ")).contains("--transitions"), "{ran:?}");
     }
     tables.ok(&["enumerate", "--size", "4", "--transitions", "derived", "-q"]);
-    let ran = tables.run(&["value-iterate", "--order", "natural", "othello-4x4-derived"]);
-    assert!(ran.refused("natural order").contains("--transitions stored"));
+    for way in [["--order", "natural"], ["--method", "policy-iteration"]] {
+        let ran = tables.run(&[&["value-iterate"], &way[..], &["othello-4x4-derived"]].concat());
+        let line = ran.refused(way[1]);
+        assert!(line.contains(&way.join(" ")) && line.contains("--transitions stored"), "{line}");
+    }
     for memory in ["1M", "much", "-4G"] {
         let ran = tables.run(&["enumerate", "--size", "4", &format!("--memory={memory}")]);
         assert!(ran.code == 2 && ran.stderr.contains("--memory"), "{ran:?}");

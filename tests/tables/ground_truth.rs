@@ -154,6 +154,7 @@ fn every_4x4_state_agrees_with_the_reference() {
     let mut reference = Reference::new();
     agrees_with_the_reference(4, true, Order::Topological, &mut reference);
     agrees_with_the_reference(4, true, Order::Natural, &mut reference);
+    agrees_with_the_reference(4, true, Order::Policies, &mut reference);
     agrees_with_the_reference(4, false, Order::Topological, &mut reference);
 }
 
