@@ -1,12 +1,16 @@
-//! One target under libFuzzer, whose mutations look for new ways through the code:
-//! `cargo +nightly fuzz run notation`. `cargo test` runs the same targets on their corpus.
+//! The target that `YOMIKIRI_FUZZ` names under libFuzzer, whose mutations look for new ways through
+//! the code. `cargo test` runs the same targets on their corpus.
 
 #![no_main]
 
+use std::sync::LazyLock;
+
 mod targets;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    let name = env!("CARGO_BIN_NAME");
+static TARGET: LazyLock<targets::Target> = LazyLock::new(|| {
+    let name = std::env::var("YOMIKIRI_FUZZ").unwrap_or_default();
     let found = targets::TARGETS.iter().find(|(target, _)| *target == name);
-    found.expect("every binary is a target").1(data);
+    found.unwrap_or_else(|| panic!("YOMIKIRI_FUZZ={name} names no target")).1
 });
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| TARGET(data));

@@ -58,6 +58,11 @@ pub const TARGETS: [(&str, Target); 15] = [
     ("table", table),
 ];
 
+/// The name of a file in an input, and what it holds.
+type Part<'a> = (&'a str, &'a [u8]);
+/// Files that were read.
+type Kept = Vec<(String, Vec<u8>)>;
+
 /// What a command does with an input, of which only panics matter.
 type Read = Result<(), Box<dyn Error>>;
 
@@ -107,7 +112,7 @@ fn of_game(data: &[u8]) -> Option<(AnyGame, &str)> {
 }
 
 /// The line before all files, and the files.
-fn files(data: &[u8]) -> Option<(&str, Vec<(&str, &[u8])>)> {
+fn files(data: &[u8]) -> Option<(&str, Vec<Part<'_>>)> {
     const MARK: &[u8] = b"\n@@";
     let mut begins: Vec<usize> =
         (0..data.len()).filter(|&at| data[at..].starts_with(MARK)).collect();
@@ -320,7 +325,7 @@ fn table(data: &[u8]) {
 /// How many rows of a table are looked at.
 const ROWS: usize = 1 << 10;
 
-fn read_table(base: &str, files: &[(&str, &[u8])]) {
+fn read_table(base: &str, files: &[Part<'_>]) {
     let Some(dir) = table_to_change(base) else { return };
     with_files(&dir, &completed(&dir, files), |dir| {
         let table = Table::open(dir)?;
@@ -431,7 +436,7 @@ fn draft(data: &[u8]) {
     let place = store.place(&plan.table_name(&game));
     let partial = place.with_added_extension("partial");
     thread_local! {
-        static KNOWN: RefCell<BTreeMap<String, Vec<(String, Vec<u8>)>>> = RefCell::default();
+        static KNOWN: RefCell<BTreeMap<String, Kept>> = RefCell::default();
     }
     let mut whole = KNOWN.with_borrow_mut(|known| {
         let make = || {
@@ -445,7 +450,10 @@ fn draft(data: &[u8]) {
     for dir in [&place, &partial] {
         let _ = fs::remove_dir_all(dir);
     }
-    with_files(&partial, &whole, |_| Ok(drop(game.enumerate(&plan, &store, &Silent)?)));
+    with_files(&partial, &whole, |_| {
+        game.enumerate(&plan, &store, &Silent)?;
+        Ok(())
+    });
 }
 
 /// A plan of each way to enumerate.
@@ -480,7 +488,7 @@ impl Progress for Killed {
     fn finish(&self, _what: &str) {}
 }
 
-fn files_in(dir: &Path) -> Vec<(String, Vec<u8>)> {
+fn files_in(dir: &Path) -> Kept {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let file = |entry: fs::DirEntry| {
         Some((entry.file_name().into_string().ok()?, fs::read(entry.path()).ok()?))
