@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
+use npyz::NpyHeader;
+
 /// The most bytes of a text: positions, weights of squares, checksums, a network's card.
 pub const TEXT: u64 = 1 << 26;
 /// The most bytes of a network's weights or a model: what an ONNX file can have.
@@ -34,9 +36,54 @@ pub fn text(reader: impl Read) -> Result<String> {
     })
 }
 
+/// The most bytes of an array's header, as in NumPy.
+const HEADER: u32 = 10_000;
+
+/// Reads the header of an array of numbers, up to where they begin.
+///
+/// It is a literal of Python, which may nest; to read one that does takes for ever, or all of the
+/// stack. Such as NumPy writes have one dictionary and one tuple.
+pub fn npy_header(mut reader: impl Read) -> Result<NpyHeader> {
+    let wrong = || Error::new(ErrorKind::InvalidData, "it is no header of an array of numbers");
+    let mut bytes = vec![0; 8];
+    reader.read_exact(&mut bytes)?;
+    let mut length = [0; 4];
+    let width = if bytes[6] == 1 { 2 } else { 4 };
+    reader.read_exact(&mut length[..width])?;
+    bytes.extend(&length[..width]);
+    let begin = bytes.len();
+    let length = Some(u32::from_le_bytes(length)).filter(|&length| length <= HEADER);
+    reader.take(length.ok_or_else(wrong)?.into()).read_to_end(&mut bytes)?;
+    let text = &bytes[begin..];
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"{}(),:'\" <>=|_.\n".contains(b);
+    let nests = |open| text.iter().filter(|&&b| b == open).count() > 1;
+    if !text.iter().all(plain) || nests(b'{') || nests(b'(') {
+        return Err(wrong());
+    }
+    NpyHeader::from_reader(&bytes[..])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_header_nests_nothing_and_takes_no_more_than_there_is() {
+        let header = |shape: &str, length: Option<u32>| {
+            let text = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
+            let length = length.unwrap_or(text.len() as u32);
+            npy_header(
+                &[b"\x93NUMPY\x02\0", &length.to_le_bytes()[..], text.as_bytes()].concat()[..],
+            )
+        };
+        assert_eq!(header("(2, 17)", None).unwrap().shape(), [2, 17]);
+        let nested =
+            |open: &str, close: &str| [&open.repeat(200), "2", &close.repeat(200)].concat();
+        for (open, close) in [("(", ",)"), ("[", "]"), ("{1:", "}"), ("-", "")] {
+            assert!(header(&nested(open, close), None).is_err(), "{open}");
+        }
+        assert!(header("(2, 17)", Some(u32::MAX)).is_err());
+    }
 
     #[test]
     fn what_has_no_end_is_not_read_on() {

@@ -14,7 +14,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("parallel", &[]),
     ("input", &[]),
     ("game", &["parallel"]),
-    ("table", &["progress", "parallel"]),
+    ("table", &["input", "progress", "parallel"]),
     ("graph", &["game", "table", "progress", "parallel"]),
     ("solve", &["game", "graph", "table", "progress", "parallel"]),
     ("policy", &["input", "game"]),

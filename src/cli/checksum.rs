@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::error::{Kind, UserError};
 use crate::input;
+use crate::solved::read_checksums;
 
 /// Hash what tables say, however it is stored
 ///
@@ -97,18 +98,10 @@ fn checksum(table: &str, context: &Context) -> anyhow::Result<String> {
     Ok(table.checksum(&context.bars)?)
 }
 
-/// The lines of a file, each a checksum and a table.
+/// The lines of a file.
 fn read(file: &Path) -> Result<Vec<(String, String)>, UserError> {
     let wrong = |what: String| UserError::new(format!("{}: {what}", file.display()));
     let text = File::open(file).and_then(input::text);
     let text = text.map_err(|e| wrong(format!("cannot be read: {e}")))?;
-    let line = |(number, line): (usize, &str)| {
-        let parts = line.split_once("  ").filter(|(sum, name)| {
-            sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit()) && !name.is_empty()
-        });
-        let parts = parts.map(|(sum, name)| (sum.to_lowercase(), name.to_string()));
-        parts.ok_or_else(|| wrong(format!("line {} is not 'CHECKSUM  TABLE'", number + 1)))
-    };
-    let lines = text.lines().enumerate().map(line).collect::<Result<Vec<_>, _>>()?;
-    if lines.is_empty() { Err(wrong("has no line".to_string())) } else { Ok(lines) }
+    read_checksums(&text).map_err(wrong)
 }

@@ -14,7 +14,7 @@ use super::guard::{self, MemoryArg};
 use super::signals::say_that_it_goes_on;
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::Game;
-use crate::graph::{Enumerated, Index, Plan, estimate};
+use crate::graph::{Enumerated, Index, Plan, estimate, read_roots};
 use crate::input;
 use crate::registry::{UnknownGame, othello};
 use crate::render::number::bytes;
@@ -161,7 +161,7 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
     let standard = game.start();
     let roots = match (root, roots) {
         (Some(text), _) => vec![game.parse_position(text, &standard)?],
-        (None, Some(path)) => read_roots(game, path)?,
+        (None, Some(path)) => roots_in(game, path)?,
         (None, None) => vec![standard],
     };
     let named = if roots == [standard] { "standard" } else { "custom" };
@@ -198,28 +198,12 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
     Ok(plan)
 }
 
-/// The positions of a file, one a line; empty lines and what follows a # are left out.
-fn read_roots(game: &AnyGame, path: &Path) -> anyhow::Result<Vec<AnyPosition>> {
+/// The positions of a file.
+fn roots_in(game: &AnyGame, path: &Path) -> Result<Vec<AnyPosition>, UserError> {
     let wrong = |what: String| UserError::new(format!("{}: {what}", path.display()));
     let text = File::open(path).and_then(input::text);
     let text = text.map_err(|e| wrong(format!("cannot be read: {e}")))?;
-    let mut roots = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default().trim();
-        if line.is_empty() {
-            continue;
-        }
-        let root = game
-            .parse_position(line, &game.start())
-            .map_err(|error| wrong(format!("line {}: {error}", number + 1)))?;
-        if !roots.contains(&root) {
-            roots.push(root);
-        }
-    }
-    if roots.is_empty() {
-        return Err(wrong("has no position; write one a line".to_string()).into());
-    }
-    Ok(roots)
+    read_roots(game, &text).map_err(|error| wrong(error.what))
 }
 
 /// Enumerates a plan after looking whether there is room for it.

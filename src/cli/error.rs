@@ -129,10 +129,19 @@ pub(super) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let kind = error.chain().find_map(kind_of).unwrap_or(Kind::Failure);
-    let line = format!("{error:#}").replace('\n', " ");
+    // What is told of a file or a name must neither break the line nor move the cursor.
+    let line = shortened(&format!("{error:#}").replace(char::is_control, " "));
     let (message, hint) = parts(&line);
     say(kind, message, hint, json);
     kind.code()
+}
+
+/// A line without its middle if it is long: what is no position may be megabytes.
+fn shortened(line: &str) -> String {
+    const HALF: usize = 1_000;
+    let begin = line.floor_char_boundary(HALF);
+    let end = line.ceil_char_boundary(line.len().saturating_sub(HALF));
+    if end <= begin { line.to_string() } else { [&line[..begin], " … ", &line[end..]].concat() }
 }
 
 /// A line's message and its hint, which stands behind the last semicolon, unless that is in
@@ -202,6 +211,14 @@ mod tests {
         for whole in ["nothing to do", "in no table (a; b)", ""] {
             assert_eq!(parts(whole), (whole, None));
         }
+    }
+
+    #[test]
+    fn long_lines_lose_their_middle() {
+        let short = "é".repeat(1_000);
+        assert_eq!(shortened(&short), short);
+        let long = shortened(&format!("a{}; do it", "é".repeat(1_000_000)));
+        assert!(long.len() < 2_100 && long.starts_with("aé") && long.ends_with("é; do it"));
     }
 
     #[test]

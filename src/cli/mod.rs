@@ -144,6 +144,12 @@ pub fn main_with(games: Vec<AnyGame>) -> ExitCode {
     result.unwrap_or_else(|error| error::report(&error, json))
 }
 
+/// Reads a command line, the program's name first, without running it: for tests.
+#[doc(hidden)]
+pub fn understand(words: &[&str]) -> Result<(), String> {
+    Cli::try_parse_from(words).map(drop).map_err(|error| error.to_string())
+}
+
 fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
     let Global { tables, threads, json, quiet, verbose } = cli.global;
     check_threads(threads)?;

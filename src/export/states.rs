@@ -227,7 +227,9 @@ fn intact(place: &Path) -> Result<Option<States>, ExportError> {
     }
     let text = fs::read(place.join(STATES)).unwrap_or_default();
     let found = serde_json::from_slice::<States>(&text).ok();
-    let found = found.filter(|states| states.schema == SCHEMA);
+    // Names are those of files, and what is no name of ours may be anything on the machine.
+    let ours = |states: &States| states.files.keys().all(|name| OURS.contains(&name.as_str()));
+    let found = found.filter(|states| states.schema == SCHEMA && ours(states));
     let found = found.ok_or_else(|| taken("is there and holds no export of states".to_string()))?;
     for (name, file) in &found.files {
         let path = place.join(name);

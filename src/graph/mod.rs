@@ -36,7 +36,7 @@ pub use index::{BucketIndex, search};
 pub use packed::{
     PackError, Packed, check_packable, differing, is_packed_of, is_unpacked_of, pack, unpack,
 };
-pub use plan::{Index, Plan, table_name};
+pub use plan::{Index, Plan, read_roots, table_name};
 pub(crate) use ranked::ones_of;
 pub use ranked::{Ranked, RankedGame, RankedMoves, Ranks};
 pub use space::{Finder, Piece, RowMove, Rows, Space, Transitions, open_rows};

@@ -1,11 +1,11 @@
 //! What to enumerate, and the name and identity of the table that comes of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use super::GraphError;
 use super::estimate::estimate;
-use crate::game::{Game, Position, Side};
+use crate::game::{Game, NotationError, Position, Side};
 use crate::table::{CHECKPOINT_AFTER, Identity, Table, TableError, check_name};
 
 /// How the rows of a table are found.
@@ -44,6 +44,28 @@ pub struct Plan<S> {
     pub checkpoint_after: Duration,
     /// What the table is called instead of [`table_name`]. No part of its identity.
     pub name: Option<String>,
+}
+
+/// The positions of a text, one a line and each once; empty lines and what follows a # are left out.
+/// Never none.
+pub fn read_roots<G: Game>(game: &G, text: &str) -> Result<Vec<Position<G::State>>, NotationError> {
+    let (mut roots, mut known) = (Vec::new(), HashSet::new());
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let root = game
+            .parse_position(line, &game.start())
+            .map_err(|error| NotationError::new(format!("line {}: {error}", number + 1)))?;
+        if known.insert(root) {
+            roots.push(root);
+        }
+    }
+    match roots.is_empty() {
+        true => Err(NotationError::new("has no position; write one a line")),
+        false => Ok(roots),
+    }
 }
 
 impl<S: Copy + PartialEq> Plan<S> {

@@ -187,10 +187,8 @@ fn resume<L: Learner>(
     let mut all: Vec<Parameter> =
         head.names.iter().map(take).collect::<Option<_>>().ok_or_else(damaged)?;
     let [weights, moments] = head.counts;
-    if weights + moments > all.len() {
-        return Err(damaged());
-    }
-    let own = all.split_off(weights + moments);
+    let ours = weights.checked_add(moments).filter(|&ours| ours <= all.len());
+    let own = all.split_off(ours.ok_or_else(damaged)?);
     let moments = all.split_off(weights);
     let architecture = learner.trainer().network.architecture().clone();
     let network = Network::of(architecture, all).ok_or_else(damaged)?;

@@ -74,6 +74,20 @@ impl SolvedTable {
     }
 }
 
+/// The lines of a text that `solver checksum` has printed: checksums and the tables they are of.
+/// Never none; fails with what is wrong.
+pub fn read_checksums(text: &str) -> Result<Vec<(String, String)>, String> {
+    let line = |(number, line): (usize, &str)| {
+        let parts = line.split_once("  ").filter(|(sum, name)| {
+            sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit()) && !name.is_empty()
+        });
+        let parts = parts.map(|(sum, name)| (sum.to_lowercase(), name.to_string()));
+        parts.ok_or_else(|| format!("line {} is not 'CHECKSUM  TABLE'", number + 1))
+    };
+    let lines = text.lines().enumerate().map(line).collect::<Result<Vec<_>, _>>()?;
+    if lines.is_empty() { Err("has no line".to_string()) } else { Ok(lines) }
+}
+
 fn words(hash: blake3::Hash) -> Sum {
     let bytes = hash.as_bytes().as_chunks::<8>().0;
     std::array::from_fn(|word| u64::from_le_bytes(bytes[word]))

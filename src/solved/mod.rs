@@ -17,6 +17,7 @@ use crate::progress::Progress;
 use crate::solve::{SolveOptions, SweepError, Value, Values};
 use crate::table::{Store, Table, TableError, whole};
 
+pub use checksum::read_checksums;
 pub use totals::{LayerValues, Totals};
 
 /// Which positions of a row count.

@@ -11,8 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::error::{IoContext, TableError};
 use super::mmap::map_read_only;
@@ -61,11 +62,29 @@ fn holds(dir: &Path, name: &str, &(bytes, crc): &(u64, u32)) -> bool {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Checkpoint<S> {
+struct Checkpoint {
     format_version: u32,
     identity: Identity,
     arrays: BTreeMap<String, (u64, u32)>,
-    state: S,
+    state: Value,
+    /// CRC-32 of the JSON of arrays and state: makers go by what they read there.
+    #[serde(default)]
+    crc32: u32,
+}
+
+impl Checkpoint {
+    fn sum(&self) -> u32 {
+        crc32(
+            &serde_json::to_vec(&(&self.arrays, &self.state)).expect("a checkpoint is plain data"),
+        )
+    }
+
+    /// The checkpoint in a directory, if it is of this format.
+    fn read(dir: &Path) -> Option<Checkpoint> {
+        let bytes = fs::read(dir.join("checkpoint.json")).ok()?;
+        let read = serde_json::from_slice::<Checkpoint>(&bytes).ok()?;
+        (read.format_version == super::FORMAT_VERSION).then_some(read)
+    }
 }
 
 impl Draft {
@@ -77,12 +96,10 @@ impl Draft {
     ) -> Result<(Draft, Option<(S, Lengths)>), TableError> {
         let dir = place.with_added_extension("partial");
         fs::create_dir_all(&dir).at("create", &dir)?;
-        let resumed = fs::read(dir.join("checkpoint.json"))
-            .ok()
-            .and_then(|bytes| serde_json::from_slice::<Checkpoint<S>>(&bytes).ok())
-            .filter(|c| c.identity == identity && c.format_version == super::FORMAT_VERSION)
+        let resumed = Checkpoint::read(&dir)
+            .filter(|c| c.identity == identity && c.crc32 == c.sum())
             .filter(|c| c.arrays.iter().all(|(name, length)| holds(&dir, name, length)))
-            .map(|c| (c.state, Lengths(c.arrays)));
+            .and_then(|c| Some((serde_json::from_value(c.state).ok()?, Lengths(c.arrays))));
         // Of a run that was killed before the table was moved; arrays will grow beside it.
         let _ = fs::remove_file(dir.join("manifest.json"));
         let draft = Draft { identity, place: place.to_path_buf(), dir, arrays: BTreeMap::new() };
@@ -91,9 +108,7 @@ impl Draft {
 
     /// What the draft in a directory is made from; `None` where no checkpoint of this format tells.
     pub fn identity_in(dir: &Path) -> Option<Identity> {
-        let bytes = fs::read(dir.join("checkpoint.json")).ok()?;
-        let checkpoint: Checkpoint<IgnoredAny> = serde_json::from_slice(&bytes).ok()?;
-        (checkpoint.format_version == super::FORMAT_VERSION).then_some(checkpoint.identity)
+        Some(Checkpoint::read(dir)?.identity)
     }
 
     /// Whether a file of a draft is the draft's own, by its name.
@@ -203,12 +218,15 @@ impl Draft {
             .iter()
             .map(|(&name, g)| (name.to_string(), (g.stream.len_bytes(), g.stream.checksum())))
             .collect();
-        let checkpoint = Checkpoint {
+        let state = serde_json::to_value(state).expect("a state is plain data");
+        let mut checkpoint = Checkpoint {
             format_version: super::FORMAT_VERSION,
             identity: self.identity.clone(),
             arrays,
             state,
+            crc32: 0,
         };
+        checkpoint.crc32 = checkpoint.sum();
         let text = serde_json::to_vec(&checkpoint).expect("a checkpoint is plain data");
         let path = self.dir.join("checkpoint.json");
         write_whole(&path, &text).at("write", &path)

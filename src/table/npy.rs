@@ -15,7 +15,7 @@ use npyz::WriterBuilder;
 
 use super::error::{IoContext, TableError};
 use super::mmap::{map_read_only, unmap_pages};
-use crate::parallel;
+use crate::{input, parallel};
 
 /// Where the payload begins.
 pub const HEADER_BYTES: usize = 128;
@@ -136,7 +136,7 @@ impl<T: Element> Array<T> {
 }
 
 fn describe_header(bytes: &[u8], descr: &str, rows: u64) -> String {
-    match npyz::NpyHeader::from_reader(bytes) {
+    match input::npy_header(bytes) {
         Ok(header) => format!(
             "its header says {} of shape {:?} where the manifest says {descr} of {rows} rows",
             header.dtype().descr(),

@@ -83,11 +83,11 @@ fn what_is_there_is_not_replaced_and_other_settings_are_not_resumed() {
     assert_eq!(fs::read(&card).unwrap(), before);
     // A checkpoint of another training run is in the way.
     fs::remove_file(&card).unwrap();
-    let mut process = tables.solver(&training(
+    let other = training(
         &["td", "--games", "100000"],
         &["--games-per-iteration", "50", "--checkpoint", "0"],
-    ));
-    let mut process = process.spawn().unwrap();
+    );
+    let mut process = tables.solver(&other).spawn().unwrap();
     let checkpoint = tables.place("policies/td-othello-4x4.checkpoint");
     let begin = Instant::now();
     while !checkpoint.exists() {
@@ -104,6 +104,13 @@ fn what_is_there_is_not_replaced_and_other_settings_are_not_resumed() {
     let bytes = fs::read(&checkpoint).unwrap();
     fs::write(&checkpoint, &bytes[..bytes.len() - 1]).unwrap();
     let line = tables.run(&training(recipe, &[])).refused("damaged").to_string();
+    assert!(line.contains("is damaged; remove it to begin again"), "{line}");
+    // Numbers of tensors that are more than can be counted.
+    let end = bytes.iter().position(|&byte| byte == b'\n').unwrap();
+    let mut head: serde_json::Value = serde_json::from_slice(&bytes[..end]).unwrap();
+    head["counts"] = [u64::MAX, 1].into();
+    fs::write(&checkpoint, [&serde_json::to_vec(&head).unwrap(), &bytes[end..]].concat()).unwrap();
+    let line = tables.run(&other).refused("counts").to_string();
     assert!(line.contains("is damaged; remove it to begin again"), "{line}");
 }
 

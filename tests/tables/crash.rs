@@ -111,7 +111,8 @@ fn a_draft_of_something_else_is_not_gone_on_with() {
     let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
     let whole = Tables::new();
     let name = game.enumerate(&plan, &whole.store(), &Silent).unwrap().table.name();
-    let changes = [("\"rules_version\":1", "\"rules_version\":0"), ("{", "[")];
+    let rules = ("\"rules_version\":1", "\"rules_version\":0");
+    let changes = [rules, ("\"edges\":", "\"edges\":9"), ("{", "[")];
     for (from, to) in changes {
         let tables = Tables::new();
         assert!(interrupted(9, |progress| {

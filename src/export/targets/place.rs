@@ -88,7 +88,9 @@ fn taken(place: &Path, what: impl Into<String>) -> ExportError {
 
 fn card_at(path: &Path) -> Option<Card> {
     let card = serde_json::from_slice::<Card>(&fs::read(path).ok()?).ok()?;
-    (card.schema == TARGETS_SCHEMA).then_some(card)
+    // Its names are of files beside it, and not of anything on the machine.
+    let is_plain = |name: &String| Path::new(name).file_name() == Some(name.as_ref());
+    (card.schema == TARGETS_SCHEMA && card.files.keys().all(is_plain)).then_some(card)
 }
 
 /// That a directory's place is free, or holds an export as it was written.

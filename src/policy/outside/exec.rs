@@ -121,6 +121,18 @@ impl Exec {
         Ok(exec)
     }
 
+    /// Takes the line that a program answers about a whole batch in, or says what is wrong with it:
+    /// for tests of lines, which then need no program for each.
+    #[doc(hidden)]
+    pub fn take_line<G: Game>(
+        game: &G,
+        batch: &Batch<G::State>,
+        line: &[u8],
+        answers: &mut Answers,
+    ) -> Result<(), String> {
+        take(game, batch, 0..batch.len(), reply_of(line, 1)?, answers)
+    }
+
     /// Tells the program the line that `line` makes of its number and gives the answer to `take`.
     /// After a failure the program is ended, and further requests get the same error.
     fn exchange(

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use crate::input;
 use crate::policy::PolicyError;
 
 /// What numbers an array may hold.
@@ -72,8 +73,9 @@ impl Rows {
         let file = File::open(path).map_err(cannot)?;
         let length = file.metadata().map_err(cannot)?.len();
         let mut reader = BufReader::with_capacity(1 << 20, file);
-        let header = npyz::NpyHeader::from_reader(&mut reader)
-            .map_err(|_| wrong("is no .npy file; write it with numpy.save".to_string()))?;
+        let header = input::npy_header(&mut reader).map_err(|_| {
+            wrong("is no .npy file of numbers; write it with numpy.save".to_string())
+        })?;
         let descr = match header.dtype() {
             npyz::DType::Plain(plain) => plain.to_string(),
             other => other.descr(),

@@ -1,0 +1,16 @@
+//! The target that `YOMIKIRI_FUZZ` names under libFuzzer, whose mutations look for new ways through
+//! the code. `cargo test` runs the same targets on their corpus.
+
+#![no_main]
+
+use std::sync::LazyLock;
+
+mod targets;
+
+static TARGET: LazyLock<targets::Target> = LazyLock::new(|| {
+    let name = std::env::var("YOMIKIRI_FUZZ").unwrap_or_default();
+    let found = targets::TARGETS.iter().find(|(target, _)| *target == name);
+    found.unwrap_or_else(|| panic!("YOMIKIRI_FUZZ={name} names no target")).1
+});
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| TARGET(data));

@@ -1,0 +1,514 @@
+//! What reads text and files, each as a function of any bytes.
+//!
+//! A target fails by a panic, by not ending, or by taking memory far beyond what it is given; that
+//! bytes are refused is right. What is accepted must read back from how it is written.
+//!
+//! Where a reader needs several files, they stand in one input, each behind a line `@@NAME`; what
+//! comes before the first is what they are for: a game, or a table to lay them over.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Component, Path, PathBuf};
+use std::str::from_utf8;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::export::write_states;
+use yomikiri::game::{Game, Group, Side, WideKey};
+use yomikiri::graph::{Index, Plan, pack, read_roots};
+use yomikiri::learn::card;
+use yomikiri::learn::player::Learned;
+use yomikiri::policy::{
+    Answers, Batch, Exec, LearnedSpec, MICRO, OnnxSpec, Policy, PolicySpec, Predictions, Weights,
+};
+use yomikiri::progress::{Progress, Silent};
+use yomikiri::registry::Games;
+use yomikiri::solved::{Orienting, SolvedTable, States, read_checksums};
+use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, TableError, check_name, crc32};
+
+#[allow(dead_code)]
+#[path = "../examples/tic_tac_toe.rs"]
+mod tic_tac_toe;
+
+/// A reader of any bytes.
+pub type Target = fn(&[u8]);
+
+/// All targets by their names, which are those of their directories in `fuzz/corpus`.
+pub const TARGETS: [(&str, Target); 15] = [
+    ("arguments", arguments),
+    ("checksums", checksums),
+    ("draft", draft),
+    ("exec", exec),
+    ("export", export),
+    ("manifest", manifest),
+    ("name", name),
+    ("network", network),
+    ("notation", notation),
+    ("onnx", onnx),
+    ("policy", policy),
+    ("predictions", predictions),
+    ("roots", roots),
+    ("squares", squares),
+    ("table", table),
+];
+
+/// The name of a file in an input, and what it holds.
+type Part<'a> = (&'a str, &'a [u8]);
+/// Files that were read.
+type Kept = Vec<(String, Vec<u8>)>;
+
+/// What a command does with an input, of which only panics matter.
+type Read = Result<(), Box<dyn Error>>;
+
+const ROOM: &str = "there is room for files";
+
+/// The repository.
+static ROOT: LazyLock<&Path> = LazyLock::new(|| {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = here.ancestors().find(|dir| dir.join("tests/fixtures").is_dir());
+    root.expect("this runs in the repository")
+});
+
+/// A directory of this process.
+static PLACE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let place = std::env::temp_dir().join(format!("yomikiri-fuzz-{}", std::process::id()));
+    fs::create_dir_all(&place).expect(ROOM);
+    place
+});
+
+/// The games by their names, one without a notation of its own among them.
+fn game(name: &str) -> Option<AnyGame> {
+    thread_local! {
+        static KNOWN: RefCell<BTreeMap<String, AnyGame>> = RefCell::default();
+        static GAMES: Games = Games::with(yomikiri::games![tic_tac_toe::TicTacToe(
+            Group::of_board(3, 3)
+        )]);
+    }
+    KNOWN.with_borrow_mut(|known| {
+        if !known.contains_key(name) {
+            let game = GAMES.with(|games| games.named(name)).ok()?;
+            known.insert(name.to_string(), game);
+        }
+        known.get(name).cloned()
+    })
+}
+
+/// The first line, where it is text, and what follows it.
+fn headed(data: &[u8]) -> Option<(&str, &[u8])> {
+    let end = data.iter().position(|&byte| byte == b'\n')?;
+    Some((from_utf8(&data[..end]).ok()?, &data[end + 1..]))
+}
+
+/// The same for what is text all through, the line being the name of a game.
+fn of_game(data: &[u8]) -> Option<(AnyGame, &str)> {
+    let (name, text) = headed(data)?;
+    Some((game(name)?, from_utf8(text).ok()?))
+}
+
+/// The line before all files, and the files.
+fn files(data: &[u8]) -> Option<(&str, Vec<Part<'_>>)> {
+    const MARK: &[u8] = b"\n@@";
+    let mut begins: Vec<usize> =
+        (0..data.len()).filter(|&at| data[at..].starts_with(MARK)).collect();
+    let head = from_utf8(&data[..*begins.first()?]).ok()?;
+    begins.push(data.len());
+    let parts = begins.windows(2).map(|pair| &data[pair[0] + MARK.len()..pair[1]]);
+    // No file lies but in the directory that is meant.
+    let plain = |name: &str| {
+        let byte = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+        !name.starts_with('.') && !name.is_empty() && name.len() < 100 && name.bytes().all(byte)
+    };
+    Some((head, parts.filter_map(headed).filter(|(name, _)| plain(name)).collect()))
+}
+
+/// Runs what reads a directory in which some files were written over those that are there already,
+/// and puts it back.
+fn with_files(dir: &Path, files: &[(impl AsRef<str>, Vec<u8>)], read: impl FnOnce(&Path) -> Read) {
+    fs::create_dir_all(dir).expect(ROOM);
+    let mut before = BTreeMap::new();
+    for (name, bytes) in files {
+        let path = dir.join(name.as_ref());
+        before.entry(path.clone()).or_insert_with(|| fs::read(&path).ok());
+        fs::write(&path, bytes).expect(ROOM);
+    }
+    let ended = catch_unwind(AssertUnwindSafe(|| read(dir).is_ok()));
+    for (path, bytes) in before {
+        let _ = match bytes {
+            Some(bytes) => fs::write(&path, bytes),
+            None => fs::remove_file(&path),
+        };
+    }
+    // As commands do: packed tables unwind with what is damaged.
+    if let Err(panic) = ended
+        && !panic.is::<TableError>()
+    {
+        resume_unwind(panic);
+    }
+}
+
+fn owned<'a>(files: &[(&'a str, &[u8])]) -> Vec<(Cow<'a, str>, Vec<u8>)> {
+    files.iter().map(|&(name, bytes)| (name.into(), bytes.to_vec())).collect()
+}
+
+/// The start and the positions after it.
+fn first_positions(game: &AnyGame) -> Batch<AnyState> {
+    let start = game.start();
+    let mut batch = Batch::default();
+    let after = game.actions(&start.state).into_iter().map(|action| game.advance(&start, action));
+    for position in [start].into_iter().chain(after) {
+        batch.push(position, game.actions(&position.state));
+    }
+    batch
+}
+
+/// Answers for first positions make sense or are refused.
+fn ask(policy: &dyn Policy<AnyGame>, game: &AnyGame) -> Read {
+    let (batch, mut answers) = (first_positions(game), Answers::default());
+    policy.answer(game, &batch, &mut answers)?;
+    Ok(answers.check(&batch)?)
+}
+
+/// A game's name and a position or moves.
+fn notation(data: &[u8]) {
+    let Some((game, text)) = of_game(data) else { return };
+    let Ok(line) = game.parse_line(text, &game.start()) else { return };
+    let position = *line.last().expect("a line is never empty");
+    for (name, text) in game.notations(&position) {
+        assert_eq!(game.parse_position(&text, &game.start()), Ok(position), "{name} '{text}'");
+    }
+    if game.shape() != (0, 0) && game.side_mark(Side::First).is_some() {
+        let side = game.side_name(position.side);
+        let text = format!("{}\n{side} to move", game.diagram(&position));
+        assert_eq!(game.parse_position(&text, &game.start()), Ok(position), "{text}");
+    }
+    assert_eq!(game.state(game.key(&position.state)), Some(position.state));
+    for action in game.actions(&position.state) {
+        let name = game.action_name(position.side, action);
+        let after = game.advance(&position, action);
+        assert_eq!(game.parse_position(&name, &position), Ok(after), "{name}");
+    }
+}
+
+/// A file of roots of a game.
+fn roots(data: &[u8]) {
+    let Some((game, text)) = of_game(data) else { return };
+    let Ok(found) = read_roots(&game, text) else { return };
+    let text: Vec<String> = found.iter().map(|root| game.notation(root)).collect();
+    assert_eq!(read_roots(&game, &text.join("\n")), Ok(found));
+}
+
+/// What a person writes for a policy.
+fn policy(data: &[u8]) {
+    let Ok(text) = from_utf8(data) else { return };
+    let Ok(spec) = text.parse::<PolicySpec>() else { return };
+    let text = spec.to_string();
+    assert_eq!(text.parse::<PolicySpec>(), Ok(spec.clone()), "{text}");
+    for name in ["othello-4x4", "minishogi"] {
+        let _ = spec.check(&game(name).expect("it is a game"));
+    }
+}
+
+/// A file of square weights.
+fn squares(data: &[u8]) {
+    let Ok(text) = from_utf8(data) else { return };
+    let read = |text: &str| Weights::from_text((4, 4), text, Path::new("w"));
+    let Ok(weights) = read(text) else { return };
+    let decimal = |&micro: &i64| {
+        let (sign, all) = (if micro < 0 { "-" } else { "" }, micro.abs());
+        format!("{sign}{}.{:06}", all / MICRO, all % MICRO)
+    };
+    let text: Vec<String> = weights.micro().iter().map(decimal).collect();
+    assert_eq!(read(&text.join(" ")).ok(), Some(weights));
+}
+
+/// The lines of `tables/CHECKSUMS`.
+fn checksums(data: &[u8]) {
+    let Ok(text) = from_utf8(data) else { return };
+    let Ok(found) = read_checksums(text) else { return };
+    let lines: Vec<String> = found.iter().map(|(sum, name)| format!("{sum}  {name}")).collect();
+    assert_eq!(read_checksums(&lines.join("\n")), Ok(found));
+}
+
+/// The name of a table: if it is one, it leads to no other place.
+fn name(data: &[u8]) {
+    let Ok(text) = from_utf8(data) else { return };
+    if check_name(text).is_ok() {
+        let parts: Vec<_> = Path::new(text).components().collect();
+        assert_eq!(parts, [Component::Normal(text.as_ref())]);
+    }
+}
+
+/// A command line, a word a line.
+fn arguments(data: &[u8]) {
+    let Ok(text) = from_utf8(data) else { return };
+    let words: Vec<&str> = ["solver"].into_iter().chain(text.lines()).collect();
+    let _ = yomikiri::cli::understand(&words);
+}
+
+/// A game's name and a line that a program answers.
+fn exec(data: &[u8]) {
+    let Some((name, line)) = headed(data) else { return };
+    let Some(game) = game(name) else { return };
+    let (batch, mut answers) = (first_positions(&game), Answers::default());
+    if Exec::take_line(&game, &batch, line, &mut answers).is_ok() {
+        answers.check(&batch).expect("what is taken makes sense");
+    }
+}
+
+/// A game's name and a directory of predictions.
+fn predictions(data: &[u8]) {
+    let Some((name, files)) = files(data) else { return };
+    let Some(game) = game(name) else { return };
+    with_files(&PLACE.join("predictions"), &owned(&files), |dir| {
+        ask(&Predictions::<WideKey>::read(&game, dir)?, &game)
+    });
+}
+
+/// A game's name, a network's card and its weights, whose checksum is filled in for `CRC`.
+fn network(data: &[u8]) {
+    let Some((name, files)) = files(data) else { return };
+    let Some(game) = game(name) else { return };
+    let mut files = owned(&files);
+    let weights = files.iter().find(|(name, _)| *name == "net.safetensors");
+    let sum = format!("{:08x}", weights.map_or(0, |(_, bytes)| crc32(bytes)));
+    for (_, bytes) in files.iter_mut().filter(|(name, _)| *name == "net.json") {
+        if let Ok(text) = from_utf8(bytes) {
+            *bytes = text.replace("\"CRC\"", &format!("\"{sum}\"")).into_bytes();
+        }
+    }
+    with_files(&PLACE.join("network"), &files, |dir| {
+        let path = dir.join("net");
+        let read = card::read_card(&path)?;
+        let text = serde_json::to_vec(&read)?;
+        assert_eq!(serde_json::from_slice::<card::Card>(&text)?, read);
+        if game.squares(&game.start().state).is_some() {
+            return ask(&Learned::load("net".to_string(), &path, &game)?, &game);
+        }
+        let one = Some(1);
+        let spec = LearnedSpec { plies: one, width: one, mate: one, ..LearnedSpec::default() };
+        let load = yomikiri::learn::minishogi::player::load;
+        ask(&load("net".to_string(), &spec, &path, &game)?, &game)
+    });
+}
+
+/// How a model is to be read, and the model.
+fn onnx(data: &[u8]) {
+    let Some((options, model)) = headed(data) else { return };
+    let game = game("othello-4x4").expect("it is a game");
+    with_files(&PLACE.join("onnx"), &[("model.onnx", model.to_vec())], |dir| {
+        let path = dir.join("model.onnx");
+        let spec = OnnxSpec::read(&format!("{}?{options}", path.display()))?;
+        let policy: Box<dyn Policy<AnyGame>> = spec.load(&game)?;
+        ask(&*policy, &game)
+    });
+}
+
+/// The name of a table among the fixtures, and a manifest for it.
+fn manifest(data: &[u8]) {
+    let Some((base, text)) = headed(data) else { return };
+    read_table(base, &[("manifest.json", text)]);
+}
+
+/// The name of a table and files to lay over it. Of `NAME.block` a packed array is made that has one
+/// block, which holds these bytes.
+fn table(data: &[u8]) {
+    let Some((base, files)) = files(data) else { return };
+    read_table(base, &files);
+}
+
+/// How many rows of a table are looked at.
+const ROWS: usize = 1 << 10;
+
+fn read_table(base: &str, files: &[Part<'_>]) {
+    let Some(dir) = table_to_change(base) else { return };
+    with_files(&dir, &completed(&dir, files), |dir| {
+        let table = Table::open(dir)?;
+        let text = table.manifest().to_text();
+        assert_eq!(Manifest::from_text(&text, dir)?.to_text(), text);
+        let game = Games::default().of_table(&table)?;
+        let is_small = States::open(game.clone(), Table::open(dir)?, false)?.rows() <= ROWS;
+        if let Some(solved) = SolvedTable::open(game.clone(), Table::open(dir)?, false)? {
+            read_rows(&solved)?;
+            if is_small {
+                solved.checksum(&Silent)?;
+            }
+        }
+        if is_small {
+            game.verify(&table, &Silent)?;
+        }
+        Ok(())
+    });
+}
+
+fn read_rows(solved: &SolvedTable) -> Read {
+    let (states, game) = (solved.states(), solved.game());
+    for root in states.roots()? {
+        if let Some(row) = states.find(&root) {
+            solved.value(row);
+        }
+        solved.look_ahead(&root);
+    }
+    states.visit(0..states.rows().min(ROWS), |row, position| {
+        solved.value(row);
+        states.orientations(row);
+        states.layer_of(row);
+        states.is_frontier(row);
+        states.find(&position);
+        game.notation(&position);
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// A copy of a fixture, or what `pack` makes of it, to be changed; each is made once.
+fn table_to_change(name: &str) -> Option<PathBuf> {
+    const FIXTURES: [&str; 4] = [
+        "animal-shogi-3x3",
+        "minishogi-root-b1d77ad8-depth2",
+        "othello-4x4-root-50fa6e21",
+        "othello-6x6-depth4",
+    ];
+    let place = PLACE.join(name);
+    let fixture = FIXTURES.into_iter().find(|&known| known == name.trim_end_matches(".packed"))?;
+    let from = ROOT.join("tests/fixtures/v3").join(fixture);
+    if place.exists() {
+        return Some(place);
+    }
+    if name != fixture {
+        let table = Table::open(&from).ok()?;
+        return pack(&Games::default().of_table(&table).ok()?, &table, &place, true, &Silent).ok();
+    }
+    fs::create_dir_all(&place).expect(ROOM);
+    for entry in fs::read_dir(from).expect("a fixture is there").flatten() {
+        fs::copy(entry.path(), place.join(entry.file_name())).expect(ROOM);
+    }
+    Some(place)
+}
+
+/// Files of a table: blocks made packed arrays, and the checksum of the manifest filled in where it
+/// is zeros.
+fn completed<'a>(dir: &Path, files: &[(&'a str, &[u8])]) -> Vec<(Cow<'a, str>, Vec<u8>)> {
+    const MANIFEST: &str = "manifest.json";
+    let mut all = owned(files);
+    let given = files.iter().find(|(name, _)| *name == MANIFEST).map(|(_, text)| text.to_vec());
+    let text = given.or_else(|| fs::read(dir.join(MANIFEST)).ok()).map(String::from_utf8);
+    let Some(Ok(text)) = text else { return all };
+    let sum = format!("\"checksum\": \"{:08x}\"", crc32(text.as_bytes()));
+    let mut text = text.replace("\"checksum\": \"00000000\"", &sum);
+    if let Ok(mut manifest) = Manifest::from_text(&text, dir) {
+        for (name, block) in files {
+            let Some(name) = name.strip_suffix(".block") else { continue };
+            let Some(entry) = manifest.arrays.get_mut(name) else { continue };
+            let array = packed_array(block);
+            entry.shape = vec![(array.len() - HEADER_BYTES) as u64];
+            all.push((format!("{name}.npy").into(), array));
+            text = manifest.to_text();
+        }
+    }
+    all.push((MANIFEST.into(), text.into_bytes()));
+    all
+}
+
+/// A packed array of one block.
+fn packed_array(block: &[u8]) -> Vec<u8> {
+    let mut payload = zstd::bulk::compress(block, 1).expect("there is room");
+    let ends = [0, payload.len() as u64];
+    payload.extend(ends.iter().flat_map(|end| end.to_le_bytes()));
+    let about = format!("'descr': '|u1', 'fortran_order': False, 'shape': ({},), ", payload.len());
+    let mut array = b"\x93NUMPY\x01\0\x76\0".to_vec();
+    array.extend(format!("{{{about}}}{:1$}\n", "", 115 - about.len()).bytes());
+    assert_eq!(array.len(), HEADER_BYTES);
+    array.extend(payload);
+    array
+}
+
+/// The name of a plan, and files laid over the draft that a process killed half way leaves of it.
+fn draft(data: &[u8]) {
+    let Some((name, files)) = files(data) else { return };
+    let Some((game, plan)) = planned(name) else { return };
+    let store = Store::at(&PLACE.join("drafts"));
+    let place = store.place(&plan.table_name(&game));
+    let partial = place.with_added_extension("partial");
+    thread_local! {
+        static KNOWN: RefCell<BTreeMap<String, Kept>> = RefCell::default();
+    }
+    let mut whole = KNOWN.with_borrow_mut(|known| {
+        let make = || {
+            let killed = || game.enumerate(&plan, &store, &Killed(AtomicUsize::new(0)));
+            let _ = catch_unwind(AssertUnwindSafe(killed));
+            files_in(&partial)
+        };
+        known.entry(name.to_string()).or_insert_with(make).clone()
+    });
+    whole.extend(files.iter().map(|(name, bytes)| (name.to_string(), bytes.to_vec())));
+    for dir in [&place, &partial] {
+        let _ = fs::remove_dir_all(dir);
+    }
+    with_files(&partial, &whole, |_| {
+        game.enumerate(&plan, &store, &Silent)?;
+        Ok(())
+    });
+}
+
+/// A plan of each way to enumerate.
+fn planned(name: &str) -> Option<(AnyGame, Plan<AnyState>)> {
+    let (name, root, depth) = match name {
+        "blocks" => ("othello-4x4", "-----OX--XOXXOOX X;", None),
+        "layers" => ("othello-6x6", "start", Some(4)),
+        "plies" => ("minishogi", "start", Some(2)),
+        _ => return None,
+    };
+    let game = game(name)?;
+    let root = game.parse_position(root, &game.start()).ok()?;
+    let plan = Plan::from_start(&game);
+    let (start, checkpoint_after) = ("custom".to_string(), Duration::ZERO);
+    let index = Index::Keys;
+    Some((
+        game,
+        Plan { start, roots: vec![root], max_depth: depth, index, checkpoint_after, ..plan },
+    ))
+}
+
+/// Ends the work in its midst.
+struct Killed(AtomicUsize);
+
+impl Progress for Killed {
+    fn begin(&self, _what: &str, _total: Option<u64>) {}
+    fn advance(&self, _units: u64) {
+        if self.0.fetch_add(1, Ordering::Relaxed) == 1 {
+            resume_unwind(Box::new("killed"));
+        }
+    }
+    fn finish(&self, _what: &str) {}
+}
+
+fn files_in(dir: &Path) -> Kept {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let file = |entry: fs::DirEntry| {
+        Some((entry.file_name().into_string().ok()?, fs::read(entry.path()).ok()?))
+    };
+    entries.filter_map(file).collect()
+}
+
+/// Files laid over an export of states, which is then to be written anew.
+fn export(data: &[u8]) {
+    let Some((_, files)) = files(data) else { return };
+    let fixture = ROOT.join("tests/fixtures/v3/othello-4x4-root-50fa6e21");
+    let place = PLACE.join("export");
+    let write = || {
+        let table = Table::open(&fixture)?;
+        let states = States::open(Games::default().of_table(&table)?, table, false)?;
+        write_states(&states, Orienting::All, &place, &Silent)?;
+        Ok(())
+    };
+    if !place.exists() {
+        drop::<Read>(write());
+    }
+    with_files(&place, &owned(&files), |_| write());
+}

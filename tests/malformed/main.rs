@@ -1,0 +1,177 @@
+//! Any bytes to all that reads text and files: every file of `fuzz/corpus`, and what becomes of them
+//! when they are changed at random.
+//!
+//! A longer run by hand: `YOMIKIRI_FUZZ=20000`, of one target `YOMIKIRI_FUZZ=notation:20000`, and
+//! `YOMIKIRI_FUZZ=notation:17..18` to see one input again. What fails is written to a file, which
+//! belongs into the corpus once it is mended.
+
+mod change;
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../../fuzz/targets.rs"]
+mod targets;
+
+use std::fs::{self, File};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use change::Corpus;
+use targets::TARGETS;
+
+/// How many inputs each target is given unless the environment says, and how many those that take
+/// milliseconds for one.
+const INPUTS: usize = 2_000;
+const FEWER: usize = 200;
+const SLOW: [&str; 7] =
+    ["arguments", "draft", "export", "manifest", "network", "predictions", "table"];
+/// How long a target may take for one, in seconds, and how much address space, in kilobytes.
+const SECONDS: u64 = 10;
+const KILOBYTES: u32 = 2 << 20;
+/// After so many inputs that fail no more are looked for.
+const ENOUGH: usize = 5;
+
+/// What a process is to do that was started for it: `TARGET:FROM..TO`.
+const ORDER: &str = "YOMIKIRI_FUZZ_ORDER";
+/// Where it says which input it has come to.
+const AT: &str = "YOMIKIRI_FUZZ_AT";
+
+fn corpus_of(target: &str) -> Corpus {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    Corpus::read(target, &dir.join("corpus").join(target), &dir.join("words"))
+}
+
+#[test]
+fn no_input_breaks_a_reader() {
+    match std::env::var(ORDER) {
+        Ok(order) => obey(&order),
+        Err(_) => watch(),
+    }
+}
+
+/// Runs some inputs of a target here, and dies of the first that fails.
+fn obey(order: &str) {
+    let (name, range) = asked(order);
+    let at = std::env::var_os(AT).expect("it is told by whom it was started");
+    let (_, target) = TARGETS.iter().find(|(target, _)| Some(*target) == name).unwrap();
+    let corpus = corpus_of(name.unwrap());
+    for number in range {
+        fs::write(&at, number.to_string()).unwrap();
+        target(&corpus.input(number));
+    }
+}
+
+/// Starts a process for each target, so that a limit of memory and a kill are those of one target,
+/// and says what it died of.
+fn watch() {
+    let order = std::env::var("YOMIKIRI_FUZZ").ok();
+    let (only, range) = order.as_deref().map(asked).unzip();
+    let only = only.flatten();
+    let mut left: Vec<&str> = TARGETS.iter().map(|(target, _)| *target).collect();
+    left.retain(|target| only.is_none_or(|only| only == *target));
+    assert!(!left.is_empty(), "{only:?} is no target");
+    let (left, failures) = (Mutex::new(left), Mutex::new(Vec::new()));
+    let next = || left.lock().unwrap().pop();
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(target) = next() {
+                    let (begun, few) = (Instant::now(), SLOW.contains(&target));
+                    let usual = 0..if few { FEWER } else { INPUTS };
+                    let range = range.clone().unwrap_or(usual);
+                    let found = run(target, range.clone());
+                    eprintln!("{target}: {range:?} in {:.1} s", begun.elapsed().as_secs_f64());
+                    failures.lock().unwrap().extend(found);
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
+}
+
+/// `[TARGET:]NUMBER` or `[TARGET:]FROM..TO`.
+fn asked(order: &str) -> (Option<&str>, Range<usize>) {
+    let (target, range) = match order.split_once(':') {
+        Some((target, range)) => (Some(target), range),
+        None => (None, order),
+    };
+    let (from, to) = range.split_once("..").unwrap_or(("0", range));
+    (target, from.parse().unwrap()..to.parse().unwrap())
+}
+
+/// Runs a target on some inputs and tells of those that fail.
+fn run(target: &str, range: Range<usize>) -> Vec<String> {
+    let (mut failures, mut from) = (Vec::new(), range.start);
+    while from < range.end && failures.len() < ENOUGH {
+        let place = tempfile::tempdir_in(place()).unwrap();
+        let order = format!("{target}:{from}..{}", range.end);
+        let [at, said] = ["at", "said"].map(|file| place.path().join(file));
+        let child = started(&order, place.path(), &at, File::create(&said).unwrap());
+        let Some(how) = end_of(child, &at) else { break };
+        let said = fs::read(&said).unwrap();
+        let said = String::from_utf8_lossy(&said[said.len().saturating_sub(1500)..]).into_owned();
+        let number = number_in(&at).unwrap_or_else(|| panic!("{target} has not begun: {said}"));
+        let input = corpus_of(target).input(number);
+        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{target}-{number}"));
+        fs::write(&kept, &input).unwrap();
+        failures.push(format!(
+            "{target}: {how}; see it again with YOMIKIRI_FUZZ={target}:{number}..{}, it is in {}\n{:?}\n{}",
+            number + 1,
+            kept.display(),
+            String::from_utf8_lossy(&input[..input.len().min(300)]),
+            said.trim(),
+        ));
+        from = number + 1;
+    }
+    failures
+}
+
+/// Where files are written thousands of times: in memory, if the system has such a place.
+fn place() -> PathBuf {
+    let memory = PathBuf::from("/dev/shm");
+    if memory.is_dir() { memory } else { std::env::temp_dir() }
+}
+
+/// Starts this program for an order, within a limit of memory where the system knows one.
+fn started(order: &str, place: &Path, at: &PathBuf, said: File) -> Child {
+    let this = std::env::current_exe().unwrap();
+    let mut command = match cfg!(target_os = "linux") {
+        true => {
+            let mut command = Command::new("sh");
+            let limited = format!("ulimit -v {KILOBYTES} && exec \"$@\"");
+            command.args(["-c", &limited, "sh"]).arg(this);
+            command
+        }
+        false => Command::new(this),
+    };
+    command.args(["--exact", "no_input_breaks_a_reader", "--nocapture"]);
+    command.env(ORDER, order).env(AT, at).env("TMPDIR", place).env("RAYON_NUM_THREADS", "2");
+    command.stdout(Stdio::null()).stderr(said).spawn().unwrap()
+}
+
+fn number_in(at: &Path) -> Option<usize> {
+    fs::read_to_string(at).ok()?.parse().ok()
+}
+
+/// Waits for a process; says how it ended, unless well.
+fn end_of(mut child: Child, at: &Path) -> Option<String> {
+    let (mut number, mut since) = (None, Instant::now());
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return (!status.success()).then(|| status.to_string());
+        }
+        let now = number_in(at);
+        if now != number {
+            (number, since) = (now, Instant::now());
+        } else if since.elapsed() > Duration::from_secs(SECONDS) {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return Some(format!("no end after {SECONDS} s"));
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
