@@ -14,7 +14,6 @@ use std::process::{Command, Output};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use yomikiri::game::Game;
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::table::{HEADER_BYTES, Table, TableError, crc32};
