@@ -14,10 +14,11 @@ use std::sync::Mutex;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
+use super::commit::{move_synced, read_state, sync_dir, write_kept, write_state};
 use super::error::{IoContext, TableError};
 use super::mmap::map_read_only;
 use super::npy::{Element, HEADER_BYTES, Stream, crc32, shape_of};
-use super::{ArrayEntry, Identity, Manifest, Memory, move_synced, write_manifest, write_whole};
+use super::{ArrayEntry, Identity, Manifest, Memory};
 use crate::parallel;
 
 /// A table under construction.
@@ -77,9 +78,7 @@ impl Draft {
     ) -> Result<(Draft, Option<(S, Lengths)>), TableError> {
         let dir = place.with_added_extension("partial");
         fs::create_dir_all(&dir).at("create", &dir)?;
-        let resumed = fs::read(dir.join("checkpoint.json"))
-            .ok()
-            .and_then(|bytes| serde_json::from_slice::<Checkpoint<S>>(&bytes).ok())
+        let resumed = read_state::<Checkpoint<S>>(&dir.join("checkpoint.json"))
             .filter(|c| c.identity == identity && c.format_version == super::FORMAT_VERSION)
             .filter(|c| c.arrays.iter().all(|(name, length)| holds(&dir, name, length)))
             .map(|c| (c.state, Lengths(c.arrays)));
@@ -91,8 +90,7 @@ impl Draft {
 
     /// What the draft in a directory is made from; `None` where no checkpoint of this format tells.
     pub fn identity_in(dir: &Path) -> Option<Identity> {
-        let bytes = fs::read(dir.join("checkpoint.json")).ok()?;
-        let checkpoint: Checkpoint<IgnoredAny> = serde_json::from_slice(&bytes).ok()?;
+        let checkpoint: Checkpoint<IgnoredAny> = read_state(&dir.join("checkpoint.json"))?;
         (checkpoint.format_version == super::FORMAT_VERSION).then_some(checkpoint.identity)
     }
 
@@ -189,6 +187,10 @@ impl Draft {
         use std::io::{Read, Seek, SeekFrom};
         let path = self.file(name);
         let mut file = fs::File::open(&path).at("read", &path)?;
+        let length = self.arrays.get(name).map_or(0, |growing| growing.stream.len_bytes());
+        if rows as u64 > length / size_of::<T>() as u64 {
+            return Err(self.damaged(name, "it is shorter than its checkpoint says"));
+        }
         let mut values = vec![T::zeroed(); rows];
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
         file.seek(SeekFrom::End(-(bytes.len() as i64))).at("read", &path)?;
@@ -209,9 +211,8 @@ impl Draft {
             arrays,
             state,
         };
-        let text = serde_json::to_vec(&checkpoint).expect("a checkpoint is plain data");
         let path = self.dir.join("checkpoint.json");
-        write_whole(&path, &text).at("write", &path)
+        write_state(&path, &checkpoint).at("write", &path)
     }
 
     /// Seals the arrays, writes the manifest (whose `arrays` are filled in here) and moves the
@@ -231,8 +232,10 @@ impl Draft {
             let (from, to) = (self.file(name), self.dir.join(manifest.file_of(name)));
             fs::rename(&from, &to).at("write", &to)?;
         }
-        write_manifest(&self.dir, &manifest)?;
+        let path = self.dir.join("manifest.json");
+        write_kept(&path, manifest.to_text().as_bytes()).at("write", &path)?;
         self.remove_all_but(&manifest)?;
+        sync_dir(&self.dir).at("write", &self.dir)?;
         move_synced(&self.dir, &self.place).at("write", &self.place)?;
         Ok(self.place)
     }

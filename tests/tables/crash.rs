@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use crate::common::Random;
 use crate::common::solved::{board_4x4, make, named, solve, standard};
-use crate::common::tables::{Ran, Tables, assert_same_files, copy_dir, files, solved_4x4};
+use crate::common::tables::{
+    Ran, Tables, assert_same_files, copy_dir, files, solved_4x4, write_state,
+};
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::graph::{Index, Plan};
 use yomikiri::progress::{Progress, Silent};
@@ -111,8 +113,12 @@ fn a_draft_of_something_else_is_not_gone_on_with() {
     let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
     let whole = Tables::new();
     let name = game.enumerate(&plan, &whole.store(), &Silent).unwrap().table.name();
-    let changes = [("\"rules_version\":1", "\"rules_version\":0"), ("{", "[")];
-    for (from, to) in changes {
+    let changes = [
+        ("\"rules_version\":1", "\"rules_version\":0", true),
+        ("{", "[", true),
+        ("\"first_layer\":4", "\"first_layer\":5", false),
+    ];
+    for (from, to, fits) in changes {
         let tables = Tables::new();
         assert!(interrupted(9, |progress| {
             let _ = game.enumerate(&plan, &tables.store(), progress);
@@ -120,7 +126,11 @@ fn a_draft_of_something_else_is_not_gone_on_with() {
         let checkpoint = tables.place(&format!("{name}.partial/checkpoint.json"));
         let text = fs::read_to_string(&checkpoint).unwrap();
         assert!(text.contains(from));
-        fs::write(&checkpoint, text.replacen(from, to, 1)).unwrap();
+        let changed = text.replacen(from, to, 1);
+        match fits {
+            true => write_state(&checkpoint, changed.lines().next().unwrap()),
+            false => fs::write(&checkpoint, changed).unwrap(),
+        }
         let again = game.enumerate(&plan, &tables.store(), &Silent).unwrap();
         assert_eq!(again.resumed_at, None);
         assert_same_files(whole.root(), tables.root(), to);
