@@ -11,8 +11,9 @@ use crate::table::{Removed, TableError};
 /// Remove tables, finished or not, with what belongs to them
 ///
 /// A name must be exactly that of a table or of an unfinished one. Of several those that are not
-/// there are told and passed over, as after a removal that was interrupted; if one is something else
-/// or is being written, none is removed. Files that are not the table's own are left where they are.
+/// there are told and passed over, as after a removal that was interrupted; if one is something
+/// else or is being written, none is removed. Files that are not the table's own are left where
+/// they are.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Names of tables, or paths of their directories; NAME.partial for an unfinished table alone

@@ -4,8 +4,8 @@ use std::io;
 
 use super::bars::Bars;
 
-/// Says on SIGINT and SIGTERM that a run is not lost, and then ends by that signal. One that whoever
-/// started us wants ignored, as shells do for what runs in the background, stays so.
+/// Says on SIGINT and SIGTERM that a run is not lost, and then ends by that signal. One that
+/// whoever started us wants ignored, as shells do for what runs in the background, stays so.
 #[cfg(unix)]
 pub(super) fn say_that_it_goes_on(bars: Bars, json: bool) -> io::Result<()> {
     use super::error::{Kind, say};

@@ -2,8 +2,8 @@
 //!
 //! What it says of a position must not depend on which others it is asked about at the same time:
 //! figures would depend on how we cut the positions into batches. So a few positions of some
-//! batches are asked about again, alone and in another batch. What differs is a failure of the policy
-//! at its work, not bad input.
+//! batches are asked about again, alone and in another batch. What differs is a failure of the
+//! policy at its work, not bad input.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -249,8 +249,9 @@ fn undisturbed(before: &Tables, args: &[&str]) -> (Tables, Duration) {
     (whole, started.elapsed())
 }
 
-/// What a command that was killed after a time leaves of tables like `before`. A run that was faster
-/// than expected ends before it is killed: the next one is killed sooner. Gives the time, too.
+/// What a command that was killed after a time leaves of tables like `before`. A run that was
+/// faster than expected ends before it is killed: the next one is killed sooner. Gives the time,
+/// too.
 fn killed(before: &Tables, args: &[&str], mut after: Duration) -> (Tables, Duration) {
     loop {
         let tables = Tables::new();

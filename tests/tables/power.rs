@@ -1,10 +1,10 @@
 //! Power lost at any moment: what no `fsync` has secured is gone, or came in another order.
 //!
-//! A command is run under strace, and what it does to files is done again on a model of a disk, which
-//! knows what the system has told the program and what a disk must have kept. Before each call that
-//! matters the power fails in several ways: of the names that were not synced none or all have come,
-//! one alone, or all but one; and files hold what they did at their last `fsync`, or zeros.
-//! Where strace is missing nothing is tested, unless YOMIKIRI_REQUIRE_STRACE=1.
+//! A command is run under strace, and what it does to files is done again on a model of a disk,
+//! which knows what the system has told the program and what a disk must have kept. Before each
+//! call that matters the power fails in several ways: of the names that were not synced none or
+//! all have come, one alone, or all but one; and files hold what they did at their last `fsync`,
+//! or zeros. Where strace is missing nothing is tested, unless YOMIKIRI_REQUIRE_STRACE=1.
 
 mod calls;
 mod disk;
@@ -146,10 +146,10 @@ impl Traced {
     }
 }
 
-/// Lets the power fail in a command on tables like `before`. Every table that opens then is one from
-/// before or after it; those that were there are there, unless it `removes` them, and after its end
-/// so is what it made; and the same command run again ends in the same tables, with nothing beside
-/// them but perhaps columns of the solution before.
+/// Lets the power fail in a command on tables like `before`. Every table that opens then is one
+/// from before or after it; those that were there are there, unless it `removes` them, and after
+/// its end so is what it made; and the same command run again ends in the same tables, with
+/// nothing beside them but perhaps columns of the solution before.
 fn survives(before: &Tables, args: &[&str], removes: bool) {
     let traced = Traced::run(before, args);
     let mut images = traced.images(None);

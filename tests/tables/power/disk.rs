@@ -41,8 +41,8 @@ impl Change {
 /// Which of the pending changes have come to the disk: all or none, or one alone not so.
 type Came = (bool, Option<usize>);
 
-/// What is there when the power is back: what files hold, and whether it is lost to zeros; `None` is
-/// a directory.
+/// What is there when the power is back: what files hold, and whether it is lost to zeros; `None`
+/// is a directory.
 pub type Image = BTreeMap<PathBuf, Option<(Bytes, bool)>>;
 
 /// What tells images apart, as long as one of each is kept.
