@@ -44,6 +44,9 @@
 //!
 //! What each layer may import is listed in `docs/architecture.md` and kept by `tests/layers.rs`.
 
+// An `expect` says why it holds; tests may unwrap.
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 pub mod any;
 pub mod cli;
 pub mod evaluate;

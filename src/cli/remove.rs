@@ -6,12 +6,14 @@ use serde::Serialize;
 
 use super::context::Context;
 use crate::render::number::bytes;
-use crate::table::Removed;
+use crate::table::{Removed, TableError};
 
 /// Remove tables, finished or not, with what belongs to them
 ///
-/// A name must be exactly that of a table or of an unfinished one; if one of several is not, or is
-/// being written, none is removed. Files that are not the table's own are left where they are.
+/// A name must be exactly that of a table or of an unfinished one. Of several those that are not
+/// there are told and passed over, as after a removal that was interrupted; if one is something
+/// else or is being written, none is removed. Files that are not the table's own are left where
+/// they are.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Names of tables, or paths of their directories; NAME.partial for an unfinished table alone
@@ -22,6 +24,8 @@ pub(super) struct Args {
 #[derive(Serialize)]
 struct Output {
     removed: Vec<Line>,
+    /// Names of which nothing was there.
+    missing: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -44,8 +48,17 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<ExitC
     // Twice the same would be locked by ourselves.
     args.names.sort();
     args.names.dedup();
-    let held = args.names.iter().map(|name| context.store.removal(name));
-    let held = held.collect::<Result<Vec<_>, _>>()?;
+    let (mut held, mut missing) = (Vec::new(), Vec::new());
+    for name in args.names {
+        match context.store.removal(&name) {
+            Err(error @ TableError::Missing { .. }) => missing.push((name, error)),
+            found => held.push(found?),
+        }
+    }
+    if held.is_empty() {
+        missing.pop().map_or(Ok(()), |(_, error)| Err(error))?;
+    }
+    missing.iter().for_each(|(name, _)| context.remark(format!("{name} is not there")));
     let mut removed = Vec::new();
     for removal in held {
         let line = Line::from(removal.remove()?);
@@ -59,7 +72,8 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<ExitC
         removed.push(line);
     }
     if context.json {
-        context.json(&Output { removed })?;
+        let missing = missing.into_iter().map(|(name, _)| name).collect();
+        context.json(&Output { removed, missing })?;
     }
     Ok(ExitCode::SUCCESS)
 }

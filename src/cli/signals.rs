@@ -4,7 +4,8 @@ use std::io;
 
 use super::bars::Bars;
 
-/// Says on SIGINT and SIGTERM that a run is not lost, and then ends by that signal.
+/// Says on SIGINT and SIGTERM that a run is not lost, and then ends by that signal. One that
+/// whoever started us wants ignored, as shells do for what runs in the background, stays so.
 #[cfg(unix)]
 pub(super) fn say_that_it_goes_on(bars: Bars, json: bool) -> io::Result<()> {
     use super::error::{Kind, say};
@@ -12,7 +13,9 @@ pub(super) fn say_that_it_goes_on(bars: Bars, json: bool) -> io::Result<()> {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::{emulate_default_handler, signal_name};
 
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let ignored = ignored();
+    let wanted = [SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let mut signals = Signals::new(wanted)?;
     std::thread::Builder::new().spawn(move || {
         for signal in signals.forever() {
             bars.clear();
@@ -23,6 +26,15 @@ pub(super) fn say_that_it_goes_on(bars: Bars, json: bool) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// The signals that are ignored, one bit each from the lowest on, where the system tells: to ask it
+/// by a call would be `unsafe`.
+#[cfg(unix)]
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
 }
 
 #[cfg(not(unix))]

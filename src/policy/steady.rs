@@ -1,10 +1,9 @@
 //! Whether a policy from outside answers for each position by itself.
 //!
-//! Whatever is wrong with it at its work is its failure, not bad input.
-//!
 //! What it says of a position must not depend on which others it is asked about at the same time:
 //! figures would depend on how we cut the positions into batches. So a few positions of some
-//! batches are asked about again, alone and in another batch.
+//! batches are asked about again, alone and in another batch. What differs is a failure of the
+//! policy at its work, not bad input.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

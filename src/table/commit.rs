@@ -7,6 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tempfile::TempPath;
 
 use super::error::{IoContext, TableError};
@@ -49,14 +51,51 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     part.commit()
 }
 
+/// Writes what work goes on from, whole or not at all, its checksum on a line behind it; does not
+/// wait for the disk.
+pub(super) fn write_state(path: &Path, state: &impl Serialize) -> io::Result<()> {
+    let mut text = serde_json::to_vec(state)?;
+    text.extend(checksum_line(&text));
+    write_whole(path, &text)
+}
+
+/// What [`write_state`] wrote; `None` if it is not whole, or not of this type.
+pub(super) fn read_state<S: DeserializeOwned>(path: &Path) -> Option<S> {
+    let text = fs::read(path).ok()?;
+    let (state, sum) = text.split_at_checked(text.len().checked_sub(checksum_line(b"").len())?)?;
+    (sum == checksum_line(state)).then(|| serde_json::from_slice(state).ok())?
+}
+
+fn checksum_line(text: &[u8]) -> Vec<u8> {
+    format!("\n{:08x}\n", crc32fast::hash(text)).into_bytes()
+}
+
 /// Writes a file so that it is either the old one or wholly the new one, even after a power cut.
-pub(super) fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Which of both is not settled before its directory is synced.
+pub(super) fn write_kept(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = Part::of(path)?;
     let mut file = File::create(part.path())?;
     file.write_all(bytes)?;
     file.sync_all()?;
-    part.commit()?;
+    part.commit()
+}
+
+/// The same, and waits for the disk to have the name.
+pub(super) fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_kept(path, bytes)?;
     sync_dir(parent(path))
+}
+
+/// Makes a directory and those it lies in, and waits for the disk to have their names.
+pub(super) fn create_dir_synced(dir: &Path) -> io::Result<()> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    create_dir_synced(parent(dir))?;
+    match fs::create_dir(dir) {
+        Err(error) if !dir.is_dir() => Err(error),
+        _ => sync_dir(parent(dir)),
+    }
 }
 
 /// Moves a file or directory whose content the disk has to its place, and waits for the disk.
@@ -156,6 +195,25 @@ mod tests {
         write_synced(&place, b"new").unwrap();
         assert_eq!(fs::read(&place).unwrap(), b"new");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_state_is_read_as_it_was_written_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.json");
+        let state = vec![12u64, 345];
+        write_state(&path, &state).unwrap();
+        assert_eq!(read_state(&path), Some(state));
+        assert_eq!(read_state::<String>(&path), None);
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            fs::write(&path, &whole[..at]).unwrap();
+            assert_eq!(read_state::<Vec<u64>>(&path), None, "cut off at {at}");
+            let mut other = whole.clone();
+            other[at] ^= 1;
+            fs::write(&path, other).unwrap();
+            assert_eq!(read_state::<Vec<u64>>(&path), None, "byte {at}");
+        }
     }
 
     #[test]

@@ -11,14 +11,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use super::commit::{move_synced, read_state, sync_dir, write_kept, write_state};
 use super::error::{IoContext, TableError};
 use super::mmap::map_read_only;
 use super::npy::{Element, HEADER_BYTES, Stream, crc32, shape_of};
-use super::{ArrayEntry, Identity, Manifest, Memory, move_synced, write_manifest, write_whole};
+use super::{ArrayEntry, Identity, Manifest, Memory};
 use crate::parallel;
 
 /// A table under construction.
@@ -62,29 +62,11 @@ fn holds(dir: &Path, name: &str, &(bytes, crc): &(u64, u32)) -> bool {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Checkpoint {
+struct Checkpoint<S> {
     format_version: u32,
     identity: Identity,
     arrays: BTreeMap<String, (u64, u32)>,
-    state: Value,
-    /// CRC-32 of the JSON of arrays and state: makers go by what they read there.
-    #[serde(default)]
-    crc32: u32,
-}
-
-impl Checkpoint {
-    fn sum(&self) -> u32 {
-        crc32(
-            &serde_json::to_vec(&(&self.arrays, &self.state)).expect("a checkpoint is plain data"),
-        )
-    }
-
-    /// The checkpoint in a directory, if it is of this format.
-    fn read(dir: &Path) -> Option<Checkpoint> {
-        let bytes = fs::read(dir.join("checkpoint.json")).ok()?;
-        let read = serde_json::from_slice::<Checkpoint>(&bytes).ok()?;
-        (read.format_version == super::FORMAT_VERSION).then_some(read)
-    }
+    state: S,
 }
 
 impl Draft {
@@ -96,10 +78,10 @@ impl Draft {
     ) -> Result<(Draft, Option<(S, Lengths)>), TableError> {
         let dir = place.with_added_extension("partial");
         fs::create_dir_all(&dir).at("create", &dir)?;
-        let resumed = Checkpoint::read(&dir)
-            .filter(|c| c.identity == identity && c.crc32 == c.sum())
+        let resumed = read_state::<Checkpoint<S>>(&dir.join("checkpoint.json"))
+            .filter(|c| c.identity == identity && c.format_version == super::FORMAT_VERSION)
             .filter(|c| c.arrays.iter().all(|(name, length)| holds(&dir, name, length)))
-            .and_then(|c| Some((serde_json::from_value(c.state).ok()?, Lengths(c.arrays))));
+            .map(|c| (c.state, Lengths(c.arrays)));
         // Of a run that was killed before the table was moved; arrays will grow beside it.
         let _ = fs::remove_file(dir.join("manifest.json"));
         let draft = Draft { identity, place: place.to_path_buf(), dir, arrays: BTreeMap::new() };
@@ -108,7 +90,8 @@ impl Draft {
 
     /// What the draft in a directory is made from; `None` where no checkpoint of this format tells.
     pub fn identity_in(dir: &Path) -> Option<Identity> {
-        Some(Checkpoint::read(dir)?.identity)
+        let checkpoint: Checkpoint<IgnoredAny> = read_state(&dir.join("checkpoint.json"))?;
+        (checkpoint.format_version == super::FORMAT_VERSION).then_some(checkpoint.identity)
     }
 
     /// Whether a file of a draft is the draft's own, by its name.
@@ -204,6 +187,10 @@ impl Draft {
         use std::io::{Read, Seek, SeekFrom};
         let path = self.file(name);
         let mut file = fs::File::open(&path).at("read", &path)?;
+        let length = self.arrays.get(name).map_or(0, |growing| growing.stream.len_bytes());
+        if rows as u64 > length / size_of::<T>() as u64 {
+            return Err(self.damaged(name, "it is shorter than its checkpoint says"));
+        }
         let mut values = vec![T::zeroed(); rows];
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
         file.seek(SeekFrom::End(-(bytes.len() as i64))).at("read", &path)?;
@@ -218,18 +205,14 @@ impl Draft {
             .iter()
             .map(|(&name, g)| (name.to_string(), (g.stream.len_bytes(), g.stream.checksum())))
             .collect();
-        let state = serde_json::to_value(state).expect("a state is plain data");
-        let mut checkpoint = Checkpoint {
+        let checkpoint = Checkpoint {
             format_version: super::FORMAT_VERSION,
             identity: self.identity.clone(),
             arrays,
             state,
-            crc32: 0,
         };
-        checkpoint.crc32 = checkpoint.sum();
-        let text = serde_json::to_vec(&checkpoint).expect("a checkpoint is plain data");
         let path = self.dir.join("checkpoint.json");
-        write_whole(&path, &text).at("write", &path)
+        write_state(&path, &checkpoint).at("write", &path)
     }
 
     /// Seals the arrays, writes the manifest (whose `arrays` are filled in here) and moves the
@@ -249,8 +232,10 @@ impl Draft {
             let (from, to) = (self.file(name), self.dir.join(manifest.file_of(name)));
             fs::rename(&from, &to).at("write", &to)?;
         }
-        write_manifest(&self.dir, &manifest)?;
+        let path = self.dir.join("manifest.json");
+        write_kept(&path, manifest.to_text().as_bytes()).at("write", &path)?;
         self.remove_all_but(&manifest)?;
+        sync_dir(&self.dir).at("write", &self.dir)?;
         move_synced(&self.dir, &self.place).at("write", &self.place)?;
         Ok(self.place)
     }

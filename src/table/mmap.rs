@@ -1,4 +1,4 @@
-//! Mapping a file into memory; one of the two places of the crate with `unsafe`.
+//! Mapping a file into memory; one of the places with `unsafe` that `tests/layers.rs` lists.
 #![allow(unsafe_code)]
 
 use std::fs::File;

@@ -286,7 +286,10 @@ impl Table {
             part.commit_to(&place).at("write", &place)?;
         }
         edit(&mut with);
-        write_manifest(&self.dir, &with)?;
+        // A disk that loses its power may have later names and not the ones before them.
+        sync_dir(&self.dir).at("write", &self.dir)?;
+        let path = self.dir.join("manifest.json");
+        commit::write_synced(&path, with.to_text().as_bytes()).at("write", &path)?;
         *self = Table::open(&self.dir)?;
         self.remove_old_columns()
     }
@@ -342,9 +345,4 @@ pub struct Written {
     rows: usize,
     part: Part,
     stream: Stream,
-}
-
-fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), TableError> {
-    let path = dir.join("manifest.json");
-    commit::write_synced(&path, manifest.to_text().as_bytes()).at("write", &path)
 }

@@ -113,6 +113,7 @@ impl Removal {
             removed.leave(&dir)?;
         }
         lock.remove(&store.lock_of(&removed.name))?;
+        sync_dir(store.root()).at("write", store.root())?;
         Ok(removed)
     }
 }

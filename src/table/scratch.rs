@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::commit::{read_state, write_state};
 use super::error::{IoContext, TableError};
-use super::write_whole;
 
 /// The directory of a scratch in that of its table.
 pub(super) const SCRATCH: &str = "solve.partial";
@@ -31,7 +31,7 @@ impl Scratch {
 
     /// The state a process left, if it is readable and of this type.
     pub fn state<S: DeserializeOwned>(&self) -> Option<S> {
-        serde_json::from_slice(&fs::read(self.dir.join("state.json")).ok()?).ok()
+        read_state(&self.dir.join("state.json"))
     }
 
     /// Writes part of a file at an offset in bytes.
@@ -59,9 +59,8 @@ impl Scratch {
     /// Replaces the state.
     pub fn save<S: Serialize>(&self, state: &S) -> Result<(), TableError> {
         fs::create_dir_all(&self.dir).at("create", &self.dir)?;
-        let text = serde_json::to_vec(state).expect("a state is plain data");
         let path = self.dir.join("state.json");
-        write_whole(&path, &text).at("write", &path)
+        write_state(&path, state).at("write", &path)
     }
 
     /// Removes one file; it does not matter if there is none.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::commit::{Lock, write_synced};
+use super::commit::{Lock, create_dir_synced, sync_dir, write_synced};
 use super::error::{IoContext, TableError};
 use super::removal::REMOVED;
 use super::{Draft, Identity, Table};
@@ -129,12 +129,15 @@ impl Store {
             return Ok(());
         }
         let _lock = Lock::wait(&self.root.join("LATEST.lock"))?;
-        if is_latest() { fs::remove_file(&path).at("remove", &path) } else { Ok(()) }
+        if is_latest() {
+            fs::remove_file(&path).and_then(|()| sync_dir(&self.root)).at("remove", &path)?;
+        }
+        Ok(())
     }
 
     /// Takes the right to write the table of a name, or says that another process has it.
     pub fn lock(&self, name: &str) -> Result<Lock, TableError> {
-        fs::create_dir_all(&self.root).at("create", &self.root)?;
+        create_dir_synced(&self.root).at("create", &self.root)?;
         Lock::take(&self.lock_of(name))
     }
 

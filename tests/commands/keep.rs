@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::common::tables::{Tables, edit_manifest, files};
-use serde_json::Value;
+use crate::common::tables::{Tables, edit_manifest, files, write_state};
+use serde_json::{Value, json};
 use yomikiri::table::Table;
 
 /// A solved table, and one of the same game that is not.
@@ -144,10 +144,12 @@ fn what_is_not_exactly_a_table_is_not_removed() {
         "nowhere/x",
         "link",
     ] {
-        let ran = tables.run(&["remove", SHORT, name]);
-        ran.refused(name);
+        tables.run(&["remove", name]).refused(name);
         assert!(files(tables.root()) == before, "'{name}' removed something");
     }
+    tables.run(&["remove", "mine", "nowhere/x"]).refused("none is there");
+    tables.run(&["remove", SHORT, "notes"]).refused("one of two");
+    assert!(files(tables.root()) == before, "all or none of what is there");
     assert!(tables.place("link").exists() || !cfg!(unix));
 }
 
@@ -193,6 +195,15 @@ fn a_removal_that_was_killed_leaves_nothing_that_opens_and_is_gone_on_with() {
     }
     tables.ok(&["remove", WHOLE]);
     assert_eq!(names(&tables), [SHORT]);
+    // One of several that was removed before the kill.
+    let output = tables.json(&["remove", WHOLE, SHORT, "-q"]);
+    assert_eq!(
+        (&output["missing"][0], &output["removed"][0]["table"]),
+        (&json!(WHOLE), &json!(SHORT))
+    );
+    tables.ok(&["enumerate", "--size", "4", "--max-depth", "4", "-q"]);
+    let ran = tables.run(&["remove", WHOLE, SHORT]);
+    assert!(ran.code == 0 && ran.stderr.contains("othello-4x4 is not there"), "{ran:?}");
     // The last that are deleted are the directory and the lock.
     fs::create_dir(tables.place(WHOLE)).unwrap();
     tables.run(&["remove", WHOLE]).refused("an empty directory");
@@ -250,10 +261,10 @@ fn a_table_has_the_name_it_is_given() {
     let draft = tables.place("yours.partial");
     fs::create_dir(&draft).unwrap();
     let identity = &made["manifest"]["identity"];
-    let checkpoint = serde_json::json!({
+    let checkpoint = json!({
         "format_version": made["manifest"]["format_version"], "identity": identity, "arrays": {}, "state": 0
     });
-    fs::write(draft.join("checkpoint.json"), checkpoint.to_string()).unwrap();
+    write_state(&draft.join("checkpoint.json"), &checkpoint.to_string());
     let before = files(tables.root());
     let refused = tables.run(&["enumerate", "--max-depth", "3", "--name", "yours"]);
     assert!(refused.refused("draft").contains("yours.partial"), "{refused:?}");

@@ -319,6 +319,23 @@ fn a_run_that_is_told_to_end_says_that_it_goes_on() {
     }
 }
 
+/// A shell that starts a run in the background has it ignore SIGINT, which is for those before it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_is_ignored_from_the_start_stays_so() {
+    let tables = Tables::new();
+    let mut command = Command::new("sh");
+    let script = r#"trap '' INT; "$0" enumerate --size 4x5 -q & p=$!
+        until test -d "$YOMIKIRI_TABLES/othello-4x5.partial"; do kill -0 $p || exit 9; done
+        kill -s INT $p; wait $p"#;
+    command
+        .args(["-c", script, env!("CARGO_BIN_EXE_solver")])
+        .env("YOMIKIRI_TABLES", tables.root());
+    let ran = Ran::of(command.output().unwrap());
+    assert!(ran.code == 0 && ran.stderr.is_empty(), "{ran:?}");
+    assert!(tables.place("othello-4x5").exists());
+}
+
 #[test]
 fn what_cannot_fit_is_refused_before_any_work() {
     let tables = Tables::new();

@@ -139,12 +139,9 @@ impl Rules {
 
     /// The piece that a letter, upper case or lower case, stands for.
     fn piece(self, letter: char, promoted: bool) -> Piece {
-        let of_letter = |&&(_, l): &&(Kind, char)| l == letter.to_ascii_uppercase();
-        let (kind, _) = self
-            .letters()
-            .iter()
-            .find(of_letter)
-            .unwrap_or_else(|| panic!("{letter} is no piece of {self:?}"));
+        let mut letters = self.letters().iter();
+        let found = letters.find(|(_, l)| *l == letter.to_ascii_uppercase());
+        let (kind, _) = found.unwrap_or_else(|| panic!("{letter} is no piece of {self:?}"));
         let side = if letter.is_ascii_uppercase() { Side::First } else { Side::Second };
         Piece { side, kind: *kind, promoted }
     }
@@ -252,23 +249,14 @@ impl Position {
         let mut ranks = Vec::new();
         for row in self.board.chunks(self.columns) {
             let mut rank = String::new();
-            let mut empty = 0;
-            for square in row {
-                let Some(piece) = square else {
-                    empty += 1;
-                    continue;
-                };
-                if empty > 0 {
-                    rank += &empty.to_string();
-                    empty = 0;
+            for run in row.chunk_by(|a, b| a.is_none() && b.is_none()) {
+                match run[0] {
+                    None => rank += &run.len().to_string(),
+                    Some(piece) => {
+                        rank += if piece.promoted { "+" } else { "" };
+                        rank.push(letter(piece.side, piece.kind));
+                    }
                 }
-                if piece.promoted {
-                    rank.push('+');
-                }
-                rank.push(letter(piece.side, piece.kind));
-            }
-            if empty > 0 {
-                rank += &empty.to_string();
             }
             ranks.push(rank);
         }

@@ -156,6 +156,11 @@ fn write_files(files: &Files, to: &Path) {
     }
 }
 
+/// Writes what work goes on from, its checksum behind it.
+pub fn write_state(path: &Path, text: &str) {
+    fs::write(path, format!("{text}\n{:08x}\n", crc32(text.as_bytes()))).unwrap();
+}
+
 /// A 4x4 table with every column there is, made by the library.
 pub fn solved_4x4(tables: &Tables) -> Table {
     let game = board_4x4(true);

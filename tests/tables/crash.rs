@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use crate::common::Random;
 use crate::common::solved::{board_4x4, make, named, solve, standard};
-use crate::common::tables::{Ran, Tables, assert_same_files, copy_dir, files, solved_4x4};
+use crate::common::tables::{
+    Ran, Tables, assert_same_files, copy_dir, files, solved_4x4, write_state,
+};
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::graph::{Index, Plan};
 use yomikiri::progress::{Progress, Silent};
@@ -111,9 +113,12 @@ fn a_draft_of_something_else_is_not_gone_on_with() {
     let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
     let whole = Tables::new();
     let name = game.enumerate(&plan, &whole.store(), &Silent).unwrap().table.name();
-    let rules = ("\"rules_version\":1", "\"rules_version\":0");
-    let changes = [rules, ("\"edges\":", "\"edges\":9"), ("{", "[")];
-    for (from, to) in changes {
+    let changes = [
+        ("\"rules_version\":1", "\"rules_version\":0", true),
+        ("{", "[", true),
+        ("\"first_layer\":4", "\"first_layer\":5", false),
+    ];
+    for (from, to, fits) in changes {
         let tables = Tables::new();
         assert!(interrupted(9, |progress| {
             let _ = game.enumerate(&plan, &tables.store(), progress);
@@ -121,7 +126,11 @@ fn a_draft_of_something_else_is_not_gone_on_with() {
         let checkpoint = tables.place(&format!("{name}.partial/checkpoint.json"));
         let text = fs::read_to_string(&checkpoint).unwrap();
         assert!(text.contains(from));
-        fs::write(&checkpoint, text.replacen(from, to, 1)).unwrap();
+        let changed = text.replacen(from, to, 1);
+        match fits {
+            true => write_state(&checkpoint, changed.lines().next().unwrap()),
+            false => fs::write(&checkpoint, changed).unwrap(),
+        }
         let again = game.enumerate(&plan, &tables.store(), &Silent).unwrap();
         assert_eq!(again.resumed_at, None);
         assert_same_files(whole.root(), tables.root(), to);
@@ -231,25 +240,36 @@ fn kill_after(tables: &Tables, args: &[&str], time: Duration) -> bool {
     running
 }
 
-/// Kills a command at moments spread over its run, from tables like `before`; each time there is
-/// no table or one that `verify` proves, and the same command then ends in the same bytes.
-fn killed_and_done_again(before: &Tables, table: &str, args: &[&str], moments: u32) {
+/// What a command makes of tables like `before`, and how long it takes.
+fn undisturbed(before: &Tables, args: &[&str]) -> (Tables, Duration) {
     let whole = Tables::new();
     copy_dir(before.root(), whole.root());
     let started = Instant::now();
     whole.ok(args);
-    let time = started.elapsed();
+    (whole, started.elapsed())
+}
+
+/// What a command that was killed after a time leaves of tables like `before`. A run that was
+/// faster than expected ends before it is killed: the next one is killed sooner. Gives the time,
+/// too.
+fn killed(before: &Tables, args: &[&str], mut after: Duration) -> (Tables, Duration) {
+    loop {
+        let tables = Tables::new();
+        copy_dir(before.root(), tables.root());
+        if kill_after(&tables, args, after) {
+            return (tables, after);
+        }
+        after /= 2;
+    }
+}
+
+/// Kills a command at moments spread over its run, from tables like `before`; each time there is
+/// no table or one that `verify` proves, and the same command then ends in the same bytes.
+fn killed_and_done_again(before: &Tables, table: &str, args: &[&str], moments: u32) {
+    let (whole, time) = undisturbed(before, args);
     for moment in 0..moments {
-        let mut after = time * (2 * moment + 1) / (2 * moments);
-        // A run that was faster than the first ends before it is killed: kill the next one sooner.
-        let tables = loop {
-            let tables = Tables::new();
-            copy_dir(before.root(), tables.root());
-            if kill_after(&tables, args, after) {
-                break tables;
-            }
-            after /= 2;
-        };
+        let after = time * (2 * moment + 1) / (2 * moments);
+        let (tables, after) = killed(before, args, after);
         let what = format!("{args:?} killed after {after:?} of {time:?}");
         let found = tables.run(&["verify", table]);
         if tables.place(table).exists() {
@@ -310,22 +330,11 @@ fn killed_by_chance(before: &Tables, args: &[&str], kills: usize) {
     let names = |tables: &Tables| -> BTreeSet<_> {
         fs::read_dir(tables.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect()
     };
-    let whole = Tables::new();
-    copy_dir(before.root(), whole.root());
-    let started = Instant::now();
-    whole.ok(args);
-    let time = started.elapsed();
+    let (whole, time) = undisturbed(before, args);
     let mut random = Random(7);
     for _ in 0..kills {
-        let mut after = time.mul_f64(random.below(1000) as f64 / 1000.0);
-        let tables = loop {
-            let tables = Tables::new();
-            copy_dir(before.root(), tables.root());
-            if kill_after(&tables, args, after) {
-                break tables;
-            }
-            after /= 2;
-        };
+        let after = time.mul_f64(random.below(1000) as f64 / 1000.0);
+        let (tables, after) = killed(before, args, after);
         let what = format!("{args:?} killed after {after:?} of {time:?}");
         for name in names(&tables) {
             let (name, place) = (name.to_str().unwrap(), tables.root().join(&name));

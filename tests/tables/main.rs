@@ -15,6 +15,7 @@ mod numbering;
 mod numpy;
 mod packed;
 mod parts;
+mod power;
 mod replaced;
 mod shogi_tables;
 mod table_files;

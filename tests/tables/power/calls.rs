@@ -1,0 +1,84 @@
+//! What a command asks of the system, as strace tells it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A system call as strace writes it, and what it gave.
+pub struct Call<'a> {
+    pub name: &'a str,
+    pub arguments: Vec<&'a str>,
+    pub gave: u64,
+}
+
+/// Hexadecimal digits as bytes: `\x61\x62`.
+pub fn bytes_of(text: &str) -> Vec<u8> {
+    text.split("\\x").skip(1).map(|digits| u8::from_str_radix(&digits[..2], 16).unwrap()).collect()
+}
+
+impl<'a> Call<'a> {
+    /// `None` for what failed, and for what is no call.
+    pub fn of(line: &'a str) -> Option<Call<'a>> {
+        let (call, gave) = line.rsplit_once(" = ")?;
+        let (name, arguments) = call.trim_end().strip_suffix(')')?.split_once('(')?;
+        let gave = gave.split(['<', ' ']).next()?.parse().ok()?;
+        Some(Call { name, arguments: arguments.split(", ").collect(), gave })
+    }
+
+    /// The path that stands behind the number of a file.
+    pub fn path(&self, place: usize) -> PathBuf {
+        PathBuf::from(String::from_utf8(bytes_of(self.arguments[place])).unwrap())
+    }
+
+    pub fn number(&self, place: usize) -> usize {
+        self.arguments[place].parse().unwrap()
+    }
+
+    /// Whether the power may fail before it: what is written does not matter until it is synced.
+    pub fn matters(&self) -> bool {
+        !["lseek", "write", "pwrite64", "ftruncate"].contains(&self.name)
+    }
+
+    pub fn syncs(&self) -> bool {
+        ["fsync", "fdatasync"].contains(&self.name)
+    }
+}
+
+/// What strace tells of a command: one call a line, calls in two halves put together.
+pub fn traced(tables: &Path, args: &[&str]) -> Vec<String> {
+    const CALLS: &str = "openat,lseek,write,pwrite64,ftruncate,fsync,fdatasync,mkdir,\
+        rename,renameat,renameat2,unlink,unlinkat,rmdir";
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("log");
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-y", "-xx", "-s", "100000000", "-e", &format!("trace={CALLS}"), "-o"]);
+    strace.arg(&log).arg(env!("CARGO_BIN_EXE_solver")).args(args).args(["-q", "--threads", "1"]);
+    let ended = strace.env("YOMIKIRI_TABLES", tables).stdout(Stdio::null()).status().unwrap();
+    assert!(ended.success(), "{args:?}: {ended}");
+    let (mut calls, mut halves) = (Vec::new(), BTreeMap::new());
+    for line in fs::read_to_string(log).unwrap().lines() {
+        let (process, call) = line.split_once(' ').unwrap();
+        let call = call.trim_start();
+        if let Some(half) = call.strip_suffix("<unfinished ...>") {
+            halves.insert(process.to_string(), half.to_string());
+        } else if let Some((_, rest)) = call.split_once(" resumed>") {
+            calls.push(halves.remove(process).unwrap() + rest);
+        } else {
+            calls.push(call.to_string());
+        }
+    }
+    calls
+}
+
+/// Whether strace is there and may trace.
+pub fn has_strace() -> bool {
+    let there = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
+    let there = there.is_ok_and(|status| status.success());
+    let required = std::env::var_os("YOMIKIRI_REQUIRE_STRACE").is_some_and(|value| value == "1");
+    assert!(there || !required, "YOMIKIRI_REQUIRE_STRACE is 1 and strace cannot trace");
+    if !there {
+        eprintln!("NOT TESTED: strace cannot trace");
+    }
+    there
+}
