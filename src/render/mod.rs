@@ -1,25 +1,31 @@
 //! Reports as text and pages. Nothing here prints: every function returns what a command may write
 //! out.
 //!
-//! * [`accuracy_text`] lays out an [`AccuracyReport`](crate::evaluate::AccuracyReport);
+//! * [`summary`] lays out an [`AccuracyReport`](crate::evaluate::AccuracyReport) at a glance,
+//!   [`accuracy_text`] whole;
 //! * [`history()`] draws what was measured while a network learned;
+//! * [`comparison_text`] lays out two policies position by position;
 //! * [`leaderboard`] puts its policies in order;
 //! * [`html`] makes a page of it, with [`plots`];
 //! * [`RowsFile`] takes the results position by position, as CSV or Parquet;
 //! * [`number`] writes numbers as all our text shows them.
 
 mod accuracy_text;
+mod comparison_text;
 mod games_text;
 mod grid;
 mod history;
 mod html;
 mod leaderboard;
+mod names;
 pub mod number;
 mod plots;
 mod rows;
+mod summary;
 pub(crate) mod verdict;
 
-pub use accuracy_text::{Part, accuracy_text};
+pub use accuracy_text::accuracy_text;
+pub use comparison_text::{Compared, comparison_text};
 pub use games_text::{games_text, match_text};
 pub use grid::Grid;
 pub use history::history;
@@ -27,3 +33,4 @@ pub use html::html;
 pub use leaderboard::leaderboard;
 pub use plots::{Plot, plots};
 pub use rows::RowsFile;
+pub use summary::summary;

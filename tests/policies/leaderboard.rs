@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::common::tables::{Tables, copy_dir};
 
-/// The rows of the leaderboard by policy: its first four numbers, in percent and discs.
+/// The rows of the leaderboard by policy: its first numbers, in percent and discs.
 fn rows(page: &str) -> BTreeMap<String, Vec<f64>> {
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let policy = cells.get(2)?.strip_prefix('`')?.strip_suffix('`')?;
         let number = |cell: &&str| cell.trim_matches(['%', '>', '<']).parse().ok();
-        Some((policy.to_string(), cells[3..7].iter().map(number).collect::<Option<Vec<f64>>>()?))
+        Some((policy.to_string(), cells[3..8].iter().filter_map(number).collect::<Vec<f64>>()))
     };
     page.lines().filter_map(row).collect()
 }
@@ -41,17 +41,73 @@ fn networks_of_the_repository_keep_their_places() {
     assert_eq!(found.len(), learned.len());
     for policy in found {
         let name = policy["policy"].as_str().unwrap();
-        let total = &policy["total"];
         let figure = |value: &Value| value.as_f64().unwrap();
-        let ours = [
-            100.0 * figure(&total["decisive_outcome"]["optimal_by_outcome"]),
+        let decisive =
+            |sets: &Value| 100.0 * figure(&sets["decisive_outcome"]["optimal_by_outcome"]);
+        let splits = policy["splits"].as_object();
+        let total = splits.map_or(&policy["total"], |splits| &splits["test"]);
+        let mut ours = vec![decisive(total)];
+        ours.extend(splits.map(|splits| decisive(&splits["train"])));
+        ours.extend([
             100.0 * figure(&total["all"]["optimal_by_outcome"]),
             100.0 * figure(&total["all"]["optimal_by_score"]),
             figure(&total["all"]["expected_loss_score"]),
-        ];
+        ]);
+        assert_eq!(ours.len(), page[name].len(), "{name}");
         for (ours, shown) in ours.iter().zip(&page[name]) {
             // Rounded to a tenth there; processors that round otherwise may turn a close choice.
             assert!((ours - shown).abs() < 0.2, "{name}: {ours} where {shown} is shown");
         }
     }
+}
+
+/// The network that has learned from exact values has them apart, as its card says they were when
+/// it was trained, and every file says of each position where it belongs.
+#[test]
+fn held_out_figures_are_those_on_the_card() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
+    let tables = Tables::new();
+    copy_dir(&root, &tables.place("policies"));
+    let rows = tables.place("rows.csv");
+    let network = "learned:supervised-othello-4x4";
+    let args = ["report", "-q", "--no-games", "--policy", network, "--policy", "greedy"];
+    let csv = ["--csv", rows.to_str().unwrap()];
+    let report = tables.json(&[&args[..], &csv].concat());
+    let policy = &report["policies"][0];
+    assert!(report["policies"][1]["splits"].is_null());
+    let card = fs::read_to_string(root.join("supervised-othello-4x4.json")).unwrap();
+    let card: Value = serde_json::from_str(&card).unwrap();
+    let mut states = 0;
+    for split in ["train", "test"] {
+        let found = &policy["splits"][split];
+        states += found["all"]["states"].as_u64().unwrap();
+        for (name, figure) in [
+            ("best outcome", &found["all"]["optimal_by_outcome"]),
+            ("best outcome, decisive", &found["decisive_outcome"]["optimal_by_outcome"]),
+            ("best score", &found["all"]["optimal_by_score"]),
+        ] {
+            let wanted = card["results"][format!("{split}: {name}")].as_f64().unwrap();
+            // Processors that round otherwise may turn a close choice.
+            assert!((figure.as_f64().unwrap() - wanted).abs() < 0.002, "{split}: {name} {wanted}");
+        }
+        // The same from the rows, added up plainly.
+        let (mut count, mut kept) = (0u64, 0.0);
+        let mut reader = csv::Reader::from_path(&rows).unwrap();
+        for row in reader.deserialize::<BTreeMap<String, String>>() {
+            let row = row.unwrap();
+            if row["policy"] == network && row["split"] == split {
+                count += 1;
+                kept += row["optimal_by_outcome"].parse::<f64>().unwrap();
+            }
+            assert!(row["policy"] == network || row["split"].is_empty());
+        }
+        assert_eq!(found["all"]["states"], count);
+        let mean = found["all"]["optimal_by_outcome"].as_f64().unwrap();
+        assert!((kept / count as f64 - mean).abs() < 1e-12, "{split}");
+        // And alone.
+        let alone = tables.json(&["report", "-q", "--policy", network, "--split", split]);
+        assert_eq!(&alone["policies"][0]["total"], found);
+        assert!(alone["table"]["chosen"].as_str().unwrap().contains("0.9 to train"));
+    }
+    assert_eq!(states, policy["total"]["all"]["states"].as_u64().unwrap());
 }

@@ -2,8 +2,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-mod evaluate;
 #[cfg(feature = "learn")]
+mod compare;
+mod evaluate;
 mod leaderboard;
 mod onnx;
 mod outside;

@@ -1,0 +1,178 @@
+//! The first screen of a report: one table of all policies, the best first, and where more is.
+
+use super::accuracy_text::{by_words, header, or_none, share};
+use super::games_text::{mistakes_text, signed};
+use super::grid::Grid;
+use super::names::Names;
+use super::number::{amount, thousands};
+use crate::evaluate::{AccuracyReport, By, Figures, FiguresBySet, PolicyAccuracy, PolicyGames};
+use crate::game::{Outcome, Split};
+
+/// Lays out a report at a glance: the table, every policy in a line, the best first, then result
+/// kept by groups of positions, `mistakes` of each policy, and where more is. Ends in a line break.
+pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
+    let names = report.policies.iter().map(|policy| &policy.policy[..]);
+    let names = Names::of(&report.table.game, names);
+    let order = report.ranking();
+    let positions = report.policies.first().map_or(0, |policy| decisive(&policy.total).states);
+    let mut text = header(report);
+    text += &format!(
+        "\nWhere the choice of the move decides the result ({} positions), the best policy first\n\n",
+        thousands(positions)
+    );
+    text += &ranked(report, &order, &names);
+    text += &format!("\n{}", meanings(report));
+    text += &held_out(report);
+    if !names.legend.is_empty() {
+        text += &format!("\n{}", names.legend());
+    }
+    for &by in by {
+        let what = by_words(report, by).1;
+        text += &format!("\nResult kept there, by {what}; policies by their number above\n\n");
+        text += &groups(report, &order, by);
+    }
+    if let Some(games) = report.games.as_ref().filter(|_| mistakes > 0) {
+        text += &mistakes_text(games, &report.words, mistakes);
+    }
+    text + "\nMore here: --full; --by layer, moves, distance or value; --mistakes 3; --split test\n\
+            As files:  --html FILE (with plots), --csv FILE, --parquet FILE; --json, --metrics\n"
+}
+
+fn decisive(figures: &FiguresBySet) -> &Figures {
+    &figures.decisive_outcome
+}
+
+/// A column of the table: its heading in two lines, and what it shows.
+type Column = (String, String, Shown);
+
+enum Shown {
+    /// Of the positions that decide the result; held-out ones where there are such.
+    Figures(fn(&Figures) -> String),
+    /// Of those the policy has learned from.
+    Learned(fn(&Figures) -> String),
+    /// Of the games.
+    Games(fn(&PolicyGames) -> String),
+}
+
+impl Shown {
+    fn cell(&self, policy: &PolicyAccuracy, games: Option<&PolicyGames>) -> String {
+        let cell = match self {
+            Shown::Figures(of) => Some(of(decisive(policy.held_out()))),
+            Shown::Learned(of) => policy.splits.map(|splits| of(decisive(&splits.train))),
+            Shown::Games(of) => games.map(of),
+        };
+        cell.unwrap_or_default()
+    }
+}
+
+fn columns(report: &AccuracyReport) -> Vec<Column> {
+    let kept: fn(&Figures) -> String = |figures| share(figures.optimal_by_outcome());
+    let mut columns = Vec::new();
+    let mut add = |upper: &str, lower: &str, shown| {
+        columns.push((upper.to_string(), lower.to_string(), shown));
+    };
+    add("result", "kept", Shown::Figures(kept));
+    if report.policies.iter().any(|policy| policy.splits.is_some()) {
+        add("where", "learned", Shown::Learned(kept));
+    }
+    if report.table.has_scores() {
+        add("score", "kept", Shown::Figures(|of| share(of.optimal_by_score())));
+        let lost = |of: &Figures| or_none(of.expected_loss_score(), amount);
+        add(&report.words.units, "lost", Shown::Figures(lost));
+    } else {
+        add("plies", "kept", Shown::Figures(|of| share(of.optimal_by_distance())));
+        let lost = |of: &Figures| or_none(of.expected_loss_outcome(), amount);
+        add("result", "lost", Shown::Figures(lost));
+    }
+    let lost = |of: &Figures| share(of.mean(of.turned(Outcome::Win, Outcome::Loss)));
+    add("win→", "loss", Shown::Figures(lost));
+    if report.games.is_some() {
+        let [first, second] = report.words.sides.map(|side| format!("as {side}"));
+        add("perfect,", &first, Shown::Games(|games| signed(games.against_perfect.first.score)));
+        add("perfect,", &second, Shown::Games(|games| signed(games.against_perfect.second.score)));
+        add("", "exploited", Shown::Games(|games| amount(games.exploited())));
+    }
+    columns
+}
+
+fn ranked(report: &AccuracyReport, order: &[usize], names: &Names) -> String {
+    let columns = columns(report);
+    let headings: Vec<(&str, &str)> =
+        columns.iter().map(|(upper, lower, _)| (&upper[..], &lower[..])).collect();
+    let mut grid = Grid::headed(&[&[("", "    policy")], &headings[..]].concat());
+    for (place, &at) in order.iter().enumerate() {
+        let policy = &report.policies[at];
+        let games = report.games.as_ref().map(|games| &games.policies[at]);
+        let mark = if policy.splits.is_some() { " *" } else { "" };
+        let mut row = vec![format!("{:>2}  {}{mark}", place + 1, names.short[at])];
+        row.extend(columns.iter().map(|(.., shown)| shown.cell(policy, games)));
+        grid.push(row);
+    }
+    grid.to_text()
+}
+
+/// What the columns say.
+fn meanings(report: &AccuracyReport) -> String {
+    let (words, table) = (&report.words, &report.table);
+    let mut text = "kept       how often the move keeps the best result, ".to_string()
+        + if table.has_scores() {
+            "the best final score\n"
+        } else {
+            "and wins as soon or loses as late as can be\n"
+        };
+    text += &match table.has_scores() {
+        true => {
+            format!("{} lost given away of the final score by a move, on average\n", words.units)
+        }
+        false => {
+            "lost       given away of the result on average: a win is 1, a draw 0, a loss -1\n"
+                .to_string()
+        }
+    };
+    text += "win→loss   in how many of these positions it turns a win into a loss\n";
+    if report.games.is_some() {
+        text +=
+            &format!("perfect    {} in games from the start against perfect moves\n", words.units);
+        text +=
+            "exploited  what of the result a best response takes, the mean of both sides: 0 to 2\n";
+    }
+    text
+}
+
+/// Of which positions the figures of policies are that have learned from positions.
+fn held_out(report: &AccuracyReport) -> String {
+    let Some(splits) = report.policies.iter().find_map(|policy| policy.splits) else {
+        return String::new();
+    };
+    let count = |split: Split| thousands(decisive(splits.of(split)).states);
+    match splits.held_out() {
+        Some(split) => format!(
+            "*          of {} positions it has not learned from; 'where learned': {} it has\n",
+            count(split),
+            count(Split::Train)
+        ),
+        None => format!(
+            "*          of {} positions, all of which it has learned from\n",
+            count(Split::Train)
+        ),
+    }
+}
+
+/// Result kept of every policy by groups of positions.
+fn groups(report: &AccuracyReport, order: &[usize], by: By) -> String {
+    let (heading, _) = by_words(report, by);
+    let numbers: Vec<String> = (1..=order.len()).map(|place| place.to_string()).collect();
+    let headings =
+        [&[heading, "positions"], &numbers.iter().map(|n| &n[..]).collect::<Vec<_>>()[..]];
+    let first = report.policies.first().map_or(&[][..], |policy| policy.groups(by));
+    let rows = first.iter().enumerate().filter_map(|(place, group)| {
+        let states = decisive(&group.figures).states;
+        let mut row = vec![format!("{:>5}", group.key.number()), thousands(states)];
+        row.extend(order.iter().map(|&at| {
+            let group = report.policies[at].groups(by).get(place);
+            share(group.and_then(|group| decisive(&group.figures).optimal_by_outcome()))
+        }));
+        (states > 0).then_some(row)
+    });
+    Grid::of(&headings.concat(), rows).to_text()
+}
