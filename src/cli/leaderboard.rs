@@ -1,9 +1,9 @@
 //! `solver leaderboard`: every policy there is on one table, the best first.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::context::Context;
+use super::context::{Context, command_line};
 use super::players::{learned_for, variants};
 use super::report::{measured, write_whole};
 use super::table_args::{TableArgs, solved};
@@ -56,18 +56,6 @@ const BUILT_IN: [&str; 22] = [
     "perfect",
 ];
 
-/// The command as it was given, to be given again.
-fn command() -> String {
-    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    let mut words: Vec<String> = words.collect();
-    if let Some(program) = words.first_mut() {
-        let name = Path::new(program).file_stem().map(|name| name.to_string_lossy().into_owned());
-        *program = name.unwrap_or_default();
-    }
-    // No argument has a zero in it.
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
-}
-
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let (game, table) = args.table.game(context)?;
     let has = |name: &&str| name.parse().is_ok_and(|spec: PolicySpec| spec.check(&game).is_ok());
@@ -84,7 +72,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let policies = args.table.policies(&names, &game, context)?;
     let table = solved(&game, table, args.table.force, context)?;
     let report = measured(&table, &policies, context)?;
-    let text = leaderboard(&report, &command());
+    let text = leaderboard(&report, &command_line());
     if let Some(path) = &args.out {
         write_whole(path, &text)?;
         context.remark(format!("{}: written", path.display()));

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::bounds::Condition;
 use super::chosen::{Chosen, ChosenArgs};
-use super::context::Context;
+use super::context::{Context, command_line};
 
 use super::error::{Kind, UserError, say};
 use super::guard;
@@ -19,7 +19,7 @@ use crate::evaluate::{
 use crate::game::Divider;
 use crate::policy::{Answers, PolicySpec};
 use crate::progress::Progress;
-use crate::render::{RowsFile, accuracy_text, html, summary};
+use crate::render::{RowsFile, accuracy_text, html, model_cards, summary};
 use crate::solved::{Orienting, SolvedTable};
 use crate::table::TableError;
 
@@ -70,6 +70,9 @@ pub(super) struct Args {
     /// Print one line of JSON for each policy instead, with a few dozen numbers
     #[arg(long, conflicts_with_all = ["full", "by", "json"])]
     metrics: bool,
+    /// Print a card in Markdown for each policy instead, for the page of a model
+    #[arg(long, conflicts_with_all = ["full", "by", "json", "metrics"])]
+    markdown: bool,
     /// Fail with exit code 5 if this is so for a policy: a number of --metrics below or above
     /// another, 'result_kept < 0.95'; may be repeated
     #[arg(long, value_name = "CONDITION")]
@@ -134,6 +137,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         Metrics::of(&report)
             .iter()
             .try_for_each(|metrics| context.line(serde_json::to_string(metrics)?))?
+    } else if args.markdown {
+        context.print(model_cards(&report, &command_line()))?
     } else {
         let lay_out = if args.full { accuracy_text } else { summary };
         context.print(lay_out(&report, &args.by, args.mistakes))?

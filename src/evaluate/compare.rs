@@ -71,6 +71,8 @@ pub struct Paired {
 /// A position in which one policy gives away more than the other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
+    /// The row of the table that it belongs to; of all images of a position only one is kept.
+    pub row: u32,
     /// The position in the game's one-line notation.
     pub position: String,
     /// The name of the side to move.
@@ -170,6 +172,7 @@ impl Comparison {
             }
             let position = &piece.batch.positions()[at];
             let difference = || Difference {
+                row: case.row,
                 position: game.notation(position),
                 mover: game.side_name(position.side).to_string(),
                 moves: chosen[0].each_ref().map(|own| {
@@ -183,15 +186,28 @@ impl Comparison {
                 (average[0].score - average[1].score).abs(),
                 (average[0].outcome - average[1].outcome).abs(),
             ];
-            let least =
-                self.costliest.get(most.saturating_sub(1)).map_or([EQUAL, EQUAL], Difference::size);
-            let is_kept = size > least || self.costliest.len() < most && size[0] + size[1] > EQUAL;
-            if most > 0 && is_kept {
-                let place = self.costliest.partition_point(|other| other.size() >= size);
-                self.costliest.insert(place, difference());
-                self.costliest.truncate(most);
-            }
+            self.keep(case.row, size, most, difference);
         }
+    }
+
+    /// Keeps a difference if it is among the greatest, and the greatest of its row.
+    fn keep(&mut self, row: u32, size: [f64; 2], most: usize, difference: impl Fn() -> Difference) {
+        let is_full = self.costliest.len() >= most;
+        let is_small = |other: &Difference| size <= other.size();
+        let same = self.costliest.iter().position(|other| other.row == row);
+        if most == 0
+            || size[0].max(size[1]) <= EQUAL
+            || is_full && self.costliest.last().is_some_and(is_small)
+            || same.is_some_and(|same| is_small(&self.costliest[same]))
+        {
+            return;
+        }
+        if let Some(same) = same {
+            self.costliest.remove(same);
+        }
+        let place = self.costliest.partition_point(|other| other.size() >= size);
+        self.costliest.insert(place, difference());
+        self.costliest.truncate(most);
     }
 
     /// Makes means of sums, once all positions are added.

@@ -555,9 +555,15 @@ mod tests {
         let name =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies/supervised-othello-4x4");
         let of = Learned::load("kept".into(), &name, &game).unwrap();
+        // It is asked once for all images; without that it answers nearly the same.
+        let apart = Learned { equivariant: false, ..of.clone() };
+        assert!(of.equivariant);
         let mut mirrored = 0;
         for position in positions() {
             let (batch, answers) = scores(&of, &[position]);
+            let (_, plain) = scores(&apart, &[position]);
+            let pairs = answers.scores.iter().zip(&plain.scores);
+            assert!(pairs.map(|(a, b)| (a - b).abs()).all(|off| off < 1e-3));
             let symmetries = 1..folded.group().order() as Symmetry;
             let onto_itself =
                 |&g: &Symmetry| folded.transform(&position.state, g) == position.state;

@@ -30,11 +30,11 @@ pub struct Compared<'a> {
 /// difference is the greatest. Ends in a line break.
 pub fn comparison_text(compared: &Compared<'_>) -> String {
     let Compared { table, policies: [first, second], comparison, .. } = compared;
-    let chosen = compared.chosen.as_ref().map_or(String::new(), |chosen| format!(": {chosen}"));
+    let chosen = compared.chosen.as_ref().map_or(String::new(), |chosen| format!(" ({chosen})"));
     let apart = comparison.all.states_apart as f64 / comparison.all.states.max(1) as f64;
     let mut text = format!(
-        "A  {first}\nB  {second}\n\nin the same {} positions of {table}{chosen};\n\
-         they choose differently in {} of them ({})\n\n",
+        "A  {first}\nB  {second}\n\n\
+         In {} positions of {table}{chosen} they choose differently in {} ({})\n\n",
         thousands(comparison.all.states),
         thousands(comparison.all.states_apart),
         percent(apart)
@@ -44,14 +44,14 @@ pub fn comparison_text(compared: &Compared<'_>) -> String {
         false => "result",
     };
     let mut grid = Grid::headed(&[
-        ("", "where the choice decides"),
+        ("where the", "choice decides"),
         ("", "positions"),
         ("A is", "better"),
         ("", "equal"),
         ("B is", "better"),
         (units, "A loses"),
         ("on average", "B loses"),
-        ("A less", "B"),
+        ("", "A - B"),
     ]);
     let sets = sets(compared);
     for (name, pairs) in &sets {
@@ -93,7 +93,7 @@ fn sets<'a>(compared: &'a Compared<'_>) -> Vec<(&'static str, &'a Pairs)> {
     if compared.has_scores {
         sets.push(("the score", decisive_score));
     }
-    sets.push(("or does not: all", all));
+    sets.push(("all positions", all));
     sets
 }
 

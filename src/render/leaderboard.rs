@@ -36,7 +36,7 @@ pub fn leaderboard(report: &AccuracyReport, command: &str) -> String {
         ),
         (
             "learned",
-            "the same where the policy has learned from the exact values, if it has; all other figures of its moves are then of positions from which it has not",
+            "the same where the policy has learned from the exact values, if it has; all other figures of its moves are then of positions from which it has not (one that reads ahead looks from there at positions that it may know)",
         ),
         ("result", "how often the move keeps the result, everywhere"),
         ("score", "how often the move keeps the final score, everywhere"),

@@ -6,6 +6,7 @@
 //! * [`history()`] draws what was measured while a network learned;
 //! * [`comparison_text`] lays out two policies position by position;
 //! * [`leaderboard`] puts its policies in order;
+//! * [`model_cards`] makes pieces of Markdown of it, for the pages of models;
 //! * [`html`] makes a page of it, with [`plots`];
 //! * [`RowsFile`] takes the results position by position, as CSV or Parquet;
 //! * [`number`] writes numbers as all our text shows them.
@@ -17,6 +18,7 @@ mod grid;
 mod history;
 mod html;
 mod leaderboard;
+mod model_card;
 mod names;
 pub mod number;
 mod plots;
@@ -31,6 +33,7 @@ pub use grid::Grid;
 pub use history::history;
 pub use html::html;
 pub use leaderboard::leaderboard;
+pub use model_card::model_cards;
 pub use plots::{Plot, plots};
 pub use rows::RowsFile;
 pub use summary::summary;

@@ -22,7 +22,6 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     );
     text += &ranked(report, &order, &names);
     text += &format!("\n{}", meanings(report));
-    text += &held_out(report);
     if !names.legend.is_empty() {
         text += &format!("\n{}", names.legend());
     }
@@ -35,7 +34,7 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
         text += &mistakes_text(games, &report.words, mistakes);
     }
     text + "\nMore here: --full; --by layer, moves, distance or value; --mistakes 3; --split test\n\
-            As files:  --html FILE (with plots), --csv FILE, --parquet FILE; --json, --metrics\n"
+            As files:  --html FILE (with plots), --csv FILE, --parquet FILE; --json, --metrics, --markdown\n"
 }
 
 fn decisive(figures: &FiguresBySet) -> &Figures {
@@ -113,49 +112,49 @@ fn ranked(report: &AccuracyReport, order: &[usize], names: &Names) -> String {
 
 /// What the columns say.
 fn meanings(report: &AccuracyReport) -> String {
-    let (words, table) = (&report.words, &report.table);
-    let mut text = "kept       how often the move keeps the best result, ".to_string()
-        + if table.has_scores() {
-            "the best final score\n"
-        } else {
-            "and wins as soon or loses as late as can be\n"
-        };
-    text += &match table.has_scores() {
-        true => {
-            format!("{} lost given away of the final score by a move, on average\n", words.units)
-        }
-        false => {
-            "lost       given away of the result on average: a win is 1, a draw 0, a loss -1\n"
-                .to_string()
-        }
+    let units = &report.words.units;
+    let mut lines = match report.table.has_scores() {
+        true => vec![
+            ("kept", "how often the move keeps the best result, the best final score".to_string()),
+            ("lost", format!("{units} of the final score that a move gives away on average")),
+        ],
+        false => vec![
+            (
+                "kept",
+                "how often the move keeps the result; wins as soon, loses as late as can be"
+                    .to_string(),
+            ),
+            (
+                "lost",
+                "what a move gives away on average: a win is 1, a draw 0, a loss -1".to_string(),
+            ),
+        ],
     };
-    text += "win→loss   in how many of these positions it turns a win into a loss\n";
+    lines.push((
+        "win→loss",
+        "in how many of these positions it turns a win into a loss".to_string(),
+    ));
     if report.games.is_some() {
-        text +=
-            &format!("perfect    {} in games from the start against perfect moves\n", words.units);
-        text +=
-            "exploited  what of the result a best response takes, the mean of both sides: 0 to 2\n";
+        lines.push(("perfect", format!("{units} in games from the start against perfect moves")));
+        let taken = "what of the result a best response takes, the mean of both sides: 0 to 2";
+        lines.push(("exploited", taken.to_string()));
     }
-    text
+    lines.extend(held_out(report).map(|text| ("*", text)));
+    lines.into_iter().map(|(name, meaning)| format!("{name:<11}{meaning}\n")).collect()
 }
 
 /// Of which positions the figures of policies are that have learned from positions.
-fn held_out(report: &AccuracyReport) -> String {
-    let Some(splits) = report.policies.iter().find_map(|policy| policy.splits) else {
-        return String::new();
-    };
+fn held_out(report: &AccuracyReport) -> Option<String> {
+    let splits = report.policies.iter().find_map(|policy| policy.splits)?;
     let count = |split: Split| thousands(decisive(splits.of(split)).states);
-    match splits.held_out() {
+    let learned = count(Split::Train);
+    Some(match splits.held_out() {
         Some(split) => format!(
-            "*          of {} positions it has not learned from; 'where learned': {} it has\n",
+            "in {} positions it has not learned from; 'where learned': in {learned} it has",
             count(split),
-            count(Split::Train)
         ),
-        None => format!(
-            "*          of {} positions, all of which it has learned from\n",
-            count(Split::Train)
-        ),
-    }
+        None => format!("in {learned} positions, all of which it has learned from"),
+    })
 }
 
 /// Result kept of every policy by groups of positions.

@@ -12,7 +12,7 @@ use yomikiri::table::Table;
 const START: &str = "-----OX--XO----- X;";
 
 /// Every command, in an order in which each finds what it needs.
-const COMMANDS: [&[&str]; 15] = [
+const COMMANDS: [&[&str]; 16] = [
     &["enumerate", "--size", "4"],
     &["value-iterate"],
     &["value-iterate", "--discount", "0.9"],
@@ -21,6 +21,7 @@ const COMMANDS: [&[&str]; 15] = [
     &["verify"],
     &["perft", "--size", "4", "--depth", "6"],
     &["report", "--size", "4"],
+    &["compare", "greedy", "random"],
     &["export", "--states", "othello-4x4"],
     &["checksum"],
     &["results", "othello-4x4"],

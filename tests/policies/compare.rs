@@ -65,7 +65,13 @@ fn two_policies_are_compared_position_by_position() {
     }
     let costliest = found["costliest"].as_array().unwrap();
     let gap = |a: &Row, b: &Row| (number(a, "loss_score") - number(b, "loss_score")).abs();
-    let mut gaps: Vec<f64> = a.iter().zip(b).map(|(a, b)| gap(a, b)).collect();
+    // Of all images of a position the one in which the difference is the greatest.
+    let mut by_row = BTreeMap::new();
+    for (a, b) in a.iter().zip(b) {
+        let most: &mut f64 = by_row.entry(&a["row"]).or_default();
+        *most = most.max(gap(a, b));
+    }
+    let mut gaps: Vec<f64> = by_row.into_values().collect();
     gaps.sort_by(|a, b| b.total_cmp(a));
     assert_eq!(costliest.len(), 7);
     for (found, wanted) in costliest.iter().zip(gaps) {
@@ -187,4 +193,20 @@ fn positions_of_a_file_are_measured_with_their_images() {
     let line = format!("some.txt, line {}: ", wanted.len() + 1);
     let ran = tables.run(&["report", "-q", "--positions", name]);
     assert!(ran.refused("a bad line").contains(&line), "{ran:?}");
+}
+
+#[test]
+fn a_card_for_a_model_s_page_has_the_figures_of_the_report() {
+    let tables = Tables::new();
+    let args = ["report", "-q", "--label", "my net=weights"];
+    let (card, json) = (tables.ok(&[&args[..], &["--markdown"]].concat()), tables.json(&args));
+    let decisive = &json["policies"][0]["total"]["decisive_outcome"];
+    let kept = 100.0 * decisive["optimal_by_outcome"].as_f64().unwrap();
+    assert!(card.starts_with("## my net on othello-4x4, exactly\n"), "{card}");
+    assert!(card.contains(&format!("| result kept | {kept:.1}% |\n")), "{card}");
+    let score = &json["games"]["policies"][0]["against_perfect"];
+    let [first, second] = ["first", "second"].map(|side| score[side]["score"].as_f64().unwrap());
+    let line = format!("| discs against perfect moves | {first:+.2} | {second:+.2} |\n");
+    assert!(card.contains(&line), "{line}{card}");
+    assert!(card.contains("solver report -q --label 'my net=weights' --markdown"), "{card}");
 }

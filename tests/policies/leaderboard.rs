@@ -111,3 +111,30 @@ fn held_out_figures_are_those_on_the_card() {
     }
     assert_eq!(states, policy["total"]["all"]["states"].as_u64().unwrap());
 }
+
+/// Where the networks of the repository are measured too, the report fits a screen, the best stand
+/// first, and the one that learned from exact values stands where it is not yet known.
+#[test]
+fn the_first_screen_fits_and_ranks_by_what_was_not_learned() {
+    let tables = Tables::new();
+    copy_dir(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies"),
+        &tables.place("policies"),
+    );
+    let text = tables.ok(&["report", "-q"]);
+    let width = |text: &str| text.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(text.lines().count() <= 40 && width(&text) <= 100, "{text}");
+    let row = |name: &str| -> Vec<&str> {
+        let line = text.lines().find(|line| line.get(4..).is_some_and(|it| it.starts_with(name)));
+        line.unwrap().split_whitespace().collect()
+    };
+    assert_eq!(row("perfect")[..3], ["1", "perfect", "100.0%"]);
+    assert_eq!(row("supervised")[..5], ["2", "supervised", "*", "95.2%", "100.0%"]);
+    assert_eq!(row("random")[..2], ["9", "random"]);
+    let cheap = ["random", "greedy", "weights", "n-hand:2", "n-most:1", "perfect"].into_iter();
+    let cheap = cheap.flat_map(|policy| ["--policy", policy]);
+    let long = ["--label", "a name that is far too long for a table=greedy"].repeat(6);
+    let args = ["report", "-q", "--full", "--by", "layer,distance"].into_iter().chain(cheap);
+    let full = tables.ok(&args.chain(long).collect::<Vec<_>>());
+    assert!(full.lines().count() > 400 && width(&full) <= 100, "{}", width(&full));
+}

@@ -2,9 +2,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-#[cfg(feature = "learn")]
 mod compare;
 mod evaluate;
+#[cfg(feature = "onnx")]
 mod leaderboard;
 mod onnx;
 mod outside;

@@ -310,6 +310,7 @@ fn the_report_as_json_has_no_scores() {
         "terminal_states": STATES - OPEN,
         "nonterminal_states": OPEN,
         "judged_states": OPEN,
+        "chosen": null,
         "roots": [{
             "position": "elc/3/CLE b - 1",
             "mover": "Black",
