@@ -86,11 +86,16 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         table: table.table().name(),
         policies: both.map(|name| name.as_str()),
         seeds: &args.seeds,
-        chosen: chosen.map(|chosen| chosen.words),
+        chosen: chosen.as_ref().map(|chosen| chosen.words.clone()),
         words: Words::of(table.game()),
         has_scores: table.has_scores(),
         comparison: comparison.averaged(),
     };
+    if chosen.is_none() && players.iter().any(|player| player.learned_from().is_some()) {
+        context.remark(
+            "one of them has learned from some of these positions; --split test leaves them out",
+        );
+    }
     match context.json {
         true => context.json(&Output {
             schema: "yomikiri-comparison",
