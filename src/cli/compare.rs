@@ -43,6 +43,7 @@ pub(super) struct Args {
 struct Output<'a> {
     schema: &'static str,
     schema_version: u32,
+    perspective: &'static str,
     #[serde(flatten)]
     compared: &'a Compared<'a>,
 }
@@ -100,6 +101,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         true => context.json(&Output {
             schema: "yomikiri-comparison",
             schema_version: 1,
+            perspective: "mover",
             compared: &compared,
         })?,
         false => context.print(comparison_text(&compared))?,

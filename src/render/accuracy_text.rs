@@ -399,7 +399,7 @@ fn positions(table: &TableFacts) -> String {
 fn judged(table: &TableFacts) -> String {
     if let Some(chosen) = &table.chosen {
         return format!(
-            "{} of the {} positions with a move to make: {chosen}",
+            "{} of the {} positions with a move to make:\n           {chosen}",
             thousands(table.judged_states),
             thousands(table.nonterminal_states)
         );

@@ -71,7 +71,7 @@ fn columns(report: &AccuracyReport) -> Vec<Column> {
         columns.push((upper.to_string(), lower.to_string(), shown));
     };
     add("result", "kept", Shown::Figures(kept));
-    if report.policies.iter().any(|policy| policy.splits.is_some()) {
+    if report.policies.iter().any(has_learned) {
         add("where", "learned", Shown::Learned(kept));
     }
     if report.table.has_scores() {
@@ -102,7 +102,7 @@ fn ranked(report: &AccuracyReport, order: &[usize], names: &Names) -> String {
     for (place, &at) in order.iter().enumerate() {
         let policy = &report.policies[at];
         let games = report.games.as_ref().map(|games| &games.policies[at]);
-        let mark = if policy.splits.is_some() { " *" } else { "" };
+        let mark = if has_learned(policy) { " *" } else { "" };
         let mut row = vec![format!("{:>2}  {}{mark}", place + 1, names.short[at])];
         row.extend(columns.iter().map(|(.., shown)| shown.cell(policy, games)));
         grid.push(row);
@@ -143,9 +143,14 @@ fn meanings(report: &AccuracyReport) -> String {
     lines.into_iter().map(|(name, meaning)| format!("{name:<11}{meaning}\n")).collect()
 }
 
+/// Whether a policy has learned from some of the positions.
+fn has_learned(policy: &PolicyAccuracy) -> bool {
+    policy.splits.is_some_and(|splits| splits.train.all.states > 0)
+}
+
 /// Of which positions the figures of policies are that have learned from positions.
 fn held_out(report: &AccuracyReport) -> Option<String> {
-    let splits = report.policies.iter().find_map(|policy| policy.splits)?;
+    let splits = report.policies.iter().find(|policy| has_learned(policy))?.splits?;
     let count = |split: Split| thousands(decisive(splits.of(split)).states);
     let learned = count(Split::Train);
     Some(match splits.held_out() {

@@ -107,6 +107,9 @@ fn held_out_figures_are_those_on_the_card() {
         // And alone.
         let alone = tables.json(&["report", "-q", "--policy", network, "--split", split]);
         assert_eq!(&alone["policies"][0]["total"], found);
+        let text = tables.ok(&["report", "-q", "--policy", network, "--split", split]);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert_eq!(text.contains("supervised *"), split == "train", "{text}");
         assert!(alone["table"]["chosen"].as_str().unwrap().contains("0.9 to train"));
     }
     assert_eq!(states, policy["total"]["all"]["states"].as_u64().unwrap());
