@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::solved::{board_4x4, make, named, solve, solved, standard};
-use crate::common::tables::{Tables, copy_dir, forge, solved_4x4};
+use crate::common::tables::{Tables, forge, solved_4x4};
 use yomikiri::game::Empties;
 use yomikiri::graph::Plan;
 use yomikiri::progress::Silent;
@@ -154,7 +154,7 @@ fn every_metric_is_found_again_from_the_results_by_position() {
     let mut rows = 339_726;
     if cfg!(feature = "onnx") {
         let kept = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
-        copy_dir(&kept, &tables.place("policies"));
+        crate::common::tables::copy_dir(&kept, &tables.place("policies"));
         policies.push("learned:supervised-othello-4x4");
         rows += 56_621;
     }
