@@ -173,7 +173,10 @@ fn bad_input_is_one_line_and_changes_nothing() {
         (&["value-iterate", table, "--discount", "0"], "discount 0"),
         (&["value-iterate", short, "--discount", "0.9"], "frontier"),
         (&["value-iterate", short, "--method", "policy-iteration"], "frontier"),
-        (&["value-iterate", table, "--method", "policy-iteration", "--order", "natural"], "--order"),
+        (
+            &["value-iterate", table, "--method", "policy-iteration", "--order", "natural"],
+            "--order",
+        ),
         (&["export", "--states", "nowhere"], "nowhere"),
         (&["checksum", "nowhere"], "nowhere"),
         (&["checksum", short], "value-iterate"),
