@@ -10,14 +10,17 @@ use super::super::error::UserError;
 use super::super::players::policies_dir;
 use super::super::table_args::solved;
 use super::learn_error;
-use crate::game::Game;
+use crate::game::{Game, Orientations, Outcome};
+use crate::graph::StateKind;
 use crate::learn::card::{file, write_whole};
-use crate::learn::recipes::tabular::{Algorithm, Chart, Point, Settings, Tabular};
+use crate::learn::recipes::tabular::{Algorithm, Chart, Point, Settings, State, Tabular};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::registry::othello;
 use crate::render::number::thousands;
 use crate::render::{Line, Panel, panels};
+use crate::solved::SolvedTable;
+use crate::table::TableError;
 
 /// Monte Carlo and temporal-difference learning with a value for every state or move, as in the
 /// thesis of 2002, each measured against the solution as it learns
@@ -73,7 +76,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let methods = if methods.is_empty() { Algorithm::ALL.to_vec() } else { methods };
     let name = format!("tabular-{}", game.name());
     let place = out.unwrap_or_else(|| policies_dir(&context.store).join(&name));
-    let chart = Chart::of(&solved(&game, None, false, context)?).map_err(learn_error)?;
+    let chart = chart(&solved(&game, None, false, context)?)?;
     context.bars.begin("learning", Some(settings.games * methods.len() as u64));
     let curves: Vec<Vec<Point>> = parallel::map(methods.len(), &|at| {
         let mut learner = Tabular::new(&chart, methods[at], &settings);
@@ -124,6 +127,30 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
+/// The states of a solved table of a whole layered game.
+fn chart(table: &SolvedTable) -> Result<Chart, TableError> {
+    let (states, mut all, mut moves) = (table.states(), Vec::new(), Vec::new());
+    let read = states.visit(0..states.rows(), |row, position| {
+        moves.clear();
+        if states.kind(row, &position.state) == StateKind::Interior {
+            states.moves(row, &position.state, &mut moves)?;
+        }
+        let targets =
+            moves.iter().map(|&(_, target)| target.filter(|&to| (to as usize) < states.rows()));
+        all.push(State {
+            moves: targets
+                .collect::<Option<_>>()
+                .ok_or_else(|| format!("a move of row {row} leads out of it"))?,
+            outcome: table.value(row).outcome().map_or(0, Outcome::value),
+            positions: states.orientations(row).map_or(1, Orientations::count),
+        });
+        Ok(())
+    });
+    read.map_err(|what| TableError::damaged(table.table().dir(), what))?;
+    let root = table.table().manifest().root_ids.first().map_or(0, |&row| row as usize);
+    Ok(Chart::new(root, all))
+}
+
 fn draw(game: &str, methods: &[Algorithm], curves: &[Vec<Point>]) -> String {
     let lines = |of: &dyn Fn(&Point) -> f64| -> Vec<Line> {
         let line = |(method, curve): (&Algorithm, &Vec<Point>)| {
@@ -141,4 +168,104 @@ fn draw(game: &str, methods: &[Algorithm], curves: &[Vec<Point>]) -> String {
         Panel { title: &error, x: "games", y: (0.0, most), percent: false, lines: &errors },
         Panel { title: &moves, x: "games", y: (0.0, 1.0), percent: true, lines: &right },
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::any::{AnyGame, AnyPosition, AnyState};
+    use crate::evaluate::{Judged, Player, measure};
+    use crate::game::{Action, Outcome};
+    use crate::policy::{ByRule, Rule};
+    use crate::progress::Silent;
+    use crate::registry::othello;
+    use crate::solved::Orienting;
+    use crate::table::Store;
+
+    /// What random play is worth to the mover, by the rules alone.
+    fn expectation(game: &AnyGame, state: &AnyState) -> f64 {
+        let (mut sum, mut moves) = (0.0, 0);
+        game.for_each_successor(state, |_, after| {
+            sum -= expectation(game, &after);
+            moves += 1;
+        });
+        let end = || f64::from(game.result(state).map_or(0, Outcome::value));
+        if moves == 0 { end() } else { sum / f64::from(moves) }
+    }
+
+    /// What was learned, as a policy that the report measures: what moves from row to row are worth.
+    struct AsPolicy(Arc<SolvedTable>, HashMap<(usize, usize), f64>);
+
+    impl Rule<AnyGame> for AsPolicy {
+        fn name(&self) -> String {
+            "tabular".to_string()
+        }
+
+        fn worths(
+            &self,
+            game: &AnyGame,
+            position: &AnyPosition,
+            actions: &[Action],
+            out: &mut [f64],
+        ) {
+            let AsPolicy(table, worths) = self;
+            let row = table.states().find(position).unwrap();
+            for (out, &action) in out.iter_mut().zip(actions) {
+                let state = game.play(&position.state, action);
+                let after = AnyPosition { state, side: position.side.other() };
+                let target = table.states().find(&after).unwrap();
+                *out = worths[&(row, target)];
+            }
+        }
+    }
+
+    #[test]
+    fn curves_begin_level_come_nearer_and_are_those_of_the_report() {
+        let dir = tempfile::tempdir().unwrap();
+        let game = othello("4").unwrap();
+        let table = SolvedTable::of_whole(game, &Store::at(dir.path()), &Silent).unwrap();
+        let table = Arc::new(table);
+        let chart = chart(&table).unwrap();
+        let settings = Settings { games: 4000, every: 2000, epsilon: 0.2, alpha: 0.1, seed: 3 };
+        // Late states, where all lines can be followed by the rules.
+        let late = chart.states() - 6000;
+        let visited = table.states().visit(late..late + 50, |row, position| {
+            let expected = expectation(table.game(), &position.state);
+            assert!((chart.random(row) - expected).abs() < 1e-9, "{row}");
+            Ok(())
+        });
+        visited.unwrap();
+        for algorithm in Algorithm::ALL {
+            let mut learner = Tabular::new(&chart, algorithm, &settings);
+            let points = learner.learn(|_| {});
+            let games: Vec<u64> = points.iter().map(|point| point.games).collect();
+            assert_eq!(games, [0, 2000, 4000]);
+            let nearer = points[2].error < points[0].error && points[2].right > points[0].right;
+            assert!(nearer, "{algorithm:?}: {points:?}");
+            let again = Tabular::new(&chart, algorithm, &settings).learn(|_| {});
+            assert_eq!(again, points);
+            let mut worths = HashMap::new();
+            for row in 0..chart.states() {
+                worths.extend(
+                    chart.moves(row).map(|at| ((row, chart.target(at)), learner.worth(at))),
+                );
+            }
+            let player = Player::Policy(Box::new(ByRule(AsPolicy(table.clone(), worths))));
+            let judged = Judged { table: &table, orienting: Orienting::All };
+            let measured = measure(&judged, &[player], None, &Silent).unwrap();
+            let right = measured.policies[0].total.decisive_outcome.optimal_by_outcome().unwrap();
+            assert!((right - points[2].right).abs() < 1e-9, "{algorithm:?}: {right}, {points:?}");
+        }
+        // Random play can be predicted well where it comes often: at the start.
+        let many = Settings { games: 20_000, ..settings };
+        let mut learner = Tabular::new(&chart, Algorithm::MonteCarlo, &many);
+        learner.learn(|_| {});
+        let root = table.table().manifest().root_ids[0] as usize;
+        let standard_error = 1.0 / f64::sqrt(20_000.0);
+        let start = learner.value(root) - chart.random(root);
+        assert!(start.abs() < 4.0 * standard_error, "{start}");
+    }
 }

@@ -15,11 +15,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::game::Game;
-use crate::graph::StateKind;
-use crate::learn::LearnError;
 use crate::learn::chance::{below, seeded, unit};
-use crate::solved::SolvedTable;
 
 /// How values are learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -93,6 +89,17 @@ pub struct Settings {
     pub seed: u64,
 }
 
+/// A state of a whole layered game with its solution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The numbers of the states to which its moves lead.
+    pub moves: Vec<u32>,
+    /// What it is worth to its mover: 1, 0 or −1.
+    pub outcome: i8,
+    /// For how many positions it stands.
+    pub positions: u32,
+}
+
 /// A whole layered game with its solution, in memory: its states and moves by number.
 #[derive(Debug)]
 pub struct Chart {
@@ -114,53 +121,54 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Reads the solved table of a whole layered game.
-    pub fn of(table: &SolvedTable) -> Result<Chart, LearnError> {
-        let states = table.states();
-        let unfit = |what: &str| LearnError::Unfit {
-            path: table.table().dir().to_path_buf(),
-            what: what.to_string(),
-        };
-        if table.game().layers().is_none() || !table.table().manifest().complete {
-            return Err(unfit("is not the table of a whole game that always ends"));
-        }
-        let rows = states.rows();
+    /// The chart of all states of a game, in order, and the number of the start.
+    ///
+    /// # Panics
+    ///
+    /// When a move leads to no state.
+    pub fn new(root: usize, states: impl IntoIterator<Item = State>) -> Chart {
         let mut chart = Chart {
-            root: table.table().manifest().root_ids.first().map_or(0, |&row| row as usize),
+            root,
             first: vec![0],
             targets: Vec::new(),
             same: Vec::new(),
-            truth: Vec::with_capacity(rows),
-            weights: Vec::with_capacity(rows),
-            random: vec![f64::NAN; rows],
+            truth: Vec::new(),
+            weights: Vec::new(),
+            random: Vec::new(),
             open: Vec::new(),
         };
-        let mut moves = Vec::new();
-        let read = states.visit(0..rows, |row, position| {
+        for (row, State { moves, outcome, positions }) in states.into_iter().enumerate() {
             let begin = chart.targets.len();
-            if states.kind(row, &position.state) == StateKind::Interior {
-                states.moves(row, &position.state, &mut moves)?;
-                for &(_, target) in &moves {
-                    let target = target.ok_or_else(|| format!("a move of row {row} is cut off"))?;
-                    let own = &chart.targets[begin..];
-                    let same = own.iter().position(|&other| other == target);
-                    chart.same.push((begin + same.unwrap_or(own.len())) as u32);
-                    chart.targets.push(target);
-                }
+            for &target in &moves {
+                let same = chart.targets[begin..].iter().position(|&other| other == target);
+                chart.same.push((begin + same.unwrap_or(chart.targets.len() - begin)) as u32);
+                chart.targets.push(target);
+            }
+            if !moves.is_empty() {
                 chart.open.push(row as u32);
             }
             chart.first.push(chart.targets.len());
-            let outcome = table.value(row).outcome();
-            let outcome = outcome.ok_or_else(|| format!("row {row} has no outcome"))?;
-            chart.truth.push(f64::from(outcome.value()));
-            chart.weights.push(states.orientations(row).map_or(1.0, |set| f64::from(set.count())));
-            Ok(())
-        });
-        read.map_err(|what| unfit(&what))?;
-        for row in 0..rows {
-            chart.expect(row);
+            chart.truth.push(f64::from(outcome));
+            chart.weights.push(f64::from(positions));
+            chart.random.push(f64::NAN);
         }
-        Ok(chart)
+        (0..chart.truth.len()).for_each(|row| _ = chart.expect(row));
+        chart
+    }
+
+    /// How many states there are.
+    pub fn states(&self) -> usize {
+        self.truth.len()
+    }
+
+    /// What random play is worth to the mover of a state.
+    pub fn random(&self, row: usize) -> f64 {
+        self.random[row]
+    }
+
+    /// The state to which a move leads.
+    pub fn target(&self, at: usize) -> usize {
+        self.targets[at] as usize
     }
 
     /// What random play is worth in a state: the mean over its moves, each from the next.
@@ -180,7 +188,7 @@ impl Chart {
     }
 
     /// The numbers of a state's moves.
-    fn moves(&self, row: usize) -> std::ops::Range<usize> {
+    pub fn moves(&self, row: usize) -> std::ops::Range<usize> {
         self.first[row]..self.first[row + 1]
     }
 
@@ -246,6 +254,11 @@ impl<'a> Tabular<'a> {
             each(some);
         }
         points
+    }
+
+    /// What random play is worth to the mover of a state, as far as is known; of methods that predict.
+    pub fn value(&self, row: usize) -> f64 {
+        self.values[row]
     }
 
     /// What a move is worth to who makes it, as far as is known.
@@ -422,104 +435,5 @@ impl<'a> Tabular<'a> {
             let Some(then) = then else { break };
             at = then;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashMap;
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::any::{AnyGame, AnyPosition, AnyState};
-    use crate::evaluate::{Judged, Player, measure};
-    use crate::game::{Action, Outcome};
-    use crate::policy::{ByRule, Rule};
-    use crate::progress::Silent;
-    use crate::registry::othello;
-    use crate::solved::Orienting;
-    use crate::table::Store;
-
-    /// What random play is worth to the mover, by the rules alone.
-    fn expectation(game: &AnyGame, state: &AnyState) -> f64 {
-        let (mut sum, mut moves) = (0.0, 0);
-        game.for_each_successor(state, |_, after| {
-            sum -= expectation(game, &after);
-            moves += 1;
-        });
-        let end = || f64::from(game.result(state).map_or(0, Outcome::value));
-        if moves == 0 { end() } else { sum / f64::from(moves) }
-    }
-
-    /// What was learned, as a policy that the report measures: what moves from row to row are worth.
-    struct AsPolicy(Arc<SolvedTable>, HashMap<(usize, usize), f64>);
-
-    impl Rule<AnyGame> for AsPolicy {
-        fn name(&self) -> String {
-            "tabular".to_string()
-        }
-
-        fn worths(
-            &self,
-            game: &AnyGame,
-            position: &AnyPosition,
-            actions: &[Action],
-            out: &mut [f64],
-        ) {
-            let AsPolicy(table, worths) = self;
-            let row = table.states().find(position).unwrap();
-            for (out, &action) in out.iter_mut().zip(actions) {
-                let state = game.play(&position.state, action);
-                let after = AnyPosition { state, side: position.side.other() };
-                let target = table.states().find(&after).unwrap();
-                *out = worths[&(row, target)];
-            }
-        }
-    }
-
-    #[test]
-    fn curves_begin_level_come_nearer_and_are_those_of_the_report() {
-        let dir = tempfile::tempdir().unwrap();
-        let game = othello("4").unwrap();
-        let table = SolvedTable::of_whole(game, &Store::at(dir.path()), &Silent).unwrap();
-        let table = Arc::new(table);
-        let chart = Chart::of(&table).unwrap();
-        let settings = Settings { games: 4000, every: 2000, epsilon: 0.2, alpha: 0.1, seed: 3 };
-        // Late states, where all lines can be followed by the rules.
-        let late = chart.truth.len() - 6000;
-        let visited = table.states().visit(late..late + 50, |row, position| {
-            let expected = expectation(table.game(), &position.state);
-            assert!((chart.random[row] - expected).abs() < 1e-9, "{row}");
-            Ok(())
-        });
-        visited.unwrap();
-        for algorithm in Algorithm::ALL {
-            let mut learner = Tabular::new(&chart, algorithm, &settings);
-            let points = learner.learn(|_| {});
-            let games: Vec<u64> = points.iter().map(|point| point.games).collect();
-            assert_eq!(games, [0, 2000, 4000]);
-            let nearer = points[2].error < points[0].error && points[2].right > points[0].right;
-            assert!(nearer, "{algorithm:?}: {points:?}");
-            let again = Tabular::new(&chart, algorithm, &settings).learn(|_| {});
-            assert_eq!(again, points);
-            let mut worths = HashMap::new();
-            for row in 0..chart.truth.len() {
-                worths.extend(
-                    chart.moves(row).map(|at| ((row, learner.after(at)), learner.worth(at))),
-                );
-            }
-            let player = Player::Policy(Box::new(ByRule(AsPolicy(table.clone(), worths))));
-            let judged = Judged { table: &table, orienting: Orienting::All };
-            let measured = measure(&judged, &[player], None, &Silent).unwrap();
-            let right = measured.policies[0].total.decisive_outcome.optimal_by_outcome().unwrap();
-            assert!((right - points[2].right).abs() < 1e-9, "{algorithm:?}: {right}, {points:?}");
-        }
-        // Random play can be predicted well where it comes often: at the start.
-        let many = Settings { games: 20_000, ..settings };
-        let mut learner = Tabular::new(&chart, Algorithm::MonteCarlo, &many);
-        learner.learn(|_| {});
-        let standard_error = 1.0 / f64::sqrt(20_000.0);
-        let start = learner.values[chart.root] - chart.random[chart.root];
-        assert!(start.abs() < 4.0 * standard_error, "{start}");
     }
 }
