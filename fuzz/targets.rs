@@ -447,6 +447,7 @@ fn draft(data: &[u8]) {
         known.entry(name.to_string()).or_insert_with(make).clone()
     });
     whole.extend(files.iter().map(|(name, bytes)| (name.to_string(), bytes.to_vec())));
+    rechecked(&mut whole);
     for dir in [&place, &partial] {
         let _ = fs::remove_dir_all(dir);
     }
@@ -454,6 +455,25 @@ fn draft(data: &[u8]) {
         game.enumerate(&plan, &store, &Silent)?;
         Ok(())
     });
+}
+
+/// Makes the checksums of a checkpoint fit: its own, on the line behind it, and those of the arrays at
+/// the lengths that it names.
+fn rechecked(files: &mut Kept) {
+    let at = files.iter().rposition(|(name, _)| name == "checkpoint.json");
+    let Some(at) = at else { return };
+    let text = files[at].1.split(|&byte| byte == b'\n').next().unwrap_or_default().to_vec();
+    let sums = |mut value: serde_json::Value| {
+        for (name, length) in value.get_mut("arrays")?.as_object_mut()? {
+            let (_, array) = files.iter().rfind(|(file, _)| *file == format!("{name}.npy"))?;
+            let end = HEADER_BYTES.checked_add(length.get(0)?.as_u64()? as usize)?;
+            *length.get_mut(1)? = crc32(array.get(HEADER_BYTES..end)?).into();
+        }
+        serde_json::to_vec(&value).ok()
+    };
+    let mut text = serde_json::from_slice(&text).ok().and_then(sums).unwrap_or(text);
+    text.extend(format!("\n{:08x}\n", crc32(&text)).bytes());
+    files[at].1 = text;
 }
 
 /// A plan of each way to enumerate.

@@ -94,6 +94,35 @@ pub(super) fn declare(
     Ok(())
 }
 
+/// Whether what a checkpoint says of rows fits the arrays, whoever wrote it: `offsets` at which
+/// layers begin, `counts` of all but the last, which has neither kinds nor edges yet.
+pub(super) fn fits(
+    draft: &Draft,
+    offsets: &[u64],
+    edges: u64,
+    counts: &[Counts],
+    root_ids: &[u64],
+) -> bool {
+    let &[first, .., end] = offsets else { return false };
+    let begun = offsets[offsets.len() - 2];
+    let lengths = [
+        ("keys", end),
+        ("orientations", end),
+        ("kinds", begun),
+        ("edge_offsets", begun.saturating_add(1)),
+        ("edge_targets", edges),
+        ("edge_actions", edges),
+    ];
+    let layers = || counts.iter().zip(offsets.windows(2));
+    first == 0
+        && offsets.is_sorted_by(|a, b| a < b)
+        && end <= u64::from(u32::MAX)
+        && lengths.iter().all(|&(name, rows)| draft.rows(name).is_none_or(|there| there == rows))
+        && counts.len() + 2 == offsets.len()
+        && layers().all(|(counts, ends)| counts.table.states == ends[1] - ends[0])
+        && root_ids.iter().all(|&row| row < offsets[1])
+}
+
 /// Enumerates a plan into the store; a table that is already there is given as it is, and a draft
 /// that an interrupted process left is completed.
 pub fn build<G: Game>(

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::build::{Found, Order, declare};
+use super::build::{Found, Order, declare, fits};
 use super::expand::{Expansion, Partition, Record, expand};
 use super::index::{BucketIndex, search};
 use super::layer::{Bound, Layer, degrees};
@@ -56,6 +56,17 @@ impl State {
         }
         let offsets = vec![0, states as u64];
         Ok(State { first_layer, offsets, edges: 0, counts: Vec::new(), root_ids })
+    }
+
+    /// The number of the layer that is to be expanded and how many rows it has, if what a
+    /// checkpoint says fits the arrays.
+    pub fn last_layer(&self, draft: &Draft) -> Result<(u32, usize), GraphError> {
+        let State { first_layer, offsets, edges, counts, root_ids } = self;
+        let number = first_layer.checked_add(counts.len() as u32);
+        let number = number.filter(|_| fits(draft, offsets, *edges, counts, root_ids));
+        let number = number.ok_or_else(|| draft.astray())?;
+        let layers = counts.len() + 1;
+        Ok((number, (offsets[layers] - offsets[layers - 1]) as usize))
     }
 
     /// Writes where layers begin; says what the table holds.
@@ -279,8 +290,7 @@ fn reload<G: Game>(
     draft: &Draft,
     state: &State,
 ) -> Result<Layer<G::Key>, GraphError> {
-    let layers = state.offsets.len() - 1;
-    let length = (state.offsets[layers] - state.offsets[layers - 1]) as usize;
+    let (number, length) = state.last_layer(draft)?;
     let keys: Vec<G::Key> = match <G::Key as StateKey>::WORDS {
         1 => bytemuck::allocation::cast_vec(draft.tail::<u64>("keys", length)?),
         _ => bytemuck::allocation::cast_vec(draft.tail::<[u64; 2]>("keys", length)?),
@@ -292,7 +302,21 @@ fn reload<G: Game>(
     } else {
         vec![0; length]
     };
-    let number = state.first_layer + layers as u32 - 1;
+    let is_of_layer = |&key: &G::Key| game.state(key).is_some_and(|s| game.layer(&s) == number);
+    if !keys.is_sorted_by(|a, b| a < b) || !keys.iter().all(is_of_layer) {
+        return Err(GraphError::Table(draft.damaged("keys", "its last keys are of another layer")));
+    }
     let degrees = degrees(game, &keys);
-    Ok(Layer { number, keys, orientations, plies, degrees })
+    let layer = Layer { number, keys, orientations, plies, degrees };
+    let bound = Bound { max_depth: plan.max_depth, last_layer: false };
+    // Whatever a pass leads to is there.
+    let mut closed = true;
+    let index = BucketIndex::new(&layer.keys, game.key_bits());
+    for i in (0..length).filter(|&i| layer.degrees[i].is_pass() && layer.expands(i, bound)) {
+        let state = game.state(layer.keys[i]).expect("it was unpacked above");
+        game.for_each_successor(&state, |_, after| {
+            closed &= index.find(&layer.keys, game.canonical(&after).key).is_some();
+        });
+    }
+    closed.then_some(layer).ok_or_else(|| draft.damaged("keys", "a pass leads out of it").into())
 }

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
-use super::build::{Found, Order, declare};
+use super::build::{Found, Order, declare, fits};
 use super::plan::Plan;
 use super::{GraphError, StateKind};
 use crate::game::{Game, Position, Side, StateKey};
@@ -171,12 +171,19 @@ impl<G: Game> ByPly<'_, G> {
 
     /// Takes up the work at a checkpoint: rows are their own arrivals.
     fn reload(&mut self, draft: &Draft, state: State) -> Result<(), GraphError> {
+        let State { offsets, edges, counts, root_ids } = &state;
+        if !fits(draft, offsets, *edges, counts, root_ids) {
+            return Err(GraphError::Table(draft.astray()));
+        }
         let total = state.offsets[state.offsets.len() - 1] as usize;
         let begun = state.offsets[state.offsets.len() - 2] as usize;
         let keys: Vec<G::Key> = match <G::Key as StateKey>::WORDS {
             1 => bytemuck::allocation::cast_vec(draft.tail::<u64>("keys", total)?),
             _ => bytemuck::allocation::cast_vec(draft.tail::<[u64; 2]>("keys", total)?),
         };
+        if !keys[begun..].iter().all(|&key| self.game.position_of(key).is_some()) {
+            return Err(GraphError::Table(draft.damaged("keys", "a key is no position's")));
+        }
         parallel::map_ranges(keys.len(), GRAIN, &|rows| {
             rows.for_each(|row| {
                 self.arrivals.insert(keys[row], row as u32);

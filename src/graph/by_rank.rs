@@ -158,8 +158,16 @@ impl<G: Game> ByRank<'_, G> {
 
     /// Reaches again what a checkpoint says was found.
     fn reload(&mut self, draft: &Draft, state: State) -> Result<(), GraphError> {
-        let states: u64 = state.plies.iter().map(|ply| ply.table.states).sum();
-        let found = draft.tail::<u32>("found", states as usize)?;
+        let add = |sum: u64, ply: &Counts| sum.checked_add(ply.table.states);
+        let states = state.plies.iter().try_fold(0, add);
+        if state.plies.is_empty() || states != draft.rows("found") {
+            return Err(GraphError::Table(draft.astray()));
+        }
+        let found = draft.tail::<u32>("found", states.unwrap_or(0) as usize)?;
+        let ranks = self.game.rank_count().unwrap_or(0);
+        if found.iter().any(|&rank| u64::from(rank) >= u64::from(ranks)) {
+            return Err(GraphError::Table(draft.damaged("found", "a rank is none of the game")));
+        }
         parallel::map_ranges(found.len(), GRAIN, &|places| {
             found[places].iter().for_each(|&rank| {
                 self.mark(rank);

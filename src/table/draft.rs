@@ -177,6 +177,16 @@ impl Draft {
         Ok(())
     }
 
+    /// How many rows were appended to an array so far; `None` if there is none.
+    pub fn rows(&self, name: &str) -> Option<u64> {
+        self.arrays.get(name).map(|growing| growing.stream.len_bytes() / growing.row_bytes)
+    }
+
+    /// That the checkpoint says what cannot be, whoever wrote it.
+    pub fn astray(&self) -> TableError {
+        TableError::damaged(&self.dir.join("checkpoint.json"), "its numbers do not fit the arrays")
+    }
+
     /// What is wrong with an array that was read back.
     pub fn damaged(&self, name: &str, what: &str) -> TableError {
         TableError::damaged(&self.file(name), what)

@@ -91,13 +91,13 @@ impl Tally {
         }
     }
 
-    /// Adds another tally.
+    /// Adds another tally; what a file says may be more than there are numbers for.
     pub fn add(&mut self, other: &Tally) {
-        self.states += other.states;
-        self.terminals += other.terminals;
-        self.passes += other.passes;
-        self.frontier += other.frontier;
-        self.transitions += other.transitions;
+        self.states = self.states.saturating_add(other.states);
+        self.terminals = self.terminals.saturating_add(other.terminals);
+        self.passes = self.passes.saturating_add(other.passes);
+        self.frontier = self.frontier.saturating_add(other.frontier);
+        self.transitions = self.transitions.saturating_add(other.transitions);
     }
 }
 
@@ -159,7 +159,7 @@ impl Counts {
     /// Adds the counts of another layer; layers share no state.
     pub fn add(&mut self, other: &Counts) {
         let add = |own: &mut Option<u64>, other: Option<u64>| {
-            *own = own.zip(other).map(|(a, b)| a + b).or(*own).or(other);
+            *own = own.zip(other).map(|(a, b)| a.saturating_add(b)).or(*own).or(other);
         };
         self.table.add(&other.table);
         if let Some(other) = &other.reachable {

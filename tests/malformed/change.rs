@@ -54,7 +54,12 @@ impl Corpus {
         let words = text.lines().filter_map(|line| line.strip_prefix('"')?.strip_suffix('"'));
         Corpus {
             files: paths.iter().map(|path| fs::read(path).unwrap()).collect(),
-            words: words.map(|word| word.as_bytes().to_vec()).collect(),
+            // Libfuzzer's dictionaries escape what is not ASCII.
+            words: words
+                .filter(|word| !word.contains('\\'))
+                .chain(["é", "表"])
+                .map(|word| word.as_bytes().to_vec())
+                .collect(),
             seed: u64::from(crc32(target.as_bytes())) << 32,
         }
     }

@@ -335,10 +335,8 @@ fn reload<B: Bits>(
     wide_orientations: bool,
     memory: &Memory,
 ) -> Result<(Closed, Layer), GraphError> {
-    let layers = state.offsets.len() - 1;
-    let rows = (state.offsets[layers] - state.offsets[layers - 1]) as usize;
+    let (number, rows) = state.last_layer(draft)?;
     let keys = draft.tail::<u64>("keys", rows)?;
-    let number = state.first_layer + layers as u32 - 1;
     if keys.is_empty() || !keys.iter().all(|&key| rules.has_key(number, key)) {
         return Err(GraphError::Table(draft.damaged("keys", "its last keys are of another layer")));
     }
@@ -346,6 +344,11 @@ fn reload<B: Bits>(
     drop(keys);
     let next = empty_next(rules, &layer, memory)?;
     find(rules, &mut layer, &next, &Silent);
+    if layer.rows != rows {
+        return Err(GraphError::Table(
+            draft.damaged("keys", "a pass leads out of it, or one is twice"),
+        ));
+    }
     let mut orientations: Room<AtomicU16> = memory.zeros(rows)?;
     let sets = Ints::tail(draft, "orientations", wide_orientations, rows)?;
     for (own, set) in orientations.iter_mut().zip(sets) {
