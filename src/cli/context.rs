@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, BufWriter, Stdout, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -75,4 +75,16 @@ impl Context {
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// The command as it was given, to be given again.
+pub(super) fn command_line() -> String {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let mut words: Vec<String> = words.collect();
+    if let Some(program) = words.first_mut() {
+        let name = Path::new(program).file_stem().map(|name| name.to_string_lossy().into_owned());
+        *program = name.unwrap_or_default();
+    }
+    // No argument has a zero in it.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }

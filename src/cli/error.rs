@@ -79,6 +79,8 @@ pub(super) enum Kind {
     Damaged,
     /// A policy from outside failed.
     Policy,
+    /// A policy is not as good as was asked for.
+    Bound,
     /// We were told to end.
     Interrupted,
 }
@@ -91,6 +93,7 @@ impl Kind {
             Kind::Usage | Kind::Input => 2,
             Kind::Damaged => 3,
             Kind::Policy => 4,
+            Kind::Bound => 5,
         })
     }
 }

@@ -12,7 +12,7 @@ use super::guard::check_disk;
 use crate::export::targets::{
     Card, Format, Images, Layout, Selection, Targets, targets_bytes, write_targets,
 };
-use crate::export::{Split, Splits};
+use crate::game::{Split, Splits};
 use crate::render::number::{bytes, thousands};
 use crate::table::Table;
 

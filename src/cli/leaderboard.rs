@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::context::Context;
+use super::context::{Context, command_line};
 use super::players::{learned_for, variants};
 use super::report::{measured, write_whole};
 use super::table_args::{TableArgs, solved};
@@ -12,7 +12,8 @@ use crate::render::{html, leaderboard};
 
 /// Rank the built-in policies and the trained networks of a game by the exact figures of the report
 ///
-/// First is the policy that keeps the outcome most often where moves differ in it. Trained networks
+/// First is the policy that keeps the outcome most often where moves differ in it and it has not
+/// learned. Trained networks
 /// are those in the directory 'policies' beside the tables.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -71,7 +72,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let policies = args.table.policies(&names, &game, context)?;
     let table = solved(&game, table, args.table.force, context)?;
     let report = measured(&table, &policies, context)?;
-    let text = leaderboard(&report);
+    let text = leaderboard(&report, &command_line());
     if let Some(path) = &args.out {
         write_whole(path, &text)?;
         context.remark(format!("{}: written", path.display()));

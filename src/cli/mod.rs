@@ -4,8 +4,11 @@
 //! error, which with `--json` is JSON, with an exit code by its kind; a closed pipe is no error.
 
 mod bars;
+mod bounds;
 mod by_distance;
 mod checksum;
+mod chosen;
+mod compare;
 mod context;
 mod counts;
 mod enumerate;
@@ -16,6 +19,7 @@ mod guard;
 mod holder;
 mod info;
 mod leaderboard;
+mod lines;
 mod list;
 mod matches;
 mod pack;
@@ -55,7 +59,7 @@ use error::UserError;
 #[derive(Debug, Parser)]
 #[command(name = "solver", version, about, long_about = None, max_term_width = 100)]
 #[command(
-    after_help = "Begin with:\n  solver report              a policy accuracy report on 4x4 Othello\n  solver enumerate --size 4  list all reachable states into a table\n  solver value-iterate       solve the table enumerated last\n  solver query othello-4x4 start\n\nExit codes:\n  0  done\n  1  a failure on our side, such as a full disk\n  2  wrong usage, or input that makes no sense\n  3  a table is damaged, or was found wrong by verify or checksum\n  4  a policy from outside, a program or a model, failed at its work"
+    after_help = "Begin with:\n  solver report              a policy accuracy report on 4x4 Othello\n  solver enumerate --size 4  list all reachable states into a table\n  solver value-iterate       solve the table enumerated last\n  solver query othello-4x4 start\n\nExit codes:\n  0  done\n  1  a failure on our side, such as a full disk\n  2  wrong usage, or input that makes no sense\n  3  a table is damaged, or was found wrong by verify or checksum\n  4  a policy from outside, a program or a model, failed at its work\n  5  a policy is not as good as 'report --fail-if' asks for"
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -97,6 +101,7 @@ enum Command {
     ValueIterate(value_iterate::Args),
     Query(query::Args),
     Report(report::Args),
+    Compare(compare::Args),
     Export(export::Args),
     Relabel(relabel::Args),
     Match(matches::Args),
@@ -168,6 +173,7 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::ValueIterate(args) => value_iterate::run(args, &mut context),
         Command::Query(args) => query::run(args, &mut context),
         Command::Report(args) => report::run(args, &mut context),
+        Command::Compare(args) => compare::run(args, &mut context),
         Command::Export(args) => export::run(args, &mut context),
         Command::Relabel(args) => relabel::run(args, &mut context),
         Command::Match(args) => matches::run(args, &mut context),

@@ -25,16 +25,17 @@ use crate::solved::SolvedTable;
 
 /// Show the value of a position and of each of its moves
 ///
-/// Without a table the position is looked up in all solved tables. Of several that have it one that
+/// Without a position the first root of the table is shown, which is the start of a whole game, and
+/// without both that of the table enumerated last. Without a table the position is looked up in all solved tables. Of several that have it one that
 /// proves it exactly is preferred, then a complete one, then the first by name. Where it may be of
 /// several games, as 'start' or a transcript (which then begins at the start of a game), the game
 /// of the table enumerated last is meant.
 #[derive(Debug, clap::Args)]
-#[command(override_usage = "solver query [OPTIONS] [TABLE] <POSITION>...")]
+#[command(override_usage = "solver query [OPTIONS] [TABLE] [POSITION]...")]
 pub(super) struct Args {
     /// A table's name or directory; anything else is where the position begins
     #[arg(value_name = "TABLE", allow_hyphen_values = true)]
-    first: String,
+    first: Option<String>,
     /// A board, SFEN or an OBF line, digits, a transcript, 'start', or '-' to read it from stdin
     // Takes one value that may begin with a hyphen: more of them would swallow the options after.
     #[arg(value_name = "POSITION", allow_hyphen_values = true)]
@@ -47,16 +48,18 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let named = context.store.has(&args.first).then_some(args.first.as_str());
-    let table = named.map(|name| context.store.open(name)).transpose()?;
+    let first = args.first.unwrap_or_default();
+    let named = context.store.has(&first).then_some(first.as_str());
+    let words = named.is_none().then_some(first.clone()).into_iter();
+    let words: Vec<String> = words.chain(args.second).chain(args.rest).collect();
+    let mut text = words.join(" ");
+    let table = match named {
+        Some(name) => Some(context.store.open(name)?),
+        None if text.is_empty() => Some(context.open(None)?),
+        None => None,
+    };
     if let Some(table) = table.as_ref().filter(|table| table.manifest().solution.is_none()) {
         return Err(not_solved(&table.name()).into());
-    }
-    let first = named.is_none().then_some(args.first.clone());
-    let words: Vec<String> = first.into_iter().chain(args.second).chain(args.rest).collect();
-    let mut text = words.join(" ");
-    if words.is_empty() {
-        return Err(UserError::new(format!("{}: give a position behind it", args.first)).into());
     }
     if text == "-" {
         text = input::text(std::io::stdin())
@@ -65,11 +68,15 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let (table, position) = match table {
         Some(table) => {
             let table = context.solved(table, false)?;
-            let position = table.states().parse(&text)?;
+            let root = table.states().roots()?.first().copied();
+            let position = match root.filter(|_| words.iter().all(String::is_empty)) {
+                Some(root) => root,
+                None => table.states().parse(&text)?,
+            };
             (table, position)
         }
         None => {
-            let found = holder(text.trim(), &args.first, context)?;
+            let found = holder(text.trim(), &first, context)?;
             context.remark(format!("{}: the table that has it", found.0.table().name()));
             found
         }

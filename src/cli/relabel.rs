@@ -1,18 +1,17 @@
 //! `solver relabel`: exact values for positions that the user has.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::context::Context;
 use super::error::UserError;
 use super::export_targets::format_of;
-use crate::any::{AnyGame, AnyPosition};
-use crate::export::Splits;
+use super::lines;
+use crate::any::AnyGame;
 use crate::export::targets::{
     Block, Column, Encoder, Format, Layout, Lines, Shape, choose_columns, look_up, write_blocks,
 };
-use crate::game::Game;
-use crate::input;
+use crate::game::{Game, Splits};
 use crate::render::number::thousands;
 use crate::solved::SolvedTable;
 
@@ -64,23 +63,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         let what = format!("{} is there already; add --overwrite to replace it", out.display());
         return Err(UserError::new(what).into());
     }
-    let text = read(&args.file)?;
+    let text = lines::read(&args.file)?;
     let table = context.solved(table, false)?;
     Relabel { args: &args, table: &table, format, text: &text, context }.run()?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The most bytes of positions.
-const MOST: u64 = 1 << 34;
-
-fn read(file: &Path) -> anyhow::Result<String> {
-    let (name, bytes) = match file.to_str() {
-        Some("-") => ("stdin".to_string(), input::all(std::io::stdin(), MOST)),
-        _ => (file.display().to_string(), input::file(file, MOST)),
-    };
-    let bytes = bytes.map_err(|error| UserError::new(format!("{name} cannot be read: {error}")))?;
-    String::from_utf8(bytes)
-        .map_err(|_| UserError::new(format!("{name} is no text: give a position a line")).into())
 }
 
 struct Relabel<'a> {
@@ -89,12 +75,6 @@ struct Relabel<'a> {
     format: Format,
     text: &'a str,
     context: &'a mut Context,
-}
-
-/// A position and the number of the line that it comes from.
-struct LabelLine {
-    line: usize,
-    position: AnyPosition,
 }
 
 impl Relabel<'_> {
@@ -117,7 +97,7 @@ impl Relabel<'_> {
         let folded = game.folded();
         let encoder = Encoder { game, folded: &folded, columns: &columns, shape };
         let mut bad = Vec::new();
-        let lines = self.positions(&mut bad)?;
+        let lines = lines::positions(self.text, table, self.args.last, &mut bad)?;
         let mut block = Block::new(columns.len());
         for some in lines.chunks(AT_ONCE) {
             let positions: Vec<_> = some.iter().map(|line| line.position).collect();
@@ -160,30 +140,6 @@ impl Relabel<'_> {
             columns.retain(|column| !["weight", "key", "split"].contains(&column.name));
         }
         Ok(columns)
-    }
-
-    /// The positions of all lines; what cannot be read is added to `bad`.
-    fn positions(&self, bad: &mut Vec<(usize, String)>) -> anyhow::Result<Vec<LabelLine>> {
-        let game = self.table.game();
-        let roots = self.table.states().roots()?;
-        let root = roots.first().copied().unwrap_or_else(|| game.start());
-        let mut all = Vec::new();
-        for (number, line) in self.text.lines().enumerate() {
-            // SFEN and OBF have neither sign; both begin a remark.
-            let line = line.split(['%', '#']).next().unwrap_or("").trim();
-            if line.is_empty() {
-                continue;
-            }
-            match game.parse_line(line, &root) {
-                Ok(positions) => {
-                    let first = if self.args.last { positions.len() - 1 } else { 0 };
-                    let positions = positions[first..].iter();
-                    all.extend(positions.map(|&position| LabelLine { line: number + 1, position }));
-                }
-                Err(error) => bad.push((number + 1, error.to_string())),
-            }
-        }
-        Ok(all)
     }
 
     /// Names the bad lines; an error unless they are to be skipped.

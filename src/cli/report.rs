@@ -3,20 +3,23 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::context::Context;
-use super::error::UserError;
+use super::bounds::Condition;
+use super::chosen::{Chosen, ChosenArgs};
+use super::context::{Context, command_line};
+
+use super::error::{Kind, UserError, say};
 use super::guard;
 use super::players::players;
 use super::table_args::{TableArgs, solved};
 use crate::any::AnyGame;
 use crate::evaluate::{
-    AccuracyReport, Gathered, Judged, MeasureError, Piece, Play, Played, Player, Sink, Unfolded,
-    games, judgements, measure,
+    self, AccuracyReport, By, Gathered, Judged, MeasureError, Metrics, Piece, Play, Played, Player,
+    Sink, Source, Unfolded, games, judgements, measure,
 };
-use crate::game::Game;
+use crate::game::Divider;
 use crate::policy::{Answers, PolicySpec};
 use crate::progress::Progress;
-use crate::render::{Part, RowsFile, accuracy_text, html};
+use crate::render::{RowsFile, accuracy_text, html, model_cards, summary};
 use crate::solved::{Orienting, SolvedTable};
 use crate::table::TableError;
 
@@ -38,17 +41,18 @@ pub(super) struct Args {
     /// perfect]
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,
-    /// For which positions to show the figures by layer (discs on the board, or plies from the
-    /// root): 'all', 'result' and 'score' (those whose moves differ in it), or 'none' [default:
-    /// all,result,score]
-    #[arg(
-        long,
-        value_name = "SETS",
-        value_enum,
-        value_delimiter = ',',
-        hide_possible_values = true
-    )]
-    by_layer: Vec<ByLayer>,
+    /// Show all figures, on all positions too, and all games
+    #[arg(long)]
+    full: bool,
+    /// Show figures by layer (discs on the board, or plies from the root), by the number of moves,
+    /// by distance (plies to the end) or by value; several with commas
+    #[arg(long, value_name = "layer|moves|distance|value", value_delimiter = ',', value_parser = by)]
+    by: Vec<By>,
+    /// Also measure a policy under a name of your own; may be repeated
+    #[arg(long, value_name = "NAME=POLICY", value_parser = label)]
+    label: Vec<(String, String)>,
+    #[command(flatten)]
+    chosen: ChosenArgs,
     /// Ask about every row of the table once, not in every orientation in which it is reachable: up
     /// to 16 times faster, and exact too for policies that respect the board's symmetries
     #[arg(long)]
@@ -63,6 +67,16 @@ pub(super) struct Args {
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "FILE")]
     parquet: Option<PathBuf>,
+    /// Print one line of JSON for each policy instead, with a few dozen numbers
+    #[arg(long, conflicts_with_all = ["full", "by", "json"])]
+    metrics: bool,
+    /// Print a card in Markdown for each policy instead, for the page of a model
+    #[arg(long, conflicts_with_all = ["full", "by", "json", "metrics"])]
+    markdown: bool,
+    /// Fail with exit code 5 if this is so for a policy: a number of --metrics below or above
+    /// another, 'result_kept < 0.95'; may be repeated
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<Condition>,
     /// Do not play games
     #[arg(long)]
     no_games: bool,
@@ -71,23 +85,37 @@ pub(super) struct Args {
     mistakes: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum ByLayer {
-    All,
-    Result,
-    Score,
-    None,
+fn label(text: &str) -> Result<(String, String), String> {
+    let split =
+        text.split_once('=').filter(|(name, policy)| !name.is_empty() && !policy.is_empty());
+    let (name, policy) = split.ok_or("write NAME=POLICY")?;
+    Ok((name.to_string(), policy.to_string()))
+}
+
+fn by(name: &str) -> Result<By, String> {
+    let found = By::ALL.into_iter().find(|(known, _)| *known == name);
+    let known = By::ALL.map(|(known, _)| known).join(", ");
+    found.map(|(_, by)| by).ok_or_else(|| format!("known are {known}"))
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let (game, table) = args.table.game(context)?;
     // What the game does not have is refused before its table is made.
-    let policies = args.table.policies(&args.policy, &game, context)?;
-    let parts = parts(&args.by_layer, &game)?;
+    let (labels, labelled): (Vec<String>, Vec<String>) = args.label.into_iter().unzip();
+    let named = [args.policy, labelled].concat();
+    let policies = args.table.policies(&named, &game, context)?;
     let table = solved(&game, table, args.table.force, context)?;
+    if args.by.contains(&By::Layer) && !table.states().has_layers() {
+        let name = table.table().name();
+        return Err(UserError::new(format!(
+            "--by layer: {name} does not keep layers; give moves, distance or value"
+        ))
+        .into());
+    }
     let measure = Measure {
         table: &table,
         policies: &policies,
+        labels: &labels,
         orienting: if args.canonical { Orienting::First } else { Orienting::All },
         games: !args.no_games,
         // A page has room for some mistakes of each policy.
@@ -95,6 +123,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         csv: args.csv.as_deref(),
         #[cfg(feature = "parquet")]
         parquet: args.parquet.as_deref(),
+        chosen: &args.chosen,
         context,
     };
     let report = measure.run()?;
@@ -104,28 +133,25 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     }
     if context.json {
         context.json(&report)?
+    } else if args.metrics {
+        Metrics::of(&report)
+            .iter()
+            .try_for_each(|metrics| context.line(serde_json::to_string(metrics)?))?
+    } else if args.markdown {
+        context.print(model_cards(&report, &command_line()))?
     } else {
-        context.print(accuracy_text(&report, &parts, args.mistakes))?
+        let lay_out = if args.full { accuracy_text } else { summary };
+        context.print(lay_out(&report, &args.by, args.mistakes))?
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// The sets of these names, all of the game's unless some are named.
-fn parts(names: &[ByLayer], game: &AnyGame) -> Result<Vec<Part>, UserError> {
-    if game.max_score().is_none() && names.contains(&ByLayer::Score) {
-        let name = game.name();
-        return Err(UserError::new(format!("--by-layer score means nothing for {name}")));
+    let all = Metrics::of(&report);
+    let found = args.fail_if.iter().map(|condition| condition.found(&all));
+    let found = found.collect::<Result<Vec<_>, _>>()?.concat();
+    if found.is_empty() {
+        return Ok(ExitCode::SUCCESS);
     }
-    if names.is_empty() {
-        return Ok(vec![Part::All, Part::Result, Part::Score]);
-    }
-    let part = |name: &ByLayer| match name {
-        ByLayer::All => Some(Part::All),
-        ByLayer::Result => Some(Part::Result),
-        ByLayer::Score => Some(Part::Score),
-        ByLayer::None => None,
-    };
-    Ok(names.iter().filter_map(part).collect())
+    context.flush()?;
+    say(Kind::Bound, &found.join(", "), None, context.json);
+    Ok(Kind::Bound.code())
 }
 
 /// The exact figures of policies on a table, games among them, without mistakes one by one.
@@ -137,12 +163,14 @@ pub(super) fn measured(
     let measure = Measure {
         table,
         policies,
+        labels: &[],
         orienting: Orienting::All,
         games: true,
         mistakes: 3,
         csv: None,
         #[cfg(feature = "parquet")]
         parquet: None,
+        chosen: &ChosenArgs::default(),
         context,
     };
     measure.run()
@@ -151,6 +179,8 @@ pub(super) fn measured(
 struct Measure<'a> {
     table: &'a SolvedTable,
     policies: &'a [PolicySpec],
+    /// The names of the last policies.
+    labels: &'a [String],
     orienting: Orienting,
     /// Whether to play games, and how many mistakes of each policy to give.
     games: bool,
@@ -158,6 +188,7 @@ struct Measure<'a> {
     csv: Option<&'a Path>,
     #[cfg(feature = "parquet")]
     parquet: Option<&'a Path>,
+    chosen: &'a ChosenArgs,
     context: &'a Context,
 }
 
@@ -165,28 +196,40 @@ impl Measure<'_> {
     fn run(&self) -> anyhow::Result<AccuracyReport> {
         let Measure { table, policies, context, orienting, .. } = *self;
         // Policies are built first: a wrong file of weights is reported before the work begins.
-        let players = players(policies, table.game(), &context.store)?;
+        let mut players = players(policies, table.game(), &context.store)?;
+        let unnamed = players.len() - self.labels.len();
+        let named = players.split_off(unnamed).into_iter().zip(self.labels);
+        players.extend(named.map(|(player, name)| Player::Named(name.clone(), Box::new(player))));
         let damaged = |what| TableError::damaged(table.table().dir(), what);
-        let unfolded = match self.plays_games() {
+        let chosen = self.chosen.chosen(&players, table)?;
+        let unfolded = match chosen.is_none() && self.plays_games() {
             true => Some(Unfolded::new(table.states()).map_err(damaged)?),
             false => None,
         };
         let judged = Judged { table, orienting };
         let mut gathered = Gathered::default();
         let names: Vec<String> = players.iter().map(Player::name).collect();
+        let divider = |player: &Player| player.divider(table.game());
+        let dividers: Vec<_> = players.iter().map(divider).collect();
         let mut files = self.files()?;
         let is_kept = unfolded.is_some() || !files.is_empty();
         let mut collect = |piece: &Piece, answers: &[Answers]| {
             if unfolded.is_some() {
                 gathered.add(answers);
             }
-            push_rows(&mut files, table.game(), &names, piece, answers)
+            push_rows(&mut files, table.game(), (&names, &dividers), piece, answers)
         };
         let sink: Option<&mut Sink<'_>> = if is_kept { Some(&mut collect) } else { None };
-        let measured = measure(&judged, &players, sink, &context.bars);
+        let some = chosen.as_ref().map(|Chosen { wanted, .. }| evaluate::Chosen {
+            source: &judged,
+            wanted: wanted.as_ref(),
+        });
+        let source = some.as_ref().map_or(&judged as &dyn Source, |some| some);
+        let measured = measure(source, &players, sink, &context.bars);
         let measured = measured.map_err(|error| failed(table, error))?;
         files.into_iter().try_for_each(RowsFile::finish)?;
         let mut report = AccuracyReport::new(&judged, measured)?;
+        report.table.chosen = chosen.map(|chosen| chosen.words);
         if let Some(unfolded) = unfolded {
             let played = names.iter().zip(&gathered.answers).map(|(name, answers)| Played {
                 name,
@@ -251,13 +294,14 @@ pub(super) fn unfolded_bytes(positions: u64, moves: u64, policies: usize) -> f64
 fn push_rows(
     files: &mut [RowsFile],
     game: &AnyGame,
-    names: &[String],
+    (names, dividers): (&[String], &[Option<Divider<AnyGame>>]),
     piece: &Piece,
     answers: &[Answers],
 ) -> std::io::Result<()> {
     for file in files {
-        for (name, answers) in names.iter().zip(answers) {
-            judgements(game, name, piece, answers).try_for_each(|row| file.push(row))?;
+        for ((name, divider), answers) in names.iter().zip(dividers).zip(answers) {
+            judgements(game, name, divider.as_ref(), piece, answers)
+                .try_for_each(|row| file.push(row))?;
         }
     }
     Ok(())

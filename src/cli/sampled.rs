@@ -46,7 +46,7 @@ pub(super) fn run(
     for spec in policies {
         match player(spec, game, &context.store)? {
             Player::Policy(policy) => players.push(policy),
-            Player::Perfect => {
+            Player::Perfect | Player::Named(..) => {
                 return Err(UserError::new(
                     "the perfect policy needs a table: leave out --sample, which plays exactly",
                 )

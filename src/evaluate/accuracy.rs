@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::figures::{Figures, FiguresBySet, score_lost};
+use super::figures::{Figures, FiguresBySet, FiguresBySplit, score_lost};
 use super::losses::Losses;
 use super::source::{Piece, Source};
 use super::truth::{Case, Truth};
 use super::values::ValueFigures;
 use crate::any::AnyGame;
+use crate::game::{Divider, Division, Split};
 use crate::parallel;
 use crate::policy::{Answers, Policy, PolicyError, share_best};
 use crate::progress::Progress;
@@ -28,6 +29,8 @@ pub enum Player {
     /// and then, ahead and level, for the shortest game, behind for the longest; equally good moves
     /// share.
     Perfect,
+    /// A player under a name that a person gave it.
+    Named(String, Box<Player>),
 }
 
 impl Player {
@@ -36,7 +39,22 @@ impl Player {
         match self {
             Player::Policy(policy) => policy.name(),
             Player::Perfect => "perfect".to_string(),
+            Player::Named(name, _) => name.clone(),
         }
+    }
+
+    /// Which positions' exact values it has learned from, where that is known.
+    pub fn learned_from(&self) -> Option<Division> {
+        match self {
+            Player::Policy(policy) => policy.learned_from(),
+            Player::Perfect => None,
+            Player::Named(_, player) => player.learned_from(),
+        }
+    }
+
+    /// Tells the part of a position when it learned, where that is known.
+    pub fn divider(&self, game: &AnyGame) -> Option<Divider<AnyGame>> {
+        self.learned_from().map(|division| Divider::new(game, division))
     }
 
     fn answer(
@@ -63,17 +81,20 @@ impl Player {
                 answers.values.extend(outcomes.map(|outcome| f64::from(outcome.value())));
                 Ok(())
             }
+            Player::Named(_, player) => player.answer(game, piece, answers),
         }
     }
 }
 
 /// The figures of one policy on one table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PolicyAccuracy {
     /// The policy's name.
     pub policy: String,
     /// On all judged positions.
     pub total: FiguresBySet,
+    /// Apart on those it has learned from and on others; `None` where that is not known.
+    pub splits: Option<FiguresBySplit>,
     /// By layer, which is the number of discs, say, or plies from the nearest root; empty where the
     /// table does not keep plies.
     pub layers: Vec<Group>,
@@ -91,6 +112,25 @@ pub struct PolicyAccuracy {
     pub losses_decisive: Option<Losses>,
     /// How good its values are; `None` if it gives none.
     pub values: Option<ValueFigures>,
+}
+
+impl PolicyAccuracy {
+    /// The figures by groups of positions.
+    pub fn groups(&self, by: By) -> &[Group] {
+        match by {
+            By::Layer => &self.layers,
+            By::Moves => &self.by_moves,
+            By::Distance => &self.by_distance,
+            By::Value => &self.by_value,
+        }
+    }
+
+    /// The figures that say how good it is: on the positions that it has not learned from, where
+    /// there are such, or else on all.
+    pub fn held_out(&self) -> &FiguresBySet {
+        let apart = self.splits.as_ref();
+        apart.and_then(|apart| Some(apart.of(apart.held_out()?))).unwrap_or(&self.total)
+    }
 }
 
 /// The figures of one policy on the positions that have something in common.
@@ -126,6 +166,29 @@ impl Key {
             Key::Layer(n) | Key::Moves(n) | Key::Distance(n) | Key::Score(n) | Key::Outcome(n) => n,
         }
     }
+}
+
+/// By what positions are grouped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// By layer.
+    Layer,
+    /// By the number of legal moves.
+    Moves,
+    /// By the plies to the end under best play.
+    Distance,
+    /// By the exact score, or the outcome in games without scores.
+    Value,
+}
+
+impl By {
+    /// All of them with their names.
+    pub const ALL: [(&str, By); 4] = [
+        ("layer", By::Layer),
+        ("moves", By::Moves),
+        ("distance", By::Distance),
+        ("value", By::Value),
+    ];
 }
 
 /// What was measured on a table.
@@ -174,11 +237,12 @@ pub fn measure(
     let mut sums = vec![Sums::default(); players.len()];
     let mut judged = 0;
     let keep = sink.is_some();
+    let dividers: Vec<_> = players.iter().map(|player| player.divider(source.game())).collect();
     for begin in (0..source.pieces()).step_by(WINDOW) {
         let window = WINDOW.min(source.pieces() - begin);
         let parts = parallel::try_map(window, &|place| {
             let (piece, rows) = source.fill(begin + place).map_err(MeasureError::Damaged)?;
-            let part = judge(source, piece, players, keep)?;
+            let part = judge(source, piece, players, &dividers, keep)?;
             progress.advance(rows);
             Ok::<Part, MeasureError>(part)
         });
@@ -191,8 +255,9 @@ pub fn measure(
         }
     }
     progress.finish(&format!("{judged} positions"));
-    let named = names.into_iter().zip(sums);
-    Ok(Measured { judged, policies: named.map(|(name, sums)| sums.named(name)).collect() })
+    let named = names.into_iter().zip(sums).zip(&dividers);
+    let named = named.map(|((name, sums), divider)| sums.named(name, divider.is_some()));
+    Ok(Measured { judged, policies: named.collect() })
 }
 
 /// What was found out about a piece.
@@ -209,6 +274,7 @@ fn judge(
     source: &dyn Source,
     piece: Piece,
     players: &[Player],
+    dividers: &[Option<Divider<AnyGame>>],
     keep: bool,
 ) -> Result<Part, MeasureError> {
     let game = source.game();
@@ -216,7 +282,7 @@ fn judge(
     let mut part =
         Part { judged, sums: Vec::with_capacity(players.len()), piece: None, answers: Vec::new() };
     let mut answers = Answers::default();
-    for player in players {
+    for (player, divider) in players.iter().zip(dividers) {
         let failed = |error| MeasureError::Policy { policy: player.name(), error };
         answers.clear();
         if !piece.batch.is_empty() {
@@ -231,7 +297,10 @@ fn judge(
                 false => &answers.scores[range.clone()],
             };
             let value = answers.values.get(at).copied();
-            sums.add_position(case, &piece.truths[range], probabilities, scores, value);
+            let state = &piece.batch.positions()[at].state;
+            let split = divider.as_ref().and_then(|divider| divider.of(state));
+            let answer = (probabilities, scores, value);
+            sums.add_position(case, &piece.truths[range], answer, split);
         }
         part.sums.push(sums);
         if keep {
@@ -264,6 +333,7 @@ impl Gathered {
 #[derive(Clone, Debug, Default)]
 struct Sums {
     total: FiguresBySet,
+    splits: [FiguresBySet; 3],
     groups: BTreeMap<Key, FiguresBySet>,
     losses: Losses,
     losses_decisive: Losses,
@@ -275,9 +345,8 @@ impl Sums {
         &mut self,
         case: &Case,
         truths: &[Truth],
-        probabilities: &[f64],
-        scores: &[f64],
-        value: Option<f64>,
+        (probabilities, scores, value): (&[f64], &[f64], Option<f64>),
+        split: Option<Split>,
     ) {
         let figures = Figures::of_position(case, truths, probabilities, scores);
         let has_scores = case.own.score.is_some();
@@ -292,6 +361,9 @@ impl Sums {
             sets.decisive_score = Some(figures);
         }
         self.total.add(&sets);
+        if let Some(split) = split {
+            self.splits[split.index()].add(&sets);
+        }
         for key in keys(case, truths.len()).into_iter().flatten() {
             self.groups.entry(key).or_default().add(&sets);
         }
@@ -311,6 +383,7 @@ impl Sums {
 
     fn add(&mut self, other: &Sums) {
         self.total.add(&other.total);
+        self.splits.iter_mut().zip(&other.splits).for_each(|(sum, part)| sum.add(part));
         for (key, figures) in &other.groups {
             self.groups.entry(*key).or_default().add(figures);
         }
@@ -321,7 +394,7 @@ impl Sums {
         }
     }
 
-    fn named(self, policy: String) -> PolicyAccuracy {
+    fn named(self, policy: String, is_divided: bool) -> PolicyAccuracy {
         let has_scores = self.total.decisive_score.is_some();
         let groups = |is_of: fn(Key) -> bool| {
             let of_kind = self.groups.iter().filter(|(key, _)| is_of(**key));
@@ -330,6 +403,10 @@ impl Sums {
         PolicyAccuracy {
             policy,
             total: self.total,
+            splits: is_divided.then(|| {
+                let [train, validation, test] = self.splits;
+                FiguresBySplit { train, validation, test }
+            }),
             layers: groups(|key| matches!(key, Key::Layer(_))),
             by_moves: groups(|key| matches!(key, Key::Moves(_))),
             by_distance: groups(|key| matches!(key, Key::Distance(_))),

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use super::ranks::rank_correlation;
 use super::truth::{Case, Truth};
-use crate::game::Outcome;
+use crate::game::{Outcome, Split};
 
 /// The figures of a policy on a set of positions. The fields are sums over the positions of
 /// expectations over the policy's moves; the methods give the means, `None` for an empty set.
@@ -209,6 +209,34 @@ impl FiguresBySet {
         if let Some(other) = &other.decisive_score {
             self.decisive_score.get_or_insert_default().add(other);
         }
+    }
+}
+
+/// The figures of a policy on the positions of each part, as they were divided when it learned.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FiguresBySplit {
+    /// Those it has learned from.
+    pub train: FiguresBySet,
+    /// Those by which something was chosen.
+    pub validation: FiguresBySet,
+    /// The others, but for those that were for training and not in use.
+    pub test: FiguresBySet,
+}
+
+impl FiguresBySplit {
+    /// The figures of a part.
+    pub fn of(&self, split: Split) -> &FiguresBySet {
+        match split {
+            Split::Train => &self.train,
+            Split::Validation => &self.validation,
+            Split::Test => &self.test,
+        }
+    }
+
+    /// The part that says how good the policy is where it has not learned: the test, or where there
+    /// is none the validation; `None` if it has learned from everything.
+    pub fn held_out(&self) -> Option<Split> {
+        [Split::Test, Split::Validation].into_iter().find(|&split| self.of(split).all.states > 0)
     }
 }
 

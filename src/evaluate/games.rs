@@ -40,6 +40,16 @@ pub struct PolicyGames {
     pub costliest: Vec<Mistake>,
 }
 
+impl PolicyGames {
+    /// What of the result a best response takes, as a mean over both sides, 0 to 2.
+    pub fn exploited(&self) -> f64 {
+        // Nothing taken may come out a hair off 0.
+        let BothSides { first, second } = &self.exploitability;
+        let mean = 0.5 * (first.outcome_lost + second.outcome_lost);
+        if mean.abs() < 1e-12 { 0.0 } else { mean }
+    }
+}
+
 /// How far a policy's values agree with each other and with its moves. All values are the mover's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Consistency {

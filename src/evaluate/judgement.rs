@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::figures::Figures;
 use super::source::Piece;
 use crate::any::AnyGame;
-use crate::game::Game;
+use crate::game::{Divider, Game};
 use crate::policy::Answers;
 
 /// One policy in one position. All values are those of the player to move.
@@ -14,6 +14,9 @@ use crate::policy::Answers;
 pub struct Judgement {
     /// The policy's name.
     pub policy: String,
+    /// `train`, `validation` or `test`: the part of the position when the policy learned; `None` where
+    /// that is not known, or the position was not in use.
+    pub split: Option<String>,
     /// The row of the table that the position belongs to; of a type that all Parquet readers have.
     pub row: i64,
     /// The position in the game's one-line notation.
@@ -56,10 +59,17 @@ pub struct Judgement {
     pub likeliest_score: Option<i32>,
 }
 
-/// The judgements of one policy on a piece, in the piece's order.
+/// The place of the highest probability, the first of several.
+pub(super) fn likeliest(probabilities: &[f64]) -> usize {
+    let better = |a: usize, b: usize| if probabilities[b] > probabilities[a] { b } else { a };
+    (0..probabilities.len()).reduce(better).unwrap_or(0)
+}
+
+/// The judgements of one policy on a piece, in the piece's order; `divider` is the player's.
 pub fn judgements<'a>(
     game: &'a AnyGame,
     policy: &'a str,
+    divider: Option<&'a Divider<AnyGame>>,
     piece: &'a Piece,
     answers: &'a Answers,
 ) -> impl Iterator<Item = Judgement> + 'a {
@@ -72,13 +82,12 @@ pub fn judgements<'a>(
         };
         let truths = &piece.truths[range.clone()];
         let figures = Figures::of_position(case, truths, probabilities, scores);
-        let places = 0..probabilities.len();
-        let better = |a: usize, b: usize| if probabilities[b] > probabilities[a] { b } else { a };
-        let likeliest = places.reduce(better).unwrap_or(0);
+        let likeliest = likeliest(probabilities);
         let has_scores = case.own.score.is_some();
         let of_score = |score: Option<crate::game::Score>| score.map(|score| i32::from(score.0));
         Judgement {
             policy: policy.to_string(),
+            split: divider.and_then(|it| it.of(&position.state)).map(|it| it.name().to_string()),
             row: i64::from(case.row),
             position: game.notation(position),
             mover: game.side_name(position.side).to_string(),

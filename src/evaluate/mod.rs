@@ -13,10 +13,12 @@
 
 mod accuracy;
 mod arena;
+mod compare;
 mod figures;
 mod games;
 mod judgement;
 mod losses;
+mod metrics;
 mod mistakes;
 mod play;
 mod ranks;
@@ -27,20 +29,22 @@ mod unfolded;
 mod values;
 
 pub use accuracy::{
-    Gathered, Group, Key, MeasureError, Measured, Player, PolicyAccuracy, Sink, measure,
+    By, Gathered, Group, Key, MeasureError, Measured, Player, PolicyAccuracy, Sink, measure,
 };
 pub use arena::{Recorded, Sampling, Tally, arena, record};
-pub use figures::{Figures, FiguresBySet};
+pub use compare::{Comparison, Difference, Lost, Paired, Pairs};
+pub use figures::{Figures, FiguresBySet, FiguresBySplit};
 pub use games::{
     BothSides, Consistency, Exploitability, Games, Match, MistakesAgainst, Opening, OwnLines,
     Played, PolicyGames, exploitability, games,
 };
 pub use judgement::{Judgement, judgements};
 pub use losses::Losses;
+pub use metrics::Metrics;
 pub use mistakes::{BeatingLine, Mistake, MoveFacts, beating_line, mistakes};
 pub use play::{Aim, Expected, Play, Response, mean_of};
 pub use report::{AccuracyReport, RootFacts, SCHEMA, SCHEMA_VERSION, TableFacts, Words};
-pub use source::{Judged, Piece, Source};
+pub use source::{Chosen, Judged, Piece, Source, Wanted};
 pub use truth::{Case, Truth};
 pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, ValueFigures};

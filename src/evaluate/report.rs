@@ -1,5 +1,7 @@
 //! The report on policies: the facts of the table and each policy's figures, as plain data.
 
+use std::cmp::Ordering;
+
 use serde::Serialize;
 
 use super::accuracy::{Measured, PolicyAccuracy};
@@ -88,6 +90,8 @@ pub struct TableFacts {
     pub nonterminal_states: u64,
     /// Those of the others of which the figures are.
     pub judged_states: u64,
+    /// Which positions were chosen, in words; `None` for all whose values are proven.
+    pub chosen: Option<String>,
     /// Where the games begin.
     pub roots: Vec<RootFacts>,
 }
@@ -121,6 +125,26 @@ impl TableFacts {
 }
 
 impl AccuracyReport {
+    /// The places of the policies, the best first: who keeps the result most often where moves differ
+    /// in it (where it has not learned, if that is known); of equals who keeps the score or the plies
+    /// more often there, then who loses less of the score, then who was named first.
+    pub fn ranking(&self) -> Vec<usize> {
+        let merits = |policy: &PolicyAccuracy| {
+            let figures = policy.held_out().decisive_outcome;
+            let finer = figures.optimal_by_score().or(figures.optimal_by_distance());
+            let lost = figures.expected_loss_score().map(|lost| -lost);
+            [figures.optimal_by_outcome(), finer, lost].map(|merit| merit.unwrap_or(0.0))
+        };
+        let merits: Vec<[f64; 3]> = self.policies.iter().map(merits).collect();
+        let mut order: Vec<usize> = (0..merits.len()).collect();
+        let better = |a: &f64, b: &f64| b.total_cmp(a);
+        order.sort_by(|&a, &b| {
+            let pairs = merits[a].iter().zip(&merits[b]);
+            pairs.fold(Ordering::Equal, |found, (a, b)| found.then(better(a, b)))
+        });
+        order
+    }
+
     /// Puts policies' figures beside the facts of the table they were measured on.
     ///
     /// Fails where the manifest's roots are no positions of the game.
@@ -168,6 +192,7 @@ fn facts(table: &Table, roots: Vec<RootFacts>) -> TableFacts {
         terminal_states: rows.terminals,
         nonterminal_states: rows.states.saturating_sub(rows.terminals),
         judged_states: 0,
+        chosen: None,
         roots,
     }
 }

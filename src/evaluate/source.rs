@@ -24,6 +24,17 @@ pub struct Piece {
     pub truths: Vec<Truth>,
 }
 
+impl Piece {
+    /// Adds the position at a place of another piece, with what is known of it.
+    pub fn push(&mut self, all: &Piece, at: usize) {
+        let range = all.batch.range(at);
+        let actions = all.batch.actions()[range.clone()].iter().copied();
+        self.batch.push(all.batch.positions()[at], actions);
+        self.truths.extend_from_slice(&all.truths[range]);
+        self.cases.push(all.cases[at]);
+    }
+}
+
 /// Judged positions piece by piece, always the same in the same order.
 pub trait Source: Sync {
     /// The rules.
@@ -37,6 +48,39 @@ pub trait Source: Sync {
 
     /// A piece and how many rows it has, or what is wrong with the table.
     fn fill(&self, piece: usize) -> Result<(Piece, u64), String>;
+}
+
+/// Whether the position at a place of a piece is one of those that are wanted.
+pub type Wanted<'a> = dyn Fn(&Piece, usize) -> bool + Sync + 'a;
+
+/// The wanted positions of a source.
+pub struct Chosen<'a> {
+    /// Of which.
+    pub source: &'a dyn Source,
+    /// Which.
+    pub wanted: &'a Wanted<'a>,
+}
+
+impl Source for Chosen<'_> {
+    fn game(&self) -> &AnyGame {
+        self.source.game()
+    }
+
+    fn pieces(&self) -> usize {
+        self.source.pieces()
+    }
+
+    fn rows(&self) -> u64 {
+        self.source.rows()
+    }
+
+    fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
+        let (all, rows) = self.source.fill(piece)?;
+        let mut some = Piece::default();
+        let places = 0..all.cases.len();
+        places.filter(|&at| (self.wanted)(&all, at)).for_each(|at| some.push(&all, at));
+        Ok((some, rows))
+    }
 }
 
 /// The judged positions of a solved table.

@@ -9,13 +9,11 @@
 //! is bounded by a few chunks of rows.
 
 mod folder;
-mod split;
 mod states;
 pub mod targets;
 
 use std::path::PathBuf;
 
-pub use split::{Split, Splits, name_word};
 pub use states::{Exported, SCHEMA, SCHEMA_VERSION, States, StatesFile, bytes_of, write_states};
 
 use crate::table::TableError;

@@ -21,6 +21,7 @@ pub mod othello;
 pub mod perft;
 mod planes;
 pub mod shogi;
+mod split;
 pub mod symmetry;
 mod types;
 mod words;
@@ -30,6 +31,8 @@ use std::hash::Hash;
 
 pub use conform::conform;
 pub use planes::Planes;
+pub(crate) use split::mix;
+pub use split::{Divider, Division, Split, Splits, name_word};
 pub use symmetry::{Group, Orientations, Symmetry};
 pub use types::{Action, Empties, End, Expected, Outcome, Position, Repetition, Score, Side};
 pub use words::{FoldedWords, Words};

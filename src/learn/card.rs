@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::LearnError;
 use super::features::Features;
 use super::network::{Architecture, Network, Parameter};
-use crate::game::Game;
+use crate::game::{Division, Game, Splits};
 use crate::input;
 use crate::registry::Games;
 
@@ -49,6 +49,25 @@ pub struct Card {
     pub yomikiri: String,
     /// CRC-32 of the file of weights, in hexadecimal.
     pub weights_crc32: String,
+}
+
+/// The settings of `train supervised` that say which positions are learned from.
+#[derive(Deserialize)]
+struct Divided {
+    split_seed: u64,
+    splits: [f64; 2],
+    share: f64,
+}
+
+impl Card {
+    /// Which positions' exact values it has learned from; `None` of a network that has learned from
+    /// games.
+    pub fn learned_from(&self) -> Option<Division> {
+        let Divided { split_seed: seed, splits: [train, validation], share } =
+            Divided::deserialize(&self.settings).ok()?;
+        let splits = Splits { seed, train, validation };
+        (self.recipe == "supervised").then_some(Division { splits, share })
+    }
 }
 
 /// How positions are laid out.

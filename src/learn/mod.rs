@@ -28,6 +28,7 @@ pub mod features;
 pub mod forward;
 pub mod minishogi;
 pub mod network;
+mod once;
 pub mod onnx;
 #[cfg(feature = "learn")]
 pub mod optimiser;

@@ -8,7 +8,8 @@ use super::card::{self, Card, Inputs, Reading};
 use super::features::Features;
 use super::forward::Forward;
 use super::network::Network;
-use crate::game::{Game, Outcome, Position, Side, Symmetry};
+use super::once::once;
+use crate::game::{Division, Game, Outcome, Position, Side, Symmetry};
 use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
 
 /// Logits that differ by no more than this, relative to the larger of 1 and their size, are equal.
@@ -34,6 +35,9 @@ pub struct Learned {
     symmetric: bool,
     /// The depth of its search; `None` for none.
     plies: Option<u32>,
+    learned_from: Option<Division>,
+    /// Whether it answers all images of a position alike, but for rounding.
+    equivariant: bool,
 }
 
 impl Learned {
@@ -45,7 +49,16 @@ impl Learned {
         reading: Reading,
     ) -> Result<Learned, PolicyError> {
         let network = Arc::new(Forward::of(network)?);
-        Ok(Learned { name, network, features, reading, symmetric: false, plies: None })
+        Ok(Learned {
+            name,
+            network,
+            features,
+            reading,
+            symmetric: false,
+            plies: None,
+            learned_from: None,
+            equivariant: false,
+        })
     }
 
     /// The same, averaging over all images of a position.
@@ -66,7 +79,9 @@ impl Learned {
         let fits = card.game == game.name();
         match card.features {
             Inputs::Squares(features) if fits && reads(&card, features) => {
-                Ok(Learned::new(name, &network, features, card.reading)?)
+                let learned = Learned::new(name, &network, features, card.reading)?;
+                let equivariant = card.settings["equivariant"] == true;
+                Ok(Learned { learned_from: card.learned_from(), equivariant, ..learned })
             }
             _ => Err(LearnError::Unfit {
                 path: card::file(path, "json"),
@@ -352,7 +367,16 @@ impl<G: Game> Policy<G> for Learned {
         batch: &Batch<G::State>,
         answers: &mut Answers,
     ) -> Result<(), PolicyError> {
-        self.answer_all(game, batch, answers)
+        match self.equivariant {
+            true => {
+                once(game, batch, answers, |batch, answers| self.answer_all(game, batch, answers))
+            }
+            false => self.answer_all(game, batch, answers),
+        }
+    }
+
+    fn learned_from(&self) -> Option<Division> {
+        self.learned_from
     }
 }
 
@@ -531,9 +555,15 @@ mod tests {
         let name =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies/supervised-othello-4x4");
         let of = Learned::load("kept".into(), &name, &game).unwrap();
+        // It is asked once for all images; without that it answers nearly the same.
+        let apart = Learned { equivariant: false, ..of.clone() };
+        assert!(of.equivariant);
         let mut mirrored = 0;
         for position in positions() {
             let (batch, answers) = scores(&of, &[position]);
+            let (_, plain) = scores(&apart, &[position]);
+            let pairs = answers.scores.iter().zip(&plain.scores);
+            assert!(pairs.map(|(a, b)| (a - b).abs()).all(|off| off < 1e-3));
             let symmetries = 1..folded.group().order() as Symmetry;
             let onto_itself =
                 |&g: &Symmetry| folded.transform(&position.state, g) == position.state;

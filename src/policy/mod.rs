@@ -65,7 +65,7 @@ pub use search::{AlphaBeta, Minimax};
 pub use spec::PolicySpec;
 pub use weights::{MICRO, Weights, WeightsError};
 
-use crate::game::{Action, Game, Position};
+use crate::game::{Action, Division, Game, Position};
 
 /// Something that chooses moves.
 pub trait Policy<G: Game>: Send + Sync {
@@ -81,6 +81,11 @@ pub trait Policy<G: Game>: Send + Sync {
         batch: &Batch<G::State>,
         answers: &mut Answers,
     ) -> Result<(), PolicyError>;
+
+    /// Which positions' exact values it has learned from, where that is known.
+    fn learned_from(&self) -> Option<Division> {
+        None
+    }
 }
 
 /// A policy that goes position by position and takes what it finds best.

@@ -137,10 +137,9 @@ impl fmt::Display for PolicySpec {
             write!(f, "{name}:{n}")?;
             file.as_ref().map_or(Ok(()), |path| write!(f, ":{}", path.display()))
         };
-        // The seed 0 is the one that is meant when none is written.
-        let played = |f: &mut fmt::Formatter<'_>, name: &str, n: u32, seed: u64| match seed {
-            0 => write!(f, "{name}:{n}"),
-            _ => write!(f, "{name}:{n}:{seed}"),
+        // The seed is named though it is the one that is meant when none is written.
+        let played = |f: &mut fmt::Formatter<'_>, name: &str, n: u32, seed: u64| {
+            write!(f, "{name}:{n}:{seed}")
         };
         match self {
             PolicySpec::Random => f.write_str("random"),
@@ -287,9 +286,8 @@ mod tests {
             "minimax:4:2",
             "alphabeta:6",
             "alphabeta:6:w.txt",
-            "montecarlo:100",
             "montecarlo:100:7",
-            "mcts:1000000",
+            "mcts:1000000:0",
             "mcts:1:18446744073709551615",
             "onnx:m?.onnx?pass=no",
             "learned:some/net",
@@ -309,7 +307,7 @@ mod tests {
             ("n-most", "n-most:1"),
             ("minimax", "minimax:2"),
             ("alphabeta", "alphabeta:2"),
-            ("montecarlo:5:0", "montecarlo:5"),
+            ("montecarlo:5", "montecarlo:5:0"),
         ];
         for (text, long) in short {
             assert_eq!(text.parse::<PolicySpec>().unwrap().to_string(), long);

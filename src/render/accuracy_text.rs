@@ -1,12 +1,13 @@
-//! The accuracy report as aligned text.
+//! The whole accuracy report as aligned text.
 
 use super::games_text::games_text;
 use super::grid::Grid;
+use super::names::Names;
 use super::number::{amount, counted, percent, thousands};
 use crate::evaluate::{
-    AccuracyReport, Figures, FiguresBySet, PolicyAccuracy, RootFacts, TableFacts,
+    AccuracyReport, By, Figures, FiguresBySet, PolicyAccuracy, RootFacts, TableFacts,
 };
-use crate::game::Outcome;
+use crate::game::{Outcome, Split};
 
 /// A column of a policy's figures.
 struct Column {
@@ -95,11 +96,11 @@ const COLUMNS: [Column; 9] = [
     },
 ];
 
-fn or_none(value: Option<f64>, show: fn(f64) -> String) -> String {
+pub(super) fn or_none(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or_else(|| "-".to_string(), show)
 }
 
-fn share(value: Option<f64>) -> String {
+pub(super) fn share(value: Option<f64>) -> String {
     or_none(value, percent)
 }
 
@@ -155,9 +156,9 @@ impl Set {
     }
 }
 
-/// A set of positions for which figures are laid out by layers.
+/// Which set of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+enum Part {
     /// All positions.
     All,
     /// Those in which the choice of the move decides the result.
@@ -166,15 +167,16 @@ pub enum Part {
     Score,
 }
 
-/// Lays out a report: the table, the policies side by side on each set of positions, a legend, and
-/// each policy by layers on the sets in `parts`; sets
-/// and layers that the table does not have are left out. Ends in a line break.
-pub fn accuracy_text(report: &AccuracyReport, parts: &[Part], mistakes: usize) -> String {
+/// Lays out a whole report: the table, the policies side by side on each set of positions, what the
+/// columns mean, the games with `mistakes` of each policy, and each policy on each set by groups of
+/// positions; sets and layers that the table does not have are left out. Ends in a line break.
+pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
+    let (report, legend) = &shortened(report);
     let table = &report.table;
     let headings = headings(report);
     let sets: Vec<&Set> =
         SETS.iter().filter(|set| set.part != Part::Score || table.has_scores()).collect();
-    let mut text = header(report);
+    let mut text = header(report) + legend;
     for set in &sets {
         let figures =
             |policy: &PolicyAccuracy| (set.of)(&policy.total).copied().unwrap_or_default();
@@ -183,6 +185,11 @@ pub fn accuracy_text(report: &AccuracyReport, parts: &[Part], mistakes: usize) -
         let mut grid = Grid::headed(&[&[("", "policy")], &headings[..]].concat());
         for policy in &report.policies {
             grid.push([vec![policy.policy.clone()], cells(table, &figures(policy))].concat());
+            for (split, sets) in apart(policy) {
+                let figures = (set.of)(sets).copied().unwrap_or_default();
+                let name = format!("  {} ({})", split.name(), thousands(figures.states));
+                grid.push([vec![name], cells(table, &figures)].concat());
+            }
         }
         text += &grid.to_text();
     }
@@ -199,14 +206,40 @@ pub fn accuracy_text(report: &AccuracyReport, parts: &[Part], mistakes: usize) -
     if let Some(games) = &report.games {
         text += &games_text(games, &report.words, mistakes);
     }
-    for set in sets.iter().filter(|set| parts.contains(&set.part)) {
-        for policy in report.policies.iter().filter(|_| has_layers(report)) {
-            let (_, by) = layer_words(report);
-            text += &format!("\n{}\n{} by {by}\n\n", set.title(table), policy.policy);
-            text += &by_layer(report, policy, set.of);
+    for &by in by {
+        let (_, what) = by_words(report, by);
+        for set in &sets {
+            for policy in report.policies.iter().filter(|policy| !policy.groups(by).is_empty()) {
+                text += &format!("\n{}\n{} by {what}\n\n", set.title(table), policy.policy);
+                text += &groups(report, policy, by, set.of);
+            }
         }
     }
     text
+}
+
+/// The report with short names, and the legend to go below its header.
+fn shortened(report: &AccuracyReport) -> (AccuracyReport, String) {
+    let names = report.policies.iter().map(|policy| &policy.policy[..]);
+    let names = Names::of(&report.table.game, names);
+    let mut report = report.clone();
+    for (at, name) in names.short.iter().enumerate() {
+        report.policies[at].policy.clone_from(name);
+        if let Some(games) = &mut report.games {
+            games.policies[at].policy.clone_from(name);
+        }
+    }
+    let lines =
+        names.legend().lines().map(|line| format!("           {line}\n")).collect::<String>();
+    (report, lines.replacen("          ", "Policies  ", 1))
+}
+
+/// The figures of a policy apart on the positions it has learned from and on others; parts without
+/// positions are left out.
+fn apart(policy: &PolicyAccuracy) -> impl Iterator<Item = (Split, &FiguresBySet)> {
+    let all =
+        policy.splits.iter().flat_map(|apart| Split::ALL.map(|split| (split, apart.of(split))));
+    all.filter(|(_, sets)| sets.all.states > 0)
 }
 
 fn capitalised(word: &str) -> String {
@@ -259,36 +292,40 @@ fn beyond_means(report: &AccuracyReport) -> String {
     text
 }
 
-/// Whether figures are known by layer: tables found by rank do not keep layers.
-fn has_layers(report: &AccuracyReport) -> bool {
-    report.table.has_scores() || report.policies.iter().any(|policy| !policy.layers.is_empty())
+/// What positions are grouped by, as a heading and in a sentence.
+pub(super) fn by_words(report: &AccuracyReport, by: By) -> (&'static str, String) {
+    let (heading, what) = match (by, report.words.layers) {
+        (By::Layer, "plies") => ("plies", "plies from the root"),
+        (By::Layer, layers) => return (layers, format!("{layers} before the move")),
+        (By::Moves, _) => ("moves", "the number of legal moves"),
+        (By::Distance, _) => ("plies", "plies to the end under best play"),
+        (By::Value, _) if report.table.has_scores() => ("score", "the exact score of the mover"),
+        (By::Value, _) => ("outcome", "the exact outcome of the mover"),
+    };
+    (heading, what.to_string())
 }
 
-/// What layers are counted in, as a heading and in a sentence.
-fn layer_words(report: &AccuracyReport) -> (&'static str, String) {
-    match report.words.layers {
-        "plies" => ("plies", "plies from the root".to_string()),
-        layers => (layers, format!("{layers} before the move")),
-    }
-}
-
-fn by_layer(
+fn groups(
     report: &AccuracyReport,
     policy: &PolicyAccuracy,
+    by: By,
     of: fn(&FiguresBySet) -> Option<&Figures>,
 ) -> String {
     let table = &report.table;
-    let (heading, _) = layer_words(report);
+    let (heading, _) = by_words(report, by);
     let headings = headings(report);
     let mut grid = Grid::headed(&[&[("", heading), ("", "positions")], &headings[..]].concat());
     let mut push = |name: String, figures: &FiguresBySet| {
         let figures = of(figures).copied().unwrap_or_default();
         grid.push([vec![name, thousands(figures.states)], cells(table, &figures)].concat());
     };
-    for layer in &policy.layers {
-        push(format!("{:>5}", layer.key.number()), &layer.figures);
+    for group in policy.groups(by) {
+        push(format!("{:>5}", group.key.number()), &group.figures);
     }
-    push("all".to_string(), &policy.total);
+    // Distances are not known of all positions.
+    if by != By::Distance {
+        push("all".to_string(), &policy.total);
+    }
     grid.to_text()
 }
 
@@ -296,7 +333,7 @@ fn cells(table: &TableFacts, figures: &Figures) -> Vec<String> {
     columns(table).map(|column| (column.cell)(figures)).collect()
 }
 
-fn header(report: &AccuracyReport) -> String {
+pub(super) fn header(report: &AccuracyReport) -> String {
     let table = &report.table;
     let symmetry = match table.symmetry_order {
         1 => "not folded".to_string(),
@@ -360,6 +397,13 @@ fn positions(table: &TableFacts) -> String {
 
 /// Which positions the figures are of.
 fn judged(table: &TableFacts) -> String {
+    if let Some(chosen) = &table.chosen {
+        return format!(
+            "{} of the {} positions with a move to make:\n           {chosen}",
+            thousands(table.judged_states),
+            thousands(table.nonterminal_states)
+        );
+    }
     if table.judged_states == table.nonterminal_states {
         return match table.has_scores() {
             true => format!("all {} positions with a move to make", thousands(table.judged_states)),

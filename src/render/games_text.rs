@@ -42,6 +42,12 @@ pub fn games_text(games: &Games, words: &Words, mistakes: usize) -> String {
         text += &format!("{name:<13}{meaning}\n");
     }
     text += &consistency(games);
+    text + &mistakes_text(games, words, mistakes)
+}
+
+/// Lays out the line by which each policy is beaten, and so many of its costliest mistakes.
+pub(super) fn mistakes_text(games: &Games, words: &Words, mistakes: usize) -> String {
+    let (mut text, units) = (String::new(), &words.units[..]);
     for policy in &games.policies {
         if mistakes > 0 {
             text += &lines(policy, units);
@@ -111,7 +117,7 @@ fn cells(expected: &Expected) -> Vec<String> {
 }
 
 /// A number with its sign and two decimals; nothing is plain 0.
-fn signed(number: f64) -> String {
+pub(super) fn signed(number: f64) -> String {
     let text = format!("{number:+.2}");
     if text == "-0.00" || text == "+0.00" { "0.00".to_string() } else { text }
 }

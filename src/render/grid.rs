@@ -2,6 +2,8 @@
 
 /// The least width of a column but the first, so that tables below each other line up.
 const LEAST: usize = 6;
+/// The most characters in a line: what a terminal shows.
+const WIDTH: usize = 100;
 
 /// Rows of cells, the first column set to the left and the others to the right, two spaces
 /// between. Every row has as many cells as the first.
@@ -41,7 +43,8 @@ impl Grid {
         head + &rows.iter().map(line).collect::<String>()
     }
 
-    /// One line a row, each ending in a line break and none in spaces.
+    /// One line a row, each ending in a line break and none in spaces. Columns that would make lines
+    /// too long follow below, beside the first column again.
     pub fn to_text(&self) -> String {
         let columns = self.rows.first().map_or(0, Vec::len);
         let width = |column: usize| {
@@ -50,19 +53,64 @@ impl Grid {
             cells.map(|cell| cell.chars().count()).fold(least, usize::max)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
+        let mut blocks: Vec<Vec<usize>> = Vec::new();
+        let mut used = usize::MAX;
+        for column in 1..columns {
+            if used.saturating_add(2 + widths[column]) > WIDTH {
+                blocks.push(Vec::new());
+                used = widths[0];
+            }
+            used += 2 + widths[column];
+            blocks.last_mut().expect("one was just begun").push(column);
+        }
+        if blocks.is_empty() {
+            blocks.push(Vec::new());
+        }
+        let text = blocks.iter().map(|block| self.block(&widths, block));
+        text.collect::<Vec<String>>().join("\n")
+    }
+
+    /// The first column and these others.
+    fn block(&self, widths: &[usize], columns: &[usize]) -> String {
         let mut text = String::new();
         for row in &self.rows {
-            let mut line = String::new();
-            for (i, (cell, width)) in row.iter().zip(&widths).enumerate() {
-                if i == 0 {
-                    line += &format!("{cell:<width$}");
-                } else {
-                    line += &format!("  {cell:>width$}");
-                }
+            let first = row.first().map_or("", String::as_str);
+            let mut line = format!("{first:<width$}", width = widths.first().copied().unwrap_or(0));
+            for &column in columns {
+                let cell = row.get(column).map_or("", String::as_str);
+                let width = widths[column];
+                line += &format!("  {cell:>width$}");
             }
             text += line.trim_end();
             text.push('\n');
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_wide_follows_below() {
+        let cells = |name: &str, n: usize| -> Vec<String> {
+            [name.to_string()].into_iter().chain((0..n).map(|at| at.to_string())).collect()
+        };
+        let lines = |columns: usize| -> Vec<String> {
+            let mut grid = Grid::default();
+            [cells("head", columns), cells("row", columns)]
+                .into_iter()
+                .for_each(|row| grid.push(row));
+            grid.to_text().lines().map(str::to_string).collect()
+        };
+        // Four of the first column and eight of each other.
+        assert_eq!(lines(12).len(), 2);
+        assert_eq!(lines(12)[1].len(), 100);
+        assert_eq!(lines(0), ["head", "row"]);
+        let wide = lines(13);
+        assert_eq!(wide.len(), 5);
+        assert_eq!((&wide[2][..], &wide[3][..]), ("", "head      12"));
+        assert_eq!(wide[4], "row       12");
     }
 }

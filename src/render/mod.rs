@@ -1,29 +1,39 @@
 //! Reports as text and pages. Nothing here prints: every function returns what a command may write
 //! out.
 //!
-//! * [`accuracy_text`] lays out an [`AccuracyReport`](crate::evaluate::AccuracyReport);
+//! * [`summary`] lays out an [`AccuracyReport`](crate::evaluate::AccuracyReport) at a glance,
+//!   [`accuracy_text`] whole;
 //! * [`history()`] draws what was measured while a network learned, [`panels`] any curves;
+//! * [`comparison_text`] lays out two policies position by position;
 //! * [`leaderboard`] puts its policies in order;
+//! * [`model_cards`] makes pieces of Markdown of it, for the pages of models;
 //! * [`html`] makes a page of it, with [`plots`];
 //! * [`RowsFile`] takes the results position by position, as CSV or Parquet;
 //! * [`number`] writes numbers as all our text shows them.
 
 mod accuracy_text;
+mod comparison_text;
 mod games_text;
 mod grid;
 mod history;
 mod html;
 mod leaderboard;
+mod model_card;
+mod names;
 pub mod number;
 mod plots;
 mod rows;
+mod summary;
 pub(crate) mod verdict;
 
-pub use accuracy_text::{Part, accuracy_text};
+pub use accuracy_text::accuracy_text;
+pub use comparison_text::{Compared, comparison_text};
 pub use games_text::{games_text, match_text};
 pub use grid::Grid;
 pub use history::{Line, Panel, history, panels};
 pub use html::html;
 pub use leaderboard::leaderboard;
+pub use model_card::model_cards;
 pub use plots::{Plot, plots};
 pub use rows::RowsFile;
+pub use summary::summary;

@@ -12,7 +12,7 @@ use yomikiri::table::Table;
 const START: &str = "-----OX--XO----- X;";
 
 /// Every command, in an order in which each finds what it needs.
-const COMMANDS: [&[&str]; 15] = [
+const COMMANDS: [&[&str]; 16] = [
     &["enumerate", "--size", "4"],
     &["value-iterate"],
     &["value-iterate", "--discount", "0.9"],
@@ -21,6 +21,7 @@ const COMMANDS: [&[&str]; 15] = [
     &["verify"],
     &["perft", "--size", "4", "--depth", "6"],
     &["report", "--size", "4"],
+    &["compare", "greedy", "random"],
     &["export", "--states", "othello-4x4"],
     &["checksum"],
     &["results", "othello-4x4"],
@@ -81,7 +82,7 @@ fn json_of_every_command_has_what_a_reader_needs() {
     let mut of_manifest: Vec<&str> = of_manifest.iter().map(String::as_str).collect();
     of_manifest.extend(["/table", "/directory", "/bytes", "/reused"]);
     of_manifest.push("/manifest/conventions/perspective");
-    let expected: [&[&str]; 12] = [
+    let expected: [&[&str]; 13] = [
         &of_manifest,
         &["/table", "/perspective", "/solution/roots/0/score", "/solution/sweeps/0/residual"],
         &["/table", "/perspective", "/discounted/roots/0", "/discounted/discount"],
@@ -101,6 +102,7 @@ fn json_of_every_command_has_what_a_reader_needs() {
         &["/table", "/states", "/edges", "/proven", "/solved"],
         &["/game", "/root", "/perft/5"],
         &[],
+        &["/perspective", "/policies/1", "/all/score/first_lost", "/costliest/0/moves/1"],
         &["/table", "/directory", "/positions", "/actions", "/planes/1", "/bytes", "/reused"],
         &["/checksums/0/table", "/checksums/0/checksum"],
         &["/results/0/perspective", "/results/0/layers/12/sum_of_scores", "/results/0/longest"],
@@ -170,6 +172,11 @@ fn bad_input_is_one_line_and_changes_nothing() {
         (&["value-iterate", table, "--discount", "1.5"], "discount 1.5"),
         (&["value-iterate", table, "--discount", "0"], "discount 0"),
         (&["value-iterate", short, "--discount", "0.9"], "frontier"),
+        (&["value-iterate", short, "--method", "policy-iteration"], "frontier"),
+        (
+            &["value-iterate", table, "--method", "policy-iteration", "--order", "natural"],
+            "--order",
+        ),
         (&["export", "--states", "nowhere"], "nowhere"),
         (&["checksum", "nowhere"], "nowhere"),
         (&["checksum", short], "value-iterate"),

@@ -58,6 +58,11 @@ for policy in report["policies"]:
     part = rows[rows.policy == name]
     assert len(part) == report["table"]["judged_states"]
     check_sets(policy["total"], part, name)
+    assert (policy["splits"] is None) == part.split.isna().all()
+    for split, figures in (policy["splits"] or {}).items():
+        if figures["all"]["states"]:
+            check_sets(figures, part[part.split == split], (name, split))
+        assert figures["all"]["states"] == (part.split == split).sum(), (name, split)
     for groups, key, column in [
         ("layers", "layer", "layer"),
         ("by_moves", "moves", "moves"),

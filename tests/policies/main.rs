@@ -2,8 +2,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod compare;
 mod evaluate;
-#[cfg(feature = "learn")]
+#[cfg(feature = "onnx")]
 mod leaderboard;
 mod onnx;
 mod outside;

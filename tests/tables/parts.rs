@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::common::solved::{board_4x4, opened, solved, standard};
 use yomikiri::evaluate::{Judged, Piece, Source};
-use yomikiri::export::Splits;
-use yomikiri::game::{Game, WideKey};
+use yomikiri::game::{Game, Splits, WideKey};
 use yomikiri::learn::recipes::parts::Part;
 use yomikiri::solved::Orienting;
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::columns::ColumnCard;
 use super::example::Example;
 use super::sink::FileCard;
-use crate::export::Split;
+use crate::game::Split;
 
 /// What `schema` says in every data card.
 pub const TARGETS_SCHEMA: &str = "yomikiri-targets";

@@ -3,8 +3,7 @@
 use super::columns::{Block, Column, Field, Layout, MISSING, NO_DISTANCE, Shape};
 use super::example::Example;
 use crate::any::{AnyGame, AnyState};
-use crate::export::Split;
-use crate::game::{Game, Score};
+use crate::game::{Game, Score, Split};
 use crate::solve::{Prospect, Value};
 
 /// Writes examples into the columns of blocks.

@@ -35,9 +35,9 @@ pub use sink::{FileCard, Format, Lines};
 use self::place::Place;
 use self::rows::visit_rows;
 use self::select::Selector;
-use super::{ExportError, Split, name_word};
+use super::ExportError;
 use crate::any::{AnyGame, AnyPosition};
-use crate::game::{FoldedWords, Game};
+use crate::game::{FoldedWords, Game, Split, Splits, name_word};
 use crate::graph::Piece as Rows;
 use crate::progress::Progress;
 use crate::solved::SolvedTable;
@@ -370,7 +370,7 @@ fn describe(
 pub fn look_up(
     encoder: &Encoder<'_>,
     table: &SolvedTable,
-    splits: &super::Splits,
+    splits: &Splits,
     positions: &[AnyPosition],
 ) -> Vec<Option<Block>> {
     let (name, words) = (name_word(&encoder.game.name()), FoldedWords::new(encoder.game));

@@ -4,8 +4,7 @@ use rayon::prelude::*;
 
 use crate::any::AnyGame;
 use crate::evaluate::{MeasureError, Piece, Source};
-use crate::export::{Splits, name_word};
-use crate::game::{FoldedWords, Game};
+use crate::game::{FoldedWords, Game, Splits, name_word};
 
 /// How many positions a piece has at least, but for the last: an inference takes a piece,
 /// and of a large table's pieces a small share is left.
@@ -20,7 +19,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Takes a source apart: of each [`Split`](crate::export::Split) the share `shares` says, the
+    /// Takes a source apart: of each [`Split`](crate::game::Split) the share `shares` says, the
     /// smaller being part of the larger. All that is kept is in memory.
     pub fn of_all(
         source: &dyn Source,
@@ -38,7 +37,7 @@ impl Part {
                 if Splits::unit_of_hash(hash) >= shares[part] {
                     continue;
                 }
-                push(&mut parts[part], &all, at);
+                parts[part].push(&all, at);
             }
             Ok(parts)
         };
@@ -63,7 +62,7 @@ impl Part {
             for (at, position) in all.batch.positions().iter().enumerate() {
                 let hash = splits.hash(name, words.of(&position.state));
                 if Splits::unit_of_hash(hash) < share {
-                    push(&mut some, all, at);
+                    some.push(all, at);
                 }
             }
             some
@@ -83,19 +82,11 @@ fn gather(all: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     for piece in all {
         match pieces.last_mut().filter(|last| last.cases.len() < AT_ONCE) {
-            Some(last) => (0..piece.cases.len()).for_each(|at| push(last, &piece, at)),
+            Some(last) => (0..piece.cases.len()).for_each(|at| last.push(&piece, at)),
             None => pieces.extend(Some(piece).filter(|piece| !piece.cases.is_empty())),
         }
     }
     pieces
-}
-
-/// Adds to `some` the position at a place of `all`, with what is known of it.
-fn push(some: &mut Piece, all: &Piece, at: usize) {
-    let range = all.batch.range(at);
-    some.batch.push(all.batch.positions()[at], all.batch.actions()[range.clone()].iter().copied());
-    some.truths.extend_from_slice(&all.truths[range]);
-    some.cases.push(all.cases[at]);
 }
 
 impl Source for Part {

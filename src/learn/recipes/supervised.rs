@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::parts::Part;
 use crate::any::{AnyGame, AnyState};
 use crate::evaluate::{Case, Truth};
-use crate::export::Splits;
-use crate::game::{Action, Game, Position, Side, Symmetry};
+use crate::game::{Action, Game, Position, Side, Splits, Symmetry};
 use crate::learn::LearnError;
 use crate::learn::chance::{below, seeded, shuffle, unit};
 use crate::learn::equivariance::Ties;
@@ -81,7 +80,8 @@ impl Settings {
     pub fn check(&self) -> Result<(), LearnError> {
         let [train, validation] = self.splits;
         let wrong = |what: String| Err(LearnError::Settings(what));
-        Splits::new(0, [train, validation, 1.0 - train - validation])
+        // What is left over for the test may come out a hair below nothing.
+        Splits::new(0, [train, validation, (1.0 - train - validation).max(0.0)])
             .map_err(LearnError::Settings)?;
         for (name, share) in [("share", self.share), ("measured", self.measured)] {
             if !(0.0..=1.0).contains(&share) || share == 0.0 {

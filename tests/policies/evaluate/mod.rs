@@ -13,14 +13,14 @@ use tempfile::TempDir;
 use walk::Walk;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::evaluate::{
-    AccuracyReport, Figures, FiguresBySet, Judged, Key, Measured, Piece, Player, Sink, build,
+    AccuracyReport, By, Figures, FiguresBySet, Judged, Key, Measured, Piece, Player, Sink, build,
     measure,
 };
 use yomikiri::game::{Game, Outcome};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::policy::{Answers, MICRO, Weights};
 use yomikiri::progress::Silent;
-use yomikiri::render::accuracy_text;
+use yomikiri::render::{accuracy_text, summary};
 use yomikiri::solved::{Orienting, SolvedTable};
 
 use crate::common::solved::{board_4x4, opened, solved};
@@ -307,7 +307,7 @@ fn a_file_that_repeats_the_rule_plays_the_same() {
 fn the_report_as_text() {
     insta::assert_snapshot!(
         "accuracy-4x4",
-        accuracy_text(&folded().1, &[yomikiri::render::Part::All], 1)
+        summary(&folded().1, &[By::Moves], 1) + "\n" + &accuracy_text(&folded().1, &[By::Layer], 1)
     );
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::OnceLock;
 
-use yomikiri::evaluate::{AccuracyReport, Figures, FiguresBySet, Key, Piece, Player};
+use yomikiri::evaluate::{AccuracyReport, By, Figures, FiguresBySet, Key, Piece, Player};
 use yomikiri::game::{Game, Outcome};
 use yomikiri::graph::{Index, Plan};
 use yomikiri::policy::{Answers, ByRule, Greedy, ask};
-use yomikiri::render::{Part, accuracy_text};
+use yomikiri::render::{accuracy_text, summary};
 use yomikiri::table::Table;
 
 use super::{Opened, assert_close, numbers, sets};
@@ -266,7 +266,7 @@ fn only_proven_rows_are_judged() {
         assert_perfect(report);
     }
     assert!(bounded.1.table.judged_states > 0);
-    let text = accuracy_text(&from_start.1, &[Part::All], 0);
+    let text = accuracy_text(&from_start.1, &[], 0);
     assert!(text.contains("those whose moves' results are all proven"), "{text}");
 }
 
@@ -284,7 +284,7 @@ fn threads_change_no_bit() {
 
 #[test]
 fn the_reports_as_text() {
-    let text = |report| accuracy_text(report, &[Part::All, Part::Result, Part::Score], 0);
+    let text = |report| summary(report, &[], 0) + "\n" + &accuracy_text(report, &[By::Layer], 0);
     insta::assert_snapshot!("accuracy-animal-shogi-3x3", text(&by_rank().1));
     insta::assert_snapshot!("accuracy-animal-shogi-3x3-keys", text(&by_keys().1));
     insta::assert_snapshot!("accuracy-minishogi", text(&bounded().1));
@@ -310,6 +310,7 @@ fn the_report_as_json_has_no_scores() {
         "terminal_states": STATES - OPEN,
         "nonterminal_states": OPEN,
         "judged_states": OPEN,
+        "chosen": null,
         "roots": [{
             "position": "elc/3/CLE b - 1",
             "mover": "Black",
@@ -359,8 +360,13 @@ fn the_command_makes_the_table_and_measures_the_game_s_policies() {
     let wanted = serde_json::to_value(&by_rank().1).unwrap();
     assert_eq!(json, wanted);
     let text = tables.ok(&["report", "--table", "animal-shogi-3x3", "-q"]);
-    assert_eq!(text, accuracy_text(&by_rank().1, &[Part::All, Part::Result], 0));
+    assert_eq!(text, summary(&by_rank().1, &[], 0));
     assert!(!text.contains("score") && !text.contains("discs"), "{text}");
+    let full = ["report", "--table", "animal-shogi-3x3", "-q", "--full", "--by", "value,moves"];
+    let wanted = accuracy_text(&by_rank().1, &[By::Value, By::Moves], 0);
+    assert_eq!(tables.ok(&full), wanted);
+    let ran = tables.run(&["report", "--table", "animal-shogi-3x3", "-q", "--by", "layer"]);
+    assert!(ran.refused("layers").contains("does not keep layers; give moves"), "{ran:?}");
 
     tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2", "-q"]);
     let json = tables.json(&["report", "--table", "minishogi-depth2", "-q", "--policy", "greedy"]);
@@ -386,7 +392,6 @@ fn what_a_game_does_not_have_is_told_before_the_work() {
     refused(&[&small[..], &["--policy", "weights"]].concat(), weights);
     refused(&[&small[..], &["--policy", "weights:w.txt"]].concat(), weights);
     refused(&[&small[..], &["--policy", "best"]].concat(), "policy 'best' is not known");
-    refused(&[&small[..], &["--by-layer", "score"]].concat(), "--by-layer score means nothing");
     let too_large = "solver enumerate --game minishogi --max-depth 6";
     refused(&["--game", "minishogi"], too_large);
     refused(&["--game", "chess"], "'chess' is no game this version knows");

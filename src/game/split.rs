@@ -13,14 +13,14 @@
 //! ```
 //!
 //! where `name` is the 64-bit FNV-1a hash of the game's name and `word...` are the state's
-//! [words](crate::game::Words), the smallest of all its images. The split is decided by
+//! [words](Words), the smallest of all its images. The split is decided by
 //! `(h >> 11) / 2^53`, samples by `(mix(h) >> 11) / 2^53`. The mixing is that of SplitMix64
 //! (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use crate::game::Words;
+use super::{FoldedWords, Game, Words};
 
 /// One of the parts into which positions are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -116,6 +116,47 @@ impl Splits {
     }
 }
 
+/// Which positions something has learned from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Division {
+    /// How positions were divided.
+    pub splits: Splits,
+    /// The share of the training positions in use, 0 to 1.
+    pub share: f64,
+}
+
+impl Division {
+    /// The part of a state with this [`hash`](Splits::hash); `None` for a training position that
+    /// was not in use.
+    pub fn of_hash(&self, hash: u64) -> Option<Split> {
+        let split = self.splits.of_hash(hash);
+        let is_used = split != Split::Train || Splits::unit_of_hash(hash) < self.share;
+        is_used.then_some(split)
+    }
+}
+
+/// Tells the part of a game's states by a division.
+#[derive(Clone, Debug)]
+pub struct Divider<G: Game> {
+    division: Division,
+    name: u64,
+    words: FoldedWords<G>,
+}
+
+impl<G: Game + Clone> Divider<G> {
+    /// For the states of a game.
+    pub fn new(game: &G, division: Division) -> Divider<G> {
+        Divider { division, name: name_word(&game.name()), words: FoldedWords::new(game) }
+    }
+
+    /// The part of a state, the same for all its images; `None` for one that nothing learned from
+    /// though it was for training.
+    pub fn of(&self, state: &G::State) -> Option<Split> {
+        let Divider { division, name, words } = self;
+        division.of_hash(division.splits.hash(*name, words.of(state)))
+    }
+}
+
 /// The word that stands for a game's name in hashes: FNV-1a.
 pub fn name_word(name: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
@@ -123,7 +164,7 @@ pub fn name_word(name: &str) -> u64 {
 }
 
 /// One step of SplitMix64.
-pub(super) fn mix(x: u64) -> u64 {
+pub(crate) fn mix(x: u64) -> u64 {
     SplitMix64::seed_from_u64(x).next_u64()
 }
 
@@ -135,8 +176,8 @@ fn unit_of(hash: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::Position;
     use crate::game::othello::Othello;
-    use crate::game::{FoldedWords, Game, Position};
 
     #[test]
     fn the_hash_is_the_published_one() {

@@ -1,0 +1,100 @@
+//! `--fail-if`: conditions on the numbers of a report, for whoever checks policies by machine.
+
+use std::cmp::Ordering;
+use std::str::FromStr;
+
+use super::error::UserError;
+use crate::evaluate::Metrics;
+
+/// That a number of a policy is below or above another.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Condition {
+    name: String,
+    sign: &'static str,
+    number: f64,
+}
+
+/// The signs, the longer ones first, and what they hold for.
+const SIGNS: [(&str, &[Ordering]); 4] = [
+    ("<=", &[Ordering::Less, Ordering::Equal]),
+    (">=", &[Ordering::Greater, Ordering::Equal]),
+    ("<", &[Ordering::Less]),
+    (">", &[Ordering::Greater]),
+];
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Condition, String> {
+        let split = |(sign, _)| text.split_once(sign).map(|(name, number)| (name, sign, number));
+        let form = "write NAME < NUMBER, or with <=, > or >=";
+        let (name, sign, number) = SIGNS.into_iter().find_map(split).ok_or(form)?;
+        let (name, number) = (name.trim(), number.trim());
+        if Metrics::unknown().number(name).is_none() {
+            let known: Vec<String> =
+                Metrics::unknown().numbers.into_iter().map(|(name, _)| name).collect();
+            return Err(format!(
+                "{name} is no number of --metrics: known are {}",
+                known.join(", ")
+            ));
+        }
+        let number = number.parse().ok().filter(|number: &f64| number.is_finite());
+        let number = number.ok_or_else(|| form.to_string())?;
+        Ok(Condition { name: name.to_string(), sign, number })
+    }
+}
+
+impl Condition {
+    /// What it finds, a line for each policy for which it holds; an error where the number is not
+    /// known of one.
+    pub fn found(&self, all: &[Metrics]) -> Result<Vec<String>, UserError> {
+        let Condition { name, sign, number } = self;
+        let holds = SIGNS.iter().find(|(known, _)| known == sign).map_or(&[][..], |(_, on)| on);
+        let mut found = Vec::new();
+        for metrics in all {
+            let policy = &metrics.policy;
+            let own = metrics.number(name).flatten().ok_or_else(|| {
+                let what = "there is no such figure here";
+                UserError::new(format!("--fail-if {name}: {what} of {policy}; see --metrics"))
+            })?;
+            if own.partial_cmp(number).is_some_and(|order| holds.contains(&order)) {
+                found.push(format!("{policy}: {name} is {own:.6}, {sign} {number}"));
+            }
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_read_and_hold() {
+        let metrics = |own| Metrics {
+            policy: "net".to_string(),
+            numbers: vec![("result_kept".to_string(), own)],
+        };
+        for (text, own, holds) in [
+            ("result_kept < 0.95", 0.94, true),
+            ("result_kept<0.95", 0.95, false),
+            (" result_kept <= .95 ", 0.95, true),
+            ("result_kept >1e-1", 0.1, false),
+            ("result_kept>=0.1", 0.1, true),
+        ] {
+            let condition: Condition = text.parse().unwrap();
+            let found = condition.found(&[metrics(Some(own)), metrics(Some(own))]).unwrap();
+            assert_eq!(found.len(), if holds { 2 } else { 0 }, "{text}");
+        }
+        let condition: Condition = "result_kept < 0.95".parse().unwrap();
+        assert_eq!(
+            condition.found(&[metrics(Some(0.5))]).unwrap(),
+            ["net: result_kept is 0.500000, < 0.95"]
+        );
+        assert!(condition.found(&[metrics(None)]).is_err());
+        for text in ["result_kept", "result_kept = 1", "result_kept < x", "result_kept < NaN"] {
+            assert!(text.parse::<Condition>().unwrap_err().contains("write NAME <"), "{text}");
+        }
+        assert!("kept < 1".parse::<Condition>().unwrap_err().contains("known are positions, "));
+    }
+}

@@ -1,0 +1,115 @@
+//! Which positions a report is of: a part of them, or those of a file.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use super::error::UserError;
+use super::lines;
+use crate::evaluate::{Piece, Player, Wanted};
+use crate::game::{Divider, Division, Game, Split, Splits};
+use crate::solved::SolvedTable;
+
+/// The options that choose positions.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct ChosenArgs {
+    /// Measure only the positions of this part: as the networks were trained by, where one is
+    /// measured, or else as 'solver export' divides by default [default: all]
+    #[arg(long, value_enum, conflicts_with = "positions")]
+    split: Option<Part>,
+    /// Measure only the positions of this file, one a line as for 'solver relabel', with their mirror
+    /// images; or those of a directory of 'solver export --states'
+    #[arg(long, value_name = "FILE")]
+    positions: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Part {
+    Train,
+    Validation,
+    Test,
+    All,
+}
+
+/// Some positions, and which they are in words.
+pub(super) struct Chosen {
+    pub words: String,
+    pub wanted: Box<Wanted<'static>>,
+}
+
+impl ChosenArgs {
+    /// The positions that are chosen; `None` for all.
+    pub fn chosen(
+        &self,
+        players: &[Player],
+        table: &SolvedTable,
+    ) -> anyhow::Result<Option<Chosen>> {
+        let split = match self.split {
+            Some(Part::Train) => Some(Split::Train),
+            Some(Part::Validation) => Some(Split::Validation),
+            Some(Part::Test) => Some(Split::Test),
+            Some(Part::All) | None => None,
+        };
+        if let Some(split) = split {
+            return Ok(Some(of_split(split, players, table)?));
+        }
+        self.positions.as_ref().map(|file| of_file(file, table)).transpose()
+    }
+}
+
+fn of_split(split: Split, players: &[Player], table: &SolvedTable) -> Result<Chosen, UserError> {
+    let mut divisions: Vec<Division> = Vec::new();
+    for division in players.iter().filter_map(Player::learned_from) {
+        if !divisions.contains(&division) {
+            divisions.push(division);
+        }
+    }
+    let default = Division { splits: Splits::default(), share: 1.0 };
+    let division = match divisions[..] {
+        [] => default,
+        [division] => division,
+        _ => {
+            return Err(UserError::new(
+                "--split: the networks were trained by different splits; measure one of them at a time",
+            ));
+        }
+    };
+    let Splits { seed, train, validation } = division.splits;
+    let words = format!(
+        "the {} part (seed {seed}: {train} to train, {validation} to validate, {} to test)",
+        split.name(),
+        division.splits.test()
+    );
+    let divider = Divider::new(table.game(), division);
+    let wanted = move |piece: &Piece, at: usize| {
+        divider.of(&piece.batch.positions()[at].state) == Some(split)
+    };
+    Ok(Chosen { words, wanted: Box::new(wanted) })
+}
+
+fn of_file(file: &Path, table: &SolvedTable) -> anyhow::Result<Chosen> {
+    let file = if file.is_dir() { file.join("positions.txt") } else { file.to_path_buf() };
+    let (text, mut bad) = (lines::read(&file)?, Vec::new());
+    let mut rows = HashSet::new();
+    for line in lines::positions(&text, table, false, &mut bad)? {
+        match table.states().find(&line.position) {
+            Some(row) => drop(rows.insert(row as u32)),
+            None => {
+                let what = format!(
+                    "{} is not among the states of {}",
+                    table.game().notation(&line.position),
+                    table.table().name()
+                );
+                bad.push((line.line, what));
+            }
+        }
+    }
+    if let Some((line, what)) = bad.iter().min() {
+        let what = format!("{}, line {line}: {what}; correct it or leave it out", file.display());
+        return Err(UserError::new(what).into());
+    }
+    let words = format!("those of {} and their images", file.display());
+    let wanted = move |piece: &Piece, at: usize| rows.contains(&piece.cases[at].row);
+    Ok(Chosen { words, wanted: Box::new(wanted) })
+}

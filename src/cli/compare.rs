@@ -1,0 +1,110 @@
+//! `solver compare`: two policies position by position.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::chosen::ChosenArgs;
+use super::context::Context;
+use super::error::UserError;
+use super::players::players;
+use super::report::failed;
+use super::table_args::{TableArgs, solved};
+use crate::evaluate::{self, Comparison, Judged, Piece, Source, Words, measure};
+use crate::policy::Answers;
+use crate::render::{Compared, comparison_text};
+use crate::solved::Orienting;
+
+/// Compare two policies position by position: where they differ, and what it costs them
+///
+/// Both are asked in every position, exactly as by 'solver report', and what their moves give away
+/// is set side by side. With --seeds a policy may be a recipe with '{}' for the seed, as
+/// 'mcts:100:{}' or 'learned:net-{}': each is measured with every seed, and the means are compared.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A policy: see the report's --policy
+    first: String,
+    /// The policy it is compared with
+    second: String,
+    #[command(flatten)]
+    table: TableArgs,
+    /// What stands for '{}' in the policies, one after the other
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
+    seeds: Vec<String>,
+    #[command(flatten)]
+    chosen: ChosenArgs,
+    /// How many positions to show in which the difference is the greatest
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    worst: usize,
+}
+
+/// The JSON.
+#[derive(Serialize)]
+struct Output<'a> {
+    schema: &'static str,
+    schema_version: u32,
+    perspective: &'static str,
+    #[serde(flatten)]
+    compared: &'a Compared<'a>,
+}
+
+/// What stands for a seed.
+const SEED: &str = "{}";
+
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    let (game, table) = args.table.game(context)?;
+    let both = [&args.first, &args.second];
+    let seeds = match (&args.seeds[..], both.iter().any(|name| name.contains(SEED))) {
+        ([], false) => vec![String::new()],
+        (seeds, true) if !seeds.is_empty() => seeds.to_vec(),
+        (_, true) => return Err(UserError::new("'{}' stands for a seed; add --seeds 0,1,2").into()),
+        (_, false) => {
+            return Err(UserError::new(
+                "--seeds: no policy has a '{}' for the seed; write one, as mcts:100:{}",
+            )
+            .into());
+        }
+    };
+    let named = |seed: &String| both.map(|name| name.replace(SEED, seed));
+    let names: Vec<String> = seeds.iter().flat_map(named).collect();
+    let policies = args.table.policies(&names, &game, context)?;
+    let table = solved(&game, table, args.table.force, context)?;
+    let players = players(&policies, table.game(), &context.store)?;
+    let chosen = args.chosen.chosen(&players, &table)?;
+    let judged = Judged { table: &table, orienting: Orienting::All };
+    let some = chosen
+        .as_ref()
+        .map(|chosen| evaluate::Chosen { source: &judged, wanted: chosen.wanted.as_ref() });
+    let source = some.as_ref().map_or(&judged as &dyn Source, |some| some);
+    let mut comparison = Comparison::default();
+    let mut add = |piece: &Piece, answers: &[Answers]| {
+        comparison.add(table.game(), piece, answers, args.worst);
+        Ok(())
+    };
+    let measured = measure(source, &players, Some(&mut add), &context.bars);
+    measured.map_err(|error| failed(&table, error))?;
+    let compared = Compared {
+        table: table.table().name(),
+        policies: both.map(|name| name.as_str()),
+        seeds: &args.seeds,
+        chosen: chosen.as_ref().map(|chosen| chosen.words.clone()),
+        words: Words::of(table.game()),
+        has_scores: table.has_scores(),
+        comparison: comparison.averaged(),
+    };
+    if chosen.is_none() && players.iter().any(|player| player.learned_from().is_some()) {
+        context.remark(
+            "one of them has learned from some of these positions; --split test leaves them out",
+        );
+    }
+    match context.json {
+        true => context.json(&Output {
+            schema: "yomikiri-comparison",
+            schema_version: 1,
+            perspective: "mover",
+            compared: &compared,
+        })?,
+        false => context.print(comparison_text(&compared))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,59 @@
+//! Files of positions, one a line.
+
+use std::path::Path;
+
+use super::error::UserError;
+use crate::any::AnyPosition;
+use crate::game::Game;
+use crate::input;
+use crate::solved::SolvedTable;
+
+/// The most bytes of positions.
+const MOST: u64 = 1 << 34;
+
+/// Reads a file of positions; `-` is stdin.
+pub(super) fn read(file: &Path) -> anyhow::Result<String> {
+    let (name, bytes) = match file.to_str() {
+        Some("-") => ("stdin".to_string(), input::all(std::io::stdin(), MOST)),
+        _ => (file.display().to_string(), input::file(file, MOST)),
+    };
+    let bytes = bytes.map_err(|error| UserError::new(format!("{name} cannot be read: {error}")))?;
+    String::from_utf8(bytes)
+        .map_err(|_| UserError::new(format!("{name} is no text: give a position a line")).into())
+}
+
+/// A position and the number of the line that it comes from.
+pub(super) struct Line {
+    pub line: usize,
+    pub position: AnyPosition,
+}
+
+/// The positions of all lines, of a transcript all or only the `last`; what cannot be read is added
+/// to `bad`.
+pub(super) fn positions(
+    text: &str,
+    table: &SolvedTable,
+    last: bool,
+    bad: &mut Vec<(usize, String)>,
+) -> anyhow::Result<Vec<Line>> {
+    let game = table.game();
+    let roots = table.states().roots()?;
+    let root = roots.first().copied().unwrap_or_else(|| game.start());
+    let mut all = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        // SFEN and OBF have neither sign; both begin a remark.
+        let line = line.split(['%', '#']).next().unwrap_or("").trim();
+        if line.is_empty() {
+            continue;
+        }
+        match game.parse_line(line, &root) {
+            Ok(positions) => {
+                let first = if last { positions.len() - 1 } else { 0 };
+                let positions = positions[first..].iter();
+                all.extend(positions.map(|&position| Line { line: number + 1, position }));
+            }
+            Err(error) => bad.push((number + 1, error.to_string())),
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,118 @@
+//! A report as a few dozen numbers a policy, for programs that follow one.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::accuracy::PolicyAccuracy;
+use super::figures::{Figures, FiguresBySet};
+use super::games::{BothSides, PolicyGames};
+use super::play::Expected;
+use super::report::AccuracyReport;
+use crate::game::Outcome;
+
+/// The numbers of one policy by name; `None` where there is nothing to take a mean of, or where the
+/// game has no such thing. `docs/report-schema.md` says what they mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metrics {
+    /// The policy's name.
+    pub policy: String,
+    /// The numbers, always the same names in the same order.
+    pub numbers: Vec<(String, Option<f64>)>,
+}
+
+impl Metrics {
+    /// Those of every policy of a report, in its order.
+    pub fn of(report: &AccuracyReport) -> Vec<Metrics> {
+        let games = |at: usize| report.games.as_ref().map(|games| &games.policies[at]);
+        let policies = report.policies.iter().enumerate();
+        policies.map(|(at, policy)| Metrics::of_policy(policy, games(at))).collect()
+    }
+
+    /// Those of a policy of which nothing is known: the names alone.
+    pub fn unknown() -> Metrics {
+        Metrics::of_policy(&PolicyAccuracy::default(), None)
+    }
+
+    /// The number of this name; `None` if there is no such name.
+    pub fn number(&self, name: &str) -> Option<Option<f64>> {
+        self.numbers.iter().find(|(known, _)| known == name).map(|(_, number)| *number)
+    }
+
+    fn of_policy(policy: &PolicyAccuracy, games: Option<&PolicyGames>) -> Metrics {
+        let mut metrics = Metrics { policy: policy.policy.clone(), numbers: Vec::new() };
+        let held_out = policy.held_out();
+        metrics.figures("", &held_out.decisive_outcome);
+        metrics.figures("all_", &held_out.all);
+        let learned = policy.splits.map_or(FiguresBySet::default(), |splits| splits.train);
+        metrics.figures("learned_", &learned.decisive_outcome);
+        let values = policy.values.as_ref();
+        metrics.push("value_error", values.and_then(|values| values.mean_error()));
+        metrics.push("value_sign", values.and_then(|values| values.sign_accuracy()));
+        metrics.push("value_brier", values.and_then(|values| values.brier()));
+        metrics.push("value_calibration", values.and_then(|values| values.calibration_error()));
+        metrics.games(games);
+        metrics
+    }
+
+    fn push(&mut self, name: &str, number: Option<f64>) {
+        self.numbers.push((name.to_string(), number));
+    }
+
+    fn figures(&mut self, set: &str, figures: &Figures) {
+        let turned = |best, left| figures.mean(figures.turned(best, left));
+        for (name, number) in [
+            ("positions", Some(figures.states as f64)),
+            ("result_kept", figures.optimal_by_outcome()),
+            ("score_kept", figures.optimal_by_score()),
+            ("plies_kept", figures.optimal_by_distance()),
+            ("result_lost", figures.expected_loss_outcome()),
+            ("score_lost", figures.expected_loss_score()),
+            ("win_to_draw", turned(Outcome::Win, Outcome::Draw)),
+            ("win_to_loss", turned(Outcome::Win, Outcome::Loss)),
+            ("draw_to_loss", turned(Outcome::Draw, Outcome::Loss)),
+            ("rank_correlation", figures.rank_correlation()),
+        ] {
+            self.push(&format!("{set}{name}"), number);
+        }
+    }
+
+    fn games(&mut self, games: Option<&PolicyGames>) {
+        let points = |expected: &Expected| expected.win + 0.5 * expected.draw;
+        type Of = fn(&PolicyGames) -> &BothSides<Expected>;
+        let opponents: [(&str, Of); 2] = [
+            ("random", |games| &games.against_random),
+            ("perfect", |games| &games.against_perfect),
+        ];
+        for (opponent, of) in opponents {
+            let both = games.map(of);
+            for (side, expected) in
+                [("first", both.map(|both| both.first)), ("second", both.map(|both| both.second))]
+            {
+                let name = |what| format!("{opponent}_{side}_{what}");
+                self.push(&name("points"), expected.as_ref().map(points));
+                self.push(&name("score"), expected.map(|expected| expected.score));
+            }
+        }
+        self.push("exploited_result", games.map(PolicyGames::exploited));
+        let score = |games: &PolicyGames| {
+            let BothSides { first, second } = &games.exploitability;
+            0.5 * (first.score_lost + second.score_lost)
+        };
+        self.push("exploited_score", games.map(score));
+        let right = |games: &PolicyGames| {
+            games.own_lines.right as f64 / games.own_lines.positions.max(1) as f64
+        };
+        self.push("own_lines_kept", games.map(right));
+    }
+}
+
+impl Serialize for Metrics {
+    /// One flat object: `policy` and the numbers.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.numbers.len() + 1))?;
+        map.serialize_entry("policy", &self.policy)?;
+        for (name, number) in &self.numbers {
+            map.serialize_entry(name, number)?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,86 @@
+//! Short names for policies, so that tables fit a terminal, and what they stand for.
+
+/// The longest name in a table.
+const MOST: usize = 24;
+
+/// The names of policies as tables show them.
+pub struct Names {
+    /// In the order of the report.
+    pub short: Vec<String>,
+    /// Those that are not the whole name, each with it.
+    pub legend: Vec<(String, String)>,
+}
+
+impl Names {
+    /// Shortens the names of policies on a game, so that no two become the same.
+    pub fn of<'a>(game: &str, names: impl Iterator<Item = &'a str>) -> Names {
+        let (mut short, mut legend) = (Vec::new(), Vec::new());
+        for (at, name) in names.enumerate() {
+            let mut found = cut(&of_network(name, game).unwrap_or(name.to_string()), MOST);
+            if short.contains(&found) && found != name {
+                let number = format!(" ({})", at + 1);
+                found = cut(&found, MOST - number.len()) + &number;
+            }
+            if found != name {
+                legend.push((found.clone(), name.to_string()));
+            }
+            short.push(found);
+        }
+        Names { short, legend }
+    }
+
+    /// The legend, a line a name; nothing if every name is whole.
+    pub fn legend(&self) -> String {
+        let width = self.legend.iter().map(|(short, _)| short.chars().count()).max().unwrap_or(0);
+        let line = |(short, name): &(String, String)| format!("{short:<width$}  {name}\n");
+        self.legend.iter().map(line).collect()
+    }
+}
+
+/// `td` of `learned:td-othello-4x4`, with its options.
+fn of_network(name: &str, game: &str) -> Option<String> {
+    let network = name.strip_prefix("learned:")?;
+    let (stem, options) = network.split_at(network.rfind('?').unwrap_or(network.len()));
+    let stem = stem.strip_suffix(game)?.strip_suffix('-')?;
+    Some(format!("{stem}{options}"))
+}
+
+/// A name of so many characters at most: what is too much is left out of its middle.
+fn cut(name: &str, most: usize) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= most {
+        return name.to_string();
+    }
+    let begin = most / 2;
+    let end = letters.len() - (most - begin - 1);
+    letters[..begin].iter().chain(&['…']).chain(&letters[end..]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_differ_and_are_explained() {
+        let long = ["exec:python play.py --temperature 0.1", "exec:python play.py --t=erature 0.1"];
+        let all = [
+            "perfect",
+            "learned:td-othello-4x4",
+            "learned:td-othello-4x4?plies=2",
+            "learned:td-othello-4x5",
+            long[0],
+            long[1],
+        ];
+        let names = Names::of("othello-4x4", all.into_iter());
+        let shown = ["perfect", "td", "td?plies=2", "learned:td-othello-4x5"];
+        assert_eq!(names.short[..4], shown);
+        let mut different = names.short.clone();
+        different.sort();
+        different.dedup();
+        assert_eq!(different.len(), all.len(), "{:?}", names.short);
+        assert!(names.short.iter().all(|name| name.chars().count() <= MOST), "{:?}", names.short);
+        assert_eq!(names.legend.len(), 4);
+        assert!(names.legend().starts_with("td          "), "{}", names.legend());
+        assert!(names.legend().contains(long[1]));
+    }
+}

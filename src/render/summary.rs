@@ -1,0 +1,182 @@
+//! The first screen of a report: one table of all policies, the best first, and where more is.
+
+use super::accuracy_text::{by_words, header, or_none, share};
+use super::games_text::{mistakes_text, signed};
+use super::grid::Grid;
+use super::names::Names;
+use super::number::{amount, thousands};
+use crate::evaluate::{AccuracyReport, By, Figures, FiguresBySet, PolicyAccuracy, PolicyGames};
+use crate::game::{Outcome, Split};
+
+/// Lays out a report at a glance: the table, every policy in a line, the best first, then result
+/// kept by groups of positions, `mistakes` of each policy, and where more is. Ends in a line break.
+pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
+    let names = report.policies.iter().map(|policy| &policy.policy[..]);
+    let names = Names::of(&report.table.game, names);
+    let order = report.ranking();
+    let positions = report.policies.first().map_or(0, |policy| decisive(&policy.total).states);
+    let mut text = header(report);
+    text += &format!(
+        "\nWhere the choice of the move decides the result ({} positions), the best policy first\n\n",
+        thousands(positions)
+    );
+    text += &ranked(report, &order, &names);
+    text += &format!("\n{}", meanings(report));
+    if !names.legend.is_empty() {
+        text += &format!("\n{}", names.legend());
+    }
+    for &by in by {
+        let what = by_words(report, by).1;
+        text += &format!("\nResult kept there, by {what}; policies by their number above\n\n");
+        text += &groups(report, &order, by);
+    }
+    if let Some(games) = report.games.as_ref().filter(|_| mistakes > 0) {
+        text += &mistakes_text(games, &report.words, mistakes);
+    }
+    text + "\nMore here: --full; --by layer, moves, distance or value; --mistakes 3; --split test\n\
+            As files:  --html FILE (with plots), --csv FILE, --parquet FILE; --json, --metrics, --markdown\n"
+}
+
+fn decisive(figures: &FiguresBySet) -> &Figures {
+    &figures.decisive_outcome
+}
+
+/// A column of the table: its heading in two lines, and what it shows.
+type Column = (String, String, Shown);
+
+enum Shown {
+    /// Of the positions that decide the result; held-out ones where there are such.
+    Figures(fn(&Figures) -> String),
+    /// Of those the policy has learned from.
+    Learned(fn(&Figures) -> String),
+    /// Of the games.
+    Games(fn(&PolicyGames) -> String),
+}
+
+impl Shown {
+    fn cell(&self, policy: &PolicyAccuracy, games: Option<&PolicyGames>) -> String {
+        let cell = match self {
+            Shown::Figures(of) => Some(of(decisive(policy.held_out()))),
+            Shown::Learned(of) => policy.splits.map(|splits| of(decisive(&splits.train))),
+            Shown::Games(of) => games.map(of),
+        };
+        cell.unwrap_or_default()
+    }
+}
+
+fn columns(report: &AccuracyReport) -> Vec<Column> {
+    let kept: fn(&Figures) -> String = |figures| share(figures.optimal_by_outcome());
+    let mut columns = Vec::new();
+    let mut add = |upper: &str, lower: &str, shown| {
+        columns.push((upper.to_string(), lower.to_string(), shown));
+    };
+    add("result", "kept", Shown::Figures(kept));
+    if report.policies.iter().any(has_learned) {
+        add("where", "learned", Shown::Learned(kept));
+    }
+    if report.table.has_scores() {
+        add("score", "kept", Shown::Figures(|of| share(of.optimal_by_score())));
+        let lost = |of: &Figures| or_none(of.expected_loss_score(), amount);
+        add(&report.words.units, "lost", Shown::Figures(lost));
+    } else {
+        add("plies", "kept", Shown::Figures(|of| share(of.optimal_by_distance())));
+        let lost = |of: &Figures| or_none(of.expected_loss_outcome(), amount);
+        add("result", "lost", Shown::Figures(lost));
+    }
+    let lost = |of: &Figures| share(of.mean(of.turned(Outcome::Win, Outcome::Loss)));
+    add("win→", "loss", Shown::Figures(lost));
+    if report.games.is_some() {
+        let [first, second] = report.words.sides.map(|side| format!("as {side}"));
+        add("perfect,", &first, Shown::Games(|games| signed(games.against_perfect.first.score)));
+        add("perfect,", &second, Shown::Games(|games| signed(games.against_perfect.second.score)));
+        add("", "exploited", Shown::Games(|games| amount(games.exploited())));
+    }
+    columns
+}
+
+fn ranked(report: &AccuracyReport, order: &[usize], names: &Names) -> String {
+    let columns = columns(report);
+    let headings: Vec<(&str, &str)> =
+        columns.iter().map(|(upper, lower, _)| (&upper[..], &lower[..])).collect();
+    let mut grid = Grid::headed(&[&[("", "    policy")], &headings[..]].concat());
+    for (place, &at) in order.iter().enumerate() {
+        let policy = &report.policies[at];
+        let games = report.games.as_ref().map(|games| &games.policies[at]);
+        let mark = if has_learned(policy) { " *" } else { "" };
+        let mut row = vec![format!("{:>2}  {}{mark}", place + 1, names.short[at])];
+        row.extend(columns.iter().map(|(.., shown)| shown.cell(policy, games)));
+        grid.push(row);
+    }
+    grid.to_text()
+}
+
+/// What the columns say.
+fn meanings(report: &AccuracyReport) -> String {
+    let units = &report.words.units;
+    let mut lines = match report.table.has_scores() {
+        true => vec![
+            ("kept", "how often the move keeps the best result, the best final score".to_string()),
+            ("lost", format!("{units} of the final score that a move gives away on average")),
+        ],
+        false => vec![
+            (
+                "kept",
+                "how often the move keeps the result; wins as soon, loses as late as can be"
+                    .to_string(),
+            ),
+            (
+                "lost",
+                "what a move gives away on average: a win is 1, a draw 0, a loss -1".to_string(),
+            ),
+        ],
+    };
+    lines.push((
+        "win→loss",
+        "in how many of these positions it turns a win into a loss".to_string(),
+    ));
+    if report.games.is_some() {
+        lines.push(("perfect", format!("{units} in games from the start against perfect moves")));
+        let taken = "what of the result a best response takes, the mean of both sides: 0 to 2";
+        lines.push(("exploited", taken.to_string()));
+    }
+    lines.extend(held_out(report).map(|text| ("*", text)));
+    lines.into_iter().map(|(name, meaning)| format!("{name:<11}{meaning}\n")).collect()
+}
+
+/// Whether a policy has learned from some of the positions.
+fn has_learned(policy: &PolicyAccuracy) -> bool {
+    policy.splits.is_some_and(|splits| splits.train.all.states > 0)
+}
+
+/// Of which positions the figures of policies are that have learned from positions.
+fn held_out(report: &AccuracyReport) -> Option<String> {
+    let splits = report.policies.iter().find(|policy| has_learned(policy))?.splits?;
+    let count = |split: Split| thousands(decisive(splits.of(split)).states);
+    let learned = count(Split::Train);
+    Some(match splits.held_out() {
+        Some(split) => format!(
+            "in {} positions it has not learned from; 'where learned': in {learned} it has",
+            count(split),
+        ),
+        None => format!("in {learned} positions, all of which it has learned from"),
+    })
+}
+
+/// Result kept of every policy by groups of positions.
+fn groups(report: &AccuracyReport, order: &[usize], by: By) -> String {
+    let (heading, _) = by_words(report, by);
+    let numbers: Vec<String> = (1..=order.len()).map(|place| place.to_string()).collect();
+    let headings =
+        [&[heading, "positions"], &numbers.iter().map(|n| &n[..]).collect::<Vec<_>>()[..]];
+    let first = report.policies.first().map_or(&[][..], |policy| policy.groups(by));
+    let rows = first.iter().enumerate().filter_map(|(place, group)| {
+        let states = decisive(&group.figures).states;
+        let mut row = vec![format!("{:>5}", group.key.number()), thousands(states)];
+        row.extend(order.iter().map(|&at| {
+            let group = report.policies[at].groups(by).get(place);
+            share(group.and_then(|group| decisive(&group.figures).optimal_by_outcome()))
+        }));
+        (states > 0).then_some(row)
+    });
+    Grid::of(&headings.concat(), rows).to_text()
+}

@@ -1,0 +1,212 @@
+//! `compare`, `--metrics`, `--fail-if`, `--label` and `--positions`, against the rows of a report added
+//! up plainly.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::common::tables::Tables;
+
+type Row = BTreeMap<String, String>;
+
+/// What each policy does, position by position.
+fn rows(tables: &Tables, policies: &[&str]) -> Vec<Vec<Row>> {
+    let path = tables.place("rows.csv");
+    let mut args = vec!["report", "-q", "--no-games", "--csv", path.to_str().unwrap()];
+    policies.iter().for_each(|policy| args.extend(["--policy", policy]));
+    tables.ok(&args);
+    let mut reader = csv::Reader::from_path(&path).unwrap();
+    let all: Vec<Row> = reader.deserialize().map(|row| row.unwrap()).collect();
+    let of = |policy: &&str| all.iter().filter(|row| row["policy"] == *policy).cloned().collect();
+    policies.iter().map(of).collect()
+}
+
+fn number(row: &Row, name: &str) -> f64 {
+    row[name].parse().unwrap()
+}
+
+fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
+    let numbers: Vec<f64> = numbers.collect();
+    numbers.iter().sum::<f64>() / numbers.len() as f64
+}
+
+fn close(found: &Value, wanted: f64, what: &str) {
+    let found = found.as_f64().unwrap_or_else(|| panic!("{what}: {found}"));
+    assert!((found - wanted).abs() < 1e-9, "{what}: {found} for {wanted}");
+}
+
+#[test]
+fn two_policies_are_compared_position_by_position() {
+    let tables = Tables::new();
+    let both = ["n-least:1", "random"];
+    let [a, b] = &rows(&tables, &both)[..] else { panic!("two policies") };
+    let found = tables.json(&["compare", both[0], both[1], "-q", "--worst", "7"]);
+    for (set, column) in [("all", None), ("decisive_outcome", Some("decisive_outcome"))] {
+        let is_of = |row: &Row| column.is_none_or(|column| row[column] == "true");
+        let pairs: Vec<(&Row, &Row)> = a.iter().zip(b).filter(|(a, _)| is_of(a)).collect();
+        assert!(pairs.iter().all(|(a, b)| a["position"] == b["position"]));
+        let found = &found[set];
+        assert_eq!(found["states"], pairs.len());
+        for (what, column) in [("outcome", "loss_outcome"), ("score", "loss_score")] {
+            let found = &found[what];
+            let lost = |row: &Row| number(row, column);
+            let better = |a: &Row, b: &Row| lost(a) < lost(b) - 1e-9;
+            let first = pairs.iter().filter(|(a, b)| better(a, b)).count();
+            let second = pairs.iter().filter(|(a, b)| better(b, a)).count();
+            assert!(first > 100 && second > 100);
+            assert_eq!(
+                (&found["first_better"], &found["second_better"]),
+                (&first.into(), &second.into())
+            );
+            assert_eq!(found["equal"], pairs.len() - first - second);
+            close(&found["first_lost"], mean(pairs.iter().map(|(a, _)| lost(a))), set);
+            close(&found["second_lost"], mean(pairs.iter().map(|(_, b)| lost(b))), set);
+        }
+    }
+    let costliest = found["costliest"].as_array().unwrap();
+    let gap = |a: &Row, b: &Row| (number(a, "loss_score") - number(b, "loss_score")).abs();
+    // Of all images of a position the one in which the difference is the greatest.
+    let mut by_row = BTreeMap::new();
+    for (a, b) in a.iter().zip(b) {
+        let most: &mut f64 = by_row.entry(&a["row"]).or_default();
+        *most = most.max(gap(a, b));
+    }
+    let mut gaps: Vec<f64> = by_row.into_values().collect();
+    gaps.sort_by(|a, b| b.total_cmp(a));
+    assert_eq!(costliest.len(), 7);
+    for (found, wanted) in costliest.iter().zip(gaps) {
+        let lost = |at: usize| found["score_lost"][at].as_f64().unwrap();
+        assert!(((lost(0) - lost(1)).abs() - wanted).abs() < 1e-9, "{found} for {wanted}");
+        let row = a.iter().find(|row| row["position"] == found["position"].as_str().unwrap());
+        assert_eq!(found["moves"][0], row.unwrap()["likeliest"]);
+    }
+    let same = tables.json(&["compare", both[0], both[0], "-q"]);
+    assert_eq!(same["all"]["states_apart"], 0);
+    assert_eq!(same["costliest"], serde_json::json!([]));
+}
+
+#[test]
+fn seeds_of_a_recipe_are_compared_by_their_mean() {
+    let tables = Tables::new();
+    let seeds = ["mcts:5:3", "mcts:5:4"];
+    let [first, second, weights] = &rows(&tables, &[seeds[0], seeds[1], "weights"])[..] else {
+        panic!("three policies")
+    };
+    let args = ["compare", "mcts:5:{}", "weights", "--seeds", "3,4", "-q"];
+    let found = tables.json(&args);
+    let lost = |rows: &[Row]| mean(rows.iter().map(|row| number(row, "loss_score")));
+    for (at, rows) in [first, second].into_iter().enumerate() {
+        close(&found["all"]["seeds"][at][0]["score"], lost(rows), "a seed");
+        close(&found["all"]["seeds"][at][1]["score"], lost(weights), "the other");
+    }
+    close(&found["all"]["score"]["first_lost"], (lost(first) + lost(second)) / 2.0, "the mean");
+    let text = tables.ok(&args);
+    let spread = (lost(first) - lost(second)).abs() / 2.0_f64.sqrt();
+    let line = text.lines().find(|line| line.starts_with("spread ")).unwrap();
+    assert!(line.contains(&format!("  {spread:.3}  ")), "{line} for {spread}");
+    for (args, what) in [
+        (&["compare", "mcts:5:{}", "weights"][..], "add --seeds"),
+        (&["compare", "greedy", "weights", "--seeds", "1"], "no policy has a '{}'"),
+    ] {
+        assert!(tables.run(args).refused("seeds").contains(what));
+    }
+}
+
+#[test]
+fn a_training_loop_gets_one_line_and_ci_an_exit_code() {
+    let tables = Tables::new();
+    let report = ["report", "-q", "--policy", "greedy", "--label", "ours=weights"];
+    let whole = tables.json(&report);
+    let text = tables.ok(&[&report[..], &["--metrics"]].concat());
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2);
+    for (at, (line, name)) in lines.iter().zip(["greedy", "ours"]).enumerate() {
+        let (policy, games) = (&whole["policies"][at], &whole["games"]["policies"][at]);
+        assert_eq!((&line["policy"], &policy["policy"]), (&name.into(), &name.into()));
+        assert_eq!(games["policy"], name);
+        let decisive = &policy["total"]["decisive_outcome"];
+        for (number, wanted) in [
+            ("positions", &decisive["states"]),
+            ("result_kept", &decisive["optimal_by_outcome"]),
+            ("score_lost", &decisive["expected_loss_score"]),
+            ("win_to_loss", &decisive["blunders"]["win_to_loss"]["share"]),
+            ("all_score_kept", &policy["total"]["all"]["optimal_by_score"]),
+            ("random_second_score", &games["against_random"]["second"]["score"]),
+        ] {
+            close(&line[number], wanted.as_f64().unwrap(), number);
+        }
+        let lost = |side: &str| games["exploitability"][side]["outcome_lost"].as_f64().unwrap();
+        close(&line["exploited_result"], 0.5 * (lost("first") + lost("second")), "exploited");
+        assert!(line["learned_result_kept"].is_null() && line["plies_kept"].is_null());
+    }
+    let failing = |condition: &str| tables.run(&[&report[..], &["--fail-if", condition]].concat());
+    let kept = lines[1]["result_kept"].as_f64().unwrap();
+    let ran = failing("result_kept < 0.6");
+    assert_eq!(ran.code, 5, "{ran:?}");
+    assert!(
+        ran.stdout.contains("ours") && ran.stderr.starts_with("solver: greedy: result_kept is 0.4")
+    );
+    assert!(!ran.stderr.contains("ours"), "{kept}");
+    assert_eq!(failing("result_kept < 0.4").code, 0);
+    let ran = failing("value_error > 1");
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("there is no such figure here of greedy"), "{}", ran.stderr);
+    assert_eq!(failing("kept < 1").code, 2);
+}
+
+#[test]
+fn positions_of_a_file_are_measured_with_their_images() {
+    let tables = Tables::new();
+    let [greedy] = &rows(&tables, &["greedy"])[..] else { panic!("one policy") };
+    let wanted: Vec<&Row> = greedy.iter().step_by(1000).collect();
+    let file = tables.place("some.txt");
+    let text: String = wanted.iter().map(|row| format!("{}\n", row["position"])).collect();
+    std::fs::write(&file, format!("# some\n{text}")).unwrap();
+    let name = file.to_str().unwrap();
+    let found = tables.json(&["report", "-q", "--policy", "greedy", "--positions", name]);
+    let is_of = |row: &&Row| wanted.iter().any(|other| other["row"] == row["row"]);
+    let part: Vec<&Row> = greedy.iter().filter(is_of).collect();
+    assert!(part.len() > wanted.len());
+    let all = &found["policies"][0]["total"]["all"];
+    assert_eq!(
+        (&all["states"], &found["table"]["judged_states"]),
+        (&part.len().into(), &part.len().into())
+    );
+    let lost = mean(part.iter().map(|row| number(row, "loss_score")));
+    close(&all["expected_loss_score"], lost, "some positions");
+    assert!(found["games"].is_null());
+    let shown = tables.ok(&["report", "-q", "--policy", "greedy", "--positions", name]);
+    assert!(shown.contains("some.txt and their images"), "{shown}");
+    // Every position of an export of states is every position.
+    tables.ok(&["export", "--states", "-q"]);
+    let states = tables.place("othello-4x4-states");
+    let whole = tables.json(&[
+        "report",
+        "-q",
+        "--policy",
+        "greedy",
+        "--positions",
+        states.to_str().unwrap(),
+    ]);
+    assert_eq!(whole["policies"][0]["total"]["all"]["states"], greedy.len());
+    std::fs::write(&file, format!("{text}XXXX\n")).unwrap();
+    let line = format!("some.txt, line {}: ", wanted.len() + 1);
+    let ran = tables.run(&["report", "-q", "--positions", name]);
+    assert!(ran.refused("a bad line").contains(&line), "{ran:?}");
+}
+
+#[test]
+fn a_card_for_a_model_s_page_has_the_figures_of_the_report() {
+    let tables = Tables::new();
+    let args = ["report", "-q", "--label", "my net=weights"];
+    let (card, json) = (tables.ok(&[&args[..], &["--markdown"]].concat()), tables.json(&args));
+    let decisive = &json["policies"][0]["total"]["decisive_outcome"];
+    let kept = 100.0 * decisive["optimal_by_outcome"].as_f64().unwrap();
+    assert!(card.starts_with("## my net on othello-4x4, exactly\n"), "{card}");
+    assert!(card.contains(&format!("| result kept | {kept:.1}% |\n")), "{card}");
+    let score = &json["games"]["policies"][0]["against_perfect"];
+    let [first, second] = ["first", "second"].map(|side| score[side]["score"].as_f64().unwrap());
+    let line = format!("| discs against perfect moves | {first:+.2} | {second:+.2} |\n");
+    assert!(card.contains(&line), "{line}{card}");
+    assert!(card.contains("solver report -q --label 'my net=weights' --markdown"), "{card}");
+}
