@@ -266,6 +266,7 @@ fn killed(before: &Tables, args: &[&str], mut after: Duration) -> (Tables, Durat
 /// Kills a command at moments spread over its run, from tables like `before`; each time there is
 /// no table or one that `verify` proves, and the same command then ends in the same bytes.
 fn killed_and_done_again(before: &Tables, table: &str, args: &[&str], moments: u32) {
+    let moments = moments * longer();
     let (whole, time) = undisturbed(before, args);
     for moment in 0..moments {
         let after = time * (2 * moment + 1) / (2 * moments);
@@ -308,10 +309,15 @@ fn a_killed_solve_leaves_no_half_solution() {
     killed_and_done_again(&unsolved, "minishogi-depth5", &["value-iterate", "-q"], 3);
 }
 
-/// How often a command is killed by chance; by hand oftener, with YOMIKIRI_KILLS=500 and a larger
-/// table.
+/// How often a command is killed by chance; by hand oftener, and in larger tables. With
+/// YOMIKIRI_KILLS=60 324 commands are killed in all.
 fn kills() -> usize {
     std::env::var("YOMIKIRI_KILLS").map_or(10, |kills| kills.parse().expect("a number of kills"))
+}
+
+/// By how much the run is longer than one that is not by hand, for kills at moments that are spread.
+fn longer() -> u32 {
+    kills().div_ceil(10) as u32
 }
 
 /// A solved table `large`, and packed `small`, with distances or without.
@@ -428,8 +434,9 @@ fn a_killed_export_leaves_no_half_data() {
         let started = Instant::now();
         tables.ok(&args);
         let (time, whole) = (started.elapsed(), files(&place));
-        for moment in 0..3 {
-            let mut after = time * (2 * moment + 1) / 6;
+        let moments = 3 * longer();
+        for moment in 0..moments {
+            let mut after = time * (2 * moment + 1) / (2 * moments);
             clear();
             while !kill_after(&tables, &args, after) {
                 after /= 2;
