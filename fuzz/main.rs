@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 mod targets;
 
 static TARGET: LazyLock<targets::Target> = LazyLock::new(|| {
+    // The runtime of models may panic, and that is caught: only what is not may end the process.
+    drop(std::panic::take_hook());
     let name = std::env::var("YOMIKIRI_FUZZ").unwrap_or_default();
     let found = targets::TARGETS.iter().find(|(target, _)| *target == name);
     found.unwrap_or_else(|| panic!("YOMIKIRI_FUZZ={name} names no target")).1

@@ -15,23 +15,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Component, Path, PathBuf};
 use std::str::from_utf8;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::export::write_states;
+use yomikiri::export::targets::{Format, Images, Layout, Selection, Targets, write_targets};
+use yomikiri::export::{Splits, write_states};
 use yomikiri::game::{Game, Group, Side, WideKey};
-use yomikiri::graph::{Index, Plan, pack, read_roots};
-use yomikiri::learn::card;
+use yomikiri::graph::{pack, read_roots};
+use yomikiri::learn::card::{Card, read_card};
 use yomikiri::learn::player::Learned;
 use yomikiri::policy::{
     Answers, Batch, Exec, LearnedSpec, MICRO, OnnxSpec, Policy, PolicySpec, Predictions, Weights,
 };
-use yomikiri::progress::{Progress, Silent};
+use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::solved::{Orienting, SolvedTable, States, read_checksums};
 use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, TableError, check_name, crc32};
 
+#[path = "resumed.rs"]
+mod resumed;
 #[allow(dead_code)]
 #[path = "../examples/tic_tac_toe.rs"]
 mod tic_tac_toe;
@@ -40,10 +41,11 @@ mod tic_tac_toe;
 pub type Target = fn(&[u8]);
 
 /// All targets by their names, which are those of their directories in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 15] = [
+pub const TARGETS: [(&str, Target); 18] = [
     ("arguments", arguments),
+    ("card", card),
     ("checksums", checksums),
-    ("draft", draft),
+    ("draft", resumed::draft),
     ("exec", exec),
     ("export", export),
     ("manifest", manifest),
@@ -54,14 +56,14 @@ pub const TARGETS: [(&str, Target); 15] = [
     ("policy", policy),
     ("predictions", predictions),
     ("roots", roots),
+    ("solution", resumed::solution),
     ("squares", squares),
+    ("store", store),
     ("table", table),
 ];
 
 /// The name of a file in an input, and what it holds.
 type Part<'a> = (&'a str, &'a [u8]);
-/// Files that were read.
-type Kept = Vec<(String, Vec<u8>)>;
 
 /// What a command does with an input, of which only panics matter.
 type Read = Result<(), Box<dyn Error>>;
@@ -284,9 +286,9 @@ fn network(data: &[u8]) {
     }
     with_files(&PLACE.join("network"), &files, |dir| {
         let path = dir.join("net");
-        let read = card::read_card(&path)?;
+        let read = read_card(&path)?;
         let text = serde_json::to_vec(&read)?;
-        assert_eq!(serde_json::from_slice::<card::Card>(&text)?, read);
+        assert_eq!(serde_json::from_slice::<Card>(&text)?, read);
         if game.squares(&game.start().state).is_some() {
             return ask(&Learned::load("net".to_string(), &path, &game)?, &game);
         }
@@ -428,92 +430,59 @@ fn packed_array(block: &[u8]) -> Vec<u8> {
     array
 }
 
-/// The name of a plan, and files laid over the draft that a process killed half way leaves of it.
-fn draft(data: &[u8]) {
-    let Some((name, files)) = files(data) else { return };
-    let Some((game, plan)) = planned(name) else { return };
-    let store = Store::at(&PLACE.join("drafts"));
-    let place = store.place(&plan.table_name(&game));
-    let partial = place.with_added_extension("partial");
-    thread_local! {
-        static KNOWN: RefCell<BTreeMap<String, Kept>> = RefCell::default();
-    }
-    let mut whole = KNOWN.with_borrow_mut(|known| {
-        let make = || {
-            let killed = || game.enumerate(&plan, &store, &Killed(AtomicUsize::new(0)));
-            let _ = catch_unwind(AssertUnwindSafe(killed));
-            files_in(&partial)
-        };
-        known.entry(name.to_string()).or_insert_with(make).clone()
-    });
-    whole.extend(files.iter().map(|(name, bytes)| (name.to_string(), bytes.to_vec())));
-    rechecked(&mut whole);
-    for dir in [&place, &partial] {
-        let _ = fs::remove_dir_all(dir);
-    }
-    with_files(&partial, &whole, |_| {
-        game.enumerate(&plan, &store, &Silent)?;
+/// Files in a store, some in the directory of its one table: what tells the latest, and the manifest
+/// by which a removal goes.
+fn store(data: &[u8]) {
+    let Some((_, files)) = files(data) else { return };
+    let place = PLACE.join("store");
+    let (outer, inner): (Vec<_>, Vec<_>) = owned(&files).into_iter().partition(|f| f.0 == "LATEST");
+    let _ = fs::remove_dir_all(&place);
+    with_files(&place, &outer, |root| {
+        with_files(&root.join("t"), &inner, |_| {
+            let store = Store::at(root);
+            let latest = store.latest().map(|latest| store.open(&latest).map(drop));
+            store.entries()?;
+            store.removal("t")?.remove()?;
+            assert!(store.open("t").is_err());
+            Ok(drop(latest?))
+        });
         Ok(())
     });
 }
 
-/// Makes the checksums of a checkpoint fit: its own, on the line behind it, and those of the arrays at
-/// the lengths that it names.
-fn rechecked(files: &mut Kept) {
-    let at = files.iter().rposition(|(name, _)| name == "checkpoint.json");
-    let Some(at) = at else { return };
-    let text = files[at].1.split(|&byte| byte == b'\n').next().unwrap_or_default().to_vec();
-    let sums = |mut value: serde_json::Value| {
-        for (name, length) in value.get_mut("arrays")?.as_object_mut()? {
-            let (_, array) = files.iter().rfind(|(file, _)| *file == format!("{name}.npy"))?;
-            let end = HEADER_BYTES.checked_add(length.get(0)?.as_u64()? as usize)?;
-            *length.get_mut(1)? = crc32(array.get(HEADER_BYTES..end)?).into();
-        }
-        serde_json::to_vec(&value).ok()
+/// Files laid over an export of targets and its data card, which is then to be written anew.
+fn card(data: &[u8]) {
+    let Some((_, files)) = files(data) else { return };
+    let place = PLACE.join("card");
+    let write = || {
+        let table = Table::open(&ROOT.join("tests/fixtures/v3/othello-4x4-root-50fa6e21"))?;
+        let game = Games::default().of_table(&table)?;
+        let Some(solved) = SolvedTable::open(game, table, false)? else { return Ok(()) };
+        let targets = Targets {
+            format: Format::Jsonl,
+            layout: Layout::Default,
+            selection: Selection {
+                splits: Splits::default(),
+                split: None,
+                terminals: false,
+                unproven: false,
+                decisive: None,
+                per_layer: None,
+                sample: None,
+            },
+            images: Images::Canonical,
+            temperature: None,
+            columns: None,
+            shard_rows: None,
+        };
+        write_targets(&solved, &targets, &place.join("a.jsonl"), &Silent)?;
+        Ok(())
     };
-    let mut text = serde_json::from_slice(&text).ok().and_then(sums).unwrap_or(text);
-    text.extend(format!("\n{:08x}\n", crc32(&text)).bytes());
-    files[at].1 = text;
-}
-
-/// A plan of each way to enumerate.
-fn planned(name: &str) -> Option<(AnyGame, Plan<AnyState>)> {
-    let (name, root, depth) = match name {
-        "blocks" => ("othello-4x4", "-----OX--XOXXOOX X;", None),
-        "layers" => ("othello-6x6", "start", Some(4)),
-        "plies" => ("minishogi", "start", Some(2)),
-        _ => return None,
-    };
-    let game = game(name)?;
-    let root = game.parse_position(root, &game.start()).ok()?;
-    let plan = Plan::from_start(&game);
-    let (start, checkpoint_after) = ("custom".to_string(), Duration::ZERO);
-    let index = Index::Keys;
-    Some((
-        game,
-        Plan { start, roots: vec![root], max_depth: depth, index, checkpoint_after, ..plan },
-    ))
-}
-
-/// Ends the work in its midst.
-struct Killed(AtomicUsize);
-
-impl Progress for Killed {
-    fn begin(&self, _what: &str, _total: Option<u64>) {}
-    fn advance(&self, _units: u64) {
-        if self.0.fetch_add(1, Ordering::Relaxed) == 1 {
-            resume_unwind(Box::new("killed"));
-        }
+    if !place.exists() {
+        fs::create_dir_all(&place).expect(ROOM);
+        drop::<Read>(write());
     }
-    fn finish(&self, _what: &str) {}
-}
-
-fn files_in(dir: &Path) -> Kept {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let file = |entry: fs::DirEntry| {
-        Some((entry.file_name().into_string().ok()?, fs::read(entry.path()).ok()?))
-    };
-    entries.filter_map(file).collect()
+    with_files(&place, &owned(&files), |_| write());
 }
 
 /// Files laid over an export of states, which is then to be written anew.

@@ -356,7 +356,7 @@ fn values_after(sweeps: usize) -> String {
 fn merge(a: SweepRecord, b: SweepRecord) -> SweepRecord {
     SweepRecord {
         residual: a.residual.max(b.residual),
-        changed: a.changed + b.changed,
+        changed: a.changed.saturating_add(b.changed),
         decided: None,
     }
 }

@@ -26,8 +26,17 @@ use targets::TARGETS;
 /// milliseconds for one.
 const INPUTS: usize = 2_000;
 const FEWER: usize = 200;
-const SLOW: [&str; 7] =
-    ["arguments", "draft", "export", "manifest", "network", "predictions", "table"];
+const SLOW: [&str; 9] = [
+    "arguments",
+    "card",
+    "draft",
+    "export",
+    "manifest",
+    "network",
+    "predictions",
+    "solution",
+    "table",
+];
 /// How long a target may take for one, in seconds, and how much address space, in kilobytes.
 const SECONDS: u64 = 10;
 const KILOBYTES: u32 = 2 << 20;
