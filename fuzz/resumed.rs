@@ -134,7 +134,8 @@ pub fn solution(data: &[u8]) {
     let solve = |progress: &dyn Progress| {
         let mut table = Table::open(&place)?;
         let game = Games::default().of_table(&table)?;
-        Ok(drop(game.solve(&mut table, &options, progress, &mut |_, _| {})?))
+        game.solve(&mut table, &options, progress, &mut |_, _| {})?;
+        Ok(())
     };
     let _ = fs::remove_dir_all(&place);
     with_files(&place, &fixture, |place| {

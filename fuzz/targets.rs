@@ -18,8 +18,8 @@ use std::sync::LazyLock;
 
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::export::targets::{Format, Images, Layout, Selection, Targets, write_targets};
-use yomikiri::export::{Splits, write_states};
-use yomikiri::game::{Game, Group, Side, WideKey};
+use yomikiri::export::write_states;
+use yomikiri::game::{Game, Group, Side, Splits, WideKey};
 use yomikiri::graph::{pack, read_roots};
 use yomikiri::learn::card::{Card, read_card};
 use yomikiri::learn::player::Learned;
@@ -444,7 +444,8 @@ fn store(data: &[u8]) {
             store.entries()?;
             store.removal("t")?.remove()?;
             assert!(store.open("t").is_err());
-            Ok(drop(latest?))
+            latest??;
+            Ok(())
         });
         Ok(())
     });
