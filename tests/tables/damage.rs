@@ -401,7 +401,7 @@ fn no_damage_makes_a_command_panic_hang_or_say_what_is_wrong_after_verify() {
 
 /// What of a manifest no proof looks at: how the values were found, what is said in words, and the
 /// arrays that were packed, with which unpacking compares.
-const TOLD: [&str; 7] = [
+const TOLD: [&str; 8] = [
     "/conventions",
     "/discounted",
     "/packed",
@@ -409,6 +409,7 @@ const TOLD: [&str; 7] = [
     "/solution/method",
     "/solution/order",
     "/solution/theta",
+    "/solution/residual_unit",
 ];
 
 /// Whether a table is proven.
