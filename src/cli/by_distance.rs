@@ -16,7 +16,7 @@ pub(super) fn print(table: Table, context: &mut Context) -> anyhow::Result<()> {
     let is_frontier = |row: usize| bounded && table.states().is_frontier(row);
     let counted = ByDistance::of(table.values(), is_frontier);
     if context.json {
-        return context.json(&Output::of(table.table(), &counted));
+        return context.json("info-by-distance", &Output::of(table.table(), &counted));
     }
     context.print(to_text(&counted))?;
     Ok(())

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::error::{Kind, UserError};
+use super::table_args::ManyTables;
 use crate::input;
 use crate::solved::read_checksums;
 
@@ -20,11 +21,10 @@ use crate::solved::read_checksums;
 /// or is not there.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Names or directories of solved tables [default: the one enumerated last; with --check all
-    /// that the file names]
-    #[arg(value_name = "TABLE")]
-    names: Vec<String>,
-    /// Compare with the lines of a file that this command has printed
+    #[command(flatten)]
+    tables: ManyTables,
+    /// Compare with the lines of a file that this command has printed, all of them if no table is
+    /// named
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
 }
@@ -45,18 +45,19 @@ struct Line {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    let names = args.tables.names(context)?;
     let mut wanted: Vec<(String, Option<String>)> = match &args.check {
         Some(file) => read(file)?.into_iter().map(|(sum, name)| (name, Some(sum))).collect(),
-        None if args.names.is_empty() => vec![(context.open(None)?.name(), None)],
-        None => args.names.iter().map(|name| (name.clone(), None)).collect(),
+        None if names.is_empty() => vec![(context.latest()?.name(), None)],
+        None => names.iter().map(|name| (name.clone(), None)).collect(),
     };
-    if let Some(file) = args.check.as_ref().filter(|_| !args.names.is_empty()) {
+    if let Some(file) = args.check.as_ref().filter(|_| !names.is_empty()) {
         let named: BTreeSet<&String> = wanted.iter().map(|(name, _)| name).collect();
-        if let Some(other) = args.names.iter().find(|table| !named.contains(table)) {
+        if let Some(other) = names.iter().find(|table| !named.contains(table)) {
             let file = file.display();
             return Err(UserError::new(format!("{file} has no line for '{other}'")).into());
         }
-        wanted.retain(|(name, _)| args.names.contains(name));
+        wanted.retain(|(name, _)| names.contains(name));
     }
     let mut checksums = Vec::new();
     for (table, expected) in wanted {
@@ -87,14 +88,14 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     }
     let all = checksums.iter().all(|line| line.ok != Some(false));
     if context.json {
-        context.json(&Output { checksums })?;
+        context.json("checksum", &Output { checksums })?;
     }
     Ok(if all { ExitCode::SUCCESS } else { Kind::Damaged.code() })
 }
 
 /// The checksum of a table of a name.
 fn checksum(table: &str, context: &Context) -> anyhow::Result<String> {
-    let table = context.solved(context.open(Some(table))?, false)?;
+    let table = context.solved(context.store.open(table)?, false)?;
     Ok(table.checksum(&context.bars)?)
 }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::chosen::ChosenArgs;
+use super::complete::policies;
 use super::context::Context;
 use super::error::UserError;
 use super::players::players;
@@ -23,8 +24,10 @@ use crate::solved::Orienting;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A policy: see the report's --policy
+    #[arg(add = policies())]
     first: String,
     /// The policy it is compared with
+    #[arg(add = policies())]
     second: String,
     #[command(flatten)]
     table: TableArgs,
@@ -41,8 +44,6 @@ pub(super) struct Args {
 /// The JSON.
 #[derive(Serialize)]
 struct Output<'a> {
-    schema: &'static str,
-    schema_version: u32,
     perspective: &'static str,
     #[serde(flatten)]
     compared: &'a Compared<'a>,
@@ -98,12 +99,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         );
     }
     match context.json {
-        true => context.json(&Output {
-            schema: "yomikiri-comparison",
-            schema_version: 1,
-            perspective: "mover",
-            compared: &compared,
-        })?,
+        true => context.json("compare", &Output { perspective: "mover", compared: &compared })?,
         false => context.print(comparison_text(&compared))?,
     }
     Ok(ExitCode::SUCCESS)

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::bars::Bars;
+use super::colour;
 use super::error::not_solved;
 use crate::registry::Games;
 use crate::solved::SolvedTable;
@@ -17,9 +18,20 @@ pub(super) struct Context {
     pub store: Store,
     pub json: bool,
     pub quiet: bool,
+    /// Whether what is shown is coloured.
+    pub colour: bool,
     pub bars: Bars,
     pub games: Games,
     out: BufWriter<Stdout>,
+}
+
+/// What every command's JSON is in.
+#[derive(Serialize)]
+struct Envelope<'a, T> {
+    schema: String,
+    schema_version: u32,
+    #[serde(flatten)]
+    data: &'a T,
 }
 
 impl Context {
@@ -28,17 +40,16 @@ impl Context {
             store: Store::at(&tables),
             json,
             quiet,
+            colour: colour::on_stdout(),
             bars: Bars::new(quiet),
             games,
             out: BufWriter::new(io::stdout()),
         }
     }
 
-    /// Opens the table of a name; without one the table enumerated last.
-    pub fn open(&self, name: Option<&str>) -> anyhow::Result<Table> {
-        let latest = || self.store.latest();
-        let name = name.map_or_else(latest, |name| Ok(name.to_string()))?;
-        Ok(self.store.open(&name)?)
+    /// Opens the table enumerated last.
+    pub fn latest(&self) -> anyhow::Result<Table> {
+        Ok(self.store.open(&self.store.latest()?)?)
     }
 
     /// A solved table's rows and values, comparing checksums if `checked`.
@@ -58,9 +69,10 @@ impl Context {
         writeln!(self.out, "{text}")
     }
 
-    /// Writes data as indented JSON.
-    pub fn json(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
-        let text = serde_json::to_string_pretty(value)?;
+    /// Writes data as indented JSON, which says first what it is: `docs/schemas/NAME.json`.
+    pub fn json(&mut self, name: &str, data: &impl Serialize) -> anyhow::Result<()> {
+        let schema = format!("yomikiri-{name}");
+        let text = serde_json::to_string_pretty(&Envelope { schema, schema_version: 1, data })?;
         Ok(self.line(text)?)
     }
 

@@ -18,7 +18,7 @@ use crate::graph::{Enumerated, Index, Plan, estimate, read_roots};
 use crate::input;
 use crate::registry::{UnknownGame, othello};
 use crate::render::number::bytes;
-use crate::table::Manifest;
+use crate::table::{Manifest, Table};
 
 /// Enumerate all reachable states of a board into a table
 #[derive(Debug, clap::Args)]
@@ -219,7 +219,7 @@ pub(super) fn make(
         (Index::Rank, _) => {
             // The bits, the list of a ply and what it finds, and the bits once more when written.
             let ranks = f64::from(game.rank_count().unwrap_or(0));
-            guard::check_memory(&game.name(), ranks / 2.0 + 2e7, plan.max_memory)?;
+            guard::check_memory(&game.name(), ranks / 2.0 + 2e7, plan.max_memory, guard::BOUND)?;
         }
         (Index::Keys, Some(_)) if context.store.place(&name).exists() => {}
         (Index::Keys, Some(_)) => {
@@ -245,26 +245,39 @@ pub(super) fn make(
     Ok(made)
 }
 
+/// A table as JSON.
 #[derive(Serialize)]
-struct Output<'a> {
+pub(super) struct Output<'a> {
     table: String,
     directory: String,
-    reused: bool,
     bytes: u64,
     manifest: &'a Manifest,
+}
+
+impl<'a> Output<'a> {
+    pub fn of(table: &'a Table) -> Output<'a> {
+        Output {
+            table: table.name(),
+            directory: table.dir().display().to_string(),
+            bytes: size_of_table(table),
+            manifest: table.manifest(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Reused<'a> {
+    reused: bool,
+    #[serde(flatten)]
+    output: Output<'a>,
 }
 
 fn print(made: &Enumerated, game: &AnyGame, context: &mut Context) -> anyhow::Result<()> {
     let table = &made.table;
     let manifest = table.manifest();
     if context.json {
-        return context.json(&Output {
-            table: table.name(),
-            directory: table.dir().display().to_string(),
-            reused: made.reused,
-            bytes: size_of_table(table),
-            manifest,
-        });
+        return context
+            .json("enumerate", &Reused { reused: made.reused, output: Output::of(table) });
     }
     context.print(counts_text(game, manifest))?;
     let there = if made.reused { " (it was already there)" } else { "" };

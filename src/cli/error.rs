@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::colour;
 use crate::any::{AnyGame, AnyPosition};
 use crate::evaluate::MeasureError;
 use crate::export::ExportError;
@@ -117,8 +118,8 @@ pub(super) fn say(kind: Kind, message: &str, hint: Option<&str>, json: bool) {
     let line = match (json, hint) {
         (true, _) => serde_json::to_string(&Output { error: Said { kind, message, hint } })
             .expect("an error is plain data"),
-        (false, None) => format!("solver: {message}"),
-        (false, Some(hint)) => format!("solver: {message}; {hint}"),
+        (false, None) => format!("{} {message}", colour::prefix()),
+        (false, Some(hint)) => format!("{} {message}; {hint}", colour::prefix()),
     };
     eprintln!("{line}");
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::export_targets::{self, TargetArgs};
 use super::guard::check_disk;
+use super::table_args::OneTable;
 use crate::export::{Exported, bytes_of, write_states};
 use crate::render::number::{bytes, thousands};
 use crate::solved::{Orienting, States};
@@ -22,8 +23,8 @@ use crate::solved::{Orienting, States};
 /// 'solver report --policy predictions:DIR'.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A table's name or directory [default: the one enumerated last]
-    table: Option<String>,
+    #[command(flatten)]
+    table: OneTable,
     /// Write the positions in which a move is to be chosen, for predictions
     #[arg(long)]
     states: bool,
@@ -62,7 +63,7 @@ struct Output<'a> {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let table = context.open(args.table.as_deref())?;
+    let table = args.table.open(context)?;
     if !args.states {
         let all = args.states_of == Some(Which::All);
         return export_targets::run(&args.targets, table, all, args.out, args.force, context);
@@ -93,15 +94,18 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
 fn print(exported: &Exported, context: &mut Context) -> anyhow::Result<()> {
     let Exported { states, place, reused, bytes: size } = exported;
     if context.json {
-        return context.json(&Output {
-            table: &states.table,
-            directory: place.display().to_string(),
-            reused: *reused,
-            bytes: *size,
-            positions: states.positions,
-            actions: states.actions,
-            planes: &states.planes,
-        });
+        return context.json(
+            "export-states",
+            &Output {
+                table: &states.table,
+                directory: place.display().to_string(),
+                reused: *reused,
+                bytes: *size,
+                positions: states.positions,
+                actions: states.actions,
+                planes: &states.planes,
+            },
+        );
     }
     let there = if *reused { " (they were already there)" } else { "" };
     context.line(format!(

@@ -195,7 +195,7 @@ pub(super) fn run(
     }
     let card = write_targets(&table, &targets, &out, &context.bars)?;
     if context.json {
-        context.json(&Output { out: out.display().to_string(), card: &card })?;
+        context.json("export", &Output { out: out.display().to_string(), card: &card })?;
         return Ok(ExitCode::SUCCESS);
     }
     let size: u64 = card.files.values().map(|file| file.bytes).sum();

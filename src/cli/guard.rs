@@ -48,11 +48,11 @@ pub(super) fn check(
 ) -> Result<(), UserError> {
     let beyond = memory.map_or(0.0, |memory| (estimate.memory - memory as f64).max(0.0));
     if !estimate.in_blocks {
-        check_memory(what, estimate.memory, memory)?;
+        check_memory(what, estimate.memory, memory, BOUND)?;
     }
     let expects = format!("{what} expects {} states and", count(estimate.states));
-    let hint = "bound it with --max-depth or --max-states, choose another --tables";
-    check_disk(&expects, estimate.disk + beyond, context.store.root(), hint)?;
+    let hint = format!("{BOUND}, choose another --tables");
+    check_disk(&expects, estimate.disk + beyond, context.store.root(), &hint)?;
     if estimate.states >= LARGE {
         let about = if estimate.exact { "" } else { "about " };
         let derived = if estimate.derived { " without moves" } else { "" };
@@ -71,11 +71,20 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Refuses what does not fit in so much memory, or in what is free now.
-pub(super) fn check_memory(what: &str, needed: f64, memory: Option<u64>) -> Result<(), UserError> {
+/// What to do where a board is too large.
+pub(super) const BOUND: &str =
+    "bound it with --max-depth or --max-states, begin nearer to the end with --root";
+
+/// Refuses what does not fit in so much memory, or in what is free now; `hint` says what to do.
+pub(super) fn check_memory(
+    what: &str,
+    needed: f64,
+    memory: Option<u64>,
+    hint: &str,
+) -> Result<(), UserError> {
     match room_in_memory(memory) {
         Some(free) if needed > free as f64 => Err(UserError::new(format!(
-            "{what} needs about {} of memory where {} are free; bound it with --max-depth or --max-states, or add --force",
+            "{what} needs about {} of memory where {} are free; {hint}, or add --force",
             bytes(needed),
             bytes(free as f64)
         ))),

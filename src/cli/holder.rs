@@ -40,7 +40,8 @@ pub(super) fn holder(
     }
     let games: BTreeSet<String> = found.iter().map(|(_, table, _)| table.game().name()).collect();
     if games.len() > 1 {
-        let latest = context.open(None).map(|table| table.manifest().identity.game.clone());
+        let latest = context.latest();
+        let latest = latest.map(|table| table.manifest().identity.game.clone());
         let Some(meant) = latest.ok().filter(|latest| games.contains(latest)) else {
             let what = format!("'{text}' may be of {}; name a table before it", listed(games));
             return Err(UserError::new(what).into());

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use super::by_distance;
 use super::context::Context;
 use super::counts::{counts_text, size_of_table};
+use super::enumerate::Output;
+use super::table_args::OneTable;
 use crate::render::Grid;
 use crate::render::number::{bytes, counted};
 use crate::render::verdict::proven_text;
@@ -13,22 +15,22 @@ use crate::table::{Manifest, Solution};
 /// Show what a table holds
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A table's name or directory [default: the one enumerated last]
-    table: Option<String>,
+    #[command(flatten)]
+    table: OneTable,
     /// Show instead how many states of a solved table have which outcome in how many plies
     #[arg(long)]
     by_distance: bool,
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let opened = context.open(args.table.as_deref())?;
+    let opened = args.table.open(context)?;
     if args.by_distance {
         by_distance::print(opened, context)?;
         return Ok(ExitCode::SUCCESS);
     }
     let manifest = opened.manifest();
     if context.json {
-        context.json(manifest)?;
+        context.json("info", &Output::of(&opened))?;
         return Ok(ExitCode::SUCCESS);
     }
     context.print(counts_text(&context.games.of_table(&opened)?, manifest))?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use super::complete::policies;
 use super::context::{Context, command_line};
 use super::players::{learned_for, variants};
 use super::report::{measured, write_whole};
@@ -20,7 +21,7 @@ pub(super) struct Args {
     #[command(flatten)]
     table: TableArgs,
     /// Other policies too: see the report's --policy
-    #[arg(long, value_name = "POLICY")]
+    #[arg(long, value_name = "POLICY", add = policies())]
     also: Vec<String>,
     /// Write it as Markdown to this file too
     #[arg(long, value_name = "FILE")]
@@ -68,7 +69,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
             names.extend(variants.map(|spec| PolicySpec::Learned(spec).to_string()));
         }
     }
-    names.extend(args.also);
+    let also = args.also.iter().flat_map(|list| PolicySpec::split_list(list));
+    names.extend(also.map(str::to_string));
     let policies = args.table.policies(&names, &game, context)?;
     let table = solved(&game, table, args.table.force, context)?;
     let report = measured(&table, &policies, context)?;
@@ -82,7 +84,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         context.remark(format!("{}: written", path.display()));
     }
     match context.json {
-        true => context.json(&report)?,
+        true => context.json("report", &report)?,
         false => context.print(text)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -44,7 +44,7 @@ pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let latest = context.store.latest().ok();
     let directory = context.store.root().display().to_string();
     if context.json {
-        context.json(&Output { directory, latest, tables })?;
+        context.json("list", &Output { directory, latest, tables })?;
         return Ok(ExitCode::SUCCESS);
     }
     if tables.is_empty() {

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use super::complete::policies;
 use super::context::Context;
 use super::error::UserError;
 use super::guard;
@@ -25,8 +26,10 @@ use crate::table::TableError;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A policy: see the report's --policy
+    #[arg(add = policies())]
     first: String,
     /// The policy it plays against
+    #[arg(add = policies())]
     second: String,
     #[command(flatten)]
     table: TableArgs,
@@ -56,7 +59,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let table = solved(&game, table, args.table.force, context)?;
     let result = play(&table, &policies, args.openings, args.table.force, context)?;
     match context.json {
-        true => context.json(&result)?,
+        true => context.json("match", &result)?,
         false => context.print(match_text(&result))?,
     }
     Ok(ExitCode::SUCCESS)
@@ -79,7 +82,12 @@ fn play(
     }
     if !force {
         let bytes = unfolded_bytes(counts.states, counts.transitions, policies.len());
-        guard::check_memory(&format!("playing games on {name}"), bytes, None)?;
+        guard::check_memory(
+            &format!("playing games on {name}"),
+            bytes,
+            None,
+            "give a smaller table",
+        )?;
     }
     let players = players(policies, game, &context.store)?;
     let mut gathered = Gathered::default();
@@ -104,8 +112,6 @@ fn play(
         Opening { random_plies, results }
     };
     Ok(Match {
-        schema: "yomikiri-match",
-        schema_version: 1,
         table: name,
         policy: players[0].name(),
         opponent: players[1].name(),

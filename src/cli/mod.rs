@@ -8,11 +8,14 @@ mod bounds;
 mod by_distance;
 mod checksum;
 mod chosen;
+mod colour;
 mod compare;
+mod complete;
 mod context;
 mod counts;
 mod enumerate;
 mod error;
+mod examples;
 mod export;
 mod export_targets;
 mod guard;
@@ -42,12 +45,13 @@ mod unpack;
 mod value_iterate;
 mod verify;
 
+use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread::available_parallelism;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, ColorChoice, FromArgMatches, Parser, Subcommand};
 
 use crate::any::AnyGame;
 use crate::registry::Games;
@@ -58,9 +62,6 @@ use error::UserError;
 /// Solves small boards exactly and measures policies against the solution.
 #[derive(Debug, Parser)]
 #[command(name = "solver", version, about, long_about = None, max_term_width = 100)]
-#[command(
-    after_help = "Begin with:\n  solver report              a policy accuracy report on 4x4 Othello\n  solver enumerate --size 4  list all reachable states into a table\n  solver value-iterate       solve the table enumerated last\n  solver query othello-4x4 start\n\nExit codes:\n  0  done\n  1  a failure on our side, such as a full disk\n  2  wrong usage, or input that makes no sense\n  3  a table is damaged, or was found wrong by verify or checksum\n  4  a policy from outside, a program or a model, failed at its work\n  5  a policy is not as good as 'report --fail-if' asks for"
-)]
 pub(crate) struct Cli {
     #[command(flatten)]
     global: Global,
@@ -87,6 +88,9 @@ struct Global {
     /// Print data as JSON
     #[arg(long, global = true)]
     json: bool,
+    /// When to colour what is shown; 'auto' means on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
     /// Show no progress and no remarks
     #[arg(long, short, global = true)]
     quiet: bool,
@@ -134,7 +138,9 @@ pub fn main() -> ExitCode {
 /// yomikiri::cli::main_with(yomikiri::games![my_game]);
 /// ```
 pub fn main_with(games: Vec<AnyGame>) -> ExitCode {
-    let cli = match Cli::try_parse() {
+    complete::answer();
+    colour::choose(std::env::args_os().skip(1));
+    let cli = match understand_words(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return error::usage(&error),
     };
@@ -152,11 +158,17 @@ pub fn main_with(games: Vec<AnyGame>) -> ExitCode {
 /// Reads a command line, the program's name first, without running it: for tests.
 #[doc(hidden)]
 pub fn understand(words: &[&str]) -> Result<(), String> {
-    Cli::try_parse_from(words).map(drop).map_err(|error| error.to_string())
+    understand_words(words).map(drop).map_err(|error| error.to_string())
+}
+
+fn understand_words(
+    words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&examples::command().try_get_matches_from(words)?)
 }
 
 fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
-    let Global { tables, threads, json, quiet, verbose } = cli.global;
+    let Global { tables, threads, json, color: _, quiet, verbose } = cli.global;
     check_threads(threads)?;
     match (&cli.command, threads) {
         #[cfg(feature = "learn")]
@@ -222,12 +234,10 @@ fn log_to_stderr(verbose: u8) {
         1 => tracing::level_filters::LevelFilter::INFO,
         _ => tracing::level_filters::LevelFilter::DEBUG,
     };
-    let colours = std::io::IsTerminal::is_terminal(&std::io::stderr())
-        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
-        .with_ansi(colours)
+        .with_ansi(colour::on_stderr())
         .with_target(false)
         .init();
 }

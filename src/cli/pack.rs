@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::counts::size_of_table;
 use super::error::UserError;
+use super::table_args::OneTable;
 use crate::graph::{check_packable, is_packed_of, pack};
 use crate::render::number::bytes;
 use crate::table::{Lock, Table, check_name};
@@ -19,8 +20,8 @@ use crate::table::{Lock, Table, check_name};
 /// 'solver unpack' makes the full table again, byte by byte.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A table's name or directory [default: the one enumerated last]
-    table: Option<String>,
+    #[command(flatten)]
+    table: OneTable,
     /// Keep more than outcome and score
     #[arg(long, value_enum, value_name = "WHAT")]
     with: Option<With>,
@@ -45,7 +46,7 @@ struct Output {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let table = context.open(args.table.as_deref())?;
+    let table = args.table.open(context)?;
     let game = context.games.of_table(&table)?;
     let name = args.name.unwrap_or_else(|| format!("{}.packed", table.name()));
     check_packable(&table)?;
@@ -64,7 +65,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         bytes_before: size_of_table(&table),
     };
     if context.json {
-        context.json(&output)?;
+        context.json("pack", &output)?;
         return Ok(ExitCode::SUCCESS);
     }
     let each = |bytes: u64| bytes as f64 / (output.states as f64).max(1.0);

@@ -109,13 +109,16 @@ fn count(game: &AnyGame, args: &Args, context: &mut Context) -> anyhow::Result<(
     let count = |depth| game.perft(&root.state, depth, finished, args.plain);
     let counts: Vec<u64> = (1..=args.depth.unwrap_or(depth)).map(count).collect();
     if context.json {
-        return context.json(&Output {
-            game: game.name(),
-            count_drop_mates: args.count_drop_mates,
-            play_captures: args.play_captures,
-            root: game.notation(&root),
-            perft: counts,
-        });
+        return context.json(
+            "perft",
+            &Output {
+                game: game.name(),
+                count_drop_mates: args.count_drop_mates,
+                play_captures: args.play_captures,
+                root: game.notation(&root),
+                perft: counts,
+            },
+        );
     }
     let rows: Vec<Vec<String>> = counts
         .iter()

@@ -84,23 +84,27 @@ fn place_of(name: &str, store: &Store) -> PathBuf {
 }
 
 /// The networks that were trained here for a game, by name.
-#[cfg(feature = "onnx")]
 pub(super) fn learned_for(game: &AnyGame, store: &Store) -> Vec<PolicySpec> {
-    let dir = policies_dir(store);
-    let Ok(entries) = std::fs::read_dir(&dir) else { return Vec::new() };
+    let spec = |name| PolicySpec::Learned(LearnedSpec { name, ..LearnedSpec::default() });
+    learned_names(store, Some(game)).into_iter().map(spec).collect()
+}
+
+/// The names of the networks that were trained here, for one game or for all.
+#[cfg(feature = "onnx")]
+pub(super) fn learned_names(store: &Store, game: Option<&AnyGame>) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(policies_dir(store)) else { return Vec::new() };
     let mut names: Vec<String> = entries
         .flatten()
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
         .filter(|path| {
             let card = crate::learn::card::read_card(path);
-            card.is_ok_and(|card| card.game == game.name())
+            card.is_ok_and(|card| game.is_none_or(|game| card.game == game.name()))
         })
         .filter_map(|path| path.file_stem()?.to_str().map(str::to_string))
         .collect();
     names.sort();
-    let spec = |name| PolicySpec::Learned(LearnedSpec { name, ..LearnedSpec::default() });
-    names.into_iter().map(spec).collect()
+    names
 }
 
 /// The ways in which a network is worth measuring besides its own: one that answers with a policy
@@ -128,6 +132,6 @@ pub(super) fn variants(_learned: &LearnedSpec, _store: &Store) -> Vec<LearnedSpe
 
 /// None, for this was built without what runs networks.
 #[cfg(not(feature = "onnx"))]
-pub(super) fn learned_for(_game: &AnyGame, _store: &Store) -> Vec<PolicySpec> {
+pub(super) fn learned_names(_store: &Store, _game: Option<&AnyGame>) -> Vec<String> {
     Vec::new()
 }

@@ -9,9 +9,11 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::colour;
 use super::context::Context;
 use super::error::{UserError, not_found, not_solved};
 use super::holder::holder;
+use super::table_args::Named;
 use crate::any::AnyPosition;
 use crate::game::{Action, Game, Outcome, Repetition, Side};
 use crate::input;
@@ -26,10 +28,10 @@ use crate::solved::SolvedTable;
 /// Show the value of a position and of each of its moves
 ///
 /// Without a position the first root of the table is shown, which is the start of a whole game, and
-/// without both that of the table enumerated last. Without a table the position is looked up in all solved tables. Of several that have it one that
-/// proves it exactly is preferred, then a complete one, then the first by name. Where it may be of
-/// several games, as 'start' or a transcript (which then begins at the start of a game), the game
-/// of the table enumerated last is meant.
+/// without both that of the table enumerated last. Without a table the position is looked up in all
+/// solved tables. Of several that have it one that proves it exactly is preferred, then a complete
+/// one, then the first by name. Where it may be of several games, as 'start' or a transcript (which
+/// then begins at the start of a game), the game of the table enumerated last is meant.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "solver query [OPTIONS] [TABLE] [POSITION]...")]
 pub(super) struct Args {
@@ -42,6 +44,8 @@ pub(super) struct Args {
     second: Option<String>,
     /// The rest of a position that is not quoted
     rest: Vec<String>,
+    #[command(flatten)]
+    table: Named,
     /// Draw the board with the Japanese names of the pieces (shogi)
     #[arg(long)]
     japanese: bool,
@@ -49,13 +53,14 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let first = args.first.unwrap_or_default();
-    let named = context.store.has(&first).then_some(first.as_str());
-    let words = named.is_none().then_some(first.clone()).into_iter();
+    let option = args.table.name(context)?;
+    let is_table = option.is_none() && context.store.has(&first);
+    let words = (!is_table).then_some(first.clone()).into_iter();
     let words: Vec<String> = words.chain(args.second).chain(args.rest).collect();
     let mut text = words.join(" ");
-    let table = match named {
-        Some(name) => Some(context.store.open(name)?),
-        None if text.is_empty() => Some(context.open(None)?),
+    let table = match option.or(is_table.then_some(first.clone())) {
+        Some(name) => Some(context.store.open(&name)?),
+        None if text.is_empty() => Some(context.latest()?),
         None => None,
     };
     if let Some(table) = table.as_ref().filter(|table| table.manifest().solution.is_none()) {
@@ -83,8 +88,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     };
     let answer = Query { table: &table }.answer(position, args.japanese)?;
     match context.json {
-        true => context.json(&answer)?,
-        false => context.print(answer.to_text(&table))?,
+        true => context.json("query", &answer)?,
+        false => context.print(answer.to_text(&table, context.colour))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -157,7 +162,9 @@ struct MoveAnswer {
 /// A value, as far as it is proven.
 #[derive(Debug, Serialize)]
 struct Verdict {
-    outcome: Option<&'static str>,
+    /// 1 a win, 0 a draw, −1 a loss; the same as a word.
+    outcome: Option<i8>,
+    result: Option<&'static str>,
     /// Plies to the end, if known exactly; draws have none where play may go on for ever.
     distance: Option<u16>,
     #[serde(flatten)]
@@ -180,8 +187,8 @@ enum Bounds {
     Plies {
         distance_lower: Option<u16>,
         distance_upper: Option<u16>,
-        outcome_lower: &'static str,
-        outcome_upper: &'static str,
+        outcome_lower: i8,
+        outcome_upper: i8,
     },
 }
 
@@ -196,12 +203,13 @@ impl Verdict {
             false => Bounds::Plies {
                 distance_lower: value.distance_lower(),
                 distance_upper: value.distance_upper(),
-                outcome_lower: value.lower.outcome().name(),
-                outcome_upper: value.upper.outcome().name(),
+                outcome_lower: value.lower.outcome().value(),
+                outcome_upper: value.upper.outcome().value(),
             },
         };
-        let outcome = value.outcome().map(Outcome::name);
-        Verdict { outcome, distance: value.distance(), bounds, value }
+        let (outcome, result) =
+            (value.outcome().map(Outcome::value), value.outcome().map(Outcome::name));
+        Verdict { outcome, result, distance: value.distance(), bounds, value }
     }
 }
 
@@ -217,6 +225,9 @@ enum LineEnd {
     /// Where values are no longer proven.
     Unproven,
 }
+
+/// Gives a line about a value its colour.
+type Paint<'a> = dyn Fn(&str, &Verdict) -> String + 'a;
 
 struct Query<'a> {
     table: &'a SolvedTable,
@@ -360,13 +371,17 @@ impl Query<'_> {
 }
 
 impl Answer {
-    fn to_text(&self, table: &SolvedTable) -> String {
+    fn to_text(&self, table: &SolvedTable, colour: bool) -> String {
         let game = table.game();
         let side = self.mover;
         let mark = game.side_mark(self.side).map_or(String::new(), |mark| format!(" ({mark})"));
         let mut text = format!("{}\n{side}{mark} to move\n\n", self.diagram.trim_end());
-        text += &format!("{}\n", self.value_text(table));
-        text += &self.moves_text(table);
+        let painted = |line: &str, value: &Verdict| match colour {
+            true => colour::of_outcome(line, value.outcome),
+            false => line.to_string(),
+        };
+        text += &format!("{}\n", painted(&self.value_text(table), &self.value));
+        text += &self.moves_text(table, &painted);
         text += &self.line_text();
         if let Some(attacker) = self.cycles.as_ref().and_then(|cycles| cycles.checks_only) {
             text += &format!(
@@ -379,7 +394,7 @@ impl Answer {
         text
     }
 
-    fn moves_text(&self, table: &SolvedTable) -> String {
+    fn moves_text(&self, table: &SolvedTable, painted: &Paint) -> String {
         let side = self.mover;
         let scored = table.has_scores();
         let (followed, left): (Vec<&MoveAnswer>, Vec<_>) =
@@ -410,7 +425,7 @@ impl Answer {
                 let value = m.value.value;
                 let mut cells = vec![m.name.clone(), outcome_cell(value).to_string()];
                 if scored {
-                    cells[1] = m.value.outcome.unwrap_or("not proven").to_string();
+                    cells[1] = m.value.result.unwrap_or("not proven").to_string();
                     cells.push(score_cell(value));
                     let plies = value.distance().map(|plies| plies.to_string());
                     cells.push(plies.unwrap_or("not proven".to_string()));
@@ -419,7 +434,12 @@ impl Answer {
                 }
                 cells
             });
-            text += &Grid::of(&headings, rows).to_text();
+            let grid = Grid::of(&headings, rows).to_text();
+            let values = known.iter().map(|m| Some(&m.value));
+            for (line, value) in grid.lines().zip([None].into_iter().chain(values)) {
+                let line = value.map_or(line.to_string(), |value| painted(line, value));
+                text += &format!("{line}\n");
+            }
         }
         let why = if self.kind == "restricted" { ", giving no check" } else { "" };
         for (what, why, moves) in [("Not proven", "", open), ("Not followed", why, left)] {

@@ -7,6 +7,7 @@ use super::context::Context;
 use super::error::UserError;
 use super::export_targets::format_of;
 use super::lines;
+use super::table_args::Named;
 use crate::any::AnyGame;
 use crate::export::targets::{
     Block, Column, Encoder, Format, Layout, Lines, Shape, choose_columns, look_up, write_blocks,
@@ -24,9 +25,8 @@ use crate::solved::SolvedTable;
 pub(super) struct Args {
     /// The file of positions, or '-' for stdin
     file: PathBuf,
-    /// The table to look in [default: the one enumerated last]
-    #[arg(long)]
-    table: Option<String>,
+    #[command(flatten)]
+    table: Named,
     /// Where to write: .jsonl, .csv, .obf or .parquet [default: JSON lines on stdout]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -51,7 +51,7 @@ const AT_ONCE: usize = 1 << 13;
 const NAMED: usize = 10;
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let table = context.open(args.table.as_deref())?;
+    let table = args.table.open(context)?;
     let format = match &args.out {
         None => Format::Jsonl,
         Some(out) => format_of(out)?,

@@ -73,7 +73,7 @@ pub(super) fn run(mut args: Args, context: &mut Context) -> anyhow::Result<ExitC
     }
     if context.json {
         let missing = missing.into_iter().map(|(name, _)| name).collect();
-        context.json(&Output { removed, missing })?;
+        context.json("remove", &Output { removed, missing })?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use super::bounds::Condition;
 use super::chosen::{Chosen, ChosenArgs};
+use super::complete::policies;
 use super::context::{Context, command_line};
-
 use super::error::{Kind, UserError, say};
 use super::guard;
 use super::players::players;
@@ -33,13 +33,14 @@ use crate::table::TableError;
 pub(super) struct Args {
     #[command(flatten)]
     table: TableArgs,
-    /// A policy to measure; may be repeated: random, greedy, n-hand:N, n-least:N, n-most:N,
-    /// minimax:N, alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect, and in Othello weights,
-    /// weights:FILE, n-hand-custom:N[:FILE], minimax:N:FILE, alphabeta:N:FILE and onnx:FILE;
-    /// predictions:DIR for predictions of the positions of 'solver export --states', and
-    /// 'exec:COMMAND' for a program that is asked [default: random, greedy, weights in Othello,
-    /// perfect]
-    #[arg(long, value_name = "POLICY")]
+    /// Policies to measure, with commas or the option repeated: random, greedy, n-hand:N,
+    /// n-least:N, n-most:N, minimax:N, alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect,
+    /// learned:NAME for a network that was trained here, and in Othello weights, weights:FILE,
+    /// n-hand-custom:N[:FILE], minimax:N:FILE, alphabeta:N:FILE and onnx:FILE; predictions:DIR for
+    /// predictions of the positions of 'solver export --states', and 'exec:COMMAND' for a program
+    /// that is asked [default: random, greedy, weights in Othello, all networks that were trained
+    /// here for the game, perfect]
+    #[arg(long, value_name = "POLICY", add = policies())]
     policy: Vec<String>,
     /// Show all figures, on all positions too, and all games
     #[arg(long)]
@@ -102,7 +103,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let (game, table) = args.table.game(context)?;
     // What the game does not have is refused before its table is made.
     let (labels, labelled): (Vec<String>, Vec<String>) = args.label.into_iter().unzip();
-    let named = [args.policy, labelled].concat();
+    let listed = args.policy.iter().flat_map(|list| PolicySpec::split_list(list));
+    let named: Vec<String> = listed.map(str::to_string).chain(labelled).collect();
     let policies = args.table.policies(&named, &game, context)?;
     let table = solved(&game, table, args.table.force, context)?;
     if args.by.contains(&By::Layer) && !table.states().has_layers() {
@@ -132,7 +134,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         context.remark(format!("{}: written", path.display()));
     }
     if context.json {
-        context.json(&report)?
+        context.json("report", &report)?
     } else if args.metrics {
         Metrics::of(&report)
             .iter()

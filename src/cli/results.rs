@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::context::Context;
+use super::table_args::ManyTables;
 use super::value_iterate::root_text;
 use crate::game::Game;
 use crate::render::Grid;
@@ -21,9 +22,8 @@ use crate::table::{Counts, Identity};
 /// values by layer, how many states have which score, and the longest game.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Names or directories of solved tables [default: the one enumerated last]
-    #[arg(value_name = "TABLE")]
-    names: Vec<String>,
+    #[command(flatten)]
+    tables: ManyTables,
 }
 
 /// The JSON that `--json` prints (`docs/query-schema.md`).
@@ -56,17 +56,17 @@ struct Layer<'a> {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let names: Vec<Option<&str>> = match &args.names[..] {
-        [] => vec![None],
-        names => names.iter().map(|name| Some(name.as_str())).collect(),
+    let opened = match &args.tables.names(context)?[..] {
+        [] => vec![context.latest()?],
+        names => names.iter().map(|name| context.store.open(name)).collect::<Result<_, _>>()?,
     };
-    let tables = names.into_iter().map(|name| context.solved(context.open(name)?, false));
+    let tables = opened.into_iter().map(|table| context.solved(table, false));
     let tables = tables.collect::<anyhow::Result<Vec<_>>>()?;
     let totals: Vec<Totals> = tables.iter().map(SolvedTable::totals).collect();
     let both = tables.iter().zip(&totals);
     if context.json {
         let results = both.map(|(table, totals)| output(table, totals)).collect();
-        context.json(&Results { results })?;
+        context.json("results", &Results { results })?;
         return Ok(ExitCode::SUCCESS);
     }
     for (place, (table, totals)) in both.enumerate() {

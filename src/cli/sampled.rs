@@ -16,8 +16,6 @@ use crate::render::number::{percent, thousands};
 /// The result of sampled games; the JSON that `--json` prints.
 #[derive(Serialize)]
 struct Sampled {
-    schema: &'static str,
-    schema_version: u32,
     game: String,
     policy: String,
     opponent: String,
@@ -57,8 +55,6 @@ pub(super) fn run(
     let [first, second] =
         arena(game, players[0].as_ref(), players[1].as_ref(), sampling, &context.bars)?;
     let sampled = Sampled {
-        schema: "yomikiri-sampled-match",
-        schema_version: 1,
         game: game.name(),
         policy: players[0].name(),
         opponent: players[1].name(),
@@ -70,7 +66,7 @@ pub(super) fn run(
         second,
     };
     if context.json {
-        context.json(&sampled)?;
+        context.json("match-sample", &sampled)?;
     } else {
         print(&sampled, context)?;
     }

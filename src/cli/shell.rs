@@ -4,16 +4,21 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::CommandFactory;
 
-use super::Cli;
+use super::complete;
 use super::context::Context;
+use super::examples::{command, page, pages};
 
-/// Print completions for a shell
+/// Print a shell's completions, which know the names of tables, games and policies
+///
+/// Put the line into the shell's start-up file: source <(solver completions bash), source <(solver
+/// completions zsh), solver completions fish | source. Names of tables and trained networks are
+/// those of the directory that YOMIKIRI_TABLES names, or 'tables'.
 #[derive(Debug, clap::Args)]
 pub(super) struct CompletionsArgs {
     /// Which shell
-    shell: clap_complete::Shell,
+    #[arg(value_parser = ["bash", "elvish", "fish", "powershell", "zsh"])]
+    shell: String,
 }
 
 /// Print the manual page, or write the pages of all commands to a directory
@@ -28,24 +33,24 @@ pub(super) fn completions(
     args: CompletionsArgs,
     context: &mut Context,
 ) -> anyhow::Result<ExitCode> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "solver", &mut script);
-    context.print(String::from_utf8(script)?)?;
+    context.print(complete::registration(&args.shell)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn man(args: ManArgs, context: &mut Context) -> anyhow::Result<ExitCode> {
+    let mut built = command();
+    built.build();
     match args.dir {
         Some(dir) => {
             std::fs::create_dir_all(&dir)
                 .with_context(|| format!("cannot create {}", dir.display()))?;
-            clap_mangen::generate_to(Cli::command(), &dir)
+            pages(&built, "solver", &dir)
                 .with_context(|| format!("cannot write the pages to {}", dir.display()))?;
         }
         None => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-            context.print(String::from_utf8(page)?)?;
+            let mut text = Vec::new();
+            page(&built, "solver", &mut text)?;
+            context.print(String::from_utf8(text)?)?;
         }
     }
     Ok(ExitCode::SUCCESS)

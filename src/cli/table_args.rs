@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::complete::{games, tables};
 use super::context::Context;
 use super::enumerate::{game_of, make};
 use super::error::UserError;
@@ -15,17 +16,91 @@ use crate::solve::SolveOptions;
 use crate::solved::SolvedTable;
 use crate::table::Table;
 
+/// The option forms of a table that is read.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct Named {
+    /// A table's name or directory [default: the one enumerated last]
+    #[arg(long, value_name = "TABLE", add = tables())]
+    table: Option<String>,
+    /// A game by name, whose whole table is meant
+    #[arg(long, value_name = "GAME", conflicts_with = "table", add = games())]
+    game: Option<String>,
+}
+
+impl Named {
+    /// The name of the table that is meant, if one is.
+    pub fn name(&self, context: &Context) -> anyhow::Result<Option<String>> {
+        let Some(game) = &self.game else { return Ok(self.table.clone()) };
+        let game = context.games.named(game)?;
+        Ok(Some(Plan::from_start(&game).table_name(&game)))
+    }
+
+    /// Opens it; where none is named the table enumerated last.
+    pub fn open(&self, context: &Context) -> anyhow::Result<Table> {
+        match self.name(context)? {
+            Some(name) => Ok(context.store.open(&name)?),
+            None => context.latest(),
+        }
+    }
+}
+
+/// A table that is read, named as an argument or by an option.
+#[derive(Debug, clap::Args)]
+pub(super) struct OneTable {
+    /// A table's name or directory [default: the one enumerated last]
+    #[arg(value_name = "TABLE", conflicts_with_all = ["table", "game"], add = tables())]
+    positional: Option<String>,
+    #[command(flatten)]
+    named: Named,
+}
+
+impl OneTable {
+    /// Whether none is named.
+    pub fn is_latest(&self) -> bool {
+        let Named { table, game } = &self.named;
+        self.positional.is_none() && table.is_none() && game.is_none()
+    }
+
+    /// Opens it; where none is named the table enumerated last.
+    pub fn open(&self, context: &Context) -> anyhow::Result<Table> {
+        match &self.positional {
+            Some(name) => Ok(context.store.open(name)?),
+            None => self.named.open(context),
+        }
+    }
+}
+
+/// Tables that are read, named as arguments or by options.
+#[derive(Debug, clap::Args)]
+pub(super) struct ManyTables {
+    /// Names or directories of solved tables [default: the one enumerated last]
+    #[arg(value_name = "TABLE", add = tables())]
+    positional: Vec<String>,
+    #[command(flatten)]
+    named: Named,
+}
+
+impl ManyTables {
+    /// The names of those that are meant, which may be none.
+    pub fn names(&self, context: &Context) -> anyhow::Result<Vec<String>> {
+        let mut names = self.positional.clone();
+        names.extend(self.named.name(context)?);
+        Ok(names)
+    }
+}
+
 /// The options that choose a table, which is built and solved if it is not there.
 #[derive(Debug, clap::Args)]
 pub(super) struct TableArgs {
-    /// Othello on a board of rows x columns, each 4 to 8: 4x6, or 4 for 4x4 [default: 4]
+    /// Othello on a board of rows x columns, each 4 to 8: 4x6, or 4 for 4x4
     #[arg(long, value_name = "SIZE", conflicts_with_all = ["table", "game"])]
     size: Option<String>,
     /// A game by name: animal-shogi-3x3, animal-shogi, othello-4x5 and the like
-    #[arg(long, value_name = "GAME", conflicts_with = "table")]
+    #[arg(long, value_name = "GAME", conflicts_with = "table", add = games())]
     game: Option<String>,
-    /// A table's name or directory, instead of a whole game
-    #[arg(long, value_name = "TABLE")]
+    /// A table's name or directory, instead of a whole game [default: the table enumerated last; if
+    /// there is none, that of 4x4 Othello is made]
+    #[arg(long, value_name = "TABLE", add = tables())]
     table: Option<String>,
     /// How long an answer of a program may take, if a policy is one
     #[arg(long, value_name = "SECONDS", default_value_t = PolicySpec::LIMIT.as_secs_f64())]
@@ -38,7 +113,11 @@ pub(super) struct TableArgs {
 impl TableArgs {
     /// The game, and the table if one is named.
     pub fn game(&self, context: &Context) -> anyhow::Result<(AnyGame, Option<Table>)> {
-        let table = self.table.as_ref().map(|name| context.store.open(name)).transpose()?;
+        let table = match &self.table {
+            Some(name) => Some(context.store.open(name)?),
+            None if self.size.is_some() || self.game.is_some() => None,
+            None => context.store.latest().is_ok().then(|| context.latest()).transpose()?,
+        };
         let game = match &table {
             Some(table) => context.games.of_table(table)?,
             None => game_of(self.game.as_deref(), self.size.as_deref(), context)?,

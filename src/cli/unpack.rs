@@ -8,6 +8,7 @@ use super::context::Context;
 use super::counts::size_of_table;
 use super::error::UserError;
 use super::pack::place_for;
+use super::table_args::OneTable;
 use super::value_iterate::solve_table;
 use crate::graph::{differing, is_unpacked_of, unpack};
 use crate::render::number::bytes;
@@ -20,8 +21,8 @@ use crate::table::Table;
 /// compared with the checksum of the one that was packed; discounted values are not kept.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The packed table's name or directory
-    table: String,
+    #[command(flatten)]
+    table: OneTable,
     /// The name of the full table [default: the packed one's without .packed]
     #[arg(long)]
     name: Option<String>,
@@ -36,7 +37,7 @@ struct Output {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let packed = context.store.open(&args.table)?;
+    let packed = args.table.open(context)?;
     if !packed.manifest().is_packed() {
         return Err(UserError::new(format!("{} is not packed", packed.name())).into());
     }
@@ -73,7 +74,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         solved_anew: missing.is_some(),
     };
     if context.json {
-        context.json(&output)?;
+        context.json("unpack", &output)?;
     } else {
         let (dir, size) = (&output.directory, bytes(output.bytes as f64));
         context.line(format!("table {name} in {dir}, {size}: every array as it was"))?;

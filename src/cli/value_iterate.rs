@@ -9,6 +9,7 @@ use super::context::Context;
 use super::error::UserError;
 use super::guard::{self, MemoryArg};
 use super::signals::say_that_it_goes_on;
+use super::table_args::OneTable;
 use crate::any::AnyPosition;
 use crate::game::{Empties, Game, Repetition};
 use crate::render::Grid;
@@ -24,8 +25,8 @@ use crate::table::{Discounted, Solution, SweepRecord, Table};
 /// play may go on for ever (shogi).
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A table's name or directory [default: the one enumerated last]
-    table: Option<String>,
+    #[command(flatten)]
+    table: OneTable,
     /// Stop after a sweep in which no value changes by this much (layered games) [default: 0.01]
     #[arg(long, value_name = "θ")]
     theta: Option<f64>,
@@ -92,8 +93,8 @@ enum RepetitionArg {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     say_that_it_goes_on(context.bars.clone(), context.json)?;
-    let mut table = context.open(args.table.as_deref())?;
-    if args.table.is_none() {
+    let mut table = args.table.open(context)?;
+    if args.table.is_latest() {
         context.remark(format!("{}: the table enumerated last", table.name()));
     }
     let layered = context.games.of_table(&table)?.layers().is_some();
@@ -153,7 +154,7 @@ pub(super) fn solve_table(
         // What does not fit lies in files.
         options.max_memory = memory;
     } else if !force {
-        guard::check_memory(&table.name(), 2e8 + states * 16.0, memory)?;
+        guard::check_memory(&table.name(), 2e8 + states * 16.0, memory, "close other programs")?;
     }
     let mut on_sweep = |sweep: usize, record: &SweepRecord| {
         tracing::info!(sweep, record.residual, record.changed, record.decided, "swept");
@@ -174,14 +175,17 @@ struct Output<'a> {
 fn print(table: Table, run: &Run, discounted: bool, context: &mut Context) -> anyhow::Result<()> {
     let manifest = table.manifest();
     if context.json {
-        return context.json(&Output {
-            table: table.name(),
-            directory: table.dir().display().to_string(),
-            perspective: "mover",
-            already_solved: run.already_solved,
-            solution: manifest.solution.as_ref().filter(|_| !discounted),
-            discounted: manifest.discounted.as_ref().filter(|_| discounted),
-        });
+        return context.json(
+            "value-iterate",
+            &Output {
+                table: table.name(),
+                directory: table.dir().display().to_string(),
+                perspective: "mover",
+                already_solved: run.already_solved,
+                solution: manifest.solution.as_ref().filter(|_| !discounted),
+                discounted: manifest.discounted.as_ref().filter(|_| discounted),
+            },
+        );
     }
     if run.already_solved {
         context.line(format!("{} was already solved in this way:", table.name()))?;

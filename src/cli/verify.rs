@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::error::Kind;
+use super::table_args::OneTable;
 use crate::any::AnyGame;
 use crate::game::{Game, Side};
 use crate::render::number::{bytes, thousands};
@@ -16,8 +17,8 @@ use crate::render::number::{bytes, thousands};
 /// row is wrong; the first such row is shown.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A table's name or directory [default: the one enumerated last]
-    table: Option<String>,
+    #[command(flatten)]
+    table: OneTable,
 }
 
 #[derive(Serialize)]
@@ -39,7 +40,7 @@ struct Counterexample {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let table = context.open(args.table.as_deref())?;
+    let table = args.table.open(context)?;
     let read = table.check()?;
     let game = context.games.of_table(&table)?;
     let found = game.verify(&table, &context.bars)?;
@@ -59,7 +60,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         }),
     };
     if context.json {
-        context.json(&output)?;
+        context.json("verify", &output)?;
     } else {
         print(&output, shown_as(&game), context)?;
     }

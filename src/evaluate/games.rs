@@ -146,10 +146,6 @@ pub struct Played<'a> {
 /// What games between two policies come to; as JSON, with all values those of `policy`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Match {
-    /// Always `yomikiri-match`.
-    pub schema: &'static str,
-    /// Always 1.
-    pub schema_version: u32,
     /// The table's name.
     pub table: String,
     /// The policy whose results these are.

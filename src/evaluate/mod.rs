@@ -43,7 +43,7 @@ pub use losses::Losses;
 pub use metrics::Metrics;
 pub use mistakes::{BeatingLine, Mistake, MoveFacts, beating_line, mistakes};
 pub use play::{Aim, Expected, Play, Response, mean_of};
-pub use report::{AccuracyReport, RootFacts, SCHEMA, SCHEMA_VERSION, TableFacts, Words};
+pub use report::{AccuracyReport, RootFacts, TableFacts, Words};
 pub use source::{Chosen, Judged, Piece, Source, Wanted};
 pub use truth::{Case, Truth};
 pub use unfolded::Unfolded;

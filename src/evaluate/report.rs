@@ -11,18 +11,9 @@ use crate::game::{Game, Outcome, Side};
 use crate::solved::{Orienting, SolvedTable};
 use crate::table::{SweepRecord, Table, TableError};
 
-/// What `schema` says in every report.
-pub const SCHEMA: &str = "yomikiri-accuracy";
-/// Raised when a field changes its meaning or goes away.
-pub const SCHEMA_VERSION: u32 = 1;
-
 /// How accurate policies are on a table; `docs/report-schema.md` describes the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AccuracyReport {
-    /// Always [`SCHEMA`].
-    pub schema: &'static str,
-    /// Always [`SCHEMA_VERSION`].
-    pub schema_version: u32,
     /// Whose all values are: always `mover`, the player to move.
     pub perspective: &'static str,
     /// What was measured on.
@@ -162,8 +153,6 @@ impl AccuracyReport {
         }
         let solution = table.manifest().solution.as_ref();
         Ok(AccuracyReport {
-            schema: SCHEMA,
-            schema_version: SCHEMA_VERSION,
             perspective: "mover",
             table: facts,
             policies: measured.policies,

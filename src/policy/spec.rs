@@ -96,6 +96,25 @@ impl PolicySpec {
         all.into_iter().filter(|spec| spec.check(game).is_ok()).collect()
     }
 
+    /// The policies of a list with commas: one ends where after a comma comes the name of another.
+    /// A program's command is the last.
+    pub fn split_list(list: &str) -> Vec<&str> {
+        let is_name = |text: &str| {
+            let head = text.split([',', ':']).next().unwrap_or_default();
+            PolicySpec::KNOWN.split(", ").any(|form| form.split([':', '[']).next() == Some(head))
+        };
+        let mut policies = Vec::new();
+        let mut rest = list;
+        while !rest.starts_with("exec:") {
+            let ends = rest.match_indices(',').map(|(at, _)| at);
+            let Some(end) = ends.into_iter().find(|&at| is_name(&rest[at + 1..])) else { break };
+            policies.push(&rest[..end]);
+            rest = &rest[end + 1..];
+        }
+        policies.push(rest);
+        policies
+    }
+
     /// That a game has what the policy goes by: squares are worth something in Othello only.
     pub fn check<G: Game>(&self, game: &G) -> Result<(), PolicySpecError> {
         let by_squares = matches!(self, PolicySpec::Weights | PolicySpec::NHandCustom(..))
@@ -343,6 +362,21 @@ mod tests {
         refused("montecarlo:9:", &format!("'' {seed}"));
         refused("montecarlo:9:1:2", &format!("'1:2' {seed}"));
         refused("montecarlo:9:18446744073709551616", &format!("'18446744073709551616' {seed}"));
+    }
+
+    #[test]
+    fn a_comma_ends_a_policy_where_another_begins() {
+        let lists: [(&str, &[&str]); 6] = [
+            ("random", &["random"]),
+            ("random,minimax:2,perfect", &["random", "minimax:2", "perfect"]),
+            ("onnx:m.onnx?move=best,head=p,greedy", &["onnx:m.onnx?move=best,head=p", "greedy"]),
+            ("weights:a,b.txt,weights", &["weights:a,b.txt", "weights"]),
+            ("greedy,exec:cat a,random", &["greedy", "exec:cat a,random"]),
+            ("random,greeedy,", &["random,greeedy,"]),
+        ];
+        for (list, policies) in lists {
+            assert_eq!(PolicySpec::split_list(list), policies, "{list}");
+        }
     }
 
     #[test]

@@ -98,7 +98,7 @@ fn json_of_every_command_has_what_a_reader_needs() {
             "/moves/3/score",
             "/principal_variation/0",
         ],
-        &["/conventions/perspective", "/conventions/keys", "/arrays/score/dtype", "/checksum"],
+        &["/manifest/conventions/keys", "/manifest/arrays/score/dtype", "/manifest/checksum"],
         &["/table", "/states", "/edges", "/proven", "/solved"],
         &["/game", "/root", "/perft/5"],
         &[],
@@ -154,7 +154,7 @@ fn bad_input_is_one_line_and_changes_nothing() {
         (&["perft", "--size", "4", "--root", "XXX"], "3 squares"),
         (&["enumerate", "--threads", "0"], "--threads 0"),
         (&["info", table, "--threads", "70000"], "for each core"),
-        (&["report", "--policy", "weights:/dev/zero"], "64 MiB"),
+        (&["report", "--size", "4", "--policy", "weights:/dev/zero"], "64 MiB"),
         (&["enumerate", "--roots", "/dev/zero"], "64 MiB"),
         (&["checksum", "--check", "/dev/zero"], "64 MiB"),
         (&["info", "nowhere"], "othello-4x4"),
@@ -399,7 +399,7 @@ fn without_a_name_the_table_enumerated_last_is_meant() {
         assert_eq!(tables.json(&["value-iterate"])["table"], name);
         assert_eq!(tables.json(&["verify"])["table"], name);
         let depth = if name.ends_with("depth5") { Value::from(5) } else { Value::Null };
-        assert_eq!(tables.json(&["info"])["identity"]["max_depth"], depth);
+        assert_eq!(tables.json(&["info"])["manifest"]["identity"]["max_depth"], depth);
     }
 }
 
@@ -488,9 +488,7 @@ fn completions_are_there_for_every_shell() {
     let tables = Tables::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = tables.ok(&["completions", shell]);
-        for name in command_names(&tables) {
-            assert!(script.contains(&name), "{shell} does not know {name}");
-        }
+        assert!(script.contains("YOMIKIRI_COMPLETE"), "{script}");
         if shell == "bash" {
             let file = tables.place("completions.bash");
             fs::write(&file, script).unwrap();

@@ -88,7 +88,7 @@ fn tic_tac_toe_is_enumerated_solved_and_proven() {
 
     // After a corner only the centre keeps the draw.
     let asked = program.json(&["query", "tic-tac-toe", "0"]);
-    let kept = asked["moves"].as_array().unwrap().iter().filter(|m| m["outcome"] == "draw");
+    let kept = asked["moves"].as_array().unwrap().iter().filter(|m| m["result"] == "draw");
     assert_eq!(kept.map(|m| m["action"].as_u64()).collect::<Vec<_>>(), [Some(4)]);
     let text = program.ok(&["query", "tic-tac-toe", "0", "4"]);
     assert!(
@@ -156,8 +156,8 @@ fn column(program: &Program, table: &str, name: &str) -> Vec<u8> {
 fn three_mens_morris_is_what_dudeney_says_by_either_road() {
     let [backwards, sweeps] = [(); 2].map(|()| Program::of("three_mens_morris"));
     for (name, outcome, plies) in [
-        ("three-mens-morris", "win", Value::from(9)),
-        ("three-mens-morris-centre-barred", "draw", Value::Null),
+        ("three-mens-morris", 1, Value::from(9)),
+        ("three-mens-morris-centre-barred", 0, Value::Null),
     ] {
         for (program, method) in [(&backwards, "retrograde"), (&sweeps, "value-iteration")] {
             let made = program.json(&["enumerate", "--game", name]);
@@ -174,7 +174,7 @@ fn three_mens_morris_is_what_dudeney_says_by_either_road() {
     }
     let moves = backwards.json(&["query", "three-mens-morris", "start"]);
     let moves = moves["moves"].as_array().unwrap().clone();
-    let won: Vec<_> = moves.iter().filter(|m| m["outcome"] == "win").collect();
+    let won: Vec<_> = moves.iter().filter(|m| m["result"] == "win").collect();
     assert_eq!(won.len(), 1);
     assert_eq!((moves.len(), &won[0]["action"]), (9, &40.into()), "the centre is placed by 10 * 4");
 }

@@ -37,10 +37,10 @@ fn sorted<T: Ord>(mut list: Vec<T>) -> Vec<T> {
     list
 }
 
-/// The moves of an answer with an outcome.
-fn moves_with(answer: &Value, outcome: Value) -> Vec<&str> {
+/// The moves of an answer with a result.
+fn moves_with(answer: &Value, result: Value) -> Vec<&str> {
     let moves = answer["moves"].as_array().unwrap().iter();
-    moves.filter(|m| m["outcome"] == outcome).map(|m| m["move"].as_str().unwrap()).collect()
+    moves.filter(|m| m["result"] == result).map(|m| m["move"].as_str().unwrap()).collect()
 }
 
 #[test]
@@ -73,7 +73,11 @@ fn check_answer(values: &Values, position: &Position, answer: &Value) {
     let sfen = position.sfen();
     assert_eq!(answer["position"], sfen);
     let (outcome, plies) = values[&position.normalised()];
-    assert_eq!(answer["outcome"], outcome_name(outcome), "{sfen}");
+    assert_eq!(
+        (&answer["outcome"], &answer["result"]),
+        (&outcome.into(), &outcome_name(outcome).into()),
+        "{sfen}"
+    );
     assert_eq!(answer["distance"], Value::from(plies), "{sfen}");
     assert_eq!(answer["mover"], if position.mover == Side::First { "Black" } else { "White" });
     assert_eq!(answer["in_check"], position.in_check(position.mover), "{sfen}");
@@ -90,7 +94,7 @@ fn check_answer(values: &Values, position: &Position, answer: &Value) {
     for found in moves {
         let name = found["move"].as_str().unwrap();
         let (outcome, plies) = expected[name];
-        assert_eq!(found["outcome"], outcome_name(outcome), "{sfen} {name}");
+        assert_eq!(found["outcome"], outcome, "{sfen} {name}");
         assert_eq!(found["distance"], Value::from(plies), "{sfen} {name}");
         assert_eq!(
             (&found["distance_lower"], &found["distance_upper"]),
@@ -191,7 +195,7 @@ Best play: 3c3b 1a1b 3b3a+ 2a1a 1c2b 1b1c+: Black can capture the lion
     assert!(tables.ok(&["query", RANKED, "2c2b"]).ends_with(caught));
     let tried = tables.json(&["query", RANKED, "L2/2l/3 w CEce"]);
     let why = ["terminal", "loss", "Black", "Black's lion has reached the last rank"];
-    assert_eq!(["kind", "outcome", "winner", "end"].map(|field| &tried[field]), why);
+    assert_eq!(["kind", "result", "winner", "end"].map(|field| &tried[field]), why);
     assert_eq!((&tried["moves"], &tried["distance"]), (&Value::Array(vec![]), &0.into()));
 }
 
@@ -231,13 +235,10 @@ fn bounded_tables_say_what_they_do_not_know() {
     let answer = tables.json(&["query", name, "start"]);
     assert_eq!(sorted(moves_with(&answer, Value::Null)), sorted(start.usi_moves()));
     assert_eq!(
-        ["outcome", "distance", "distance_lower"].map(|field| &answer[field]),
-        [&Value::Null; 3]
+        ["outcome", "result", "distance", "distance_lower"].map(|field| &answer[field]),
+        [&Value::Null; 4]
     );
-    assert_eq!(
-        (&answer["outcome_lower"], &answer["outcome_upper"]),
-        (&"loss".into(), &"win".into())
-    );
+    assert_eq!((&answer["outcome_lower"], &answer["outcome_upper"]), (&(-1).into(), &1.into()));
     assert_eq!(answer["principal_variation"], Value::Array(vec![]));
     let said = tables.ok(&["query", name, "start"]);
     let verdict = "Black, to move, has an outcome that the table does not prove; a win takes at least 5 plies, a loss takes at least 4 plies\n\nNot proven: 5d5c 5e4d";
@@ -298,7 +299,7 @@ fn mates_are_found_with_all_their_first_moves() {
         let sfen = entry["sfen"].as_str().unwrap();
         let name = from_root(&tables, sfen, &["--max-depth", "3"]);
         let answer = tables.json(&["query", &name, sfen]);
-        assert_eq!((&answer["outcome"], &answer["distance"]), (&"win".into(), &3.into()), "{sfen}");
+        assert_eq!((&answer["outcome"], &answer["distance"]), (&1.into(), &3.into()), "{sfen}");
         let best = sorted(strings(&entry["optimal_first_moves_usi"]));
         assert_eq!(sorted(moves_with(&answer, "win".into())), best, "{sfen}");
         let said = tables.ok(&["query", &name, sfen]);
@@ -322,7 +323,7 @@ fn mates_are_found_with_all_their_first_moves() {
         line.iter().for_each(|name| last = last.apply(name));
         assert_eq!(last.end(), Some(End::Stuck), "{sfen}");
         let over = tables.json(&["query", &name, &last.sfen()]);
-        assert_eq!((&over["kind"], &over["outcome"]), (&"terminal".into(), &"loss".into()));
+        assert_eq!((&over["kind"], &over["outcome"]), (&"terminal".into(), &(-1).into()));
         assert_eq!(over["winner"], answer["mover"], "{sfen}");
     }
 }
@@ -378,7 +379,7 @@ fn play_without_end_is_told_as_it_counts() {
     assert!(said.contains("\n5e5d     loss       without end\n"), "{said}");
     assert!(said.contains(", and round again from "), "{said}");
     let answer = tables.json(&["query", &name, "5e5d"]);
-    assert_eq!((&answer["outcome"], &answer["distance"]), (&"win".into(), &Value::Null));
+    assert_eq!((&answer["outcome"], &answer["distance"]), (&1.into(), &Value::Null));
     assert!(answer["repeats_from"].is_u64(), "{answer}");
 
     for (repetition, verdict) in [
@@ -420,7 +421,7 @@ fn states_are_counted_by_distance() {
 
     let name = from_root(&tables, "2k1S/4p/1gS2/4b/1KR2 b RGPb 1", &["--max-depth", "3"]);
     let bounded = tables.json(&["info", &name, "--by-distance"]);
-    let manifest = tables.json(&["info", &name]);
+    let manifest = &tables.json(&["info", &name])["manifest"];
     assert_eq!(bounded["frontier"], manifest["counts"]["table"]["frontier"]);
     assert_eq!(bounded["states"], manifest["counts"]["table"]["states"]);
     assert_eq!((at(&bounded, "won", 3), at(&bounded, "lost", 0)), (1, 773));
@@ -465,7 +466,7 @@ fn othello_is_counted_by_distance_too() {
     assert!(unsolved.refused("unsolved").contains("value-iterate othello-4x4-depth5"));
     tables.ok(&["value-iterate"]);
     let bounded = tables.json(&["info", "--by-distance"]);
-    let manifest = tables.json(&["info"]);
+    let manifest = &tables.json(&["info"])["manifest"];
     assert_eq!(bounded["frontier"], manifest["counts"]["table"]["frontier"]);
 }
 

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Subcommand;
+use serde::Serialize;
 
 use super::context::Context;
 use super::error::UserError;
@@ -125,9 +126,18 @@ fn place(
     Ok(place)
 }
 
+/// The JSON.
+#[derive(Serialize)]
+struct Trained<'a> {
+    /// Its files without their endings.
+    network: String,
+    card: &'a Card,
+}
+
 fn print(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()> {
     if context.json {
-        return context.json(card);
+        let network = place.display().to_string();
+        return context.json("train", &Trained { network, card });
     }
     context.line(format!("{}: trained by {}", file(place, "json").display(), card.recipe))?;
     for (name, value) in &card.results {

@@ -54,6 +54,12 @@ struct Row {
     right_decisive: f64,
 }
 
+/// The JSON.
+#[derive(Serialize)]
+struct Curves {
+    curves: Vec<Row>,
+}
+
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let Args { methods, settings, size, out } = args;
     let range = |what: &str, number: f64| match (0.0..=1.0).contains(&number) {
@@ -103,7 +109,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         write_whole(&file(&place, ending), bytes).map_err(learn_error)?;
     }
     if context.json {
-        context.json(&lines)?;
+        context.json("train-tabular", &Curves { curves: lines })?;
         return Ok(ExitCode::SUCCESS);
     }
     context.line(format!(

@@ -1,0 +1,172 @@
+//! The command line with an example or two under the help of each command, and its manual pages.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+
+use super::Cli;
+
+/// Of each command: what to type, and what it does. `tests/commands` runs or reads each.
+const EXAMPLES: [(&str, &[(&str, &str)]); 19] = [
+    (
+        "enumerate",
+        &[
+            ("solver enumerate --size 4", "all states of 4x4 Othello"),
+            ("solver enumerate --size 4x6 --transitions derived", "without stored moves"),
+            ("solver enumerate --game minishogi --max-depth 6", "the first 6 plies of minishogi"),
+        ],
+    ),
+    (
+        "value-iterate",
+        &[
+            ("solver value-iterate", "solve the table enumerated last"),
+            ("solver value-iterate othello-4x4 --empties to-winner", "by another rule"),
+        ],
+    ),
+    (
+        "query",
+        &[
+            ("solver query", "the root of the table enumerated last"),
+            ("solver query othello-4x4 b1a1", "after two moves"),
+            ("solver query '-----OX--XO----- X;' --json", "wherever the position is"),
+        ],
+    ),
+    (
+        "report",
+        &[
+            ("solver report", "the policies there are, on the table enumerated last"),
+            ("solver report --policy greedy,onnx:net.onnx --html report.html", "as a page too"),
+            ("solver report --policy learned:net --metrics", "one line of JSON a policy"),
+            (
+                "solver report --policy onnx:net.onnx --fail-if 'result_kept < 0.95'",
+                "for continuous integration",
+            ),
+        ],
+    ),
+    (
+        "compare",
+        &[
+            ("solver compare greedy onnx:net.onnx", "position by position"),
+            ("solver compare mcts:100:{} mcts:200:{} --seeds 0,1,2", "means over seeds"),
+        ],
+    ),
+    (
+        "export",
+        &[
+            ("solver export othello-4x4 --out targets.parquet", "training targets"),
+            ("solver export --states --out states", "positions for predictions"),
+        ],
+    ),
+    ("relabel", &[("solver relabel games.txt --out games.csv", "values of your own positions")]),
+    (
+        "match",
+        &[
+            ("solver match greedy minimax:4", "the exact results of their games"),
+            ("solver match greedy random --size 8 --sample 1000", "on a board without a table"),
+        ],
+    ),
+    ("leaderboard", &[("solver leaderboard --out leaderboard.md", "every policy there is")]),
+    ("verify", &[("solver verify othello-4x4", "prove every row and value")]),
+    ("checksum", &[("solver checksum --check tables/CHECKSUMS", "compare with known ones")]),
+    ("results", &[("solver results othello-4x4 > results.md", "counts and values by layer")]),
+    ("list", &[("solver list", "what tables there are")]),
+    ("info", &[("solver info --by-distance", "outcomes by plies to the end")]),
+    ("remove", &[("solver remove othello-4x4", "the table and its drafts")]),
+    ("pack", &[("solver pack othello-4x4 --with distance", "a small table of all values")]),
+    ("unpack", &[("solver unpack othello-4x4.packed", "the full table again")]),
+    ("perft", &[("solver perft --game minishogi --depth 4", "lines of play by depth")]),
+    ("completions", &[("source <(solver completions bash)", "in the shell you use")]),
+];
+
+/// What is said of exit codes, here and in the manual.
+const EXIT_CODES: [(&str, &str); 6] = [
+    ("0", "done"),
+    ("1", "a failure on our side, such as a full disk"),
+    ("2", "wrong usage, or input that makes no sense"),
+    ("3", "a table is damaged, or was found wrong by verify or checksum"),
+    ("4", "a policy from outside, a program or a model, failed at its work"),
+    ("5", "a policy is not as good as 'report --fail-if' asks for"),
+];
+
+const FILES: [(&str, &str); 4] = [
+    (
+        "tables/NAME/",
+        "a table: arrays of numbers (.npy) and manifest.json, which says what they hold",
+    ),
+    ("tables/NAME.partial/", "a table that is being made; the same command again goes on with it"),
+    ("tables/LATEST", "the name of the table enumerated last"),
+    ("tables/policies/NAME.json", "a network that was trained here: its card, beside its weights"),
+];
+
+/// Two columns, indented.
+fn columns(rows: &[(&str, &str)]) -> String {
+    let width = rows.iter().map(|(left, _)| left.len()).max().unwrap_or(0);
+    let lines = rows.iter().map(|(left, right)| format!("  {left:width$}  {right}"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The command line as it is understood.
+pub(super) fn command() -> Command {
+    let begin = [
+        ("solver report", "a policy accuracy report on 4x4 Othello"),
+        ("solver enumerate --size 4", "list all reachable states into a table"),
+        ("solver value-iterate", "solve the table enumerated last"),
+        ("solver query", "show its root and the value of each move"),
+    ];
+    let (begin, codes) = (columns(&begin), columns(&EXIT_CODES));
+    let mut command =
+        Cli::command().after_help(format!("Begin with:\n{begin}\n\nExit codes:\n{codes}"));
+    for (name, examples) in EXAMPLES {
+        let text = format!("Examples:\n{}", columns(examples));
+        command = command.mut_subcommand(name, |subcommand| subcommand.after_help(text));
+    }
+    command
+}
+
+/// Writes a command's manual page.
+pub(super) fn page(command: &Command, name: &str, out: &mut dyn Write) -> io::Result<()> {
+    let man = Man::new(command.clone()).title(name);
+    man.render_title(out)?;
+    man.render_name_section(out)?;
+    man.render_synopsis_section(out)?;
+    man.render_description_section(out)?;
+    man.render_options_section(out)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(out)?;
+    }
+    let examples = EXAMPLES.iter().find(|(of, _)| name == format!("solver-{of}"));
+    let examples: Vec<_> = examples.into_iter().flat_map(|(_, all)| *all).copied().collect();
+    for (heading, rows) in
+        [("EXAMPLES", &examples[..]), ("EXIT STATUS", &EXIT_CODES), ("FILES", &FILES)]
+    {
+        if rows.is_empty() {
+            continue;
+        }
+        let mut roff = Roff::new();
+        roff.control("SH", [heading]);
+        for (left, right) in rows {
+            roff.control("TP", []);
+            roff.text([bold(*left)]);
+            roff.text([roman(*right)]);
+        }
+        roff.to_writer(out)?;
+    }
+    Ok(())
+}
+
+/// Writes the pages of a command and of those below it to a directory.
+pub(super) fn pages(command: &Command, name: &str, dir: &Path) -> io::Result<()> {
+    let mut text = Vec::new();
+    page(command, name, &mut text)?;
+    std::fs::write(dir.join(format!("{name}.1")), text)?;
+    let below = command
+        .get_subcommands()
+        .filter(|below| !below.is_hide_set() && below.get_name() != "help");
+    for below in below {
+        pages(below, &format!("{name}-{}", below.get_name()), dir)?;
+    }
+    Ok(())
+}
