@@ -165,7 +165,6 @@ pub(super) fn format_of(out: &Path) -> Result<Format, UserError> {
 #[derive(Serialize)]
 struct Output<'a> {
     out: String,
-    #[serde(flatten)]
     card: &'a Card,
 }
 

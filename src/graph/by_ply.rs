@@ -69,6 +69,8 @@ struct Piece<K> {
     actions: Vec<u16>,
     /// Keys that this piece was the first to reach, with their arrivals.
     new: Vec<(K, u32)>,
+    /// Whether a key was no position's.
+    astray: bool,
 }
 
 impl<'a, G: Game> Order<'a, G> for ByPly<'a, G> {
@@ -118,12 +120,12 @@ impl<'a, G: Game> Order<'a, G> for ByPly<'a, G> {
         if follow {
             self.check_memory(ply)?;
         }
-        let mut pieces = self.expand(follow, progress)?;
+        let mut pieces = self.expand(draft, follow, progress)?;
         let arrived = self.arrivals.len() as u64;
         let too_many = self.plan.max_states.is_some_and(|most| arrived > most);
         if follow && too_many {
             // There is no room for the next ply, so this one is the frontier.
-            pieces = self.expand(false, progress)?;
+            pieces = self.expand(draft, false, progress)?;
         }
         let new = if too_many { Vec::new() } else { self.number(&mut pieces) };
         self.append_edges(draft, &pieces)?;
@@ -228,6 +230,7 @@ impl<G: Game> ByPly<'_, G> {
     /// Expands the ply, or only says what its rows are.
     fn expand(
         &self,
+        draft: &Draft,
         follow: bool,
         progress: &dyn Progress,
     ) -> Result<Vec<Piece<G::Key>>, GraphError> {
@@ -241,6 +244,7 @@ impl<G: Game> ByPly<'_, G> {
                 targets: Vec::new(),
                 actions: Vec::new(),
                 new: Vec::new(),
+                astray: false,
             };
             for &key in keys {
                 // Once there are too many the ply will be a frontier, whatever else is found.
@@ -250,6 +254,10 @@ impl<G: Game> ByPly<'_, G> {
             progress.advance(keys.len() as u64);
             piece
         });
+        // The rules lead from positions to positions, but a draft may hold some that cannot be.
+        if pieces.iter().any(|piece| piece.astray) {
+            return Err(GraphError::Table(draft.damaged("keys", "a key is no position's")));
+        }
         let arrived = counter.into_inner();
         if arrived > u64::from(u32::MAX) && self.plan.max_states.is_none_or(|most| most >= arrived)
         {
@@ -259,12 +267,11 @@ impl<G: Game> ByPly<'_, G> {
     }
 
     /// Adds one row to a piece.
-    ///
-    /// # Panics
-    ///
-    /// When the key is no position's; keys come from the rules, so that is a fault of the rules.
     fn row(&self, key: G::Key, follow: bool, counter: &AtomicU64, piece: &mut Piece<G::Key>) {
-        let position = self.game.position_of(key).expect("a key made by the rules unpacks");
+        let Some(position) = self.game.position_of(key) else {
+            piece.astray = true;
+            return;
+        };
         let (mut legal, mut degree) = (0, 0);
         let restricted = self.attacker == Some(position.side);
         if follow {
