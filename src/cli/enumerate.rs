@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::complete::games;
 use super::context::Context;
 use super::counts::{counts_text, size_of_table};
 use super::error::UserError;
@@ -27,7 +28,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SIZE", conflicts_with = "game")]
     size: Option<String>,
     /// A game by name: minishogi, animal-shogi, animal-shogi-3x3, othello-4x6 and the like
-    #[arg(long, value_name = "GAME")]
+    #[arg(long, value_name = "GAME", add = games())]
     game: Option<String>,
     /// Begin here instead of at the standard start: a board, an OBF line, digits, SFEN or a
     /// transcript

@@ -37,12 +37,12 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 19] = [
     (
         "report",
         &[
-            ("solver report", "the policies there are, on the table enumerated last"),
+            ("solver report", "all policies there are"),
             ("solver report --policy greedy,onnx:net.onnx --html report.html", "as a page too"),
             ("solver report --policy learned:net --metrics", "one line of JSON a policy"),
             (
                 "solver report --policy onnx:net.onnx --fail-if 'result_kept < 0.95'",
-                "for continuous integration",
+                "exit code 5 if so",
             ),
         ],
     ),

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::complete::games;
 use super::context::Context;
 use super::error::UserError;
 use crate::any::AnyGame;
@@ -20,7 +21,7 @@ use crate::render::number::thousands;
 pub(super) struct Args {
     /// The game: othello-ROWSxCOLUMNS, minishogi, animal-shogi or animal-shogi-3x3 [default:
     /// othello-8x8]
-    #[arg(long, value_name = "NAME", conflicts_with = "size")]
+    #[arg(long, value_name = "NAME", conflicts_with = "size", add = games())]
     game: Option<String>,
     /// The board of a game of Othello, rows x columns, each 4 to 8
     #[arg(long, value_name = "SIZE")]

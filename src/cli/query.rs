@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::colour;
+use super::complete::tables;
 use super::context::Context;
 use super::error::{UserError, not_found, not_solved};
 use super::holder::holder;
@@ -36,13 +37,14 @@ use crate::solved::SolvedTable;
 #[command(override_usage = "solver query [OPTIONS] [TABLE] [POSITION]...")]
 pub(super) struct Args {
     /// A table's name or directory; anything else is where the position begins
-    #[arg(value_name = "TABLE", allow_hyphen_values = true)]
+    #[arg(value_name = "TABLE", allow_hyphen_values = true, add = tables())]
     first: Option<String>,
     /// A board, SFEN or an OBF line, digits, a transcript, 'start', or '-' to read it from stdin
     // Takes one value that may begin with a hyphen: more of them would swallow the options after.
     #[arg(value_name = "POSITION", allow_hyphen_values = true)]
     second: Option<String>,
     /// The rest of a position that is not quoted
+    #[arg(hide = true)]
     rest: Vec<String>,
     #[command(flatten)]
     table: Named,

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::complete::tables;
 use super::context::Context;
 use crate::render::number::bytes;
 use crate::table::{Removed, TableError};
@@ -17,7 +18,7 @@ use crate::table::{Removed, TableError};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Names of tables, or paths of their directories; NAME.partial for an unfinished table alone
-    #[arg(required = true, value_name = "TABLE")]
+    #[arg(required = true, value_name = "TABLE", add = tables())]
     names: Vec<String>,
 }
 

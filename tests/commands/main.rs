@@ -11,6 +11,7 @@ mod page;
 mod perft_command;
 mod query_cyclic;
 mod readme;
+mod schemas;
 #[cfg(feature = "learn")]
 mod train;
 #[cfg(feature = "learn")]

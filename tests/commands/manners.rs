@@ -498,6 +498,80 @@ fn completions_are_there_for_every_shell() {
     }
 }
 
+/// What fish is offered for a command line whose last word is being typed.
+fn completed(tables: &Tables, line: &str) -> Vec<String> {
+    let mut command = tables.solver(&["--"]);
+    let offered = command.args(line.split(' ')).env("YOMIKIRI_COMPLETE", "fish").output().unwrap();
+    assert!(offered.status.success(), "{offered:?}");
+    let text = String::from_utf8(offered.stdout).unwrap();
+    text.lines().map(|line| line.split('\t').next().unwrap().to_string()).collect()
+}
+
+#[test]
+fn names_are_completed() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    tables.ok(&["enumerate", "--size", "4", "--max-depth", "3"]);
+    let names = ["othello-4x4", "othello-4x4-depth3"];
+    assert_eq!(completed(&tables, "solver query oth"), names);
+    assert_eq!(completed(&tables, "solver report --table oth"), names);
+    assert_eq!(completed(&tables, "solver remove othello-4x4-"), names[1..]);
+    let games = ["animal-shogi", "animal-shogi-3x3"];
+    assert_eq!(completed(&tables, "solver enumerate --game anim"), games);
+    assert_eq!(completed(&tables, "solver report --policy random,mini"), ["random,minimax:"]);
+    assert!(completed(&tables, "solver re").contains(&"relabel".to_string()));
+}
+
+/// The lines of a page of help below a heading.
+fn below<'a>(help: &'a str, heading: &str) -> Vec<&'a str> {
+    let lines = help.lines().skip_while(|line| *line != heading).skip(1);
+    lines.take_while(|line| line.starts_with("  ")).collect()
+}
+
+#[test]
+fn examples_are_commands_and_the_manual_has_them() {
+    let tables = Tables::new();
+    let mut known = 0;
+    for name in command_names(&tables).iter().filter(|name| *name != "help") {
+        let help = tables.ok(&[name, "--help"]);
+        for example in below(&help, "Examples:") {
+            let line = example.trim().split("  ").next().unwrap();
+            let line =
+                line.strip_prefix("source <(").map_or(line, |line| line.trim_end_matches(')'));
+            let line = line.split(" > ").next().unwrap();
+            let shell = format!("set -- {line}; printf '%s\\n' \"$@\"");
+            let words = Command::new("sh").args(["-c", &shell]).output().unwrap().stdout;
+            let words = String::from_utf8(words).unwrap();
+            let words: Vec<&str> = words.lines().collect();
+            assert_eq!(words[..2], ["solver", name]);
+            yomikiri::cli::understand(&words).unwrap_or_else(|error| panic!("{line}: {error}"));
+            known += 1;
+        }
+    }
+    assert!(known > 25, "{known}");
+    let dir = tables.place("man");
+    tables.ok(&["man", "--dir", dir.to_str().unwrap()]);
+    let page = fs::read_to_string(dir.join("solver-query.1")).unwrap();
+    for section in ["EXAMPLES", "\"EXIT STATUS\"", "FILES"] {
+        assert!(page.contains(&format!(".SH {section}")), "{section}: {page}");
+    }
+    assert!(page.contains("solver query othello\\-4x4 b1a1"), "{page}");
+}
+
+#[test]
+fn colours_are_as_asked_for() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let plain = tables.ok(&["query", "othello-4x4"]);
+    assert!(!plain.contains('\x1b'));
+    let coloured = tables.ok(&["query", "othello-4x4", "--color", "always"]);
+    assert!(coloured.contains("\x1b[31mb1 "), "{coloured}");
+    let bare = coloured.replace("\x1b[31m", "").replace("\x1b[0m", "");
+    assert_eq!(bare, plain);
+    let refused = tables.run(&["--color=always", "query", "nothing"]);
+    assert!(refused.stderr.starts_with("\x1b[1m\x1b[31msolver:\x1b[0m"), "{refused:?}");
+}
+
 #[test]
 fn the_manual_has_a_page_for_every_command() {
     let tables = Tables::new();

@@ -1,0 +1,122 @@
+//! The JSON of every command against `docs/schemas/`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::common::tables::Tables;
+
+/// Commands of every kind, in an order in which each finds what it needs; `DIR` is the directory of
+/// tables.
+const COMMANDS: &str = "\
+enumerate --size 4
+value-iterate
+value-iterate
+value-iterate --discount 0.9
+query
+query othello-4x4 b1a1a2
+info
+info --by-distance
+verify
+checksum
+results
+compare mcts:5:{} random --seeds 0,1
+match random greedy --openings 1
+match random greedy --size 4 --sample 20
+export --states --out DIR/states
+export --out DIR/targets
+pack
+unpack othello-4x4.packed --name back
+perft --size 4 --depth 3
+enumerate --size 4 --max-depth 5
+value-iterate
+query
+query othello-4x4-depth5 b1a1a2
+info --by-distance
+results
+enumerate --game animal-shogi-3x3 --max-depth 5
+value-iterate
+query
+info --by-distance
+compare random greedy
+verify
+list
+enumerate --game minishogi --max-depth 2
+list
+remove back nothing
+";
+
+fn schemas() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schemas")
+}
+
+#[test]
+fn every_command_prints_what_its_schema_says() {
+    let tables = Tables::new();
+    let mut printed = BTreeMap::<String, Vec<Value>>::new();
+    let mut run = |line: &str| {
+        let line = line.replace("DIR", tables.root().to_str().unwrap());
+        let json = tables.json(&line.split(' ').collect::<Vec<_>>());
+        let schema = json["schema"].as_str().unwrap_or_else(|| panic!("{line} names no schema"));
+        assert_eq!(json["schema_version"], 1, "{line}");
+        printed
+            .entry(schema.strip_prefix("yomikiri-").unwrap().to_string())
+            .or_default()
+            .push(json);
+    };
+    COMMANDS.lines().for_each(&mut run);
+    if cfg!(feature = "learn") {
+        run("train tabular --games 20 --method td,sarsa");
+        run("train td --size 4 --games 2");
+    }
+    let files = fs::read_dir(schemas()).unwrap().map(|file| file.unwrap().path());
+    let known: BTreeSet<String> =
+        files.map(|file| file.file_stem().unwrap().to_str().unwrap().to_string()).collect();
+    let met: BTreeSet<String> = printed.keys().cloned().collect();
+    let learned = |name: &&String| cfg!(feature = "learn") || !name.starts_with("train");
+    assert_eq!(known.iter().filter(learned).collect::<Vec<_>>(), met.iter().collect::<Vec<_>>());
+    let file = tables.place("printed.json");
+    fs::write(&file, serde_json::to_string(&printed).unwrap()).unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/schemas.py");
+    let import = Command::new("python3").args(["-c", "import jsonschema"]).output();
+    if !import.is_ok_and(|output| output.status.success()) {
+        assert!(
+            std::env::var_os("YOMIKIRI_REQUIRE_NUMPY").is_none(),
+            "YOMIKIRI_REQUIRE_NUMPY is 1 and python3 lacks jsonschema"
+        );
+        eprintln!("NOT TESTED: python3 lacks jsonschema");
+        return;
+    }
+    let checked = Command::new("python3").arg(script).args([schemas(), file]).output().unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+}
+
+/// What has no description, below a schema.
+fn silent(schema: &Value, at: &str, found: &mut Vec<String>) {
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let at = format!("{at}/{name}");
+        if property["description"].as_str().is_none_or(str::is_empty) {
+            found.push(at.clone());
+        }
+        silent(property, &at, found);
+    }
+    for below in ["items", "additionalProperties"].into_iter().filter(|of| schema[of].is_object()) {
+        silent(&schema[below], &format!("{at}/*"), found);
+    }
+    for (name, of) in schema["$defs"].as_object().into_iter().flatten() {
+        silent(of, &format!("{at}/$defs/{name}"), found);
+    }
+}
+
+#[test]
+fn every_field_of_a_schema_is_described() {
+    for file in fs::read_dir(schemas()).unwrap().map(|file| file.unwrap().path()) {
+        let schema: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        let mut found = Vec::new();
+        silent(&schema, "", &mut found);
+        assert!(found.is_empty(), "{}: {found:?}", file.display());
+    }
+}
