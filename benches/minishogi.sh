@@ -57,7 +57,7 @@ for position in positions:
         assert (found["outcome"], found["distance"]) == (1, length), (sfen, road, found)
         answer = query(made["table"], sfen)
         best = {m["move"] for m in answer["moves"]
-                if m["outcome"] == "win" and m["distance"] == length}
+                if m["result"] == "win" and m["distance"] == length}
         assert best == set(first), (sfen, road, best, first)
         print(f"{sfen}: mate in {length}, {road}: {states:,} positions, {sum(took):.1f} s", flush=True)
 shutil.rmtree(tables, ignore_errors=True)

@@ -1,8 +1,7 @@
 //! Examples as Parquet.
 //!
-//! One number a row is an integer or a float of its own width, absent where it is missing. Several
-//! numbers a row are a fixed-length byte array, little-endian as in the `.npy` files: that takes a
-//! column's values in one piece, where lists would take a level for every number.
+//! A number is an integer or a float of its own width, null where it is missing. Several numbers a
+//! row are a list, the last axis fastest.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,10 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::basic::Compression;
-use parquet::data_type::{
-    ByteArray, ByteArrayType, FixedLenByteArray, FixedLenByteArrayType, FloatType, Int32Type,
-    Int64Type,
-};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, FloatType, Int32Type, Int64Type};
 use parquet::errors::Result as ParquetResult;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
@@ -27,6 +23,8 @@ use crate::table::{IoContext, TableError};
 /// Rows are written together when there are so many of them, or so many bytes.
 const GROUP_ROWS: usize = 1 << 17;
 const GROUP_BYTES: usize = 1 << 26;
+/// How many rows of a column are handed on at a time.
+const PIECE_ROWS: usize = 1 << 12;
 
 /// A Parquet file in the making.
 pub(super) struct ParquetFile {
@@ -40,13 +38,10 @@ pub(super) struct ParquetFile {
 
 fn declaration(column: &Column) -> String {
     let Column { name, scalar, .. } = column;
-    let need = if column.has_missing { "optional" } else { "required" };
     if column.is_text() {
         return format!("required byte_array {name} (STRING);");
     }
-    if !column.shape.is_empty() {
-        return format!("required fixed_len_byte_array({}) {name};", column.row_bytes());
-    }
+    let need = if column.has_missing { "optional" } else { "required" };
     let kind = match scalar {
         Scalar::U8 => "int32 {} (INTEGER(8,false))",
         Scalar::I8 => "int32 {} (INTEGER(8,true))",
@@ -55,7 +50,12 @@ fn declaration(column: &Column) -> String {
         Scalar::F32 => "float {}",
         Scalar::U64 | Scalar::Text(_) => "int64 {} (INTEGER(64,false))",
     };
-    format!("{need} {};", kind.replace("{}", name))
+    if column.shape.is_empty() {
+        return format!("{need} {};", kind.replace("{}", name));
+    }
+    // What the format asks of lists, by these very names.
+    let element = format!("{need} {};", kind.replace("{}", "element"));
+    format!("required group {name} (LIST) {{ repeated group list {{ {element} }} }}")
 }
 
 impl ParquetFile {
@@ -115,43 +115,51 @@ fn write_column(
         writer.typed::<ByteArrayType>().write_batch(&values, None, None)?;
         return Ok(());
     }
-    if !column.shape.is_empty() {
-        let (width, all) = (column.row_bytes(), ByteArray::from(bytes));
-        let row = |row| FixedLenByteArray::from(all.slice(row * width, width));
-        let values: Vec<FixedLenByteArray> = (0..block.rows).map(row).collect();
-        writer.typed::<FixedLenByteArrayType>().write_batch(&values, None, None)?;
-        return Ok(());
-    }
-    let words = bytes.chunks_exact(column.scalar.size());
-    match column.scalar {
-        Scalar::F32 => {
-            let float = |word: &[u8]| f32::from_le_bytes(padded(word));
-            let values: Vec<f32> = words.map(float).collect();
-            writer.typed::<FloatType>().write_batch(&values, None, None)?;
-        }
-        Scalar::U64 | Scalar::Text(_) => {
-            let values: Vec<i64> = words.map(|word| i64::from_le_bytes(padded(word))).collect();
-            writer.typed::<Int64Type>().write_batch(&values, None, None)?;
-        }
-        scalar => {
-            let number = |word: &[u8]| match scalar {
-                Scalar::I8 => i32::from(word[0] as i8),
-                _ => i32::from_le_bytes(padded(word)),
-            };
-            let values: Vec<i32> = words.map(number).collect();
-            if !column.has_missing {
-                writer.typed::<Int32Type>().write_batch(&values, None, None)?;
-                return Ok(());
+    // Piece by piece, for each number is widened and has two levels.
+    bytes.chunks(PIECE_ROWS * column.row_bytes()).try_for_each(|bytes| {
+        let words = bytes.chunks_exact(column.scalar.size());
+        match column.scalar {
+            Scalar::F32 => {
+                let values = words.map(|word| f32::from_le_bytes(padded(word))).collect();
+                write_numbers::<FloatType>(writer, column, values, None)
             }
-            let absent = match scalar {
-                Scalar::I8 => i32::from(MISSING),
-                _ => i32::from(NO_DISTANCE),
-            };
-            let levels: Vec<i16> = values.iter().map(|&v| i16::from(v != absent)).collect();
-            let there: Vec<i32> = values.into_iter().filter(|&v| v != absent).collect();
-            writer.typed::<Int32Type>().write_batch(&there, Some(&levels), None)?;
+            Scalar::U64 | Scalar::Text(_) => {
+                let values = words.map(|word| i64::from_le_bytes(padded(word))).collect();
+                write_numbers::<Int64Type>(writer, column, values, None)
+            }
+            Scalar::I8 => {
+                let values = words.map(|word| i32::from(word[0] as i8)).collect();
+                write_numbers::<Int32Type>(writer, column, values, Some(i32::from(MISSING)))
+            }
+            _ => {
+                let values = words.map(|word| i32::from_le_bytes(padded(word))).collect();
+                write_numbers::<Int32Type>(writer, column, values, Some(i32::from(NO_DISTANCE)))
+            }
         }
-    }
+    })
+}
+
+/// Writes numbers, of which `absent` stands for one that is missing, with the levels that say which
+/// are there and where lists begin.
+fn write_numbers<T: DataType<T: PartialEq>>(
+    writer: &mut SerializedColumnWriter<'_>,
+    column: &Column,
+    mut values: Vec<T::T>,
+    absent: Option<T::T>,
+) -> ParquetResult<()> {
+    let is_list = !column.shape.is_empty();
+    let width = column.row_bytes() / column.scalar.size();
+    let starts = is_list.then(|| (0..values.len()).map(|at| i16::from(at % width != 0)).collect());
+    let starts: Option<Vec<i16>> = starts;
+    let absent = absent.filter(|_| column.has_missing);
+    let there = |value: &T::T| absent.as_ref() != Some(value);
+    let least = i16::from(is_list);
+    let levels: Option<Vec<i16>> = (is_list || absent.is_some()).then(|| {
+        let level = |value| least + i16::from(column.has_missing && there(value));
+        values.iter().map(level).collect()
+    });
+    values.retain(there);
+    writer.typed::<T>().write_batch(&values, levels.as_deref(), starts.as_deref())?;
     Ok(())
 }
 
