@@ -77,6 +77,10 @@ pub enum LearnError {
     /// Settings that make no sense.
     #[error("{0}")]
     Settings(String),
+    /// A loss is no number any more.
+    #[cfg(feature = "learn")]
+    #[error("training has diverged: the loss is no number; lower the learning rate")]
+    Diverged,
     /// Calculating failed.
     #[cfg(feature = "learn")]
     #[error("training failed: {0}")]
@@ -101,7 +105,7 @@ impl LearnError {
     /// Whether the cause is what we were given, and not a failure on our side.
     pub fn is_bad_input(&self) -> bool {
         #[cfg(feature = "learn")]
-        if let LearnError::Tensor(_) = self {
+        if let LearnError::Tensor(_) | LearnError::Diverged = self {
             return false;
         }
         !matches!(self, LearnError::Measure(_) | LearnError::Write { .. })

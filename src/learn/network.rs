@@ -56,7 +56,7 @@ pub struct Head {
 }
 
 /// What a unit makes of its weighted sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
     /// The sum itself.

@@ -30,6 +30,26 @@ pub enum Method {
     },
 }
 
+/// An optimiser by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Adam, with its published constants.
+    Adam,
+    /// Gradient descent.
+    Sgd,
+}
+
+impl Kind {
+    /// The method, without weight decay.
+    pub fn method(self, rate: f64) -> Method {
+        match self {
+            Kind::Adam => Method::adam(rate, 0.0),
+            Kind::Sgd => Method::Sgd { rate },
+        }
+    }
+}
+
 impl Method {
     /// Adam with the published constants, and weight decay.
     pub fn adam(rate: f64, weight_decay: f64) -> Method {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use candle_core::{Device, Result, Tensor};
 
+use super::LearnError;
 use super::equivariance::Ties;
 use super::network::Network;
 use super::optimiser::{Method, Optimiser};
@@ -101,14 +102,14 @@ impl Trainer {
 
     /// One step against the gradient of the sum of the parts' losses, with `factor` times the
     /// learning rate; gives that sum. A gradient whose norm is above `max_norm` is clipped to it
-    /// (Pascanu, Mikolov and Bengio 2013).
+    /// (Pascanu, Mikolov and Bengio 2013). Fails where the loss is no number.
     pub fn step<T: Send>(
         &mut self,
         parts: Vec<T>,
         factor: f64,
         max_norm: Option<f64>,
         loss: impl Fn(&Weights<'_>, T) -> Result<Tensor> + Sync,
-    ) -> Result<f64> {
+    ) -> std::result::Result<f64, LearnError> {
         let network = &self.network;
         let found =
             self.workers.map(parts, |part| gradient(network, |weights| loss(weights, part)));
@@ -136,7 +137,7 @@ impl Trainer {
             }
         }
         if !total.is_finite() || !scale.is_finite() {
-            candle_core::bail!("the loss is not finite; lower the learning rate");
+            return Err(LearnError::Diverged);
         }
         self.optimiser.step(&mut self.network, &sum, factor);
         Ok(total)

@@ -5,7 +5,7 @@
 //! file that is renamed into place: a line of JSON, then the tensors. An interrupted run resumes at
 //! the last checkpoint and ends with the same weights.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -94,7 +94,10 @@ pub fn run<L: Learner>(
     progress.advance(begin);
     let mut saved = Instant::now();
     for iteration in begin..learner.iterations() {
-        let row = learner.iterate(iteration, progress)?;
+        let row = learner.iterate(iteration, progress).inspect_err(|_| {
+            // What led to it is worth a look; that it cannot be written matters less than why.
+            let _ = write_history(name, &card.history);
+        })?;
         progress.note(&row_text(&row));
         tracing::debug!(iteration, row = row_text(&row), "trained");
         card.history.push(row);
@@ -105,6 +108,7 @@ pub fn run<L: Learner>(
         }
         progress.advance(1);
     }
+    write_history(name, &card.history)?;
     card.results = finish(learner, &card.history)?;
     card::write(name, card, &learner.trainer().network)?;
     match fs::remove_file(&place) {
@@ -115,6 +119,24 @@ pub fn run<L: Learner>(
     }
     progress.finish("trained");
     Ok(())
+}
+
+/// Writes the metrics as CSV, a row an iteration, a column a metric.
+fn write_history(name: &Path, history: &[Row]) -> Result<(), LearnError> {
+    let names: BTreeSet<&String> = history.iter().flat_map(Row::keys).collect();
+    let is_number = |name: &&String| ["epoch", "iteration"].contains(&name.as_str());
+    let (first, others): (Vec<&String>, Vec<&String>) = names.into_iter().partition(is_number);
+    let names = [first, others].concat();
+    let place = card::file(name, "csv");
+    let failed = |error: csv::Error| LearnError::write(&place, error.into());
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(&names).map_err(failed)?;
+    for row in history {
+        let number = |name: &&String| row.get(*name).map_or(String::new(), f64::to_string);
+        csv.write_record(names.iter().map(number)).map_err(failed)?;
+    }
+    let bytes = csv.into_inner().map_err(|error| LearnError::write(&place, error.into_error()))?;
+    card::write_whole(&place, &bytes)
 }
 
 /// The metrics, for people.

@@ -52,7 +52,7 @@ fn training_ends_the_same_with_any_threads_and_after_an_interruption() {
         assert!(!checkpoint.exists(), "{recipe:?}");
         let [whole, cut] = ["whole", "cut"].map(|dir| files(&tables.place(dir)));
         // The plot is there where shares were measured twice.
-        assert_eq!(whole.len(), 3 + usize::from(recipe[0] == "dqn"), "{recipe:?}");
+        assert_eq!(whole.len(), 4 + usize::from(recipe[0] == "dqn"), "{recipe:?}");
         assert!(whole == cut, "{recipe:?}: the files differ");
         fs::rename(tables.place("whole"), tables.place(recipe[0])).unwrap();
         fs::remove_dir_all(tables.place("cut")).unwrap();
@@ -117,7 +117,7 @@ fn what_is_there_is_not_replaced_and_other_settings_are_not_resumed() {
 #[test]
 fn wrong_settings_and_wrong_networks_get_one_line() {
     let tables = Tables::new();
-    let wrong: [(&[&str], &str); 9] = [
+    let wrong: [(&[&str], &str); 11] = [
         (&["supervised", "--share", "0"], "--share 0"),
         (&["supervised", "--measured", "1.5"], "--measured 1.5"),
         (&["supervised", "--dropout", "1"], "--dropout 1"),
@@ -127,6 +127,8 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
         (&["td", "--size", "3"], "3"),
         (&["dqn", "--opponents", "nobody"], "policy 'nobody' is not known"),
         (&["disc-regression", "--games", "2"], "at least 10 games"),
+        (&["dqn", "--epsilon", "0,0.5"], "--epsilon"),
+        (&["q-mlp", "--gamma", "1.5"], "--gamma 1.5"),
     ];
     for (recipe, what) in wrong {
         let line = tables.run(&training(recipe, &[])).refused(what).to_string();
@@ -214,6 +216,49 @@ fn a_network_is_the_same_policy_in_onnx_and_in_python() {
         assert!((errors[0] - errors[1]).abs() < 1e-4, "{name}: {errors:?}");
         fs::remove_dir_all(states).ok();
     }
+}
+
+/// As the articles have it: their options, and a table of wins and discs by iteration.
+#[test]
+fn games_are_counted_by_iteration_and_divergence_is_told() {
+    let tables = Tables::new();
+    let options =
+        ["--epsilon", "0.05", "--gamma", "0.9", "--optimiser", "sgd", "--output", "sigmoid"];
+    let more = ["--every", "9", "--activation", "tanh", "--opponents", "random,n-hand:1"];
+    let words = [&["--iterations", "3", "--games", "4"], &options[..], &more].concat();
+    let card = tables.json(&training(&[&["dqn"], &words[..]].concat(), &[]))["card"].clone();
+    let settings = ["epsilon", "gamma", "optimiser", "activation", "output"];
+    let said = settings.map(|name| card["settings"][name].to_string());
+    assert_eq!(said, ["[0.05,0.05]", "0.9", "\"sgd\"", "\"tanh\"", "\"sigmoid\""]);
+    let csv = fs::read_to_string(tables.place("policies/dqn-othello-4x4.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let (names, rows) = rows.split_first().unwrap();
+    assert_eq!((names[0], rows.len()), ("iteration", 3));
+    for (number, row) in rows.iter().enumerate() {
+        let of = |name: &str| -> f64 {
+            let at = names.iter().position(|known| *known == name).unwrap();
+            row[at].parse().unwrap()
+        };
+        assert_eq!((of("iteration"), of("epsilon")), (number as f64 + 1.0, 0.05));
+        for opponent in ["random", "n-hand:1"] {
+            let [games, wins, draws] =
+                ["games", "wins", "draws"].map(|what| of(&format!("{what} against {opponent}")));
+            assert_eq!(
+                (games, of(&format!("points against {opponent}"))),
+                (8.0, (wins + draws / 2.0) / 8.0)
+            );
+            let discs =
+                of(&format!("discs against {opponent}")) + of(&format!("discs of {opponent}"));
+            // A game may end before the board is full, but not before ten discs are on it.
+            assert!(wins + draws <= 8.0 && discs > 80.0 && discs <= 128.0, "{discs}");
+        }
+    }
+    let wild =
+        ["--hidden", "192", "--activation", "relu", "--output", "linear", "--optimiser", "sgd"];
+    let wild =
+        [&["disc-regression", "--games", "10", "--learning-rate", "1e9"], &wild[..]].concat();
+    let ran = tables.run(&training(&wild, &["--out", tables.place("wild").to_str().unwrap()]));
+    assert!(ran.ended(1, "diverges").contains("training has diverged"), "{ran:?}");
 }
 
 /// The example in Python, from the export to the report.

@@ -12,7 +12,8 @@ use crate::game::Game;
 use crate::learn::LearnError;
 use crate::learn::card::{Card, Reading};
 use crate::learn::features::Features;
-use crate::learn::network::Network;
+use crate::learn::network::{Activation, Network};
+use crate::learn::optimiser::Kind;
 use crate::learn::player::Learned;
 use crate::learn::recipes::{discs, q, td};
 use crate::learn::training::Row;
@@ -108,9 +109,25 @@ struct QArgs {
     /// Steps between updates of the target network
     #[arg(long, value_name = "N", default_value_t = 500)]
     target_update: u64,
-    /// Initial learning rate
+    /// What hidden units make of their sums
+    #[arg(long, value_enum, default_value = "relu")]
+    activation: Activation,
+    /// What the outputs make of theirs; Q-values are from -1 to 1, which a sigmoid cannot give
+    #[arg(long, value_enum, default_value = "linear")]
+    output: Activation,
+    /// The optimiser
+    #[arg(long, value_enum, default_value = "adam")]
+    optimiser: Kind,
+    /// Initial learning rate; it falls linearly to a tenth
     #[arg(long, value_name = "RATE", default_value_t = 0.001)]
     learning_rate: f64,
+    /// The probability of a random move, or that of the first and of the last iteration, between
+    /// which it falls geometrically [default: 0.5,0.05 for dqn, 0.5,0.1 for q-mlp]
+    #[arg(long, value_name = "P[,P]", value_delimiter = ',', num_args = 1)]
+    epsilon: Vec<f64>,
+    /// The discount of a move [default: 0.99 for dqn, 0.999 for q-mlp]
+    #[arg(long, value_name = "G")]
+    gamma: Option<f64>,
     /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -130,32 +147,54 @@ pub(super) fn discs(args: DiscsArgs, context: &mut Context) -> anyhow::Result<(C
 }
 
 pub(super) fn dqn(args: DqnArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
+    let of_dqn = ([0.5, 0.05], 0.99);
     let settings = q::Settings {
         features: Features::Signed,
         opponents: args.opponents,
-        epsilon: [0.5, 0.05],
-        gamma: 0.99,
-        ..args.q.settings(args.hidden, args.iterations, args.games)
+        ..args.q.settings(args.hidden, args.iterations, args.games, of_dqn)?
     };
     learn(Recipe::Q(settings), "dqn", args.board, context)
 }
 
 pub(super) fn q_mlp(args: QMlpArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
-    let settings = args.q.settings(args.hidden, args.iterations, args.games);
+    let of_self_play = ([0.5, 0.1], 0.999);
+    let settings = args.q.settings(args.hidden, args.iterations, args.games, of_self_play)?;
     learn(Recipe::Q(settings), "q-mlp", args.board, context)
 }
 
 impl QArgs {
-    /// The settings of self-play.
-    fn settings(self, hidden: Vec<usize>, iterations: u64, games: u64) -> q::Settings {
-        q::Settings {
+    /// The settings of self-play; ε and γ by default are these.
+    fn settings(
+        self,
+        hidden: Vec<usize>,
+        iterations: u64,
+        games: u64,
+        (epsilon, gamma): ([f64; 2], f64),
+    ) -> Result<q::Settings, UserError> {
+        let epsilon = match self.epsilon[..] {
+            [] => epsilon,
+            [always] if (0.0..=1.0).contains(&always) => [always; 2],
+            [first, last] if [first, last].iter().all(|&p| p > 0.0 && p <= 1.0) => [first, last],
+            _ => {
+                let what = "--epsilon: give a probability, or two above 0 with a comma";
+                return Err(UserError::new(what));
+            }
+        };
+        let gamma = self.gamma.unwrap_or(gamma);
+        if !(0.0..=1.0).contains(&gamma) {
+            return Err(UserError::new(format!("--gamma {gamma}: give a number from 0 to 1")));
+        }
+        Ok(q::Settings {
             features: Features::Planes,
             hidden,
             opponents: Vec::new(),
             iterations,
             games,
-            epsilon: [0.5, 0.1],
-            gamma: 0.999,
+            activation: self.activation,
+            output: self.output,
+            optimiser: self.optimiser,
+            epsilon,
+            gamma,
             replay: self.replay,
             steps_per_decision: self.steps_per_decision,
             batch: self.batch.max(1),
@@ -163,7 +202,7 @@ impl QArgs {
             learning_rate: self.learning_rate,
             huber_delta: 1.0,
             seed: self.seed,
-        }
+        })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::learn::LearnError;
 use crate::learn::chance::{seeded, shuffle};
 use crate::learn::features::Features;
 use crate::learn::network::{Activation, Architecture, Head, Network};
-use crate::learn::optimiser::Method;
+use crate::learn::optimiser::{Kind, Method};
 use crate::learn::trainer::{Trainer, rows};
 use crate::learn::training::{Learner, Row};
 use crate::learn::weights::Weights;
@@ -43,7 +43,16 @@ pub struct Settings {
     /// The batch size.
     #[arg(long, value_name = "N", default_value_t = 256)]
     pub batch: usize,
-    /// The initial learning rate (Adam); it falls linearly to a tenth.
+    /// What hidden units make of their sums.
+    #[arg(long, value_enum, default_value = "tanh")]
+    pub activation: Activation,
+    /// What the output makes of its sum.
+    #[arg(long, value_enum, default_value = "sigmoid")]
+    pub output: Activation,
+    /// The optimiser.
+    #[arg(long, value_enum, default_value = "adam")]
+    pub optimiser: Kind,
+    /// The initial learning rate; it falls linearly to a tenth.
     #[arg(long, value_name = "RATE", default_value_t = 0.001)]
     pub learning_rate: f64,
     /// The seed.
@@ -54,16 +63,16 @@ pub struct Settings {
 impl Settings {
     /// The optimiser.
     pub fn method(&self) -> Method {
-        Method::adam(self.learning_rate, 0.0)
+        self.optimiser.method(self.learning_rate)
     }
 
     /// The network on a board of so many squares.
     pub fn architecture(&self, squares: usize) -> Architecture {
-        let head = Head { name: "discs".to_string(), outputs: 1, activation: Activation::Sigmoid };
+        let head = Head { name: "discs".to_string(), outputs: 1, activation: self.output };
         Architecture::Mlp {
             inputs: Features::Ternary.width(squares),
             hidden: self.hidden.clone(),
-            activation: Activation::Tanh,
+            activation: self.activation,
             heads: vec![head],
         }
     }

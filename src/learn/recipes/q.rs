@@ -21,7 +21,7 @@ use crate::learn::LearnError;
 use crate::learn::chance::{below, sample, seeded, unit};
 use crate::learn::features::Features;
 use crate::learn::network::{Activation, Architecture, Head, Network, Parameter};
-use crate::learn::optimiser::Method;
+use crate::learn::optimiser::{Kind, Method};
 use crate::learn::trainer::{Trainer, rows};
 use crate::learn::training::{Learner, Row};
 use crate::learn::weights::Weights;
@@ -41,8 +41,12 @@ pub struct Settings {
     pub iterations: u64,
     /// The games of an iteration with each side against each opponent.
     pub games: u64,
+    /// What hidden units make of their sums.
+    pub activation: Activation,
+    /// What the outputs make of theirs.
+    pub output: Activation,
     /// The probability of a random move in the first iteration and in the last; between them it
-    /// falls geometrically.
+    /// falls geometrically, so that both are above 0 if they differ.
     pub epsilon: [f64; 2],
     /// The discount of a move, 0 to 1.
     pub gamma: f64,
@@ -56,7 +60,9 @@ pub struct Settings {
     pub batch: usize,
     /// The steps between updates of the target network.
     pub target_update: u64,
-    /// The initial learning rate (Adam); it falls linearly to a tenth.
+    /// The optimiser.
+    pub optimiser: Kind,
+    /// The initial learning rate; it falls linearly to a tenth.
     pub learning_rate: f64,
     /// The δ of the Huber loss (Huber 1964): the gradient of larger errors is that of δ.
     pub huber_delta: f64,
@@ -67,18 +73,17 @@ pub struct Settings {
 impl Settings {
     /// The optimiser.
     pub fn method(&self) -> Method {
-        Method::adam(self.learning_rate, 0.0)
+        self.optimiser.method(self.learning_rate)
     }
 
     /// The network on a board of so many squares.
     pub fn architecture(&self, squares: usize) -> Architecture {
         let outputs = squares + 1;
-        // Linear: Q-values are from −1 to 1, which a sigmoid cannot give.
-        let head = Head { name: "q".to_string(), outputs, activation: Activation::Linear };
+        let head = Head { name: "q".to_string(), outputs, activation: self.output };
         Architecture::Mlp {
             inputs: self.features.width(squares),
             hidden: self.hidden.clone(),
-            activation: Activation::Relu,
+            activation: self.activation,
             heads: vec![head],
         }
     }
@@ -98,6 +103,17 @@ struct Lane<S> {
     /// The last decision of each side, until the next one or the end.
     pending: [Option<Experience>; 2],
     over: bool,
+}
+
+/// The results of games against an opponent, as sums.
+#[derive(Clone, Debug, Default)]
+struct Results {
+    games: u32,
+    wins: u32,
+    draws: u32,
+    /// Discs at the end, the learner's and the opponent's.
+    discs: u32,
+    theirs: u32,
 }
 
 /// Trains by Q-learning.
@@ -141,13 +157,13 @@ impl<G: Game> QLearning<G> {
         [own, other]
     }
 
-    /// Plays games to their end and stores their decisions; adds to the points and the games
-    /// against each opponent.
+    /// Plays games to their end and stores their decisions; adds to the results against each
+    /// opponent.
     fn play(
         &mut self,
         lanes: &mut [Lane<G::State>],
         epsilon: f64,
-        results: &mut [[f64; 2]],
+        results: &mut [Results],
     ) -> Result<(), LearnError> {
         let mut answers = Answers::default();
         while lanes.iter().any(|lane| !lane.over) {
@@ -231,7 +247,7 @@ impl<G: Game> QLearning<G> {
     }
 
     /// Ends a lane's game if it is over: pending decisions get their reward.
-    fn end(&mut self, lane: &mut Lane<G::State>, results: &mut [[f64; 2]]) {
+    fn end(&mut self, lane: &mut Lane<G::State>, results: &mut [Results]) {
         let state = &lane.position.state;
         if !self.game.is_terminal(state) {
             return;
@@ -246,8 +262,16 @@ impl<G: Game> QLearning<G> {
         }
         if let Some((which, side)) = lane.opponent {
             let value = if side == lane.position.side { mover } else { -mover };
-            results[which][0] += (f64::from(value) + 1.0) / 2.0;
-            results[which][1] += 1.0;
+            let (mover, other) = self.game.squares(state).unwrap_or_default();
+            let [mover, other] = [mover, other].map(u64::count_ones);
+            let is_mover = side == lane.position.side;
+            let (own, theirs) = if is_mover { (mover, other) } else { (other, mover) };
+            let results = &mut results[which];
+            results.games += 1;
+            results.wins += u32::from(value > 0);
+            results.draws += u32::from(value == 0);
+            results.discs += own;
+            results.theirs += theirs;
         }
     }
 
@@ -339,8 +363,8 @@ impl<G: Game> Learner for QLearning<G> {
     fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
         let done = iteration as f64 / (self.settings.iterations.max(2) - 1) as f64;
         let [from, to] = self.settings.epsilon;
-        let epsilon = from * libm::pow(to / from, done);
-        let mut results = vec![[0.0; 2]; self.opponents.len()];
+        let epsilon = if from == to { from } else { from * libm::pow(to / from, done) };
+        let mut results = vec![Results::default(); self.opponents.len()];
         let mut lanes = self.lanes(iteration);
         let decisions = lanes.len() * self.game.action_count() / 2;
         for lanes in lanes.chunks_mut(LANES) {
@@ -357,8 +381,15 @@ impl<G: Game> Learner for QLearning<G> {
             ("loss".to_string(), total / steps as f64),
             ("epsilon".to_string(), epsilon),
         ]);
-        for (name, [points, games]) in self.settings.opponents.iter().zip(results) {
-            row.insert(format!("points against {name}"), points / games);
+        for (name, results) in self.settings.opponents.iter().zip(results) {
+            let Results { games, wins, draws, discs, .. } = results;
+            let [games, wins, draws, discs] = [games, wins, draws, discs].map(f64::from);
+            row.insert(format!("points against {name}"), (wins + draws / 2.0) / games);
+            row.insert(format!("games against {name}"), games);
+            row.insert(format!("wins against {name}"), wins);
+            row.insert(format!("draws against {name}"), draws);
+            row.insert(format!("discs against {name}"), discs);
+            row.insert(format!("discs of {name}"), f64::from(results.theirs));
         }
         Ok(row)
     }
