@@ -36,7 +36,7 @@ pub(super) struct Args {
     /// Policies to measure, with commas or the option repeated: random, greedy, n-hand:N,
     /// n-least:N, n-most:N, minimax:N, alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect,
     /// learned:NAME for a network that was trained here, and in Othello weights, weights:FILE,
-    /// n-hand-custom:N[:FILE], minimax:N:FILE, alphabeta:N:FILE and onnx:FILE; predictions:DIR for
+    /// n-hand-custom:N[:FILE], minimax:N:FILE and alphabeta:N:FILE; onnx:FILE; predictions:DIR for
     /// predictions of the positions of 'solver export --states', and 'exec:COMMAND' for a program
     /// that is asked [default: random, greedy, weights in Othello, all networks that were trained
     /// here for the game, perfect]

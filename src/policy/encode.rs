@@ -11,7 +11,7 @@ use crate::game::Side;
 
 /// What a position is made of, as the mover sees it: bit `row * columns + column` a square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Squares {
+pub struct Squares<'a> {
     /// The mover's discs.
     pub mover: u64,
     /// The opponent's discs.
@@ -20,6 +20,8 @@ pub struct Squares {
     pub legal: u64,
     /// Who the mover is.
     pub side: Side,
+    /// The game's own planes, one after the other; none where [`Plane::Own`] is not asked for.
+    pub own: &'a [u8],
 }
 
 /// What one plane has for every square: 1 or 0, but for [`Plane::Signed`].
@@ -45,6 +47,9 @@ pub enum Plane {
     Ones,
     /// 0 everywhere.
     Zeros,
+    /// The plane of this number of a game's own, which `export --states` writes: what stands where
+    /// and what is in hand.
+    Own(usize),
 }
 
 impl Plane {
@@ -76,9 +81,9 @@ impl Plane {
     }
 
     /// The number of a square.
-    fn at(self, squares: &Squares, square: usize) -> f32 {
+    fn at(self, squares: &Squares<'_>, square: usize, count: usize) -> f32 {
         let has = |bits: u64| (bits >> square & 1) as f32;
-        let Squares { mover, opponent, legal, side } = *squares;
+        let Squares { mover, opponent, legal, side, own } = *squares;
         let is_first = side == Side::First;
         match self {
             Plane::Mover => has(mover),
@@ -91,6 +96,7 @@ impl Plane {
             Plane::BlackToMove => f32::from(u8::from(is_first)),
             Plane::Ones => 1.0,
             Plane::Zeros => 0.0,
+            Plane::Own(plane) => f32::from(own[plane * count + square]),
         }
     }
 }
@@ -98,7 +104,11 @@ impl Plane {
 impl fmt::Display for Plane {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known = Plane::ALL.iter().find(|(_, plane)| plane == self);
-        f.write_str(known.map_or("", |(name, _)| name))
+        match (known, self) {
+            (Some((name, _)), _) => f.write_str(name),
+            (None, Plane::Own(number)) => write!(f, "{number}"),
+            (None, _) => Ok(()),
+        }
     }
 }
 
@@ -264,7 +274,7 @@ impl Encoding {
     /// # Panics
     ///
     /// When `out` has not [`Encoding::len`] places.
-    pub fn write(&self, squares: &Squares, out: &mut [f32]) {
+    pub fn write(&self, squares: &Squares<'_>, out: &mut [f32]) {
         assert_eq!(out.len(), self.len(), "one place a number");
         for (at, plane) in self.planes.iter().enumerate() {
             let (first, step) = match self.layout.order() {
@@ -272,7 +282,7 @@ impl Encoding {
                 Order::PlanesLast => (at, self.planes.len()),
             };
             for square in 0..self.squares {
-                out[first + square * step] = plane.at(squares, square);
+                out[first + square * step] = plane.at(squares, square, self.squares);
             }
         }
     }
@@ -336,8 +346,8 @@ mod tests {
     }
 
     /// A board of 4 × 4 on which White, to move, has a1 and b1, Black c1; White may go to d1.
-    const SQUARES: Squares =
-        Squares { mover: 0b11, opponent: 0b100, legal: 0b1000, side: Side::Second };
+    const SQUARES: Squares<'_> =
+        Squares { mover: 0b11, opponent: 0b100, legal: 0b1000, side: Side::Second, own: &[] };
 
     fn first_row(encoding: &Encoding) -> Vec<Vec<f32>> {
         let mut out = vec![9.0; encoding.len()];
@@ -379,8 +389,13 @@ mod tests {
     fn openspiel_has_the_empty_squares_first() {
         let (own, theirs): (&[usize], &[usize]) = (&[36], &[19, 27, 28, 35]);
         let bits = |squares: &[usize]| squares.iter().map(|&square| 1u64 << square).sum();
-        let squares =
-            Squares { mover: bits(own), opponent: bits(theirs), legal: 0, side: Side::Second };
+        let squares = Squares {
+            mover: bits(own),
+            opponent: bits(theirs),
+            legal: 0,
+            side: Side::Second,
+            own: &[],
+        };
         let mut expected = [0.0f32; 192];
         expected[..64].fill(1.0);
         for &square in own {

@@ -14,6 +14,8 @@ use crate::common::tables::Tables;
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, Game, Position, Side};
+use yomikiri::learn::network::{Activation, Architecture, Head, Network};
+use yomikiri::learn::onnx::model;
 use yomikiri::policy::{Answers, Batch, Onnx, OnnxSpec, Policy, PolicyError};
 
 fn fixture(name: &str) -> String {
@@ -170,7 +172,10 @@ fn what_cannot_be_used_is_told_in_one_line() {
             "two-policies.onnx",
             "which output is the policy? Write policy=NAME with one of red, blue",
         ),
-        ("nine.onnx", "no output is known as a policy or a value; a policy has 16 numbers"),
+        (
+            "nine.onnx",
+            "no output is known as a policy or a value; for a position a policy has 16, or",
+        ),
         (
             "nine.onnx?policy=policy",
             "'policy' has 9 numbers for a position; a policy has 16, or 17 with the pass",
@@ -266,10 +271,70 @@ fn the_report_refuses_what_cannot_be_used_in_one_line() {
         let said = run(&[], &format!("onnx:{}", fixture(model)));
         assert!(said.contains(&fixture(model)), "{said}");
     }
-    let said = run(&["--game", "animal-shogi-3x3"], "onnx:model.onnx");
-    assert!(said.contains("ONNX models are for Othello"), "{said}");
+    let said = run(&["--game", "animal-shogi-3x3"], &format!("onnx:{}", fixture("flat.onnx")));
+    assert!(said.contains("the shape of its input does not"), "{said}");
     assert!(run(&[], "onnx:").contains("names no file"));
     assert!(run(&[], "onnx:model.onnx?layout=x").contains("known are nchw, nhwc"));
+}
+
+/// A network of shogi sees what `export --states` writes, and has a number for every action.
+#[test]
+fn a_model_of_shogi_is_asked_about_the_planes_of_its_game() {
+    let game = named("animal-shogi-3x3");
+    let (inputs, outputs) = (game.planes().count() * 9, game.action_count());
+    let head = |name: &str, outputs, activation| Head { name: name.into(), outputs, activation };
+    let architecture = Architecture::Mlp {
+        inputs,
+        hidden: vec![24],
+        activation: Activation::Relu,
+        heads: vec![
+            head("policy", outputs, Activation::Linear),
+            head("value", 1, Activation::Tanh),
+        ],
+    };
+    let network = Network::new(architecture, 7);
+    let dir = tempfile::tempdir().unwrap();
+    let load = |name: &str, planes: Option<[usize; 3]>| {
+        let path = dir.path().join(name);
+        fs::write(&path, model(&network, planes)).unwrap();
+        let spec = OnnxSpec::read(path.to_str().unwrap()).unwrap();
+        Onnx::load(&spec, &game).unwrap()
+    };
+    let [planes, flat] = [("p", Some([inputs / 9, 3, 3])), ("f", None)].map(|(n, p)| load(n, p));
+    let mut positions = vec![game.start()];
+    for number in 0..60 {
+        let actions = game.actions(&positions[number].state);
+        let chosen = actions.get(number * 7 % actions.len().max(1));
+        let next = chosen.map(|&action| game.advance(&positions[number], action));
+        positions.push(next.filter(|p| !game.is_terminal(&p.state)).unwrap_or(game.start()));
+    }
+    let answers = ask(&planes, &game, &positions);
+    assert_eq!(ask(&flat, &game, &positions).probabilities, answers.probabilities);
+    let [w1, b1, w2, b2, w3, b3] = [0, 1, 2, 3, 4, 5].map(|at| &network.parameters()[at].numbers);
+    let layer = |w: &[f32], b: &[f32], x: &[f32]| -> Vec<f64> {
+        let row = |(w, b): (&[f32], &f32)| {
+            w.iter().zip(x).map(|(w, x)| f64::from(w * x)).sum::<f64>() + f64::from(*b)
+        };
+        w.chunks(x.len()).zip(b).map(row).collect()
+    };
+    let mut place = 0;
+    for (at, position) in positions.iter().enumerate() {
+        let mut numbers = vec![0; inputs];
+        game.write_planes(&position.state, &mut numbers);
+        let numbers: Vec<f32> = numbers.into_iter().map(f32::from).collect();
+        let hidden = layer(w1, b1, &numbers);
+        let hidden: Vec<f32> = hidden.into_iter().map(|sum| sum.max(0.0) as f32).collect();
+        let logits = layer(w2, b2, &hidden);
+        let legal = game.actions(&position.state);
+        let masses: Vec<f64> = legal.iter().map(|a| logits[usize::from(a.0)].exp()).collect();
+        let all: f64 = masses.iter().sum();
+        for mass in masses {
+            assert!((answers.probabilities[place] - mass / all).abs() < 1e-5);
+            place += 1;
+        }
+        assert!((answers.values[at] - layer(w3, b3, &hidden)[0].tanh()).abs() < 1e-5);
+    }
+    assert_eq!(place, answers.probabilities.len());
 }
 
 /// Whether the packages of `onnx/scikit.py` are there; where they must be, that they are not is a

@@ -51,14 +51,16 @@ pub(super) struct ValueHead {
     three: Option<bool>,
 }
 
-/// A board's size and what was found out of a model.
+/// A game's actions and what was found out of a model.
 pub(super) struct Found<'a> {
     pub spec: &'a OnnxSpec,
     pub file: &'a File,
     pub kept: &'a [ModelOutput],
     /// What the outputs say of a few positions.
     pub tried: &'a [Output],
-    pub squares: usize,
+    /// How many actions the game has, and whether the last is the pass.
+    pub actions: usize,
+    pub has_pass: bool,
 }
 
 impl Found<'_> {
@@ -70,15 +72,14 @@ impl Found<'_> {
             (Some(Head::Policy) | None, Some(_), _) => Head::Policy,
             (Some(Head::Value) | None, _, Some(_)) => Head::Value,
             _ => {
-                let squares = self.squares;
                 return Err(format!(
-                    "no output is known as {}; a policy has {squares} numbers for a position ({} with the pass), a value has 1; name one with policy=NAME or value=NAME",
+                    "no output is known as {}; for a position a policy has {}, a value 1; name one with policy=NAME or value=NAME",
                     match self.spec.output {
                         Some(Head::Policy) => "the policy",
                         Some(Head::Value) => "the value",
                         None => "a policy or a value",
                     },
-                    squares + 1
+                    self.numbers()
                 ));
             }
         };
@@ -88,6 +89,14 @@ impl Found<'_> {
             value: value.map(|at| (at, self.value_head(at))),
             decides,
         })
+    }
+
+    /// How many numbers a policy has for a position, in words.
+    fn numbers(&self) -> String {
+        match self.has_pass {
+            true => format!("{}, or {} with the pass", self.actions - 1, self.actions),
+            false => self.actions.to_string(),
+        }
     }
 
     fn named(&self, name: &str) -> Result<usize, String> {
@@ -155,27 +164,31 @@ impl Found<'_> {
 
     /// By action, the column of an output.
     fn columns(&self, at: usize) -> Result<Vec<Option<usize>>, String> {
-        let (squares, width) = (self.squares, self.tried[at].width);
+        let (actions, width) = (self.actions, self.tried[at].width);
         let name = &self.kept[at].name;
-        let mut columns = vec![None; squares + 1];
+        let mut columns = vec![None; actions];
         if let Some(classes) = self.kept[at].classes.as_ref().filter(|list| list.len() == width) {
             for (column, &class) in classes.iter().enumerate() {
                 let place = usize::try_from(class).ok().and_then(|class| columns.get_mut(class));
                 *place.ok_or_else(|| {
-                    format!("'{name}' has the class {class}; classes are actions, 0 to {squares}, the last the pass")
+                    format!(
+                        "'{name}' has the class {class}; classes are actions, 0 to {}",
+                        actions - 1
+                    )
                 })? = Some(column);
             }
             return Ok(columns);
         }
         let expected = match self.spec.pass {
-            Some(pass) => squares + usize::from(pass)..=squares + usize::from(pass),
-            None => squares..=squares + 1,
+            Some(false) if self.has_pass => actions - 1..=actions - 1,
+            None if self.has_pass => actions - 1..=actions,
+            _ => actions..=actions,
         };
         if !expected.contains(&width) {
-            let expected = match self.spec.pass {
-                Some(true) => format!("with pass=yes it should have {}", squares + 1),
-                Some(false) => format!("with pass=no it should have {squares}"),
-                None => format!("a policy has {squares}, or {} with the pass", squares + 1),
+            let expected = match self.spec.pass.filter(|_| self.has_pass) {
+                Some(true) => format!("with pass=yes it should have {actions}"),
+                Some(false) => format!("with pass=no it should have {}", actions - 1),
+                None => format!("a policy has {}", self.numbers()),
             };
             return Err(format!("'{name}' has {width} numbers for a position; {expected}"));
         }

@@ -1,4 +1,4 @@
-//! Policies in ONNX files, for Othello.
+//! Policies in ONNX files.
 //!
 //! A file is read by [`file`], its positions are laid out by an [`Encoding`], it is run by
 //! [`session`], and what its numbers mean is known by [`heads`]. All of that is settled when the
@@ -67,8 +67,10 @@ impl Onnx {
         let name = format!("onnx:{spec}");
         let mut policy = Onnx { name, encoding, session, heads };
         let tried = policy.run(game, &first_positions(game))?;
-        let squares = game.action_count() - 1;
-        policy.heads = Found { spec, file, kept: &kept, tried: &tried, squares }.heads()?;
+        let actions = game.action_count();
+        let has_pass = game.is_pass(Action(actions as u16 - 1));
+        policy.heads =
+            Found { spec, file, kept: &kept, tried: &tried, actions, has_pass }.heads()?;
         tracing::info!(
             model = %spec.path.display(),
             layout = %policy.encoding.layout,
@@ -113,6 +115,9 @@ impl Onnx {
         positions: &[Position<G::State>],
     ) -> Result<Vec<Output>, String> {
         let wants_legal = self.encoding.planes.contains(&Plane::Legal);
+        let wants_own = self.encoding.planes.contains(&Plane::Own(0));
+        let (rows, columns) = game.shape();
+        let own_planes = game.planes().count() * rows * columns;
         self.session.run(positions.len(), &|at, out| {
             let Position { state, side } = positions[at];
             let (mover, opponent) = game.squares(&state).unwrap_or_default();
@@ -122,7 +127,11 @@ impl Onnx {
                     legal |= if game.is_pass(action) { 0 } else { 1 << action.0 };
                 });
             }
-            self.encoding.write(&Squares { mover, opponent, legal, side }, out);
+            let mut own = vec![0; if wants_own { own_planes } else { 0 }];
+            if wants_own {
+                game.write_planes(&state, &mut own);
+            }
+            self.encoding.write(&Squares { mover, opponent, legal, side, own: &own }, out);
         })
     }
 
@@ -223,12 +232,13 @@ impl<G: Game> Policy<G> for Onnx {
     }
 }
 
-/// The start position and those after it.
+/// The start position and those after it in which the game goes on.
 fn first_positions<G: Game>(game: &G) -> Vec<Position<G::State>> {
     let start = game.start();
     let mut positions = vec![start];
     let actions: Vec<Action> = game.actions(&start.state);
     positions.extend(actions.into_iter().map(|action| game.advance(&start, action)));
+    positions.retain(|position| !game.is_terminal(&position.state));
     positions
 }
 
@@ -248,7 +258,12 @@ fn encoding<G: Game>(
     input: &Port,
 ) -> Result<(Option<usize>, Encoding), String> {
     let (rows, columns) = game.shape();
-    let planes = spec.planes.as_deref();
+    // A board of discs alone is known by its squares; others have planes for their pieces.
+    let own: Vec<Plane> = match game.squares(&game.start().state) {
+        Some(_) => Vec::new(),
+        None => (0..game.planes().count()).map(Plane::Own).collect(),
+    };
+    let planes = spec.planes.as_deref().or(Some(&own[..]).filter(|own| !own.is_empty()));
     let found = match &input.shape {
         Some(shape) => shape.split_first().and_then(|(batch, shape)| {
             let found = Encoding::find((rows, columns), shape, spec.layout, planes)?;
