@@ -13,15 +13,15 @@ use super::players::players;
 use super::table_args::{TableArgs, solved};
 use crate::any::AnyGame;
 use crate::evaluate::{
-    self, AccuracyReport, By, Gathered, Judged, MeasureError, Metrics, Piece, Play, Played, Player,
-    Sink, Source, Unfolded, games, judgements, measure,
+    self, AccuracyReport, By, Costliest, Gathered, Judged, MeasureError, Metrics, Piece, Play,
+    Played, Player, Sink, Source, Unfolded, games, judgements, measure,
 };
 use crate::game::Divider;
 use crate::policy::{Answers, PolicySpec};
 use crate::progress::Progress;
 use crate::render::{RowsFile, accuracy_text, html, model_cards, summary};
 use crate::solved::{Orienting, SolvedTable};
-use crate::table::TableError;
+use crate::table::{TableError, writable};
 
 /// Measure policies against the solution, building the table if it is not there
 ///
@@ -54,8 +54,9 @@ pub(super) struct Args {
     label: Vec<(String, String)>,
     #[command(flatten)]
     chosen: ChosenArgs,
-    /// Ask about every row of the table once, not in every orientation in which it is reachable: up
-    /// to 16 times faster, and exact too for policies that respect the board's symmetries
+    /// Ask about every row of the table once and count the answer for every orientation in which it
+    /// is reachable: up to 16 times faster, and exact too for policies that respect the board's
+    /// symmetries
     #[arg(long)]
     canonical: bool,
     /// Also write the report as a page with plots, one file that needs nothing else
@@ -81,9 +82,39 @@ pub(super) struct Args {
     /// Do not play games
     #[arg(long)]
     no_games: bool,
-    /// How many of each policy's costliest mistakes to show
+    /// How many of each policy's costliest mistakes to show, one of mirror images: in games by how
+    /// often they are met, where no games are played by what they give away
     #[arg(long, value_name = "N", default_value_t = 0)]
     mistakes: usize,
+}
+
+impl Args {
+    /// Where the report goes besides the standard output.
+    fn outputs(&self) -> Vec<&Path> {
+        let files = [&self.html, &self.csv].into_iter();
+        #[cfg(feature = "parquet")]
+        let files = files.chain([&self.parquet]);
+        files.flatten().map(PathBuf::as_path).collect()
+    }
+
+    /// That all of it can be written: said before the work begins, not after.
+    fn check_outputs(&self) -> Result<(), UserError> {
+        let files = self.outputs();
+        for (at, path) in files.iter().enumerate() {
+            writable(path).map_err(|error| cannot_write(path, &error))?;
+            if files[..at].contains(path) {
+                let path = path.display();
+                return Err(UserError::new(format!(
+                    "{path} is named twice; give each output a file of its own"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> UserError {
+    UserError::new(format!("cannot write {}: {error}", path.display()))
 }
 
 fn label(text: &str) -> Result<(String, String), String> {
@@ -100,6 +131,7 @@ fn by(name: &str) -> Result<By, String> {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    args.check_outputs()?;
     let (game, table) = args.table.game(context)?;
     // What the game does not have is refused before its table is made.
     let (labels, labelled): (Vec<String>, Vec<String>) = args.label.into_iter().unzip();
@@ -214,11 +246,16 @@ impl Measure<'_> {
         let divider = |player: &Player| player.divider(table.game());
         let dividers: Vec<_> = players.iter().map(divider).collect();
         let mut files = self.files()?;
-        let is_kept = unfolded.is_some() || !files.is_empty();
+        let costliest = if unfolded.is_some() { 0 } else { self.mistakes };
+        let costliest = |_| Costliest::new(table.game(), costliest);
+        let mut costliest: Vec<Costliest> = players.iter().map(costliest).collect();
+        let is_kept = unfolded.is_some() || !files.is_empty() || self.mistakes > 0;
         let mut collect = |piece: &Piece, answers: &[Answers]| {
             if unfolded.is_some() {
                 gathered.add(answers);
             }
+            let all = costliest.iter_mut().zip(answers);
+            all.for_each(|(costliest, answers)| costliest.add(table.game(), piece, answers));
             push_rows(&mut files, table.game(), (&names, &dividers), piece, answers)
         };
         let sink: Option<&mut Sink<'_>> = if is_kept { Some(&mut collect) } else { None };
@@ -231,6 +268,9 @@ impl Measure<'_> {
         let measured = measured.map_err(|error| failed(table, error))?;
         files.into_iter().try_for_each(RowsFile::finish)?;
         let mut report = AccuracyReport::new(&judged, measured)?;
+        for (policy, costliest) in report.policies.iter_mut().zip(costliest) {
+            policy.costliest = costliest.mistakes();
+        }
         report.table.chosen = chosen.map(|chosen| chosen.words);
         if let Some(unfolded) = unfolded {
             let played = names.iter().zip(&gathered.answers).map(|(name, answers)| Played {
@@ -248,16 +288,13 @@ impl Measure<'_> {
 
     /// Begins the files of results.
     fn files(&self) -> Result<Vec<RowsFile>, UserError> {
-        let cannot = |path: &Path, error: std::io::Error| {
-            UserError::new(format!("cannot write {}: {error}", path.display()))
-        };
         let mut files = Vec::new();
         if let Some(path) = self.csv {
-            files.push(RowsFile::csv(path).map_err(|error| cannot(path, error))?);
+            files.push(RowsFile::csv(path).map_err(|error| cannot_write(path, &error))?);
         }
         #[cfg(feature = "parquet")]
         if let Some(path) = self.parquet {
-            files.push(RowsFile::parquet(path).map_err(|error| cannot(path, error))?);
+            files.push(RowsFile::parquet(path).map_err(|error| cannot_write(path, &error))?);
         }
         Ok(files)
     }
@@ -289,7 +326,7 @@ impl Measure<'_> {
 pub(super) fn unfolded_bytes(positions: u64, moves: u64, policies: usize) -> f64 {
     // Probabilities and scores of each policy, those of the baselines, and the values of a game.
     let answers = moves as f64 * 16.0 * (policies + 2) as f64;
-    Unfolded::bytes(positions, moves) as f64 * 2.0 + answers + positions as f64 * 100.0
+    Unfolded::bytes(positions, moves) as f64 * 2.0 + answers + positions as f64 * 160.0
 }
 
 /// Adds what policies answered for a piece to files of results.
@@ -312,7 +349,7 @@ fn push_rows(
 /// Writes a file whole or not at all.
 pub(super) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
     crate::table::write_whole(path, text.as_bytes())
-        .map_err(|error| UserError::new(format!("cannot write {}: {error}", path.display())).into())
+        .map_err(|error| cannot_write(path, &error).into())
 }
 
 /// A damaged table is the table's failure; a policy comes from the person who asks.

@@ -11,14 +11,16 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::figures::{Figures, FiguresBySet, FiguresBySplit, score_lost};
+use super::images::{FirstImage, ImageFigures, Square, Squares};
 use super::losses::Losses;
+use super::mistakes::Mistake;
 use super::source::{Piece, Source};
 use super::truth::{Case, Truth};
-use super::values::ValueFigures;
+use super::values::{FinalScoreFigures, ValueFigures};
 use crate::any::AnyGame;
-use crate::game::{Divider, Division, Split};
+use crate::game::{Divider, Division, Game, Split};
 use crate::parallel;
-use crate::policy::{Answers, Policy, PolicyError, share_best};
+use crate::policy::{Answer, Answers, Policy, PolicyError, share_best};
 use crate::progress::Progress;
 
 /// Who is judged.
@@ -112,6 +114,16 @@ pub struct PolicyAccuracy {
     pub losses_decisive: Option<Losses>,
     /// How good its values are; `None` if it gives none.
     pub values: Option<ValueFigures>,
+    /// How good the final scores are that it expects; `None` if it gives none, or there are none.
+    pub final_scores: Option<FinalScoreFigures>,
+    /// How far it answers images of a position alike; `None` where only one of them is asked about.
+    pub images: Option<ImageFigures>,
+    /// Where on the board it gives something away; empty where only one of the images of a position
+    /// is asked about, and in games whose moves are no squares.
+    pub squares: Vec<Square>,
+    /// Where it gives away the most, if that was asked for and games are not played out; in games
+    /// it counts how often a position is met.
+    pub costliest: Vec<Mistake>,
 }
 
 impl PolicyAccuracy {
@@ -196,6 +208,8 @@ impl By {
 pub struct Measured {
     /// In how many positions policies were judged.
     pub judged: u64,
+    /// About how many of them they were asked: the others are images of those.
+    pub asked: u64,
     /// The figures of each policy.
     pub policies: Vec<PolicyAccuracy>,
 }
@@ -235,7 +249,7 @@ pub fn measure(
     let names: Vec<String> = players.iter().map(Player::name).collect();
     progress.begin(&format!("judging {}", names.join(", ")), Some(source.rows()));
     let mut sums = vec![Sums::default(); players.len()];
-    let mut judged = 0;
+    let (mut judged, mut asked) = (0, 0);
     let keep = sink.is_some();
     let dividers: Vec<_> = players.iter().map(|player| player.divider(source.game())).collect();
     for begin in (0..source.pieces()).step_by(WINDOW) {
@@ -248,6 +262,7 @@ pub fn measure(
         });
         for part in parts? {
             judged += part.judged;
+            asked += part.asked;
             sums.iter_mut().zip(&part.sums).for_each(|(sum, part)| sum.add(part));
             if let (Some(sink), Some(piece)) = (&mut sink, &part.piece) {
                 sink(piece, &part.answers)?;
@@ -256,13 +271,15 @@ pub fn measure(
     }
     progress.finish(&format!("{judged} positions"));
     let named = names.into_iter().zip(sums).zip(&dividers);
-    let named = named.map(|((name, sums), divider)| sums.named(name, divider.is_some()));
-    Ok(Measured { judged, policies: named.collect() })
+    let game = source.game();
+    let named = named.map(|((name, sums), divider)| sums.named(game, name, divider.is_some()));
+    Ok(Measured { judged, asked, policies: named.collect() })
 }
 
 /// What was found out about a piece.
 struct Part {
     judged: u64,
+    asked: u64,
     /// One of each policy.
     sums: Vec<Sums>,
     /// The piece and what each policy answered, if there is a sink.
@@ -278,9 +295,10 @@ fn judge(
     keep: bool,
 ) -> Result<Part, MeasureError> {
     let game = source.game();
-    let judged = piece.batch.len() as u64;
-    let mut part =
-        Part { judged, sums: Vec::with_capacity(players.len()), piece: None, answers: Vec::new() };
+    let has_squares = game.squares(&game.start().state).is_some();
+    let judged = piece.cases.iter().map(|case| u64::from(case.weight)).sum();
+    let (asked, sums) = (piece.batch.len() as u64, Vec::with_capacity(players.len()));
+    let mut part = Part { judged, asked, sums, piece: None, answers: Vec::new() };
     let mut answers = Answers::default();
     for (player, divider) in players.iter().zip(dividers) {
         let failed = |error| MeasureError::Policy { policy: player.name(), error };
@@ -288,19 +306,21 @@ fn judge(
         if !piece.batch.is_empty() {
             player.answer(game, &piece, &mut answers).map_err(failed)?;
         }
-        let mut sums = Sums::default();
+        let (mut sums, mut first) = (Sums::default(), FirstImage::default());
         for (at, case) in piece.cases.iter().enumerate() {
             let range = piece.batch.range(at);
-            let probabilities = &answers.probabilities[range.clone()];
-            let scores = match answers.scores.is_empty() {
-                true => probabilities,
-                false => &answers.scores[range.clone()],
-            };
-            let value = answers.values.get(at).copied();
             let state = &piece.batch.positions()[at].state;
             let split = divider.as_ref().and_then(|divider| divider.of(state));
-            let answer = (probabilities, scores, value);
-            sums.add_position(case, &piece.truths[range], answer, split);
+            let answer = answers.at(at, range.clone());
+            let truths = &piece.truths[range.clone()];
+            sums.add_position(case, truths, &answer, split);
+            if !piece.images.is_empty() {
+                first.compare(&piece, at, answer.probabilities, &mut sums.images);
+                if has_squares {
+                    let actions = &piece.batch.actions()[range];
+                    sums.squares.add_position(case, actions, truths, answer.probabilities);
+                }
+            }
         }
         part.sums.push(sums);
         if keep {
@@ -338,6 +358,9 @@ struct Sums {
     losses: Losses,
     losses_decisive: Losses,
     values: Option<ValueFigures>,
+    final_scores: Option<FinalScoreFigures>,
+    images: ImageFigures,
+    squares: Squares,
 }
 
 impl Sums {
@@ -345,10 +368,11 @@ impl Sums {
         &mut self,
         case: &Case,
         truths: &[Truth],
-        (probabilities, scores, value): (&[f64], &[f64], Option<f64>),
+        answer: &Answer<'_>,
         split: Option<Split>,
     ) {
-        let figures = Figures::of_position(case, truths, probabilities, scores);
+        let &Answer { probabilities, scores, value, final_score } = answer;
+        let figures = Figures::of_position(case, truths, probabilities, scores).times(case.weight);
         let has_scores = case.own.score.is_some();
         let mut sets = FiguresBySet { all: figures, ..FiguresBySet::default() };
         if has_scores {
@@ -370,14 +394,19 @@ impl Sums {
         if has_scores {
             for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
                 let lost = score_lost(&case.own, truth).unsigned_abs() as usize;
-                self.losses.add(lost, p);
+                let expected = p * f64::from(case.weight);
+                self.losses.add(lost, expected);
                 if case.differs_in_score {
-                    self.losses_decisive.add(lost, p);
+                    self.losses_decisive.add(lost, expected);
                 }
             }
         }
         if let Some(value) = value {
-            self.values.get_or_insert_default().add_position(case.own.outcome, value);
+            self.values.get_or_insert_default().add_position(case.own.outcome, value, case.weight);
+        }
+        if let (Some(expected), Some(exact)) = (final_score, case.own.score) {
+            let figures = self.final_scores.get_or_insert_default();
+            figures.add_position(exact, expected, case.weight);
         }
     }
 
@@ -387,14 +416,19 @@ impl Sums {
         for (key, figures) in &other.groups {
             self.groups.entry(*key).or_default().add(figures);
         }
+        self.images.add(&other.images);
+        self.squares.add(&other.squares);
         self.losses.merge(&other.losses);
         self.losses_decisive.merge(&other.losses_decisive);
         if let Some(values) = &other.values {
             self.values.get_or_insert_default().add(values);
         }
+        if let Some(final_scores) = &other.final_scores {
+            self.final_scores.get_or_insert_default().add(final_scores);
+        }
     }
 
-    fn named(self, policy: String, is_divided: bool) -> PolicyAccuracy {
+    fn named(self, game: &AnyGame, policy: String, is_divided: bool) -> PolicyAccuracy {
         let has_scores = self.total.decisive_score.is_some();
         let groups = |is_of: fn(Key) -> bool| {
             let of_kind = self.groups.iter().filter(|(key, _)| is_of(**key));
@@ -414,6 +448,10 @@ impl Sums {
             losses: has_scores.then_some(self.losses),
             losses_decisive: has_scores.then_some(self.losses_decisive),
             values: self.values,
+            final_scores: self.final_scores,
+            images: (self.images.states > 0).then_some(self.images),
+            squares: self.squares.of_board(game),
+            costliest: Vec::new(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::ranks::rank_correlation;
+use super::ranks::{among_first, rank_correlation};
 use super::truth::{Case, Truth};
 use crate::game::{Outcome, Split};
 
@@ -40,9 +40,23 @@ pub struct Figures {
     pub correlation: f64,
     /// How many positions have one: those in which neither are all equal.
     pub correlated: u64,
+    /// Negative logarithms (nats) of the probability of all best moves together, which counts as
+    /// [`Figures::NO_CHANCE`] where it is less. The best keep the score, or the outcome in games
+    /// without scores.
+    pub nll: f64,
+    /// How many positions it is less in.
+    pub no_chance: u64,
+    /// Entropies (nats) of the probabilities.
+    pub entropy: f64,
+    /// Probability that a best move is among the first one, two or three, as the policy's scores
+    /// rank them, equal ones in any order.
+    pub top: [f64; 3],
 }
 
 impl Figures {
+    /// The least probability of which a logarithm is taken.
+    pub const NO_CHANCE: f64 = 1e-12;
+
     /// Adds another set's figures; the sets share no position.
     pub fn add(&mut self, other: &Figures) {
         self.states += other.states;
@@ -55,9 +69,29 @@ impl Figures {
         self.loss_score += other.loss_score;
         self.correlation += other.correlation;
         self.correlated += other.correlated;
+        self.nll += other.nll;
+        self.no_chance += other.no_chance;
+        self.entropy += other.entropy;
+        self.top.iter_mut().zip(&other.top).for_each(|(sum, other)| *sum += other);
         for (sums, others) in self.outcomes.iter_mut().zip(&other.outcomes) {
             sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += other);
         }
+    }
+
+    /// The figures of so many positions alike.
+    #[must_use]
+    pub(super) fn times(mut self, weight: u32) -> Figures {
+        let (count, weight) = (u64::from(weight), f64::from(weight));
+        let Figures { states, scored, timed, correlated, no_chance, .. } = &mut self;
+        [states, scored, timed, correlated, no_chance].into_iter().for_each(|n| *n *= count);
+        let Figures { optimal_outcome, optimal_score, optimal_distance, correlation, .. } =
+            &mut self;
+        let kept = [optimal_outcome, optimal_score, optimal_distance, correlation];
+        kept.into_iter().for_each(|sum| *sum *= weight);
+        let Figures { loss_outcome, loss_score, nll, entropy, top, outcomes, .. } = &mut self;
+        let rest = [loss_outcome, loss_score, nll, entropy].into_iter().chain(top);
+        rest.chain(outcomes.as_flattened_mut()).for_each(|sum| *sum *= weight);
+        self
     }
 
     /// The expected number of positions in which `best` could be had and `left` is what remains.
@@ -102,6 +136,21 @@ impl Figures {
         mean(self.loss_score, self.scored)
     }
 
+    /// Mean negative log-likelihood (nats) of the best moves, 0 or more.
+    pub fn negative_log_likelihood(&self) -> Option<f64> {
+        self.mean(self.nll)
+    }
+
+    /// Mean entropy (nats) of the probabilities, 0 or more.
+    pub fn mean_entropy(&self) -> Option<f64> {
+        self.mean(self.entropy)
+    }
+
+    /// Share of the positions in which a best move is among the first one, two and three.
+    pub fn best_among_first(&self) -> [Option<f64>; 3] {
+        self.top.map(|sum| self.mean(sum))
+    }
+
     /// The figures of one position, whose moves are worth `truths` and chosen with `probabilities`;
     /// `scores` are what the policy finds them worth.
     ///
@@ -129,6 +178,7 @@ impl Figures {
             distance.add(truth.rank == best.rank, p);
             figures.loss_outcome += p * outcome_lost(best, truth);
             figures.loss_score += p * f64::from(score_lost(best, truth));
+            figures.entropy -= if p < 1.0 { p * p.ln() } else { 0.0 };
         }
         figures.optimal_outcome = outcome.total();
         if has_scores {
@@ -141,6 +191,10 @@ impl Figures {
         if let Some(correlation) = rank_correlation(scores, &q) {
             (figures.correlation, figures.correlated) = (correlation, 1);
         }
+        let kept = if has_scores { figures.optimal_score } else { figures.optimal_outcome };
+        figures.nll = -kept.clamp(Figures::NO_CHANCE, 1.0).ln();
+        figures.no_chance = u64::from(kept < Figures::NO_CHANCE);
+        figures.top = among_first(scores, |at| truths[at].q_score() == best.q_score());
         figures
     }
 }
@@ -265,7 +319,8 @@ impl Serialize for Figures {
             win_to_loss: blunder(Outcome::Win, Outcome::Loss),
             draw_to_loss: blunder(Outcome::Draw, Outcome::Loss),
         };
-        let mut means = serializer.serialize_struct("Figures", 11)?;
+        let [top_1, top_2, top_3] = self.best_among_first();
+        let mut means = serializer.serialize_struct("Figures", 17)?;
         means.serialize_field("states", &self.states)?;
         means.serialize_field("distance_states", &self.timed)?;
         means.serialize_field("optimal_by_outcome", &self.optimal_by_outcome())?;
@@ -275,6 +330,12 @@ impl Serialize for Figures {
         means.serialize_field("expected_loss_score", &self.expected_loss_score())?;
         means.serialize_field("rank_correlation", &self.rank_correlation())?;
         means.serialize_field("rank_correlation_states", &self.correlated)?;
+        means.serialize_field("nll", &self.negative_log_likelihood())?;
+        means.serialize_field("no_chance_states", &self.no_chance)?;
+        means.serialize_field("entropy", &self.mean_entropy())?;
+        means.serialize_field("top_1", &top_1)?;
+        means.serialize_field("top_2", &top_2)?;
+        means.serialize_field("top_3", &top_3)?;
         means.serialize_field("blunders", &blunders)?;
         means.serialize_field("outcomes", &self.outcomes)?;
         means.end()

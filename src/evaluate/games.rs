@@ -3,7 +3,8 @@
 
 use serde::Serialize;
 
-use super::mistakes::{BeatingLine, Mistake, beating_line, mistakes};
+use super::beating::{BeatingLine, beating_line};
+use super::mistakes::{Mistake, mistakes};
 use super::play::{Aim, Expected, Play, mean_of};
 use crate::game::Side;
 
@@ -30,6 +31,8 @@ pub struct PolicyGames {
     pub exploitability: BothSides<Exploitability>,
     /// What the policy gives away in games against itself, random moves and perfect ones.
     pub mistakes: Vec<MistakesAgainst>,
+    /// How good it is where games lead: its own, random ones and perfect ones.
+    pub where_games_lead: Vec<WhereGamesLead>,
     /// How far it is right where its own moves lead.
     pub own_lines: OwnLines,
     /// How far its values and its moves agree; `None` if it gives no values.
@@ -103,6 +106,48 @@ pub struct MistakesAgainst {
     pub outcome_lost: f64,
     /// Expected score given away.
     pub score_lost: f64,
+}
+
+/// A policy in the positions of some games, each counting as often as a game comes to it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WhereGamesLead {
+    /// Who plays both sides of the games: `itself`, `random` or `perfect`.
+    pub games: &'static str,
+    /// In all positions with a move to make.
+    pub all: MetFigures,
+    /// In those of them whose moves differ in outcome.
+    pub decisive_outcome: MetFigures,
+}
+
+/// What a policy keeps and gives away on average in the positions that games come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct MetFigures {
+    /// How many of them a game comes to.
+    pub positions: f64,
+    /// Probability of a move that keeps the outcome; `None` if games come to no such position.
+    pub result_kept: Option<f64>,
+    /// Probability of a move that keeps the score.
+    pub score_kept: Option<f64>,
+    /// Outcome given away.
+    pub result_lost: Option<f64>,
+    /// Score given away.
+    pub score_lost: Option<f64>,
+}
+
+impl MetFigures {
+    /// Of how often each position is met and what is lost there.
+    fn of<'a>(met: impl Iterator<Item = (f64, &'a [f64; 4])>) -> MetFigures {
+        let (mut positions, mut sums) = (0.0, [0.0; 4]);
+        for (weight, lost) in met {
+            positions += weight;
+            sums.iter_mut().zip(lost).for_each(|(sum, lost)| *sum += weight * lost);
+        }
+        let [outcome, score, result_lost, score_lost] =
+            sums.map(|sum| (positions > 0.0).then(|| sum / positions));
+        let kept = |lost: Option<f64>| lost.map(|lost| 1.0 - lost);
+        let (result_kept, score_kept) = (kept(outcome), kept(score));
+        MetFigures { positions, result_kept, score_kept, result_lost, score_lost }
+    }
 }
 
 /// A policy in the positions to which its own moves lead, whatever the opponent does. A *champion*
@@ -180,8 +225,14 @@ pub fn games(play: &Play<'_>, policies: &[Played<'_>], costliest: usize) -> Game
         first: result(own, other),
         second: result(other, own).reversed(),
     };
+    let [by_random, by_perfect] =
+        [&random, &perfect].map(|moves| play.visits(moves, moves, &start));
+    let decisive: Vec<bool> =
+        (0..play.unfolded().positions()).map(|at| play.is_decisive(at)).collect();
     let of = |policy: &Played<'_>| {
         let own = policy.probabilities;
+        let lost = play.lost(own);
+        let itself = play.visits(own, own, &start);
         PolicyGames {
             policy: policy.name.to_string(),
             against_random: both(own, &random),
@@ -189,11 +240,18 @@ pub fn games(play: &Play<'_>, policies: &[Played<'_>], costliest: usize) -> Game
             exploitability: BothSides::of(|side| exploitability(play, own, side)),
             beating_lines: BothSides::of(|side| beating_line(play, own, side)),
             mistakes: [("itself", own), ("random", &random[..]), ("perfect", &perfect[..])]
-                .map(|(opponent, other)| mistakes_against(play, own, other, opponent))
+                .map(|(opponent, other)| mistakes_against(play, (own, &lost), other, opponent))
                 .into(),
-            own_lines: own_lines(play, own),
+            where_games_lead: [
+                ("itself", &itself),
+                ("random", &by_random),
+                ("perfect", &by_perfect),
+            ]
+            .map(|(games, met)| where_games_lead(play, games, met, &lost, &decisive))
+            .into(),
+            own_lines: own_lines(play, own, &lost),
             consistency: consistency(play, policy),
-            costliest: mistakes(play, own, costliest),
+            costliest: mistakes(play, own, &lost, costliest),
         }
     };
     let row = |first: &Played<'_>| {
@@ -233,22 +291,35 @@ pub fn exploitability(play: &Play<'_>, policy: &[f64], side: Side) -> Exploitabi
 
 fn mistakes_against(
     play: &Play<'_>,
-    policy: &[f64],
+    (policy, lost): (&[f64], &[[f64; 4]]),
     other: &[f64],
     opponent: &'static str,
 ) -> MistakesAgainst {
     let mut sums = [0.0; 4];
-    for (at, weight) in play.met(policy, other).into_iter().enumerate() {
-        if weight > 0.0 {
-            let lost = play.lost_at(policy, at);
-            sums.iter_mut().zip(lost).for_each(|(sum, lost)| *sum += weight * lost);
-        }
+    for (weight, lost) in play.met(policy, other).into_iter().zip(lost) {
+        sums.iter_mut().zip(lost).for_each(|(sum, lost)| *sum += weight * lost);
     }
     let [outcome_mistakes, score_mistakes, outcome_lost, score_lost] = sums;
     MistakesAgainst { opponent, outcome_mistakes, score_mistakes, outcome_lost, score_lost }
 }
 
-fn own_lines(play: &Play<'_>, policy: &[f64]) -> OwnLines {
+fn where_games_lead(
+    play: &Play<'_>,
+    games: &'static str,
+    met: &[f64],
+    lost: &[[f64; 4]],
+    decisive: &[bool],
+) -> WhereGamesLead {
+    let open = (0..met.len()).filter(|&at| !play.unfolded().edges_of(at).is_empty());
+    let of = |at: usize| (met[at], &lost[at]);
+    WhereGamesLead {
+        games,
+        all: MetFigures::of(open.clone().map(of)),
+        decisive_outcome: MetFigures::of(open.filter(|&at| decisive[at]).map(of)),
+    }
+}
+
+fn own_lines(play: &Play<'_>, policy: &[f64], lost: &[[f64; 4]]) -> OwnLines {
     let anything = play.random();
     let met = play.met(policy, &anything);
     let mut lines = OwnLines::default();
@@ -256,7 +327,7 @@ fn own_lines(play: &Play<'_>, policy: &[f64]) -> OwnLines {
         if play.unfolded().edges_of(at).is_empty() {
             continue;
         }
-        let right = u64::from(play.lost_at(policy, at)[0] == 0.0);
+        let right = u64::from(lost[at][0] == 0.0);
         lines.all_positions += 1;
         lines.all_right += right;
         if met > 0.0 {

@@ -6,7 +6,7 @@ use super::figures::Figures;
 use super::source::Piece;
 use crate::any::AnyGame;
 use crate::game::{Divider, Game};
-use crate::policy::Answers;
+use crate::policy::{Answer, Answers};
 
 /// One policy in one position. All values are those of the player to move.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -19,6 +19,8 @@ pub struct Judgement {
     pub split: Option<String>,
     /// The row of the table that the position belongs to; of a type that all Parquet readers have.
     pub row: i64,
+    /// How many positions it counts for: with `--canonical` all those of the row, else 1.
+    pub weight: i32,
     /// The position in the game's one-line notation.
     pub position: String,
     /// The name of the side to move.
@@ -47,8 +49,20 @@ pub struct Judgement {
     pub loss_score: Option<f64>,
     /// Rank correlation of the policy's scores with the exact values of the moves.
     pub rank_correlation: Option<f64>,
+    /// Negative logarithm (nats) of the probability of all best moves, of 1e-12 where it is less.
+    pub nll: f64,
+    /// Entropy (nats) of the probabilities.
+    pub entropy: f64,
+    /// Probability that the move ranked first keeps the score (the outcome in games without).
+    pub top_1: f64,
+    /// That one of the first two does.
+    pub top_2: f64,
+    /// That one of the first three does.
+    pub top_3: f64,
     /// The outcome the policy expects, if it gives values.
     pub value: Option<f64>,
+    /// The final score the policy expects, if it gives such.
+    pub final_score: Option<f64>,
     /// The likeliest move; the first of several.
     pub likeliest: String,
     /// Its probability.
@@ -75,11 +89,7 @@ pub fn judgements<'a>(
 ) -> impl Iterator<Item = Judgement> + 'a {
     piece.batch.positions().iter().enumerate().map(move |(at, position)| {
         let (case, range) = (&piece.cases[at], piece.batch.range(at));
-        let probabilities = &answers.probabilities[range.clone()];
-        let scores = match answers.scores.is_empty() {
-            true => probabilities,
-            false => &answers.scores[range.clone()],
-        };
+        let Answer { probabilities, scores, value, final_score } = answers.at(at, range.clone());
         let truths = &piece.truths[range.clone()];
         let figures = Figures::of_position(case, truths, probabilities, scores);
         let likeliest = likeliest(probabilities);
@@ -89,6 +99,7 @@ pub fn judgements<'a>(
             policy: policy.to_string(),
             split: divider.and_then(|it| it.of(&position.state)).map(|it| it.name().to_string()),
             row: i64::from(case.row),
+            weight: case.weight as i32,
             position: game.notation(position),
             mover: game.side_name(position.side).to_string(),
             layer: case.layer.map(|layer| layer as i32),
@@ -103,7 +114,13 @@ pub fn judgements<'a>(
             loss_outcome: figures.loss_outcome,
             loss_score: has_scores.then_some(figures.loss_score),
             rank_correlation: figures.rank_correlation(),
-            value: answers.values.get(at).copied(),
+            nll: figures.nll,
+            entropy: figures.entropy,
+            top_1: figures.top[0],
+            top_2: figures.top[1],
+            top_3: figures.top[2],
+            value,
+            final_score,
             likeliest: game.action_name(position.side, piece.batch.actions()[range][likeliest]),
             likeliest_probability: probabilities[likeliest],
             likeliest_outcome: i32::from(truths[likeliest].outcome.value()),

@@ -11,12 +11,12 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// A move that gives away so much of the score, made with a probability.
-    pub(super) fn add(&mut self, lost: usize, p: f64) {
+    /// A move that gives away so much of the score, made in so many positions, as expected.
+    pub(super) fn add(&mut self, lost: usize, expected: f64) {
         if self.expected.len() <= lost {
             self.expected.resize(lost + 1, 0.0);
         }
-        self.expected[lost] += p;
+        self.expected[lost] += expected;
     }
 
     /// Adds those of other positions.
@@ -51,6 +51,7 @@ impl Losses {
 #[derive(Serialize)]
 struct Written<'a> {
     percentile_95: Option<usize>,
+    percentile_99: Option<usize>,
     worst: Option<usize>,
     expected_states: &'a [f64],
 }
@@ -59,6 +60,7 @@ impl Serialize for Losses {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Written {
             percentile_95: self.percentile(0.95),
+            percentile_99: self.percentile(0.99),
             worst: self.worst(),
             expected_states: &self.expected,
         }
@@ -83,6 +85,7 @@ mod tests {
         // Of 20 positions 18 lose nothing; 19 lose at most 4.
         assert_eq!(losses.percentile(0.9), Some(0));
         assert_eq!(losses.percentile(0.95), Some(4));
+        assert_eq!(losses.percentile(0.99), Some(7));
         assert_eq!(losses.percentile(1.0), Some(7));
         assert_eq!(losses.worst(), Some(7));
         let mut both = Losses::default();

@@ -49,6 +49,10 @@ impl Metrics {
         metrics.push("value_sign", values.and_then(|values| values.sign_accuracy()));
         metrics.push("value_brier", values.and_then(|values| values.brier()));
         metrics.push("value_calibration", values.and_then(|values| values.calibration_error()));
+        let scores = policy.final_scores.as_ref();
+        metrics.push("final_score_error", scores.and_then(|scores| scores.mean_error()));
+        metrics.push("final_score_bias", scores.and_then(|scores| scores.mean_signed_error()));
+        metrics.push("final_score_rmse", scores.and_then(|scores| scores.root_mean_square_error()));
         metrics.games(games);
         metrics
     }
@@ -58,6 +62,7 @@ impl Metrics {
     }
 
     fn figures(&mut self, set: &str, figures: &Figures) {
+        let [top_1, top_2, top_3] = figures.best_among_first();
         let turned = |best, left| figures.mean(figures.turned(best, left));
         for (name, number) in [
             ("positions", Some(figures.states as f64)),
@@ -70,6 +75,12 @@ impl Metrics {
             ("win_to_loss", turned(Outcome::Win, Outcome::Loss)),
             ("draw_to_loss", turned(Outcome::Draw, Outcome::Loss)),
             ("rank_correlation", figures.rank_correlation()),
+            ("nll", figures.negative_log_likelihood()),
+            ("no_chance", figures.mean(figures.no_chance as f64)),
+            ("entropy", figures.mean_entropy()),
+            ("top_1", top_1),
+            ("top_2", top_2),
+            ("top_3", top_3),
         ] {
             self.push(&format!("{set}{name}"), number);
         }

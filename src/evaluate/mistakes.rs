@@ -1,11 +1,19 @@
-//! The costliest mistakes of a policy, and the line by which a best response beats it.
+//! The positions in which a policy gives away the most.
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::play::{Aim, Play};
-use crate::game::{Game, Side};
+use super::figures::{outcome_lost, score_lost};
+use super::play::Play;
+use super::source::Piece;
+use super::truth::Truth;
+use crate::any::{AnyGame, AnyPosition};
+use crate::game::{Action, FoldedWords, Game, Words};
+use crate::policy::Answers;
+use crate::solved::SolvedTable;
 
-/// A position in which a policy gives something away.
+/// A position in which a policy gives something away; it stands for its mirror images too.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mistake {
     /// The position in the game's one-line notation.
@@ -14,13 +22,17 @@ pub struct Mistake {
     pub diagram: String,
     /// The name of the side to move.
     pub mover: String,
-    /// How often a game of the policy comes to it, on average over games against itself, random
-    /// moves and perfect ones, on either side.
-    pub met: f64,
+    /// How often a game of the policy comes to it or one of its images, on average over games
+    /// against itself, random moves and perfect ones, on either side; `None` where games are not
+    /// played out.
+    pub met: Option<f64>,
     /// The outcome given away in it, expected over the policy's moves.
     pub outcome_lost: f64,
-    /// The score given away.
-    pub score_lost: f64,
+    /// The score given away; `None` in games without.
+    pub score_lost: Option<f64>,
+    /// In games without scores: the plies by which moves that keep the outcome win later, or lose
+    /// sooner, than need be; `None` where plies are not compared.
+    pub plies_lost: Option<f64>,
     /// All moves, the policy's likeliest first.
     pub moves: Vec<MoveFacts>,
 }
@@ -36,28 +48,166 @@ pub struct MoveFacts {
     pub outcome: i8,
     /// The exact score.
     pub score: Option<i8>,
-    /// Whether it keeps the best score.
+    /// Plies to the end with it under best play, where they are known.
+    pub distance: Option<u16>,
+    /// Whether it keeps the best score; in games without, the best outcome.
     pub best: bool,
 }
 
-/// A game that a best response wins.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct BeatingLine {
-    /// The name of the side that the policy plays.
-    pub policy_plays: String,
-    /// The moves: the responder's best, the policy's likeliest.
-    pub moves: Vec<String>,
-    /// The probability that the policy plays so.
-    pub probability: f64,
-    /// The policy's final score.
-    pub score: i8,
-    /// What the policy could have had.
-    pub score_possible: i8,
+/// What a policy gives away in a position: outcome, score, and plies among moves that keep the
+/// outcome.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lost {
+    outcome: f64,
+    score: f64,
+    plies: f64,
 }
 
-/// The positions in which a policy gives away the most, by how often it meets them: by outcome
-/// first, then by score.
-pub fn mistakes(play: &Play<'_>, policy: &[f64], count: usize) -> Vec<Mistake> {
+impl Lost {
+    fn of(own: &Truth, timed: bool, moves: impl Iterator<Item = (Truth, f64)>) -> Lost {
+        let mut lost = Lost::default();
+        for (truth, p) in moves.filter(|(_, p)| *p > 0.0) {
+            lost.outcome += p * outcome_lost(own, &truth);
+            lost.score += p * f64::from(score_lost(own, &truth));
+            if let (true, Some(best), Some(plies)) = (timed, own.distance, truth.distance)
+                && own.outcome == truth.outcome
+            {
+                lost.plies += p * f64::from(best.abs_diff(plies));
+            }
+        }
+        lost
+    }
+
+    /// By which positions are put in order; what differs only by rounding is equal.
+    fn size(&self) -> [i64; 3] {
+        [self.outcome, self.score, self.plies].map(|lost| (lost * 1e9).round() as i64)
+    }
+}
+
+/// What is to be told of a mistake.
+struct Told<'a> {
+    position: &'a AnyPosition,
+    own: &'a Truth,
+    /// Whether plies are compared.
+    timed: bool,
+    met: Option<f64>,
+    lost: Lost,
+}
+
+impl Told<'_> {
+    fn mistake(
+        &self,
+        game: &AnyGame,
+        moves: impl Iterator<Item = (Action, Truth, f64)>,
+    ) -> Mistake {
+        let Told { position, own, timed, met, lost } = self;
+        let facts = |(action, truth, probability): (Action, Truth, f64)| MoveFacts {
+            name: game.action_name(position.side, action),
+            probability,
+            outcome: truth.outcome.value(),
+            score: truth.score.map(|score| score.0),
+            distance: truth.distance,
+            best: truth.q_score() == own.q_score(),
+        };
+        let mut moves: Vec<MoveFacts> = moves.map(facts).collect();
+        moves.sort_by(|a, b| {
+            b.probability
+                .total_cmp(&a.probability)
+                .then((b.outcome, b.score).cmp(&(a.outcome, a.score)))
+                .then(a.name.cmp(&b.name))
+        });
+        Mistake {
+            position: game.notation(position),
+            diagram: game.diagram(position),
+            mover: game.side_name(position.side).to_string(),
+            met: *met,
+            outcome_lost: lost.outcome,
+            score_lost: own.score.map(|_| lost.score),
+            plies_lost: timed.then_some(lost.plies),
+            moves,
+        }
+    }
+}
+
+/// The positions in which a policy gives away the most, wherever it is judged: by outcome first,
+/// then by score, then by plies. Of images of a position the first of the worst is kept.
+pub struct Costliest {
+    most: usize,
+    images: FoldedWords<AnyGame>,
+    /// The worst first, each with its size and the words of all its images.
+    kept: Vec<([i64; 3], Words, Mistake)>,
+}
+
+impl Costliest {
+    /// Of a game; so many are kept.
+    pub fn new(game: &AnyGame, most: usize) -> Costliest {
+        Costliest { most, images: FoldedWords::new(game), kept: Vec::new() }
+    }
+
+    /// Adds the positions of a piece, with what the policy answered.
+    pub fn add(&mut self, game: &AnyGame, piece: &Piece, answers: &Answers) {
+        if self.most == 0 {
+            return;
+        }
+        for (at, case) in piece.cases.iter().enumerate() {
+            let range = piece.batch.range(at);
+            let chosen = || {
+                let truths = piece.truths[range.clone()].iter().copied();
+                truths.zip(answers.probabilities[range.clone()].iter().copied())
+            };
+            let lost = Lost::of(&case.own, case.timed, chosen());
+            let size = lost.size();
+            let is_full = self.kept.len() >= self.most;
+            let least = self.kept.last().filter(|_| is_full).map_or([0; 3], |(size, ..)| *size);
+            if size <= least {
+                continue;
+            }
+            let position = &piece.batch.positions()[at];
+            let words = self.images.of(&position.state);
+            if let Some(same) = self.kept.iter().position(|(_, other, _)| *other == words) {
+                if size <= self.kept[same].0 {
+                    continue;
+                }
+                self.kept.remove(same);
+            }
+            let told = Told { position, own: &case.own, timed: case.timed, met: None, lost };
+            let actions = piece.batch.actions()[range.clone()].iter().copied();
+            let moves = actions.zip(chosen()).map(|(action, (truth, p))| (action, truth, p));
+            let place = self.kept.partition_point(|(other, ..)| *other >= size);
+            self.kept.insert(place, (size, words, told.mistake(game, moves)));
+            self.kept.truncate(self.most);
+        }
+    }
+
+    /// The mistakes, the worst first.
+    pub fn mistakes(self) -> Vec<Mistake> {
+        self.kept.into_iter().map(|(.., mistake)| mistake).collect()
+    }
+}
+
+/// A position and its images in games of a policy.
+#[derive(Clone, Copy, Default)]
+struct Met {
+    /// How often they are met.
+    met: f64,
+    /// The outcome and the score given away in a game there.
+    cost: [f64; 2],
+    /// Where the most is given away, the first such, and how much: outcome and score.
+    worst: (usize, [f64; 2]),
+}
+
+/// The positions in which a policy gives away the most in a game, by how often it meets them: by
+/// outcome first, then by score. A position and its images count together, and the worst of them is
+/// shown.
+pub(super) fn mistakes(
+    play: &Play<'_>,
+    policy: &[f64],
+    lost: &[[f64; 4]],
+    count: usize,
+) -> Vec<Mistake> {
+    if count == 0 {
+        return Vec::new();
+    }
     let unfolded = play.unfolded();
     let (random, perfect) = (play.random(), play.perfect());
     let mut weight = vec![0.0; unfolded.positions()];
@@ -65,91 +215,55 @@ pub fn mistakes(play: &Play<'_>, policy: &[f64], count: usize) -> Vec<Mistake> {
         let met = play.met(policy, opponent);
         weight.iter_mut().zip(met).for_each(|(sum, met)| *sum += met / 3.0);
     }
-    let cost = |at: usize| {
-        let lost = play.lost_at(policy, at);
-        (weight[at] * lost[2], weight[at] * lost[3], at)
-    };
-    let met = (0..unfolded.positions()).filter(|&at| weight[at] > 0.0);
-    let mut costs: Vec<(f64, f64, usize)> =
-        met.map(cost).filter(|(outcome, score, _)| outcome + score > 0.0).collect();
-    costs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
-    let shown = costs.into_iter().take(count);
-    shown.filter_map(|(_, _, at)| mistake(play, policy, (at, weight[at]))).collect()
+    let class = classes(play.table());
+    let mut classes = vec![Met::default(); class.len()];
+    for at in (0..unfolded.positions()).filter(|&at| weight[at] > 0.0) {
+        let [_, _, outcome, score] = lost[at];
+        let found = &mut classes[class[unfolded.row(at)] as usize];
+        found.met += weight[at];
+        found.cost[0] += weight[at] * outcome;
+        found.cost[1] += weight[at] * score;
+        let rounded = |[outcome, score]: [f64; 2]| Lost { outcome, score, plies: 0.0 }.size();
+        if rounded([outcome, score]) > rounded(found.worst.1) {
+            found.worst = (at, [outcome, score]);
+        }
+    }
+    let mut costly: Vec<Met> =
+        classes.into_iter().filter(|found| found.cost[0] + found.cost[1] > 0.0).collect();
+    costly.sort_by(|a, b| {
+        let cost = |at: usize| b.cost[at].total_cmp(&a.cost[at]);
+        cost(0).then(cost(1)).then(a.worst.0.cmp(&b.worst.0))
+    });
+    costly.into_iter().take(count).filter_map(|found| mistake(play, policy, &found)).collect()
 }
 
-fn mistake(play: &Play<'_>, policy: &[f64], (at, met): (usize, f64)) -> Option<Mistake> {
-    let game = play.table().game();
+/// By row a number that a position and its images have in common.
+fn classes(table: &SolvedTable) -> Vec<u32> {
+    let states = table.states();
+    let rows = 0..states.rows() as u32;
+    if table.table().manifest().identity.symmetry_order > 1 {
+        return rows.collect();
+    }
+    let (words, mut first) = (FoldedWords::new(table.game()), BTreeMap::new());
+    let mut classes: Vec<u32> = rows.collect();
+    let visited = states.visit(0..states.rows(), |row, position| {
+        classes[row] = *first.entry(words.of(&position.state)).or_insert(row as u32);
+        Ok(())
+    });
+    // What cannot be read stands for itself; whoever unfolded the table has read it all.
+    drop(visited);
+    classes
+}
+
+fn mistake(play: &Play<'_>, policy: &[f64], found: &Met) -> Option<Mistake> {
+    let (game, at) = (play.table().game(), found.worst.0);
     let position = play.unfolded().position(play.table().states(), at)?;
     let own = play.truth(at)?;
     let edges = play.unfolded().edges_of(at);
-    let moves = game.actions(&position.state).into_iter().zip(edges).map(|(action, edge)| {
-        let truth = play.move_truth(edge)?;
-        Some(MoveFacts {
-            name: game.action_name(position.side, action),
-            probability: policy[edge],
-            outcome: truth.outcome.value(),
-            score: truth.score.map(|score| score.0),
-            best: truth.q_score() == own.q_score(),
-        })
-    });
-    let mut moves = moves.collect::<Option<Vec<MoveFacts>>>()?;
-    moves.sort_by(|a, b| {
-        b.probability
-            .total_cmp(&a.probability)
-            .then(b.score.cmp(&a.score))
-            .then(a.name.cmp(&b.name))
-    });
-    let lost = play.lost_at(policy, at);
-    Some(Mistake {
-        position: game.notation(&position),
-        diagram: game.diagram(&position),
-        mover: game.side_name(position.side).to_string(),
-        met,
-        outcome_lost: lost[2],
-        score_lost: lost[3],
-        moves,
-    })
-}
-
-/// The line by which a best response after scores beats a policy that plays `side`, from the first
-/// root.
-pub fn beating_line(play: &Play<'_>, policy: &[f64], side: Side) -> Option<BeatingLine> {
-    let (unfolded, game) = (play.unfolded(), play.table().game());
-    let response = play.best_response(policy, side.other(), Aim::Score);
-    let mut at = *unfolded.roots().first()?;
-    let possible = play.truth(at)?.q_score();
-    let (mut moves, mut probability) = (Vec::new(), 1.0);
-    let own_score = |at: usize| -> Option<i8> {
-        let score = play.truth(at)?.q_score();
-        Some(if unfolded.side(at) == side { score.0 } else { (-score).0 })
-    };
-    let score_possible = if unfolded.side(at) == side { possible.0 } else { (-possible).0 };
-    while !unfolded.edges_of(at).is_empty() {
-        let edges = unfolded.edges_of(at);
-        let edge = match response.choices[at] {
-            u32::MAX => {
-                // Of equally likely moves the one that leaves the least.
-                let worse = |a: &usize, b: &usize| {
-                    let value = |edge: usize| response.values[unfolded.target(edge)];
-                    policy[*a].total_cmp(&policy[*b]).then(value(*a).total_cmp(&value(*b)))
-                };
-                edges.clone().max_by(worse)?
-            }
-            edge => edge as usize,
-        };
-        if unfolded.side(at) == side {
-            probability *= policy[edge];
-        }
-        let position = unfolded.position(play.table().states(), at)?;
-        let action = *game.actions(&position.state).get(edge - edges.start)?;
-        moves.push(game.action_name(position.side, action));
-        at = unfolded.target(edge);
-    }
-    Some(BeatingLine {
-        policy_plays: game.side_name(side).to_string(),
-        moves,
-        probability,
-        score: own_score(at)?,
-        score_possible,
-    })
+    let moves = game.actions(&position.state).into_iter().zip(edges);
+    let moves = moves.map(|(action, edge)| Some((action, play.move_truth(edge)?, policy[edge])));
+    let moves = moves.collect::<Option<Vec<_>>>()?;
+    let lost = Lost::of(&own, false, moves.iter().map(|&(_, truth, p)| (truth, p)));
+    let told = Told { position: &position, own: &own, timed: false, met: Some(found.met), lost };
+    Some(told.mistake(game, moves.into_iter()))
 }

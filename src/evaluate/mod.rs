@@ -13,9 +13,11 @@
 
 mod accuracy;
 mod arena;
+mod beating;
 mod compare;
 mod figures;
 mod games;
+mod images;
 mod judgement;
 mod losses;
 mod metrics;
@@ -32,22 +34,24 @@ pub use accuracy::{
     By, Gathered, Group, Key, MeasureError, Measured, Player, PolicyAccuracy, Sink, measure,
 };
 pub use arena::{Recorded, Sampling, Tally, arena, record};
+pub use beating::{BeatingLine, beating_line};
 pub use compare::{Comparison, Difference, Lost, Paired, Pairs};
 pub use figures::{Figures, FiguresBySet, FiguresBySplit};
 pub use games::{
-    BothSides, Consistency, Exploitability, Games, Match, MistakesAgainst, Opening, OwnLines,
-    Played, PolicyGames, exploitability, games,
+    BothSides, Consistency, Exploitability, Games, Match, MetFigures, MistakesAgainst, Opening,
+    OwnLines, Played, PolicyGames, WhereGamesLead, exploitability, games,
 };
+pub use images::{ImageFigures, Square, SquareFigures};
 pub use judgement::{Judgement, judgements};
 pub use losses::Losses;
 pub use metrics::Metrics;
-pub use mistakes::{BeatingLine, Mistake, MoveFacts, beating_line, mistakes};
+pub use mistakes::{Costliest, Mistake, MoveFacts};
 pub use play::{Aim, Expected, Play, Response, mean_of};
 pub use report::{AccuracyReport, RootFacts, TableFacts, Words};
 pub use source::{Chosen, Judged, Piece, Source, Wanted};
 pub use truth::{Case, Truth};
 pub use unfolded::Unfolded;
-pub use values::{BINS, Bin, ValueFigures};
+pub use values::{BINS, Bin, FinalScoreFigures, ValueFigures};
 
 use crate::any::AnyGame;
 use crate::policy::{self, PolicyError, PolicySpec};

@@ -277,6 +277,22 @@ impl<'a> Play<'a> {
         lost
     }
 
+    /// [`Play::lost_at`] of every position.
+    pub(super) fn lost(&self, policy: &[f64]) -> Vec<[f64; 4]> {
+        let parts = parallel::map_ranges(self.unfolded.positions(), GRAIN, &|positions| {
+            positions.map(|at| self.lost_at(policy, at)).collect::<Vec<_>>()
+        });
+        parts.concat()
+    }
+
+    /// Whether the moves of a position differ in outcome.
+    pub(super) fn is_decisive(&self, at: usize) -> bool {
+        let edges = self.unfolded.edges_of(at);
+        let mut outcomes = edges.filter_map(|edge| Some(self.move_truth(edge)?.outcome));
+        let first = outcomes.next();
+        outcomes.any(|outcome| Some(outcome) != first)
+    }
+
     /// Where games begin: every root with the same probability.
     pub fn start(&self) -> Vec<(usize, f64)> {
         let roots = self.unfolded.roots();

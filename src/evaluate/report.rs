@@ -8,7 +8,7 @@ use super::accuracy::{Measured, PolicyAccuracy};
 use super::games::Games;
 use super::source::Judged;
 use crate::game::{Game, Outcome, Side};
-use crate::solved::{Orienting, SolvedTable};
+use crate::solved::SolvedTable;
 use crate::table::{SweepRecord, Table, TableError};
 
 /// How accurate policies are on a table; `docs/report-schema.md` describes the JSON.
@@ -81,6 +81,8 @@ pub struct TableFacts {
     pub nonterminal_states: u64,
     /// Those of the others of which the figures are.
     pub judged_states: u64,
+    /// Those of these that policies were asked about: one a row with `--canonical`, else all.
+    pub asked_states: u64,
     /// Which positions were chosen, in words; `None` for all whose values are proven.
     pub chosen: Option<String>,
     /// Where the games begin.
@@ -141,11 +143,10 @@ impl AccuracyReport {
     /// Fails where the manifest's roots are no positions of the game.
     pub fn new(source: &Judged<'_>, measured: Measured) -> Result<AccuracyReport, TableError> {
         let table = source.table.table();
-        let mut facts =
-            TableFacts { judged_states: measured.judged, ..facts(table, roots(source.table)?) };
-        if let (Orienting::All, Some(reachable)) =
-            (source.orienting, table.manifest().counts.reachable)
-        {
+        let Measured { judged, asked, .. } = measured;
+        let facts = facts(table, roots(source.table)?);
+        let mut facts = TableFacts { judged_states: judged, asked_states: asked, ..facts };
+        if let Some(reachable) = table.manifest().counts.reachable {
             facts.reachable_states = Some(reachable.states);
             facts.terminal_states = reachable.terminals;
             facts.nonterminal_states = reachable.states.saturating_sub(reachable.terminals);
@@ -181,6 +182,7 @@ fn facts(table: &Table, roots: Vec<RootFacts>) -> TableFacts {
         terminal_states: rows.terminals,
         nonterminal_states: rows.states.saturating_sub(rows.terminals),
         judged_states: 0,
+        asked_states: 0,
         chosen: None,
         roots,
     }

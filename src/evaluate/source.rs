@@ -3,7 +3,7 @@
 //! A position is judged if it is not over, and its own value and those of all its moves are proven:
 //! elsewhere it is not known what the best move is. Where a table tells in which orientations a row
 //! is reachable, every actual position counts once, for a policy need not be symmetric; on request
-//! only the first of a row does. In other tables every row counts once: for a state and its mirror
+//! only the first of a row is asked about, and stands for them all. In other tables every row counts once: for a state and its mirror
 //! image where states are folded, and for either player's being to move where sides are not kept.
 
 use super::truth::{Case, Truth};
@@ -22,6 +22,9 @@ pub struct Piece {
     pub cases: Vec<Case>,
     /// What is known of each action of the batch.
     pub truths: Vec<Truth>,
+    /// Where all positions of a row are asked about: of each action of the batch the place of its
+    /// image among the moves of the row. Elsewhere empty.
+    pub images: Vec<u16>,
 }
 
 impl Piece {
@@ -30,7 +33,10 @@ impl Piece {
         let range = all.batch.range(at);
         let actions = all.batch.actions()[range.clone()].iter().copied();
         self.batch.push(all.batch.positions()[at], actions);
-        self.truths.extend_from_slice(&all.truths[range]);
+        self.truths.extend_from_slice(&all.truths[range.clone()]);
+        if !all.images.is_empty() {
+            self.images.extend_from_slice(&all.images[range]);
+        }
         self.cases.push(all.cases[at]);
     }
 }
@@ -88,7 +94,7 @@ impl Source for Chosen<'_> {
 pub struct Judged<'a> {
     /// The table.
     pub table: &'a SolvedTable,
-    /// Which positions of a row count.
+    /// Which positions of a row policies are asked about.
     pub orienting: Orienting,
 }
 
@@ -135,7 +141,7 @@ impl Judged<'_> {
         states.moves(row, &position.state, moves)?;
         let truths = moves.iter().map(|&(_, target)| truth(table.move_value(target)));
         let Some(truths) = truths.collect::<Option<Vec<Truth>>>() else { return Ok(()) };
-        let case = Case::of(row, layer, own, &truths)
+        let mut case = Case::of(row, layer, own, &truths)
             .ok_or_else(|| format!("the value of row {row} does not follow from its moves"))?;
         let Some(orientations) = states.orientations(row) else {
             out.batch.push(position, moves.iter().map(|(action, _)| *action));
@@ -144,15 +150,20 @@ impl Judged<'_> {
             return Ok(());
         };
         let order = game.group().order();
+        if *orienting == Orienting::First {
+            case.weight = orientations.iter(order).count() as u32;
+        }
         for (symmetry, side) in orientations.iter(order).take(orienting.most()) {
             let state = game.transform(&position.state, symmetry);
             let image = |&(action, _): &(Action, _)| game.transform_action(action, symmetry);
             // Actions are in ascending order, their values go with them.
-            let mut both: Vec<(Action, Truth)> =
-                moves.iter().map(image).zip(truths.iter().copied()).collect();
+            let mut both: Vec<(Action, u16)> = moves.iter().map(image).zip(0..).collect();
             both.sort_unstable_by_key(|(action, _)| *action);
             out.batch.push(Position { state, side }, both.iter().map(|(action, _)| *action));
-            out.truths.extend(both.iter().map(|(_, truth)| *truth));
+            out.truths.extend(both.iter().map(|(_, place)| truths[usize::from(*place)]));
+            if *orienting == Orienting::All {
+                out.images.extend(both.iter().map(|(_, place)| place));
+            }
             out.cases.push(case);
         }
         Ok(())

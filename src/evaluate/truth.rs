@@ -47,6 +47,9 @@ impl Truth {
 pub struct Case {
     /// Its row of the table.
     pub row: u32,
+    /// How many positions it stands for: 1, or all those of its row where only the first is asked
+    /// about.
+    pub weight: u32,
     /// The layer, or plies from the nearest root; `None` where the table does not tell.
     pub layer: Option<u32>,
     /// The position's value for its mover.
@@ -76,6 +79,7 @@ impl Case {
             && moves.iter().filter(kept).all(|truth| truth.distance.is_some());
         follows.then_some(Case {
             row: row as u32,
+            weight: 1,
             layer,
             own,
             differs_in_outcome: best != worst,

@@ -7,7 +7,7 @@
 use serde::{Serialize, Serializer};
 
 use super::figures::mean;
-use crate::game::Outcome;
+use crate::game::{Outcome, Score};
 
 /// Into how many classes of equal width chances are sorted for the reliability diagram.
 pub const BINS: usize = 10;
@@ -41,21 +41,22 @@ pub struct Bin {
 }
 
 impl ValueFigures {
-    /// A position whose outcome is known, and what the policy expects.
-    pub(super) fn add_position(&mut self, outcome: Outcome, value: f64) {
+    /// So many positions whose outcome is known, and what the policy expects in them.
+    pub(super) fn add_position(&mut self, outcome: Outcome, value: f64, weight: u32) {
         let truth = f64::from(outcome.value());
-        self.states += 1;
-        self.error += (value - truth).abs();
-        self.squared += (value - truth).powi(2);
+        let (count, weight) = (u64::from(weight), f64::from(weight));
+        self.states += count;
+        self.error += weight * (value - truth).abs();
+        self.squared += weight * (value - truth).powi(2);
         if outcome != Outcome::Draw {
-            self.decided += 1;
-            self.right_sign += u64::from(value * truth > 0.0);
+            self.decided += count;
+            self.right_sign += if value * truth > 0.0 { count } else { 0 };
         }
         let chance = f64::midpoint(value, 1.0);
         let bin = &mut self.bins[((chance * BINS as f64) as usize).min(BINS - 1)];
-        bin.states += 1;
-        bin.predicted += chance;
-        bin.actual += f64::midpoint(truth, 1.0);
+        bin.states += count;
+        bin.predicted += weight * chance;
+        bin.actual += weight * f64::midpoint(truth, 1.0);
     }
 
     /// Adds those of other positions.
@@ -97,6 +98,75 @@ impl ValueFigures {
     pub fn calibration_error(&self) -> Option<f64> {
         let off = self.bins.iter().map(|bin| (bin.predicted - bin.actual).abs()).sum();
         mean(off, self.states)
+    }
+}
+
+/// How good the final scores are that a policy expects: sums over positions, as
+/// [`Figures`](super::Figures); the methods give the means.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FinalScoreFigures {
+    /// How many positions.
+    pub states: u64,
+    /// Expected less exact scores.
+    pub signed: f64,
+    /// Their absolute values.
+    pub error: f64,
+    /// Their squares.
+    pub squared: f64,
+}
+
+impl FinalScoreFigures {
+    /// So many positions whose exact score is known, and what the policy expects in them.
+    pub(super) fn add_position(&mut self, exact: Score, expected: f64, weight: u32) {
+        let off = expected - f64::from(exact.0);
+        self.states += u64::from(weight);
+        let weight = f64::from(weight);
+        self.signed += weight * off;
+        self.error += weight * off.abs();
+        self.squared += weight * off * off;
+    }
+
+    /// Adds those of other positions.
+    pub(super) fn add(&mut self, other: &FinalScoreFigures) {
+        self.states += other.states;
+        self.signed += other.signed;
+        self.error += other.error;
+        self.squared += other.squared;
+    }
+
+    /// Mean of expected less exact score: above 0 where the mover's chances are overrated.
+    pub fn mean_signed_error(&self) -> Option<f64> {
+        mean(self.signed, self.states)
+    }
+
+    /// Mean absolute error.
+    pub fn mean_error(&self) -> Option<f64> {
+        mean(self.error, self.states)
+    }
+
+    /// Root of the mean squared error.
+    pub fn root_mean_square_error(&self) -> Option<f64> {
+        mean(self.squared, self.states).map(f64::sqrt)
+    }
+}
+
+#[derive(Serialize)]
+struct FinalScoreMeans {
+    states: u64,
+    mean_error: Option<f64>,
+    mean_signed_error: Option<f64>,
+    root_mean_square_error: Option<f64>,
+}
+
+impl Serialize for FinalScoreFigures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        FinalScoreMeans {
+            states: self.states,
+            mean_error: self.mean_error(),
+            mean_signed_error: self.mean_signed_error(),
+            root_mean_square_error: self.root_mean_square_error(),
+        }
+        .serialize(serializer)
     }
 }
 
@@ -149,12 +219,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn final_scores_are_off_by_hand() {
+        let mut figures = FinalScoreFigures::default();
+        figures.add_position(Score(4), 7.0, 1);
+        let mut others = FinalScoreFigures::default();
+        others.add_position(Score(-2), -3.0, 3);
+        figures.add(&others);
+        assert_eq!(figures.states, 4);
+        assert_eq!(figures.mean_signed_error(), Some(0.0));
+        assert_eq!(figures.mean_error(), Some(1.5));
+        assert_eq!(figures.root_mean_square_error(), Some(3f64.sqrt()));
+    }
+
+    #[test]
     fn figures_of_values_worked_out_by_hand() {
         let mut figures = ValueFigures::default();
-        figures.add_position(Outcome::Win, 0.5); // chance 0.75 of 1
-        figures.add_position(Outcome::Loss, 0.5); // chance 0.75 of 0
-        figures.add_position(Outcome::Draw, 0.0); // chance 0.5 of 0.5
-        figures.add_position(Outcome::Loss, -1.0); // chance 0 of 0
+        figures.add_position(Outcome::Win, 0.5, 1); // chance 0.75 of 1
+        figures.add_position(Outcome::Loss, 0.5, 1); // chance 0.75 of 0
+        figures.add_position(Outcome::Draw, 0.0, 1); // chance 0.5 of 0.5
+        figures.add_position(Outcome::Loss, -1.0, 1); // chance 0 of 0
         assert_eq!((figures.states, figures.decided, figures.right_sign), (4, 3, 2));
         assert_eq!(figures.mean_error(), Some((0.5 + 1.5) / 4.0));
         assert_eq!(figures.brier(), Some((0.0625 + 0.5625) / 4.0));
@@ -165,7 +248,7 @@ mod tests {
         twice.add(&figures);
         assert_eq!(twice.brier(), figures.brier());
         assert_eq!(twice.bins[7].states, 4);
-        figures.add_position(Outcome::Win, 1.0);
+        figures.add_position(Outcome::Win, 1.0, 1);
         assert_eq!(figures.bins[9].states, 1);
     }
 }

@@ -42,6 +42,7 @@ pub(super) fn once<G: Game>(
         }
         share_best(&answers.scores[own.clone()], &mut answers.probabilities[own]);
         answers.values.extend(all.values.get(there));
+        answers.final_scores.extend(all.final_scores.get(there));
     }
     Ok(())
 }

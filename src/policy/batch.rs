@@ -94,6 +94,22 @@ pub struct Answers {
     /// One a position: the outcome that the policy expects for the player to move, −1 a loss to 1 a
     /// win. Empty if it gives none.
     pub values: Vec<f64>,
+    /// One a position: the final score that the policy expects for the player to move. Empty if it
+    /// gives none.
+    pub final_scores: Vec<f64>,
+}
+
+/// What a policy says of one position of a batch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer<'a> {
+    /// One an action.
+    pub probabilities: &'a [f64],
+    /// One an action; the probabilities if the policy gives no scores.
+    pub scores: &'a [f64],
+    /// The outcome it expects, if it says.
+    pub value: Option<f64>,
+    /// The final score it expects, if it says.
+    pub final_score: Option<f64>,
 }
 
 /// How far a sum of probabilities may be from 1.
@@ -105,6 +121,16 @@ impl Answers {
         self.probabilities.clear();
         self.scores.clear();
         self.values.clear();
+        self.final_scores.clear();
+    }
+
+    /// What is said of the position at a place, whose actions are those of `range`.
+    pub fn at(&self, at: usize, range: Range<usize>) -> Answer<'_> {
+        let probabilities = &self.probabilities[range.clone()];
+        let scores = if self.scores.is_empty() { probabilities } else { &self.scores[range] };
+        let [value, final_score] =
+            [&self.values, &self.final_scores].map(|list| list.get(at).copied());
+        Answer { probabilities, scores, value, final_score }
     }
 
     /// That there is an answer for everything in the batch and that it makes sense.
@@ -119,6 +145,12 @@ impl Answers {
         }
         if !self.values.is_empty() && self.values.len() != positions {
             return wrong("it does not give one value for each position");
+        }
+        if !self.final_scores.is_empty() && self.final_scores.len() != positions {
+            return wrong("it does not give one final score for each position");
+        }
+        if self.final_scores.iter().any(|score| !score.is_finite()) {
+            return wrong("one of the final scores that it expects is not a number");
         }
         if self.scores.iter().any(|score| score.is_nan()) {
             return wrong("one of its scores is not a number");
@@ -152,8 +184,9 @@ mod tests {
         assert_eq!((batch.len(), batch.range(0), batch.range(1)), (2, 0..2, 2..3));
         let good = Answers {
             probabilities: vec![0.25, 0.75, 1.0],
-            scores: vec![],
             values: vec![-1.0, 1.0],
+            final_scores: vec![0.5, -3.0],
+            ..Answers::default()
         };
         good.check(&batch).unwrap();
         let wrong = [
@@ -165,6 +198,8 @@ mod tests {
             Answers { scores: vec![0.0, f64::NAN, 0.0], ..good.clone() },
             Answers { values: vec![0.0], ..good.clone() },
             Answers { values: vec![0.0, 1.5], ..good.clone() },
+            Answers { final_scores: vec![0.0], ..good.clone() },
+            Answers { final_scores: vec![0.0, f64::INFINITY], ..good.clone() },
         ];
         for answers in wrong {
             assert!(answers.check(&batch).is_err(), "{answers:?}");

@@ -1,6 +1,7 @@
 //! From a specification to a policy.
 
 use super::steady::Steady;
+use super::sure::Sure;
 use super::{
     AlphaBeta, ByRule, Evaluation, Exec, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves,
     Policy, PolicyError, PolicySpec, Predictions, Random, Rule, Weights,
@@ -38,6 +39,9 @@ pub fn of_outside<G: Game>(
         PolicySpec::Exec { command, limit } => {
             Some(Box::new(Steady::program(Exec::start(game, command, *limit)?)))
         }
+        PolicySpec::Best(policy) => {
+            of_outside(policy, game)?.map(|policy| Box::new(Sure(policy)) as Box<dyn Policy<G>>)
+        }
         PolicySpec::Onnx(onnx) => {
             spec.check(game)?;
             Some(onnx.load(game)?)
@@ -73,6 +77,7 @@ fn of_any<G: Game>(
         | PolicySpec::Onnx(_)
         | PolicySpec::Predictions(_)
         | PolicySpec::Exec { .. }
+        | PolicySpec::Best(_)
         | PolicySpec::Learned(_) => {
             return Err(PolicyError::new(format!(
                 "policy '{name}' is not made from the rules; learn::player reads trained networks"

@@ -43,9 +43,10 @@ mod sample;
 mod search;
 mod spec;
 mod steady;
+mod sure;
 mod weights;
 
-pub use batch::{Answers, Batch};
+pub use batch::{Answer, Answers, Batch};
 pub use build::{of_outside, of_rules};
 pub use chance::PLAYOUT_PLIES;
 pub use error::PolicyError;

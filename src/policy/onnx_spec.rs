@@ -76,14 +76,15 @@ pub enum ValueRange {
     Unit,
     /// −1 to 1 but for errors of a regression, which are cut off.
     Clip,
-    /// The final disc difference: good for looking ahead, but no estimate of the outcome.
+    /// The final disc difference: good for looking ahead, and compared with the exact score, but no
+    /// estimate of the outcome.
     Discs,
 }
 
 const HEADS: &[(&str, Head)] = &[("policy", Head::Policy), ("value", Head::Value)];
 const SOFTMAX: &[(&str, Softmax)] =
     &[("auto", Softmax::Auto), ("yes", Softmax::Yes), ("no", Softmax::No)];
-const CHOICES: &[(&str, Choice)] = &[("sample", Choice::Sample), ("best", Choice::Best)];
+pub(super) const CHOICES: &[(&str, Choice)] = &[("sample", Choice::Sample), ("best", Choice::Best)];
 const RANGES: &[(&str, ValueRange)] = &[
     ("-11", ValueRange::Signed),
     ("01", ValueRange::Unit),

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::grammar::{Parts, PolicySpecError};
+use super::grammar::{Parts, PolicySpecError, one_of};
 use super::learned_spec::LearnedSpec;
-use super::onnx_spec::OnnxSpec;
+use super::onnx_spec::{CHOICES, Choice, OnnxSpec};
 use crate::game::Game;
 
 /// Which policy is meant. The text form reads back as the same specification.
@@ -62,6 +62,8 @@ pub enum PolicySpec {
         /// How long each of its answers may take; not part of the text form.
         limit: Duration,
     },
+    /// One of the last two, playing the move that it ranks highest: `predictions:DIR?move=best`.
+    Best(Box<PolicySpec>),
 }
 
 /// How far ahead a policy may read: plies, or turns of one player.
@@ -85,6 +87,7 @@ impl PolicySpec {
     pub fn within(self, limit: Duration) -> PolicySpec {
         match self {
             PolicySpec::Exec { command, .. } => PolicySpec::Exec { command, limit },
+            PolicySpec::Best(policy) => PolicySpec::Best(Box::new(policy.within(limit))),
             other => other,
         }
     }
@@ -178,6 +181,7 @@ impl fmt::Display for PolicySpec {
             PolicySpec::Perfect => f.write_str("perfect"),
             PolicySpec::Predictions(dir) => write!(f, "predictions:{}", dir.display()),
             PolicySpec::Exec { command, .. } => write!(f, "exec:{command}"),
+            PolicySpec::Best(policy) => write!(f, "{policy}?move=best"),
         }
     }
 }
@@ -187,6 +191,20 @@ impl FromStr for PolicySpec {
 
     fn from_str(text: &str) -> Result<PolicySpec, PolicySpecError> {
         let parts = Parts::of(text);
+        // Directories and commands may have a `?` of their own, so only this is an option.
+        if let ("predictions" | "exec", Some((policy, choice))) =
+            (parts.name, text.rsplit_once("?move="))
+        {
+            let policy: PolicySpec = policy.parse()?;
+            let choice = one_of(CHOICES, choice).map_err(|known| {
+                let what = format!(": 'move={choice}' is not known; known are {known}");
+                PolicySpecError::of(text, what)
+            })?;
+            return Ok(match choice {
+                Choice::Best => PolicySpec::Best(Box::new(policy)),
+                Choice::Sample => policy,
+            });
+        }
         let wrong = |what: &str| PolicySpecError::of(text, what);
         Ok(match (parts.name, parts.argument) {
             ("random", None) => PolicySpec::Random,
@@ -314,7 +332,9 @@ mod tests {
             "learned:net?plies=6,width=4,mate=1000",
             "perfect",
             "predictions:a:b",
+            "predictions:a?b?move=best",
             "exec:python 'my policy.py' a:b",
+            "exec:python p.py?x=1?move=best",
         ];
         for text in all {
             assert_eq!(text.parse::<PolicySpec>().unwrap().to_string(), text);
@@ -327,6 +347,7 @@ mod tests {
             ("minimax", "minimax:2"),
             ("alphabeta", "alphabeta:2"),
             ("montecarlo:5", "montecarlo:5:0"),
+            ("predictions:a?move=sample", "predictions:a"),
         ];
         for (text, long) in short {
             assert_eq!(text.parse::<PolicySpec>().unwrap().to_string(), long);
@@ -335,7 +356,8 @@ mod tests {
 
     fn refused(text: &str, expected: &str) {
         let message = text.parse::<PolicySpec>().unwrap_err().to_string();
-        assert!(message.starts_with(&format!("policy '{text}'")), "{message}");
+        let begins = text.split("?move=").next().unwrap();
+        assert!(message.starts_with(&format!("policy '{begins}")), "{message}");
         assert!(message.ends_with(expected) && !message.contains('\n'), "{message} for {expected}");
     }
 
@@ -344,6 +366,12 @@ mod tests {
         for text in ["", "Random", "best", "greedy:2", "perfect:", "nhand:2"] {
             refused(text, &format!(" is not known; known are {}", PolicySpec::KNOWN));
         }
+    }
+
+    #[test]
+    fn the_choice_of_a_move_is_one_that_is_known() {
+        refused("predictions:a?move=first", "'move=first' is not known; known are sample, best");
+        refused("predictions:?move=best", "names no directory; write predictions:DIR");
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl<P> Steady<P> {
         (batch, answers, at): (&Batch<S>, &Answers, usize),
         (other_batch, others, other): (&Batch<S>, &Answers, usize),
     ) -> Result<Found, PolicyError> {
-        let lengths = |a: &Answers| (a.scores.is_empty(), a.values.is_empty());
+        let lengths = |a: &Answers| [&a.scores, &a.values, &a.final_scores].map(Vec::is_empty);
         if lengths(answers) != lengths(others) {
             let what = "it tells scores or values in some of its answers only";
             return Err(PolicyError::new(what));
@@ -81,6 +81,12 @@ impl<P> Steady<P> {
         };
         let value = |answers: &Answers, at| answers.values.get(at).copied().unwrap_or_default();
         if let Some(found) = apart(&[value(answers, at)], &[value(others, other)], 1.0) {
+            return Ok(found);
+        }
+        let final_score = |answers: &Answers, at| answers.final_scores.get(at).copied();
+        if let (Some(a), Some(b)) = (final_score(answers, at), final_score(others, other))
+            && let Some(found) = apart(&[a], &[b], a.abs().max(1.0))
+        {
             return Ok(found);
         }
         let (p, q) = (&answers.probabilities[here.clone()], &others.probabilities[there.clone()]);

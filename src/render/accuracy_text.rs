@@ -1,122 +1,16 @@
 //! The whole accuracy report as aligned text.
 
+use super::board_text::{images_text, squares_text};
+use super::columns::{Column, KEPT, RANKED, cells, headings, meanings, or_none};
 use super::games_text::games_text;
 use super::grid::Grid;
+use super::mistakes_text::mistakes_text;
 use super::names::Names;
-use super::number::{amount, counted, percent, thousands};
+use super::number::{counted, thousands};
 use crate::evaluate::{
     AccuracyReport, By, Figures, FiguresBySet, PolicyAccuracy, RootFacts, TableFacts,
 };
-use crate::game::{Outcome, Split};
-
-/// A column of a policy's figures.
-struct Column {
-    /// In two lines.
-    heading: (&'static str, &'static str),
-    meaning: &'static str,
-    shown: Shown,
-    cell: fn(&Figures) -> String,
-}
-
-/// In which games something is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
-    Always,
-    WithScores,
-    WithoutScores,
-}
-
-impl Shown {
-    fn is_in(self, table: &TableFacts) -> bool {
-        match self {
-            Shown::Always => true,
-            Shown::WithScores => table.has_scores(),
-            Shown::WithoutScores => !table.has_scores(),
-        }
-    }
-}
-
-/// Stands for the unit of the score, in the plural.
-const UNITS: &str = "UNITS";
-
-const COLUMNS: [Column; 9] = [
-    Column {
-        heading: ("result", "kept"),
-        meaning: "how often the move keeps the best result (win, draw or loss) there is to be had",
-        shown: Shown::Always,
-        cell: |figures| share(figures.optimal_by_outcome()),
-    },
-    Column {
-        heading: ("score", "kept"),
-        meaning: "how often it keeps the best final score",
-        shown: Shown::WithScores,
-        cell: |figures| share(figures.optimal_by_score()),
-    },
-    Column {
-        heading: ("plies", "kept"),
-        meaning: "how often it wins as soon, or loses as late, as can be, where plies are compared",
-        shown: Shown::WithoutScores,
-        cell: |figures| share(figures.optimal_by_distance()),
-    },
-    Column {
-        heading: ("result", "lost"),
-        meaning: "what it gives away of the result on average: a win is 1, a draw 0, a loss -1",
-        shown: Shown::Always,
-        cell: |figures| or_none(figures.expected_loss_outcome(), amount),
-    },
-    Column {
-        heading: (UNITS, "lost"),
-        meaning: "what it gives away of the final score on average, in UNITS",
-        shown: Shown::WithScores,
-        cell: |figures| or_none(figures.expected_loss_score(), amount),
-    },
-    Column {
-        heading: ("rank", "corr."),
-        meaning: "how far it ranks the moves as their exact values do: 1 just so, 0 not at all",
-        shown: Shown::Always,
-        cell: |figures| or_none(figures.rank_correlation(), |rho| format!("{rho:.3}")),
-    },
-    Column {
-        heading: ("win→", "draw"),
-        meaning: "in how many of the positions it turns a win into a draw",
-        shown: Shown::Always,
-        cell: |figures| share(figures.mean(figures.turned(Outcome::Win, Outcome::Draw))),
-    },
-    Column {
-        heading: ("win→", "loss"),
-        meaning: "in how many it turns a win into a loss",
-        shown: Shown::Always,
-        cell: |figures| share(figures.mean(figures.turned(Outcome::Win, Outcome::Loss))),
-    },
-    Column {
-        heading: ("draw→", "loss"),
-        meaning: "in how many it turns a draw into a loss",
-        shown: Shown::Always,
-        cell: |figures| share(figures.mean(figures.turned(Outcome::Draw, Outcome::Loss))),
-    },
-];
-
-pub(super) fn or_none(value: Option<f64>, show: fn(f64) -> String) -> String {
-    value.map_or_else(|| "-".to_string(), show)
-}
-
-pub(super) fn share(value: Option<f64>) -> String {
-    or_none(value, percent)
-}
-
-/// The columns of a table's game.
-fn columns(table: &TableFacts) -> impl Iterator<Item = &'static Column> {
-    COLUMNS.iter().filter(|column| column.shown.is_in(table))
-}
-
-/// The headings of these columns, the score in what it counts.
-fn headings(report: &AccuracyReport) -> Vec<(&str, &'static str)> {
-    let heading = |column: &Column| match column.heading {
-        (UNITS, lower) => (&report.words.units[..], lower),
-        heading => heading,
-    };
-    columns(&report.table).map(heading).collect()
-}
+use crate::game::Split;
 
 /// The roots that a header names; a table can have very many.
 const ROOTS_SHOWN: usize = 4;
@@ -173,7 +67,6 @@ enum Part {
 pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     let (report, legend) = &shortened(report);
     let table = &report.table;
-    let headings = headings(report);
     let sets: Vec<&Set> =
         SETS.iter().filter(|set| set.part != Part::Score || table.has_scores()).collect();
     let mut text = header(report) + legend;
@@ -182,30 +75,18 @@ pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> Str
             |policy: &PolicyAccuracy| (set.of)(&policy.total).copied().unwrap_or_default();
         let states = report.policies.first().map_or(0, |policy| figures(policy).states);
         text += &format!("\n{} ({})\n\n", set.title(table), thousands(states));
-        let mut grid = Grid::headed(&[&[("", "policy")], &headings[..]].concat());
-        for policy in &report.policies {
-            grid.push([vec![policy.policy.clone()], cells(table, &figures(policy))].concat());
-            for (split, sets) in apart(policy) {
-                let figures = (set.of)(sets).copied().unwrap_or_default();
-                let name = format!("  {} ({})", split.name(), thousands(figures.states));
-                grid.push([vec![name], cells(table, &figures)].concat());
-            }
-        }
-        text += &grid.to_text();
+        text += &side_by_side(report, set, KEPT);
+        text += "\n";
+        text += &side_by_side(report, set, RANKED);
     }
     text += "\n";
-    for (column, (upper, lower)) in columns(table).zip(headings) {
-        let name = match upper.ends_with('→') {
-            true => format!("{upper}{lower}"),
-            false => format!("{upper} {lower}"),
-        };
-        let meaning = column.meaning.replace(UNITS, &report.words.units);
-        text += &format!("{name:<13}{meaning}\n");
-    }
+    text += &(meanings(report, KEPT) + &meanings(report, RANKED));
     text += &beyond_means(report);
+    text += &(images_text(report) + &squares_text(report));
     if let Some(games) = &report.games {
-        text += &games_text(games, &report.words, mistakes);
+        text += &games_text(games, &report.words);
     }
+    text += &mistakes_text(report, mistakes);
     for &by in by {
         let (_, what) = by_words(report, by);
         for set in &sets {
@@ -216,6 +97,24 @@ pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> Str
         }
     }
     text
+}
+
+/// The policies on a set of positions, below each of them the parts it was divided into.
+fn side_by_side(report: &AccuracyReport, set: &Set, columns: &'static [Column]) -> String {
+    let row = |name: String, figures: &Figures| {
+        [vec![name], cells(&report.table, columns, figures)].concat()
+    };
+    let of = |sets: &FiguresBySet| (set.of)(sets).copied().unwrap_or_default();
+    let mut grid = Grid::headed(&[&[("", "policy")], &headings(report, columns)[..]].concat());
+    for policy in &report.policies {
+        grid.push(row(policy.policy.clone(), &of(&policy.total)));
+        for (split, sets) in apart(policy) {
+            let figures = of(sets);
+            let name = format!("  {} ({})", split.name(), thousands(figures.states));
+            grid.push(row(name, &figures));
+        }
+    }
+    grid.to_text()
 }
 
 /// The report with short names, and the legend to go below its header.
@@ -252,20 +151,22 @@ fn beyond_means(report: &AccuracyReport) -> String {
     let mut text = String::new();
     if report.table.has_scores() {
         text += &format!(
-            "\n{} lost: in 95 of 100 positions no more than, and the most there is\n\n",
+            "\n{} lost: in 95 and in 99 of 100 positions no more than, and the most there is\n\n",
             capitalised(&report.words.units)
         );
         let mut grid = Grid::headed(&[
             ("", "policy"),
             ("all", "95%"),
+            ("", "99%"),
             ("", "worst"),
             ("decisive", "95%"),
-            ("by score", "worst"),
+            ("by score", "99%"),
+            ("", "worst"),
         ]);
         for policy in &report.policies {
             let mut row = vec![policy.policy.clone()];
             for losses in [&policy.losses, &policy.losses_decisive].into_iter().flatten() {
-                let found = [losses.percentile(0.95), losses.worst()];
+                let found = [losses.percentile(0.95), losses.percentile(0.99), losses.worst()];
                 row.extend(found.map(|n| n.map_or("-".to_string(), |n| n.to_string())));
             }
             grid.push(row);
@@ -288,6 +189,20 @@ fn beyond_means(report: &AccuracyReport) -> String {
         text += "\nValues that policies tell, against the exact outcome\n\n";
         let headings = ["policy", "error", "rmse", "sign", "Brier", "calibration"];
         text += &Grid::of(&headings, rows).to_text();
+    }
+    let with_scores = report.policies.iter().filter_map(|policy| {
+        let scores = policy.final_scores.as_ref()?;
+        let found = [scores.mean_error(), scores.mean_signed_error()].into_iter();
+        let found = found.chain([scores.root_mean_square_error()]);
+        let cells = found.map(|value| or_none(value, |value| format!("{value:.3}")));
+        Some([vec![policy.policy.clone()], cells.collect()].concat())
+    });
+    let rows: Vec<Vec<String>> = with_scores.collect();
+    if !rows.is_empty() {
+        let units = &report.words.units;
+        text +=
+            &format!("\nFinal scores that policies expect, in {units}, against the exact ones\n\n");
+        text += &Grid::of(&["policy", "error", "signed", "rmse"], rows).to_text();
     }
     text
 }
@@ -313,11 +228,11 @@ fn groups(
 ) -> String {
     let table = &report.table;
     let (heading, _) = by_words(report, by);
-    let headings = headings(report);
+    let headings = headings(report, KEPT);
     let mut grid = Grid::headed(&[&[("", heading), ("", "positions")], &headings[..]].concat());
     let mut push = |name: String, figures: &FiguresBySet| {
         let figures = of(figures).copied().unwrap_or_default();
-        grid.push([vec![name, thousands(figures.states)], cells(table, &figures)].concat());
+        grid.push([vec![name, thousands(figures.states)], cells(table, KEPT, &figures)].concat());
     };
     for group in policy.groups(by) {
         push(format!("{:>5}", group.key.number()), &group.figures);
@@ -327,10 +242,6 @@ fn groups(
         push("all".to_string(), &policy.total);
     }
     grid.to_text()
-}
-
-fn cells(table: &TableFacts, figures: &Figures) -> Vec<String> {
-    columns(table).map(|column| (column.cell)(figures)).collect()
 }
 
 pub(super) fn header(report: &AccuracyReport) -> String {
@@ -364,6 +275,11 @@ pub(super) fn header(report: &AccuracyReport) -> String {
         (None, None) => "",
     };
     text += &format!("Figures    of {}\n", judged(table));
+    if table.asked_states < table.judged_states {
+        let asked = thousands(table.asked_states);
+        text +=
+            &format!("Asked      about {asked} of them: one a row, which stands for its images\n");
+    }
     if let (false, Some(policy)) = (table.has_scores(), report.policies.first()) {
         text += &format!(
             "Plies      are compared in {} of them: won or lost, all distances exact\n",

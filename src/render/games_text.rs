@@ -1,14 +1,15 @@
 //! The games of a report as aligned text.
 
+use super::columns::{or_none, share};
 use super::grid::Grid;
-use super::number::percent;
+use super::number::{amount, percent};
 use crate::evaluate::{
-    BothSides, Expected, Exploitability, Games, Match, Mistake, MistakesAgainst, PolicyGames, Words,
+    BothSides, Expected, Exploitability, Games, Match, MetFigures, MistakesAgainst, PolicyGames,
+    WhereGamesLead, Words,
 };
 
-/// Lays out what games between policies come to and where they go wrong, `mistakes` of each
-/// policy's costliest among it. Ends in a line break.
-pub fn games_text(games: &Games, words: &Words, mistakes: usize) -> String {
+/// Lays out what games between policies come to and what they cost. Ends in a line break.
+pub fn games_text(games: &Games, words: &Words) -> String {
     let (sides, units) = (words.sides, &words.units[..]);
     let mut text = "\nGames from the start against random moves, exactly\n\n".to_string();
     text += &against(games, words, |policy| &policy.against_random);
@@ -32,7 +33,7 @@ pub fn games_text(games: &Games, words: &Words, mistakes: usize) -> String {
         (units, &format!("what of the score a best response after {units} takes")),
         (
             "mistakes",
-            "moves that give away the result in a game against itself, random and perfect moves",
+            "its moves that give away the result in a game against each, the mean over both sides",
         ),
         (
             "own lines",
@@ -41,23 +42,8 @@ pub fn games_text(games: &Games, words: &Words, mistakes: usize) -> String {
     ] {
         text += &format!("{name:<13}{meaning}\n");
     }
-    text += &consistency(games);
-    text + &mistakes_text(games, words, mistakes)
-}
-
-/// Lays out the line by which each policy is beaten, and so many of its costliest mistakes.
-pub(super) fn mistakes_text(games: &Games, words: &Words, mistakes: usize) -> String {
-    let (mut text, units) = (String::new(), &words.units[..]);
-    for policy in &games.policies {
-        if mistakes > 0 {
-            text += &lines(policy, units);
-        }
-        for (at, mistake) in policy.costliest.iter().take(mistakes).enumerate() {
-            text += &format!("\n{}, costly mistake {}\n\n", policy.policy, at + 1);
-            text += &mistake_text(mistake, units);
-        }
-    }
-    text
+    text += &where_games_lead(games, units);
+    text + &consistency(games)
 }
 
 /// Lays out what games between two policies come to, for the first of them. Ends in a line break.
@@ -168,6 +154,37 @@ fn losses(games: &Games, words: &Words) -> String {
     grid.to_text()
 }
 
+/// How good policies are in the positions that games come to.
+fn where_games_lead(games: &Games, units: &str) -> String {
+    let mut text = "\nWhere games lead: every position counts as often as a game comes to it that is played on \
+                    both\nsides by the policy itself, by random or by perfect moves\n"
+        .to_string();
+    type Of = fn(&WhereGamesLead) -> &MetFigures;
+    let sets: [(&str, Of); 2] = [
+        ("all positions", |found| &found.all),
+        ("where the choice of the move decides the result", |found| &found.decisive_outcome),
+    ];
+    for (title, of) in sets {
+        let mut grid = Grid::headed(&[
+            ("", "policy"),
+            ("result", "itself"),
+            ("kept", "random"),
+            ("", "perfect"),
+            (units, "itself"),
+            ("lost", "random"),
+            ("", "perfect"),
+        ]);
+        for policy in &games.policies {
+            let found: Vec<&MetFigures> = policy.where_games_lead.iter().map(of).collect();
+            let kept = found.iter().map(|found| share(found.result_kept));
+            let lost = found.iter().map(|found| or_none(found.score_lost, amount));
+            grid.push([vec![policy.policy.clone()], kept.chain(lost).collect()].concat());
+        }
+        text += &format!("\n{title}\n\n{}", grid.to_text());
+    }
+    text
+}
+
 /// In how far values agree with each other and with the moves, of policies that tell values.
 fn consistency(games: &Games) -> String {
     let rows = games.policies.iter().filter(|policy| policy.policy != "perfect");
@@ -184,41 +201,5 @@ fn consistency(games: &Games) -> String {
     format!(
         "\nValues against each other: how far a position's is from the best they promise one ply on, and\nhow often the move is one that they find best\n\n{}",
         grid.to_text()
-    )
-}
-
-/// The lines of best responses, those that win something.
-fn lines(policy: &PolicyGames, units: &str) -> String {
-    let both = [&policy.beating_lines.first, &policy.beating_lines.second];
-    let lines = both.into_iter().flatten().filter(|line| line.score < line.score_possible);
-    let text = lines.map(|line| {
-        format!(
-            "\n{} as {} can be beaten so, {:+} {units} instead of {:+}: {}\n",
-            policy.policy,
-            line.policy_plays,
-            line.score,
-            line.score_possible,
-            line.moves.join(" ")
-        )
-    });
-    text.collect()
-}
-
-fn mistake_text(mistake: &Mistake, units: &str) -> String {
-    let rows = mistake.moves.iter().map(|facts| {
-        vec![
-            facts.name.clone(),
-            percent(facts.probability),
-            facts.score.map_or(String::new(), |score| format!("{score:+}")),
-            if facts.best { "best" } else { "" }.to_string(),
-        ]
-    });
-    let moves = Grid::of(&["move", "chosen", "score", ""], rows).to_text();
-    format!(
-        "{}\n{} to move; met in {} of its games; {:.2} {units} lost\n\n{moves}",
-        mistake.diagram.trim_end(),
-        mistake.mover,
-        percent(mistake.met),
-        mistake.score_lost
     )
 }

@@ -12,12 +12,15 @@
 //! * [`number`] writes numbers as all our text shows them.
 
 mod accuracy_text;
+mod board_text;
+mod columns;
 mod comparison_text;
 mod games_text;
 mod grid;
 mod history;
 mod html;
 mod leaderboard;
+mod mistakes_text;
 mod model_card;
 mod names;
 pub mod number;

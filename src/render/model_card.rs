@@ -1,6 +1,6 @@
 //! What was measured of a policy as a piece of Markdown, for the page of a model.
 
-use super::accuracy_text::{or_none, share};
+use super::columns::{or_none, share};
 use super::games_text::signed;
 use super::grid::Grid;
 use super::number::{amount, percent, thousands};

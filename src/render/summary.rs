@@ -1,8 +1,10 @@
 //! The first screen of a report: one table of all policies, the best first, and where more is.
 
-use super::accuracy_text::{by_words, header, or_none, share};
-use super::games_text::{mistakes_text, signed};
+use super::accuracy_text::{by_words, header};
+use super::columns::{or_none, share};
+use super::games_text::signed;
 use super::grid::Grid;
+use super::mistakes_text::mistakes_text;
 use super::names::Names;
 use super::number::{amount, thousands};
 use crate::evaluate::{AccuracyReport, By, Figures, FiguresBySet, PolicyAccuracy, PolicyGames};
@@ -30,9 +32,7 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
         text += &format!("\nResult kept there, by {what}; policies by their number above\n\n");
         text += &groups(report, &order, by);
     }
-    if let Some(games) = report.games.as_ref().filter(|_| mistakes > 0) {
-        text += &mistakes_text(games, &report.words, mistakes);
-    }
+    text += &mistakes_text(report, mistakes);
     text + "\nMore here: --full; --by layer, moves, distance or value; --mistakes 3; --split test\n\
             As files:  --html FILE (with plots), --csv FILE, --parquet FILE; --json, --metrics, --markdown\n"
 }

@@ -20,13 +20,13 @@ use crate::table::{Store, Table, TableError, whole};
 pub use checksum::read_checksums;
 pub use totals::{LayerValues, Totals};
 
-/// Which positions of a row count.
+/// Which positions of a row are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Orienting {
     /// Every orientation, with every side to move, in which the row is reachable.
     #[default]
     All,
-    /// The first of them: every row counts once.
+    /// The first of them: one a row.
     First,
 }
 
@@ -39,7 +39,7 @@ impl Orienting {
         }
     }
 
-    /// How many orientations of a row count at most.
+    /// How many orientations of a row are taken at most.
     pub fn most(self) -> usize {
         match self {
             Orienting::All => usize::MAX,

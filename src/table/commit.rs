@@ -44,6 +44,20 @@ impl Part {
     }
 }
 
+/// That a file can be written at a place, as far as can be seen without touching what is there.
+pub(crate) fn writable(place: &Path) -> io::Result<()> {
+    if place.is_dir() || place.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let part = place.with_added_extension("part");
+    match File::options().write(true).create_new(true).open(&part) {
+        Ok(_) => fs::remove_file(&part),
+        // Another is being written there, or was; it makes way in the end.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 /// Writes a file whole or not at all, and does not wait for the disk.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = Part::of(path)?;

@@ -43,7 +43,7 @@ pub use removal::{Removal, Removed};
 pub use scratch::Scratch;
 pub use store::{Entry, Holds, Store, check_name};
 
-pub(crate) use commit::{Part, move_synced, sync_dir, write_whole};
+pub(crate) use commit::{Part, move_synced, sync_dir, writable, write_whole};
 pub(crate) use error::IoContext;
 pub(crate) use store::bytes_in;
 

@@ -31,20 +31,28 @@ def close(found, wanted, what):
 
 
 def mean(values):
-    return np.mean(values) if len(values) else np.nan
+    values = values.dropna()
+    return np.average(values, weights=rows.weight[values.index]) if len(values) else np.nan
 
 
 def check(figures, part, what):
-    close(len(part), figures["states"], what)
+    weight = part.weight
+    close(weight.sum(), figures["states"], what)
     close(mean(part.optimal_by_outcome), figures["optimal_by_outcome"], what)
     close(mean(part.optimal_by_score), figures["optimal_by_score"], what)
     close(mean(part.loss_outcome), figures["expected_loss_outcome"], what)
     close(mean(part.loss_score), figures["expected_loss_score"], what)
-    close(mean(part.rank_correlation.dropna()), figures["rank_correlation"], what)
-    close(part.rank_correlation.notna().sum(), figures["rank_correlation_states"], what)
-    close(np.sum(figures["outcomes"]), len(part), what)
+    close(mean(part.rank_correlation), figures["rank_correlation"], what)
+    close(weight[part.rank_correlation.notna()].sum(), figures["rank_correlation_states"], what)
+    close(mean(part.nll), figures["nll"], what)
+    floor = -np.log(1e-12)
+    close(weight[part.nll >= floor - 1e-12].sum(), figures["no_chance_states"], what)
+    close(mean(part.entropy), figures["entropy"], what)
+    for top in ["top_1", "top_2", "top_3"]:
+        close(mean(part[top]), figures[top], what)
+    close(np.sum(figures["outcomes"]), weight.sum(), what)
     for best, row in enumerate(figures["outcomes"]):
-        close(sum(row), (part.outcome == best - 1).sum(), what)
+        close(sum(row), weight[part.outcome == best - 1].sum(), what)
 
 
 def check_sets(figures, part, what):
@@ -56,13 +64,15 @@ def check_sets(figures, part, what):
 for policy in report["policies"]:
     name = policy["policy"]
     part = rows[rows.policy == name]
-    assert len(part) == report["table"]["judged_states"]
+    weight = part.weight
+    states = report["table"]["judged_states"]
+    assert len(part) == report["table"]["asked_states"] and weight.sum() == states
     check_sets(policy["total"], part, name)
     assert (policy["splits"] is None) == part.split.isna().all()
     for split, figures in (policy["splits"] or {}).items():
         if figures["all"]["states"]:
             check_sets(figures, part[part.split == split], (name, split))
-        assert figures["all"]["states"] == (part.split == split).sum(), (name, split)
+        assert figures["all"]["states"] == weight[part.split == split].sum(), (name, split)
     for groups, key, column in [
         ("layers", "layer", "layer"),
         ("by_moves", "moves", "moves"),
@@ -74,27 +84,56 @@ for policy in report["policies"]:
             check_sets(group["figures"], part[part[column] == group[key]], (name, key, group[key]))
 
     lost = np.array(policy["losses"]["expected_states"])
-    close(lost.sum(), len(part), name)
-    close(lost @ np.arange(len(lost)) / len(part), part.loss_score.mean(), name)
-    reached = np.cumsum(lost) / len(part) >= 0.95 - 1e-12
-    close(np.argmax(reached), policy["losses"]["percentile_95"], name)
+    close(lost.sum(), states, name)
+    close(lost @ np.arange(len(lost)) / states, mean(part.loss_score), name)
+    for percent in [95, 99]:
+        reached = np.cumsum(lost) / states >= percent / 100 - 1e-12
+        close(np.argmax(reached), policy["losses"][f"percentile_{percent}"], name)
     close(np.max(np.nonzero(lost)), policy["losses"]["worst"], name)
     # A policy that is sure of its move loses what the move loses.
     sure = part[part.likeliest_probability == 1]
     close(np.abs(sure.score - sure.likeliest_score - sure.loss_score).max(), 0, name)
+    assert np.allclose(sure.entropy, 0) and (part.entropy <= np.log(part.moves) + 1e-12).all()
+    # The probability of the best moves is what is said to keep the score.
+    nll = -np.log(part.optimal_by_score.clip(1e-12, 1))
+    assert np.allclose(part.nll, nll, rtol=0, atol=1e-12), name
+    tops = [part.top_1, part.top_2, part.top_3]
+    assert all((a <= b + 1e-12).all() for a, b in zip(tops, tops[1:]))
+    assert all((top[part.moves <= k] == 1).all() for k, top in enumerate(tops, 1))
+
+    scores = policy["final_scores"]
+    assert (scores is None) == part.final_score.isna().all()
+    if scores is not None:
+        error = part.final_score - part.score
+        assert scores["states"] == states
+        close(mean(np.abs(error)), scores["mean_error"], name)
+        close(mean(error), scores["mean_signed_error"], name)
+        close(np.sqrt(mean(error**2)), scores["root_mean_square_error"], name)
+
+    # Without games the costliest positions are those that lose the most, each row once.
+    if policy["costliest"]:
+        losing = part[(part.loss_outcome > 0) | (part.loss_score > 0)].round(9)
+        worst = losing.sort_values(
+            ["loss_outcome", "loss_score"], ascending=False, kind="stable"
+        ).drop_duplicates("row")
+        assert report["games"] is None and len(policy["costliest"]) == min(5, len(worst))
+        for found, (_, wanted) in zip(policy["costliest"], worst.iterrows()):
+            assert found["position"] == wanted.position and found["met"] is None
+            close(found["outcome_lost"], wanted.loss_outcome, name)
+            close(found["score_lost"], wanted.loss_score, name)
 
     values = policy["values"]
     assert (values is None) == part.value.isna().all()
     if values is not None:
         error = part.value - part.outcome
-        close(np.abs(error).mean(), values["mean_error"], name)
-        close(np.sqrt((error**2).mean()), values["root_mean_square_error"], name)
+        close(mean(np.abs(error)), values["mean_error"], name)
+        close(np.sqrt(mean(error**2)), values["root_mean_square_error"], name)
         decided = part[part.outcome != 0]
-        close((np.sign(decided.value) == decided.outcome).mean(), values["sign_accuracy"], name)
+        close(mean(np.sign(decided.value) == decided.outcome), values["sign_accuracy"], name)
         chance, truth = (part.value + 1) / 2, (part.outcome + 1) / 2
-        close(((chance - truth) ** 2).mean(), values["brier"], name)
+        close(mean((chance - truth) ** 2), values["brier"], name)
         bins = np.minimum((chance * 10).astype(int), 9)
-        off = (chance.groupby(bins).sum() - truth.groupby(bins).sum()).abs().sum()
-        close(off / len(part), values["calibration_error"], name)
+        off = (weight * (chance - truth)).groupby(bins).sum().abs().sum()
+        close(off / states, values["calibration_error"], name)
 
 print(f"{len(rows)} rows, {compared} figures, all found again")

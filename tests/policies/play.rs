@@ -1,14 +1,14 @@
 //! Games between policies, exactly: against games that are sampled, against a recursion over the
 //! rules alone, and against what must hold of best responses.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::evaluate::{
-    Aim, Expected, Gathered, Judged, Piece, Play, Played, Player, Unfolded, build, exploitability,
-    games, mean_of, measure,
+    Aim, Expected, Gathered, Judged, Mistake, MistakesAgainst, Piece, Play, Played, Player,
+    Unfolded, build, exploitability, games, mean_of, measure,
 };
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Action, Empties, Game, Outcome, Position, Side};
@@ -310,7 +310,7 @@ fn reports_of_games_agree_with_themselves() {
         let lost = (-8.0 - first.score + 8.0 - second.score) / 2.0;
         assert!((perfect.score_lost - lost).abs() < 1e-9, "{perfect:?} {lost}");
         for mistake in &policy.costliest {
-            assert!(mistake.outcome_lost > 0.0 || mistake.score_lost > 0.0);
+            assert!(mistake.outcome_lost > 0.0 || mistake.score_lost > Some(0.0));
             let sum: f64 = mistake.moves.iter().map(|facts| facts.probability).sum();
             assert!((sum - 1.0).abs() < 1e-12);
             assert!(mistake.moves.iter().any(|facts| facts.best && facts.probability < 1.0));
@@ -326,6 +326,25 @@ fn reports_of_games_agree_with_themselves() {
             assert!(line.score <= line.score_possible);
         }
     }
+    // Positions with their images: together they are all that is given away, and no image comes twice.
+    let weights = Played { name: "weights", ..played[2] };
+    let all = &games(&opened.play(), &[weights], usize::MAX).policies[0];
+    let sum = |of: fn(&Mistake) -> f64| -> f64 {
+        all.costliest.iter().map(|found| found.met.unwrap() * of(found)).sum()
+    };
+    let mean = |of: fn(&MistakesAgainst) -> f64| all.mistakes.iter().map(of).sum::<f64>() / 3.0;
+    assert!((sum(|f| f.outcome_lost) - mean(|m| m.outcome_lost)).abs() < 1e-9);
+    assert!((sum(|f| f.score_lost.unwrap()) - mean(|m| m.score_lost)).abs() < 1e-9);
+    let rows: HashSet<usize> = all
+        .costliest
+        .iter()
+        .map(|found| {
+            let states = opened.solved.states();
+            states.find(&states.parse(&found.position).unwrap()).unwrap()
+        })
+        .collect();
+    assert_eq!(rows.len(), all.costliest.len());
+    assert_eq!(all.costliest[..3], report.policies[2].costliest);
     let perfect = &report.policies[3];
     assert!(perfect.own_lines.is_expert() && perfect.own_lines.is_champion());
     assert!(perfect.costliest.is_empty());
@@ -335,6 +354,70 @@ fn reports_of_games_agree_with_themselves() {
     assert!(random.consistency.is_none() && !random.own_lines.is_champion());
     assert_eq!(random.own_lines.positions, random.own_lines.all_positions);
     assert_eq!(random.own_lines.all_positions, 56_621);
+}
+
+#[test]
+fn what_is_kept_where_games_lead_agrees_with_games_by_the_rules() {
+    let opened = folded();
+    let (game, states) = (opened.solved.game(), opened.solved.states());
+    let played = Played { name: "weights", probabilities: opened.policy(2), values: &[] };
+    let found = &games(&opened.play(), &[played], 0).policies[0].where_games_lead;
+    let value = |position: &AnyPosition| opened.solved.value(states.find(position).unwrap());
+    let weights = ByRule(Weights::of_board((4, 4)));
+    let players: [(&str, &dyn Policy<AnyGame>); 2] =
+        [("itself", &weights), ("random", &ByRule(Random))];
+    for (found, (name, player)) in found.iter().zip(players) {
+        assert_eq!(found.games, name);
+        // Positions, kept outcomes and scores, lost ones: everywhere and where outcomes differ.
+        let mut sums = [[0.0; 5]; 2];
+        let mut now = vec![(game.start(), 1.0)];
+        while let Some((position, met)) = now.pop() {
+            if game.is_terminal(&position.state) {
+                continue;
+            }
+            let own = value(&position);
+            let lost = |action| {
+                let after = value(&game.advance(&position, action)).before();
+                let outcome = own.outcome().unwrap().value() - after.outcome().unwrap().value();
+                [f64::from(outcome), f64::from(own.score().unwrap().0 - after.score().unwrap().0)]
+            };
+            let actions = game.actions(&position.state);
+            let is_decisive = actions.iter().any(|&action| lost(action)[0] > 0.0);
+            for (set, sums) in sums.iter_mut().enumerate() {
+                let weight = if set == 0 || is_decisive { met } else { 0.0 };
+                sums[0] += weight;
+                for (action, p) in ask(&weights, game, &position).unwrap() {
+                    let [outcome, score] = lost(action);
+                    sums[1] += weight * p * f64::from(u8::from(outcome == 0.0));
+                    sums[2] += weight * p * f64::from(u8::from(score == 0.0));
+                    sums[3] += weight * p * outcome;
+                    sums[4] += weight * p * score;
+                }
+            }
+            let moves = ask(player, game, &position).unwrap().into_iter().filter(|(_, p)| *p > 0.0);
+            now.extend(moves.map(|(action, p)| (game.advance(&position, action), met * p)));
+        }
+        for (found, sums) in [found.all, found.decisive_outcome].iter().zip(sums) {
+            let mean = |at: usize| sums[at] / sums[0];
+            for (found, wanted) in [
+                (Some(found.positions), sums[0]),
+                (found.result_kept, mean(1)),
+                (found.score_kept, mean(2)),
+                (found.result_lost, mean(3)),
+                (found.score_lost, mean(4)),
+            ] {
+                assert!((found.unwrap() - wanted).abs() < 1e-9, "{name}: {found:?}, {wanted}");
+            }
+        }
+    }
+    // Perfect play meets few positions and loses nothing there.
+    let perfect = Played { name: "perfect", probabilities: opened.policy(3), values: &[] };
+    let found = games(&opened.play(), &[perfect], 0).policies[0].where_games_lead[2];
+    assert_eq!(
+        (found.games, found.all.result_kept, found.all.score_lost),
+        ("perfect", Some(1.0), Some(0.0))
+    );
+    assert!((found.all.positions - 10.0).abs() < 1e-9, "{found:?}");
 }
 
 /// Plays a line of moves by their names and looks at its end.

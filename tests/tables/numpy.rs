@@ -140,6 +140,32 @@ fn numpy_contradicts_a_forged_table() {
     }
 }
 
+#[test]
+fn numpy_works_out_what_a_report_says_of_its_predictions() {
+    if !numpy_is_there() {
+        return;
+    }
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let at = |name: &str| tables.place(name).to_str().unwrap().to_string();
+    let [states, targets, csv, json] = ["states", "targets", "r.csv", "r.json"].map(at);
+    tables.ok(&["export", "--states", "-q", "--out", &states]);
+    tables.ok(&["export", "-q", "--states-of", "all", "--out", &targets]);
+    let python = |args: &[&str]| {
+        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/numpy/predicted.py");
+        let output = Command::new("python3").arg(script).args(args).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    python(&[&states]);
+    let policy = format!("predictions:{states}");
+    let args = ["report", "-q", "--json", "--table", "othello-4x4", "--csv", &csv];
+    let report = tables.ok(&[&args[..], &["--policy", &policy]].concat());
+    std::fs::write(&json, report).unwrap();
+    let said = python(&[&states, &targets, &csv, &json]);
+    assert!(said.starts_with("56621 positions, "), "{said}");
+}
+
 #[cfg(feature = "parquet")]
 #[test]
 fn every_metric_is_found_again_from_the_results_by_position() {
@@ -150,20 +176,35 @@ fn every_metric_is_found_again_from_the_results_by_position() {
     let at = |name: &str| tables.place(name).to_str().unwrap().to_string();
     let (csv, parquet, json) = (at("r.csv"), at("r.parquet"), at("r.json"));
     let mut args = vec!["report", "-q", "--json", "--csv", &csv, "--parquet", &parquet];
+    let again = |rows: usize| {
+        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/numpy/metrics.py");
+        let files = [&csv, &parquet, &json];
+        let output = Command::new("python3").arg(script).args(files).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(said.starts_with(&format!("{rows} rows, ")), "{said}");
+    };
+    // Without games there are mistakes all the same, one of images.
+    let once = ["--policy", "mcts:5", "--policy", "weights", "--mistakes", "5"];
+    for (alone, rows) in [("--canonical", 11_494), ("--no-games", 56_621)] {
+        std::fs::write(&json, tables.ok(&[&args[..], &once, &[alone]].concat())).unwrap();
+        again(2 * rows);
+    }
     let mut policies = vec!["random", "weights", "n-most:2", "montecarlo:5", "mcts:20", "perfect"];
     let mut rows = 339_726;
     if cfg!(feature = "onnx") {
         let kept = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
         crate::common::tables::copy_dir(&kept, &tables.place("policies"));
         policies.push("learned:supervised-othello-4x4");
-        rows += 56_621;
+        // What it was not made for does as an estimate of the score.
+        policies.push(concat!(
+            "onnx:",
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/fixtures/onnx/value.onnx?range=discs"
+        ));
+        rows += 2 * 56_621;
     }
     policies.iter().for_each(|policy| args.extend(["--policy", policy]));
     std::fs::write(&json, tables.ok(&args)).unwrap();
-    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/numpy/metrics.py");
-    let output =
-        Command::new("python3").arg(script).args([&csv, &parquet, &json]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.starts_with(&format!("{rows} rows, ")), "{said}");
+    again(rows);
 }

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use prost::Message;
 
+use super::half::widen;
 use super::proto::{Dimension, Graph, Model, Node, Tensor, Type, ValueInfo};
 
 /// An input or output.
@@ -140,14 +141,22 @@ pub(super) struct ModelOutput {
 #[derive(Clone, Debug)]
 pub(super) struct File {
     model: Model,
+    /// Whether the model is not as the file has it, its numbers having been widened.
+    is_widened: bool,
     pub inputs: Vec<Port>,
     pub outputs: Vec<Port>,
 }
 
 impl File {
-    /// Reads a file's bytes; `None` if they are no ONNX model.
-    pub fn read(bytes: &[u8]) -> Option<File> {
-        let model = Model::decode(bytes).ok()?;
+    /// Reads a file's bytes; fails if they are no ONNX model that can be read.
+    pub fn read(bytes: &[u8]) -> Result<File, String> {
+        let none = || "it is no ONNX model".to_string();
+        let mut model = Model::decode(bytes).map_err(|_| none())?;
+        let is_widened = widen(&mut model)?;
+        File::of(model, is_widened).ok_or_else(none)
+    }
+
+    fn of(model: Model, is_widened: bool) -> Option<File> {
         let graph = model.graph.as_ref().filter(|graph| !graph.node.is_empty())?;
         let constants: HashSet<&str> =
             graph.initializer.iter().map(|constant| constant.name.as_str()).collect();
@@ -155,7 +164,7 @@ impl File {
         let inputs = graph.input.iter().filter(|input| !constants.contains(input.name.as_str()));
         let inputs = inputs.map(Port::of).collect();
         let outputs = graph.output.iter().map(Port::of).collect();
-        Some(File { inputs, outputs, model })
+        Some(File { inputs, outputs, is_widened, model })
     }
 
     /// The program that wrote it.
@@ -202,7 +211,8 @@ impl File {
             return Err(obstacle.unwrap_or_else(|| "it has no outputs".to_string()));
         }
         let same = kept.iter().map(|kept| &kept.tensor).eq(self.outputs.iter().map(|o| &o.name));
-        let changed = !(same && needed.len() == self.graph().node.len());
+        let whole = same && needed.len() == self.graph().node.len();
+        let changed = self.is_widened || !whole;
         Ok((kept.clone(), changed.then(|| self.with_only(&needed, &kept))))
     }
 

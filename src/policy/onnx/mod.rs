@@ -6,6 +6,7 @@
 //! does not fit is refused before any work is done. `docs/policies-onnx.md` is for people.
 
 mod file;
+mod half;
 mod heads;
 pub(crate) mod proto;
 pub(crate) mod session;
@@ -40,8 +41,8 @@ impl Onnx {
         let path = spec.path.display();
         let bytes = input::file(&spec.path, input::MODEL)
             .map_err(|error| PolicyError::new(format!("cannot read the model {path}: {error}")))?;
-        let file = File::read(&bytes)
-            .ok_or_else(|| PolicyError::new(format!("{path} is no ONNX model")))?;
+        let file =
+            File::read(&bytes).map_err(|what| PolicyError::new(format!("{path}: {what}")))?;
         Onnx::of_file(spec, game, &file, bytes).map_err(|what| {
             let line = format!("{path}: {what} ({})", file.describe());
             PolicyError::new(line.replace(['\n', '\r'], " "))
@@ -162,8 +163,9 @@ impl Onnx {
             if let Some((output, head)) = &self.heads.value {
                 let value = head.read(outputs[*output].row(at));
                 let value = value.map_err(|what| at_position(what, position))?;
-                if head.is_outcome() {
-                    answers.values.push(value.clamp(-1.0, 1.0));
+                match head.is_outcome() {
+                    true => answers.values.push(value.clamp(-1.0, 1.0)),
+                    false => answers.final_scores.push(value),
                 }
             }
         }

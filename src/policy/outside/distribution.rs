@@ -40,6 +40,14 @@ pub(super) fn normalise(probabilities: &mut [f64]) -> Result<(), String> {
     Ok(())
 }
 
+/// How far a value may be beyond −1 and 1: rounded 32-bit floats.
+const ROUNDING: f64 = 1e-6;
+
+/// A value as an outcome, −1 to 1; `None` if it is none.
+pub(super) fn outcome(value: f64) -> Option<f64> {
+    (value.abs() <= 1.0 + ROUNDING).then(|| value.clamp(-1.0, 1.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,6 +63,12 @@ mod tests {
         assert!((out[1] - 2.0 / 3.0).abs() < 1e-15 && out[2] == 0.0, "{out:?}");
         assert!(softmax(&[low, low], &mut out[..2]).is_err());
         assert!(softmax(&[0.0, f64::INFINITY], &mut out[..2]).is_err());
+    }
+
+    #[test]
+    fn values_a_hair_beyond_are_rounded() {
+        assert_eq!([1.0000001, -1.0000001, 0.25].map(outcome), [1.0, -1.0, 0.25].map(Some));
+        assert_eq!([1.00001, -1.5, f64::NAN, f64::INFINITY].map(outcome), [None; 4]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::distribution::normalise;
+use super::distribution::{normalise, outcome};
 use super::listed;
 use super::process::{Failure, Process, excerpt};
 use crate::game::{Action, Game, Position, Side};
@@ -328,12 +328,9 @@ fn take<G: Game>(
         answers.scores.extend(scores.into_iter().flatten());
     }
     for value in values.iter().flatten() {
-        if !(-1.0..=1.0).contains(value) {
-            return Err(format!(
-                "it told the value {value}; they are from -1 (the mover loses) to 1"
-            ));
-        }
-        answers.values.push(*value);
+        let outside =
+            || format!("it told the value {value}; they are from -1 (the mover loses) to 1");
+        answers.values.push(outcome(*value).ok_or_else(outside)?);
     }
     Ok(())
 }

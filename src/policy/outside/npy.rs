@@ -7,13 +7,15 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use half::f16;
+
 use crate::input;
 use crate::policy::PolicyError;
 
 /// What numbers an array may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbers {
-    /// `float32` or `float64`.
+    /// `float16`, `float32` or `float64`.
     Floats,
     /// Any signed or unsigned integers, or booleans.
     Integers,
@@ -50,6 +52,10 @@ fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
     }
     let floats = numbers == Numbers::Floats;
     Some(match descr {
+        "<f2" if floats => Scalar {
+            size: 2,
+            read: |bytes| f16::from_le_bytes(bytes.try_into().unwrap_or_default()).to_f64(),
+        },
         "<f4" if floats => little!(f32),
         "<f8" if floats => little!(f64),
         "|b1" | "|u1" if !floats => little!(u8),
@@ -82,7 +88,7 @@ impl Rows {
         };
         let scalar = scalar(&descr, numbers).ok_or_else(|| {
             let expected = match numbers {
-                Numbers::Floats => "float32 or float64",
+                Numbers::Floats => "float16, float32 or float64",
                 Numbers::Integers => "integers",
             };
             wrong(format!("holds {descr} where {expected} are expected"))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 
-use super::distribution::{normalise, softmax};
+use super::distribution::{normalise, outcome, softmax};
 use super::listed;
 use super::npy::{Numbers, Rows};
 use crate::game::{Action, Game, Position, Side, StateKey};
@@ -151,14 +151,14 @@ impl<K: StateKey> Predictions<K> {
         }
         if let Some(values) = values {
             values.next(numbers)?;
-            if !(-1.0..=1.0).contains(&numbers[0]) {
+            let value = outcome(numbers[0]).ok_or_else(|| {
                 let what = format!(
                     "{} is no value; write them from -1 (the mover loses) to 1 (wins)",
                     numbers[0]
                 );
-                return Err(wrong_row(values.path(), row, what));
-            }
-            self.values.push(numbers[0]);
+                wrong_row(values.path(), row, what)
+            })?;
+            self.values.push(value);
         }
         self.offsets.push(self.probabilities.len() as u64);
         Ok(())

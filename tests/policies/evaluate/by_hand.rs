@@ -48,6 +48,7 @@ impl Source for Invented {
             out.batch.push(position, game.actions(&position.state));
             out.cases.push(Case {
                 row: layer - 4,
+                weight: 1,
                 layer: Some(layer),
                 own: moves[0],
                 differs_in_outcome: layer == 4,
@@ -99,8 +100,12 @@ fn figures_are_those_worked_out_by_hand() {
     first.outcomes[Outcome::Win.index()] = [0.125, 0.125, 0.75];
     // Ranks 3 4 2 1 for 4 3 2 1: 1 - 6 (1 + 1) / (4 (16 - 1)).
     (first.correlation, first.correlated) = (0.8, 1);
+    // The best move has 1/2 and is ranked second.
+    (first.nll, first.top) = (2f64.ln(), [0.0, 1.0, 1.0]);
+    first.entropy = 0.5 * 2f64.ln() + 0.25 * 4f64.ln() + 2.0 * 0.125 * 8f64.ln();
     let mut second = Figures { states: 1, scored: 1, ..Figures::default() };
     (second.optimal_outcome, second.optimal_score) = (1.0, 1.0);
+    (second.entropy, second.top) = (0.5 * 4f64.ln() + 0.5 * 2f64.ln(), [1.0; 3]);
     second.outcomes[Outcome::Draw.index()][Outcome::Draw.index()] = 1.0;
 
     assert_eq!(policy.layers[0].key, Key::Layer(4));

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use serde_json::Value;
 use tempfile::TempDir;
 use walk::Walk;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
@@ -24,6 +25,7 @@ use yomikiri::render::{accuracy_text, summary};
 use yomikiri::solved::{Orienting, SolvedTable};
 
 use crate::common::solved::{board_4x4, opened, solved};
+use crate::common::tables::Tables;
 
 const POLICIES: [&str; 4] = ["random", "greedy", "weights", "perfect"];
 /// The nonterminal actual positions of 4×4.
@@ -196,6 +198,90 @@ fn folding_changes_no_figure() {
             assert_close(&a.figures, &b.figures, "a layer");
         }
     }
+}
+
+/// That two documents are the same but for the last digits of numbers that are no counts.
+fn assert_alike(a: &Value, b: &Value, what: &str) {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            assert!(a.keys().eq(b.keys()), "{what}");
+            a.iter().for_each(|(key, a)| assert_alike(a, &b[key], &format!("{what}.{key}")));
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            assert_eq!(a.len(), b.len(), "{what}");
+            a.iter().zip(b).for_each(|(a, b)| assert_alike(a, b, what));
+        }
+        _ => {
+            let close = |(a, b): (f64, f64)| (a - b).abs() <= 1e-12 * a.abs().max(1.0);
+            let numbers = a.as_f64().filter(|_| a.is_f64()).zip(b.as_f64());
+            assert!(numbers.map_or(a == b, close), "{what}: {a} and {b}");
+        }
+    }
+}
+
+#[test]
+fn one_position_a_row_stands_for_all_of_them() {
+    for max_depth in [None, Some(10)] {
+        let opened = Opened::board(true, max_depth);
+        let names = ["random", "greedy", "weights", "n-least:2", "perfect"];
+        let players = names.map(|name| opened.player(name));
+        let json = |orienting| {
+            let source = Judged { table: &opened.solved, orienting };
+            let measured = measure(&source, &players, None, &Silent).unwrap();
+            let report = AccuracyReport::new(&source, measured).unwrap();
+            let mut json = serde_json::to_value(&report).unwrap();
+            for policy in json["policies"].as_array_mut().unwrap() {
+                // What can only be said of all images is not said of one.
+                let apart = orienting == Orienting::First;
+                assert_eq!(policy["images"].take().is_null(), apart);
+                assert_eq!(policy["squares"].take() == Value::Array(Vec::new()), apart);
+            }
+            (json["table"]["asked_states"].take().as_u64().unwrap(), json)
+        };
+        let ((all, each), (rows, once)) = (json(Orienting::All), json(Orienting::First));
+        assert_eq!(each["table"]["judged_states"], all);
+        assert!(rows > 0 && rows * 3 < all, "{rows} of {all}");
+        assert_alike(&once, &each, "report");
+    }
+}
+
+#[test]
+fn policies_that_know_no_squares_by_name_answer_images_alike() {
+    let (opened, report) = folded();
+    for policy in &report.policies {
+        let images = policy.images.unwrap();
+        // All positions but one of each row.
+        assert_eq!(images.states, JUDGED - 11_494);
+        assert_eq!((images.distance, images.greatest), (0.0, 0.0), "{}", policy.policy);
+    }
+    let seeded = &opened.measure(&[opened.player("mcts:5")], None).policies[0].images.unwrap();
+    assert!(seeded.mean_distance().unwrap() > 0.01 && seeded.greatest <= 1.0, "{seeded:?}");
+}
+
+#[test]
+fn files_that_cannot_be_written_are_told_before_the_work() {
+    let tables = Tables::new();
+    let place = |name: &str| tables.place(name).to_str().unwrap().to_string();
+    let [folder, nowhere, mine] = ["folder", "none/report", "mine"].map(place);
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(&mine, "mine").unwrap();
+    let mut options = vec!["--html", "--csv"];
+    if cfg!(feature = "parquet") {
+        options.push("--parquet");
+    }
+    for option in options {
+        for path in [&folder, &nowhere] {
+            let ran = tables.run(&["report", option, path]);
+            assert!(ran.refused(path).contains(&format!("cannot write {path}: ")), "{ran:?}");
+        }
+    }
+    let ran = tables.run(&["report", "--csv", &mine, "--html", &mine]);
+    assert!(ran.refused("twice").contains("named twice"), "{ran:?}");
+    let ran = tables.run(&["report", "--csv", &mine, "--html", &nowhere]);
+    assert!(ran.refused("one of two").contains("cannot write"), "{ran:?}");
+    // Nothing was enumerated, and what was there is as it was.
+    assert_eq!(std::fs::read_to_string(&mine).unwrap(), "mine");
+    assert_eq!(std::fs::read_dir(tables.root()).unwrap().count(), 2);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Figures of policies on tables of the shogi family: by rank, by keys and by the plain rules.
 
+use std::collections::HashSet;
 use std::sync::OnceLock;
+
+use serde_json::Value;
 
 use yomikiri::evaluate::{AccuracyReport, By, Figures, FiguresBySet, Key, Piece, Player};
 use yomikiri::game::{Game, Outcome};
@@ -9,7 +12,7 @@ use yomikiri::policy::{Answers, ByRule, Greedy, ask};
 use yomikiri::render::{accuracy_text, summary};
 use yomikiri::table::Table;
 
-use super::{Opened, assert_close, numbers, sets};
+use super::{Opened, assert_alike, assert_close, numbers, sets};
 use crate::common::plain_shogi::{self, Kind, Piece as Man, Position, Rules};
 use crate::common::solved::named;
 use crate::common::tables::Tables;
@@ -306,6 +309,7 @@ fn the_report_as_json_has_no_scores() {
         "terminal_states": STATES - OPEN,
         "nonterminal_states": OPEN,
         "judged_states": OPEN,
+        "asked_states": OPEN,
         "chosen": null,
         "roots": [{
             "position": "elc/3/CLE b - 1",
@@ -337,13 +341,19 @@ fn the_report_as_json_has_no_scores() {
         "outcomes": [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.8, 0.0, 0.2]],
         "rank_correlation": null,
         "rank_correlation_states": 0,
+        "nll": 5f64.ln(),
+        "no_chance_states": 0,
+        "entropy": 5f64.ln(),
+        "top_1": 0.2,
+        "top_2": 0.4,
+        "top_3": 0.6,
     });
     let layer = serde_json::json!({
         "layer": 0,
         "figures": { "all": figures, "decisive_outcome": figures, "decisive_score": null },
     });
     assert_eq!(json["policies"][0]["policy"], "random");
-    assert_eq!(json["policies"][0]["layers"][0], layer);
+    assert_alike(&json["policies"][0]["layers"][0], &layer, "the root");
     let ranked = serde_json::to_value(&by_rank().1).unwrap();
     assert_eq!(ranked["policies"][0]["layers"], serde_json::json!([]));
 }
@@ -363,6 +373,23 @@ fn the_command_makes_the_table_and_measures_the_game_s_policies() {
     assert_eq!(tables.ok(&full), wanted);
     let ran = tables.run(&["report", "--table", "animal-shogi-3x3", "-q", "--by", "layer"]);
     assert!(ran.refused("layers").contains("does not keep layers; give moves"), "{ran:?}");
+
+    // Its worst mistakes: a win into a loss by every move that it may choose, and of perfect play none.
+    let json = tables.json(&[&args[..], &["--policy", "greedy", "--mistakes", "4"]].concat());
+    let worst = json["policies"][0]["costliest"].as_array().unwrap();
+    let places: HashSet<&str> = worst.iter().map(|it| it["position"].as_str().unwrap()).collect();
+    assert_eq!((worst.len(), places.len()), (4, 4));
+    for mistake in worst {
+        assert_eq!((&mistake["outcome_lost"], &mistake["score_lost"]), (&2.0.into(), &Value::Null));
+        let chosen = |facts: &&Value| facts["probability"].as_f64().unwrap() > 0.0;
+        let mut moves = mistake["moves"].as_array().unwrap().iter().filter(chosen);
+        assert!(moves.all(|facts| facts["outcome"] == -1 && facts["best"] == false));
+    }
+    let json = tables.json(&[&args[..], &["--policy", "perfect", "--mistakes", "4"]].concat());
+    assert_eq!(json["policies"][0]["costliest"], serde_json::json!([]));
+    let text = ["report", "--table", "animal-shogi-3x3", "-q", "--mistakes", "1"];
+    let text = tables.ok(&text);
+    assert!(text.contains("greedy, costly mistake 1") && text.contains("2.000 of the result lost"));
 
     tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2", "-q"]);
     let json = tables.json(&["report", "--table", "minishogi-depth2", "-q", "--policy", "greedy"]);

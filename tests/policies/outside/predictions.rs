@@ -222,6 +222,43 @@ impl Broken {
 }
 
 #[test]
+fn half_precision_rounded_values_and_the_best_move_are_taken() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    tables.ok(&["export", "--states", "-q"]);
+    let export = tables.place("othello-4x4-states");
+    let greedy = Greedily::read("othello-4x4", export);
+    let straight: Vec<usize> = (0..greedy.positions.len()).collect();
+    let n = straight.len();
+    // Discs turned over, or 1 for a pass: halves hold such numbers exactly.
+    let logits = greedy.rows(&greedy.answers.scores, -7.5, &straight);
+    let halves: Vec<u8> =
+        logits.iter().flat_map(|&x| half::f16::from_f64(x).to_le_bytes()).collect();
+    let mut policies = vec!["greedy".to_string()];
+    for (name, descr, bytes, option) in [
+        ("single", "<f4", short_floats(&logits), ""),
+        ("half", "<f2", halves.clone(), ""),
+        ("best", "<f2", halves, "?move=best"),
+    ] {
+        let dir = tables.place(name);
+        greedy.positions_into(&dir, &straight, false);
+        write_npy(&dir.join("logits.npy"), descr, &greedy.shape(), &bytes);
+        let values: Vec<f64> = (0..n).map(|at| [1.0000001, -1.0000001, 0.5][at % 3]).collect();
+        write_npy(&dir.join("values.npy"), "<f8", &format!("({n},)"), &floats(&values));
+        policies.push(format!("predictions:{}{option}", dir.display()));
+    }
+    let policies: Vec<&str> = policies.iter().map(String::as_str).collect();
+    let json = report(&tables, "othello-4x4", &policies);
+    let of = |at: usize, what: &str| &json["policies"][at][what];
+    assert_eq!(of(1, "total"), of(2, "total"));
+    assert_ne!(of(1, "total"), of(3, "total"));
+    // Whoever takes what turns over the most is greedy.
+    assert_eq!(of(0, "total"), of(3, "total"));
+    assert_eq!(of(1, "values"), of(3, "values"));
+    assert_eq!(of(3, "values")["reliability"][9]["predicted"], 1.0);
+}
+
+#[test]
 fn broken_arrays_are_told_in_one_line() {
     let broken = Broken::new();
     let n = broken.count;
@@ -238,9 +275,9 @@ fn broken_arrays_are_told_in_one_line() {
         write_npy(&path, "<f4", &shape, &vec![0; numbers * 4]);
         broken.refused(&dir, &["logits.npy", words]);
     }
-    for descr in ["<i8", ">f4", "<f2", "<U4", "|O"] {
+    for descr in ["<i8", ">f4", ">f2", "<U4", "|O"] {
         write_npy(&path, descr, &format!("({n}, 17)"), &vec![0; n * 17 * 4]);
-        broken.refused(&dir, &["logits.npy", "float32 or float64"]);
+        broken.refused(&dir, &["logits.npy", "float16, float32 or float64"]);
     }
     fs::write(&path, "no array").unwrap();
     broken.refused(&dir, &["logits.npy", "no .npy file"]);

@@ -95,6 +95,22 @@ fn values_of_programs_are_taken() {
 }
 
 #[test]
+fn the_move_that_a_program_ranks_highest_is_played() {
+    let tables = solved();
+    let program = |name: &str, moves: &str| {
+        let scores = "scores=[[-a for a in p['legal']] for p in positions]";
+        let values = "values=[1.0000001] * len(positions)";
+        let path = tables.place(name);
+        fs::write(&path, answering(&format!("reply.update({moves}, {scores}, {values})"))).unwrap();
+        format!("exec:python3 '{}'", path.display())
+    };
+    let first = program("first.py", "actions=[p['legal'][0] for p in positions]");
+    let shares = "policies=[[1 / len(p['legal'])] * len(p['legal']) for p in positions]";
+    let best = program("shares.py", shares) + "?move=best";
+    assert_same_figures(&tables, "othello-4x4", &[&first, &best]);
+}
+
+#[test]
 fn programs_that_do_not_run_are_told_in_one_line() {
     let tables = solved();
     refused(

@@ -1,0 +1,181 @@
+//! The columns of figures in the whole report.
+
+use super::number::{amount, percent};
+use crate::evaluate::{AccuracyReport, Figures, TableFacts};
+use crate::game::Outcome;
+
+/// A column of a policy's figures.
+pub(super) struct Column {
+    /// In two lines.
+    heading: (&'static str, &'static str),
+    meaning: &'static str,
+    shown: Shown,
+    cell: fn(&Figures) -> String,
+}
+
+/// In which games something is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    Always,
+    WithScores,
+    WithoutScores,
+}
+
+impl Shown {
+    fn is_in(self, table: &TableFacts) -> bool {
+        match self {
+            Shown::Always => true,
+            Shown::WithScores => table.has_scores(),
+            Shown::WithoutScores => !table.has_scores(),
+        }
+    }
+}
+
+/// Stands for the unit of the score, in the plural.
+const UNITS: &str = "UNITS";
+
+/// What is kept and lost.
+pub(super) const KEPT: &[Column] = &[
+    Column {
+        heading: ("result", "kept"),
+        meaning: "how often the move keeps the best result (win, draw or loss) there is to be had",
+        shown: Shown::Always,
+        cell: |figures| share(figures.optimal_by_outcome()),
+    },
+    Column {
+        heading: ("score", "kept"),
+        meaning: "how often it keeps the best final score",
+        shown: Shown::WithScores,
+        cell: |figures| share(figures.optimal_by_score()),
+    },
+    Column {
+        heading: ("plies", "kept"),
+        meaning: "how often it wins as soon, or loses as late, as can be, where plies are compared",
+        shown: Shown::WithoutScores,
+        cell: |figures| share(figures.optimal_by_distance()),
+    },
+    Column {
+        heading: ("result", "lost"),
+        meaning: "what it gives away of the result on average: a win is 1, a draw 0, a loss -1",
+        shown: Shown::Always,
+        cell: |figures| or_none(figures.expected_loss_outcome(), amount),
+    },
+    Column {
+        heading: (UNITS, "lost"),
+        meaning: "what it gives away of the final score on average, in UNITS",
+        shown: Shown::WithScores,
+        cell: |figures| or_none(figures.expected_loss_score(), amount),
+    },
+    Column {
+        heading: ("rank", "corr."),
+        meaning: "how far it ranks the moves as their exact values do: 1 just so, 0 not at all",
+        shown: Shown::Always,
+        cell: |figures| or_none(figures.rank_correlation(), |rho| format!("{rho:.3}")),
+    },
+    Column {
+        heading: ("win→", "draw"),
+        meaning: "in how many of the positions it turns a win into a draw",
+        shown: Shown::Always,
+        cell: |figures| share(figures.mean(figures.turned(Outcome::Win, Outcome::Draw))),
+    },
+    Column {
+        heading: ("win→", "loss"),
+        meaning: "in how many it turns a win into a loss",
+        shown: Shown::Always,
+        cell: |figures| share(figures.mean(figures.turned(Outcome::Win, Outcome::Loss))),
+    },
+    Column {
+        heading: ("draw→", "loss"),
+        meaning: "in how many it turns a draw into a loss",
+        shown: Shown::Always,
+        cell: |figures| share(figures.mean(figures.turned(Outcome::Draw, Outcome::Loss))),
+    },
+];
+
+pub(super) fn or_none(value: Option<f64>, show: fn(f64) -> String) -> String {
+    value.map_or_else(|| "-".to_string(), show)
+}
+
+pub(super) fn share(value: Option<f64>) -> String {
+    or_none(value, percent)
+}
+
+/// How sure a policy is, and how it ranks moves.
+pub(super) const RANKED: &[Column] = &[
+    Column {
+        heading: ("", "nll"),
+        meaning: "-ln of the probability of all best moves (by score, else by result), on average",
+        shown: Shown::Always,
+        cell: |figures| or_none(figures.negative_log_likelihood(), amount),
+    },
+    Column {
+        heading: ("no", "chance"),
+        meaning: "in how many of the positions that is below 1e-12, as which it counts there",
+        shown: Shown::Always,
+        cell: |figures| share(figures.mean(figures.no_chance as f64)),
+    },
+    Column {
+        heading: ("", "entropy"),
+        meaning: "of the probabilities, in nats: 0 where it is sure of its move",
+        shown: Shown::Always,
+        cell: |figures| or_none(figures.mean_entropy(), amount),
+    },
+    Column {
+        heading: ("top", "1"),
+        meaning: "in how many the move it ranks highest is a best one; equal ones in any order",
+        shown: Shown::Always,
+        cell: |figures| share(figures.best_among_first()[0]),
+    },
+    Column {
+        heading: ("top", "2"),
+        meaning: "in how many one of the two that it ranks highest is",
+        shown: Shown::Always,
+        cell: |figures| share(figures.best_among_first()[1]),
+    },
+    Column {
+        heading: ("top", "3"),
+        meaning: "in how many one of the three",
+        shown: Shown::Always,
+        cell: |figures| share(figures.best_among_first()[2]),
+    },
+];
+
+/// Those of the columns that a table's game has.
+fn shown(table: &TableFacts, columns: &'static [Column]) -> impl Iterator<Item = &'static Column> {
+    columns.iter().filter(|column| column.shown.is_in(table))
+}
+
+/// Their headings, the score in what it counts.
+pub(super) fn headings<'a>(
+    report: &'a AccuracyReport,
+    columns: &'static [Column],
+) -> Vec<(&'a str, &'static str)> {
+    let heading = |column: &Column| match column.heading {
+        (UNITS, lower) => (&report.words.units[..], lower),
+        heading => heading,
+    };
+    shown(&report.table, columns).map(heading).collect()
+}
+
+/// What a policy has in them.
+pub(super) fn cells(
+    table: &TableFacts,
+    columns: &'static [Column],
+    figures: &Figures,
+) -> Vec<String> {
+    shown(table, columns).map(|column| (column.cell)(figures)).collect()
+}
+
+/// What they mean, one line a column.
+pub(super) fn meanings(report: &AccuracyReport, columns: &'static [Column]) -> String {
+    let shown = shown(&report.table, columns);
+    let line = |(column, (upper, lower)): (&Column, (&str, &str))| {
+        let name = match upper.ends_with('→') {
+            true => format!("{upper}{lower}"),
+            false => format!("{upper} {lower}"),
+        };
+        let meaning = column.meaning.replace(UNITS, &report.words.units);
+        format!("{:<13}{meaning}\n", name.trim_start())
+    };
+    shown.zip(headings(report, columns)).map(line).collect()
+}

@@ -1,0 +1,63 @@
+//! The positions in which policies give away the most, as text.
+
+use super::grid::Grid;
+use super::number::{amount, percent};
+use crate::evaluate::{AccuracyReport, Mistake, PolicyGames};
+
+/// Lays out so many of the costliest mistakes of each policy, and in games before them the line by
+/// which it is beaten.
+pub(super) fn mistakes_text(report: &AccuracyReport, mistakes: usize) -> String {
+    let (mut text, units) = (String::new(), &report.words.units[..]);
+    for (at, policy) in report.policies.iter().enumerate().filter(|_| mistakes > 0) {
+        let games = report.games.as_ref().map(|games| &games.policies[at]);
+        text += &games.map_or(String::new(), |games| lines(games, units));
+        let costliest = games.map_or(&policy.costliest, |games| &games.costliest);
+        for (at, mistake) in costliest.iter().take(mistakes).enumerate() {
+            text += &format!("\n{}, costly mistake {}\n\n", policy.policy, at + 1);
+            text += &mistake_text(mistake, units);
+        }
+    }
+    text
+}
+
+/// The lines of best responses, those that win something.
+fn lines(policy: &PolicyGames, units: &str) -> String {
+    let both = [&policy.beating_lines.first, &policy.beating_lines.second];
+    let lines = both.into_iter().flatten().filter(|line| line.score < line.score_possible);
+    let text = lines.map(|line| {
+        format!(
+            "\n{} as {} can be beaten so, {:+} {units} instead of {:+}: {}\n",
+            policy.policy,
+            line.policy_plays,
+            line.score,
+            line.score_possible,
+            line.moves.join(" ")
+        )
+    });
+    text.collect()
+}
+
+fn mistake_text(mistake: &Mistake, units: &str) -> String {
+    let has_scores = mistake.score_lost.is_some();
+    let rows = mistake.moves.iter().map(|facts| {
+        let outcome = ["loss", "draw", "win"][(facts.outcome + 1) as usize];
+        let score = facts.score.map_or(String::new(), |score| format!("{score:+}"));
+        let plies = facts.distance.map_or(String::new(), |plies| plies.to_string());
+        let exact = if has_scores { vec![score] } else { vec![outcome.to_string(), plies] };
+        let best = if facts.best { "best" } else { "" };
+        let (name, chosen) = (facts.name.clone(), percent(facts.probability));
+        [vec![name, chosen], exact, vec![best.to_string()]].concat()
+    });
+    let exact: &[&str] = if has_scores { &["score"] } else { &["result", "plies"] };
+    let moves = Grid::of(&[&["move", "chosen"], exact, &[""]].concat(), rows).to_text();
+    let mut facts = vec![format!("{} to move", mistake.mover)];
+    facts.extend(mistake.met.map(|met| format!("met in {} of its games", percent(met))));
+    facts.extend(match (mistake.score_lost, mistake.plies_lost) {
+        (Some(lost), _) => Some(format!("{lost:.2} {units} lost")),
+        (None, Some(plies)) if mistake.outcome_lost == 0.0 => {
+            Some(format!("{plies:.2} plies lost"))
+        }
+        _ => Some(format!("{} of the result lost", amount(mistake.outcome_lost))),
+    });
+    format!("{}\n{}\n\n{moves}", mistake.diagram.trim_end(), facts.join("; "))
+}
