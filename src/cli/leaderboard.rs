@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::complete::policies;
 use super::context::{Context, command_line};
 use super::players::{learned_for, variants};
-use super::report::{measured, write_whole};
+use super::report::{about, measured, write_whole};
 use super::table_args::{TableArgs, solved};
 use crate::policy::PolicySpec;
 use crate::render::{html, leaderboard};
@@ -80,7 +80,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         context.remark(format!("{}: written", path.display()));
     }
     if let Some(path) = &args.html {
-        write_whole(path, &html(&report))?;
+        write_whole(path, &html(&report, &about(&table)))?;
         context.remark(format!("{}: written", path.display()));
     }
     match context.json {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::bounds::Condition;
 use super::chosen::{Chosen, ChosenArgs};
@@ -13,13 +14,13 @@ use super::players::players;
 use super::table_args::{TableArgs, solved};
 use crate::any::AnyGame;
 use crate::evaluate::{
-    self, AccuracyReport, By, Costliest, Gathered, Judged, MeasureError, Metrics, Piece, Play,
-    Played, Player, Sink, Source, Unfolded, games, judgements, measure,
+    self, AccuracyReport, Agreement, By, Costliest, Gathered, Judged, MeasureError, Metrics, Piece,
+    Play, Played, Player, Sink, Source, Unfolded, games, judgements, measure,
 };
 use crate::game::Divider;
 use crate::policy::{Answers, PolicySpec};
 use crate::progress::Progress;
-use crate::render::{RowsFile, accuracy_text, html, model_cards, summary};
+use crate::render::{About, RowsFile, accuracy_text, html, model_cards, summary};
 use crate::solved::{Orienting, SolvedTable};
 use crate::table::{TableError, writable};
 
@@ -154,6 +155,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         games: !args.no_games,
         // A page has room for some mistakes of each policy.
         mistakes: if args.html.is_some() { args.mistakes.max(3) } else { args.mistakes },
+        page: args.html.is_some(),
         csv: args.csv.as_deref(),
         #[cfg(feature = "parquet")]
         parquet: args.parquet.as_deref(),
@@ -162,7 +164,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     };
     let report = measure.run()?;
     if let Some(path) = &args.html {
-        write_whole(path, &html(&report))?;
+        write_whole(path, &html(&report, &about(&table)))?;
         context.remark(format!("{}: written", path.display()));
     }
     if context.json {
@@ -201,6 +203,7 @@ pub(super) fn measured(
         orienting: Orienting::All,
         games: true,
         mistakes: 3,
+        page: true,
         csv: None,
         #[cfg(feature = "parquet")]
         parquet: None,
@@ -219,6 +222,8 @@ struct Measure<'a> {
     /// Whether to play games, and how many mistakes of each policy to give.
     games: bool,
     mistakes: usize,
+    /// Whether a page is made of it, which shows more.
+    page: bool,
     csv: Option<&'a Path>,
     #[cfg(feature = "parquet")]
     parquet: Option<&'a Path>,
@@ -249,10 +254,14 @@ impl Measure<'_> {
         let costliest = if unfolded.is_some() { 0 } else { self.mistakes };
         let costliest = |_| Costliest::new(table.game(), costliest);
         let mut costliest: Vec<Costliest> = players.iter().map(costliest).collect();
-        let is_kept = unfolded.is_some() || !files.is_empty() || self.mistakes > 0;
+        let is_kept = unfolded.is_some() || !files.is_empty() || self.mistakes > 0 || self.page;
+        let mut agreement = Agreement::default();
         let mut collect = |piece: &Piece, answers: &[Answers]| {
             if unfolded.is_some() {
                 gathered.add(answers);
+            }
+            if self.page {
+                agreement.add(piece, answers);
             }
             let all = costliest.iter_mut().zip(answers);
             all.for_each(|(costliest, answers)| costliest.add(table.game(), piece, answers));
@@ -268,6 +277,7 @@ impl Measure<'_> {
         let measured = measured.map_err(|error| failed(table, error))?;
         files.into_iter().try_for_each(RowsFile::finish)?;
         let mut report = AccuracyReport::new(&judged, measured)?;
+        report.agreement = self.page.then_some(agreement);
         for (policy, costliest) in report.policies.iter_mut().zip(costliest) {
             policy.costliest = costliest.mistakes();
         }
@@ -344,6 +354,38 @@ fn push_rows(
         }
     }
     Ok(())
+}
+
+/// What the foot of a page says.
+pub(super) fn about(table: &SolvedTable) -> About {
+    let checksum = table.table().manifest().checksum.clone();
+    About { command: command_line(), date: today(), checksum }
+}
+
+/// The day in Greenwich, as 2026-11-22; that of `SOURCE_DATE_EPOCH` where it is set, so that a page
+/// can be made again (reproducible-builds.org).
+fn today() -> String {
+    let set = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let mut days = set.unwrap_or_else(now) / 86_400;
+    let mut year = 1970;
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    while days >= 365 + u64::from(leap(year)) && year < 9999 {
+        days -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(leap(year));
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    format!("{year}-{month:02}-{:02}", days + 1)
 }
 
 /// Writes a file whole or not at all.

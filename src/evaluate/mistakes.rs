@@ -41,6 +41,7 @@ pub struct Mistake {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MoveFacts {
     /// As people write it.
+    #[serde(rename = "move")]
     pub name: String,
     /// With which probability the policy chooses it.
     pub probability: f64,

@@ -12,6 +12,7 @@
 //! same to the last bit for any number of threads.
 
 mod accuracy;
+mod agreement;
 mod arena;
 mod beating;
 mod compare;
@@ -33,6 +34,7 @@ mod values;
 pub use accuracy::{
     By, Gathered, Group, Key, MeasureError, Measured, Player, PolicyAccuracy, Sink, measure,
 };
+pub use agreement::Agreement;
 pub use arena::{Recorded, Sampling, Tally, arena, record};
 pub use beating::{BeatingLine, beating_line};
 pub use compare::{Comparison, Difference, Lost, Paired, Pairs};

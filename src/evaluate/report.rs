@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use serde::Serialize;
 
 use super::accuracy::{Measured, PolicyAccuracy};
+use super::agreement::Agreement;
 use super::games::Games;
 use super::source::Judged;
 use crate::game::{Game, Outcome, Side};
@@ -23,6 +24,9 @@ pub struct AccuracyReport {
     /// Games between them; `None` where they are not played out: on tables of cyclic games, on
     /// bounded ones, or by request.
     pub games: Option<Games>,
+    /// How alike they choose; `None` unless it is asked for, and no part of the JSON.
+    #[serde(skip)]
+    pub agreement: Option<Agreement>,
     /// How the table was solved, sweep by sweep.
     pub sweeps: Vec<SweepRecord>,
     /// The names and units of the game.
@@ -158,6 +162,7 @@ impl AccuracyReport {
             table: facts,
             policies: measured.policies,
             games: None,
+            agreement: None,
             sweeps: solution.map_or(Vec::new(), |solution| solution.sweeps.clone()),
             words: Words::of(source.table.game()),
         })

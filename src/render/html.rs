@@ -2,44 +2,107 @@
 
 use minijinja::{Environment, Value, context};
 
-use super::accuracy_text::accuracy_text;
+use super::names::Names;
 use super::number::{amount, percent, thousands};
-use super::plots::{COLOURS, plots};
-use crate::evaluate::AccuracyReport;
+use super::plots::{colour, mark, plots};
+use crate::evaluate::{AccuracyReport, FiguresBySet};
+
+/// Where and how a page was made, for its foot.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+pub struct About {
+    /// The command.
+    pub command: String,
+    /// The day, as 2026-11-22.
+    pub date: String,
+    /// The checksum of the table's manifest.
+    pub checksum: String,
+}
+
+/// Figures of fewer positions are shown faintly.
+const FEW: u64 = 30;
 
 /// The page of a report: tables, plots and diagrams in one file that needs nothing else, readable
-/// on a phone, in print, on light and dark.
-pub fn html(report: &AccuracyReport) -> String {
+/// on a phone, in print, on light and dark, and without its few lines of script, which sort tables.
+pub fn html(report: &AccuracyReport, about: &About) -> String {
     let mut environment = Environment::new();
     environment.add_filter("percent", |x: Option<f64>| x.map_or("–".to_string(), percent));
     environment.add_filter("amount", |x: Option<f64>| x.map_or("–".to_string(), amount));
-    environment.add_filter("signed", |x: f64| format!("{x:+.2}"));
+    environment.add_filter("signed", |x: Option<f64>| {
+        x.map_or("–".to_string(), |x| format!("{x:+.2}").replace('-', "−"))
+    });
+    environment.add_filter("whole", |x: Option<f64>| {
+        x.map_or("–".to_string(), |x| format!("{:.0}", x * 100.0))
+    });
+    environment.add_filter("share_width", |x: f64| format!("{:.2}", x * 100.0));
+    environment.add_filter("rounded", |x: f64| format!("{x:.0}"));
+    environment.add_filter("most", |all: Vec<f64>| all.into_iter().fold(0.0, f64::max));
+    environment.add_filter("fixed", |x: f64| format!("{x:.4}"));
     environment.add_filter("thousands", |n: u64| thousands(n));
-    environment.add_filter("board", |text: String| Value::from_safe_string(board(&text)));
+    environment.add_filter("board", |mistake: Value| Value::from_safe_string(marked(&mistake)));
     let template = include_str!("report.html");
     environment.add_template("report.html", template).expect("the template is well-formed");
     let template = environment.get_template("report.html").expect("it was just added");
-    let colours: Vec<String> = report
-        .policies
-        .iter()
-        .enumerate()
-        .map(|(at, _)| {
-            let (r, g, b) = COLOURS[at % COLOURS.len()];
-            format!("#{r:02x}{g:02x}{b:02x}")
-        })
-        .collect();
+    let policies = 0..report.policies.len();
+    let names = report.policies.iter().map(|policy| &policy.policy[..]);
+    let names = Names::of(&report.table.game, names);
+    let held: Vec<&FiguresBySet> = report.policies.iter().map(|p| p.held_out()).collect();
+    let agreement = report.agreement.as_ref().filter(|_| policies.len() > 1).map(|agreement| {
+        let row = |a| policies.clone().map(|b| agreement.of(a, b)).collect::<Vec<f64>>();
+        policies.clone().map(row).collect::<Vec<_>>()
+    });
+    // What groups are shown across: layers where there are some.
+    let across = match report.policies.iter().any(|policy| !policy.layers.is_empty()) {
+        true => ("layers", "layer", format!("{} before the move", report.words.layers)),
+        false => ("by_distance", "distance", "plies to the end".to_string()),
+    };
     let page = template.render(context! {
         report => Value::from_serialize(report),
         plots => Value::from_serialize(plots(report)),
-        colours,
-        text => accuracy_text(report, &[], 0),
+        order => report.ranking(),
+        short => names.short,
+        held => Value::from_serialize(held),
+        exploited => report.games.as_ref().map(|games| {
+            games.policies.iter().map(|policy| policy.exploited()).collect::<Vec<f64>>()
+        }),
+        agreement,
+        across,
+        most_score => most_score(report),
+        few => FEW,
+        colours => policies.clone().map(colour).collect::<Vec<_>>(),
+        marks => policies.clone().map(mark).collect::<Vec<_>>(),
+        about => Value::from_serialize(about),
+        version => env!("CARGO_PKG_VERSION"),
     });
-    page.expect("the template fits the report")
+    page.unwrap_or_else(|error| panic!("the template fits the report: {error:#}"))
+}
+
+/// The greatest expected score of a game between policies, either way.
+fn most_score(report: &AccuracyReport) -> f64 {
+    let games = report.games.iter().flat_map(|games| games.table.iter().flatten());
+    games.map(|expected| expected.score.abs()).fold(1.0, f64::max)
+}
+
+/// The board of a mistake, with a ring where the best moves go and a cross where the likeliest one
+/// does that is none of them.
+fn marked(mistake: &Value) -> String {
+    let text = |of: &Value, name: &str| of.get_attr(name).unwrap_or_default().to_string();
+    let moves: Vec<Value> = mistake
+        .get_attr("moves")
+        .ok()
+        .and_then(|moves| Some(moves.try_iter().ok()?.collect()))
+        .unwrap_or_default();
+    let is_best = |of: &&Value| of.get_attr("best").is_ok_and(|best| best.is_true());
+    let best = moves.iter().filter(is_best).map(|of| (text(of, "move"), "right"));
+    let likeliest = moves.iter().take(1).filter(|of| !is_best(of));
+    let marks: Vec<(String, &str)> =
+        best.chain(likeliest.map(|of| (text(of, "move"), "wrong"))).collect();
+    board(&text(mistake, "diagram"), &marks)
 }
 
 /// A board of text (a line of column names, then rows that begin with their name) as SVG: black and
-/// white circles for X and O, other pieces as they are written. Other diagrams stay as they are.
-fn board(text: &str) -> String {
+/// white circles for X and O, other pieces as they are written; `marks` are names of moves, which end in the
+/// name of their square, and classes. Other diagrams stay as they are.
+fn board(text: &str, marks: &[(String, &str)]) -> String {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap_or("").split_whitespace().collect();
     let rows = lines.filter_map(|line| {
@@ -87,6 +150,19 @@ fn board(text: &str) -> String {
                     escaped(piece)
                 ),
             };
+            // c4 in Othello; in shogi the column's number, then the row's letter, as in P-4c.
+            let square = [format!("{}{name}", names[column]), format!("{name}{}", names[column])];
+            for (_, class) in marks.iter().filter(|(to, _)| square.iter().any(|s| to.ends_with(s)))
+            {
+                svg += &match *class {
+                    "right" => format!("<circle class=\"right\" cx=\"{x}\" cy=\"{y}\" r=\"6\"/>"),
+                    _ => format!(
+                        "<path class=\"wrong\" d=\"M{} {}l10 10m0 -10l-10 10\"/>",
+                        x - 5,
+                        y - 5
+                    ),
+                };
+            }
         }
     }
     svg + "</svg>"
@@ -102,11 +178,14 @@ mod tests {
 
     #[test]
     fn boards_show_their_pieces() {
-        let svg = board("  a b\n1 X .\n2 O <\n");
+        let marks = [("b1".to_string(), "right"), ("a2".to_string(), "wrong")];
+        let svg = board("  a b\n1 X .\n2 O <\n", &marks);
+        assert!(svg.contains("class=\"right\" cx=\"52\" cy=\"30\""), "{svg}");
+        assert!(svg.contains("class=\"wrong\" d=\"M27 45"), "{svg}");
         assert_eq!(svg.matches("class=\"square\"").count(), 4);
         assert_eq!(svg.matches("class=\"black\"").count(), 1);
         assert_eq!(svg.matches("class=\"white\"").count(), 1);
         assert!(svg.contains("&lt;") && svg.ends_with("</svg>"));
-        assert_eq!(board("X 1\n2 <\n"), "<pre>X 1\n2 &lt;\n</pre>");
+        assert_eq!(board("X 1\n2 <\n", &[]), "<pre>X 1\n2 &lt;\n</pre>");
     }
 }

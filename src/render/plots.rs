@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use crate::evaluate::{AccuracyReport, Group, Losses, PolicyAccuracy};
+use crate::evaluate::{AccuracyReport, Losses, PolicyAccuracy};
 
 /// A plot: what it shows, and the SVG.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -53,12 +53,46 @@ struct Axes {
 
 /// All plots that the report has data for.
 pub fn plots(report: &AccuracyReport) -> Vec<Plot> {
-    let mut plots = vec![by_layer(report)];
-    plots.extend(loss_distribution(report));
-    plots.push(comparison(report));
-    plots.extend(reliability(report));
-    plots.extend(convergence(report));
-    plots.into_iter().flatten().collect()
+    [loss_distribution(report), reliability(report), convergence(report)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// The colour of a policy by its place.
+pub fn colour(at: usize) -> String {
+    let (r, g, b) = COLOURS[at % COLOURS.len()];
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// How the lines of policies are broken: strokes and gaps, so that they are told apart without
+/// colours, and where colours come again.
+const DASHES: [&str; 3] = ["none", "8 4", "2 3"];
+
+fn dash(at: usize) -> &'static str {
+    DASHES[(at + at / COLOURS.len()) % DASHES.len()]
+}
+
+/// Which of the four marks a policy has.
+fn shape(at: usize) -> usize {
+    (at + at / COLOURS.len()) % 4
+}
+
+/// The mark of a policy as it is in plots, for legends.
+pub fn mark(at: usize) -> String {
+    let (colour, dash) = (colour(at), dash(at));
+    let shape = match shape(at) {
+        0 => format!("<circle cx=\"12\" cy=\"7\" r=\"4\" fill=\"{colour}\"/>"),
+        1 => format!("<path d=\"M12 2l5 9h-10z\" fill=\"{colour}\"/>"),
+        2 => format!("<path d=\"M8 3h8v8h-8z\" fill=\"{colour}\"/>"),
+        _ => format!("<path d=\"M8 3l8 8m0 -8l-8 8\" stroke=\"{colour}\" stroke-width=\"2\"/>"),
+    };
+    let line = format!(
+        "<path d=\"M0 7h24\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{dash}\"/>"
+    );
+    format!(
+        "<svg class=\"mark\" viewBox=\"0 0 24 14\" width=\"24\" height=\"14\" aria-hidden=\"true\">{line}{shape}</svg>"
+    )
 }
 
 fn series(report: &AccuracyReport, of: impl Fn(&PolicyAccuracy) -> Vec<(f64, f64)>) -> Vec<Series> {
@@ -66,39 +100,8 @@ fn series(report: &AccuracyReport, of: impl Fn(&PolicyAccuracy) -> Vec<(f64, f64
     lines.map(|(colour, policy)| Series { colour, points: of(policy) }).collect()
 }
 
-/// Result kept on decisive positions, by layer; by distance where the table does not tell layers.
-fn by_layer(report: &AccuracyReport) -> Option<Plot> {
-    let layered = report.policies.iter().any(|policy| !policy.layers.is_empty());
-    let groups = |policy: &PolicyAccuracy| -> Vec<Group> {
-        if layered { policy.layers.clone() } else { policy.by_distance.clone() }
-    };
-    let lines = series(report, |policy| {
-        let point = |group: Group| {
-            let kept = group.figures.decisive_outcome.optimal_by_outcome()?;
-            Some((f64::from(group.key.number()), kept))
-        };
-        groups(policy).into_iter().filter_map(point).collect()
-    });
-    let words = match (layered, report.words.layers) {
-        (true, "plies") => "plies from the root".to_string(),
-        (true, layers) => format!("{layers} before the move"),
-        (false, _) => "plies to the end".to_string(),
-    };
-    let axes = Axes {
-        x: range(&lines)?,
-        y: (0.0, 1.0),
-        x_name: words.clone(),
-        y_name: "result kept",
-        y_percent: true,
-    };
-    let title = format!(
-        "How often the best result is kept where the choice of the move decides it, by {words}"
-    );
-    Some(Plot { id: "by-layer", title, svg: draw(&axes, &lines, false) })
-}
-
 /// Share of positions in which so much of the score or more is given away.
-fn loss_distribution(report: &AccuracyReport) -> Option<Option<Plot>> {
+fn loss_distribution(report: &AccuracyReport) -> Option<Plot> {
     let beyond = |losses: &Losses| -> Vec<(f64, f64)> {
         let total: f64 = losses.expected.iter().sum();
         let mut left = total;
@@ -124,34 +127,12 @@ fn loss_distribution(report: &AccuracyReport) -> Option<Option<Plot>> {
         "In how many of the positions whose moves differ in score so many {} or more are lost",
         report.words.units
     );
-    let svg = draw(&axes, &lines, false);
-    Some(Some(Plot { id: "losses", title, svg }))
-}
-
-/// Result kept on decisive positions, policy by policy.
-fn comparison(report: &AccuracyReport) -> Option<Plot> {
-    let bars = report.policies.iter().enumerate().map(|(colour, policy)| {
-        let kept = policy.total.decisive_outcome.optimal_by_outcome().unwrap_or(0.0);
-        Series { colour, points: vec![(colour as f64, kept)] }
-    });
-    let bars: Vec<Series> = bars.collect();
-    let axes = Axes {
-        x: (-0.5, bars.len() as f64 - 0.5),
-        y: (0.0, 1.0),
-        x_name: "policies in the order of the tables".to_string(),
-        y_name: "result kept",
-        y_percent: true,
-    };
-    let title = "How often the best result is kept where the choice of the move decides it";
-    (!bars.is_empty()).then(|| Plot {
-        id: "comparison",
-        title: title.to_string(),
-        svg: draw(&axes, &bars, true),
-    })
+    let svg = draw(&title, &axes, &lines);
+    Some(Plot { id: "losses", title, svg })
 }
 
 /// How often positions are won that a policy gives some chance.
-fn reliability(report: &AccuracyReport) -> Option<Option<Plot>> {
+fn reliability(report: &AccuracyReport) -> Option<Plot> {
     let lines = series(report, |policy| {
         let bins = policy.values.iter().filter(|_| policy.policy != "perfect");
         let bins = bins.flat_map(|values| &values.bins).filter(|bin| bin.states > 0);
@@ -173,12 +154,12 @@ fn reliability(report: &AccuracyReport) -> Option<Option<Plot>> {
         y_percent: true,
     };
     let title = "Reliability: true results by the chance of winning that a policy sees";
-    let svg = draw(&axes, &lines, false);
-    Some(Some(Plot { id: "reliability", title: title.to_string(), svg }))
+    let svg = draw(title, &axes, &lines);
+    Some(Plot { id: "reliability", title: title.to_string(), svg })
 }
 
 /// States changed in each sweep of the solution, if there were several.
-fn convergence(report: &AccuracyReport) -> Option<Option<Plot>> {
+fn convergence(report: &AccuracyReport) -> Option<Plot> {
     if report.sweeps.len() < 2 {
         return None;
     }
@@ -195,8 +176,8 @@ fn convergence(report: &AccuracyReport) -> Option<Option<Plot>> {
         y_percent: false,
     };
     let title = "Convergence: states whose value a sweep of the solution changed, and one more";
-    let svg = draw(&axes, &lines, false);
-    Some(Some(Plot { id: "convergence", title: title.to_string(), svg }))
+    let svg = draw(title, &axes, &lines);
+    Some(Plot { id: "convergence", title: title.to_string(), svg })
 }
 
 /// From the least to the greatest x; `None` if there is no point.
@@ -212,14 +193,32 @@ fn labels((least, most): (f64, f64)) -> usize {
     if most > 1.5 { ((most - least) as usize + 1).clamp(2, 10) } else { 10 }
 }
 
-/// Draws lines with points, or bars.
-fn draw(axes: &Axes, lines: &[Series], bars: bool) -> String {
+/// What stands for the colour of a line while it is drawn.
+fn placeholder(at: usize) -> RGBColor {
+    RGBColor(9, at as u8, 9)
+}
+
+/// Draws lines with marks.
+fn draw(title: &str, axes: &Axes, lines: &[Series]) -> String {
     let mut svg = String::new();
-    let drawn = draw_into(&mut svg, axes, lines, bars);
-    drawn.expect("a string takes every drawing");
+    draw_into(&mut svg, axes, lines).expect("a string takes every drawing");
     let (width, height) = SIZE;
+    for line in lines {
+        let RGBColor(r, g, b) = placeholder(line.colour);
+        let written = format!("#{r:02X}{g:02X}{b:02X}");
+        let (colour, dash) = (colour(line.colour), dash(line.colour));
+        let dashed = format!(
+            "stroke=\"{colour}\" stroke-dasharray=\"{dash}\" stroke-width=\"2\" fill=\"none\""
+        );
+        // Only lines are broken, not the marks on them.
+        let of_line =
+            format!("fill=\"none\" opacity=\"1\" stroke=\"{written}\" stroke-width=\"2\"");
+        svg = svg.replace(&of_line, &dashed).replace(&written, &colour);
+    }
     // The page sets the size; colours of ink follow its style.
-    svg.replace(&format!("<svg width=\"{width}\" height=\"{height}\""), "<svg role=\"img\"")
+    let opened = format!("<svg role=\"img\" aria-label=\"{title}\"");
+    svg.replace(&format!("<svg width=\"{width}\" height=\"{height}\""), &opened)
+        .replacen('>', &format!("><title>{title}</title>"), 1)
         .replace(INK_WRITTEN, "currentColor")
         .replace(FAINT_WRITTEN, "currentColor\" stroke-opacity=\"0.15")
 }
@@ -228,7 +227,6 @@ fn draw_into(
     svg: &mut String,
     axes: &Axes,
     lines: &[Series],
-    bars: bool,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     let mut chart = ChartBuilder::on(&area)
@@ -248,7 +246,7 @@ fn draw_into(
         .axis_desc_style(("sans-serif", 20).into_font().color(&INK))
         .x_desc(&axes.x_name)
         .y_desc(axes.y_name)
-        .x_labels(if bars { 0 } else { labels(axes.x) })
+        .x_labels(labels(axes.x))
         .y_labels(6)
         .x_label_formatter(&|x| if whole { format!("{x:.0}") } else { format!("{x:.1}") })
         .y_label_formatter(&|y| match percent {
@@ -257,21 +255,21 @@ fn draw_into(
         })
         .draw()?;
     for line in lines {
-        let (r, g, b) = COLOURS[line.colour % COLOURS.len()];
-        let colour = RGBColor(r, g, b);
-        if bars {
-            let bar = |&(x, y): &(f64, f64)| {
-                Rectangle::new([(x - 0.35, 0.0), (x + 0.35, y)], colour.filled())
-            };
-            chart.draw_series(line.points.iter().map(bar))?;
-        } else {
-            chart.draw_series(LineSeries::new(
-                line.points.iter().copied(),
-                colour.stroke_width(2),
-            ))?;
-            let dot = |&point: &(f64, f64)| Circle::new(point, 3, colour.filled());
-            chart.draw_series(line.points.iter().map(dot))?;
-        }
+        let colour = placeholder(line.colour);
+        let points = line.points.iter().copied();
+        chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?;
+        let fill = colour.filled();
+        match shape(line.colour) {
+            0 => chart.draw_series(points.map(|at| Circle::new(at, 4, fill)))?,
+            1 => chart.draw_series(points.map(|at| TriangleMarker::new(at, 5, fill)))?,
+            2 => {
+                chart
+                    .draw_series(points.map(|at| {
+                        EmptyElement::at(at) + Rectangle::new([(-4, -4), (4, 4)], fill)
+                    }))?
+            }
+            _ => chart.draw_series(points.map(|at| Cross::new(at, 4, colour.stroke_width(2))))?,
+        };
     }
     area.present()?;
     drop(chart);

@@ -18,7 +18,9 @@ const QUIETLY: [&str; 8] = [
     "--disable-sync",
 ];
 
-const PLOTS: [&str; 4] = ["by-layer", "losses", "comparison", "convergence"];
+const PLOTS: [&str; 2] = ["losses", "convergence"];
+const SECTIONS: [&str; 8] =
+    ["ranking", "turned", "where", "games", "values", "agreement", "mistakes", "figures"];
 
 /// The page of a table that was swept several times, so that their plot is there.
 fn page(tables: &Tables) -> String {
@@ -28,7 +30,9 @@ fn page(tables: &Tables) -> String {
     let policies = ["random", "n-least:1", "mcts:20", "perfect"];
     let mut args = vec!["report", "--html", path.to_str().unwrap(), "-q"];
     policies.iter().for_each(|policy| args.extend(["--policy", policy]));
-    tables.ok(&args);
+    // The day is on the page.
+    let made = tables.solver(&args).env("SOURCE_DATE_EPOCH", "1700000000").output().unwrap();
+    assert!(made.status.success(), "{made:?}");
     std::fs::read_to_string(path).unwrap()
 }
 
@@ -51,7 +55,19 @@ fn the_page_stands_alone_and_shows_everything() {
     for plot in PLOTS.iter().chain(&["reliability"]) {
         assert!(page.contains(&format!("<figure id=\"{plot}\">")), "{plot}");
     }
-    for remote in ["http://", "https://", "<script", "<link", "src="] {
+    for section in SECTIONS {
+        assert!(page.contains(&format!("<h2 id=\"{section}\">")), "{section}");
+        assert!(page.contains(&format!("<a href=\"#{section}\">")), "{section}");
+    }
+    let foot = page.split("<footer>").nth(1).unwrap();
+    for told in ["2023-11-14", env!("CARGO_PKG_VERSION"), "solver report --html", "manifest "] {
+        assert!(foot.contains(told), "{told}: {foot}");
+    }
+    // Boards show where to go and where it goes instead.
+    for mark in ["class=\"right\"", "class=\"wrong\"", "class=\"stack\"", "class=\"few\""] {
+        assert!(page.contains(mark), "{mark}");
+    }
+    for remote in ["http://", "https://", "<link", "src="] {
         let found = page.replace("http://www.w3.org/2000/svg", "");
         assert!(!found.contains(remote), "{remote}");
     }
@@ -75,6 +91,8 @@ fn a_browser_shows_the_page_without_complaint() {
         (String::from_utf8_lossy(&shown.stdout), String::from_utf8_lossy(&shown.stderr));
     assert!(shown.status.success(), "{said}");
     assert!(!said.contains("CONSOLE"), "{said}");
+    // The script has made the headings of tables buttons.
+    assert!(dom.matches("<button type=\"button\">").count() > 30);
     for plot in PLOTS {
         let figure = dom.split(&format!("<figure id=\"{plot}\">")).nth(1).unwrap_or_default();
         let figure = figure.split("</figure>").next().unwrap_or_default();

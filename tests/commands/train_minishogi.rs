@@ -31,7 +31,7 @@ const SMALL: [&str; 16] = [
 #[test]
 fn a_network_is_trained_and_measured() {
     let tables = Tables::new();
-    let card = tables.json(&SMALL);
+    let card = &tables.json(&SMALL)["card"];
     let right = &card["results"]["held out: right"];
     assert!(right.as_f64().unwrap() > 0.75, "{right}");
     assert_eq!(card["results"]["held out: positions"], 1000.0);

@@ -362,7 +362,10 @@ fn the_report_as_json_has_no_scores() {
 fn the_command_makes_the_table_and_measures_the_game_s_policies() {
     let tables = Tables::new();
     let args = ["report", "--game", "animal-shogi-3x3", "-q"];
-    let json = tables.json(&args);
+    let mut json = tables.json(&args);
+    let schema =
+        ["schema", "schema_version"].map(|name| json.as_object_mut().unwrap().remove(name));
+    assert_eq!(schema, [Some("yomikiri-report".into()), Some(1.into())]);
     let wanted = serde_json::to_value(&by_rank().1).unwrap();
     assert_eq!(json, wanted);
     let text = tables.ok(&["report", "--table", "animal-shogi-3x3", "-q"]);
