@@ -49,8 +49,8 @@ mod tests {
     use super::*;
     use crate::any::AnyGame;
     use crate::evaluate::{Judged, Source};
+    use crate::game::othello::Othello;
     use crate::progress::Silent;
-    use crate::registry::othello;
     use crate::solved::{Orienting, SolvedTable};
     use crate::table::Store;
 
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn what_is_common_is_the_lesser_probability() {
         let dir = tempfile::tempdir().unwrap();
-        let game: AnyGame = othello("4").unwrap();
+        let game = AnyGame::new(Othello::<u64>::new(4, 4, true));
         let table = SolvedTable::of_whole(game, &Store::at(dir.path()), &Silent).unwrap();
         let judged = Judged { table: &table, orienting: Orienting::All };
         let (mut agreement, mut expected, mut positions) = (Agreement::default(), 0.0, 0);

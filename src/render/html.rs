@@ -100,21 +100,31 @@ fn marked(mistake: &Value) -> String {
 }
 
 /// A board of text (a line of column names, then rows that begin with their name) as SVG: black and
-/// white circles for X and O, other pieces as they are written; `marks` are names of moves, which end in the
-/// name of their square, and classes. Other diagrams stay as they are.
+/// white circles for X and O, other pieces as they are written; lines around it, such as hands, stay
+/// text. `marks` are names of moves, which end in the name of their square, and classes. Other
+/// diagrams stay as they are.
 fn board(text: &str, marks: &[(String, &str)]) -> String {
-    let mut lines = text.lines();
-    let names: Vec<&str> = lines.next().unwrap_or("").split_whitespace().collect();
-    let rows = lines.filter_map(|line| {
-        let mut words = line.split_whitespace();
-        let name = words.next()?;
-        let cells: Vec<&str> = words.collect();
-        (cells.len() == names.len()).then_some((name, cells))
-    });
-    let rows: Vec<(&str, Vec<&str>)> = rows.collect();
-    if rows.is_empty() {
+    let lines: Vec<Vec<&str>> =
+        text.lines().map(|line| line.split_whitespace().collect()).collect();
+    let is_short = |words: &[&str]| words.iter().all(|word| word.chars().count() < 3);
+    let is_row = |line: &[&str], columns: usize| line.len() == columns + 1 && is_short(line);
+    let begins = |at: &usize| {
+        let columns = lines[*at].len();
+        columns > 0 && lines.get(at + 1).is_some_and(|next| is_row(next, columns))
+    };
+    let Some(head) = (0..lines.len()).find(begins) else {
         return format!("<pre>{}</pre>", escaped(text));
-    }
+    };
+    let names = &lines[head];
+    let rows: Vec<(&str, &[&str])> = lines[head + 1..]
+        .iter()
+        .take_while(|line| is_row(line, names.len()))
+        .map(|line| (line[0], &line[1..]))
+        .collect();
+    let beside = |lines: &[Vec<&str>]| -> String {
+        lines.iter().map(|line| format!("<div>{}</div>", escaped(&line.join(" ")))).collect()
+    };
+    let (above, below) = (beside(&lines[..head]), beside(&lines[head + 1 + rows.len()..]));
     let (width, height) = (20 * names.len() + 24, 20 * rows.len() + 24);
     let mut svg = format!(
         "<svg class=\"board\" role=\"img\" viewBox=\"0 0 {width} {height}\" width=\"{}\">",
@@ -165,7 +175,7 @@ fn board(text: &str, marks: &[(String, &str)]) -> String {
             }
         }
     }
-    svg + "</svg>"
+    above + &svg + "</svg>" + &below
 }
 
 fn escaped(text: &str) -> String {
@@ -187,5 +197,12 @@ mod tests {
         assert_eq!(svg.matches("class=\"white\"").count(), 1);
         assert!(svg.contains("&lt;") && svg.ends_with("</svg>"));
         assert_eq!(board("X 1\n2 <\n", &[]), "<pre>X 1\n2 &lt;\n</pre>");
+        let shogi = board("White holds -\n   2  1\na  e +l\nb  .  .\nBlack holds P\n", &[]);
+        assert!(shogi.starts_with("<div>White holds -</div><svg"), "{shogi}");
+        assert!(shogi.ends_with("</svg><div>Black holds P</div>"), "{shogi}");
+        assert!(
+            shogi.matches("class=\"square\"").count() == 4 && shogi.contains(">+l<"),
+            "{shogi}"
+        );
     }
 }
