@@ -23,6 +23,9 @@ info --by-distance
 verify
 checksum
 results
+report --policy random,weights,perfect,mcts:5 --mistakes 2
+report --policy random,greedy --canonical --mistakes 1
+report --policy greedy --split test
 compare mcts:5:{} random --seeds 0,1
 match random greedy --openings 1
 match random greedy --size 4 --sample 20
@@ -35,12 +38,14 @@ enumerate --size 4 --max-depth 5
 value-iterate
 query
 query othello-4x4-depth5 b1a1a2
+report --policy random
 info --by-distance
 results
 enumerate --game animal-shogi-3x3 --max-depth 5
 value-iterate
 query
 info --by-distance
+report --policy random,mcts:5 --mistakes 1
 compare random greedy
 verify
 list
