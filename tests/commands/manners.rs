@@ -305,12 +305,7 @@ fn a_run_that_is_told_to_end_says_that_it_goes_on() {
     use std::os::unix::process::ExitStatusExt;
     for (signal, number, json) in [("INT", 2, false), ("TERM", 15, true)] {
         let tables = Tables::new();
-        let run = tables.solver(&["enumerate", "--size", "4x5", "--threads", "1", "-q"]);
-        // Tests in the background of a script are begun with SIGINT ignored, and so would be the run.
-        let mut command = Command::new("env");
-        let envs = run.get_envs().filter_map(|(name, value)| Some((name, value?)));
-        command.envs(envs).args(cfg!(target_os = "linux").then_some("--default-signal=INT,TERM"));
-        command.arg(run.get_program()).args(run.get_args());
+        let mut command = tables.hearing(&["enumerate", "--size", "4x5", "--threads", "1", "-q"]);
         command.args(json.then_some("--json")).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
         let draft = tables.place("othello-4x5.partial");

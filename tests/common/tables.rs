@@ -58,6 +58,17 @@ impl Tables {
         command
     }
 
+    /// The same with signals heard: tests in the background of a script are begun with SIGINT ignored,
+    /// and so would be what they start.
+    pub fn hearing(&self, args: &[&str]) -> Command {
+        let run = self.solver(args);
+        let mut command = Command::new("env");
+        let envs = run.get_envs().filter_map(|(name, value)| Some((name, value?)));
+        command.envs(envs).args(cfg!(target_os = "linux").then_some("--default-signal=INT,TERM"));
+        command.arg(run.get_program()).args(run.get_args());
+        command
+    }
+
     pub fn run(&self, args: &[&str]) -> Ran {
         Ran::of(self.solver(args).output().unwrap())
     }

@@ -339,7 +339,7 @@ fn a_report_that_is_killed_takes_its_program_with_it() {
 
 fn killed_with_its_report(tables: &Tables, signal: &str, (policy, pid): (String, PathBuf)) {
     let mut command =
-        tables.solver(&["report", "-q", "--table", "othello-4x4", "--policy", &policy]);
+        tables.hearing(&["report", "-q", "--table", "othello-4x4", "--policy", &policy]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let pid = pid_in(&pid);
     let killed =
