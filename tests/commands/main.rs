@@ -12,6 +12,7 @@ mod perft_command;
 mod query_cyclic;
 mod readme;
 mod schemas;
+mod shell;
 #[cfg(feature = "learn")]
 mod train;
 #[cfg(feature = "learn")]
