@@ -39,6 +39,7 @@ mod signals;
 mod table_args;
 #[cfg(feature = "learn")]
 mod threads;
+mod timed;
 #[cfg(feature = "learn")]
 mod train;
 mod unpack;

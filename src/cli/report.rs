@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
+
+use chrono::{DateTime, Utc};
 
 use super::bounds::Condition;
 use super::chosen::{Chosen, ChosenArgs};
@@ -12,6 +13,7 @@ use super::error::{Kind, UserError, say};
 use super::guard;
 use super::players::players;
 use super::table_args::{TableArgs, solved};
+use super::timed::{Clock, timed};
 use crate::any::AnyGame;
 use crate::evaluate::{
     self, AccuracyReport, Agreement, By, Costliest, Gathered, Judged, MeasureError, Metrics, Piece,
@@ -240,6 +242,10 @@ impl Measure<'_> {
         let named = players.split_off(unnamed).into_iter().zip(self.labels);
         players.extend(named.map(|(player, name)| Player::Named(name.clone(), Box::new(player))));
         let damaged = |what| TableError::damaged(table.table().dir(), what);
+        let mut clocks: Vec<Option<Clock>> = Vec::new();
+        if self.page && fixed_day().is_none() {
+            (players, clocks) = players.into_iter().map(timed).unzip();
+        }
         let chosen = self.chosen.chosen(&players, table)?;
         let unfolded = match chosen.is_none() && self.plays_games() {
             true => Some(Unfolded::new(table.states()).map_err(damaged)?),
@@ -277,6 +283,8 @@ impl Measure<'_> {
         let measured = measured.map_err(|error| failed(table, error))?;
         files.into_iter().try_for_each(RowsFile::finish)?;
         let mut report = AccuracyReport::new(&judged, measured)?;
+        let mean = |clock: &Clock| clock.seconds() / report.table.asked_states.max(1) as f64;
+        report.seconds = clocks.iter().map(|clock| clock.as_ref().map(mean)).collect();
         report.agreement = self.page.then_some(agreement);
         for (policy, costliest) in report.policies.iter_mut().zip(costliest) {
             policy.costliest = costliest.mistakes();
@@ -362,30 +370,17 @@ pub(super) fn about(table: &SolvedTable) -> About {
     About { command: command_line(), date: today(), checksum }
 }
 
-/// The day in Greenwich, as 2026-11-22; that of `SOURCE_DATE_EPOCH` where it is set, so that a page
-/// can be made again (reproducible-builds.org).
+/// The day in Greenwich, as 2026-11-22.
 fn today() -> String {
-    let set = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
-    let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let mut days = set.unwrap_or_else(now) / 86_400;
-    let mut year = 1970;
-    let leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    while days >= 365 + u64::from(leap(year)) && year < 9999 {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    format!("{year}-{month:02}-{:02}", days + 1)
+    let day = fixed_day().unwrap_or_else(Utc::now);
+    day.format("%Y-%m-%d").to_string()
+}
+
+/// The time of `SOURCE_DATE_EPOCH` where it is set: then a page that is made again is the same
+/// (reproducible-builds.org).
+fn fixed_day() -> Option<DateTime<Utc>> {
+    let seconds = std::env::var("SOURCE_DATE_EPOCH").ok()?.parse().ok()?;
+    DateTime::from_timestamp(seconds, 0)
 }
 
 /// Writes a file whole or not at all.

@@ -27,6 +27,11 @@ pub struct AccuracyReport {
     /// How alike they choose; `None` unless it is asked for, and no part of the JSON.
     #[serde(skip)]
     pub agreement: Option<Agreement>,
+    /// How long each took to answer for a position it was asked about, in seconds of one thread;
+    /// `None` for perfect, whose answers are the table's. Empty unless it is asked for, and no part of
+    /// the JSON, which is the same each time.
+    #[serde(skip)]
+    pub seconds: Vec<Option<f64>>,
     /// How the table was solved, sweep by sweep.
     pub sweeps: Vec<SweepRecord>,
     /// The names and units of the game.
@@ -163,6 +168,7 @@ impl AccuracyReport {
             policies: measured.policies,
             games: None,
             agreement: None,
+            seconds: Vec::new(),
             sweeps: solution.map_or(Vec::new(), |solution| solution.sweeps.clone()),
             words: Words::of(source.table.game()),
         })

@@ -66,6 +66,9 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         }),
         agreement,
         across,
+        costs => (!report.seconds.is_empty()).then(|| {
+            report.seconds.iter().map(|seconds| seconds.map(|s| s * 1e6)).collect::<Vec<_>>()
+        }),
         most_score => most_score(report),
         few => FEW,
         colours => policies.clone().map(colour).collect::<Vec<_>>(),

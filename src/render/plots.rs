@@ -1,7 +1,9 @@
 //! Plots of a report, as SVG that takes its ink from the page: it is readable on light and dark.
 
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::names::Names;
 use crate::evaluate::{AccuracyReport, Losses, PolicyAccuracy};
 
 /// A plot: what it shows, and the SVG.
@@ -41,6 +43,8 @@ const SIZE: (u32, u32) = (640, 360);
 struct Series {
     colour: usize,
     points: Vec<(f64, f64)>,
+    /// Written beside each point; mostly nothing.
+    name: String,
 }
 
 struct Axes {
@@ -49,11 +53,13 @@ struct Axes {
     x_name: String,
     y_name: &'static str,
     y_percent: bool,
+    /// Whether x is the power of ten of seconds, and is written as a time.
+    x_time: bool,
 }
 
 /// All plots that the report has data for.
 pub fn plots(report: &AccuracyReport) -> Vec<Plot> {
-    [loss_distribution(report), reliability(report), convergence(report)]
+    [loss_distribution(report), cost(report), reliability(report), convergence(report)]
         .into_iter()
         .flatten()
         .collect()
@@ -95,9 +101,13 @@ pub fn mark(at: usize) -> String {
     )
 }
 
-fn series(report: &AccuracyReport, of: impl Fn(&PolicyAccuracy) -> Vec<(f64, f64)>) -> Vec<Series> {
+fn series(
+    report: &AccuracyReport,
+    mut of: impl FnMut(&PolicyAccuracy) -> Vec<(f64, f64)>,
+) -> Vec<Series> {
     let lines = report.policies.iter().enumerate();
-    lines.map(|(colour, policy)| Series { colour, points: of(policy) }).collect()
+    let line = |(colour, policy)| Series { colour, points: of(policy), name: String::new() };
+    lines.map(line).collect()
 }
 
 /// Share of positions in which so much of the score or more is given away.
@@ -122,6 +132,7 @@ fn loss_distribution(report: &AccuracyReport) -> Option<Plot> {
         x_name: report.words.units.clone(),
         y_name: "positions",
         y_percent: true,
+        x_time: false,
     };
     let title = format!(
         "In how many of the positions whose moves differ in score so many {} or more are lost",
@@ -129,6 +140,45 @@ fn loss_distribution(report: &AccuracyReport) -> Option<Plot> {
     );
     let svg = draw(&title, &axes, &lines);
     Some(Plot { id: "losses", title, svg })
+}
+
+/// How good moves are by the time that an answer takes.
+fn cost(report: &AccuracyReport) -> Option<Plot> {
+    let mut seconds = report.seconds.iter();
+    let mut lines = series(report, |policy| {
+        let seconds = seconds.next().copied().flatten().filter(|&seconds| seconds > 0.0);
+        let kept = policy.held_out().decisive_outcome.optimal_by_outcome();
+        seconds.zip(kept).map(|(seconds, kept)| (seconds.log10(), kept)).into_iter().collect()
+    });
+    let (least, most) = range(&lines)?;
+    let names = report.policies.iter().map(|policy| &policy.policy[..]);
+    let names = Names::of(&report.table.game, names).short;
+    lines.iter_mut().zip(names).for_each(|(line, name)| line.name = name);
+    let lowest =
+        lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(1.0, f64::min);
+    let axes = Axes {
+        x: (least.floor(), most.ceil().max(least.floor() + 1.0)),
+        y: ((lowest * 10.0).floor() / 10.0, 1.0),
+        x_name: "time for an answer, on one thread".to_string(),
+        y_name: "result kept",
+        y_percent: true,
+        x_time: true,
+    };
+    let title =
+        "Cost: how often the result is kept where moves decide it, by the time an answer takes";
+    let svg = draw(title, &axes, &lines);
+    Some(Plot { id: "cost", title: title.to_string(), svg })
+}
+
+/// A power of ten of seconds: 100 µs.
+fn time(power: f64) -> String {
+    let (unit, of_second) = match power {
+        power if power < -6.5 => ("ns", 9.0),
+        power if power < -3.5 => ("µs", 6.0),
+        power if power < -0.5 => ("ms", 3.0),
+        _ => ("s", 0.0),
+    };
+    format!("{:.0} {unit}", 10f64.powf(power + of_second))
 }
 
 /// How often positions are won that a policy gives some chance.
@@ -145,13 +195,15 @@ fn reliability(report: &AccuracyReport) -> Option<Plot> {
     range(&lines)?;
     let mut lines = lines;
     // What perfect calibration would be.
-    lines.push(Series { colour: COLOURS.len() - 1, points: vec![(0.0, 0.0), (1.0, 1.0)] });
+    let points = vec![(0.0, 0.0), (1.0, 1.0)];
+    lines.push(Series { colour: COLOURS.len() - 1, points, name: String::new() });
     let axes = Axes {
         x: (0.0, 1.0),
         y: (0.0, 1.0),
         x_name: "chance that the policy sees".to_string(),
         y_name: "true",
         y_percent: true,
+        x_time: false,
     };
     let title = "Reliability: true results by the chance of winning that a policy sees";
     let svg = draw(title, &axes, &lines);
@@ -165,7 +217,7 @@ fn convergence(report: &AccuracyReport) -> Option<Plot> {
     }
     let changed = report.sweeps.iter().map(|record| ((record.changed + 1) as f64).log10());
     let points: Vec<(f64, f64)> = (1..).map(f64::from).zip(changed).collect();
-    let lines = [Series { colour: 0, points }];
+    let lines = [Series { colour: 0, points, name: String::new() }];
     let (first, last) = range(&lines)?;
     let highest = lines[0].points.iter().map(|point| point.1).fold(1.0, f64::max);
     let axes = Axes {
@@ -174,6 +226,7 @@ fn convergence(report: &AccuracyReport) -> Option<Plot> {
         x_name: "sweep".to_string(),
         y_name: "states, power of 10",
         y_percent: false,
+        x_time: false,
     };
     let title = "Convergence: states whose value a sweep of the solution changed, and one more";
     let svg = draw(title, &axes, &lines);
@@ -231,7 +284,7 @@ fn draw_into(
     let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     let mut chart = ChartBuilder::on(&area)
         .margin(8)
-        .margin_right(20)
+        .margin_right(36)
         .x_label_area_size(56)
         .y_label_area_size(72)
         .build_cartesian_2d(axes.x.0..axes.x.1, axes.y.0..axes.y.1)?;
@@ -246,9 +299,13 @@ fn draw_into(
         .axis_desc_style(("sans-serif", 20).into_font().color(&INK))
         .x_desc(&axes.x_name)
         .y_desc(axes.y_name)
-        .x_labels(labels(axes.x))
+        .x_labels(if axes.x_time { (axes.x.1 - axes.x.0) as usize + 1 } else { labels(axes.x) })
         .y_labels(6)
-        .x_label_formatter(&|x| if whole { format!("{x:.0}") } else { format!("{x:.1}") })
+        .x_label_formatter(&|&x| match whole {
+            _ if axes.x_time => time(x),
+            true => format!("{x:.0}"),
+            false => format!("{x:.1}"),
+        })
         .y_label_formatter(&|y| match percent {
             true => format!("{:.0}%", y * 100.0),
             false => format!("{y:.0}"),
@@ -259,6 +316,16 @@ fn draw_into(
         let points = line.points.iter().copied();
         chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?;
         let fill = colour.filled();
+        // Towards the middle, where there is room.
+        let middle = (axes.x.0 + axes.x.1) / 2.0;
+        let beside = |at: (f64, f64)| {
+            let (side, away) = if at.0 < middle { (HPos::Left, 9) } else { (HPos::Right, -9) };
+            let style =
+                ("sans-serif", 17).into_font().color(&INK).pos(Pos::new(side, VPos::Center));
+            EmptyElement::at(at) + Text::new(line.name.clone(), (away, 0), style)
+        };
+        let named = points.clone().filter(|_| !line.name.is_empty());
+        chart.draw_series(named.map(beside))?;
         match shape(line.colour) {
             0 => chart.draw_series(points.map(|at| Circle::new(at, 4, fill)))?,
             1 => chart.draw_series(points.map(|at| TriangleMarker::new(at, 5, fill)))?,

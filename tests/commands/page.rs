@@ -19,8 +19,8 @@ const QUIETLY: [&str; 8] = [
 ];
 
 const PLOTS: [&str; 2] = ["losses", "convergence"];
-const SECTIONS: [&str; 8] =
-    ["ranking", "turned", "where", "games", "values", "agreement", "mistakes", "figures"];
+const SECTIONS: [&str; 9] =
+    ["ranking", "turned", "where", "games", "values", "plots", "agreement", "mistakes", "figures"];
 
 /// The page of a table that was swept several times, so that their plot is there.
 fn page(tables: &Tables) -> String {
@@ -107,4 +107,37 @@ fn a_browser_shows_the_page_without_complaint() {
         browse(dir, &[&to, &window, "--hide-scrollbars"], &path).unwrap();
         assert!(std::fs::metadata(&picture).unwrap().len() > 20_000, "{name}");
     }
+    // A browser's window cannot be as narrow as a phone; a frame can.
+    let page = std::fs::read_to_string(&path).unwrap();
+    for (width, scheme, paper) in [
+        (1280, 1, "rgb(255, 255, 255)"),
+        (390, 1, "rgb(255, 255, 255)"),
+        (1280, 0, "rgb(22, 24, 26)"),
+        (390, 0, "rgb(22, 24, 26)"),
+    ] {
+        let framed = dir.join("framed.html");
+        let source = page.replace('&', "&amp;").replace('"', "&quot;");
+        let frame =
+            format!("<iframe style=\"width:{width}px;border:0\" srcdoc=\"{source}\"></iframe>");
+        std::fs::write(&framed, format!("<!doctype html>{frame}<script>{SAY}</script>")).unwrap();
+        let scheme = format!("--blink-settings=preferredColorScheme={scheme}");
+        let shown = browse(dir, &["--dump-dom", "--hide-scrollbars", &scheme], &framed).unwrap();
+        let dom = String::from_utf8_lossy(&shown.stdout);
+        let said = dom.rsplit("<pre>").next().unwrap().split("</pre>").next().unwrap();
+        assert_eq!(said, format!("{width} {paper} random perfect"), "{scheme}");
+    }
 }
+
+/// Says of the framed page how wide it is with all that stands out, what paper it has, and which
+/// policy is the first of the ranking when its figures are sorted downwards, and then upwards.
+const SAY: &str = "onload = () => {
+    const page = document.querySelector('iframe').contentDocument;
+    const view = page.defaultView;
+    const paper = view.getComputedStyle(page.body).backgroundColor;
+    const table = page.querySelector('#ranking ~ * table.sort');
+    const best = () => table.tBodies[0].rows[0].cells[1].textContent.trim();
+    const head = table.tHead.rows[0].cells[2].querySelector('button');
+    head.click(); const down = best(); head.click(); const up = best();
+    const said = [page.documentElement.scrollWidth, paper, up, down].join(' ');
+    document.body.append(Object.assign(document.createElement('pre'), { textContent: said }));
+}";
