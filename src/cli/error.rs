@@ -175,7 +175,7 @@ fn kind_of(cause: &(dyn std::error::Error + 'static)) -> Option<Kind> {
     }
     if let Some(error) = cause.downcast_ref::<MeasureError>() {
         return match error {
-            MeasureError::Damaged(_) => Some(Kind::Damaged),
+            MeasureError::Damaged(_) | MeasureError::Table(_) => Some(Kind::Damaged),
             MeasureError::Policy { error, .. } => Some(of_policy(error)),
             MeasureError::Output(_) => None,
         };

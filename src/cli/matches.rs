@@ -7,11 +7,11 @@ use super::context::Context;
 use super::error::UserError;
 use super::guard;
 use super::players::players;
-use super::report::{failed, unfolded_bytes};
+use super::report::failed;
 use super::table_args::{TableArgs, solved};
 use crate::evaluate::{
     BothSides, Gathered, Judged, Match, Opening, Piece, Play, Sampling, Unfolded, Words, mean_of,
-    measure,
+    measure, unfolded_bytes,
 };
 use crate::game::{Game, Side};
 use crate::policy::{Answers, PolicySpec};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use chrono::{DateTime, Utc};
 
 use super::bounds::Condition;
-use super::chosen::{Chosen, ChosenArgs};
+use super::chosen::ChosenArgs;
 use super::complete::policies;
 use super::context::{Context, command_line};
 use super::error::{Kind, UserError, say};
@@ -16,12 +16,10 @@ use super::table_args::{TableArgs, solved};
 use super::timed::{Clock, timed};
 use crate::any::AnyGame;
 use crate::evaluate::{
-    self, AccuracyReport, Agreement, By, Costliest, Gathered, Judged, MeasureError, Metrics, Piece,
-    Play, Played, Player, Sink, Source, Unfolded, games, judgements, measure,
+    AccuracyReport, By, MeasureError, Metrics, Piece, Player, Request, Sink, judgements,
 };
 use crate::game::Divider;
 use crate::policy::{Answers, PolicySpec};
-use crate::progress::Progress;
 use crate::render::{About, RowsFile, accuracy_text, html, model_cards, summary};
 use crate::solved::{Orienting, SolvedTable};
 use crate::table::{TableError, writable};
@@ -241,67 +239,45 @@ impl Measure<'_> {
         let unnamed = players.len() - self.labels.len();
         let named = players.split_off(unnamed).into_iter().zip(self.labels);
         players.extend(named.map(|(player, name)| Player::Named(name.clone(), Box::new(player))));
-        let damaged = |what| TableError::damaged(table.table().dir(), what);
         let mut clocks: Vec<Option<Clock>> = Vec::new();
         if self.page && fixed_day().is_none() {
             (players, clocks) = players.into_iter().map(timed).unzip();
         }
         let chosen = self.chosen.chosen(&players, table)?;
-        let unfolded = match chosen.is_none() && self.plays_games() {
-            true => Some(Unfolded::new(table.states()).map_err(damaged)?),
-            false => None,
-        };
-        let judged = Judged { table, orienting };
-        let mut gathered = Gathered::default();
         let names: Vec<String> = players.iter().map(Player::name).collect();
         let divider = |player: &Player| player.divider(table.game());
         let dividers: Vec<_> = players.iter().map(divider).collect();
         let mut files = self.files()?;
-        let costliest = if unfolded.is_some() { 0 } else { self.mistakes };
-        let costliest = |_| Costliest::new(table.game(), costliest);
-        let mut costliest: Vec<Costliest> = players.iter().map(costliest).collect();
-        let is_kept = unfolded.is_some() || !files.is_empty() || self.mistakes > 0 || self.page;
-        let mut agreement = Agreement::default();
-        let mut collect = |piece: &Piece, answers: &[Answers]| {
-            if unfolded.is_some() {
-                gathered.add(answers);
-            }
-            if self.page {
-                agreement.add(piece, answers);
-            }
-            let all = costliest.iter_mut().zip(answers);
-            all.for_each(|(costliest, answers)| costliest.add(table.game(), piece, answers));
+        let mut push = |piece: &Piece, answers: &[Answers]| {
             push_rows(&mut files, table.game(), (&names, &dividers), piece, answers)
         };
-        let sink: Option<&mut Sink<'_>> = if is_kept { Some(&mut collect) } else { None };
-        let some = chosen.as_ref().map(|Chosen { wanted, .. }| evaluate::Chosen {
-            source: &judged,
-            wanted: wanted.as_ref(),
-        });
-        let source = some.as_ref().map_or(&judged as &dyn Source, |some| some);
-        let measured = measure(source, &players, sink, &context.bars);
-        let measured = measured.map_err(|error| failed(table, error))?;
+        let is_kept = self.has_files();
+        let sink: Option<&mut Sink<'_>> = if is_kept { Some(&mut push) } else { None };
+        let mut request = Request {
+            table,
+            players: &players,
+            orienting,
+            chosen: chosen.as_ref().map(|chosen| (chosen.wanted.as_ref(), chosen.words.clone())),
+            games: self.games,
+            mistakes: self.mistakes,
+            agreement: self.page,
+        };
+        request.games = request.games && request.may_play() && self.fits(request.bytes_of_games());
+        let report = request.report(sink, &context.bars);
+        let mut report = report.map_err(|error| failed(table, error))?;
         files.into_iter().try_for_each(RowsFile::finish)?;
-        let mut report = AccuracyReport::new(&judged, measured)?;
         let mean = |clock: &Clock| clock.seconds() / report.table.asked_states.max(1) as f64;
         report.seconds = clocks.iter().map(|clock| clock.as_ref().map(mean)).collect();
-        report.agreement = self.page.then_some(agreement);
-        for (policy, costliest) in report.policies.iter_mut().zip(costliest) {
-            policy.costliest = costliest.mistakes();
-        }
-        report.table.chosen = chosen.map(|chosen| chosen.words);
-        if let Some(unfolded) = unfolded {
-            let played = names.iter().zip(&gathered.answers).map(|(name, answers)| Played {
-                name,
-                probabilities: &answers.probabilities,
-                values: &answers.values,
-            });
-            let play = Play::new(&unfolded, table);
-            context.bars.begin("playing games", None);
-            report.games = Some(games(&play, &played.collect::<Vec<_>>(), self.mistakes));
-            context.bars.finish("games played");
-        }
         Ok(report)
+    }
+
+    /// Whether results go to files position by position.
+    fn has_files(&self) -> bool {
+        #[cfg(feature = "parquet")]
+        if self.parquet.is_some() {
+            return true;
+        }
+        self.csv.is_some()
     }
 
     /// Begins the files of results.
@@ -317,34 +293,18 @@ impl Measure<'_> {
         Ok(files)
     }
 
-    /// Whether games are played out: on complete tables, where every orientation is asked about and
-    /// all positions fit in memory.
-    fn plays_games(&self) -> bool {
-        let Measure { table, policies, context, .. } = self;
-        let manifest = table.table().manifest();
-        let possible = manifest.complete && self.orienting == Orienting::All;
-        let Some(counts) = manifest.counts.reachable.filter(|_| possible && self.games) else {
-            return false;
-        };
-        let bytes = unfolded_bytes(counts.states, counts.transitions, policies.len());
+    /// Whether games, which need so many bytes, fit in memory; says so if not.
+    fn fits(&self, bytes: f64) -> bool {
         let fits = guard::free_memory().is_none_or(|free| bytes < free);
         if !fits {
-            context.remark(format!(
+            self.context.remark(format!(
                 "{}: games are not played out, which needs about {} of memory",
-                table.table().name(),
+                self.table.table().name(),
                 crate::render::number::bytes(bytes)
             ));
         }
         fits
     }
-}
-
-/// About how much memory games between so many policies take on a table of so many actual positions
-/// and moves, in bytes.
-pub(super) fn unfolded_bytes(positions: u64, moves: u64, policies: usize) -> f64 {
-    // Probabilities and scores of each policy, those of the baselines, and the values of a game.
-    let answers = moves as f64 * 16.0 * (policies + 2) as f64;
-    Unfolded::bytes(positions, moves) as f64 * 2.0 + answers + positions as f64 * 160.0
 }
 
 /// Adds what policies answered for a piece to files of results.
@@ -393,6 +353,7 @@ pub(super) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
 pub(super) fn failed(table: &SolvedTable, error: MeasureError) -> anyhow::Error {
     match error {
         MeasureError::Damaged(what) => TableError::damaged(table.table().dir(), what).into(),
+        MeasureError::Table(error) => error.into(),
         MeasureError::Output(error) => error.into(),
         MeasureError::Policy { .. } => error.into(),
     }

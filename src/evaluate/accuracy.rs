@@ -22,6 +22,7 @@ use crate::game::{Divider, Division, Game, Split};
 use crate::parallel;
 use crate::policy::{Answer, Answers, Policy, PolicyError, share_best};
 use crate::progress::Progress;
+use crate::table::TableError;
 
 /// Who is judged.
 pub enum Player {
@@ -220,6 +221,9 @@ pub enum MeasureError {
     /// The table is damaged.
     #[error("{0}")]
     Damaged(String),
+    /// The same, where it is known which file.
+    #[error(transparent)]
+    Table(#[from] TableError),
     /// A policy failed.
     #[error("policy '{policy}': {error}")]
     Policy {
