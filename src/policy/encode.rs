@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use crate::game::Side;
+use crate::game::{Game, Position, Side};
 
 /// What a position is made of, as the mover sees it: bit `row * columns + column` a square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,6 +267,33 @@ impl Encoding {
     /// Whether a position takes no numbers: never, a board has squares.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Writes the numbers of a position of a game.
+    ///
+    /// # Panics
+    ///
+    /// As [`Encoding::write`] does.
+    pub fn write_position<G: Game>(
+        &self,
+        game: &G,
+        position: &Position<G::State>,
+        out: &mut [f32],
+    ) {
+        let Position { state, side } = *position;
+        let (mover, opponent) = game.squares(&state).unwrap_or_default();
+        let mut legal = 0;
+        if self.planes.contains(&Plane::Legal) {
+            game.for_each_action(&state, |action| {
+                legal |= if game.is_pass(action) { 0 } else { 1 << action.0 };
+            });
+        }
+        let is_own = self.planes.contains(&Plane::Own(0));
+        let mut own = vec![0; if is_own { game.planes().count() * self.squares } else { 0 }];
+        if is_own {
+            game.write_planes(&state, &mut own);
+        }
+        self.write(&Squares { mover, opponent, legal, side, own: &own }, out);
     }
 
     /// Writes the numbers of a position.

@@ -15,7 +15,7 @@ use file::{File, Kind, Port};
 use heads::{Found, Heads};
 use session::{INPUT_KINDS, Output, Session};
 
-use super::encode::{Encoding, Layout, Plane, Squares};
+use super::encode::{Encoding, Layout, Plane};
 use super::onnx_spec::{Head, OnnxSpec};
 use super::{Answers, Batch, Policy, PolicyError, share_best};
 use crate::game::{Action, Empties, Game, Position};
@@ -115,24 +115,8 @@ impl Onnx {
         game: &G,
         positions: &[Position<G::State>],
     ) -> Result<Vec<Output>, String> {
-        let wants_legal = self.encoding.planes.contains(&Plane::Legal);
-        let wants_own = self.encoding.planes.contains(&Plane::Own(0));
-        let (rows, columns) = game.shape();
-        let own_planes = game.planes().count() * rows * columns;
         self.session.run(positions.len(), &|at, out| {
-            let Position { state, side } = positions[at];
-            let (mover, opponent) = game.squares(&state).unwrap_or_default();
-            let mut legal = 0;
-            if wants_legal {
-                game.for_each_action(&state, |action| {
-                    legal |= if game.is_pass(action) { 0 } else { 1 << action.0 };
-                });
-            }
-            let mut own = vec![0; if wants_own { own_planes } else { 0 }];
-            if wants_own {
-                game.write_planes(&state, &mut own);
-            }
-            self.encoding.write(&Squares { mover, opponent, legal, side, own: &own }, out);
+            self.encoding.write_position(game, &positions[at], out);
         })
     }
 

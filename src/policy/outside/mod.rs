@@ -5,12 +5,14 @@
 //! line that names the file and the row, or the position. `docs/policy-protocol.md` is the
 //! specification.
 
+mod dense;
 mod distribution;
 mod exec;
 mod npy;
 mod predictions;
 mod process;
 
+pub use dense::Dense;
 pub use exec::{Exec, PROTOCOL, PROTOCOL_VERSION};
 pub use predictions::Predictions;
 

@@ -7,32 +7,19 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 
-use super::distribution::{normalise, outcome, softmax};
-use super::listed;
+use super::dense::Dense;
 use super::npy::{Numbers, Rows};
 use crate::game::{Action, Game, Position, Side, StateKey};
 use crate::input;
-use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
+use crate::policy::{Answers, Batch, Policy, PolicyError};
 
 /// The files that say which move is chosen, one of which there must be.
-const DECIDING: [(&str, Deciding); 4] = [
-    ("logits.npy", Deciding::Logits),
-    ("probabilities.npy", Deciding::Probabilities),
-    ("actions.npy", Deciding::Actions),
-    ("scores.npy", Deciding::Scores),
+const DECIDING: [(&str, Dense); 4] = [
+    ("logits.npy", Dense::Logits),
+    ("probabilities.npy", Dense::Probabilities),
+    ("actions.npy", Dense::Actions),
+    ("scores.npy", Dense::Scores),
 ];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Deciding {
-    /// The softmax over the legal moves.
-    Logits,
-    /// As they are.
-    Probabilities,
-    /// One move with certainty.
-    Actions,
-    /// The best share.
-    Scores,
-}
 
 /// Predictions for many positions, from files.
 ///
@@ -44,11 +31,7 @@ pub struct Predictions<K> {
     rows: FxHashMap<(K, Side), u32>,
     /// Where the answers of each row begin, and at last where they end.
     offsets: Vec<u64>,
-    probabilities: Vec<f64>,
-    /// Empty, or one an action, as the probabilities are.
-    scores: Vec<f64>,
-    /// Empty, or one a row.
-    values: Vec<f64>,
+    answers: Answers,
 }
 
 impl<K: StateKey> Predictions<K> {
@@ -66,9 +49,7 @@ impl<K: StateKey> Predictions<K> {
             dir: dir.to_path_buf(),
             rows: FxHashMap::default(),
             offsets: vec![0],
-            probabilities: Vec::new(),
-            scores: Vec::new(),
-            values: Vec::new(),
+            answers: Answers::default(),
         };
         if u32::try_from(count).is_err() {
             return Err(wrong(files.deciding.1.path(), "has more than 2^32 rows"));
@@ -112,55 +93,21 @@ impl<K: StateKey> Predictions<K> {
     ) -> Result<(), PolicyError> {
         let Files { deciding: (deciding, array), scores, values, numbers } = files;
         array.next(numbers)?;
-        let at = self.probabilities.len();
-        self.probabilities.resize(at + actions.len(), 0.0);
-        let out = &mut self.probabilities[at..];
-        let wrong = |what| wrong_row(array.path(), row, what);
-        match deciding {
-            Deciding::Actions => choose(numbers[0], actions, out, name).map_err(wrong)?,
-            _ => no_nan(numbers).map_err(wrong)?,
-        }
-        let legal = |numbers: &[f64]| -> Vec<f64> {
-            actions.iter().map(|action| numbers[usize::from(action.0)]).collect()
-        };
-        match deciding {
-            // A position that is over has no moves, and no request is made for it.
-            _ if actions.is_empty() => {}
-            Deciding::Actions => {}
-            Deciding::Logits => {
-                let logits = legal(numbers);
-                softmax(&logits, out).map_err(|what| wrong(what.to_string()))?;
-                if scores.is_none() {
-                    self.scores.extend(logits);
-                }
-            }
-            Deciding::Probabilities => {
-                out.copy_from_slice(&legal(numbers));
-                nothing_illegal(numbers, actions, name).map_err(wrong)?;
-                normalise(out).map_err(|what| wrong(format!("{what} ('{}')", name())))?;
-            }
-            Deciding::Scores => {
-                share_best(&legal(numbers), out);
-                self.scores.extend(legal(numbers));
-            }
-        }
+        let answers = &mut self.answers;
+        deciding
+            .answer(numbers, actions, scores.is_some(), name, answers)
+            .map_err(|what| wrong_row(array.path(), row, what))?;
         if let Some(scores) = scores {
             scores.next(numbers)?;
-            no_nan(numbers).map_err(|what| wrong_row(scores.path(), row, what))?;
-            self.scores.extend(legal(numbers));
+            Dense::score(numbers, actions, answers)
+                .map_err(|what| wrong_row(scores.path(), row, what))?;
         }
         if let Some(values) = values {
             values.next(numbers)?;
-            let value = outcome(numbers[0]).ok_or_else(|| {
-                let what = format!(
-                    "{} is no value; write them from -1 (the mover loses) to 1 (wins)",
-                    numbers[0]
-                );
-                wrong_row(values.path(), row, what)
-            })?;
-            self.values.push(value);
+            Dense::value(numbers[0], answers)
+                .map_err(|what| wrong_row(values.path(), row, what))?;
         }
-        self.offsets.push(self.probabilities.len() as u64);
+        self.offsets.push(self.answers.probabilities.len() as u64);
         Ok(())
     }
 
@@ -173,8 +120,9 @@ impl<K: StateKey> Predictions<K> {
         let same = |numbers: &[f64]| {
             numbers.is_empty() || numbers[self.range(a)] == numbers[self.range(b)]
         };
-        let values = self.values.is_empty() || self.values[a] == self.values[b];
-        values && same(&self.probabilities) && same(&self.scores)
+        let Answers { probabilities, scores, values, .. } = &self.answers;
+        let values = values.is_empty() || values[a] == values[b];
+        values && same(probabilities) && same(scores)
     }
 }
 
@@ -198,13 +146,12 @@ impl<G: Game> Policy<G> for Predictions<G::Key> {
                 ))
             })?;
             let row = *row as usize;
-            answers.probabilities.extend_from_slice(&self.probabilities[self.range(row)]);
-            if !self.scores.is_empty() {
-                answers.scores.extend_from_slice(&self.scores[self.range(row)]);
+            let told = self.answers.at(row, self.range(row));
+            answers.probabilities.extend_from_slice(told.probabilities);
+            if !self.answers.scores.is_empty() {
+                answers.scores.extend_from_slice(told.scores);
             }
-            if !self.values.is_empty() {
-                answers.values.push(self.values[row]);
-            }
+            answers.values.extend(told.value);
         }
         Ok(())
     }
@@ -218,50 +165,9 @@ fn wrong_row(path: &Path, row: u64, what: String) -> PolicyError {
     PolicyError::new(format!("{}, row {row}: {what}", path.display()))
 }
 
-fn no_nan(numbers: &[f64]) -> Result<(), String> {
-    match numbers.iter().position(|number| number.is_nan()) {
-        Some(action) => Err(format!("the number of action {action} is NaN")),
-        None => Ok(()),
-    }
-}
-
-/// Probability 1 for the action that is written as a number.
-fn choose(
-    number: f64,
-    actions: &[Action],
-    out: &mut [f64],
-    name: &dyn Fn() -> String,
-) -> Result<(), String> {
-    if actions.is_empty() {
-        return Ok(());
-    }
-    let at = actions.iter().position(|action| f64::from(action.0) == number).ok_or_else(|| {
-        format!("action {number} is no legal move of '{}', which has {}", name(), listed(actions))
-    })?;
-    out[at] = 1.0;
-    Ok(())
-}
-
-/// That probabilities are given to legal moves only.
-fn nothing_illegal(
-    numbers: &[f64],
-    actions: &[Action],
-    name: &dyn Fn() -> String,
-) -> Result<(), String> {
-    let legal = |at: usize| actions.binary_search(&Action(at as u16)).is_ok();
-    match numbers.iter().enumerate().find(|&(at, &p)| p.abs() > 1e-6 && !legal(at)) {
-        None => Ok(()),
-        Some((at, p)) => Err(format!(
-            "action {at} has probability {p} and is no legal move of '{}', which has {}; logits.npy is masked for you",
-            name(),
-            listed(actions)
-        )),
-    }
-}
-
 /// The files of predictions, read in step.
 struct Files {
-    deciding: (Deciding, Rows),
+    deciding: (Dense, Rows),
     scores: Option<Rows>,
     values: Option<Rows>,
     numbers: Vec<f64>,
@@ -291,7 +197,7 @@ impl Files {
         };
         let width = [game.action_count()];
         let main = match deciding {
-            Deciding::Actions => Rows::open(&dir.join(name), Numbers::Integers, &[])?,
+            Dense::Actions => Rows::open(&dir.join(name), Numbers::Integers, &[])?,
             _ => Rows::open(&dir.join(name), Numbers::Floats, &width)?,
         };
         let beside = |name: &str, row: &[usize]| -> Result<Option<Rows>, PolicyError> {
@@ -302,8 +208,7 @@ impl Files {
             same_count(&rows, main.count(), main.path())?;
             Ok(Some(rows))
         };
-        let scores =
-            if deciding == Deciding::Scores { None } else { beside("scores.npy", &width)? };
+        let scores = if deciding == Dense::Scores { None } else { beside("scores.npy", &width)? };
         let values = beside("values.npy", &[])?;
         Ok(Files { deciding: (deciding, main), scores, values, numbers: Vec::new() })
     }
