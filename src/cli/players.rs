@@ -1,48 +1,38 @@
 //! Who is measured: what a person wrote, and the networks that were trained here.
 
 #[cfg(feature = "onnx")]
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::error::UserError;
 use crate::any::AnyGame;
-use crate::evaluate::{Player, build};
+use crate::evaluate::Player;
 #[cfg(feature = "onnx")]
 use crate::game::Game;
+#[cfg(feature = "onnx")]
+use crate::learn::place_of;
 use crate::policy::{LearnedSpec, PolicySpec};
 use crate::table::Store;
 
 /// Where networks lie that were trained here.
 #[cfg(feature = "onnx")]
 pub(super) fn policies_dir(store: &Store) -> PathBuf {
-    store.root().join("policies")
+    crate::learn::policies_dir(store.root())
 }
 
 /// Makes the player that is meant.
+#[cfg(feature = "onnx")]
 pub(super) fn player(spec: &PolicySpec, game: &AnyGame, store: &Store) -> anyhow::Result<Player> {
-    #[cfg(feature = "onnx")]
-    if let PolicySpec::Learned(learned) = spec {
-        let (name, path) = (spec.to_string(), place_of(&learned.name, store));
-        return Ok(Player::Policy(match game.squares(&game.start().state) {
-            None => {
-                let policy = crate::learn::minishogi::player::load(name, learned, &path, game);
-                Box::new(policy.map_err(UserError::from_error)?)
-            }
-            Some(_) if learned.width.is_some() || learned.mate.is_some() => {
-                return Err(UserError::new(format!(
-                    "policy '{spec}': width and mate are for minishogi; a network for {} has symmetric and plies",
-                    game.name()
-                ))
-                .into());
-            }
-            Some(_) => {
-                let policy = crate::learn::player::Learned::load(name, &path, game);
-                let policy = policy.map_err(UserError::from_error)?;
-                Box::new(policy.symmetric(learned.symmetric).plies(learned.plies))
-            }
-        }));
-    }
-    let _ = store;
-    Ok(build(spec, game)?)
+    use crate::learn::{LearnError, player};
+    player(spec, game, store.root()).map_err(|error| match error {
+        LearnError::Policy(error) => error.into(),
+        error => UserError::from_error(error).into(),
+    })
+}
+
+/// Makes the player that is meant, for this was built without what runs networks.
+#[cfg(not(feature = "onnx"))]
+pub(super) fn player(spec: &PolicySpec, game: &AnyGame, _store: &Store) -> anyhow::Result<Player> {
+    Ok(crate::evaluate::build(spec, game)?)
 }
 
 /// The players that are meant.
@@ -60,7 +50,7 @@ pub(super) fn check(spec: &PolicySpec, game: &AnyGame, store: &Store) -> Result<
     #[cfg(feature = "onnx")]
     if let PolicySpec::Learned(learned) = spec {
         use crate::learn::{LearnError, card};
-        let path = place_of(&learned.name, store);
+        let path = place_of(&learned.name, store.root());
         let found = card::read_card(&path).map_err(UserError::from_error)?.game;
         if found != game.name() {
             let path = card::file(&path, "json");
@@ -70,17 +60,6 @@ pub(super) fn check(spec: &PolicySpec, game: &AnyGame, store: &Store) -> Result<
     }
     let _ = store;
     Ok(())
-}
-
-/// The files of a network: those that a path leads to, or those of a name among the trained ones.
-#[cfg(feature = "onnx")]
-fn place_of(name: &str, store: &Store) -> PathBuf {
-    let path = Path::new(name);
-    let card = crate::learn::card::file(path, "json");
-    match card.is_file() || path.components().count() > 1 {
-        true => path.to_path_buf(),
-        false => policies_dir(store).join(name),
-    }
 }
 
 /// The networks that were trained here for a game, by name.
@@ -114,7 +93,7 @@ pub(super) fn learned_names(store: &Store, game: Option<&AnyGame>) -> Vec<String
 pub(super) fn variants(learned: &LearnedSpec, store: &Store) -> Vec<LearnedSpec> {
     use crate::learn::card::{Reading, read_card};
     let plies = |plies| LearnedSpec { plies: Some(plies), ..learned.clone() };
-    let Ok(card) = read_card(&place_of(&learned.name, store)) else { return Vec::new() };
+    let Ok(card) = read_card(&place_of(&learned.name, store.root())) else { return Vec::new() };
     match card.reading {
         // It answers all images alike as it is.
         Reading::Policy if card.settings["equivariant"] == true => vec![plies(1)],

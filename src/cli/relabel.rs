@@ -101,20 +101,14 @@ impl Relabel<'_> {
         let mut block = Block::new(columns.len());
         for some in lines.chunks(AT_ONCE) {
             let positions: Vec<_> = some.iter().map(|line| line.position).collect();
-            let found = look_up(&encoder, table, &Splits::default(), &positions);
-            for (line, found) in some.iter().zip(found) {
-                match found {
-                    Some(one) => block.extend(&one),
-                    None => bad.push((
-                        line.line,
-                        format!(
-                            "{} is not among the states of {}",
-                            game.notation(&line.position),
-                            table.table().name()
-                        ),
-                    )),
-                }
-            }
+            let (found, missing) = look_up(&encoder, table, &Splits::default(), &positions);
+            block.extend(&found);
+            bad.extend(missing.into_iter().map(|at| {
+                let position = game.notation(&some[at].position);
+                let what =
+                    format!("{position} is not among the states of {}", table.table().name());
+                (some[at].line, what)
+            }));
         }
         bad.sort();
         self.report(&bad)?;

@@ -44,8 +44,45 @@ pub mod weights;
 
 use std::path::{Path, PathBuf};
 
-use crate::evaluate::MeasureError;
-use crate::policy::PolicyError;
+use crate::any::AnyGame;
+use crate::evaluate::{MeasureError, Player, build};
+use crate::game::Game;
+use crate::policy::{PolicyError, PolicySpec};
+
+/// Where networks lie that were trained beside the tables of a directory.
+pub fn policies_dir(tables: &Path) -> PathBuf {
+    tables.join("policies")
+}
+
+/// The files of a network: those that a path leads to, or those of a name among the ones that were
+/// trained beside the tables of a directory.
+pub fn place_of(name: &str, tables: &Path) -> PathBuf {
+    let path = Path::new(name);
+    match card::file(path, "json").is_file() || path.components().count() > 1 {
+        true => path.to_path_buf(),
+        false => policies_dir(tables).join(name),
+    }
+}
+
+/// Makes the player that is meant: a network that was trained beside the tables of a directory, or
+/// what needs none.
+pub fn player(spec: &PolicySpec, game: &AnyGame, tables: &Path) -> Result<Player, LearnError> {
+    let PolicySpec::Learned(learned) = spec else { return Ok(build(spec, game)?) };
+    let (name, path) = (spec.to_string(), place_of(&learned.name, tables));
+    Ok(Player::Policy(match game.squares(&game.start().state) {
+        None => Box::new(minishogi::player::load(name, learned, &path, game)?),
+        Some(_) if learned.width.is_some() || learned.mate.is_some() => {
+            return Err(LearnError::Settings(format!(
+                "policy '{spec}': width and mate are for minishogi; a network for {} has symmetric and plies",
+                game.name()
+            )));
+        }
+        Some(_) => {
+            let policy = player::Learned::load(name, &path, game)?;
+            Box::new(policy.symmetric(learned.symmetric).plies(learned.plies))
+        }
+    }))
+}
 
 /// Errors of training and of trained networks.
 #[derive(Debug, thiserror::Error)]

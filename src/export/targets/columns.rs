@@ -154,6 +154,16 @@ pub enum Field {
     Moves,
 }
 
+impl Field {
+    /// Whether it depends on the moves of a position, which take longer to look up than itself.
+    pub fn is_of_moves(self) -> bool {
+        use Field::*;
+        let of_values = [Legal, QOutcome, QScore, Optimal, OptimalOutcome, Policy, Proven, Moves];
+        let of_bounds = [QLower, QUpper, QScoreLower, QScoreUpper];
+        of_values.contains(&self) || of_bounds.contains(&self)
+    }
+}
+
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {

@@ -31,10 +31,15 @@ pub struct Example {
 }
 
 impl Example {
-    /// What a table knows of a position, in whatever orientation; `None` if it is not there.
-    pub fn look_up(table: &SolvedTable, position: &AnyPosition) -> Option<Example> {
+    /// What a table knows of a position, in whatever orientation, and of its moves if `with_moves`;
+    /// `None` if it is not there.
+    pub fn look_up(
+        table: &SolvedTable,
+        position: &AnyPosition,
+        with_moves: bool,
+    ) -> Option<Example> {
         let row = table.states().find(position)?;
-        let moves = table.look_ahead(position).into_iter();
+        let moves = if with_moves { table.look_ahead(position) } else { Vec::new() }.into_iter();
         Some(Example {
             row: row as u32,
             position: *position,

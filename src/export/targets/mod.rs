@@ -365,24 +365,62 @@ fn describe(
     }
 }
 
-/// Positions looked up in a table, each as a block of these columns. `None` in place of a
-/// position's block: it is not in the table.
+/// Positions looked up in a table: the found ones as a block, in their order, and the places of those
+/// that are not in the table.
 pub fn look_up(
     encoder: &Encoder<'_>,
     table: &SolvedTable,
     splits: &Splits,
     positions: &[AnyPosition],
-) -> Vec<Option<Block>> {
+) -> (Block, Vec<usize>) {
     let (name, words) = (name_word(&encoder.game.name()), FoldedWords::new(encoder.game));
-    let one = |position: &AnyPosition| {
-        let example = Example::look_up(table, position)?;
-        let mut block = Block::new(encoder.columns.len());
-        let split = splits.of_hash(splits.hash(name, words.of(&position.state)));
-        encoder.add(&example, split, &mut block);
-        Some(block)
+    let with_moves = encoder.columns.iter().any(|column| column.field.is_of_moves());
+    let with_split = encoder.columns.iter().any(|column| column.field == Field::Split);
+    let some = |places: Range<usize>| {
+        let (mut block, mut missing) = (Block::new(encoder.columns.len()), Vec::new());
+        for at in places {
+            let position = &positions[at];
+            let Some(example) = Example::look_up(table, position, with_moves) else {
+                missing.push(at);
+                continue;
+            };
+            let split = match with_split {
+                true => splits.of_hash(splits.hash(name, words.of(&position.state))),
+                false => Split::Train,
+            };
+            encoder.add(&example, split, &mut block);
+        }
+        (block, missing)
     };
-    let some = |places: Range<usize>| positions[places].iter().map(one).collect::<Vec<_>>();
-    parallel::map_ranges(positions.len(), 1 << 8, &some).into_iter().flatten().collect()
+    let mut parts = parallel::map_ranges(positions.len(), 1 << 11, &some).into_iter();
+    let (mut block, mut missing) =
+        parts.next().unwrap_or_else(|| (Block::new(encoder.columns.len()), Vec::new()));
+    for (part, places) in parts {
+        block.extend(&part);
+        missing.extend(places);
+    }
+    (block, missing)
+}
+
+/// The examples of some pieces of a table ([`States::pieces`](crate::solved::States::pieces)), in
+/// order; there can be no sample of them.
+pub fn read_rows(
+    encoder: &Encoder<'_>,
+    table: &SolvedTable,
+    selection: Selection,
+    images: Images,
+    pieces: Range<usize>,
+) -> Result<Block, String> {
+    let words = FoldedWords::new(encoder.game);
+    let selection = Selection { per_layer: None, sample: None, ..selection };
+    let selector = Selector::new(selection, &words, table, &|_| ())?;
+    let pieces = &table.states().pieces()[pieces];
+    let one = |at: usize| piece_of(table, &selector, encoder, images, &pieces[at]);
+    let mut block = Block::new(encoder.columns.len());
+    for piece in parallel::map(pieces.len(), &one) {
+        block.extend(&piece?.block);
+    }
+    Ok(block)
 }
 
 /// Writes a block to a file, which is at its place once it is whole. What is there is replaced.
