@@ -9,15 +9,11 @@ use super::guard;
 use super::players::players;
 use super::report::failed;
 use super::table_args::{TableArgs, solved};
-use crate::evaluate::{
-    BothSides, Gathered, Judged, Match, Opening, Piece, Play, Sampling, Unfolded, Words, mean_of,
-    measure, unfolded_bytes,
-};
-use crate::game::{Game, Side};
-use crate::policy::{Answers, PolicySpec};
+use crate::evaluate::{Match, Sampling, unfolded_bytes};
+use crate::game::Game;
+use crate::policy::PolicySpec;
 use crate::render::match_text;
-use crate::solved::{Orienting, SolvedTable};
-use crate::table::TableError;
+use crate::solved::SolvedTable;
 
 /// Play two policies against each other, exactly
 ///
@@ -72,7 +68,7 @@ fn play(
     force: bool,
     context: &Context,
 ) -> anyhow::Result<Match> {
-    let (game, manifest, name) = (table.game(), table.table().manifest(), table.table().name());
+    let (manifest, name) = (table.table().manifest(), table.table().name());
     let counts = manifest.counts.reachable();
     if !manifest.complete {
         return Err(UserError::new(format!(
@@ -89,34 +85,6 @@ fn play(
             "give a smaller table",
         )?;
     }
-    let players = players(policies, game, &context.store)?;
-    let mut gathered = Gathered::default();
-    let mut sink = |_: &Piece, answers: &[Answers]| {
-        gathered.add(answers);
-        Ok(())
-    };
-    let judged = Judged { table, orienting: Orienting::All };
-    measure(&judged, &players, Some(&mut sink), &context.bars)
-        .map_err(|error| failed(table, error))?;
-    let damaged = |what| TableError::damaged(table.table().dir(), what);
-    let unfolded = Unfolded::new(table.states()).map_err(damaged)?;
-    let play = Play::new(&unfolded, table);
-    let [own, other] = [0, 1].map(|at| &gathered.answers[at].probabilities[..]);
-    let (as_first, as_second) = (play.games(own, other), play.games(other, own));
-    let opening = |random_plies| {
-        let from = play.after_random_plies(random_plies);
-        let results = BothSides {
-            first: mean_of(&as_first, &from),
-            second: mean_of(&as_second, &from).reversed(),
-        };
-        Opening { random_plies, results }
-    };
-    Ok(Match {
-        table: name,
-        policy: players[0].name(),
-        opponent: players[1].name(),
-        sides: Side::ALL.map(|side| game.side_name(side)),
-        units: Words::of(game).units,
-        openings: (0..=openings).map(opening).collect(),
-    })
+    let players = players(policies, table.game(), &context.store)?;
+    Match::of(table, &players, openings, &context.bars).map_err(|error| failed(table, error))
 }

@@ -2,12 +2,13 @@
 
 use super::accuracy::{Gathered, MeasureError, Player, Sink, measure};
 use super::agreement::Agreement;
-use super::games::{Played, games};
+use super::games::{BothSides, Match, Opening, Played, games};
 use super::mistakes::Costliest;
-use super::play::Play;
-use super::report::AccuracyReport;
+use super::play::{Play, mean_of};
+use super::report::{AccuracyReport, Words};
 use super::source::{Chosen, Judged, Piece, Source, Wanted};
 use super::unfolded::Unfolded;
+use crate::game::{Game, Side};
 use crate::policy::Answers;
 use crate::progress::Progress;
 use crate::solved::{Orienting, SolvedTable};
@@ -98,6 +99,46 @@ impl Request<'_> {
             progress.finish("games played");
         }
         Ok(report)
+    }
+}
+
+impl Match {
+    /// What games between the first and the second of two players come to on a complete table that
+    /// keeps which positions can be reached.
+    pub fn of(
+        table: &SolvedTable,
+        players: &[Player],
+        openings: u32,
+        progress: &dyn Progress,
+    ) -> Result<Match, MeasureError> {
+        let mut gathered = Gathered::default();
+        let mut sink = |_: &Piece, answers: &[Answers]| {
+            gathered.add(answers);
+            Ok(())
+        };
+        let judged = Judged { table, orienting: Orienting::All };
+        measure(&judged, players, Some(&mut sink), progress)?;
+        let unfolded = Unfolded::new(table.states()).map_err(MeasureError::Damaged)?;
+        let play = Play::new(&unfolded, table);
+        let [own, other] = [0, 1].map(|at| &gathered.answers[at].probabilities[..]);
+        let (as_first, as_second) = (play.games(own, other), play.games(other, own));
+        let opening = |random_plies| {
+            let from = play.after_random_plies(random_plies);
+            let results = BothSides {
+                first: mean_of(&as_first, &from),
+                second: mean_of(&as_second, &from).reversed(),
+            };
+            Opening { random_plies, results }
+        };
+        let game = table.game();
+        Ok(Match {
+            table: table.table().name(),
+            policy: players[0].name(),
+            opponent: players[1].name(),
+            sides: Side::ALL.map(|side| game.side_name(side)),
+            units: Words::of(game).units,
+            openings: (0..=openings).map(opening).collect(),
+        })
     }
 }
 

@@ -106,7 +106,7 @@ fn marked(mistake: &Value) -> String {
 /// white circles for X and O, other pieces as they are written; lines around it, such as hands, stay
 /// text. `marks` are names of moves, which end in the name of their square, and classes. Other
 /// diagrams stay as they are.
-fn board(text: &str, marks: &[(String, &str)]) -> String {
+pub fn board(text: &str, marks: &[(String, &str)]) -> String {
     let lines: Vec<Vec<&str>> =
         text.lines().map(|line| line.split_whitespace().collect()).collect();
     let is_short = |words: &[&str]| words.iter().all(|word| word.chars().count() < 3);

@@ -34,7 +34,7 @@ pub use comparison_text::{Compared, comparison_text};
 pub use games_text::{games_text, match_text};
 pub use grid::Grid;
 pub use history::{Line, Panel, history, panels};
-pub use html::{About, html};
+pub use html::{About, board, html};
 pub use leaderboard::leaderboard;
 pub use model_card::model_cards;
 pub use plots::{Plot, plots};

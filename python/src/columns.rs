@@ -1,0 +1,77 @@
+//! Blocks of columns as arrays.
+
+use numpy::{Element, IntoPyArray, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use yomikiri::export::targets::{
+    Block, Column, Format, Layout, Scalar, Shape, all_columns, choose_columns,
+};
+use yomikiri::solved::SolvedTable;
+
+use crate::errors::value_error;
+
+/// What columns look like here.
+pub fn shape(table: &SolvedTable, layout: &str) -> PyResult<Shape> {
+    Ok(Shape {
+        layout: Layout::of(layout).map_err(|known| value_error(format!("layout: {known}")))?,
+        scores: table.has_scores(),
+        layers: table.states().has_layers(),
+        bounds: true,
+        splits: true,
+        temperature: None,
+    })
+}
+
+/// The columns of these names.
+pub fn columns(table: &SolvedTable, shape: &Shape, names: &[String]) -> PyResult<Vec<Column>> {
+    choose_columns(table.game(), Format::Npy, shape, Some(names)).map_err(value_error)
+}
+
+/// The names of all columns, with what they mean.
+pub fn about(table: &SolvedTable) -> PyResult<Vec<(String, String)>> {
+    let all = all_columns(table.game(), &shape(table, "default")?);
+    Ok(all.into_iter().map(|column| (column.name.to_string(), column.about)).collect())
+}
+
+/// A block as a dictionary of arrays, the first axis of each being the rows.
+pub fn to_dict<'py>(
+    py: Python<'py>,
+    block: Block,
+    columns: &[Column],
+) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    let Block { rows, data, ends } = block;
+    for ((column, data), ends) in columns.iter().zip(data).zip(ends) {
+        let mut dims = vec![rows];
+        dims.extend(column.shape.iter().map(|&n| n as usize));
+        let array = match column.scalar {
+            Scalar::Text(_) => {
+                let mut begin = 0;
+                let texts = ends.iter().map(|&end| {
+                    let text = String::from_utf8_lossy(&data[begin..end]).into_owned();
+                    begin = end;
+                    text
+                });
+                PyList::new(py, texts)?.into_any()
+            }
+            Scalar::U8 => data.into_pyarray(py).reshape(dims)?.into_any(),
+            Scalar::I8 => numbers(py, &data, i8::from_le_bytes, &dims)?,
+            Scalar::U16 => numbers(py, &data, u16::from_le_bytes, &dims)?,
+            Scalar::U32 => numbers(py, &data, u32::from_le_bytes, &dims)?,
+            Scalar::U64 => numbers(py, &data, u64::from_le_bytes, &dims)?,
+            Scalar::F32 => numbers(py, &data, f32::from_le_bytes, &dims)?,
+        };
+        out.set_item(column.name, array)?;
+    }
+    Ok(out)
+}
+
+fn numbers<'py, const N: usize, T: Element + Copy>(
+    py: Python<'py>,
+    data: &[u8],
+    of: fn([u8; N]) -> T,
+    dims: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
+    let numbers: Vec<T> = data.as_chunks::<N>().0.iter().map(|&bytes| of(bytes)).collect();
+    Ok(numbers.into_pyarray(py).reshape(dims)?.into_any())
+}

@@ -1,0 +1,50 @@
+//! What goes wrong, as exceptions of Python.
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use yomikiri::evaluate::MeasureError;
+
+create_exception!(_core, YomikiriError, PyException, "What went wrong, in one line.");
+create_exception!(
+    _core,
+    TableError,
+    YomikiriError,
+    "A table is missing, damaged or of no use here."
+);
+create_exception!(
+    _core,
+    PositionError,
+    PyValueError,
+    "A position is none of the game, or not in the table; the line names the row."
+);
+create_exception!(
+    _core,
+    PolicyError,
+    YomikiriError,
+    "A policy failed, or what it answers makes no sense."
+);
+
+/// A value that is no good, in one line.
+pub fn value_error(what: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(what.to_string())
+}
+
+/// A table that is no good.
+pub fn table_error(what: impl std::fmt::Display) -> PyErr {
+    TableError::new_err(what.to_string())
+}
+
+/// A position that is none.
+pub fn position_error(what: impl std::fmt::Display) -> PyErr {
+    PositionError::new_err(what.to_string())
+}
+
+/// Whatever a measurement met.
+pub fn measure_error(error: MeasureError) -> PyErr {
+    match error {
+        MeasureError::Policy { .. } => PolicyError::new_err(error.to_string()),
+        MeasureError::Output(_) => PyOSError::new_err(error.to_string()),
+        MeasureError::Damaged(_) | MeasureError::Table(_) => table_error(error),
+    }
+}

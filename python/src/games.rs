@@ -1,0 +1,406 @@
+//! Games and positions.
+
+use std::sync::Arc;
+
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::{Action, Empties, Game as _, Outcome, Side, Symmetry};
+use yomikiri::policy::encode::{Encoding, Layout, Plane};
+use yomikiri::registry::Games;
+
+use crate::errors::{position_error, value_error};
+use crate::work::detached;
+
+/// The rules of a game.
+#[pyclass(frozen, module = "yomikiri._core")]
+pub struct Game {
+    pub game: AnyGame,
+}
+
+/// Positions of one game, each with its side to move.
+#[pyclass(frozen, module = "yomikiri._core")]
+pub struct Positions {
+    pub game: AnyGame,
+    pub all: Arc<Vec<AnyPosition>>,
+}
+
+#[pymethods]
+impl Game {
+    #[new]
+    fn new(name: &str) -> PyResult<Game> {
+        Games::default().named(name).map(|game| Game { game }).map_err(value_error)
+    }
+
+    #[getter]
+    fn name(&self) -> String {
+        self.game.name()
+    }
+
+    #[getter]
+    fn title(&self) -> String {
+        self.game.title()
+    }
+
+    #[getter]
+    fn actions(&self) -> usize {
+        self.game.action_count()
+    }
+
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        self.game.shape()
+    }
+
+    #[getter]
+    fn planes(&self) -> Vec<String> {
+        self.game.planes().names()
+    }
+
+    #[getter]
+    fn sides(&self) -> [&'static str; 2] {
+        Side::ALL.map(|side| self.game.side_name(side))
+    }
+
+    #[getter]
+    fn symmetries(&self) -> usize {
+        self.game.folded().group().order()
+    }
+
+    #[getter]
+    fn has_scores(&self) -> bool {
+        self.game.max_score().is_some()
+    }
+
+    #[getter]
+    fn has_bitboards(&self) -> bool {
+        self.game.squares(&self.game.start().state).is_some()
+    }
+
+    fn start(&self) -> Positions {
+        self.of(vec![self.game.start()])
+    }
+
+    /// Positions of texts: boards, OBF, SFEN, or transcripts from the start.
+    fn parse(&self, texts: Vec<String>) -> PyResult<Positions> {
+        let start = self.game.start();
+        let read = texts.iter().enumerate().map(|(row, text)| {
+            let position = self.game.parse_position(text, &start);
+            position.map_err(|error| position_error(format!("row {row}: '{text}': {error}")))
+        });
+        Ok(self.of(read.collect::<PyResult<_>>()?))
+    }
+
+    /// Positions of bitboards, `(N, 2)`: the mover's squares and the opponent's.
+    fn of_bitboards(
+        &self,
+        py: Python<'_>,
+        boards: PyReadonlyArray2<'_, u64>,
+        sides: PyReadonlyArray1<'_, u8>,
+    ) -> PyResult<Positions> {
+        let (boards, sides) = (boards.as_slice()?, sides.as_slice()?);
+        let game = &self.game;
+        let all = detached(py, || {
+            read(boards.as_chunks::<2>().0.iter().zip(sides), |(&[own, other], &side)| {
+                Some(AnyPosition { state: game.of_squares(own, other)?, side: side_of(side) })
+            })
+        })?;
+        Ok(self.of(all))
+    }
+
+    /// Positions of the game's own planes, `(N, planes · rows · columns)` bytes.
+    fn of_planes(
+        &self,
+        py: Python<'_>,
+        planes: PyReadonlyArray2<'_, u8>,
+        sides: PyReadonlyArray1<'_, u8>,
+    ) -> PyResult<Positions> {
+        let (game, width) = (&self.game, planes.as_array().ncols());
+        let (rows, columns) = game.shape();
+        if width != game.planes().count() * rows * columns {
+            return Err(value_error(format!(
+                "{width} numbers a position are not those of {}",
+                game.name()
+            )));
+        }
+        let (planes, sides) = (planes.as_slice()?, sides.as_slice()?);
+        let all = detached(py, || {
+            read(planes.chunks_exact(width).zip(sides), |(planes, &side)| {
+                Some(AnyPosition { state: game.read_planes(planes)?, side: side_of(side) })
+            })
+        })?;
+        Ok(self.of(all))
+    }
+
+    /// Positions of keys, `(N, words)`.
+    fn of_keys(
+        &self,
+        py: Python<'_>,
+        keys: PyReadonlyArray2<'_, u64>,
+        sides: PyReadonlyArray1<'_, u8>,
+    ) -> PyResult<Positions> {
+        let (game, words) = (&self.game, keys.as_array().ncols());
+        if words != game.key_words() {
+            return Err(value_error(format!(
+                "a key of {} has {} words of 64 bits, not {words}",
+                game.name(),
+                game.key_words()
+            )));
+        }
+        let (keys, sides) = (keys.as_slice()?, sides.as_slice()?);
+        let all = detached(py, || {
+            read(keys.chunks_exact(words).zip(sides), |(words, &side)| {
+                let mut key = [0; 2];
+                key[..words.len()].copy_from_slice(words);
+                let state = game.state(yomikiri::game::WideKey(key))?;
+                Some(AnyPosition { state, side: side_of(side) })
+            })
+        })?;
+        Ok(self.of(all))
+    }
+
+    fn action_name(&self, side: u8, action: u16) -> PyResult<String> {
+        let count = self.game.action_count();
+        if usize::from(action) >= count {
+            return Err(value_error(format!("action {action}: there are {count}, from 0")));
+        }
+        Ok(self.game.action_name(side_of(side), Action(action)))
+    }
+}
+
+impl Game {
+    fn of(&self, all: Vec<AnyPosition>) -> Positions {
+        Positions { game: self.game.clone(), all: Arc::new(all) }
+    }
+}
+
+/// Side 0 or 1; callers have checked that it is one of them.
+pub fn side_of(side: u8) -> Side {
+    Side::ALL[usize::from(side == 1)]
+}
+
+/// Reads every item, or names the row of the first that is no position.
+fn read<T>(
+    items: impl Iterator<Item = T>,
+    one: impl Fn(T) -> Option<AnyPosition>,
+) -> PyResult<Vec<AnyPosition>> {
+    let mut all = Vec::with_capacity(items.size_hint().0);
+    for (row, item) in items.enumerate() {
+        let position = one(item)
+            .ok_or_else(|| position_error(format!("row {row} is no position of the game")))?;
+        all.push(position);
+    }
+    Ok(all)
+}
+
+#[pymethods]
+impl Positions {
+    fn __len__(&self) -> usize {
+        self.all.len()
+    }
+
+    #[getter]
+    fn game(&self) -> Game {
+        Game { game: self.game.clone() }
+    }
+
+    /// Those at some places.
+    fn take(&self, places: PyReadonlyArray1<'_, i64>) -> PyResult<Positions> {
+        let place = |&at: &i64| {
+            let found = usize::try_from(at).ok().and_then(|at| self.all.get(at));
+            found.copied().ok_or_else(|| {
+                PyIndexError::new_err(format!("there is no position {at} of {}", self.all.len()))
+            })
+        };
+        let all: PyResult<Vec<_>> = places.as_slice()?.iter().map(place).collect();
+        Ok(Positions { game: self.game.clone(), all: Arc::new(all?) })
+    }
+
+    fn notations(&self) -> Vec<String> {
+        self.all.iter().map(|position| self.game.notation(position)).collect()
+    }
+
+    fn diagrams(&self) -> Vec<String> {
+        self.all.iter().map(|position| self.game.diagram(position)).collect()
+    }
+
+    fn svgs(&self) -> Vec<String> {
+        self.all
+            .iter()
+            .map(|position| yomikiri::render::board(&self.game.diagram(position), &[]))
+            .collect()
+    }
+
+    /// Who is to move: 0 or 1.
+    fn sides<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
+        let sides: Vec<u8> = self.all.iter().map(|p| p.side.index() as u8).collect();
+        sides.into_pyarray(py)
+    }
+
+    fn bitboards<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        let mut out = Vec::with_capacity(2 * self.all.len());
+        for position in self.all.iter() {
+            let (own, other) = self
+                .game
+                .squares(&position.state)
+                .ok_or_else(|| value_error(format!("{} has no bitboards", self.game.name())))?;
+            out.extend([own, other]);
+        }
+        out.into_pyarray(py).reshape([self.all.len(), 2])
+    }
+
+    /// Keys of the positions folded under all symmetries, `(N, words)`.
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        let (folded, words) = (self.game.folded(), self.game.key_words());
+        let mut out = Vec::with_capacity(words * self.all.len());
+        for position in self.all.iter() {
+            out.extend_from_slice(&folded.canonical(&position.state).key.0[..words]);
+        }
+        out.into_pyarray(py).reshape([self.all.len(), words])
+    }
+
+    /// Legal actions, `(N, actions)`.
+    fn legal<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<bool>>> {
+        let count = self.game.action_count();
+        let mut out = vec![false; count * self.all.len()];
+        for (position, out) in self.all.iter().zip(out.chunks_exact_mut(count)) {
+            self.game.for_each_action(&position.state, |action| out[usize::from(action.0)] = true);
+        }
+        out.into_pyarray(py).reshape([self.all.len(), count])
+    }
+
+    /// The mover's outcome where the game is over, else 2.
+    fn results<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i8>> {
+        let of =
+            |position: &AnyPosition| self.game.result(&position.state).map_or(2, Outcome::value);
+        self.all.iter().map(of).collect::<Vec<i8>>().into_pyarray(py)
+    }
+
+    /// The mover's score; meaningful where the game is over.
+    fn scores<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i8>> {
+        let of = |position: &AnyPosition| match self.game.result(&position.state) {
+            Some(_) => self.game.score(&position.state, Empties::Uncounted).0,
+            None => 0,
+        };
+        self.all.iter().map(of).collect::<Vec<i8>>().into_pyarray(py)
+    }
+
+    /// Plays one action in each position.
+    fn play(&self, actions: PyReadonlyArray1<'_, i64>) -> PyResult<Positions> {
+        let actions = actions.as_slice()?;
+        if actions.len() != self.all.len() {
+            let (given, needed) = (actions.len(), self.all.len());
+            return Err(value_error(format!(
+                "{given} actions are not one for each of {needed} positions"
+            )));
+        }
+        let mut all = Vec::with_capacity(actions.len());
+        for (row, (position, &action)) in self.all.iter().zip(actions).enumerate() {
+            let legal = self.game.actions(&position.state);
+            let chosen = u16::try_from(action).ok().map(Action).filter(|a| legal.contains(a));
+            let chosen = chosen.ok_or_else(|| {
+                let legal: Vec<u16> = legal.iter().map(|action| action.0).collect();
+                position_error(format!(
+                    "row {row}: action {action} is no legal move of '{}', which has {legal:?}",
+                    self.game.notation(position)
+                ))
+            })?;
+            all.push(self.game.advance(position, chosen));
+        }
+        Ok(Positions { game: self.game.clone(), all: Arc::new(all) })
+    }
+
+    /// Each position seen through a symmetry of the board.
+    fn transform(&self, symmetry: Symmetry) -> PyResult<Positions> {
+        let folded = self.game.folded();
+        if usize::from(symmetry) >= folded.group().order() {
+            return Err(value_error(format!(
+                "symmetry {symmetry}: {} has {}, from 0",
+                self.game.name(),
+                folded.group().order()
+            )));
+        }
+        let image = |position: &AnyPosition| AnyPosition {
+            state: folded.transform(&position.state, symmetry),
+            side: position.side,
+        };
+        let all = self.all.iter().map(image).collect();
+        Ok(Positions { game: self.game.clone(), all: Arc::new(all) })
+    }
+
+    /// Positions as a network reads them, `(N, …)` by the layout.
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        layout: &str,
+        planes: Option<&str>,
+    ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
+        let encoding = encoding(&self.game, layout, planes)?;
+        let out = detached(py, || {
+            let width = encoding.len();
+            let mut out = vec![0f32; width * self.all.len()];
+            for (position, out) in self.all.iter().zip(out.chunks_exact_mut(width)) {
+                encoding.write_position(&self.game, position, out);
+            }
+            Ok(out)
+        })?;
+        array(py, out, self.all.len(), &encoding)
+    }
+}
+
+/// Numbers of some positions as an array.
+pub fn array<'py>(
+    py: Python<'py>,
+    numbers: Vec<f32>,
+    count: usize,
+    encoding: &Encoding,
+) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
+    let dims: Vec<usize> = [count].into_iter().chain(encoding.shape.iter().copied()).collect();
+    numbers.into_pyarray(py).reshape(dims)
+}
+
+/// How positions are laid out by the name of a layout; `pgx` is nhwc. Games without discs have their own
+/// planes.
+pub fn encoding(game: &AnyGame, layout: &str, planes: Option<&str>) -> PyResult<Encoding> {
+    let name = if layout == "pgx" { "nhwc" } else { layout };
+    let known = Layout::named(name).ok_or_else(|| {
+        value_error(format!("layout '{layout}': known are pgx, {}", Layout::names()))
+    })?;
+    let listed = planes.map(Plane::read_list).transpose();
+    let listed = listed.map_err(|bad| {
+        value_error(format!("planes '{bad}': known are {}, joined by +", Plane::names()))
+    })?;
+    let own: Option<Vec<Plane>> = match game.squares(&game.start().state) {
+        Some(_) => listed,
+        None if known.takes_planes() && listed.is_none() => {
+            Some((0..game.planes().count()).map(Plane::Own).collect())
+        }
+        None => {
+            let name = game.name();
+            return Err(value_error(format!(
+                "{name} has planes of its own; give nchw, nhwc, flat or interleaved and no planes"
+            )));
+        }
+    };
+    let (rows, columns) = game.shape();
+    let axes = match known {
+        Layout::Signed => 2,
+        Layout::Flat | Layout::Interleaved => 1,
+        _ => 3,
+    };
+    if let Some(found) =
+        Encoding::find((rows, columns), &vec![None; axes], Some(known), own.as_deref())
+    {
+        return Ok(found);
+    }
+    Err(value_error(format!("layout '{layout}' takes no other planes")))
+}
+
+/// A board of text as SVG.
+#[pyfunction]
+pub fn board_svg(diagram: &str) -> String {
+    yomikiri::render::board(diagram, &[])
+}

@@ -1,0 +1,437 @@
+//! Policies measured: those of the solver by their names, and callables of Python.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Sender, sync_channel};
+use std::sync::{Arc, Mutex};
+
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::evaluate::{
+    AccuracyReport, Comparison, Judged, Match, Metrics, Piece, Player, Request, Truth, Words,
+    measure,
+};
+use yomikiri::game::{Divider, Division, Game as _, Split, Splits};
+use yomikiri::policy::encode::Encoding;
+use yomikiri::policy::{Answers, Batch, Dense, Policy, PolicyError, PolicySpec, share_best};
+use yomikiri::render::Compared;
+use yomikiri::render::{About, accuracy_text, comparison_text, html, match_text, summary};
+use yomikiri::solved::{Orienting, SolvedTable};
+
+use crate::errors::{PolicyError as PyPolicyError, measure_error, position_error, value_error};
+use crate::games::{Game, Positions, array, encoding};
+use crate::tables::Table;
+use crate::work::{self, detached, run};
+
+/// Who is measured, as Python says it: a name, and what it is by name or as a callable with the layout
+/// it asks for.
+#[derive(FromPyObject)]
+pub enum Given<'py> {
+    /// A policy of the solver.
+    Named(String),
+    /// `(name, callable, layout, planes)`.
+    Asked(String, Bound<'py, PyAny>, String, Option<String>),
+}
+
+/// What is measured on a thread of its own, where the interpreter is not at hand.
+enum Held {
+    Named(PolicySpec),
+    Asked(String, Py<PyAny>, Encoding),
+}
+
+fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
+    let game = table.game();
+    let one = |given: Given<'_>| match given {
+        Given::Named(text) => {
+            let spec: PolicySpec = text.parse().map_err(value_error)?;
+            spec.check(game).map_err(value_error)?;
+            Ok(Held::Named(spec))
+        }
+        Given::Asked(name, callable, layout, planes) => {
+            let encoding = encoding(game, &layout, planes.as_deref())?;
+            Ok(Held::Asked(name, callable.unbind(), encoding))
+        }
+    };
+    given.into_iter().map(one).collect()
+}
+
+fn players(
+    held: Vec<Held>,
+    game: &AnyGame,
+    tables: &std::path::Path,
+    asks: &Sender<work::Request>,
+) -> PyResult<Vec<Player>> {
+    let one = |held| match held {
+        Held::Named(spec) => yomikiri::learn::player(&spec, game, tables)
+            .map_err(|error| PyPolicyError::new_err(error.to_string())),
+        Held::Asked(name, callable, encoding) => {
+            let (callable, asks) = (Arc::new(callable), Mutex::new(asks.clone()));
+            Ok(Player::Policy(Box::new(Callable { name, callable, encoding, asks })))
+        }
+    };
+    held.into_iter().map(one).collect()
+}
+
+/// A callable of Python. It is called on the thread of Python that asked for the measurement, one batch
+/// after the other.
+struct Callable {
+    name: String,
+    callable: Arc<Py<PyAny>>,
+    encoding: Encoding,
+    asks: Mutex<Sender<work::Request>>,
+}
+
+/// What a callable gave, checked as far as its shapes go: in the order of the batch.
+struct Told {
+    kind: Dense,
+    /// One row a position.
+    numbers: Vec<f64>,
+    width: usize,
+    scores: Option<Vec<f64>>,
+    values: Option<Vec<f64>>,
+    final_scores: Option<Vec<f64>>,
+}
+
+impl Policy<AnyGame> for Callable {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn answer(
+        &self,
+        game: &AnyGame,
+        batch: &Batch<AnyState>,
+        answers: &mut Answers,
+    ) -> Result<(), PolicyError> {
+        let (count, actions) = (batch.len(), game.action_count());
+        let width = self.encoding.len();
+        let mut planes = vec![0f32; width * count];
+        for (position, out) in batch.positions().iter().zip(planes.chunks_exact_mut(width)) {
+            self.encoding.write_position(game, position, out);
+        }
+        let mut legal = vec![false; count * actions];
+        for at in 0..count {
+            for action in &batch.actions()[batch.range(at)] {
+                legal[at * actions + usize::from(action.0)] = true;
+            }
+        }
+        let told = self.ask(planes, legal, count, actions)?;
+        for (at, position) in batch.positions().iter().enumerate() {
+            let legal = &batch.actions()[batch.range(at)];
+            let name = || game.notation(position);
+            let wrong = |what: String| PolicyError::new(format!("batch row {at}: {what}"));
+            let numbers = &told.numbers[at * told.width..][..told.width];
+            told.kind
+                .answer(numbers, legal, told.scores.is_some(), &name, answers)
+                .map_err(wrong)?;
+            if let Some(scores) = &told.scores {
+                let scores = &scores[at * actions..][..actions];
+                Dense::score(scores, legal, answers).map_err(wrong)?;
+            }
+            if let Some(values) = &told.values {
+                Dense::value(values[at], answers).map_err(wrong)?;
+            }
+        }
+        answers.final_scores.extend(told.final_scores.into_iter().flatten());
+        Ok(())
+    }
+}
+
+impl Callable {
+    /// Calls it on Python's thread, and waits.
+    fn ask(
+        &self,
+        planes: Vec<f32>,
+        legal: Vec<bool>,
+        count: usize,
+        actions: usize,
+    ) -> Result<Told, PolicyError> {
+        let gone = || PolicyError::new("it is no longer asked");
+        let (send, receive) = sync_channel(1);
+        let encoding = self.encoding.clone();
+        let callable = self.callable.clone();
+        let request: work::Request = Box::new(move |py| {
+            let planes = array(py, planes, count, &encoding)?;
+            let legal = legal.into_pyarray(py).reshape([count, actions])?;
+            let told = callable.bind(py).call1((planes, legal))?;
+            let told = read(&told, count, actions);
+            // What it raises ends the measurement; what makes no sense is told by the policy.
+            let _ = send.send(told);
+            Ok(())
+        });
+        let asks = self.asks.lock().map_err(|_| gone())?;
+        asks.send(request).map_err(|_| gone())?;
+        drop(asks);
+        receive.recv().map_err(|_| gone())?.map_err(PolicyError::new)
+    }
+}
+
+/// Reads the dictionary of arrays that the package makes of what a callable gave.
+fn read(told: &Bound<'_, PyAny>, count: usize, actions: usize) -> Result<Told, String> {
+    let told = told.cast::<PyDict>().map_err(|_| "it gives no dictionary of arrays".to_string())?;
+    let item = |name: &str| told.get_item(name).ok().flatten();
+    let (kind, deciding) = Dense::ALL
+        .into_iter()
+        .find_map(|(name, kind)| item(name).map(|found| (kind, found)))
+        .ok_or("it gives none of logits, probabilities, actions and scores")?;
+    let row = |name: &str| match item(name) {
+        None => Ok(None),
+        Some(found) => line(&found, name, count).map(Some),
+    };
+    let (numbers, width) = match kind {
+        Dense::Actions => (line(&deciding, "actions", count)?, 1),
+        _ => (table(&deciding, count, actions)?, actions),
+    };
+    let scores = match (kind, item("scores")) {
+        (Dense::Scores, _) | (_, None) => None,
+        (_, Some(scores)) => Some(table(&scores, count, actions)?),
+    };
+    Ok(Told {
+        kind,
+        numbers,
+        width,
+        scores,
+        values: row("values")?,
+        final_scores: row("final_scores")?,
+    })
+}
+
+fn line(found: &Bound<'_, PyAny>, name: &str, count: usize) -> Result<Vec<f64>, String> {
+    let array: PyReadonlyArray1<'_, f64> = found
+        .extract()
+        .map_err(|_| format!("its {name} are no array of numbers, one a position"))?;
+    match array.as_array().len() {
+        len if len == count => Ok(array.as_array().to_vec()),
+        len => Err(format!("it gives {len} {name} for {count} positions")),
+    }
+}
+
+fn table(found: &Bound<'_, PyAny>, count: usize, actions: usize) -> Result<Vec<f64>, String> {
+    let array: PyReadonlyArray2<'_, f64> = found.extract().map_err(|_| {
+        format!("it gives no array of numbers of shape ({count}, {actions}): a row a position, a number an action")
+    })?;
+    match array.as_array().shape() {
+        [rows, columns] if (*rows, *columns) == (count, actions) => {
+            Ok(array.as_array().iter().copied().collect())
+        }
+        shape => Err(format!("it gives an array of shape {shape:?}, not ({count}, {actions})")),
+    }
+}
+
+/// A part of the positions by the split of a policy's card, or the usual one.
+fn part(split: Option<&str>, table: &SolvedTable) -> PyResult<Option<(Split, Divider<AnyGame>)>> {
+    let Some(name) = split else { return Ok(None) };
+    let found = Split::ALL.into_iter().find(|split| split.name() == name);
+    let split = found
+        .ok_or_else(|| value_error(format!("split '{name}': known are train, validation, test")))?;
+    let division = Division { splits: Splits::default(), share: 1.0 };
+    Ok(Some((split, Divider::new(table.game(), division))))
+}
+
+/// A report as text in several forms.
+#[pyfunction]
+#[pyo3(signature = (table, policies, canonical, games, mistakes, split, about, progress))]
+#[allow(clippy::too_many_arguments)]
+pub fn evaluate<'py>(
+    py: Python<'py>,
+    table: &Table,
+    policies: Vec<Given<'py>>,
+    canonical: bool,
+    games: bool,
+    mistakes: usize,
+    split: Option<&str>,
+    about: (String, String),
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (solved, tables) = (table.table.clone(), tables_of(table));
+    let held = hold(&solved, policies)?;
+    let part = part(split, &solved)?;
+    let report: AccuracyReport = run(py, progress, move |state, asks| {
+        let players = players(held, solved.game(), &tables, &asks)?;
+        let words = part.as_ref().map(|(split, _)| format!("the {} part", split.name()));
+        let wanted = part.map(|(split, divider)| {
+            move |piece: &Piece, at: usize| {
+                divider.of(&piece.batch.positions()[at].state) == Some(split)
+            }
+        });
+        let chosen = wanted.as_ref().zip(words);
+        let request = Request {
+            table: &solved,
+            players: &players,
+            orienting: if canonical { Orienting::First } else { Orienting::All },
+            chosen: chosen.map(|(wanted, words)| (wanted as _, words)),
+            games,
+            mistakes,
+            agreement: true,
+        };
+        request.report(None, state).map_err(measure_error)
+    })?;
+    let out = PyDict::new(py);
+    out.set_item("json", serde_json::to_string(&report).map_err(value_error)?)?;
+    let metrics = serde_json::to_string(&Metrics::of(&report)).map_err(value_error)?;
+    out.set_item("metrics", metrics)?;
+    out.set_item("order", report.ranking())?;
+    out.set_item("text", summary(&report, &[], 0))?;
+    out.set_item("full", accuracy_text(&report, &[], mistakes))?;
+    let (command, date) = about;
+    let checksum = table.table.table().manifest().checksum.clone();
+    out.set_item("html", html(&report, &About { command, date, checksum }))?;
+    Ok(out)
+}
+
+fn tables_of(table: &Table) -> PathBuf {
+    let dir = table.table.table().dir();
+    dir.parent().map_or_else(PathBuf::new, PathBuf::from)
+}
+
+/// Two policies position by position: JSON and text.
+#[pyfunction]
+#[pyo3(signature = (table, first, second, split, worst, progress))]
+pub fn compare<'py>(
+    py: Python<'py>,
+    table: &Table,
+    first: Given<'py>,
+    second: Given<'py>,
+    split: Option<&str>,
+    worst: usize,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(String, String)> {
+    let (solved, tables) = (table.table.clone(), tables_of(table));
+    let held = hold(&solved, vec![first, second])?;
+    let part = part(split, &solved)?;
+    let words = part.as_ref().map(|(split, _)| format!("the {} part", split.name()));
+    let (names, comparison) = run(py, progress, move |state, asks| {
+        let players = players(held, solved.game(), &tables, &asks)?;
+        let names: Vec<String> = players.iter().map(Player::name).collect();
+        let judged = Judged { table: &solved, orienting: Orienting::All };
+        let mut comparison = Comparison::default();
+        let mut add = |piece: &Piece, answers: &[Answers]| {
+            comparison.add(solved.game(), piece, answers, worst);
+            Ok(())
+        };
+        let wanted = |piece: &Piece, at: usize| {
+            let state = &piece.batch.positions()[at].state;
+            part.as_ref().is_none_or(|(split, divider)| divider.of(state) == Some(*split))
+        };
+        let chosen = yomikiri::evaluate::Chosen { source: &judged, wanted: &wanted };
+        measure(&chosen, &players, Some(&mut add), state).map_err(measure_error)?;
+        Ok((names, comparison.averaged()))
+    })?;
+    let compared = Compared {
+        table: table.table.table().name(),
+        policies: [&names[0], &names[1]],
+        seeds: &[],
+        chosen: words,
+        words: Words::of(table.table.game()),
+        has_scores: table.table.has_scores(),
+        comparison,
+    };
+    Ok((serde_json::to_string(&compared).map_err(value_error)?, comparison_text(&compared)))
+}
+
+/// Games between two policies, exactly: JSON and text.
+#[pyfunction]
+#[pyo3(signature = (table, first, second, openings, progress))]
+pub fn play_match<'py>(
+    py: Python<'py>,
+    table: &Table,
+    first: Given<'py>,
+    second: Given<'py>,
+    openings: u32,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(String, String)> {
+    let (solved, tables) = (table.table.clone(), tables_of(table));
+    let held = hold(&solved, vec![first, second])?;
+    let result: Match = run(py, progress, move |state, asks| {
+        let players = players(held, solved.game(), &tables, &asks)?;
+        Match::of(&solved, &players, openings, state).map_err(measure_error)
+    })?;
+    Ok((serde_json::to_string(&result).map_err(value_error)?, match_text(&result)))
+}
+
+/// One number a position.
+type Numbers<'py> = Bound<'py, PyArray1<f64>>;
+
+/// A policy that is asked in any position.
+#[pyclass(frozen, module = "yomikiri._core")]
+pub struct Asked {
+    player: Player,
+    game: AnyGame,
+    table: Option<Arc<SolvedTable>>,
+}
+
+#[pymethods]
+impl Asked {
+    #[new]
+    #[pyo3(signature = (game, policy, table, tables))]
+    fn new(game: &Game, policy: &str, table: Option<&Table>, tables: PathBuf) -> PyResult<Asked> {
+        let game = game.game.clone();
+        let table = table.map(|table| table.table.clone());
+        let spec: PolicySpec = policy.parse().map_err(value_error)?;
+        spec.check(&game).map_err(value_error)?;
+        let player = yomikiri::learn::player(&spec, &game, &tables)
+            .map_err(|error| PyPolicyError::new_err(error.to_string()))?;
+        if matches!(player, Player::Perfect) && table.is_none() {
+            return Err(value_error("policy 'perfect' needs a solved table"));
+        }
+        Ok(Asked { player, game, table })
+    }
+
+    /// Probabilities of all actions, `(N, actions)`, and the outcomes it expects, if it says: none of
+    /// the positions is over.
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        positions: &Positions,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Option<Numbers<'py>>)> {
+        let count = self.game.action_count();
+        let (out, values) = detached(py, || {
+            let mut batch = Batch::default();
+            for (row, position) in positions.all.iter().enumerate() {
+                let actions = self.game.actions(&position.state);
+                if actions.is_empty() {
+                    return Err(position_error(format!("row {row}: the game is over")));
+                }
+                batch.push(*position, actions);
+            }
+            let mut answers = Answers::default();
+            match (&self.player, &self.table) {
+                (Player::Perfect, Some(table)) => perfect(table, &batch, &mut answers)?,
+                (Player::Policy(policy), _) => policy
+                    .answer(&self.game, &batch, &mut answers)
+                    .and_then(|()| answers.check(&batch))
+                    .map_err(|error| PyPolicyError::new_err(error.to_string()))?,
+                _ => return Err(value_error("this policy is not asked alone")),
+            }
+            let mut out = vec![0.0; count * batch.len()];
+            for at in 0..batch.len() {
+                for place in batch.range(at) {
+                    let action = usize::from(batch.actions()[place].0);
+                    out[at * count + action] = answers.probabilities[place];
+                }
+            }
+            Ok((out, answers.values))
+        })?;
+        let out = out.into_pyarray(py).reshape([positions.all.len(), count])?;
+        Ok((out, (!values.is_empty()).then(|| values.into_pyarray(py))))
+    }
+}
+
+/// The table's best moves: for the score, then ahead and level the shortest game, behind the longest.
+fn perfect(table: &SolvedTable, batch: &Batch<AnyState>, answers: &mut Answers) -> PyResult<()> {
+    for (row, position) in batch.positions().iter().enumerate() {
+        let unknown = || {
+            let name = table.game().notation(position);
+            position_error(format!("row {row}: the best move of '{name}' is not in the table"))
+        };
+        let moves = table.look_ahead(position).into_iter();
+        let ranks: Option<Vec<i64>> =
+            moves.map(|(_, value)| Some(Truth::of(value?, table.has_scores())?.rank)).collect();
+        let ranks = ranks.ok_or_else(unknown)?;
+        let at = answers.probabilities.len();
+        answers.probabilities.resize(at + ranks.len(), 0.0);
+        share_best(&ranks, &mut answers.probabilities[at..]);
+    }
+    Ok(())
+}

@@ -1,0 +1,242 @@
+//! Solved tables.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use yomikiri::any::AnyGame;
+use yomikiri::export::targets::{Encoder, Images, Selection, look_up, read_rows};
+use yomikiri::game::{Game as _, Split, Splits};
+use yomikiri::graph::Plan;
+use yomikiri::registry::Games;
+use yomikiri::solve::SolveOptions;
+use yomikiri::solved::SolvedTable;
+use yomikiri::table::Store;
+
+use crate::columns::{about, columns, shape, to_dict};
+use crate::errors::{YomikiriError, position_error, table_error, value_error};
+use crate::games::{Game, Positions};
+use crate::work::{detached, run};
+
+/// A solved table, its files mapped.
+#[pyclass(frozen, module = "yomikiri._core")]
+pub struct Table {
+    pub table: Arc<SolvedTable>,
+}
+
+impl Table {
+    fn new(table: SolvedTable) -> Table {
+        Table { table: Arc::new(table) }
+    }
+}
+
+/// Opens a table of a directory of tables by its name, or any by its path; checksums are compared if
+/// `checked`.
+#[pyfunction]
+pub fn open_table(py: Python<'_>, name: &str, tables: PathBuf, checked: bool) -> PyResult<Table> {
+    detached(py, || {
+        let table = Store::at(&tables).open(name).map_err(table_error)?;
+        let name = table.name();
+        let game = Games::default().of_table(&table).map_err(table_error)?;
+        let solved = SolvedTable::open(game, table, checked).map_err(table_error)?;
+        let unsolved =
+            || table_error(format!("{name} has no values yet; run 'solver value-iterate {name}'"));
+        solved.map(Table::new).ok_or_else(unsolved)
+    })
+}
+
+/// Enumerates and solves a game, from its start or other roots, whole or to a depth, unless that is
+/// there already.
+#[pyfunction]
+#[pyo3(signature = (game, tables, roots, max_depth, checks_only, progress))]
+pub fn solve(
+    py: Python<'_>,
+    game: &Game,
+    tables: PathBuf,
+    roots: Option<&Positions>,
+    max_depth: Option<u32>,
+    checks_only: bool,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Table> {
+    let game = game.game.clone();
+    let mut plan = Plan::from_start(&game);
+    plan.max_depth = max_depth;
+    plan.checks_only = checks_only;
+    if let Some(roots) = roots {
+        if roots.game.name() != game.name() || roots.all.is_empty() {
+            return Err(value_error(format!(
+                "roots: give positions of {}, at least one",
+                game.name()
+            )));
+        }
+        plan.roots = roots.all.to_vec();
+        plan.start = "custom".to_string();
+    }
+    if max_depth == Some(0) {
+        return Err(value_error("max_depth 0 follows no move; give at least 1"));
+    }
+    if max_depth.is_some() || roots.is_some() {
+        plan.index = yomikiri::graph::Index::Keys;
+    } else if !game.is_small() {
+        return Err(value_error(format!(
+            "{} is too large to be enumerated whole; give max_depth, or roots near its end",
+            game.name()
+        )));
+    }
+    run(py, progress, |state, _| {
+        let failed = |error: &dyn std::fmt::Display| YomikiriError::new_err(error.to_string());
+        let store = Store::at(&tables);
+        let mut table = game.enumerate(&plan, &store, state).map_err(|e| failed(&e))?.table;
+        if table.manifest().solution.is_none() {
+            let options = SolveOptions::default();
+            game.solve(&mut table, &options, state, &mut |_, _| {}).map_err(|e| failed(&e))?;
+        }
+        let solved = SolvedTable::open(game.clone(), table, true).map_err(table_error)?;
+        solved.map(Table::new).ok_or_else(|| table_error("the table has no values"))
+    })
+}
+
+#[pymethods]
+impl Table {
+    #[getter]
+    fn name(&self) -> String {
+        self.table.table().name()
+    }
+
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.table.table().dir().to_path_buf()
+    }
+
+    /// The directory in which it lies, beside which networks are.
+    #[getter]
+    fn tables(&self) -> PathBuf {
+        let dir = self.table.table().dir();
+        dir.parent().unwrap_or(Path::new(".")).to_path_buf()
+    }
+
+    #[getter]
+    fn rows(&self) -> usize {
+        self.table.states().rows()
+    }
+
+    #[getter]
+    fn complete(&self) -> bool {
+        self.table.table().manifest().complete
+    }
+
+    #[getter]
+    fn has_scores(&self) -> bool {
+        self.table.has_scores()
+    }
+
+    #[getter]
+    fn game(&self) -> Game {
+        Game { game: self.rules() }
+    }
+
+    /// Pieces of rows that [`Table::read`] takes.
+    #[getter]
+    fn pieces(&self) -> Vec<usize> {
+        self.table.states().pieces().iter().map(|piece| piece.rows.len()).collect()
+    }
+
+    fn manifest(&self) -> PyResult<String> {
+        serde_json::to_string(self.table.table().manifest()).map_err(value_error)
+    }
+
+    fn columns(&self) -> PyResult<Vec<(String, String)>> {
+        about(&self.table)
+    }
+
+    fn roots(&self) -> PyResult<Positions> {
+        let all = self.table.states().roots().map_err(position_error)?;
+        Ok(Positions { game: self.rules(), all: Arc::new(all) })
+    }
+
+    /// Positions of texts; transcripts begin at the table's first root.
+    fn parse(&self, texts: Vec<String>) -> PyResult<Positions> {
+        let read = texts.iter().enumerate().map(|(row, text)| {
+            let position = self.table.states().parse(text);
+            position.map_err(|error| position_error(format!("row {row}: '{text}': {error}")))
+        });
+        let all: PyResult<Vec<_>> = read.collect();
+        Ok(Positions { game: self.rules(), all: Arc::new(all?) })
+    }
+
+    /// Columns of some positions: a dictionary of arrays of those that are in the table, and the places
+    /// of those that are not.
+    fn look_up<'py>(
+        &self,
+        py: Python<'py>,
+        positions: &Positions,
+        names: Vec<String>,
+    ) -> PyResult<(Bound<'py, PyDict>, Vec<usize>)> {
+        let (table, game) = (&self.table, self.table.game());
+        if positions.game.name() != game.name() {
+            let (given, here) = (positions.game.name(), game.name());
+            return Err(value_error(format!("positions of {given} are not of {here}")));
+        }
+        let shape = shape(table, "default")?;
+        let columns = columns(table, &shape, &names)?;
+        let (block, missing) = detached(py, || {
+            let folded = game.folded();
+            let encoder = Encoder { game, folded: &folded, columns: &columns, shape };
+            Ok(look_up(&encoder, table, &Splits::default(), &positions.all))
+        })?;
+        Ok((to_dict(py, block, &columns)?, missing))
+    }
+
+    /// Columns of the rows of some pieces.
+    #[pyo3(signature = (names, begin, end, split, images, terminals, unproven, layout))]
+    #[allow(clippy::too_many_arguments)]
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        names: Vec<String>,
+        begin: usize,
+        end: usize,
+        split: Option<&str>,
+        images: &str,
+        terminals: bool,
+        unproven: bool,
+        layout: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (table, game) = (&self.table, self.table.game());
+        let pieces = begin.min(end)..end.min(table.states().pieces().len());
+        let split = split.map(|name| {
+            let found = Split::ALL.into_iter().find(|split| split.name() == name);
+            found.ok_or_else(|| {
+                value_error(format!("split '{name}': known are train, validation, test"))
+            })
+        });
+        let images = [Images::Canonical, Images::All, Images::Expanded]
+            .into_iter()
+            .find(|known| known.name() == images)
+            .ok_or_else(|| value_error("images: known are canonical, all, expanded"))?;
+        let selection = Selection {
+            splits: Splits::default(),
+            split: split.transpose()?,
+            terminals,
+            unproven,
+            decisive: None,
+            per_layer: None,
+            sample: None,
+        };
+        let shape = shape(table, layout)?;
+        let columns = columns(table, &shape, &names)?;
+        let block = detached(py, || {
+            let folded = game.folded();
+            let encoder = Encoder { game, folded: &folded, columns: &columns, shape };
+            read_rows(&encoder, table, selection, images, pieces).map_err(table_error)
+        })?;
+        to_dict(py, block, &columns)
+    }
+}
+
+impl Table {
+    pub fn rules(&self) -> AnyGame {
+        self.table.game().clone()
+    }
+}

@@ -1,0 +1,152 @@
+//! Long work beside the interpreter: its lock is released, Ctrl-C is heard, progress is told.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use yomikiri::progress::Progress;
+
+use crate::errors::{YomikiriError, table_error};
+
+/// How often Ctrl-C is heard and progress told.
+const BEAT: Duration = Duration::from_millis(50);
+
+/// Thrown to end work that is no longer wanted; nothing catches it but [`outcome`].
+struct Cancelled;
+
+/// How far the work is, and whether it is still wanted.
+#[derive(Default)]
+pub struct State {
+    cancelled: AtomicBool,
+    done: AtomicU64,
+    /// The task, and how many units it has.
+    task: Mutex<Option<(String, Option<u64>)>>,
+}
+
+impl Progress for State {
+    fn begin(&self, what: &str, total: Option<u64>) {
+        self.advance(0);
+        self.done.store(0, Ordering::Relaxed);
+        if let Ok(mut task) = self.task.lock() {
+            *task = Some((what.to_string(), total));
+        }
+    }
+
+    fn advance(&self, units: u64) {
+        // As a kill would end it, which loses the piece in work and harms nothing on disk.
+        if self.cancelled.load(Ordering::Relaxed) {
+            resume_unwind(Box::new(Cancelled));
+        }
+        self.done.fetch_add(units, Ordering::Relaxed);
+    }
+
+    fn finish(&self, _summary: &str) {
+        self.advance(0);
+    }
+}
+
+/// What a thread of work asks the interpreter for.
+pub type Request = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
+
+/// Runs `work` on a thread of its own with the interpreter's lock released. `work` may send requests,
+/// which are answered on this thread, with the lock. `progress` is called with a task, how much of it is
+/// done and how much there is.
+pub fn run<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&State, std::sync::mpsc::Sender<Request>) -> PyResult<T> + Send,
+) -> PyResult<T> {
+    let state = State::default();
+    let (asks, requests) = channel::<Request>();
+    std::thread::scope(|scope| {
+        // Its own: while its threads wait for a callable, that may look something up.
+        let pool = threads()?;
+        let state = &state;
+        let worker = scope
+            .spawn(move || catch_unwind(AssertUnwindSafe(|| pool.install(|| work(state, asks)))));
+        let heard = listen(py, state, requests, progress);
+        if heard.is_err() {
+            state.cancelled.store(true, Ordering::Relaxed);
+        }
+        let done = py.detach(|| worker.join()).unwrap_or_else(Err);
+        heard?;
+        outcome(done)
+    })
+}
+
+/// Answers requests until the work is over, which drops their channel.
+fn listen(
+    py: Python<'_>,
+    state: &State,
+    requests: Receiver<Request>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let requests = Mutex::new(requests);
+    loop {
+        let next = py.detach(|| match requests.lock() {
+            Ok(requests) => requests.recv_timeout(BEAT),
+            Err(_) => Err(RecvTimeoutError::Disconnected),
+        });
+        py.check_signals()?;
+        match next {
+            Ok(request) => request(py)?,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+        if let Some(progress) = progress {
+            let task = state.task.lock().ok().and_then(|task| task.clone());
+            if let Some((what, total)) = task {
+                progress.call1((what, state.done.load(Ordering::Relaxed), total))?;
+            }
+        }
+    }
+}
+
+/// What work came to; a panic becomes an exception.
+fn outcome<T>(done: Result<PyResult<T>, Box<dyn Any + Send>>) -> PyResult<T> {
+    done.unwrap_or_else(|panic| Err(unwound(panic)))
+}
+
+/// What unwound: a damaged block of a packed table, or a fault of ours.
+fn unwound(panic: Box<dyn Any + Send>) -> PyErr {
+    let panic = match panic.downcast::<yomikiri::table::TableError>() {
+        Ok(error) => return table_error(error),
+        Err(panic) => panic,
+    };
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    YomikiriError::new_err(format!("a fault of yomikiri's own, please report it: {text}"))
+}
+
+/// Runs short work with the interpreter's lock released.
+pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> PyResult<T> + Send) -> PyResult<T> {
+    let pool = pool()?;
+    outcome(py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))))
+}
+
+fn threads() -> PyResult<ThreadPool> {
+    let pool = ThreadPoolBuilder::new().build();
+    pool.map_err(|error| YomikiriError::new_err(format!("no threads: {error}")))
+}
+
+/// The threads of this process. A process that was forked off has none of its parent's, and to wait
+/// for them would be for ever; so it gets its own.
+fn pool() -> PyResult<Arc<ThreadPool>> {
+    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+    let mut held = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let here = std::process::id();
+    if let Some((process, pool)) = held.as_ref()
+        && *process == here
+    {
+        return Ok(pool.clone());
+    }
+    let pool = Arc::new(threads()?);
+    // Dropped it would wait for the parent's threads.
+    std::mem::forget(held.replace((here, pool.clone())));
+    Ok(pool)
+}

@@ -1,0 +1,240 @@
+"""Reports in process: equal to the command's, and honest about what callables do."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+import yomikiri as ym
+
+SOLVER = os.environ.get("SOLVER")
+
+
+def network(planes):
+    """A network of fixed random weights, with a value."""
+    random = np.random.default_rng(7)
+    first, second = random.normal(size=(32, 48)), random.normal(size=(48, 17))
+    hidden = np.maximum(planes.reshape(len(planes), -1).astype(np.float64) @ first, 0)
+    return hidden @ second, np.tanh(hidden[:, 0] - 2)
+
+
+@pytest.fixture(scope="module")
+def report(table):
+    return ym.evaluate(table, network, "greedy", "perfect", progress=False)
+
+
+@pytest.mark.skipif(not SOLVER, reason="SOLVER is not the program")
+def test_figures_are_those_of_the_command(table, report, tables, tmp_path):
+    said = subprocess.run(
+        [SOLVER, "--tables", tables, "report", "--table", table.name, "--policy", "greedy,perfect", "--json", "-q", "--mistakes", "10"],
+        check=True, capture_output=True, text=True,
+    )
+    theirs = json.loads(said.stdout)
+    ours = ym.evaluate(table, "greedy", "perfect").json
+    assert {name: theirs[name] for name in ours} == ours
+    # The callable's figures are those of its predictions in files.
+    states = tmp_path / "states"
+    subprocess.run([SOLVER, "--tables", tables, "export", table.name, "--states", "--out", states, "-q"], check=True)
+    logits, values = network(np.load(states / "planes.npy"))
+    np.save(states / "logits.npy", logits)
+    np.save(states / "values.npy", values)
+    said = subprocess.run(
+        [SOLVER, "--tables", tables, "report", "--table", table.name, "--policy", f"predictions:{states}", "--metrics", "-q"],
+        check=True, capture_output=True, text=True,
+    )
+    theirs = json.loads(said.stdout)
+    assert {**theirs, "policy": "network"} == report.metrics
+
+
+def test_a_report_has_every_form(report, tmp_path):
+    assert report.ranking[0] == "perfect" and report["perfect"]["result_kept"] == 1
+    frame = report.to_pandas()
+    assert frame.loc["greedy", "result_kept"] == report["greedy"]["result_kept"] and len(frame) == 3
+    layers = report.to_pandas("layer")
+    assert layers[layers.policy == "greedy"].all_states.sum() == 56_621
+    page = report.to_html(tmp_path / "r.html")
+    assert page.startswith("<!doctype html>") and (tmp_path / "r.html").read_text() == page
+    assert "result" in str(report) and "<table>" in report._repr_html_()
+    mistakes = report.mistakes(3)
+    assert len(mistakes) == 3 and "<svg" in mistakes[0]._repr_html_()
+    assert report.mistakes(2, "perfect") == []
+
+
+def test_all_that_a_callable_may_give(table):
+    def run(policy, **options):
+        return ym.evaluate(table, policy, games=False, mistakes=0, **options).metrics
+
+    def actions(planes, legal):
+        return legal.argmax(axis=1)
+
+    first = run(actions)
+    probabilities = run(lambda planes, legal: {"probabilities": np.eye(17)[legal.argmax(axis=1)]})
+    logits = run(lambda planes, legal: np.where(np.eye(17)[legal.argmax(axis=1)] > 0, 0.0, -np.inf))
+    for name in ("result_kept", "score_lost", "win_to_loss"):
+        assert first[name] == probabilities[name] == logits[name]
+    uniform, random = run(lambda planes: np.zeros((len(planes), 17), np.float32)), run("random")
+    for name in random:
+        if name not in ("policy", "rank_correlation", "top_1", "top_2", "top_3") and not name.startswith("all_"):
+            assert uniform[name] == pytest.approx(random[name], abs=1e-12) or uniform[name] is None
+    truth = {"scores": lambda v: np.nan_to_num(v.q, nan=-99), "values": lambda v: v.outcome, "final_scores": lambda v: v.score}
+
+    def told(planes):
+        values = table.lookup(planes)
+        return {name: of(values) for name, of in truth.items()}
+
+    perfect = run(told)
+    assert perfect["score_kept"] == perfect["all_score_kept"] == 1
+    assert perfect["value_error"] == perfect["final_score_error"] == 0 and perfect["rank_correlation"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("layout", ["nchw", "nhwc", "pgx", "flat", "signed", "openspiel", "openspiel-nhwc"])
+def test_planes_come_in_the_layout_that_is_asked_for(table, layout):
+    seen = []
+
+    def policy(planes):
+        seen.append(planes.copy())
+        return np.zeros((len(planes), 17))
+
+    ym.evaluate(table, policy, layout=layout, games=False, mistakes=0, canonical=True)
+    planes = np.concatenate(seen)
+    assert (table.game.positions(planes[:500], layout=layout).planes(layout) == planes[:500]).all()
+
+
+def test_other_libraries_arrays_are_taken(table):
+    numpy = ym.evaluate(table, lambda planes: network(planes)[0], games=False).metrics["score_lost"]
+
+    class Tensor:  # as PyTorch's look from outside
+        def __init__(self, array):
+            self.array, self.dtype = array, array.dtype
+
+        def detach(self):
+            return self
+
+        cpu = detach
+
+        def __array__(self, dtype=None, copy=None):
+            return self.array
+
+    assert ym.evaluate(table, lambda planes: Tensor(network(planes)[0]), games=False).metrics["score_lost"] == numpy
+
+    class Capsule:  # one that only has DLPack
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    assert ym.evaluate(table, lambda planes: Capsule(network(planes)[0]), games=False).metrics["score_lost"] == numpy
+
+
+def test_jax_arrays_are_taken(table):
+    jnp = pytest.importorskip("jax.numpy")
+    ours = ym.evaluate(table, lambda planes: planes.reshape(len(planes), -1)[:, :17], games=False).metrics
+    theirs = ym.evaluate(table, lambda planes: jnp.asarray(planes.reshape(len(planes), -1)[:, :17]), games=False).metrics
+    assert {**theirs, "policy": ""} == {**ours, "policy": ""}
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (lambda planes: np.zeros((len(planes), 16)), r"shape \[\d+, 16\], not \(\d+, 17\)"),
+        (lambda planes: np.zeros((len(planes) - 1, 17)), "shape"),
+        (lambda planes: np.zeros(17 * len(planes)), "shape"),
+        (lambda planes: np.full((len(planes), 17), np.nan), "row 0: .*NaN"),
+        (lambda planes: np.full(len(planes), 16), "row 0: action 16 is no legal move"),
+        (lambda planes: np.zeros(3, int), "gives 3 actions for"),
+        (lambda planes: {"probabilities": np.full((len(planes), 17), 1 / 17)}, "row 0: .*no legal move"),
+        (lambda planes: {"probabilities": np.zeros((len(planes), 17))}, "row 0: .*sum"),
+        (lambda planes: {"values": np.zeros(len(planes))}, "none of logits"),
+        (lambda planes: {"logit": np.zeros((len(planes), 17))}, "'logit'"),
+        (lambda planes: (np.zeros((len(planes), 17)), np.full(len(planes), 1.5)), "row 0: 1.5 is no value"),
+        (lambda planes: (np.zeros((len(planes), 17)), np.zeros(2)), "gives 2 values for"),
+    ],
+)
+def test_answers_that_make_no_sense_are_one_exception(table, policy, words):
+    with pytest.raises(ym.PolicyError, match=words):
+        ym.evaluate(table, policy, names=["it"])
+
+
+def test_what_a_callable_raises_comes_through(table):
+    def raises(planes):
+        raise KeyError("weights")
+
+    with pytest.raises(KeyError, match="weights"):
+        ym.evaluate(table, raises)
+    with pytest.raises(TypeError, match="no numbers"):
+        ym.evaluate(table, lambda planes: np.array(["a"] * len(planes)))
+    with pytest.raises(KeyboardInterrupt):
+        ym.evaluate(table, lambda planes: (_ for _ in ()).throw(KeyboardInterrupt))
+    # And the next call is as ever.
+    assert ym.evaluate(table, "perfect", games=False).metrics["result_kept"] == 1
+
+
+@pytest.mark.parametrize(
+    ("policies", "options", "error", "words"),
+    [
+        (("nobody",), {}, ValueError, "nobody"), ((), {}, ValueError, "at least one"), ((3,), {}, TypeError, "int"),
+        (("greedy",), {"names": []}, ValueError, "names"), (("greedy",), {"split": "rest"}, ValueError, "split"),
+        ((network,), {"layout": "chw"}, ValueError, "layout"), ((network,), {"planes": "mine"}, ValueError, "planes"),
+        (("learned:no-such-network",), {}, ym.PolicyError, "no-such-network"),
+        (("onnx:no-such-file",), {}, ym.PolicyError, "no-such-file"),
+    ],
+)
+def test_bad_requests_are_one_exception(table, policies, options, error, words):
+    with pytest.raises(error, match=words):
+        ym.evaluate(table, *policies, **options)
+
+
+def test_parts_and_images_are_measured(table):
+    parts = [ym.evaluate(table, "greedy", split=split, games=False).metrics for split in ("train", "validation", "test")]
+    whole = ym.evaluate(table, "greedy", games=False).metrics
+    assert sum(part["all_positions"] for part in parts) == whole["all_positions"] == 56_621
+    lost = sum(part["all_positions"] * part["all_score_lost"] for part in parts) / 56_621
+    assert lost == pytest.approx(whole["all_score_lost"], abs=1e-12)
+    folded = ym.evaluate(table, "greedy", canonical=True, games=False).metrics
+    assert folded["result_kept"] == pytest.approx(whole["result_kept"], abs=1e-12)
+
+
+def test_games_comparisons_and_best_responses(table):
+    played = ym.match(table, "perfect", "random")
+    assert played.results["first"]["score"] == pytest.approx(8.09, abs=0.01) or played.results["first"]["score"] > 0
+    assert "perfect against random" in str(played)
+    mirror = ym.match(table, "random", "perfect").results
+    assert mirror["second"]["score"] == pytest.approx(-played.results["first"]["score"], abs=1e-9)
+    assert abs(ym.exploitability(table, "perfect")["first"]["outcome_lost"]) < 1e-9
+    compared = ym.compare(table, "greedy", network, worst=4)
+    assert len(compared.json["comparison"]["costliest"] if "comparison" in compared.json else compared.json["costliest"]) == 4
+    assert "greedy" in str(compared)
+    same = ym.compare(table, "greedy", "greedy")
+    assert "0" in str(same)
+
+
+def test_shogi_is_measured_too(animal):
+    report = ym.evaluate(animal, "random", "perfect", lambda planes, legal: np.where(legal, 0.0, -np.inf), names=[None, None, "equal"])
+    assert report["perfect"]["result_kept"] == 1
+    assert report["equal"]["result_kept"] == pytest.approx(report["random"]["result_kept"], abs=1e-12)
+
+
+def test_nothing_leaks(table, everything):
+    import gc
+
+    def resident():
+        gc.collect()
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    def work(times):
+        for _ in range(times):
+            table.lookup(everything.planes[:5000]).q
+        for _ in range(times // 10):
+            ym.evaluate(table, network, "greedy", games=False, mistakes=0)
+
+    work(100)
+    before = resident()
+    work(1000)
+    assert resident() - before < 32 << 20

@@ -1,0 +1,189 @@
+"""Tables, look-ups and states, against the files and against each other."""
+
+import multiprocessing
+import pickle
+
+import numpy as np
+import pytest
+
+import yomikiri as ym
+
+
+def test_a_table_is_built_once_and_opened_again(table, tables):
+    assert len(table) == 12_351 and table.complete and table.has_scores
+    again = ym.open("othello-4x4", tables=tables, check=True)
+    assert len(again) == len(table) and again.path == table.path
+    assert ym.open(table.path).name == "othello-4x4"
+    before = (table.path / "manifest.json").stat().st_mtime_ns
+    ym.solve("othello-4x4", tables=tables)
+    assert (table.path / "manifest.json").stat().st_mtime_ns == before
+    assert table.manifest["counts"]["table"]["states"] == 12_351
+
+
+def test_values_are_those_of_the_files(table):
+    keys, score, distance = (np.load(next(table.path.glob(f"{name}*.npy"))) for name in ("keys", "score", "distance"))
+    values = table.lookup(keys)
+    assert (values.score == score).all() and (values.distance == distance).all()
+    assert (values.row == np.arange(len(table))).all() and values.found.all()
+    assert (values.outcome == np.sign(score)).all()
+
+
+def test_every_form_of_a_position_is_looked_up_alike(table, everything):
+    boards = np.stack([everything.mover, everything.opponent], axis=1)
+    planes = everything.planes
+    forms = {
+        "bitboards": table.lookup(boards), "planes": table.lookup(planes), "floats": table.lookup(planes.astype("f4")),
+        "nhwc": table.lookup(np.moveaxis(planes, 1, -1), layout="nhwc"),
+        "signed": table.lookup(planes[:, 0].astype("i1") - planes[:, 1], layout="signed"),
+        "openspiel": table.lookup(
+            np.stack([1 - planes.sum(1), planes[:, 0], planes[:, 1]], axis=1), layout="openspiel"
+        ),
+        "texts": table.lookup(everything.board, side=None), "keys": table.lookup(table.game.positions(boards).keys),
+    }
+    for name, values in forms.items():
+        assert (values.score == everything.score).all(), name
+        assert (values.distance == everything.distance).all(), name
+        if name != "keys":  # those are of other orientations
+            assert (values.column("q_score") == everything.q_score).all(), name
+            assert (values.optimal == everything.optimal.astype(bool)).all(), name
+    assert len(everything) == 56_621
+
+
+def test_values_follow_from_the_moves(table, everything):
+    values = table.lookup(everything.planes)
+    assert (np.isnan(values.q) == ~values.legal).all()
+    assert (np.nanmax(values.q, axis=1) == values.score).all()
+    assert (values.optimal == (values.q == values.score[:, None])).all()
+    assert np.allclose(values.policy.sum(1), 1) and (values.policy[~values.optimal] == 0).all()
+    assert values.proven.all() and (values.bounds[0] == values.bounds[1]).all()
+
+
+def test_layouts_are_what_positions_give_back(table, everything):
+    positions = table.game.positions(everything.planes, side=everything.side)
+    assert (positions.planes() == everything.planes).all()
+    assert positions.planes("nhwc").shape == (56_621, 4, 4, 2)
+    assert (positions.planes("pgx") == positions.planes("nhwc")).all()
+    assert (positions.legal == everything.legal.astype(bool)).all()
+    assert positions.notations == everything.board
+    assert (positions.side == everything.side).all()
+    legal = positions[:50].planes(planes="mover+opponent+legal")[:, 2].reshape(50, -1)
+    assert (legal == everything.legal[:50, :16]).all()
+
+
+def test_states_come_in_parts_and_batches(table):
+    parts = {split: [*table.states(split, batch=1000, columns=["row", "weight"])] for split in ("train", "validation", "test")}
+    rows = np.concatenate([batch.row for part in parts.values() for batch in part])
+    assert len(rows) == len(np.unique(rows)) and all(len(batch) == 1000 for batch in parts["train"][:-1])
+    whole = [*table.states(columns=["row", "weight"], batch=777)]
+    assert sorted(rows) == np.concatenate([batch.row for batch in whole]).tolist()
+    assert sum(batch.weight.sum() for batch in whole) == 56_621
+    mixed = [*table.states(columns=["row"], batch=777, shuffle=5)]
+    same = [*table.states(columns=["row"], batch=777, shuffle=5)]
+    order = np.concatenate([batch.row for batch in mixed])
+    assert (order == np.concatenate([batch.row for batch in same])).all()
+    assert (order != np.sort(order)).any() and (np.sort(order) == np.sort(rows)).all()
+
+
+def test_a_dataset_has_what_training_needs(table):
+    data = table.dataset("train", images="all")
+    planes, policy, value, legal = data[3]
+    assert planes.shape == (2, 4, 4) and planes.dtype == np.float32 and policy.shape == legal.shape == (17,)
+    assert value in (-1, 0, 1) and abs(policy.sum() - 1) < 1e-6 and (policy[~legal] == 0).all()
+    assert len(data) > len(table.dataset("test", images="all")) > 0
+
+
+def test_games_with_cycles_and_bounds_say_what_is_known(animal, bounded):
+    values = animal.lookup("start")
+    assert values.outcome[0] in (-1, 0, 1) and values.legal.sum() == len(animal.roots[0].legal)
+    states = next(animal.states(batch=100, columns=["planes", "side", "outcome", "distance"]))
+    again = animal.lookup(states.planes, side=states.side)
+    assert (again.outcome == states.outcome).all() and (again.distance == states.distance).all()
+    start = bounded.lookup("start")
+    assert start.outcome[0] == -128 and not start.proven[0] and start.bounds == (-1, 1)
+    assert not start.optimal.any() and np.isnan(start.q).all() and not bounded.complete
+
+
+def test_positions_outside_are_told(table):
+    other = "xxxx-xxxx-xxxx-xxx- X;"
+    text = "XXXXXXXXXXXXXXX- X;"
+    with pytest.raises(ym.PositionError, match="row 1: .* is not in othello-4x4"):
+        table.lookup(["start", text])
+    values = table.lookup(["start", text, "c4"], missing="mask")
+    assert values.found.tolist() == [True, False, True]
+    assert values.score.tolist() == [-8, -128, 8] and values.distance[1] == 65535
+    assert not values.legal[1].any() and np.isnan(values.q[1]).all() and values.row[1] == 2**32 - 1
+    with pytest.raises(ym.PositionError, match="row 0"):
+        table.lookup([other])
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "words"),
+    [
+        (np.zeros((3, 2, 4, 5)), {}, ValueError, "shape"),
+        (np.zeros((3, 2, 4, 4)), {"layout": "nwhc"}, ValueError, "layout"),
+        (np.full((3, 2, 4, 4), 0.5), {}, ym.PositionError, "row 0"),
+        (np.full((3, 2, 4, 4), np.nan), {}, ym.PositionError, "row 0"),
+        (np.ones((3, 2, 4, 4)), {}, ym.PositionError, "row 0"),
+        (np.array([[1, 1]], np.uint64), {}, ym.PositionError, "row 0"),
+        (np.array([[-1, 2]]), {"form": "bitboards"}, ym.PositionError, "row 0"),
+        (np.array([1 << 63], np.uint64), {}, ym.PositionError, "row 0"),
+        (np.zeros((2, 3), np.uint64), {}, ValueError, "words"),
+        (np.zeros((1, 2, 4, 4)), {"side": 3}, ValueError, "side"),
+        (np.zeros((1, 2, 4, 4)), {"form": "boards"}, ValueError, "form"),
+        (np.float64(3), {}, ValueError, "shape"),
+        (["nonsense"], {}, ym.PositionError, "row 0"),
+        ("nonsense", {}, ym.PositionError, "nonsense"),
+    ],
+)
+def test_what_is_no_position_is_one_exception(table, given, options, error, words):
+    with pytest.raises(error, match=words):
+        table.lookup(given, **options)
+
+
+def test_bad_requests_are_told(table, tables):
+    with pytest.raises(ValueError, match="nogo"):
+        ym.solve("nogo", tables=tables)
+    with pytest.raises(ym.TableError, match="othello-5x6"):
+        ym.open("othello-5x6", tables=tables)
+    with pytest.raises(ValueError, match="max_depth"):
+        ym.solve("minishogi", tables=tables)
+    with pytest.raises(ValueError, match="max_depth"):
+        ym.solve("minishogi", max_depth=0, tables=tables)
+    with pytest.raises(ValueError, match="split"):
+        next(table.states("holdout"))
+    with pytest.raises(ValueError, match="column"):
+        next(table.states(columns=["colour"]))
+    with pytest.raises(AttributeError, match="colour"):
+        next(table.states()).colour
+    with pytest.raises(ValueError, match="missing"):
+        table.lookup("start", missing="skip")
+
+
+def test_tables_and_positions_go_to_other_processes(table):
+    again = pickle.loads(pickle.dumps(table))
+    assert len(again) == len(table)
+    position = pickle.loads(pickle.dumps(table.roots[0].play("c4")))
+    assert position == table.roots[0].play("c4") and again.lookup(position).score[0] == 8
+
+
+def _scores(planes):
+    return _TABLE.lookup(planes).score
+
+
+def test_a_forked_process_looks_up_too(table, everything):
+    global _TABLE
+    _TABLE = table
+    table.lookup(everything.planes)  # the parent's threads have begun
+    parts = np.array_split(everything.planes, 4)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        scores = pool.map_async(_scores, parts).get(timeout=60)
+    assert (np.concatenate(scores) == everything.score).all()
+
+
+def test_threads_look_up_together(table, everything):
+    from concurrent.futures import ThreadPoolExecutor
+
+    parts = np.array_split(everything.planes, 16)
+    with ThreadPoolExecutor(8) as pool:
+        scores = [*pool.map(lambda part: table.lookup(part).score, parts)]
+    assert (np.concatenate(scores) == everything.score).all()

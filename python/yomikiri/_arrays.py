@@ -1,0 +1,28 @@
+"""What people hand over, as NumPy arrays."""
+
+import numpy as np
+
+
+def numpy_of(array):
+    """Any array as NumPy's, without a copy where none is needed: NumPy, PyTorch, JAX, TensorFlow."""
+    if isinstance(array, np.ndarray):
+        return array
+    if hasattr(array, "detach"):  # a tensor of PyTorch, perhaps on another device or with a gradient
+        array = array.detach().cpu()
+        if hasattr(array, "resolve_conj"):
+            array = array.resolve_conj()
+        if str(array.dtype) == "torch.bfloat16":
+            array = array.float()
+    if hasattr(array, "__array__"):
+        return np.asarray(array)
+    if hasattr(array, "__dlpack__"):
+        return np.from_dlpack(array)
+    return np.asarray(array)
+
+
+def numbers(array):
+    """The same as 64-bit numbers in C order, which is what the solver reads."""
+    array = numpy_of(array)
+    if array.dtype.kind not in "biuf" and str(array.dtype) not in ("bfloat16", "float8_e4m3fn"):
+        raise TypeError(f"an array of {array.dtype} holds no numbers")
+    return np.ascontiguousarray(array, dtype=np.float64)

@@ -1,0 +1,329 @@
+"""Games and positions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _core
+from ._arrays import numpy_of
+
+
+def game(name: str = "othello-4x4") -> Game:
+    """The rules of a game by its name: ``othello-ROWSxCOLUMNS`` (each 4 to 8), ``minishogi``,
+    ``animal-shogi``, ``animal-shogi-3x3``. Raises `ValueError` for other names."""
+    return Game(_core.Game(name))
+
+
+class Game:
+    """The rules of a game. Made by `game`."""
+
+    def __init__(self, core: _core.Game):
+        self._core = core
+        #: Its name, such as ``othello-4x4``.
+        self.name: str = core.name
+        #: How many actions there are; legal moves are numbers below that.
+        self.actions: int = core.actions
+        #: Rows and columns of the board.
+        self.shape: tuple[int, int] = core.shape
+        #: What each of the game's own planes holds, in words.
+        self.planes: list[str] = core.planes
+        #: The names of the two sides; the first begins.
+        self.sides: list[str] = core.sides
+        #: How many symmetries the rules have.
+        self.symmetries: int = core.symmetries
+        #: Whether games end with a score, and not only a result.
+        self.has_scores: bool = core.has_scores
+
+    def __repr__(self):
+        return f"yomikiri.game({self.name!r})"
+
+    def __eq__(self, other):
+        return isinstance(other, Game) and self.name == other.name
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def __reduce__(self):
+        return game, (self.name,)
+
+    @property
+    def start(self) -> Position:
+        """Where the game starts."""
+        return Position(self._core.start())
+
+    def position(self, text: str) -> Position:
+        """Reads a position: a board, OBF, SFEN, or a transcript from the start. Raises `PositionError`."""
+        return Position(self._core.parse([text]))
+
+    def action_name(self, action: int, side: int = 0) -> str:
+        """An action as people write it: ``c4``, ``pass``, ``P-3c``."""
+        return self._core.action_name(side, int(action))
+
+    def positions(self, given, *, side=None, form: str | None = None, layout: str = "nchw") -> Positions:
+        """Many positions at once. ``given`` is one of
+
+        * a list of texts, as `position` reads them, or one text;
+        * planes, shape ``(N, planes, rows, columns)`` or as ``layout`` says (``nchw``, ``nhwc`` or ``pgx``,
+          ``openspiel``, ``openspiel-nhwc``, ``signed``), numbers 0 and 1;
+        * bitboards, ``uint64`` of shape ``(N, 2)``: the mover's squares and the opponent's, bit
+          ``row * columns + column`` (Othello);
+        * keys, ``uint64`` of shape ``(N,)`` or ``(N, words)``, as the tables have them;
+        * `Positions`, or `Position` s in a list.
+
+        ``form`` (``planes``, ``bitboards``, ``keys``) says which arrays are meant; without it 64-bit unsigned
+        numbers of shape ``(N, 2)`` are bitboards where the game has them, other such numbers keys, and
+        everything else is planes. ``side``, one number or ``(N,)``, says who is to move, 0 or 1; values do not
+        depend on it in Othello. Raises `PositionError`, which names the row of the first that is none."""
+        core = self._core
+        if isinstance(given, (Position, Positions)):
+            return self._same(given)
+        if isinstance(given, str):
+            return Positions(core.parse([given]))
+        if isinstance(given, (list, tuple)) and len(given) and isinstance(given[0], Position):
+            sides = np.array([one.side for one in given], np.uint8)
+            keys = [self._same(one)._core for one in given]
+            if core.has_bitboards:
+                boards = np.concatenate([one.bitboards() for one in keys])
+                return Positions(core.of_bitboards(boards, sides))
+            return Positions(core.parse([one.notations()[0] for one in keys]))
+        if isinstance(given, (list, tuple)) and len(given) and isinstance(given[0], str):
+            return Positions(core.parse(list(given)))
+        array = numpy_of(given)
+        if array.dtype.kind in "OUS":
+            return Positions(core.parse([str(text) for text in array.ravel()]))
+        if form is None:
+            if array.dtype == np.uint64 and array.ndim <= 2:
+                is_pair = array.ndim == 2 and array.shape[1] == 2 and core.has_bitboards
+                form = "bitboards" if is_pair else "keys"
+            else:
+                form = "planes"
+        if array.ndim == 0 or form != "keys" and array.ndim < 2:
+            raise ValueError(f"{form} of shape {array.shape}: the first axis should be the positions")
+        sides = self._sides(side, len(array))
+        if form == "bitboards":
+            if array.ndim != 2 or array.shape[1] != 2:
+                raise ValueError(f"bitboards of shape {array.shape}: they should be (N, 2)")
+            return Positions(core.of_bitboards(_whole(array, np.uint64, form), sides))
+        if form == "keys":
+            return Positions(core.of_keys(_whole(array, np.uint64, form).reshape(len(array), -1), sides))
+        if form != "planes":
+            raise ValueError(f"form {form!r}: known are planes, bitboards, keys")
+        return Positions(core.of_planes(self._own_planes(array, layout), sides))
+
+    def _same(self, given):
+        if given._core.game.name != self.name:
+            raise ValueError(f"positions of {given._core.game.name} are not of {self.name}")
+        return Positions(given._core)
+
+    def _sides(self, side, count):
+        if side is None:
+            return np.zeros(count, np.uint8)
+        sides = np.broadcast_to(numpy_of(side), (count,))
+        if not np.isin(sides, (0, 1)).all():
+            raise ValueError("side: 0 and 1 are known")
+        return np.ascontiguousarray(sides, dtype=np.uint8)
+
+    def _own_planes(self, array, layout):
+        (rows, columns), count = self.shape, len(array)
+        own = len(self.planes)
+        shapes = {
+            "nchw": (own, rows, columns), "nhwc": (rows, columns, own), "pgx": (rows, columns, own),
+            "flat": (own * rows * columns,), "openspiel": (3, rows, columns),
+            "openspiel-nhwc": (rows, columns, 3), "signed": (rows, columns),
+        }
+        if layout not in shapes:
+            raise ValueError(f"layout {layout!r}: known are {', '.join(shapes)}")
+        if "openspiel" in layout and own != 2 or layout == "signed" and own != 2:
+            raise ValueError(f"layout {layout!r} is of Othello and not of {self.name}")
+        expected = (count, *shapes[layout])
+        if array.size != np.prod(expected) or array.ndim > 1 and array.shape != expected and layout != "flat":
+            raise ValueError(f"planes of shape {array.shape}: {layout} of {self.name} is {('N', *expected[1:])}")
+        array = array.reshape(expected)
+        if layout == "signed":
+            array = np.stack([array == 1, array == -1], axis=1)
+        elif layout == "openspiel":
+            array = array[:, 1:]
+        elif layout in ("nhwc", "pgx", "openspiel-nhwc"):
+            array = np.moveaxis(array, -1, 1)[:, -own:]
+        return _whole(array, np.uint8, "planes").reshape(count, -1)
+
+
+def _whole(array, dtype, form):
+    """Numbers as another type, which holds them all."""
+    if array.dtype == dtype:
+        return np.ascontiguousarray(array)
+    with np.errstate(invalid="ignore"):
+        whole = np.ascontiguousarray(array.astype(dtype))
+    bad = np.argwhere((whole != array).reshape(len(array), -1).any(axis=1))
+    if len(bad):
+        raise _core.PositionError(f"row {bad[0, 0]} of the {form} holds a number that is none of {form}")
+    return whole
+
+
+class Positions:
+    """Positions of one game, each with its side to move: a sequence of `Position` s. Made by
+    `Game.positions`; slices and arrays of places give `Positions` again."""
+
+    def __init__(self, core: _core.Positions):
+        self._core = core
+
+    @property
+    def game(self) -> Game:
+        """Their game."""
+        return Game(self._core.game)
+
+    def __len__(self):
+        return len(self._core)
+
+    def __repr__(self):
+        return f"<{len(self)} positions of {self._core.game.name}>"
+
+    def __getitem__(self, at):
+        if isinstance(at, (int, np.integer)):
+            at = int(at) + len(self) if at < 0 else int(at)
+            return Position(self._core.take(np.array([at], np.int64)))
+        places = np.arange(len(self))[at]
+        return Positions(self._core.take(np.ascontiguousarray(places, dtype=np.int64)))
+
+    @property
+    def side(self) -> np.ndarray:
+        """Who is to move: ``uint8`` of shape ``(N,)``, 0 or 1."""
+        return self._core.sides()
+
+    @property
+    def notations(self) -> list[str]:
+        """Each in one line, as every command reads it."""
+        return self._core.notations()
+
+    @property
+    def bitboards(self) -> np.ndarray:
+        """``uint64``, ``(N, 2)``: the mover's squares and the opponent's (Othello)."""
+        return self._core.bitboards()
+
+    @property
+    def keys(self) -> np.ndarray:
+        """Keys under all symmetries, ``uint64``: ``(N,)``, or ``(N, 2)`` where one word is too little."""
+        keys = self._core.keys()
+        return keys[:, 0] if keys.shape[1] == 1 else keys
+
+    @property
+    def legal(self) -> np.ndarray:
+        """Legal actions: ``bool``, ``(N, actions)``; none where the game is over."""
+        return self._core.legal()
+
+    @property
+    def over(self) -> np.ndarray:
+        """Whether the game is over: ``bool``, ``(N,)``."""
+        return self._core.results() != 2
+
+    def planes(self, layout: str = "nchw", planes: str | None = None) -> np.ndarray:
+        """As a network reads them: ``float32``, ``(N, planes, rows, columns)`` or by the ``layout`` (``nhwc``,
+        ``pgx``, ``flat``, ``interleaved``, ``signed``, ``openspiel``, ``openspiel-nhwc``). In Othello ``planes``
+        lists others than ``mover+opponent``: empty, legal, black, white, black-to-move, ones, zeros."""
+        return self._core.encode(layout, planes)
+
+    def play(self, actions) -> Positions:
+        """One action in each position, shape ``(N,)``. Raises `PositionError` where one is not legal."""
+        return Positions(self._core.play(np.ascontiguousarray(numpy_of(actions), dtype=np.int64).reshape(-1)))
+
+
+class Position:
+    """One position, with its side to move."""
+
+    def __init__(self, core: _core.Positions):
+        self._core = core
+
+    @property
+    def game(self) -> Game:
+        """Its game."""
+        return Game(self._core.game)
+
+    @property
+    def notation(self) -> str:
+        """In one line, as every command reads it."""
+        return self._core.notations()[0]
+
+    @property
+    def side(self) -> int:
+        """Who is to move: 0 or 1."""
+        return int(self._core.sides()[0])
+
+    @property
+    def mover(self) -> str:
+        """The name of the side to move."""
+        return self._core.game.sides[self.side]
+
+    @property
+    def legal(self) -> list[int]:
+        """The legal actions, in ascending order; none where the game is over."""
+        return np.flatnonzero(self._core.legal()[0]).tolist()
+
+    @property
+    def moves(self) -> dict[str, int]:
+        """The legal actions by their names."""
+        return {self._core.game.action_name(self.side, action): action for action in self.legal}
+
+    @property
+    def outcome(self) -> int | None:
+        """Where the game is over 1, 0 or -1, the mover's; else ``None``."""
+        result = int(self._core.results()[0])
+        return None if result == 2 else result
+
+    @property
+    def over(self) -> bool:
+        """Whether the game is over."""
+        return self.outcome is not None
+
+    @property
+    def score(self) -> int | None:
+        """Where the game is over the mover's score, empty squares counting for nobody; else ``None``."""
+        return int(self._core.scores()[0]) if self.over and self._core.game.has_scores else None
+
+    def play(self, move: int | str) -> Position:
+        """The position after an action, given as its number or its name. Raises `PositionError`."""
+        if isinstance(move, str):
+            if move not in self.moves:
+                raise _core.PositionError(f"{move!r} is no legal move of '{self.notation}': {' '.join(self.moves)}")
+            move = self.moves[move]
+        return Position(self._core.play(np.array([move], np.int64)))
+
+    def image(self, symmetry: int) -> Position:
+        """The position seen through a symmetry of the board, 0 (itself) to `Game.symmetries` - 1."""
+        return Position(self._core.transform(symmetry))
+
+    def planes(self, layout: str = "nchw", planes: str | None = None) -> np.ndarray:
+        """As `Positions.planes`, without the first axis."""
+        return self._core.encode(layout, planes)[0]
+
+    def __eq__(self, other):
+        return isinstance(other, Position) and (self.game, self.notation) == (other.game, other.notation)
+
+    def __hash__(self):
+        return hash(self.notation)
+
+    def __str__(self):
+        return f"{self._core.diagrams()[0]}{'' if self.over else self.mover + ' to move'}"
+
+    def __repr__(self):
+        return f"<{self._core.game.name}: {self.notation}>"
+
+    def __reduce__(self):
+        return _position, (self._core.game.name, self.notation)
+
+    def _repr_html_(self):
+        return style_board(self._core.svgs()[0]) + ("" if self.over else f"<div>{self.mover} to move</div>")
+
+
+def _position(name, notation):
+    return game(name).position(notation)
+
+
+def style_board(svg: str) -> str:
+    """A board with the style that makes it one, for notebooks."""
+    style = (
+        "<style>.yomikiri .square{fill:#3f8f5f;stroke:#fff}.yomikiri .black{fill:#111;stroke:#000}"
+        ".yomikiri .white{fill:#f7f7f7;stroke:#777}.yomikiri text{fill:currentColor;font:12px sans-serif}"
+        ".yomikiri .right{fill:none;stroke:#ffd54a;stroke-width:2}"
+        ".yomikiri .wrong{fill:none;stroke:#ff6b3d;stroke-width:2.5}</style>"
+    )
+    return f'{style}<div class="yomikiri">{svg}</div>'

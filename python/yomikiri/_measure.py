@@ -1,0 +1,269 @@
+"""Policies measured against solved tables, exactly."""
+
+from __future__ import annotations
+
+import datetime
+import html as _html
+import inspect
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from . import _core
+from ._arrays import numbers, numpy_of
+from ._games import style_board
+from ._tables import Table, _Told
+
+
+class _Asked:
+    """A callable whose answers are made arrays for the solver."""
+
+    def __init__(self, policy):
+        self.policy = policy
+        self.tensor = None
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(policy, torch.nn.Module):
+            self.tensor = torch
+        target = policy.forward if self.tensor else policy
+        self.with_legal = _takes_two(target)
+
+    def __call__(self, planes, legal):
+        given = (planes, legal) if self.with_legal else (planes,)
+        if self.tensor is not None:
+            with self.tensor.no_grad():
+                device = next((weights.device for weights in self.policy.parameters()), None)
+                told = self.policy(*(self.tensor.from_numpy(array).to(device) for array in given))
+        else:
+            told = self.policy(*given)
+        if isinstance(told, tuple) and len(told) == 2:
+            told = {"logits": told[0], "values": told[1]}
+        elif not isinstance(told, dict):
+            array = numpy_of(told)
+            told = {"actions" if array.ndim == 1 and array.dtype.kind in "iu" else "logits": array}
+        known = {"logits", "probabilities", "actions", "scores", "values", "final_scores"}
+        unknown = [name for name in told if name not in known]
+        if unknown:
+            raise _core.PolicyError(f"it gives {unknown[0]!r}; known are {', '.join(sorted(known))}")
+        rows = {"actions", "values", "final_scores"}
+        whole = {name: numbers(array) for name, array in told.items() if array is not None}
+        return {
+            name: array.reshape(len(array)) if name in rows and array.ndim == 2 and array.shape[1] == 1 else array
+            for name, array in whole.items()
+        }
+
+
+def _takes_two(function):
+    """Whether a callable takes the legal moves after the positions."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = [p for p in places if p.default is p.empty]
+    return len(needed) >= 2 or len(places) >= 2 and places[1].name in ("legal", "mask", "legal_actions", "action_mask")
+
+
+def _given(policy, name, layout, planes):
+    if isinstance(policy, (str, os.PathLike)):
+        return str(policy)
+    if not callable(policy):
+        raise TypeError(f"a policy is a name or a callable, not {type(policy).__name__}")
+    name = name or getattr(policy, "__name__", None) or type(policy).__name__
+    return (name, _Asked(policy), layout, planes)
+
+
+def evaluate(
+    table: Table,
+    *policies,
+    names: list[str] | None = None,
+    layout: str = "nchw",
+    planes: str | None = None,
+    split: str | None = None,
+    canonical: bool = False,
+    games: bool = True,
+    mistakes: int = 10,
+    progress: bool | None = None,
+) -> Report:
+    """Measures policies in every position of a table whose value and moves are proven; nothing is sampled.
+
+    A policy is a name as ``solver report --policy`` takes it (``random``, ``greedy``, ``alphabeta:4``,
+    ``mcts:100``, ``learned:NAME``, ``onnx:FILE``, ``perfect``…) or a callable ``policy(planes)`` or
+    ``policy(planes, legal)``. ``planes`` is ``float32`` of shape ``(N, …)`` by ``layout`` and ``planes`` (those of
+    `Positions.planes`), ``legal`` ``bool`` of shape ``(N, actions)``. A ``torch.nn.Module`` gets and gives tensors, and
+    should be in ``eval()``. The callable gives
+
+    * an array ``(N, actions)`` of logits (illegal moves are masked for you), or ``(N,)`` whole numbers: actions;
+    * a tuple ``(logits, values)``, values from -1 (the mover loses) to 1;
+    * or a dictionary with one of ``logits``, ``probabilities``, ``actions``, ``scores`` (the best are chosen), and if it
+      has them ``values`` and ``final_scores`` (in discs).
+
+    It is called on this thread, one batch of some thousand positions after the other, and its answer for a position
+    must not depend on the batch. ``split`` measures on ``train``, ``validation`` or ``test`` alone; ``canonical`` asks
+    about one of all mirror images (up to 16 times faster); ``games`` also plays the policies against perfect and random
+    moves and each other, where the table is complete; ``mistakes`` are kept of each.
+
+    Raises `PolicyError` where an answer makes no sense, naming the row, and whatever the callable raises."""
+    if not policies:
+        raise ValueError("give at least one policy")
+    names = list(names) if names is not None else [None] * len(policies)
+    if len(names) != len(policies):
+        raise ValueError(f"{len(names)} names are not one for each of {len(policies)} policies")
+    given = [_given(policy, name, layout, planes) for policy, name in zip(policies, names)]
+    about = ("yomikiri.evaluate", datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"))
+    with _Told(progress) as tell:
+        made = _core.evaluate(table._core, given, canonical, games, mistakes, split, about, tell)
+    return Report(made)
+
+
+class Report:
+    """How good policies are. ``report[name]`` are the figures of one."""
+
+    def __init__(self, made: dict):
+        self._made = made
+        #: All figures, as ``solver report --json`` has them (``docs/report-schema.md``).
+        self.json: dict = json.loads(made["json"])
+        self._metrics = json.loads(made["metrics"])
+
+    @property
+    def policies(self) -> list[str]:
+        """Their names, in the order of the request."""
+        return [policy["policy"] for policy in self.json["policies"]]
+
+    @property
+    def ranking(self) -> list[str]:
+        """Their names, the best first."""
+        return [self.policies[at] for at in self._made["order"]]
+
+    @property
+    def metrics(self) -> dict:
+        """A few dozen numbers of the first policy, as ``solver report --metrics`` has them."""
+        return self._metrics[0]
+
+    def __getitem__(self, policy: str | int) -> dict:
+        at = policy if isinstance(policy, int) else self.policies.index(policy)
+        return self._metrics[at]
+
+    def __str__(self):
+        return self._made["text"]
+
+    def __repr__(self):
+        return f"<yomikiri.Report on {self.json['table']['name']}: {', '.join(self.policies)}>"
+
+    def to_pandas(self, by: str | None = None):
+        """A `pandas.DataFrame`: a row a policy with its metrics; with ``by`` (``layer``, ``moves``, ``distance``,
+        ``value``) a row a policy and group, with the figures of decisive positions and of all."""
+        import pandas
+
+        if by is None:
+            return pandas.DataFrame(self._metrics).set_index("policy")
+        field = {"layer": "layers", "moves": "by_moves", "distance": "by_distance", "value": "by_value"}
+        if by not in field:
+            raise ValueError(f"by {by!r}: known are {', '.join(field)}")
+        rows = []
+        for policy in self.json["policies"]:
+            for group in policy[field[by]]:
+                key = next(value for name, value in group.items() if name != "figures")
+                row = {"policy": policy["policy"], by: key}
+                for kind in ("all", "decisive_outcome"):
+                    figures = group["figures"][kind]
+                    row |= {f"{kind}_{name}": number for name, number in figures.items() if np.isscalar(number)}
+                rows.append(row)
+        return pandas.DataFrame(rows)
+
+    def to_html(self, path: str | os.PathLike | None = None) -> str:
+        """The report as one page that needs nothing else; written to ``path`` if that is given."""
+        if path is not None:
+            Path(path).write_text(self._made["html"], encoding="utf-8")
+        return self._made["html"]
+
+    def mistakes(self, count: int = 10, policy: str | int = 0) -> list[Mistake]:
+        """A policy's costliest mistakes, one of mirror images, the costliest first; at most as many as were asked for
+        when it was measured."""
+        at = policy if isinstance(policy, int) else self.policies.index(policy)
+        games = self.json["games"]
+        found = games["policies"][at]["costliest"] if games else self.json["policies"][at]["costliest"]
+        return [Mistake(one) for one in found[:count]]
+
+    def _repr_html_(self):
+        columns = [name for name in ("result_kept", "score_kept", "nll", "exploited") if name in self.metrics]
+        head = "".join(f"<th>{_html.escape(name)}</th>" for name in ["policy", *columns])
+        rows = ""
+        for name in self.ranking:
+            cells = (self[name][column] for column in columns)
+            cells = "".join(f"<td>{'' if cell is None else f'{cell:.4f}'}</td>" for cell in cells)
+            rows += f"<tr><td>{_html.escape(name)}</td>{cells}</tr>"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+class Mistake(dict):
+    """A position and what a policy does there (``docs/report-schema.md``); in a notebook it draws itself."""
+
+    def _repr_html_(self):
+        text = _html.escape
+        rows = "".join(
+            f"<tr{' style=font-weight:bold' if move['best'] else ''}><td>{text(move['move'])}</td>"
+            f"<td>{move['probability']:.1%}</td><td>{move.get('score', move['outcome'])}</td></tr>"
+            for move in self["moves"]
+        )
+        board = style_board(_core.board_svg(self["diagram"]))
+        return f"{board}<div>{text(self['mover'])} to move</div><table>{rows}</table>"
+
+
+class Comparison:
+    """Two policies position by position: ``json`` as ``solver compare --json`` has it."""
+
+    def __init__(self, text: str, told: str):
+        #: The figures.
+        self.json: dict = json.loads(text)
+        self._text = told
+
+    def __str__(self):
+        return self._text
+
+
+def compare(table: Table, first, second, *, layout="nchw", planes=None, names=(None, None), split=None,
+            worst: int = 10, progress: bool | None = None) -> Comparison:
+    """Two policies in the same positions: who gives away less where, and where they differ most."""
+    given = [_given(policy, name, layout, planes) for policy, name in zip((first, second), names)]
+    with _Told(progress) as tell:
+        return Comparison(*_core.compare(table._core, *given, split, worst, tell))
+
+
+class Match:
+    """What games between two policies come to: ``json`` as ``solver match --json`` has it."""
+
+    def __init__(self, text: str, told: str):
+        #: The figures, which are those of the first policy.
+        self.json: dict = json.loads(text)
+        self._text = told
+
+    @property
+    def results(self) -> dict:
+        """Of games from the start: ``first`` and ``second``, the first policy with either side, each with the
+        probabilities ``win``, ``draw`` and ``loss`` and the expected ``score``."""
+        opening = self.json["openings"][0]
+        return {side: opening[side] for side in ("first", "second")}
+
+    def __str__(self):
+        return self._text
+
+
+def match(table: Table, first, second, *, layout="nchw", planes=None, names=(None, None), openings: int = 0,
+          progress: bool | None = None) -> Match:
+    """Games between two policies on a complete table, exactly; also after up to so many random ``openings``."""
+    given = [_given(policy, name, layout, planes) for policy, name in zip((first, second), names)]
+    with _Told(progress) as tell:
+        return Match(*_core.play_match(table._core, *given, openings, tell))
+
+
+def exploitability(table: Table, policy, *, layout="nchw", planes=None) -> dict:
+    """What a best response takes of a policy on a complete table: ``first`` and ``second``, the policy with either
+    side, each with the ``outcome_lost`` (0 to 2) and the ``score_lost``. Raises `ValueError` where games cannot be
+    played out."""
+    report = evaluate(table, policy, layout=layout, planes=planes, mistakes=0, progress=False)
+    if report.json["games"] is None:
+        raise ValueError(f"games cannot be played out on {table.name}")
+    return report.json["games"]["policies"][0]["exploitability"]

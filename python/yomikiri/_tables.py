@@ -1,0 +1,388 @@
+"""Solved tables and what they say of positions."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import Iterator
+
+import numpy as np
+
+from . import _core
+from ._games import Game, Position, Positions
+from ._games import game as _game
+
+
+def _directory(tables) -> Path:
+    return Path(tables if tables is not None else os.environ.get("YOMIKIRI_TABLES", "tables"))
+
+
+def _progress(wanted):
+    """Calls tqdm, where it is installed and somebody looks."""
+    if wanted is False or wanted is None and not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        if wanted:
+            raise
+        return None
+    bar = None
+
+    def tell(what, done, total):
+        nonlocal bar
+        if bar is None or bar.desc != what:
+            if bar is not None:
+                bar.close()
+            bar = tqdm(total=total, unit="states", unit_scale=True, leave=False)
+            bar.desc = what
+        bar.n = done if total is None else min(done, total)
+        bar.refresh()
+
+    tell.close = lambda: bar.close() if bar is not None else None
+    return tell
+
+
+class _Told:
+    """Progress while a block runs."""
+
+    def __init__(self, wanted):
+        self.tell = _progress(wanted)
+
+    def __enter__(self):
+        return self.tell
+
+    def __exit__(self, *_):
+        if self.tell is not None:
+            self.tell.close()
+
+
+def solve(
+    game: str | Game = "othello-4x4",
+    *,
+    tables: str | os.PathLike | None = None,
+    roots=None,
+    max_depth: int | None = None,
+    checks_only: bool = False,
+    progress: bool | None = None,
+) -> Table:
+    """Enumerates and solves a game, or opens what is there already.
+
+    ``tables`` is the directory of tables (``$YOMIKIRI_TABLES``, or ``tables``). ``roots`` are positions to begin
+    at instead of the start (texts, or what `Game.positions` takes), ``max_depth`` the plies after which no move is
+    followed (minishogi needs it), ``checks_only`` follows only checks of who is to move at the roots. ``progress``
+    shows a bar where tqdm is installed; by itself where somebody looks. Ctrl-C ends it; the same call goes on where
+    it ended. Raises `ValueError`, `TableError`, `YomikiriError`."""
+    rules = game if isinstance(game, Game) else _game(game)
+    begin = None if roots is None else rules.positions(roots)._core
+    with _Told(progress) as tell:
+        core = _core.solve(rules._core, _directory(tables), begin, max_depth, checks_only, tell)
+    return Table(core)
+
+
+def open(name: str | os.PathLike = "othello-4x4", *, tables=None, check: bool = False) -> Table:
+    """Opens a solved table by its name or its path. Opening reads little; ``check`` compares all checksums.
+    Raises `TableError`."""
+    return Table(_core.open_table(str(name), _directory(tables), check))
+
+
+class Batch(dict):
+    """Columns by name, each an array whose first axis is the examples; ``batch.score`` is ``batch["score"]``."""
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"there is no column {name!r} here; there are {', '.join(self)}") from None
+
+    def __len__(self):
+        return len(next(iter(self.values()), ()))
+
+    @property
+    def q(self) -> np.ndarray:
+        """Exact value of each action: ``float32``, ``(N, actions)``, NaN where it is not legal or not proven."""
+        name = "q_score" if "q_score" in self else "q_outcome"
+        return _with_nan(self[name])
+
+
+def _with_nan(numbers):
+    out = numbers.astype(np.float32)
+    out[numbers == -128] = np.nan
+    return out
+
+
+class Table:
+    """A solved table, its files mapped. Made by `solve` and `open`."""
+
+    def __init__(self, core: _core.Table):
+        self._core = core
+        #: Its name.
+        self.name: str = core.name
+        #: Its directory.
+        self.path: Path = Path(core.path)
+        #: The rules.
+        self.game: Game = Game(core.game)
+        #: Whether it holds the whole game: no state is at a bound.
+        self.complete: bool = core.complete
+        #: Whether values have a score.
+        self.has_scores: bool = core.has_scores
+
+    def __len__(self):
+        return self._core.rows
+
+    def __repr__(self):
+        return f"<yomikiri.Table {self.name}: {len(self):,} rows>"
+
+    def __reduce__(self):
+        return open, (str(self.path.absolute()),)
+
+    @property
+    def manifest(self) -> dict:
+        """What ``manifest.json`` says."""
+        return json.loads(self._core.manifest())
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns that `states` and `lookup` can give, and what each means (``docs/targets.md``)."""
+        return dict(self._core.columns())
+
+    @property
+    def roots(self) -> Positions:
+        """Where it begins."""
+        return Positions(self._core.roots())
+
+    def position(self, text: str) -> Position:
+        """Reads a position; a transcript begins at the first root. Raises `PositionError`."""
+        return Position(self._core.parse([text]))
+
+    def lookup(self, positions, *, side=None, form=None, layout="nchw", missing: str = "raise") -> Values:
+        """What is exactly known of positions, in whatever orientation, and of their moves.
+
+        ``positions``, ``side``, ``form`` and ``layout`` are those of `Game.positions`. With ``missing="mask"``
+        positions that are not in the table have unknown values and `Values.found` tells them; else they raise
+        `PositionError`."""
+        if missing not in ("raise", "mask"):
+            raise ValueError(f"missing {missing!r}: known are raise, mask")
+        if isinstance(positions, str):
+            positions = self.position(positions)
+        elif isinstance(positions, (list, tuple)) and len(positions) and isinstance(positions[0], str):
+            positions = Positions(self._core.parse(list(positions)))
+        given = self.game.positions(positions, side=side, form=form, layout=layout)
+        return Values(self, given, missing == "mask")
+
+    def states(
+        self,
+        split: str | None = None,
+        *,
+        columns: list[str] | None = None,
+        batch: int = 4096,
+        images: str = "canonical",
+        terminals: bool = False,
+        unproven: bool = False,
+        layout: str = "default",
+        shuffle: int | None = None,
+    ) -> Iterator[Batch]:
+        """The table's positions with their exact values, in batches, read as they are wanted.
+
+        ``split`` is ``train``, ``validation``, ``test`` or ``None`` for all; it goes by position alone, the same for
+        all mirror images. ``columns`` are names from `Table.columns`; usually ``planes``, ``side``, ``outcome``,
+        ``distance``, ``legal``, ``optimal``, ``weight``, and ``score`` and ``q_score``, or ``q_outcome``. ``images`` is
+        ``canonical`` (each row once, ``weight`` telling how many positions it stands for), ``all`` (every orientation
+        that can be reached) or ``expanded`` (every symmetry). ``layout`` of planes: ``default``, ``pgx``,
+        ``openspiel``, ``azg``. ``shuffle`` is a seed: pieces of the table come in an order by it, mixed within some
+        tens of thousands of rows."""
+        if columns is None:
+            scores = ["score", "q_score"] if self.has_scores else ["q_outcome"]
+            columns = ["planes", "side", "outcome", "distance", "legal", "optimal", "weight", *scores]
+        if batch < 1:
+            raise ValueError("batch: at least 1")
+        pieces = self._core.pieces
+        random = None if shuffle is None else np.random.default_rng(shuffle)
+        order = np.arange(len(pieces)) if random is None else random.permutation(len(pieces))
+        held, count = [], 0
+        room = max(batch, 1 << 15) if random is not None else batch
+
+        def read(at):
+            return Batch(
+                self._core.read(list(columns), int(at), int(at) + 1, split, images, terminals, unproven, layout)
+            )
+
+        def taken(last):
+            nonlocal held, count
+            whole = held[0] if len(held) == 1 else _joined(held)
+            if random is not None:
+                whole = _at(whole, random.permutation(count))
+            end = count if last else count - count % batch
+            yield from (_at(whole, slice(at, at + batch)) for at in range(0, end, batch))
+            held, count = ([_at(whole, slice(end, None))], count - end) if end < count else ([], 0)
+
+        for at in order:
+            piece = read(at)
+            if len(piece):
+                held.append(piece)
+                count += len(piece)
+            if count >= room:
+                yield from taken(False)
+        if count:
+            yield from taken(True)
+
+    def dataset(self, split: str | None = "train", **options):
+        """A map-style dataset for torch's ``DataLoader`` and the like, all in memory: item ``i`` is
+        ``(planes, policy, value, legal)`` with ``planes`` ``float32``, ``policy`` ``float32`` of shape ``(actions,)``
+        (equal on the best moves), ``value`` the mover's outcome and ``legal`` ``bool``. ``options`` are those of
+        `states`."""
+        return Dataset(self, split, **options)
+
+
+class Dataset:
+    """See `Table.dataset`."""
+
+    def __init__(self, table: Table, split, **options):
+        columns = ["planes", "policy", "outcome", "legal"]
+        all_of_it = [*table.states(split, columns=columns, **options)]
+        if not all_of_it:
+            raise ValueError(f"{table.name} has no positions in the part {split!r}")
+        whole = _joined(all_of_it)
+        #: ``(N, planes, rows, columns)``
+        self.planes: np.ndarray = whole["planes"].astype(np.float32)
+        #: ``(N, actions)``
+        self.policy: np.ndarray = whole["policy"]
+        #: ``(N,)``
+        self.value: np.ndarray = whole["outcome"].astype(np.float32)
+        #: ``(N, actions)``
+        self.legal: np.ndarray = whole["legal"].astype(bool)
+
+    def __len__(self):
+        return len(self.value)
+
+    def __getitem__(self, at):
+        return self.planes[at], self.policy[at], self.value[at], self.legal[at]
+
+
+def _joined(parts):
+    return Batch({
+        name: builtins.sum((part[name] for part in parts), []) if isinstance(parts[0][name], list)
+        else np.concatenate([part[name] for part in parts])
+        for name in parts[0]
+    })
+
+
+def _at(batch, at):
+    def take(column):
+        if isinstance(column, list) and not isinstance(at, slice):
+            return [column[place] for place in at]
+        return column[at]
+
+    return Batch({name: take(column) for name, column in batch.items()})
+
+
+class Values:
+    """Exact values of positions, the first axis of every array being the positions. Arrays are made when they are
+    first asked for. Whatever is not proven, or not in the table, is marked as it says."""
+
+    def __init__(self, table: Table, positions: Positions, mask: bool):
+        self._table, self._mask, self._columns = table, mask, {}
+        #: Of what.
+        self.positions = positions
+        self._read(["score", "outcome", "distance"] if table.has_scores else ["outcome", "distance"])
+
+    def __len__(self):
+        return len(self.positions)
+
+    def __repr__(self):
+        return f"<exact values of {len(self)} positions of {self._table.name}>"
+
+    _FILL = {"row": 2**32 - 1, "distance": 65535, "layer": 65535}
+
+    def _read(self, names):
+        found, missing = self._table._core.look_up(self.positions._core, names)
+        self._missing = missing
+        if missing and not self._mask:
+            at = missing[0]
+            text = self.positions[at].notation
+            raise _core.PositionError(f"row {at}: '{text}' is not in {self._table.name}")
+        for name, column in found.items():
+            if missing:
+                signed = column.dtype == np.int8 and name != "side"
+                fill = self._FILL.get(name, -128 if signed else 0)
+                whole = np.full((len(self), *column.shape[1:]), fill, column.dtype)
+                whole[self.found] = column
+                column = whole
+            self._columns[name] = column
+
+    def column(self, name: str) -> np.ndarray:
+        """Any column of `Table.columns` by its name, as exports have it."""
+        if name not in self._columns:
+            moves = {"legal", "q_outcome", "q_score", "optimal", "optimal_outcome", "policy", "proven"}
+            if not self._table.has_scores:
+                moves.discard("q_score")
+            self._read(sorted(moves) if name in moves else [name])
+        return self._columns[name]
+
+    @cached_property
+    def found(self) -> np.ndarray:
+        """Whether each is in the table: ``bool``, ``(N,)``."""
+        found = np.ones(len(self), bool)
+        found[self._missing] = False
+        return found
+
+    @property
+    def outcome(self) -> np.ndarray:
+        """1 a win, 0 a draw, -1 a loss for the mover; -128 where it is not proven: ``int8``, ``(N,)``."""
+        return self.column("outcome")
+
+    @property
+    def score(self) -> np.ndarray:
+        """The mover's final score; -128 where it is not proven: ``int8``, ``(N,)``. Games without scores have none."""
+        return self.column("score")
+
+    @property
+    def distance(self) -> np.ndarray:
+        """Plies to the end; 65535 where that is not known, or the game does not end: ``uint16``, ``(N,)``."""
+        return self.column("distance")
+
+    @property
+    def row(self) -> np.ndarray:
+        """Rows of the table: ``uint32``, ``(N,)``; 2**32 - 1 for none."""
+        return self.column("row")
+
+    @property
+    def q(self) -> np.ndarray:
+        """The exact value of each action for who makes it, the score or in games without scores the outcome:
+        ``float32``, ``(N, actions)``; NaN where an action is not legal or not proven."""
+        return _with_nan(self.column("q_score" if self._table.has_scores else "q_outcome"))
+
+    @property
+    def legal(self) -> np.ndarray:
+        """Legal actions: ``bool``, ``(N, actions)``."""
+        return self.column("legal").astype(bool)
+
+    @property
+    def optimal(self) -> np.ndarray:
+        """The best moves: ``bool``, ``(N, actions)``: all with the best score; in games without scores those with
+        the best outcome, won soonest or lost latest. None where not all moves are proven."""
+        return self.column("optimal").astype(bool)
+
+    @property
+    def optimal_outcome(self) -> np.ndarray:
+        """The moves that keep the outcome: ``bool``, ``(N, actions)``."""
+        return self.column("optimal_outcome").astype(bool)
+
+    @property
+    def policy(self) -> np.ndarray:
+        """Probabilities, equal on `optimal`: ``float32``, ``(N, actions)``."""
+        return self.column("policy")
+
+    @property
+    def proven(self) -> np.ndarray:
+        """Whether the value and those of all moves are proven: ``bool``, ``(N,)``."""
+        return self.column("proven").astype(bool)
+
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """The worst and the best that the outcome can be: two of ``int8``, ``(N,)``; equal where it is proven."""
+        return self.column("lower"), self.column("upper")

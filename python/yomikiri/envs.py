@@ -1,0 +1,199 @@
+"""Environments: the rules for those who learn by playing, with opponents that are exactly known."""
+
+from __future__ import annotations
+
+import os
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import AECEnv
+
+from . import _core
+from ._arrays import numbers
+from ._games import Game, Position
+from ._games import game as _game
+from ._tables import Table
+
+
+class _Opponent:
+    """Chooses moves: a policy by name, or a callable ``policy(planes, legal)`` that gives ``(1, actions)`` of
+    probabilities."""
+
+    def __init__(self, policy, game, table):
+        self.callable = None if isinstance(policy, str) else policy
+        if self.callable is None:
+            tables = table._core.tables if table else os.environ.get("YOMIKIRI_TABLES", "tables")
+            self.asked = _core.Asked(game._core, policy, table._core if table else None, tables)
+
+    def choose(self, position: Position, layout, random):
+        if self.callable is None:
+            chances = self.asked.answer(position._core)[0][0]
+        else:
+            legal = position._core.legal()
+            chances = numbers(self.callable(position._core.encode(layout, None), legal))[0]
+        return int(random.choice(len(chances), p=chances / chances.sum()))
+
+
+def _of(game_or_table):
+    if isinstance(game_or_table, Table):
+        return game_or_table.game, game_or_table
+    return (game_or_table if isinstance(game_or_table, Game) else _game(game_or_table)), None
+
+
+def _spaces(game, layout):
+    planes = game.start.planes(layout)
+    most = 1.0 if len(game.planes) == 2 else 255.0
+    least = -1.0 if layout == "signed" else 0.0
+    return spaces.Dict({
+        "observation": spaces.Box(least, most, planes.shape, np.float32),
+        "action_mask": spaces.Box(0, 1, (game.actions,), np.int8),
+    })
+
+
+def _observed(position, layout):
+    mask = position._core.legal()[0].astype(np.int8)
+    return {"observation": position.planes(layout), "action_mask": mask}
+
+
+class SinglePlayer(gymnasium.Env):
+    """One player against a policy (Gymnasium).
+
+    ``opponent`` is a policy by name (``perfect`` needs a table in place of the game) or a callable
+    ``policy(planes, legal)`` that gives probabilities ``(1, actions)``. ``side`` is 0, 1 or ``None``: drawn each
+    time. An observation has ``observation`` (``float32``, by ``layout``, as the player to move sees the board) and
+    ``action_mask`` (``int8``, ``(actions,)``). The reward comes at the end: 1, 0 or -1, or with ``reward="score"``
+    the final score. An illegal action loses, with ``info["illegal"]``. A game is cut after ``max_plies``."""
+
+    metadata = {"render_modes": ["ansi"], "render_fps": 1}
+
+    def __init__(self, game_or_table="othello-4x4", *, opponent="random", side=0, layout="nchw", reward="outcome",
+                 max_plies=512, render_mode=None):
+        self.game, table = _of(game_or_table)
+        if reward not in ("outcome", "score") or reward == "score" and not self.game.has_scores:
+            raise ValueError(f"reward {reward!r}: known are outcome, and score in games that have one")
+        self.opponent, self.side, self.layout = _Opponent(opponent, self.game, table), side, layout
+        self.reward, self.max_plies, self.render_mode = reward, max_plies, render_mode
+        self.observation_space = _spaces(self.game, layout)
+        self.action_space = spaces.Discrete(self.game.actions)
+        self.position, self.player, self.plies = self.game.start, 0, 0
+
+    def reset(self, *, seed=None, options=None):
+        """Begins a game; ``options`` may have a ``position`` to begin at."""
+        super().reset(seed=seed)
+        begin = (options or {}).get("position")
+        self.position = self.game.start if begin is None else self.game.positions(begin)[0]
+        self.player = int(self.np_random.integers(2)) if self.side is None else self.side
+        self.plies = 0
+        self._reply()
+        return _observed(self.position, self.layout), self._info()
+
+    def step(self, action):
+        """Plays an action, and the opponent's answers."""
+        action = int(action)
+        if action not in self.position.legal:
+            lost = -1.0 if self.reward == "outcome" else -float(np.prod(self.game.shape))
+            return _observed(self.position, self.layout), lost, True, False, {**self._info(), "illegal": True}
+        self.position = self.position.play(action)
+        self.plies += 1
+        self._reply()
+        over = self.position.over
+        return _observed(self.position, self.layout), self._reward(), over, self._is_cut() and not over, self._info()
+
+    def _is_cut(self):
+        return self.plies >= self.max_plies
+
+    def _reply(self):
+        while not self.position.over and self.position.side != self.player and not self._is_cut():
+            self.position = self.position.play(self.opponent.choose(self.position, self.layout, self.np_random))
+            self.plies += 1
+
+    def _reward(self):
+        if not self.position.over:
+            return 0.0
+        mine = self.position.outcome if self.reward == "outcome" else self.position.score
+        return float(mine if self.position.side == self.player else -mine)
+
+    def _info(self):
+        return {"position": self.position.notation, "player": self.player}
+
+    def render(self):
+        """The board as text."""
+        return str(self.position)
+
+
+class TwoPlayers(AECEnv):
+    """Both players in turn (PettingZoo's AEC interface). Agents are ``player_0``, who begins, and ``player_1``;
+    observations, rewards and illegal actions are those of `SinglePlayer`."""
+
+    metadata = {"render_modes": ["ansi"], "name": "yomikiri_v0", "is_parallelizable": False}
+
+    def __init__(self, game_or_table="othello-4x4", *, layout="nchw", max_plies=512, render_mode=None):
+        super().__init__()
+        self.game, _ = _of(game_or_table)
+        self.layout, self.max_plies, self.render_mode = layout, max_plies, render_mode
+        self.possible_agents = ["player_0", "player_1"]
+        space = _spaces(self.game, layout)
+        self.observation_spaces = {agent: space for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(self.game.actions) for agent in self.possible_agents}
+
+    def observation_space(self, agent):
+        """The same for both."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent):
+        """The same for both."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed=None, options=None):
+        """Begins a game; ``options`` may have a ``position`` to begin at."""
+        begin = (options or {}).get("position")
+        self.position = self.game.start if begin is None else self.game.positions(begin)[0]
+        self.plies = 0
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self.agent_selection = self.agents[self.position.side]
+
+    def observe(self, agent):
+        """The board as the player to move sees it; the other sees it too, and has no action."""
+        seen = _observed(self.position, self.layout)
+        if self.possible_agents.index(agent) != self.position.side:
+            seen["action_mask"] = np.zeros_like(seen["action_mask"])
+        return seen
+
+    def step(self, action):
+        """Plays an action of the player to move."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        self._cumulative_rewards[agent] = 0
+        self._clear_rewards()
+        if int(action) not in self.position.legal:
+            self._end([-1, 1] if agent == "player_0" else [1, -1])
+            self.infos[agent]["illegal"] = True
+        else:
+            self.position = self.position.play(int(action))
+            self.plies += 1
+            if self.position.over:
+                mine = self.position.outcome
+                self._end([mine, -mine] if self.position.side == 0 else [-mine, mine])
+            elif self.plies >= self.max_plies:
+                self.truncations = dict.fromkeys(self.agents, True)
+            self.agent_selection = self.possible_agents[self.position.side]
+        self._accumulate_rewards()
+
+    def _end(self, rewards):
+        self.rewards = dict(zip(self.agents, rewards))
+        self.terminations = dict.fromkeys(self.agents, True)
+
+    def render(self):
+        """The board as text."""
+        return str(self.position)
+
+    def close(self):
+        """Nothing is open."""
