@@ -7,15 +7,15 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::colour;
-use crate::any::{AnyGame, AnyPosition};
 use crate::evaluate::MeasureError;
 use crate::export::ExportError;
-use crate::game::{Game, NotationError};
+use crate::game::NotationError;
 use crate::graph::{GraphError, PackError};
 use crate::policy::PolicyError;
 use crate::registry::UnknownGame;
 use crate::solve::SweepError;
-use crate::table::{Manifest, Table, TableError};
+use crate::solved::NotThere;
+use crate::table::TableError;
 
 /// Input that we cannot work with: what, where, and what to do, in one line.
 #[derive(Debug)]
@@ -43,27 +43,6 @@ impl std::error::Error for UserError {}
 /// That a table has no values yet.
 pub(super) fn not_solved(table: &str) -> UserError {
     UserError::new(format!("{table} is not solved; run 'solver value-iterate {table}'"))
-}
-
-/// That a position is not in a table, and what bounds the table.
-pub(super) fn not_found(game: &AnyGame, table: &Table, position: &AnyPosition) -> UserError {
-    let Manifest { identity, complete, .. } = table.manifest();
-    let bounds = [
-        identity.max_depth.map(|plies| format!("{plies} plies")),
-        identity.max_states.map(|states| format!("{states} states")),
-        identity.checks_only.then(|| "checks only".to_string()),
-    ];
-    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
-    let within = match complete {
-        true => String::new(),
-        false => format!(" within the table's bounds ({})", bounds.join(", ")),
-    };
-    let roots = if identity.roots.len() == 1 { "the root" } else { "its roots" };
-    UserError::new(format!(
-        "{} is not among the states of {}: it cannot be reached from {roots}{within}",
-        game.notation(position),
-        table.name()
-    ))
 }
 
 /// What has gone wrong, as a program tells it apart.
@@ -165,7 +144,11 @@ fn kind_of(cause: &(dyn std::error::Error + 'static)) -> Option<Kind> {
         Some(error) if !error.is_bad_input() => Kind::Failure,
         _ => Kind::Input,
     };
-    if cause.is::<UserError>() || cause.is::<NotationError>() || cause.is::<UnknownGame>() {
+    if cause.is::<UserError>()
+        || cause.is::<NotThere>()
+        || cause.is::<NotationError>()
+        || cause.is::<UnknownGame>()
+    {
         return Some(Kind::Input);
     }
     let of_policy =

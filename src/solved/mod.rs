@@ -5,6 +5,7 @@
 //! reader asks how rows are found, whether moves are stored, or whether the game is layered. All
 //! values are the mover's.
 
+mod answer;
 mod checksum;
 mod totals;
 
@@ -17,6 +18,7 @@ use crate::progress::Progress;
 use crate::solve::{SolveOptions, SweepError, Value, Values};
 use crate::table::{Store, Table, TableError, whole};
 
+pub use answer::{Answer, Board, Brief, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
 pub use checksum::read_checksums;
 pub use totals::{LayerValues, Totals};
 
