@@ -13,6 +13,7 @@ use crate::game::NotationError;
 use crate::graph::{GraphError, PackError};
 use crate::policy::PolicyError;
 use crate::registry::UnknownGame;
+use crate::render::hint::{message_and_hint, shortened};
 use crate::solve::SweepError;
 use crate::solved::NotThere;
 use crate::table::TableError;
@@ -113,29 +114,10 @@ pub(super) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
     }
     let kind = error.chain().find_map(kind_of).unwrap_or(Kind::Failure);
     // What is told of a file or a name must neither break the line nor move the cursor.
-    let line = shortened(&format!("{error:#}").replace(char::is_control, " "));
-    let (message, hint) = parts(&line);
+    let line = shortened(&format!("{error:#}").replace(char::is_control, " "), 1_000);
+    let (message, hint) = message_and_hint(&line);
     say(kind, message, hint, json);
     kind.code()
-}
-
-/// A line without its middle if it is long: what is no position may be megabytes.
-fn shortened(line: &str) -> String {
-    const HALF: usize = 1_000;
-    let begin = line.floor_char_boundary(HALF);
-    let end = line.ceil_char_boundary(line.len().saturating_sub(HALF));
-    if end <= begin { line.to_string() } else { [&line[..begin], " … ", &line[end..]].concat() }
-}
-
-/// A line's message and its hint, which stands behind the last semicolon, unless that is in
-/// parentheses.
-fn parts(line: &str) -> (&str, Option<&str>) {
-    match line.rsplit_once("; ") {
-        Some((message, hint)) if hint.matches('(').count() == hint.matches(')').count() => {
-            (message, Some(hint))
-        }
-        _ => (line, None),
-    }
 }
 
 fn kind_of(cause: &(dyn std::error::Error + 'static)) -> Option<Kind> {
@@ -190,23 +172,6 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hints_are_what_to_do() {
-        assert_eq!(parts("no table; make one"), ("no table", Some("make one")));
-        assert_eq!(parts("a; b; do (c)"), ("a; b", Some("do (c)")));
-        for whole in ["nothing to do", "in no table (a; b)", ""] {
-            assert_eq!(parts(whole), (whole, None));
-        }
-    }
-
-    #[test]
-    fn long_lines_lose_their_middle() {
-        let short = "é".repeat(1_000);
-        assert_eq!(shortened(&short), short);
-        let long = shortened(&format!("a{}; do it", "é".repeat(1_000_000)));
-        assert!(long.len() < 2_100 && long.starts_with("aé") && long.ends_with("é; do it"));
-    }
 
     #[test]
     fn each_cause_has_its_kind() {

@@ -34,6 +34,8 @@ mod remove;
 mod report;
 mod results;
 mod sampled;
+#[cfg(feature = "serve")]
+mod serve;
 mod shell;
 mod signals;
 mod table_args;
@@ -121,6 +123,8 @@ enum Command {
     Pack(pack::Args),
     Unpack(unpack::Args),
     Perft(perft::Args),
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
 }
@@ -201,6 +205,8 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::Pack(args) => pack::run(args, &mut context),
         Command::Unpack(args) => unpack::run(args, &mut context),
         Command::Perft(args) => perft::run(args, &mut context),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args, &mut context),
         Command::Completions(args) => shell::completions(args, &mut context),
         Command::Man(args) => shell::man(args, &mut context),
     }?;

@@ -348,9 +348,6 @@ pub struct Brief {
     pub value: Verdict,
     /// The moves that no other is better than, as far as is known; none where nothing is.
     pub best: Vec<String>,
-    /// Their numbers.
-    #[serde(skip)]
-    pub actions: Vec<Action>,
 }
 
 impl SolvedTable {
@@ -358,21 +355,24 @@ impl SolvedTable {
     pub fn brief(&self, position: AnyPosition) -> Result<Brief, NotThere> {
         let (game, states) = (self.game(), self.states());
         let row = states.find(&position).ok_or_else(|| NotThere::new(self, &position))?;
-        let known = self.look_ahead(&position).into_iter();
-        let known: Vec<(Action, _)> =
-            known.filter_map(|(action, value)| Some((action, value?.preference()))).collect();
-        let best = known.iter().map(|(_, worth)| *worth).max();
-        let cut_off = self.cut_off().preference();
-        let best = best.filter(|worth| *worth != cut_off);
-        let of_best = known.iter().filter(|(_, worth)| Some(*worth) == best);
-        let actions: Vec<Action> = of_best.map(|(action, _)| *action).collect();
+        let actions = self.best_actions(&position);
         let name = |action: &Action| game.action_name(position.side, *action);
         Ok(Brief {
             position: game.notation(&position),
             kind: states.kind(row, &position.state).name(),
             value: Verdict::of(self.value(row), self.has_scores()),
             best: actions.iter().map(name).collect(),
-            actions,
         })
+    }
+
+    /// The moves that no other is better than, as far as is known; none where nothing is.
+    pub fn best_actions(&self, position: &AnyPosition) -> Vec<Action> {
+        let known = self.look_ahead(position).into_iter();
+        let known: Vec<(Action, _)> =
+            known.filter_map(|(action, value)| Some((action, value?.preference()))).collect();
+        let best = known.iter().map(|(_, worth)| *worth).max();
+        let best = best.filter(|worth| *worth != self.cut_off().preference());
+        let of_best = known.iter().filter(|(_, worth)| Some(*worth) == best);
+        of_best.map(|(action, _)| *action).collect()
     }
 }

@@ -7,6 +7,7 @@
 
 mod answer;
 mod checksum;
+mod lines;
 mod totals;
 
 use std::ops::Range;
@@ -20,6 +21,7 @@ use crate::table::{Store, Table, TableError, whole};
 
 pub use answer::{Answer, Board, Brief, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
 pub use checksum::read_checksums;
+pub use lines::LONGEST_LINE;
 pub use totals::{LayerValues, Totals};
 
 /// Which positions of a row are taken.
