@@ -3,6 +3,7 @@
 //! Manners: data on stdout, everything else on stderr; bars only on a terminal; one line for an
 //! error, which with `--json` is JSON, with an exit code by its kind; a closed pipe is no error.
 
+mod answer_text;
 mod bars;
 mod bounds;
 mod by_distance;

@@ -1,21 +1,17 @@
 //! `solver query`: what a table says of a position.
 
+use std::io::{self, BufRead, BufReader};
 use std::process::ExitCode;
 
-use super::colour;
+use super::answer_text::Shown;
 use super::complete::tables;
 use super::context::Context;
 use super::error::{UserError, not_solved};
 use super::holder::holder;
 use super::table_args::Named;
-use crate::game::{Game, Repetition};
+use crate::game::Game;
 use crate::input;
-use crate::render::Grid;
-use crate::render::number::counted;
-use crate::render::verdict::{
-    Mover, outcome_cell, plies_cell, repetition_text, score_cell, still_open, verdict,
-};
-use crate::solved::{Answer, LineEnd, MoveAnswer, SolvedTable, Verdict};
+use crate::solved::{LONGEST_LINE, SolvedTable};
 
 /// Show the value of a position and of each of its moves
 ///
@@ -42,6 +38,9 @@ pub(super) struct Args {
     /// Draw the board with the Japanese names of the pieces (shogi)
     #[arg(long)]
     japanese: bool,
+    /// Answer a line of JSON for each position on stdin: one a line, as text or JSON
+    #[arg(long, conflicts_with_all = ["japanese", "second", "rest"])]
+    batch: bool,
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
@@ -58,6 +57,15 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     };
     if let Some(table) = table.as_ref().filter(|table| table.manifest().solution.is_none()) {
         return Err(not_solved(&table.name()).into());
+    }
+    if args.batch {
+        let Some(table) = table else {
+            let what =
+                format!("'{text}' is no table; --batch reads the positions of one from stdin");
+            return Err(UserError::new(what).into());
+        };
+        batch(&context.solved(table, false)?, context)?;
+        return Ok(ExitCode::SUCCESS);
     }
     if text == "-" {
         text = input::text(std::io::stdin())
@@ -96,169 +104,40 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Gives a line about a value its colour.
-type Paint<'a> = dyn Fn(&str, &Verdict) -> String + 'a;
-
-/// An answer as text.
-struct Shown<'a> {
-    answer: &'a Answer,
-    table: &'a SolvedTable,
+/// Answers every line of stdin, at once where whoever writes them waits.
+fn batch(table: &SolvedTable, context: &mut Context) -> anyhow::Result<()> {
+    let mut stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
+    let mut line = Vec::new();
+    let unread = |error| UserError::new(format!("stdin cannot be read: {error}"));
+    while next_line(&mut stdin, &mut line).map_err(unread)? {
+        if !line.trim_ascii().is_empty() {
+            context.line(table.answer_line(&String::from_utf8_lossy(&line)))?;
+        }
+        if stdin.buffer().is_empty() {
+            context.flush()?;
+        }
+    }
+    Ok(())
 }
 
-impl Shown<'_> {
-    fn to_text(&self, colour: bool) -> String {
-        let game = self.table.game();
-        let side = self.answer.mover;
-        let mark =
-            game.side_mark(self.answer.side).map_or(String::new(), |mark| format!(" ({mark})"));
-        let mut text =
-            format!("{}\n{side}{mark} to move\n\n", self.answer.board.diagram.trim_end());
-        let painted = |line: &str, value: &Verdict| match colour {
-            true => colour::of_outcome(line, value.outcome),
-            false => line.to_string(),
-        };
-        text += &format!("{}\n", painted(&self.value_text(), &self.answer.value));
-        text += &self.moves_text(&painted);
-        text += &self.line_text();
-        if let Some(attacker) = self.answer.cycles.as_ref().and_then(|cycles| cycles.checks_only) {
-            text += &format!(
-                "\nOnly checks of {attacker}'s were followed: plies are those of mates by checks alone. With other moves {attacker} may win sooner, or where no check does.\n"
-            );
+/// Reads a line, of one that is too long no more than shows that it is; whether there was one.
+fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let mut any = false;
+    loop {
+        let found = reader.fill_buf()?;
+        if found.is_empty() {
+            return Ok(any);
         }
-        if self.answer.reachable == Some(false) {
-            text += "\nThis very position cannot be reached from the root; it is a mirror image of one that can, or has the colours exchanged, which does not change its value.\n";
+        any = true;
+        let end = found.iter().position(|&byte| byte == b'\n');
+        let part = &found[..end.unwrap_or(found.len())];
+        let room = (LONGEST_LINE + 1).saturating_sub(line.len());
+        line.extend_from_slice(&part[..part.len().min(room)]);
+        let read = part.len() + usize::from(end.is_some());
+        reader.consume(read);
+        if end.is_some() {
+            return Ok(true);
         }
-        text
-    }
-
-    fn moves_text(&self, painted: &Paint) -> String {
-        let side = self.answer.mover;
-        let scored = self.table.has_scores();
-        let (followed, left): (Vec<&MoveAnswer>, Vec<_>) =
-            self.answer.moves.iter().partition(|m| m.followed != Some(false));
-        // Of most moves of a bounded table there is nothing to show but their names.
-        let (known, open): (Vec<&MoveAnswer>, Vec<_>) = followed
-            .into_iter()
-            .partition(|m| scored || outcome_cell(m.value.value) != "not proven");
-        let mut text = String::new();
-        if !known.is_empty() {
-            let head = match open.len() + left.len() {
-                0 => "Each move",
-                _ => "Moves of which something is proven",
-            };
-            let whose = match &self.answer.cycles {
-                None => format!("values are {side}'s"),
-                Some(cycles) => {
-                    let repetition = Repetition::of(cycles.repetition);
-                    let repetition = repetition.unwrap_or(Repetition::Unknown);
-                    format!("outcomes are {side}'s, {}", repetition_text(repetition))
-                }
-            };
-            text += &format!("\n{head}, best first; {whose}:\n\n");
-            let mut headings = vec!["move", "outcome"];
-            headings.extend(scored.then_some("score"));
-            headings.push("plies to the end");
-            let rows = known.iter().map(|m| {
-                let value = m.value.value;
-                let mut cells = vec![m.name.clone(), outcome_cell(value).to_string()];
-                if scored {
-                    cells[1] = m.value.result.unwrap_or("not proven").to_string();
-                    cells.push(score_cell(value));
-                    let plies = value.distance().map(|plies| plies.to_string());
-                    cells.push(plies.unwrap_or("not proven".to_string()));
-                } else {
-                    cells.push(plies_cell(value));
-                }
-                cells
-            });
-            let grid = Grid::of(&headings, rows).to_text();
-            let values = known.iter().map(|m| Some(&m.value));
-            for (line, value) in grid.lines().zip([None].into_iter().chain(values)) {
-                let line = value.map_or(line.to_string(), |value| painted(line, value));
-                text += &format!("{line}\n");
-            }
-        }
-        let why = if self.answer.kind == "restricted" { ", giving no check" } else { "" };
-        for (what, why, moves) in [("Not proven", "", open), ("Not followed", why, left)] {
-            if !moves.is_empty() {
-                let names: Vec<&str> = moves.iter().map(|m| m.name.as_str()).collect();
-                text += &format!("\n{what}{why}: {}\n", names.join(" "));
-            }
-        }
-        text
-    }
-
-    /// What is known of the position, in a sentence.
-    fn value_text(&self) -> String {
-        let (game, value) = (self.table.game(), self.answer.value.value);
-        let cycles = self.answer.cycles.as_ref();
-        match self.answer.kind {
-            "terminal" => match cycles.and_then(|cycles| cycles.end.as_ref().zip(cycles.winner)) {
-                Some((why, winner)) => format!("The game is over, {winner} has won: {why}"),
-                None => format!("The game is over: {}", self.final_result()),
-            },
-            "frontier" if cycles.is_none() => {
-                "At the table's frontier: the value is not known".to_string()
-            }
-            "frontier" => {
-                let open = still_open(value).map_or(String::new(), |open| format!("; {open}"));
-                format!(
-                    "At the table's frontier: its moves were not followed, its value is not known{open}"
-                )
-            }
-            _ => {
-                let attacker = cycles.and_then(|cycles| cycles.checks_only);
-                let mover = Mover {
-                    side: self.answer.mover,
-                    in_check: cycles.is_some_and(|cycles| cycles.in_check),
-                    gives_checks: attacker.map(|attacker| attacker == self.answer.mover),
-                    unit: self.table.has_scores().then(|| game.score_unit()),
-                };
-                let mut text = verdict(mover, value);
-                if self.table.has_scores() && value.score().is_none() {
-                    text += &format!("; score {}", score_cell(value));
-                }
-                text
-            }
-        }
-    }
-
-    fn final_result(&self) -> String {
-        let game = self.table.game();
-        match self.answer.value.value.score() {
-            Some(score) if score.0 == 0 => "a draw".to_string(),
-            Some(score) => {
-                let winner = if score.0 > 0 { self.answer.side } else { self.answer.side.other() };
-                let winner = game.side_name(winner);
-                match self.table.has_scores() {
-                    true => {
-                        let size = u64::from(score.0.unsigned_abs());
-                        format!("{winner} has won by {}", counted(size, game.score_unit()))
-                    }
-                    false => format!("{winner} has won"),
-                }
-            }
-            None => "its score is not known".to_string(),
-        }
-    }
-
-    fn line_text(&self) -> String {
-        if self.answer.principal_variation.is_empty() {
-            return String::new();
-        }
-        let end = match &self.answer.line_end {
-            LineEnd::Over(Some(words)) => format!(": {words}"),
-            LineEnd::Over(None) | LineEnd::Unproven => String::new(),
-            LineEnd::Repeats(0) => ", and round again".to_string(),
-            LineEnd::Repeats(from) => {
-                format!(
-                    ", and round again from {} (ply {})",
-                    self.answer.principal_variation[*from],
-                    from + 1
-                )
-            }
-            LineEnd::Cut => " and so on".to_string(),
-        };
-        format!("\nBest play: {}{end}\n", self.answer.principal_variation.join(" "))
     }
 }

@@ -28,7 +28,7 @@ pub(super) const MOST_BYTES: usize = 16 << 20;
 /// The most lines of one.
 pub(super) const MOST_LINES: usize = 100_000;
 /// How long a body may take.
-const BODY_WITHIN: Duration = Duration::from_secs(20);
+const BODY_WITHIN: Duration = Duration::from_secs(10);
 /// All bodies and answers at once, in units of a KiB.
 const BUDGET: usize = 256 << 10;
 

@@ -47,7 +47,6 @@ impl SolvedTable {
             position: position.map(str::to_string),
             error,
         };
-        let line = line.trim();
         let (id, said) = match read(line) {
             Err(error) => (None, refused(None, error)),
             Ok(Asked { position, id }) => {
@@ -69,6 +68,7 @@ fn read(line: &str) -> Result<Asked, String> {
     let wrong = |error: serde_json::Error| {
         format!("the line is neither a position nor one in JSON ({error})")
     };
+    let line = line.trim();
     match line.as_bytes().first() {
         Some(b'{') => serde_json::from_str(line).map_err(wrong),
         Some(b'"') => {

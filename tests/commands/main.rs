@@ -12,6 +12,8 @@ mod perft_command;
 mod query_cyclic;
 mod readme;
 mod schemas;
+#[cfg(feature = "serve")]
+mod serve;
 mod shell;
 #[cfg(feature = "learn")]
 mod train;
