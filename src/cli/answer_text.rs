@@ -27,12 +27,7 @@ impl Shown<'_> {
             game.side_mark(self.answer.side).map_or(String::new(), |mark| format!(" ({mark})"));
         let mut text =
             format!("{}\n{side}{mark} to move\n\n", self.answer.board.diagram.trim_end());
-        let painted = |line: &str, value: &Verdict| match colour {
-            true => colour::of_outcome(line, value.outcome),
-            false => line.to_string(),
-        };
-        text += &format!("{}\n", painted(&self.value_text(), &self.answer.value));
-        text += &self.moves_text(&painted);
+        text += &self.values_text(colour);
         text += &self.line_text();
         if let Some(attacker) = self.answer.cycles.as_ref().and_then(|cycles| cycles.checks_only) {
             text += &format!(
@@ -45,8 +40,7 @@ impl Shown<'_> {
         text
     }
 
-    /// The moves with their values.
-    pub fn moves_text(&self, painted: &Paint) -> String {
+    fn moves_text(&self, painted: &Paint) -> String {
         let side = self.answer.mover;
         let scored = self.table.has_scores();
         let (followed, left): (Vec<&MoveAnswer>, Vec<_>) =
@@ -101,6 +95,16 @@ impl Shown<'_> {
             }
         }
         text
+    }
+
+    /// What is known of the position, in a sentence, and its moves with their values.
+    pub fn values_text(&self, colour: bool) -> String {
+        let painted = |line: &str, value: &Verdict| match colour {
+            true => colour::of_outcome(line, value.outcome),
+            false => line.to_string(),
+        };
+        let value = painted(&self.value_text(), &self.answer.value);
+        format!("{value}\n{}", self.moves_text(&painted))
     }
 
     /// What is known of the position, in a sentence.

@@ -79,6 +79,17 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ("pack", &[("solver pack othello-4x4 --with distance", "a small table of all values")]),
     ("unpack", &[("solver unpack othello-4x4.packed", "the full table again")]),
     ("perft", &[("solver perft --game minishogi --depth 4", "lines of play by depth")]),
+    (
+        "play",
+        &[
+            ("solver play", "Black against perfect play, on the table enumerated last"),
+            (
+                "solver play othello-4x4 --black greedy --white human --hints",
+                "as White, with hints",
+            ),
+            ("solver play --game minishogi --white alphabeta:4", "where no table reaches"),
+        ],
+    ),
     #[cfg(feature = "serve")]
     (
         "serve",

@@ -28,6 +28,7 @@ mod list;
 mod matches;
 mod pack;
 mod perft;
+mod play;
 mod players;
 mod query;
 mod relabel;
@@ -124,6 +125,7 @@ enum Command {
     Pack(pack::Args),
     Unpack(unpack::Args),
     Perft(perft::Args),
+    Play(play::Args),
     #[cfg(feature = "serve")]
     Serve(serve::Args),
     Completions(shell::CompletionsArgs),
@@ -206,6 +208,7 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::Pack(args) => pack::run(args, &mut context),
         Command::Unpack(args) => unpack::run(args, &mut context),
         Command::Perft(args) => perft::run(args, &mut context),
+        Command::Play(args) => play::run(args, &mut context),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, &mut context),
         Command::Completions(args) => shell::completions(args, &mut context),

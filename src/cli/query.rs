@@ -1,6 +1,6 @@
 //! `solver query`: what a table says of a position.
 
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufReader};
 use std::process::ExitCode;
 
 use super::answer_text::Shown;
@@ -8,10 +8,11 @@ use super::complete::tables;
 use super::context::Context;
 use super::error::{UserError, not_solved};
 use super::holder::holder;
+use super::lines::next_line;
 use super::table_args::Named;
 use crate::game::Game;
 use crate::input;
-use crate::solved::{LONGEST_LINE, SolvedTable};
+use crate::solved::SolvedTable;
 
 /// Show the value of a position and of each of its moves
 ///
@@ -118,26 +119,4 @@ fn batch(table: &SolvedTable, context: &mut Context) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Reads a line, of one that is too long no more than shows that it is; whether there was one.
-fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
-    line.clear();
-    let mut any = false;
-    loop {
-        let found = reader.fill_buf()?;
-        if found.is_empty() {
-            return Ok(any);
-        }
-        any = true;
-        let end = found.iter().position(|&byte| byte == b'\n');
-        let part = &found[..end.unwrap_or(found.len())];
-        let room = (LONGEST_LINE + 1).saturating_sub(line.len());
-        line.extend_from_slice(&part[..part.len().min(room)]);
-        let read = part.len() + usize::from(end.is_some());
-        reader.consume(read);
-        if end.is_some() {
-            return Ok(true);
-        }
-    }
 }

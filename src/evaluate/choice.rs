@@ -2,7 +2,7 @@
 
 use super::accuracy::Player;
 use super::truth::Truth;
-use crate::any::AnyPosition;
+use crate::any::{AnyGame, AnyPosition};
 use crate::game::{Action, Game};
 use crate::policy::{Answers, Batch, PolicyError, share_best};
 use crate::solved::SolvedTable;
@@ -36,17 +36,20 @@ impl Player {
     /// table that proves the values of all moves.
     pub fn choose(
         &self,
-        table: &SolvedTable,
+        game: &AnyGame,
+        table: Option<&SolvedTable>,
         position: &AnyPosition,
     ) -> Result<Choice, PolicyError> {
-        let game = table.game();
         let actions = game.actions(&position.state);
         if actions.is_empty() {
             return Ok(Choice::default());
         }
         match self {
-            Player::Named(_, player) => player.choose(table, position),
-            Player::Perfect => perfect(table, position),
+            Player::Named(_, player) => player.choose(game, table, position),
+            Player::Perfect => table.and_then(|table| perfect(table, position)).ok_or_else(|| {
+                let what = "policy 'perfect': no table proves the values of all moves here";
+                PolicyError::new(what)
+            }),
             Player::Policy(policy) => {
                 let (mut batch, mut answers) = (Batch::default(), Answers::default());
                 batch.push(*position, actions.iter().copied());
@@ -65,19 +68,16 @@ impl Player {
     }
 }
 
-fn perfect(table: &SolvedTable, position: &AnyPosition) -> Result<Choice, PolicyError> {
+fn perfect(table: &SolvedTable, position: &AnyPosition) -> Option<Choice> {
     let truth = |value| Truth::of(value, table.has_scores());
     let moves = table.look_ahead(position).into_iter();
     let moves = moves.map(|(action, value)| Some((action, truth(value?)?)));
-    let moves = moves.collect::<Option<Vec<(Action, Truth)>>>().ok_or_else(|| {
-        let what = "policy 'perfect': the table does not prove the values of all moves here";
-        PolicyError::new(what)
-    })?;
+    let moves = moves.collect::<Option<Vec<(Action, Truth)>>>()?;
     let ranks: Vec<i64> = moves.iter().map(|(_, truth)| truth.rank).collect();
     let mut probabilities = vec![0.0; moves.len()];
     share_best(&ranks, &mut probabilities);
     let best = moves.iter().map(|(_, truth)| truth).max_by_key(|truth| truth.rank);
-    Ok(Choice {
+    Some(Choice {
         value: best.map(|best| f64::from(best.outcome.value())),
         final_score: best.and_then(|best| best.score).map(|score| f64::from(score.0)),
         scores: Some(moves.iter().map(|(_, truth)| truth.q() as f64).collect()),

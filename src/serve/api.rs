@@ -243,13 +243,16 @@ pub(super) async fn policy(
             let exact = opened.table.answer(position);
             let exact = exact.map_err(|error| Refusal::absent(error.to_string()))?;
             let policy = asked_of(&of, &opened, &asked.policy)?;
-            let choice = policy.player.choose(&opened.table, &position).map_err(|error| {
-                let status = match error.is_failure() {
-                    true => StatusCode::BAD_GATEWAY,
-                    false => StatusCode::UNPROCESSABLE_ENTITY,
-                };
-                Refusal::new(status, error.to_string())
-            })?;
+            let choice = policy
+                .player
+                .choose(opened.table.game(), Some(&opened.table), &position)
+                .map_err(|error| {
+                    let status = match error.is_failure() {
+                        true => StatusCode::BAD_GATEWAY,
+                        false => StatusCode::UNPROCESSABLE_ENTITY,
+                    };
+                    Refusal::new(status, error.to_string())
+                })?;
             Ok(json(StatusCode::OK, &decision(&opened, &policy.name, exact, &choice)))
         })
         .await
