@@ -82,12 +82,12 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "play",
         &[
-            ("solver play", "Black against perfect play, on the table enumerated last"),
+            ("solver play", "Black against perfect play"),
             (
                 "solver play othello-4x4 --black greedy --white human --hints",
                 "as White, with hints",
             ),
-            ("solver play --game minishogi --white alphabeta:4", "where no table reaches"),
+            ("solver play --game minishogi --white alphabeta:4", "without a table"),
         ],
     ),
     #[cfg(feature = "serve")]

@@ -9,6 +9,7 @@ mod own_games;
 mod pack_command;
 mod page;
 mod perft_command;
+mod play;
 mod query_cyclic;
 mod readme;
 mod schemas;

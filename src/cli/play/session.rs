@@ -388,11 +388,14 @@ impl Session<'_> {
             (Some(could), Some(did)) => {
                 let scored = self.table.as_ref().is_some_and(SolvedTable::has_scores);
                 let scores = match scored {
-                    true => format!(" ({} instead of {})", score_cell(found), score_cell(best)),
+                    true => format!(", {} instead of {}", score_cell(found), score_cell(best)),
                     false => String::new(),
                 };
-                let (could, did) = (could.name(), did.name());
-                self.context.line(format!("From a {could} to a {did}{scores}."))
+                let what = match could == did {
+                    true => format!("Still a {}{scores}.", did.name()),
+                    false => format!("From a {} to a {}{scores}.", could.name(), did.name()),
+                };
+                self.context.line(what)
             }
             _ => self.context.line("What that does is not proven."),
         }
