@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use crate::game::perft::{Finished, perft, perft_shared};
 use crate::game::{
-    Action, Canonical, Empties, End, Expected, Game, Group, Mobility, NotationError, Outcome,
-    Planes, Position, Repetition, Score, Side, StateKey, Symmetry, WideKey,
+    Action, Canonical, Drawn, Empties, End, Expected, Game, Group, Mobility, MoveSquares,
+    NotationError, Outcome, PieceKind, Planes, Position, Repetition, Score, Side, StateKey,
+    Symmetry, WideKey,
 };
 use crate::graph::{self, Enumerated, GraphError, Plan};
 use crate::policy::{self, Answers, Batch, Policy, PolicyError, PolicySpec};
@@ -316,6 +317,9 @@ forward! {
     fn side_mark(side: [Side]) -> [Option<&'static str>];
     fn action_name(side: [Side], action: [Action]) -> [String];
     fn diagram(position: Position) -> [String];
+    fn drawn(position: Position) -> [Drawn];
+    fn piece_kinds() -> [Vec<PieceKind>];
+    fn move_squares(side: [Side], action: [Action]) -> [MoveSquares];
     fn diagram_japanese(position: Position) -> [Option<String>];
     fn notation(position: Position) -> [String];
     fn notations(position: Position) -> [Vec<(&'static str, String)>];

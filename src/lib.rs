@@ -39,6 +39,7 @@
 //! * [`export`]: positions for other programs to answer, and exact targets to learn from;
 //! * `learn`: networks that learn from the tables and by playing (feature `learn`);
 //! * [`render`]: reports and boards as text;
+//! * `serve`: tables over HTTP, with a page (feature `serve`);
 //! * [`progress`]: how long work tells that it goes on;
 //! * [`cli`]: the commands of `solver`.
 //!
@@ -61,6 +62,8 @@ pub mod policy;
 pub mod progress;
 pub mod registry;
 pub mod render;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod solve;
 pub mod solved;
 pub mod table;

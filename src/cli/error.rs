@@ -7,15 +7,16 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::colour;
-use crate::any::{AnyGame, AnyPosition};
 use crate::evaluate::MeasureError;
 use crate::export::ExportError;
-use crate::game::{Game, NotationError};
+use crate::game::NotationError;
 use crate::graph::{GraphError, PackError};
 use crate::policy::PolicyError;
 use crate::registry::UnknownGame;
+use crate::render::hint::{message_and_hint, shortened};
 use crate::solve::SweepError;
-use crate::table::{Manifest, Table, TableError};
+use crate::solved::NotThere;
+use crate::table::TableError;
 
 /// Input that we cannot work with: what, where, and what to do, in one line.
 #[derive(Debug)]
@@ -43,27 +44,6 @@ impl std::error::Error for UserError {}
 /// That a table has no values yet.
 pub(super) fn not_solved(table: &str) -> UserError {
     UserError::new(format!("{table} is not solved; run 'solver value-iterate {table}'"))
-}
-
-/// That a position is not in a table, and what bounds the table.
-pub(super) fn not_found(game: &AnyGame, table: &Table, position: &AnyPosition) -> UserError {
-    let Manifest { identity, complete, .. } = table.manifest();
-    let bounds = [
-        identity.max_depth.map(|plies| format!("{plies} plies")),
-        identity.max_states.map(|states| format!("{states} states")),
-        identity.checks_only.then(|| "checks only".to_string()),
-    ];
-    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
-    let within = match complete {
-        true => String::new(),
-        false => format!(" within the table's bounds ({})", bounds.join(", ")),
-    };
-    let roots = if identity.roots.len() == 1 { "the root" } else { "its roots" };
-    UserError::new(format!(
-        "{} is not among the states of {}: it cannot be reached from {roots}{within}",
-        game.notation(position),
-        table.name()
-    ))
 }
 
 /// What has gone wrong, as a program tells it apart.
@@ -134,29 +114,10 @@ pub(super) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
     }
     let kind = error.chain().find_map(kind_of).unwrap_or(Kind::Failure);
     // What is told of a file or a name must neither break the line nor move the cursor.
-    let line = shortened(&format!("{error:#}").replace(char::is_control, " "));
-    let (message, hint) = parts(&line);
+    let line = shortened(&format!("{error:#}").replace(char::is_control, " "), 1_000);
+    let (message, hint) = message_and_hint(&line);
     say(kind, message, hint, json);
     kind.code()
-}
-
-/// A line without its middle if it is long: what is no position may be megabytes.
-fn shortened(line: &str) -> String {
-    const HALF: usize = 1_000;
-    let begin = line.floor_char_boundary(HALF);
-    let end = line.ceil_char_boundary(line.len().saturating_sub(HALF));
-    if end <= begin { line.to_string() } else { [&line[..begin], " … ", &line[end..]].concat() }
-}
-
-/// A line's message and its hint, which stands behind the last semicolon, unless that is in
-/// parentheses.
-fn parts(line: &str) -> (&str, Option<&str>) {
-    match line.rsplit_once("; ") {
-        Some((message, hint)) if hint.matches('(').count() == hint.matches(')').count() => {
-            (message, Some(hint))
-        }
-        _ => (line, None),
-    }
 }
 
 fn kind_of(cause: &(dyn std::error::Error + 'static)) -> Option<Kind> {
@@ -165,7 +126,11 @@ fn kind_of(cause: &(dyn std::error::Error + 'static)) -> Option<Kind> {
         Some(error) if !error.is_bad_input() => Kind::Failure,
         _ => Kind::Input,
     };
-    if cause.is::<UserError>() || cause.is::<NotationError>() || cause.is::<UnknownGame>() {
+    if cause.is::<UserError>()
+        || cause.is::<NotThere>()
+        || cause.is::<NotationError>()
+        || cause.is::<UnknownGame>()
+    {
         return Some(Kind::Input);
     }
     let of_policy =
@@ -207,23 +172,6 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hints_are_what_to_do() {
-        assert_eq!(parts("no table; make one"), ("no table", Some("make one")));
-        assert_eq!(parts("a; b; do (c)"), ("a; b", Some("do (c)")));
-        for whole in ["nothing to do", "in no table (a; b)", ""] {
-            assert_eq!(parts(whole), (whole, None));
-        }
-    }
-
-    #[test]
-    fn long_lines_lose_their_middle() {
-        let short = "é".repeat(1_000);
-        assert_eq!(shortened(&short), short);
-        let long = shortened(&format!("a{}; do it", "é".repeat(1_000_000)));
-        assert!(long.len() < 2_100 && long.starts_with("aé") && long.ends_with("é; do it"));
-    }
 
     #[test]
     fn each_cause_has_its_kind() {

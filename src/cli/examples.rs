@@ -10,7 +10,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 use super::Cli;
 
 /// Of each command: what to type, and what it does. `tests/commands` runs or reads each.
-const EXAMPLES: [(&str, &[(&str, &str)]); 19] = [
+const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "enumerate",
         &[
@@ -32,6 +32,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 19] = [
             ("solver query", "the root of the table enumerated last"),
             ("solver query othello-4x4 b1a1", "after two moves"),
             ("solver query '-----OX--XO----- X;' --json", "wherever the position is"),
+            ("solver query othello-4x4 --batch < games.txt", "a line of JSON for each position"),
         ],
     ),
     (
@@ -78,6 +79,25 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 19] = [
     ("pack", &[("solver pack othello-4x4 --with distance", "a small table of all values")]),
     ("unpack", &[("solver unpack othello-4x4.packed", "the full table again")]),
     ("perft", &[("solver perft --game minishogi --depth 4", "lines of play by depth")]),
+    (
+        "play",
+        &[
+            ("solver play", "Black against perfect play"),
+            (
+                "solver play othello-4x4 --black greedy --white human --hints",
+                "as White, with hints",
+            ),
+            ("solver play --game minishogi --white alphabeta:4", "without a table"),
+        ],
+    ),
+    #[cfg(feature = "serve")]
+    (
+        "serve",
+        &[
+            ("solver serve --open", "the tables in a browser"),
+            ("solver serve --policy onnx:net.onnx", "and a network to play against"),
+        ],
+    ),
     ("completions", &[("source <(solver completions bash)", "in the shell you use")]),
 ];
 
@@ -119,7 +139,7 @@ pub(super) fn command() -> Command {
     let (begin, codes) = (columns(&begin), columns(&EXIT_CODES));
     let mut command =
         Cli::command().after_help(format!("Begin with:\n{begin}\n\nExit codes:\n{codes}"));
-    for (name, examples) in EXAMPLES {
+    for &(name, examples) in EXAMPLES {
         let text = format!("Examples:\n{}", columns(examples));
         command = command.mut_subcommand(name, |subcommand| subcommand.after_help(text));
     }

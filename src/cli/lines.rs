@@ -1,12 +1,13 @@
-//! Files of positions, one a line.
+//! Positions, one a line: of a file, or as they come.
 
+use std::io::{self, BufRead};
 use std::path::Path;
 
 use super::error::UserError;
 use crate::any::AnyPosition;
 use crate::game::Game;
 use crate::input;
-use crate::solved::SolvedTable;
+use crate::solved::{LONGEST_LINE, SolvedTable};
 
 /// The most bytes of positions.
 const MOST: u64 = 1 << 34;
@@ -56,4 +57,26 @@ pub(super) fn positions(
         }
     }
     Ok(all)
+}
+
+/// Reads a line, of one that is too long no more than shows that it is; whether there was one.
+pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let mut any = false;
+    loop {
+        let found = reader.fill_buf()?;
+        if found.is_empty() {
+            return Ok(any);
+        }
+        any = true;
+        let end = found.iter().position(|&byte| byte == b'\n');
+        let part = &found[..end.unwrap_or(found.len())];
+        let room = (LONGEST_LINE + 1).saturating_sub(line.len());
+        line.extend_from_slice(&part[..part.len().min(room)]);
+        let read = part.len() + usize::from(end.is_some());
+        reader.consume(read);
+        if end.is_some() {
+            return Ok(true);
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! Manners: data on stdout, everything else on stderr; bars only on a terminal; one line for an
 //! error, which with `--json` is JSON, with an exit code by its kind; a closed pipe is no error.
 
+mod answer_text;
 mod bars;
 mod bounds;
 mod by_distance;
@@ -27,6 +28,7 @@ mod list;
 mod matches;
 mod pack;
 mod perft;
+mod play;
 mod players;
 mod query;
 mod relabel;
@@ -34,6 +36,8 @@ mod remove;
 mod report;
 mod results;
 mod sampled;
+#[cfg(feature = "serve")]
+mod serve;
 mod shell;
 mod signals;
 mod table_args;
@@ -122,6 +126,9 @@ enum Command {
     Pack(pack::Args),
     Unpack(unpack::Args),
     Perft(perft::Args),
+    Play(play::Args),
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
 }
@@ -202,6 +209,9 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::Pack(args) => pack::run(args, &mut context),
         Command::Unpack(args) => unpack::run(args, &mut context),
         Command::Perft(args) => perft::run(args, &mut context),
+        Command::Play(args) => play::run(args, &mut context),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args, &mut context),
         Command::Completions(args) => shell::completions(args, &mut context),
         Command::Man(args) => shell::man(args, &mut context),
     }?;

@@ -28,6 +28,35 @@ pub(super) fn say_that_it_goes_on(bars: Bars, json: bool) -> io::Result<()> {
     Ok(())
 }
 
+/// Does something on the first SIGINT or SIGTERM; the second ends us. One that whoever started us
+/// wants ignored stays so.
+#[cfg(all(unix, feature = "serve"))]
+pub(super) fn at_the_first(act: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+    use signal_hook::low_level::emulate_default_handler;
+
+    let ignored = ignored();
+    let wanted = [SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let mut signals = Signals::new(wanted)?;
+    let mut act = Some(act);
+    std::thread::Builder::new().spawn(move || {
+        for signal in signals.forever() {
+            match act.take() {
+                Some(act) => act(),
+                None => drop(emulate_default_handler(signal)),
+            }
+        }
+    })?;
+    Ok(())
+}
+
+/// The same where there are no such signals.
+#[cfg(all(not(unix), feature = "serve"))]
+pub(super) fn at_the_first(_act: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    Ok(())
+}
+
 /// The signals that are ignored, one bit each from the lowest on, where the system tells: to ask it
 /// by a call would be `unsafe`.
 #[cfg(unix)]

@@ -46,6 +46,15 @@ impl Player {
         }
     }
 
+    /// The policy, of a player that needs no table.
+    pub fn policy(&self) -> Option<&dyn Policy<AnyGame>> {
+        match self {
+            Player::Policy(policy) => Some(policy.as_ref()),
+            Player::Perfect => None,
+            Player::Named(_, player) => player.policy(),
+        }
+    }
+
     /// Which positions' exact values it has learned from, where that is known.
     pub fn learned_from(&self) -> Option<Division> {
         match self {

@@ -6,6 +6,7 @@
 //!   values: [`Figures`] of moves, [`Losses`], [`ValueFigures`];
 //! * [`AccuracyReport`] puts the figures of several policies beside the facts of the table, as data
 //!   for people's programs (`docs/report-schema.md`) and for [`render`](crate::render);
+//! * [`Player::choose`] asks one of them in one position;
 //! * [`build`] makes a player from what a person wrote.
 //!
 //! All values are the mover's. Figures are expectations over the policy's probabilities, and the
@@ -15,6 +16,7 @@ mod accuracy;
 mod agreement;
 mod arena;
 mod beating;
+mod choice;
 mod compare;
 mod figures;
 mod games;
@@ -38,6 +40,7 @@ pub use accuracy::{
 pub use agreement::Agreement;
 pub use arena::{Recorded, Sampling, Tally, arena, record};
 pub use beating::{BeatingLine, beating_line};
+pub use choice::Choice;
 pub use compare::{Comparison, Difference, Lost, Paired, Pairs};
 pub use figures::{Figures, FiguresBySet, FiguresBySplit};
 pub use games::{

@@ -16,6 +16,7 @@
 
 pub mod blocks;
 mod conform;
+mod drawn;
 mod generic;
 pub mod othello;
 pub mod perft;
@@ -30,6 +31,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 pub use conform::conform;
+pub use drawn::{Drawn, Held, MoveSquares, PieceKind};
 pub use planes::Planes;
 pub(crate) use split::mix;
 pub use split::{Divider, Division, Split, Splits, name_word};
@@ -408,6 +410,24 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// The same with the Japanese names of the pieces, where the game has them.
     fn diagram_japanese(&self, _position: &Position<Self::State>) -> Option<String> {
         None
+    }
+
+    /// What stands on each square; nothing where squares alone do not make a state.
+    fn drawn(&self, position: &Position<Self::State>) -> Drawn {
+        drawn::by_squares(self, position)
+    }
+
+    /// The kinds of pieces that are told apart on the board; none where there is but one.
+    fn piece_kinds(&self) -> Vec<PieceKind> {
+        Vec::new()
+    }
+
+    /// The squares of an action of `side`, numbered as those of [`Game::drawn`]. Where a game has a
+    /// board and does not say, an action is the number of the square it is about.
+    fn move_squares(&self, _side: Side, action: Action) -> MoveSquares {
+        let (rows, columns) = self.shape();
+        let to = Some(action.0).filter(|&square| usize::from(square) < rows * columns);
+        MoveSquares { from: None, to: to.filter(|_| !self.is_pass(action)) }
     }
 
     /// The mark of a side in diagrams, where it has one: `X`.

@@ -17,6 +17,7 @@ mod columns;
 mod comparison_text;
 mod games_text;
 mod grid;
+pub(crate) mod hint;
 mod history;
 mod html;
 mod leaderboard;

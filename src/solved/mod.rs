@@ -5,7 +5,9 @@
 //! reader asks how rows are found, whether moves are stored, or whether the game is layered. All
 //! values are the mover's.
 
+mod answer;
 mod checksum;
+mod lines;
 mod totals;
 
 use std::ops::Range;
@@ -17,7 +19,9 @@ use crate::progress::Progress;
 use crate::solve::{SolveOptions, SweepError, Value, Values};
 use crate::table::{Store, Table, TableError, whole};
 
+pub use answer::{Answer, Board, Brief, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
 pub use checksum::read_checksums;
+pub use lines::LONGEST_LINE;
 pub use totals::{LayerValues, Totals};
 
 /// Which positions of a row are taken.

@@ -150,7 +150,7 @@ impl Store {
 /// That a table can have a name: it is one part of a path, nothing else in a store is called so,
 /// and it is told from options and positions on a command line.
 pub fn check_name(name: &str) -> Result<(), TableError> {
-    let taken = ["CHECKSUMS", "LATEST", "policies", "start"]
+    let taken = ["CHECKSUMS", "LATEST", "openapi.json", "policies", "start", "tables"]
         .iter()
         .any(|other| name.eq_ignore_ascii_case(other));
     let plain = |c: char| !c.is_whitespace() && !c.is_control() && !r#"/\:"#.contains(c);

@@ -9,9 +9,12 @@ mod own_games;
 mod pack_command;
 mod page;
 mod perft_command;
+mod play;
 mod query_cyclic;
 mod readme;
 mod schemas;
+#[cfg(feature = "serve")]
+mod serve;
 mod shell;
 #[cfg(feature = "learn")]
 mod train;

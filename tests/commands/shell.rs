@@ -62,6 +62,7 @@ fn examples_are_commands_and_the_manual_has_them() {
             let line =
                 line.strip_prefix("source <(").map_or(line, |line| line.trim_end_matches(')'));
             let line = line.split(" > ").next().unwrap();
+            let line = line.strip_suffix(" < games.txt").unwrap_or(line);
             let shell = format!("set -- {line}; printf '%s\\n' \"$@\"");
             let words = Command::new("sh").args(["-c", &shell]).output().unwrap().stdout;
             let words = String::from_utf8(words).unwrap();

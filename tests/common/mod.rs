@@ -1,6 +1,8 @@
 //! What several test programs share; each uses a part of it.
 #![allow(dead_code)]
 
+#[cfg(feature = "serve")]
+pub mod http;
 pub mod plain;
 pub mod plain_shogi;
 pub mod solved;

@@ -26,8 +26,8 @@ pub use variant::{
 };
 
 use super::{
-    Action, Canonical, End, Game, Group, NotationError, Outcome, Planes, Position, Repetition,
-    Side, Symmetry,
+    Action, Canonical, Drawn, End, Game, Group, MoveSquares, NotationError, Outcome, PieceKind,
+    Planes, Position, Repetition, Side, Symmetry,
 };
 use keys::Packing;
 use moves::{Move, Moves};
@@ -272,6 +272,24 @@ impl<K: ShogiKey> Game for Shogi<K> {
 
     fn diagram(&self, position: &Position<Board>) -> String {
         notation::diagram(self, position)
+    }
+
+    fn drawn(&self, position: &Position<Board>) -> Drawn {
+        notation::drawn_cells(self, position)
+    }
+
+    fn piece_kinds(&self) -> Vec<PieceKind> {
+        notation::piece_kinds(&self.variant)
+    }
+
+    fn move_squares(&self, side: Side, action: Action) -> MoveSquares {
+        let seen = |square: u8| notation::absolute(&self.variant, side, usize::from(square)) as u16;
+        match self.move_of(action) {
+            Move::Board { from, to, .. } => {
+                MoveSquares { from: Some(seen(from)), to: Some(seen(to)) }
+            }
+            Move::Drop { to, .. } => MoveSquares { from: None, to: Some(seen(to)) },
+        }
     }
 
     fn diagram_japanese(&self, position: &Position<Board>) -> Option<String> {

@@ -5,8 +5,8 @@ use super::Shogi;
 use super::board::{Board, Cell, Owner};
 use super::keys::ShogiKey;
 use super::moves::Move;
-use super::variant::Variant;
-use crate::game::{Position, Side};
+use super::variant::{Kind, Variant};
+use crate::game::{Drawn, Held, PieceKind, Position, Side};
 
 /// The name of a square as `side`, to move, sees it: file from the right, rank from the top.
 pub(super) fn square_name(variant: &Variant, side: Side, square: u8) -> String {
@@ -16,7 +16,7 @@ pub(super) fn square_name(variant: &Variant, side: Side, square: u8) -> String {
 }
 
 /// From a square as `side` sees it to one as the first player does, and back.
-fn absolute(variant: &Variant, side: Side, square: usize) -> usize {
+pub(super) fn absolute(variant: &Variant, side: Side, square: usize) -> usize {
     match side {
         Side::First => square,
         Side::Second => variant.squares() - 1 - square,
@@ -111,6 +111,36 @@ pub(super) fn diagram<K: ShogiKey>(game: &Shogi<K>, position: &Position<Board>) 
         hand => hand,
     };
     drawn(game, position, |column| format!("{column:>2}"), name, held)
+}
+
+pub(super) fn drawn_cells<K: ShogiKey>(game: &Shogi<K>, position: &Position<Board>) -> Drawn {
+    let variant = game.variant();
+    let board = as_first(game, position);
+    let name = |cell: &Cell| match cell.piece() {
+        None => String::new(),
+        Some((owner, kind)) => sfen_piece(variant, owner, kind),
+    };
+    let held = |owner: Owner| {
+        let kinds = (1..=variant.hand_kinds()).rev();
+        let held = kinds.map(|kind| Held {
+            piece: sfen_piece(variant, owner, kind),
+            count: board.hands[owner.index()][kind - 1],
+        });
+        held.filter(|held| held.count > 0).collect()
+    };
+    Drawn {
+        cells: board.cells[..variant.squares()].iter().map(name).collect(),
+        hands: [held(Owner::Mover), held(Owner::Opponent)],
+    }
+}
+
+pub(super) fn piece_kinds(variant: &Variant) -> Vec<PieceKind> {
+    let kind = |(kind, of): (usize, &Kind)| PieceKind {
+        piece: sfen_piece(variant, Owner::Mover, kind),
+        name: of.name,
+        japanese: Some(of.japanese),
+    };
+    variant.kinds.iter().enumerate().map(kind).collect()
 }
 
 /// The board with Japanese names; White's pieces, which stand upside down, are marked with a v.

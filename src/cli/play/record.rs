@@ -1,0 +1,118 @@
+//! A game so far, and the file that it is kept in.
+//!
+//! The file is text: remarks behind `#`, the position that the game begins with, and its moves, passes
+//! among them. `solver query` and `solver relabel` read the moves as they stand.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use super::super::error::UserError;
+use crate::any::{AnyGame, AnyPosition};
+use crate::game::{Action, Game, NotationError};
+use crate::input;
+
+/// A game so far.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub start: AnyPosition,
+    /// Each move with the position before it.
+    pub moves: Vec<(AnyPosition, Action)>,
+    pub position: AnyPosition,
+}
+
+impl Record {
+    /// A game that begins.
+    pub fn new(start: AnyPosition) -> Record {
+        Record { start, moves: Vec::new(), position: start }
+    }
+
+    /// Makes a legal move.
+    pub fn play(&mut self, game: &AnyGame, action: Action) {
+        self.moves.push((self.position, action));
+        self.position = game.advance(&self.position, action);
+    }
+
+    /// Takes the last move back; whether there was one.
+    pub fn undo(&mut self) -> bool {
+        let last = self.moves.pop();
+        if let Some((before, _)) = last {
+            self.position = before;
+        }
+        last.is_some()
+    }
+
+    /// How often the position has been there, this time among them.
+    pub fn times(&self) -> usize {
+        1 + self.moves.iter().filter(|(before, _)| *before == self.position).count()
+    }
+
+    /// The moves in text.
+    pub fn transcript(&self, game: &AnyGame) -> String {
+        let name =
+            |(before, action): &(AnyPosition, Action)| game.action_name(before.side, *action);
+        self.moves.iter().map(name).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Plays moves given in text from where the game stands; nothing is played if one is wrong.
+    pub fn play_text(&mut self, game: &AnyGame, text: &str) -> Result<usize, NotationError> {
+        let line = game.parse_line(text, &self.position)?;
+        let is_played = line.first() == Some(&self.position) && line.len() > 1;
+        let mut played = self.clone();
+        for next in line.iter().skip(1) {
+            let actions = game.actions(&played.position.state).into_iter();
+            let mut leading =
+                actions.filter(|&action| game.advance(&played.position, action) == *next);
+            let Some(action) = leading.next() else { break };
+            played.play(game, action);
+        }
+        if !is_played || played.position != line[line.len() - 1] {
+            return Err(NotationError { what: format!("'{text}' is no move") });
+        }
+        let count = played.moves.len() - self.moves.len();
+        *self = played;
+        Ok(count)
+    }
+
+    /// Writes the game to a file, which is whole at any time.
+    pub fn write(&self, file: &Path, game: &AnyGame, players: [String; 2]) -> anyhow::Result<()> {
+        let cannot = |error: std::io::Error| {
+            UserError::new(format!("{} cannot be written: {error}", file.display()))
+        };
+        let [first, second] = players;
+        let text = format!(
+            "# {}: {first} against {second}\n{}\n{}\n",
+            game.name(),
+            game.notation(&self.start),
+            self.transcript(game)
+        );
+        let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty());
+        let mut part =
+            tempfile::NamedTempFile::new_in(dir.unwrap_or(Path::new("."))).map_err(cannot)?;
+        part.write_all(text.as_bytes()).map_err(cannot)?;
+        part.persist(file).map_err(|error| cannot(error.error))?;
+        Ok(())
+    }
+
+    /// Reads a game from a file.
+    pub fn read(file: &Path, game: &AnyGame) -> anyhow::Result<Record> {
+        let name = file.display();
+        let text = fs::File::open(file).and_then(input::text);
+        let text =
+            text.map_err(|error| UserError::new(format!("{name} cannot be read: {error}")))?;
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+        let mut lines = lines.filter(|line| !line.trim().is_empty());
+        let wrong = |error: NotationError| UserError::new(format!("{name}: {error}"));
+        let Some(first) = lines.next() else {
+            let what = format!("{name} holds no game; 'save' in 'solver play' writes one");
+            return Err(UserError::new(what).into());
+        };
+        let start = game.parse_position(first, &game.start()).map_err(wrong)?;
+        let mut record = Record::new(start);
+        let moves = lines.collect::<Vec<_>>().join(" ");
+        if !moves.is_empty() {
+            record.play_text(game, &moves).map_err(wrong)?;
+        }
+        Ok(record)
+    }
+}

@@ -1,0 +1,437 @@
+//! The talk with the person who plays.
+
+use std::io::{self, BufRead, BufReader, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use super::super::answer_text::Shown;
+use super::super::context::Context;
+use super::super::lines::next_line;
+use super::record::Record;
+use super::seat::{Chosen, Seat, choose};
+use crate::any::{AnyGame, AnyPosition};
+use crate::game::{Action, Empties, Game, Outcome, Side};
+use crate::render::Grid;
+use crate::render::number::counted;
+use crate::render::verdict::{outcome_cell, repetition_text, score_cell};
+use crate::solve::Value;
+use crate::solved::SolvedTable;
+
+/// How often a position is there before a game that may go on for ever is over.
+const REPEATED: usize = 4;
+
+const HELP: &str = "\
+a move       as it is written: c4, pass; 2c2b, 2A3A, 1e1a+, P*2b; several are played one after another
+hint         what every move is worth
+hints        show that before each of your moves, or no longer
+moves        the legal moves
+undo         take back your last move and what followed
+redo         play again what was taken back
+board        show the board again
+save FILE    write the game to a file
+load FILE    go on with the game of a file
+set POSITION set up a position, and begin there
+new          begin again
+review       the moves that gave something away
+quit         end (so does the end of the input)
+";
+
+pub(super) struct Session<'a> {
+    pub game: AnyGame,
+    /// Absent where the game is too large for a table.
+    pub table: Option<SolvedTable>,
+    pub seats: [Seat; 2],
+    pub record: Record,
+    /// Where 'new' begins.
+    pub start: AnyPosition,
+    pub hints: bool,
+    pub save: Option<PathBuf>,
+    pub seed: u64,
+    pub context: &'a mut Context,
+}
+
+/// What a line of the person came to.
+enum Heard {
+    /// The position is another.
+    Moved,
+    /// It is the same.
+    Stayed,
+    Ended,
+}
+
+impl Session<'_> {
+    /// Plays until the game is over and nobody wants another, or the input ends.
+    pub fn run(&mut self) -> anyhow::Result<()> {
+        let mut input = BufReader::new(io::stdin().lock());
+        let asks = io::stdin().is_terminal();
+        let has_human = self.seats.iter().any(|seat| matches!(seat, Seat::Human));
+        self.introduce()?;
+        let (mut undone, mut moved) = (Vec::new(), true);
+        loop {
+            let is_over = self.end().is_some();
+            let side = self.record.position.side;
+            if moved {
+                self.keep()?;
+                self.show_board()?;
+            }
+            if let (Some(end), true) = (self.end(), moved) {
+                self.context.line(&end)?;
+                self.review()?;
+            }
+            if is_over && !has_human {
+                return Ok(());
+            }
+            let is_human = matches!(self.seats[side.index()], Seat::Human);
+            if is_human && !is_over && self.passes()? {
+                moved = true;
+                continue;
+            }
+            match &self.seats[side.index()] {
+                _ if is_over => {}
+                Seat::Human => {
+                    if self.hints && moved {
+                        self.hint()?;
+                    }
+                }
+                Seat::Policy(player) => {
+                    let seed = [self.seed, self.record.moves.len() as u64];
+                    let position = self.record.position;
+                    let Chosen { action, remark } =
+                        choose(player, &self.game, self.table.as_ref(), &position, seed)?;
+                    let remark = remark.map_or(String::new(), |remark| format!(" ({remark})"));
+                    self.say(position, action, &remark)?;
+                    self.record.play(&self.game, action);
+                    (undone, moved) = (Vec::new(), true);
+                    continue;
+                }
+            }
+            if asks {
+                let who = if is_over { "over" } else { self.game.side_name(side) };
+                self.context.print(format!("{who}> "))?;
+            }
+            self.context.flush()?;
+            match self.hear(&mut input, &mut undone)? {
+                Heard::Moved => moved = true,
+                Heard::Stayed => moved = false,
+                Heard::Ended => return Ok(()),
+            }
+        }
+    }
+
+    fn introduce(&mut self) -> io::Result<()> {
+        let [first, second] = Side::ALL.map(|side| {
+            format!("{} is {}", self.game.side_name(side), self.seats[side.index()].name())
+        });
+        let what = match &self.table {
+            None => "no table: moves have no values here".to_string(),
+            Some(table) if !table.table().manifest().complete => {
+                format!("{}, a bounded table: of much nothing is known", table.table().name())
+            }
+            Some(table) => table.table().name(),
+        };
+        self.context.line(format!("{}, {first}, {second} ({what})", self.game.title()))?;
+        self.context.line("Type a move, or 'help'.")
+    }
+
+    /// Writes the game where it is to be kept.
+    fn keep(&self) -> anyhow::Result<()> {
+        self.save.as_deref().map_or(Ok(()), |file| self.write(file))
+    }
+
+    fn write(&self, file: &Path) -> anyhow::Result<()> {
+        let names = Side::ALL.map(|side| self.seats[side.index()].name());
+        self.record.write(file, &self.game, names)
+    }
+
+    fn show_board(&mut self) -> io::Result<()> {
+        let position = self.record.position;
+        let side = self.game.side_name(position.side);
+        let mark = self.game.side_mark(position.side);
+        let mark = mark.map_or(String::new(), |mark| format!(" ({mark})"));
+        let board = self.game.diagram(&position);
+        let check = if self.game.in_check(&position.state) { ", in check" } else { "" };
+        let turn = match self.end() {
+            None => format!("{side}{mark} to move{check}\n"),
+            Some(_) => String::new(),
+        };
+        self.context.print(format!("\n{}\n{turn}\n", board.trim_end()))
+    }
+
+    /// What is told of a move: `White plays a1`.
+    fn say(&mut self, before: AnyPosition, action: Action, remark: &str) -> io::Result<()> {
+        let side = self.game.side_name(before.side);
+        match self.game.is_pass(action) {
+            true => self.context.line(format!("{side} must pass{remark}")),
+            false => {
+                let name = self.game.action_name(before.side, action);
+                self.context.line(format!("{side} plays {name}{remark}"))
+            }
+        }
+    }
+
+    /// Passes for a person who can do nothing else; whether it did.
+    fn passes(&mut self) -> io::Result<bool> {
+        let position = self.record.position;
+        let actions = self.game.actions(&position.state);
+        let must = matches!(actions[..], [only] if self.game.is_pass(only));
+        if must {
+            self.say(position, actions[0], "")?;
+            self.record.play(&self.game, actions[0]);
+        }
+        Ok(must)
+    }
+
+    /// How the game has ended, if it has.
+    fn end(&self) -> Option<String> {
+        let (game, position) = (&self.game, &self.record.position);
+        if game.layers().is_none() && self.record.times() >= REPEATED {
+            let convention =
+                self.table.as_ref().map_or(game.repetition(), |table| table.values().repetition());
+            let convention = repetition_text(convention);
+            return Some(format!(
+                "The game is over: the position is there for the {REPEATED}th time; {convention}"
+            ));
+        }
+        let outcome = game.result(&position.state)?;
+        if let Some(answer) = self.answer() {
+            return Some(answer);
+        }
+        let winner = match outcome {
+            Outcome::Win => position.side,
+            Outcome::Draw => return Some("The game is over: a draw".to_string()),
+            Outcome::Loss => position.side.other(),
+        };
+        let winner = game.side_name(winner);
+        Some(match (game.end_in_words(position), game.max_score()) {
+            (Some(why), _) => format!("The game is over, {winner} has won: {why}"),
+            (None, None) => format!("The game is over: {winner} has won"),
+            (None, Some(_)) => {
+                let score = game.score(&position.state, Empties::default()).0.unsigned_abs();
+                let by = counted(score.into(), game.score_unit());
+                format!("The game is over: {winner} has won by {by}")
+            }
+        })
+    }
+
+    /// What the table says of the position, in a sentence; `None` where it is not there.
+    fn answer(&self) -> Option<String> {
+        let table = self.table.as_ref()?;
+        let answer = table.answer(self.record.position).ok()?;
+        Some(Shown { answer: &answer, table }.value_text())
+    }
+
+    /// What every move is worth.
+    fn hint(&mut self) -> io::Result<()> {
+        let colour = self.context.colour;
+        let text = match &self.table {
+            None => "Nothing is known: there is no table.\n".to_string(),
+            Some(table) => match table.answer(self.record.position) {
+                Err(outside) => format!("Nothing is known: {outside}.\n"),
+                Ok(answer) => Shown { answer: &answer, table }.values_text(colour),
+            },
+        };
+        self.context.print(text)
+    }
+
+    /// The value of a position as the table has it.
+    fn value_of(&self, position: &AnyPosition) -> Option<Value> {
+        let table = self.table.as_ref()?;
+        table.states().find(position).map(|row| table.value(row))
+    }
+
+    /// Lists the moves so far that gave away something that was proven.
+    fn review(&mut self) -> io::Result<()> {
+        let Some(table) = &self.table else { return Ok(()) };
+        let (mut rows, mut unknown) = (Vec::new(), 0);
+        for (ply, &(before, action)) in self.record.moves.iter().enumerate() {
+            let after = self.game.advance(&before, action);
+            let known = self.value_of(&before).zip(self.value_of(&after));
+            let Some((best, found)) = known.map(|(best, after)| (best, after.before())) else {
+                unknown += 1;
+                continue;
+            };
+            let proven = |value: Value| match table.has_scores() {
+                true => value.score().map(|score| score.0),
+                false => value.outcome().map(Outcome::value),
+            };
+            let (Some(could), Some(did)) = (proven(best), proven(found)) else {
+                unknown += 1;
+                continue;
+            };
+            if did >= could {
+                continue;
+            }
+            let cell = |value: Value| match table.has_scores() {
+                true => format!("{} {}", outcome_cell(value), score_cell(value)),
+                false => outcome_cell(value).to_string(),
+            };
+            let names = table.best_actions(&before).into_iter();
+            let names = names.map(|action| self.game.action_name(before.side, action));
+            rows.push(vec![
+                (ply + 1).to_string(),
+                self.game.side_name(before.side).to_string(),
+                self.game.action_name(before.side, action),
+                cell(found),
+                names.collect::<Vec<_>>().join(" "),
+                cell(best),
+            ]);
+        }
+        let text = match (rows.is_empty(), unknown) {
+            (true, 0) => "No move gave anything away.\n".to_string(),
+            (true, _) => String::new(),
+            (false, _) => {
+                let headings = ["ply", "side", "move", "worth", "best", "worth"];
+                format!(
+                    "Moves that gave something away:\n\n{}",
+                    Grid::of(&headings, rows).to_text()
+                )
+            }
+        };
+        self.context.print(text)?;
+        if unknown > 0 {
+            let moves = counted(unknown, "move");
+            self.context
+                .line(format!("Of {moves} the table does not prove what they gave away."))?;
+        }
+        Ok(())
+    }
+
+    /// Reads a line and does what it says.
+    fn hear(
+        &mut self,
+        input: &mut impl BufRead,
+        undone: &mut Vec<Action>,
+    ) -> anyhow::Result<Heard> {
+        let mut line = Vec::new();
+        if !next_line(input, &mut line)? {
+            return Ok(Heard::Ended);
+        }
+        let line = String::from_utf8_lossy(&line);
+        let line = line.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let file = Path::new(rest.trim());
+        match (word.to_ascii_lowercase().as_str(), rest.is_empty()) {
+            ("", _) => {}
+            ("help" | "?", true) => self.context.print(HELP)?,
+            ("hint", true) => self.hint()?,
+            ("hints", true) => {
+                self.hints = !self.hints;
+                let what = if self.hints { "shown" } else { "no longer shown" };
+                self.context.line(format!("Hints are {what}."))?;
+            }
+            ("moves", true) => {
+                let position = self.record.position;
+                let actions = self.game.actions(&position.state).into_iter();
+                let names = actions.map(|action| self.game.action_name(position.side, action));
+                self.context.line(names.collect::<Vec<_>>().join(" "))?;
+            }
+            ("undo", true) => return self.undo(undone),
+            ("redo", true) => return self.redo(undone),
+            ("board", true) => self.show_board()?,
+            ("review", true) => self.review()?,
+            ("save", false) => match self.write(file) {
+                Ok(()) => self.context.line(format!("Written to {}.", file.display()))?,
+                Err(error) => self.context.line(format!("{error:#}"))?,
+            },
+            ("load", false) => match Record::read(file, &self.game) {
+                Ok(record) => return Ok(self.begin(record, undone)),
+                Err(error) => self.context.line(format!("{error:#}"))?,
+            },
+            ("set", false) => {
+                let set = match &self.table {
+                    Some(table) => table.states().parse(rest),
+                    None => self.game.parse_position(rest, &self.game.start()),
+                };
+                match set {
+                    Ok(start) => return Ok(self.begin(Record::new(start), undone)),
+                    Err(error) => self.context.line(error)?,
+                }
+            }
+            ("new", true) => return Ok(self.begin(Record::new(self.start), undone)),
+            ("quit" | "exit", true) => return Ok(Heard::Ended),
+            _ if self.end().is_some() => {
+                self.context.line("The game is over; type 'undo', 'new' or 'quit'.")?;
+            }
+            _ => {
+                let before = self.record.moves.len();
+                match self.record.play_text(&self.game, line) {
+                    Ok(_) => {
+                        undone.clear();
+                        if self.hints {
+                            self.tell_cost(before)?;
+                        }
+                        return Ok(Heard::Moved);
+                    }
+                    Err(error) => self.context.line(format!("{error}; or type 'help'"))?,
+                }
+            }
+        }
+        Ok(Heard::Stayed)
+    }
+
+    fn begin(&mut self, record: Record, undone: &mut Vec<Action>) -> Heard {
+        self.record = record;
+        undone.clear();
+        Heard::Moved
+    }
+
+    /// What the last move of a person, number `at`, has done to what is proven.
+    fn tell_cost(&mut self, at: usize) -> io::Result<()> {
+        let (before, action) = self.record.moves[at];
+        let after = self.game.advance(&before, action);
+        let values = self.value_of(&before).zip(self.value_of(&after));
+        let Some((best, found)) = values.map(|(best, after)| (best, after.before())) else {
+            return self.context.line("What that does is not known.");
+        };
+        let same = best.outcome() == found.outcome() && best.score() == found.score();
+        match (best.outcome(), found.outcome()) {
+            (Some(_), Some(_)) if same => self.context.line("That is as good as any."),
+            (Some(could), Some(did)) => {
+                let scored = self.table.as_ref().is_some_and(SolvedTable::has_scores);
+                let scores = match scored {
+                    true => format!(", {} instead of {}", score_cell(found), score_cell(best)),
+                    false => String::new(),
+                };
+                let what = match could == did {
+                    true => format!("Still a {}{scores}.", did.name()),
+                    false => format!("From a {} to a {}{scores}.", could.name(), did.name()),
+                };
+                self.context.line(what)
+            }
+            _ => self.context.line("What that does is not proven."),
+        }
+    }
+
+    /// Takes back moves up to the last one that a person chose.
+    fn undo(&mut self, undone: &mut Vec<Action>) -> anyhow::Result<Heard> {
+        let chosen = |&(before, _): &(AnyPosition, Action)| {
+            matches!(self.seats[before.side.index()], Seat::Human)
+                && !self.game.must_pass(&before.state)
+        };
+        let Some(at) = self.record.moves.iter().rposition(chosen) else {
+            self.context.line("There is no move of yours to take back.")?;
+            return Ok(Heard::Stayed);
+        };
+        while self.record.moves.len() > at {
+            undone.extend(self.record.moves.last().map(|(_, action)| *action));
+            self.record.undo();
+        }
+        Ok(Heard::Moved)
+    }
+
+    /// Plays again what was taken back, up to where a person is to move.
+    fn redo(&mut self, undone: &mut Vec<Action>) -> anyhow::Result<Heard> {
+        let Some(action) = undone.pop() else {
+            self.context.line("There is nothing to play again.")?;
+            return Ok(Heard::Stayed);
+        };
+        self.record.play(&self.game, action);
+        let is_human = |session: &Self| {
+            matches!(session.seats[session.record.position.side.index()], Seat::Human)
+        };
+        while !is_human(self) {
+            let Some(action) = undone.pop() else { break };
+            self.record.play(&self.game, action);
+        }
+        Ok(Heard::Moved)
+    }
+}

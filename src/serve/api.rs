@@ -1,0 +1,384 @@
+//! The answers: what each address gives. `docs/openapi.json` says the same for programs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+
+use super::Desk;
+use super::hall::Opened;
+use super::players::{Asked, MOST_MISTAKES};
+use super::reply::{Refusal, json};
+use super::work::Kind;
+use crate::evaluate::{Choice, Mistake};
+use crate::game::{Game, PieceKind, Side};
+use crate::solved::{LONGEST_LINE, LayerValues, MoveAnswer, SolvedTable};
+use crate::table::RootValue;
+
+/// What an address answers.
+pub(super) type Answered = Result<Response, Refusal>;
+
+/// The parameters of an address, or a refusal that names what is wrong with them.
+fn read<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Refusal> {
+    query.map(|Query(asked)| asked).map_err(|error| Refusal::malformed(error.body_text()))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfPosition {
+    position: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfPolicy {
+    policy: String,
+    position: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfMistakes {
+    policy: String,
+    count: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+/// Tables up to this size are counted when they are listed.
+const COUNTED_AT_ONCE: usize = 1 << 21;
+
+#[derive(Serialize)]
+struct Listing {
+    tables: Vec<Line>,
+    /// Those that cannot be asked, and why.
+    unavailable: Vec<Unavailable>,
+}
+
+#[derive(Serialize)]
+struct Unavailable {
+    table: String,
+    #[serde(flatten)]
+    why: Refusal,
+}
+
+/// A table, as far as a page needs it to draw a board and offer what can be asked.
+#[derive(Serialize)]
+struct Line {
+    table: String,
+    game: String,
+    title: String,
+    /// The rows of the table.
+    states: u64,
+    complete: bool,
+    max_depth: Option<u32>,
+    max_states: Option<u64>,
+    checks_only: bool,
+    rows: usize,
+    columns: usize,
+    /// `score` if values have one; else only outcomes and plies.
+    has_scores: bool,
+    score_unit: Option<&'static str>,
+    /// Whether every game ends.
+    is_layered: bool,
+    repetition: &'static str,
+    sides: [&'static str; 2],
+    pieces: Vec<PieceKind>,
+    /// The positions that the table begins with, and their values.
+    roots: Vec<Root>,
+    outcomes: Option<LayerValues>,
+    policies: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Root {
+    position: String,
+    #[serde(flatten)]
+    value: RootValue,
+}
+
+fn line(opened: &Opened, desk: &Desk) -> Line {
+    let table = &opened.table;
+    let (game, manifest) = (table.game(), table.table().manifest());
+    let identity = &manifest.identity;
+    let values = manifest.solution.iter().flat_map(|solution| solution.roots.iter().cloned());
+    if table.states().rows() <= COUNTED_AT_ONCE {
+        opened.totals.get_or_init(|| table.totals());
+    }
+    let (rows, columns) = game.shape();
+    Line {
+        table: opened.name.clone(),
+        game: game.name(),
+        title: game.title(),
+        states: manifest.counts.table.states,
+        complete: manifest.complete,
+        max_depth: identity.max_depth,
+        max_states: identity.max_states,
+        checks_only: identity.checks_only,
+        rows,
+        columns,
+        has_scores: table.has_scores(),
+        score_unit: table.has_scores().then(|| game.score_unit()),
+        is_layered: game.layers().is_some(),
+        repetition: table.values().repetition().name(),
+        sides: Side::ALL.map(|side| game.side_name(side)),
+        pieces: game.piece_kinds(),
+        roots: identity
+            .roots
+            .iter()
+            .zip(values)
+            .map(|(position, value)| Root { position: position.clone(), value })
+            .collect(),
+        outcomes: opened.totals.get().map(|totals| totals.all.clone()),
+        policies: desk.policies.names(game),
+    }
+}
+
+pub(super) async fn tables(
+    State(desk): State<Arc<Desk>>,
+    query: Result<Query<Nothing>, QueryRejection>,
+) -> Answered {
+    let Nothing {} = read(query)?;
+    let of = desk.clone();
+    desk.workshop
+        .run(Kind::Slow, move || {
+            let mut listing = Listing { tables: Vec::new(), unavailable: Vec::new() };
+            for name in of.hall.names() {
+                match of.hall.table(&name) {
+                    Ok(opened) => listing.tables.push(line(&opened, &of)),
+                    Err(why) => listing.unavailable.push(Unavailable { table: name, why }),
+                }
+            }
+            Ok(json(StatusCode::OK, &listing))
+        })
+        .await
+}
+
+/// The position that is meant: the first root where none is given.
+fn position_of(
+    table: &SolvedTable,
+    text: Option<&str>,
+) -> Result<crate::any::AnyPosition, Refusal> {
+    let text = text.unwrap_or_default();
+    if text.len() > LONGEST_LINE {
+        let what = format!("the position is longer than {LONGEST_LINE} bytes");
+        return Err(Refusal::malformed(what));
+    }
+    let hint = "a position is a board in one line, moves from the start, or 'start'";
+    let refused =
+        |error: crate::game::NotationError| Refusal::malformed(error.to_string()).with(hint);
+    let first = table.states().roots().map_err(refused)?.first().copied();
+    match first.filter(|_| text.trim().is_empty()) {
+        Some(root) => Ok(root),
+        None => table.states().parse(text).map_err(refused),
+    }
+}
+
+pub(super) async fn position(
+    State(desk): State<Arc<Desk>>,
+    Path(name): Path<String>,
+    query: Result<Query<OfPosition>, QueryRejection>,
+) -> Answered {
+    let asked = read(query)?;
+    let of = desk.clone();
+    desk.workshop
+        .run(Kind::Quick, move || {
+            let opened = of.hall.table(&name)?;
+            let position = position_of(&opened.table, asked.position.as_deref())?;
+            let answer = opened.table.answer(position);
+            Ok(json(StatusCode::OK, &answer.map_err(|error| Refusal::absent(error.to_string()))?))
+        })
+        .await
+}
+
+/// What a policy does in a position, beside the truth.
+#[derive(Serialize)]
+struct Decision<'a> {
+    table: &'a str,
+    policy: &'a str,
+    position: String,
+    mover: &'static str,
+    /// The exact value, for the mover.
+    outcome: Option<i8>,
+    /// The outcome, and the final score, that the policy expects for the mover.
+    expected_outcome: Option<f64>,
+    expected_score: Option<f64>,
+    /// Its likeliest move; the first of several.
+    #[serde(rename = "move")]
+    likeliest: Option<String>,
+    /// The best first.
+    moves: Vec<Decided>,
+}
+
+#[derive(Serialize)]
+struct Decided {
+    #[serde(flatten)]
+    exact: MoveAnswer,
+    probability: f64,
+    /// How good the policy finds it, on a scale of its own.
+    policy_score: Option<f64>,
+}
+
+fn asked_of(desk: &Desk, opened: &Opened, policy: &str) -> Result<Arc<Asked>, Refusal> {
+    opened.players.get(policy, &*desk.policies, opened.table.game())
+}
+
+pub(super) async fn policy(
+    State(desk): State<Arc<Desk>>,
+    Path(name): Path<String>,
+    query: Result<Query<OfPolicy>, QueryRejection>,
+) -> Answered {
+    let asked = read(query)?;
+    let of = desk.clone();
+    desk.workshop
+        .run(Kind::Slow, move || {
+            let opened = of.hall.table(&name)?;
+            let position = position_of(&opened.table, asked.position.as_deref())?;
+            let exact = opened.table.answer(position);
+            let exact = exact.map_err(|error| Refusal::absent(error.to_string()))?;
+            let policy = asked_of(&of, &opened, &asked.policy)?;
+            let choice = policy
+                .player
+                .choose(opened.table.game(), Some(&opened.table), &position)
+                .map_err(|error| {
+                    let status = match error.is_failure() {
+                        true => StatusCode::BAD_GATEWAY,
+                        false => StatusCode::UNPROCESSABLE_ENTITY,
+                    };
+                    Refusal::new(status, error.to_string())
+                })?;
+            Ok(json(StatusCode::OK, &decision(&opened, &policy.name, exact, &choice)))
+        })
+        .await
+}
+
+fn decision<'a>(
+    opened: &'a Opened,
+    policy: &'a str,
+    exact: crate::solved::Answer,
+    choice: &Choice,
+) -> Decision<'a> {
+    let place: BTreeMap<u16, usize> =
+        choice.actions.iter().enumerate().map(|(at, action)| (action.0, at)).collect();
+    let decided = |exact: MoveAnswer| {
+        let at = place.get(&exact.action).copied();
+        Decided {
+            probability: at.map_or(0.0, |at| choice.probabilities[at]),
+            policy_score: at.and_then(|at| Some(choice.scores.as_ref()?[at])),
+            exact,
+        }
+    };
+    Decision {
+        table: &opened.name,
+        policy,
+        position: exact.position,
+        mover: exact.mover,
+        outcome: exact.value.outcome,
+        expected_outcome: choice.value,
+        expected_score: choice.final_score,
+        likeliest: choice
+            .likeliest()
+            .map(|action| opened.table.game().action_name(exact.side, action)),
+        moves: exact.moves.into_iter().map(decided).collect(),
+    }
+}
+
+#[derive(Serialize)]
+struct Worst<'a> {
+    table: &'a str,
+    policy: &'a str,
+    /// In how many positions it was judged.
+    judged: u64,
+    mistakes: &'a [Mistake],
+}
+
+pub(super) async fn mistakes(
+    State(desk): State<Arc<Desk>>,
+    Path(name): Path<String>,
+    query: Result<Query<OfMistakes>, QueryRejection>,
+) -> Answered {
+    let asked = read(query)?;
+    let of = desk.clone();
+    desk.workshop
+        .run(Kind::Slow, move || {
+            let opened = of.hall.table(&name)?;
+            let policy = asked_of(&of, &opened, &asked.policy)?;
+            let found = policy.mistakes(&opened.table)?;
+            let count = asked.count.unwrap_or(20).min(MOST_MISTAKES);
+            let shown = count.min(found.costliest.len());
+            Ok(json(
+                StatusCode::OK,
+                &Worst {
+                    table: &opened.name,
+                    policy: &policy.name,
+                    judged: found.judged,
+                    mistakes: &found.costliest[..shown],
+                },
+            ))
+        })
+        .await
+}
+
+#[derive(Serialize)]
+struct Counts<'a> {
+    table: &'a str,
+    all: &'a LayerValues,
+    layers: Vec<Layer<'a>>,
+    /// How many rows have which score; which outcome, in games without scores.
+    histogram: &'a BTreeMap<i8, u64>,
+    /// The most plies to the end that are known exactly.
+    longest: Option<u16>,
+}
+
+#[derive(Serialize)]
+struct Layer<'a> {
+    layer: u32,
+    #[serde(flatten)]
+    values: &'a LayerValues,
+}
+
+pub(super) async fn counts(
+    State(desk): State<Arc<Desk>>,
+    Path(name): Path<String>,
+    query: Result<Query<Nothing>, QueryRejection>,
+) -> Answered {
+    let Nothing {} = read(query)?;
+    let of = desk.clone();
+    desk.workshop
+        .run(Kind::Slow, move || {
+            let opened = of.hall.table(&name)?;
+            let totals = opened.totals.get_or_init(|| opened.table.totals());
+            let layer = |(&layer, values)| Layer { layer, values };
+            Ok(json(
+                StatusCode::OK,
+                &Counts {
+                    table: &opened.name,
+                    all: &totals.all,
+                    layers: totals.layers.iter().map(layer).collect(),
+                    histogram: &totals.histogram,
+                    longest: totals.longest.map(|(plies, _)| plies),
+                },
+            ))
+        })
+        .await
+}
+
+/// What no address is.
+pub(super) async fn nowhere() -> Response {
+    Refusal::absent("there is nothing at this address")
+        .with("see /api/v1/openapi.json")
+        .into_response()
+}
+
+/// What an address does not do.
+pub(super) async fn not_so() -> Response {
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address does not take this method")
+        .with("see /api/v1/openapi.json")
+        .into_response()
+}

@@ -1,0 +1,130 @@
+//! Positions as a NumPy array, answered by one.
+//!
+//! In: `<u8`, keys as the table's `keys.npy` has them, `(n,)` or, of two words, `(n, 2)`; or `(n, 2)`
+//! squares of the player to move and of the other, bit `row * columns + column`, in games that are no
+//! more than that. Out: `<i4`, `(n, 5)`: 1 where the position is in the table, else 0; outcome, score
+//! and distance for the player to move; a best move's number. What is not known is -32768.
+
+use std::io::Cursor;
+
+use npyz::{DType, Order, WriterBuilder};
+
+use crate::any::AnyPosition;
+use crate::game::{Game, Position, Side, WideKey};
+use crate::input;
+use crate::solved::SolvedTable;
+
+/// The columns of an answer.
+pub(super) const COLUMNS: [&str; 5] = ["found", "outcome", "score", "distance", "action"];
+/// What is not known.
+const UNKNOWN: i32 = -32768;
+/// The most rows of an array.
+pub(super) const MOST_ROWS: usize = 1_000_000;
+
+/// What the rows of an array are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Rows {
+    /// Keys.
+    Keys,
+    /// The squares of both players.
+    Squares,
+}
+
+/// Reads an array and answers each of its rows; the error is one line.
+pub(super) fn answer(
+    table: &SolvedTable,
+    bytes: &[u8],
+    rows: Option<Rows>,
+) -> Result<Vec<u8>, String> {
+    let game = table.game();
+    let mut reader = Cursor::new(bytes);
+    let header = input::npy_header(&mut reader).map_err(|error| error.to_string())?;
+    let descr = match header.dtype() {
+        DType::Plain(plain) => plain.to_string(),
+        other => other.descr(),
+    };
+    if descr != "<u8" {
+        return Err(format!("the array holds {descr}; give unsigned 64-bit integers, <u8"));
+    }
+    let has_squares = game.squares(&game.start().state).is_some();
+    let words = match header.shape() {
+        [_] => 1,
+        [_, 2] => 2,
+        other => return Err(format!("the array has the shape {other:?}; give (n,) or (n, 2)")),
+    };
+    let rows = rows.unwrap_or(match words == 2 && has_squares && game.key_words() == 1 {
+        true => Rows::Squares,
+        false => Rows::Keys,
+    });
+    let fits = match rows {
+        Rows::Keys => words == game.key_words(),
+        Rows::Squares => words == 2 && has_squares,
+    };
+    if !fits {
+        return Err(format!(
+            "rows of {words} are no {} of {}, whose keys have {} each",
+            if rows == Rows::Keys { "keys" } else { "squares" },
+            game.name(),
+            game.key_words()
+        ));
+    }
+    if words == 2 && header.order() == Order::Fortran {
+        return Err("the array is in Fortran order; give numpy.ascontiguousarray of it".to_string());
+    }
+    let data = &bytes[reader.position() as usize..];
+    let count = header.shape()[0];
+    if count > MOST_ROWS as u64 || data.len() as u64 != count * words as u64 * 8 {
+        return Err(format!(
+            "{} bytes are not {count} rows of {words}, at most {MOST_ROWS} of them",
+            data.len()
+        ));
+    }
+    let mut numbers = Vec::with_capacity(count as usize * COLUMNS.len());
+    for row in data.chunks_exact(8 * words) {
+        let word = |at: usize| {
+            let bytes = row[8 * at..8 * at + 8].try_into().expect("eight bytes");
+            u64::from_le_bytes(bytes)
+        };
+        let position = match (rows, words) {
+            (Rows::Squares, _) => game.of_squares(word(0), word(1)).map(to_move),
+            (Rows::Keys, 1) => game.position_of(WideKey([word(0), 0])),
+            (Rows::Keys, _) => game.position_of(WideKey([word(0), word(1)])),
+        };
+        numbers.extend(
+            position
+                .map_or([0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN], |position| one(table, position)),
+        );
+    }
+    written(&numbers, count).map_err(|error| error.to_string())
+}
+
+/// The first player to move, who stands for either where squares alone are given.
+fn to_move(state: crate::any::AnyState) -> AnyPosition {
+    Position { state, side: Side::First }
+}
+
+fn one(table: &SolvedTable, position: AnyPosition) -> [i32; COLUMNS.len()] {
+    let Some(row) = table.states().find(&position) else {
+        return [0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN];
+    };
+    let value = table.value(row);
+    let score = value.score().filter(|_| table.has_scores());
+    let best = table.best_actions(&position).first().map(|action| i32::from(action.0));
+    [
+        1,
+        value.outcome().map_or(UNKNOWN, |outcome| outcome.value().into()),
+        score.map_or(UNKNOWN, |score| score.0.into()),
+        value.distance().map_or(UNKNOWN, i32::from),
+        best.unwrap_or(UNKNOWN),
+    ]
+}
+
+fn written(numbers: &[i32], rows: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(128 + 4 * numbers.len());
+    let options = npyz::WriteOptions::new().default_dtype();
+    let mut writer = options.shape(&[rows, COLUMNS.len() as u64]).writer(&mut bytes).begin_nd()?;
+    writer.extend(numbers.iter().copied())?;
+    writer.finish()?;
+    Ok(bytes)
+}

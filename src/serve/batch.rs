@@ -1,0 +1,157 @@
+//! Thousands of positions in one request: lines of JSON, or an array.
+//!
+//! Bodies and answers take their bytes out of one budget, so that slow clients hold no more of it
+//! than they have sent, and all of them together no more than there is.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use http_body_util::{BodyExt, Full};
+use serde::Deserialize;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use super::Desk;
+use super::api::Answered;
+use super::arrays::{self, Rows};
+use super::reply::{Refusal, typed};
+use super::work::Kind;
+
+/// The most bytes of a body.
+pub(super) const MOST_BYTES: usize = 16 << 20;
+/// The most lines of one.
+pub(super) const MOST_LINES: usize = 100_000;
+/// How long a body may take.
+const BODY_WITHIN: Duration = Duration::from_secs(10);
+/// All bodies and answers at once, in units of a KiB.
+const BUDGET: usize = 256 << 10;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfBatch {
+    rows: Option<Rows>,
+}
+
+/// What is left for bodies and answers.
+pub(super) fn budget() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(BUDGET))
+}
+
+fn too_large() -> Refusal {
+    let what = format!("the body is longer than {} MiB", MOST_BYTES >> 20);
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, what).with("send it in parts")
+}
+
+/// Takes room for so many bytes.
+fn room(budget: &Arc<Semaphore>, bytes: usize) -> Result<OwnedSemaphorePermit, Refusal> {
+    let units = bytes.div_ceil(1024) as u32;
+    budget.clone().try_acquire_many_owned(units).map_err(|_| Refusal::busy())
+}
+
+/// Reads a body whole, and the room that it takes.
+async fn whole(
+    mut body: Body,
+    budget: &Arc<Semaphore>,
+) -> Result<(Vec<u8>, OwnedSemaphorePermit), Refusal> {
+    if body.size_hint().lower() > MOST_BYTES as u64 {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    let mut held = room(budget, 1)?;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Refusal::malformed("the body broke off"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if bytes.len() + data.len() > MOST_BYTES {
+            return Err(too_large());
+        }
+        held.merge(room(budget, data.len())?);
+        bytes.extend_from_slice(&data);
+    }
+    Ok((bytes, held))
+}
+
+pub(super) async fn batch(
+    State(desk): State<Arc<Desk>>,
+    Path(name): Path<String>,
+    query: Result<Query<OfBatch>, QueryRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    let Query(OfBatch { rows }) = query.map_err(|error| Refusal::malformed(error.body_text()))?;
+    let read = timeout(BODY_WITHIN, whole(body, &desk.budget)).await;
+    let (bytes, held) = read.map_err(|_| {
+        let what = format!("the body took longer than {} s", BODY_WITHIN.as_secs());
+        Refusal::new(StatusCode::REQUEST_TIMEOUT, what).with("send it in parts")
+    })??;
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_array = kind.is_some_and(|kind| kind.contains("npy")) || bytes.starts_with(b"\x93NUMPY");
+    let of = desk.clone();
+    let answer = desk.workshop.run(Kind::Batch, move || {
+        let opened = of.hall.table(&name)?;
+        // The body's room is given back when it is answered.
+        let _held = held;
+        match is_array {
+            true => arrays::answer(&opened.table, &bytes, rows).map_err(|error| {
+                Refusal::malformed(error)
+                    .with("give what numpy.save writes; see /api/v1/openapi.json")
+            }),
+            false => lines(&opened.table, &bytes),
+        }
+    });
+    let answer = answer.await?;
+    let held = room(&desk.budget, answer.len())?;
+    let kind = if is_array { "application/x-npy" } else { "application/x-ndjson" };
+    Ok(typed(StatusCode::OK, kind, Body::new(Held { body: Full::new(answer.into()), _held: held })))
+}
+
+fn lines(table: &crate::solved::SolvedTable, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        Refusal::malformed(format!(
+            "the body is no text: byte {} is not UTF-8",
+            error.valid_up_to()
+        ))
+    })?;
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    if lines().take(MOST_LINES + 1).count() > MOST_LINES {
+        let what = format!("the body has more than {MOST_LINES} lines");
+        return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, what).with("send it in parts"));
+    }
+    let mut answer = Vec::new();
+    for line in lines() {
+        answer.extend_from_slice(table.answer_line(line).as_bytes());
+        answer.push(b'\n');
+    }
+    Ok(answer)
+}
+
+/// An answer that holds its room until it is sent.
+struct Held {
+    body: Full<Bytes>,
+    _held: OwnedSemaphorePermit,
+}
+
+impl HttpBody for Held {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<hyper::body::Frame<Bytes>, Self::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> hyper::body::SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,124 @@
+//! The tables that can be asked: those of one directory, opened when first asked for.
+//!
+//! A name is looked up among those that lie there and never joined to a path as it was written. What
+//! is kept of a table, players and counts among it, goes with the table when that is written anew.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::SystemTime;
+
+use axum::http::StatusCode;
+
+use super::players::Players;
+use super::reply::Refusal;
+use crate::registry::Games;
+use crate::solved::{SolvedTable, Totals};
+use crate::table::{Store, TableError};
+
+/// How many tables are kept open.
+const MOST_OPEN: usize = 64;
+
+/// The tables of a directory.
+pub(super) struct Hall {
+    store: Store,
+    games: Games,
+    /// The one asked for last at the end.
+    open: Mutex<Vec<Arc<Opened>>>,
+}
+
+/// A table that is open.
+pub(super) struct Opened {
+    pub name: String,
+    pub table: SolvedTable,
+    pub players: Players,
+    /// Counted when first asked for.
+    pub totals: OnceLock<Totals>,
+    manifest: PathBuf,
+    stamp: Option<Stamp>,
+}
+
+/// By what it is seen that a file was written anew.
+type Stamp = (Option<SystemTime>, u64, u64);
+
+fn stamp_of(path: &PathBuf) -> Option<Stamp> {
+    let found = fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    let inode = std::os::unix::fs::MetadataExt::ino(&found);
+    #[cfg(not(unix))]
+    let inode = 0;
+    Some((found.modified().ok(), found.len(), inode))
+}
+
+impl Opened {
+    /// Whether it is still what lies there.
+    fn is_current(&self) -> bool {
+        self.stamp.is_some() && self.stamp == stamp_of(&self.manifest)
+    }
+}
+
+impl Hall {
+    pub fn new(store: Store, games: Games) -> Hall {
+        Hall { store, games, open: Mutex::default() }
+    }
+
+    /// The names of the tables.
+    pub fn names(&self) -> Vec<String> {
+        self.store.names()
+    }
+
+    /// A solved table by its name.
+    pub fn table(&self, name: &str) -> Result<Arc<Opened>, Refusal> {
+        {
+            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(at) = open.iter().position(|opened| opened.name == name) {
+                let opened = open.remove(at);
+                if opened.is_current() {
+                    open.push(opened.clone());
+                    return Ok(opened);
+                }
+            }
+        }
+        // Opened outside the lock: others need not wait for it.
+        let opened = Arc::new(self.opened(name)?);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|other| other.name != name);
+        if open.len() == MOST_OPEN {
+            open.remove(0);
+        }
+        open.push(opened.clone());
+        Ok(opened)
+    }
+
+    fn opened(&self, name: &str) -> Result<Opened, Refusal> {
+        let hint = "see /api/v1/tables";
+        let known = self.names().into_iter().find(|known| known == name);
+        let name = known
+            .ok_or_else(|| Refusal::absent(format!("there is no table '{name}'")).with(hint))?;
+        let dir = self.store.place(&name);
+        let manifest = dir.join("manifest.json");
+        // Before it is read: what is written in between is noticed when it is asked for again.
+        let stamp = stamp_of(&manifest);
+        let solved = crate::table::Table::open(&dir).and_then(|table| {
+            let game = self.games.of_table(&table)?;
+            SolvedTable::open(game, table, false)
+        });
+        match solved.map_err(|error| damaged(&error))? {
+            None => Err(Refusal::new(StatusCode::CONFLICT, format!("{name} is not solved"))
+                .with(format!("run 'solver value-iterate {name}'"))),
+            Some(table) => Ok(Opened {
+                players: Players::default(),
+                totals: OnceLock::new(),
+                name,
+                table,
+                manifest,
+                stamp,
+            }),
+        }
+    }
+}
+
+/// That a table cannot be read.
+pub(super) fn damaged(error: &TableError) -> Refusal {
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).with("run 'solver verify'")
+}

@@ -1,0 +1,38 @@
+//! The page: files that the program carries along.
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::reply::{Refusal, typed};
+
+/// Every file with its type; the first is the page itself.
+const FILES: [(&str, &str, &[u8]); 2] = [
+    ("index.html", "text/html; charset=utf-8", include_bytes!("index.html")),
+    ("app.js", "text/javascript; charset=utf-8", include_bytes!("app.js")),
+];
+
+/// What a page may load: nothing but from here.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// A file, unless the browser has it.
+pub(super) fn file(name: &str, headers: &HeaderMap) -> Response {
+    let found = FILES.iter().find(|(known, ..)| *known == name);
+    let Some(&(_, kind, bytes)) = found else {
+        return Refusal::absent(format!("no file '{name}'")).into_response();
+    };
+    let tag = format!("\"{:08x}\"", crc32fast::hash(bytes));
+    let known = headers.get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
+    let is_known = known.is_some_and(|tags| tags.split(',').any(|one| one.trim() == tag));
+    let mut response = match is_known {
+        true => typed(StatusCode::NOT_MODIFIED, kind, Body::empty()),
+        false => typed(StatusCode::OK, kind, Body::from(bytes)),
+    };
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    let policy = HeaderValue::from_static(POLICY);
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    response
+}

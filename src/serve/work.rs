@@ -1,0 +1,88 @@
+//! Where answers are worked out: on threads of their own, so that who waits for them holds up
+//! nobody, and no more of a kind at once than leaves room for the others.
+
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::hall::damaged;
+use super::reply::Refusal;
+use crate::table::TableError;
+
+/// How long an answer takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A look into a table.
+    Quick,
+    /// Thousands of them.
+    Batch,
+    /// A policy's answer, or all rows of a table.
+    Slow,
+}
+
+/// How many policies are asked, or tables read whole, at once.
+const SLOW: usize = 2;
+/// How long one waits for a place.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The places of each kind.
+pub(super) struct Workshop {
+    batch: Arc<Semaphore>,
+    slow: Arc<Semaphore>,
+}
+
+/// How many threads there are for all kinds.
+pub(super) fn threads() -> usize {
+    2 * cores() + SLOW + 1
+}
+
+fn cores() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
+
+impl Workshop {
+    pub fn new() -> Workshop {
+        Workshop { batch: Arc::new(Semaphore::new(cores())), slow: Arc::new(Semaphore::new(SLOW)) }
+    }
+
+    /// Works something out; a panic is an error of that one answer.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        kind: Kind,
+        work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let gate = match kind {
+            Kind::Quick => None,
+            Kind::Batch => Some(self.batch.clone()),
+            Kind::Slow => Some(self.slow.clone()),
+        };
+        let place = match gate {
+            None => None,
+            Some(gate) => {
+                let place = timeout(PATIENCE, gate.acquire_owned()).await;
+                Some(place.map_err(|_| Refusal::busy())?.map_err(|_| Refusal::busy())?)
+            }
+        };
+        // The place is the work's: it stays taken when nobody waits for the answer any more.
+        let done = tokio::task::spawn_blocking(move || {
+            let done = work();
+            drop(place);
+            done
+        });
+        done.await.unwrap_or_else(|failed| Err(failure(failed)))
+    }
+}
+
+/// What became of work that did not end. Readers of packed tables unwind with what they found.
+fn failure(failed: tokio::task::JoinError) -> Refusal {
+    if let Ok(panic) = failed.try_into_panic()
+        && let Some(error) = panic.downcast_ref::<TableError>()
+    {
+        return damaged(error);
+    }
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed at this request")
+}

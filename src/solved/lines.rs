@@ -1,0 +1,80 @@
+//! Positions asked for by the thousand: a line each, answered by a line of JSON each.
+//!
+//! A line is a position as people write it, the same as a JSON string, or an object
+//! `{"position": …, "id": …}` whose `id` comes back. What is wrong with a line is told in its answer
+//! and stops no other.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::{Brief, SolvedTable};
+
+/// The longest line that is read, in bytes.
+pub const LONGEST_LINE: usize = 4096;
+
+/// A line that is an object.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    position: String,
+    id: Option<Json>,
+}
+
+/// The answer to a line.
+#[derive(Serialize)]
+struct Answered {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Json>,
+    #[serde(flatten)]
+    said: Said,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Said {
+    Brief(Brief),
+    Refused {
+        /// What was asked about, as far as it could be read.
+        position: Option<String>,
+        error: String,
+    },
+}
+
+impl SolvedTable {
+    /// Answers a line by a line of JSON, without the break.
+    pub fn answer_line(&self, line: &str) -> String {
+        let refused = |position: Option<&str>, error: String| Said::Refused {
+            position: position.map(str::to_string),
+            error,
+        };
+        let (id, said) = match read(line) {
+            Err(error) => (None, refused(None, error)),
+            Ok(Asked { position, id }) => {
+                let said = match self.states().parse(&position) {
+                    Ok(found) => self.brief(found).map_err(|error| error.to_string()),
+                    Err(error) => Err(error.to_string()),
+                };
+                (id, said.map_or_else(|error| refused(Some(&position), error), Said::Brief))
+            }
+        };
+        serde_json::to_string(&Answered { id, said }).expect("an answer is plain data")
+    }
+}
+
+fn read(line: &str) -> Result<Asked, String> {
+    if line.len() > LONGEST_LINE {
+        return Err(format!("the line is longer than {LONGEST_LINE} bytes"));
+    }
+    let wrong = |error: serde_json::Error| {
+        format!("the line is neither a position nor one in JSON ({error})")
+    };
+    let line = line.trim();
+    match line.as_bytes().first() {
+        Some(b'{') => serde_json::from_str(line).map_err(wrong),
+        Some(b'"') => {
+            let position = serde_json::from_str(line).map_err(wrong)?;
+            Ok(Asked { position, id: None })
+        }
+        _ => Ok(Asked { position: line.to_string(), id: None }),
+    }
+}

@@ -1,0 +1,126 @@
+//! `solver play`, as a person with a keyboard meets it: lines in, text out.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::common::tables::{Ran, Tables, solved_4x4};
+
+/// What is shown for these lines.
+fn played(tables: &Tables, args: &[&str], lines: &str) -> Ran {
+    let mut command = tables.solver(&[&["play"], args].concat());
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A command line that is refused ends before it reads.
+    let _ = child.stdin.take().unwrap().write_all(lines.as_bytes());
+    Ran::of(child.wait_with_output().unwrap())
+}
+
+fn shown(tables: &Tables, args: &[&str], lines: &str) -> String {
+    let ran = played(tables, args, lines);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    ran.stdout
+}
+
+#[test]
+fn a_game_against_perfect_play_is_lost() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    // The first of the best moves each time, as query has them: Black loses by 8 all the same.
+    let mut line = String::new();
+    loop {
+        let said = shown(&tables, &["othello-4x4"], &format!("{line}save {}\n", file(&tables)));
+        if said.contains("The game is over") {
+            assert!(said.contains("White has won by 8 discs"), "{said}");
+            assert!(said.contains("No move gave anything away."), "{said}");
+            break;
+        }
+        let game = fs::read_to_string(tables.place("game.txt")).unwrap();
+        let moves = game.lines().last().unwrap().replace(' ', "");
+        let query =
+            tables.json(&["query", "othello-4x4", if moves.is_empty() { "start" } else { &moves }]);
+        assert_eq!(query["mover"], "Black");
+        line += &format!("{}\n", query["moves"][0]["move"].as_str().unwrap());
+    }
+    // What was given away is told with its cost.
+    let worse = shown(&tables, &["othello-4x4", "--black", "greedy"], "");
+    let review = worse.split("Moves that gave something away:").nth(1).unwrap();
+    assert!(review.lines().all(|line| !line.contains("White")), "{review}");
+}
+
+fn file(tables: &Tables) -> String {
+    tables.place("game.txt").display().to_string()
+}
+
+#[test]
+fn moves_are_taken_back_and_games_kept() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let file = file(&tables);
+    let human = ["othello-4x4", "--white", "human", "--save", &file];
+    let kept = || fs::read_to_string(tables.place("game.txt")).unwrap();
+    shown(&tables, &human, "b1\na1\na2\n");
+    assert_eq!(kept(), "# othello-4x4: human against human\n-----OX--XO----- X;\nb1 a1 a2\n");
+    let loaded = ["othello-4x4", "--white", "human", "--save", &file, "--load", &file];
+    shown(&tables, &loaded, "undo\nundo\nredo\n");
+    assert!(kept().ends_with("\nb1 a1\n"));
+    shown(&tables, &loaded, "nothing\nundo\nd3\n");
+    assert!(kept().ends_with("\nb1\n"), "{}", kept());
+    // Against a policy its answer is taken back too.
+    let against = shown(&tables, &["othello-4x4", "--save", &file], "b1\nundo\n");
+    assert!(against.contains("White plays a1"), "{against}");
+    assert!(kept().ends_with("X;\n\n"), "{}", kept());
+    shown(&tables, &human, "b1a1\nset OX---OX--XO----- X;\na2\n");
+    assert!(kept().ends_with("\nOX---OX--XO----- X;\na2\n"), "{}", kept());
+    for bad in ["", "# nothing\n", "-----OX--XO----- X;\nb1 b1\n", "nonsense"] {
+        fs::write(tables.place("bad.txt"), bad).unwrap();
+        let bad = tables.place("bad.txt").display().to_string();
+        played(&tables, &["othello-4x4", "--load", &bad], "").refused("a file that is no game");
+        let said = shown(&tables, &human, &format!("load {bad}\nb1\n"));
+        assert!(said.contains("bad.txt"), "{said}");
+    }
+    let nowhere = tables.place("no/where.txt").display().to_string();
+    let said = shown(&tables, &human, &format!("save {nowhere}\n"));
+    assert!(said.contains("cannot be written"), "{said}");
+}
+
+#[test]
+fn hints_are_what_query_says() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let said = shown(&tables, &["othello-4x4", "--white", "human"], "b1a1\nhint\nhints\nd3\n");
+    let query = tables.ok(&["query", "othello-4x4", "b1a1"]);
+    let values = query.split("to move\n\n").nth(1).unwrap();
+    let values = values.split("\nBest play").next().unwrap();
+    assert!(said.contains(values), "{said}\n\n{values}");
+    assert!(said.contains("Still a loss, -14 instead of -8."), "{said}");
+    let long = format!("{}\n?\nmoves\n\n", "x".repeat(100_000));
+    let said = shown(&tables, &["othello-4x4"], &long);
+    assert!(said.contains("undo ") && said.contains("b1 a2 d3 c4"), "{said}");
+}
+
+#[test]
+fn what_is_not_known_is_said() {
+    let tables = Tables::after(&[
+        &["enumerate", "--game", "minishogi", "--max-depth", "2"],
+        &["value-iterate"],
+    ]);
+    let said = shown(&tables, &["--white", "greedy"], "2E4C\nhint\n");
+    assert!(said.contains("a bounded table: of much nothing is known"), "{said}");
+    assert!(said.contains("Nothing is known: ") || said.contains("frontier"), "{said}");
+    let said = shown(&tables, &["--seed", "1"], "5e4d\n5d5c\n4d4c\nhint\n");
+    assert!(said.contains("(nothing is known here: a move at random)"), "{said}");
+    // Without any table it can be played all the same, in capitals and in small letters.
+    let free = shown(&tables, &["--game", "minishogi", "--white", "human"], "5D5C\n1b1c\nreview\n");
+    assert!(free.contains("no table: moves have no values here"), "{free}");
+    assert!(free.contains("a  r  b  s  g  k\nb  .  .  .  .  .\nc  P  .  .  .  p\n"), "{free}");
+    // Two that go round and round.
+    let round = "4e4d\n2a2b\n4d4e\n2b2a\n".repeat(3);
+    let round = shown(&tables, &["--game", "minishogi", "--white", "human"], &round);
+    assert!(round.contains("there for the 4th time"), "{round}");
+    let refused = played(&tables, &["--game", "minishogi", "--white", "nobody"], "");
+    refused.refused("no policy");
+    played(&tables, &["--json"], "").refused("no JSON");
+    played(&tables, &["--from", "nonsense"], "").refused("no position");
+    played(&tables, &["nothing"], "").refused("no table");
+}

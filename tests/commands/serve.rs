@@ -1,0 +1,451 @@
+//! `solver serve`: what it answers, what it refuses, and that it stays well.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::common::Random;
+use crate::common::http::{Got, Served, escaped, parted};
+use crate::common::tables::Tables;
+
+const SHOGI: &str = "animal-shogi-3x3-depth6";
+const MINISHOGI: &str = "minishogi-depth3";
+
+/// 4×4 Othello, and two bounded tables.
+fn tables() -> Tables {
+    Tables::after(&[
+        &["enumerate", "--game", "minishogi", "--max-depth", "3"],
+        &["value-iterate"],
+        &["enumerate", "--game", "animal-shogi-3x3", "--max-depth", "6"],
+        &["value-iterate"],
+        &["enumerate", "--size", "4"],
+        &["value-iterate"],
+    ])
+}
+
+/// Positions of each table: starts, ends, the frontier, what is only a mirror image.
+const POSITIONS: [(&str, &str); 8] = [
+    ("othello-4x4", "start"),
+    ("othello-4x4", "b1a1a2"),
+    ("othello-4x4", "OX---OX--XO----- X;"),
+    ("othello-4x4", "XXXXXXXXXXXXXXXO X;"),
+    (SHOGI, "start"),
+    (SHOGI, "3c3b"),
+    (MINISHOGI, "start"),
+    (MINISHOGI, "5d5c 1b1c 5c5b"),
+];
+
+#[test]
+fn what_is_served_is_what_query_prints() {
+    let tables = tables();
+    let served = Served::new(&tables, &[]);
+    let mut known = 0;
+    for (table, position) in POSITIONS {
+        let got = served.position(table, position);
+        let asked = tables.run(&["query", table, position, "--json"]);
+        if asked.code != 0 {
+            let error = got.refused(404, position);
+            assert!(asked.stderr.contains(&error), "{error}: {}", asked.stderr);
+            continue;
+        }
+        let mut printed: Value = serde_json::from_str(&asked.stdout).unwrap();
+        for key in ["schema", "schema_version"] {
+            printed.as_object_mut().unwrap().remove(key).unwrap();
+        }
+        assert_eq!((got.status, &got.json()), (200, &printed), "{table} {position}");
+        known += 1;
+    }
+    assert!(known >= 7);
+    let start = served.get("/api/v1/othello-4x4").json();
+    assert_eq!(start, served.position("othello-4x4", "start").json());
+    // What is said of a move is what is said of the position after it, seen from the other side.
+    for child in start["moves"].as_array().unwrap() {
+        let after = served.position("othello-4x4", child["position"].as_str().unwrap()).json();
+        assert_eq!(after["score"].as_i64().unwrap(), -child["score"].as_i64().unwrap());
+        assert_eq!(after["board"]["cells"][child["to"].as_u64().unwrap() as usize], "X");
+    }
+    let shogi = served.get(&format!("/api/v1/{SHOGI}")).json();
+    let cells = &shogi["board"]["cells"];
+    assert_eq!(cells, &json!(["e", "l", "c", "", "", "", "C", "L", "E"]));
+    for child in shogi["moves"].as_array().unwrap() {
+        let from = child["from"].as_u64().unwrap() as usize;
+        assert_ne!(cells[from], "", "{child}");
+        let after = served.position(SHOGI, child["position"].as_str().unwrap()).json();
+        let to = child["to"].as_u64().unwrap() as usize;
+        assert_eq!(after["board"]["cells"][to], cells[from], "{child}");
+    }
+}
+
+#[test]
+fn every_answer_is_as_described() {
+    let tables = tables();
+    tables.ok(&["enumerate", "--size", "4", "--max-depth", "2", "--name", "unsolved"]);
+    let served = Served::new(&tables, &[]);
+    let mut met: Vec<Value> = Vec::new();
+    let mut keep = |path: &str, method: &str, got: &Got| {
+        let body: Vec<Value> = match got.head.contains("x-ndjson") {
+            true => got.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
+            false => vec![got.json()],
+        };
+        met.extend(body.into_iter().map(
+            |body| json!({"path": path, "method": method, "status": got.status, "body": body}),
+        ));
+    };
+    keep("/api/v1/openapi.json", "get", &served.get("/api/v1/openapi.json"));
+    keep("/api/v1/tables", "get", &served.get("/api/v1/tables"));
+    for (table, position) in POSITIONS {
+        keep("/api/v1/{table}", "get", &served.position(table, position));
+        let body = format!("{position}\n{{\"position\":\"nothing\",\"id\":[1]}}\n\"");
+        let lines = served.post(&format!("/api/v1/{table}"), body.as_bytes());
+        assert_eq!(lines.text().lines().count(), 3);
+        keep("/api/v1/{table}", "post", &lines);
+        let position = escaped(position);
+        for policy in ["greedy", "perfect", "mcts:20", "nothing", "exec:true"] {
+            let path = format!("/api/v1/{table}/policy?policy={policy}&position={position}");
+            keep("/api/v1/{table}/policy", "get", &served.get(&path));
+        }
+        keep("/api/v1/{table}/counts", "get", &served.get(&format!("/api/v1/{table}/counts")));
+        let path = format!("/api/v1/{table}/mistakes?policy=greedy&count=3");
+        keep("/api/v1/{table}/mistakes", "get", &served.get(&path));
+    }
+    keep("/api/v1/{table}", "get", &served.get("/api/v1/nothing"));
+    keep("/api/v1/{table}", "get", &served.get("/api/v1/unsolved"));
+    keep("/api/v1/{table}", "get", &served.get("/api/v1/othello-4x4?position=x"));
+    let statuses: Vec<u64> = met.iter().map(|one| one["status"].as_u64().unwrap()).collect();
+    for status in [200, 400, 404, 409, 422] {
+        assert!(statuses.contains(&status), "{status}");
+    }
+    let file = tables.place("met.json");
+    std::fs::write(&file, serde_json::to_string(&met).unwrap()).unwrap();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let there = Command::new("python3").args(["-c", "import jsonschema"]).output();
+    if !there.is_ok_and(|output| output.status.success()) {
+        assert!(
+            std::env::var_os("YOMIKIRI_REQUIRE_NUMPY").is_none(),
+            "YOMIKIRI_REQUIRE_NUMPY is 1 and python3 lacks jsonschema"
+        );
+        eprintln!("NOT TESTED: python3 lacks jsonschema");
+        return;
+    }
+    let mut python = Command::new("python3");
+    python.arg(root.join("tests/commands/openapi.py")).arg(root.join("docs/openapi.json"));
+    let checked = python.arg(file).output().unwrap();
+    assert!(checked.status.success(), "{checked:?}");
+}
+
+#[test]
+fn lines_are_answered_in_order_and_as_query_does() {
+    let tables = tables();
+    let served = Served::new(&tables, &[]);
+    let long = "a".repeat(5000);
+    let blanks = format!("b1{}a1", " ".repeat(5000));
+    let input = format!(
+        "start\r\n\n\"b1a1\"\n{{\"position\": \"b1\", \"id\": \"x\"}}\nzz\n{{\"a\": 1}}\n{long}\n{blanks}\nb1"
+    );
+    let got = served.post("/api/v1/othello-4x4", input.as_bytes());
+    assert_eq!(got.status, 200);
+    let lines: Vec<Value> =
+        got.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 8);
+    let scores: Vec<&Value> = lines.iter().map(|line| &line["score"]).collect();
+    assert_eq!(json!(scores), json!([-8, -8, 8, null, null, null, null, 8]));
+    assert_eq!(lines[0]["best"], json!(["b1", "a2", "d3", "c4"]));
+    assert_eq!((&lines[2]["id"], lines[0].get("id")), (&json!("x"), None));
+    assert!(lines[3..7].iter().all(|line| line["error"].is_string()), "{lines:?}");
+    let mut child = tables
+        .solver(&["query", "othello-4x4", "--batch"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), got.text());
+    tables.run(&["query", "b1a1", "--batch"]).refused("no table");
+}
+
+/// A `.npy` file as NumPy writes it.
+fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let text = format!("{dict:<117}\n");
+    let head = [b"\x93NUMPY\x01\0", &(text.len() as u16).to_le_bytes()[..]].concat();
+    [&head, text.as_bytes(), data].concat()
+}
+
+fn words(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+#[test]
+fn arrays_are_answered_row_by_row() {
+    let tables = tables();
+    let served = Served::new(&tables, &[]);
+    let numbers = |got: &Got| -> Vec<i32> {
+        assert_eq!(got.status, 200, "{}", String::from_utf8_lossy(&got.body));
+        assert!(got.body.starts_with(b"\x93NUMPY"));
+        let header = usize::from(u16::from_le_bytes([got.body[8], got.body[9]])) + 10;
+        let text = String::from_utf8_lossy(&got.body[..header]);
+        assert!(text.contains("'<i4'") && text.contains(", 5"), "{text}");
+        let numbers = got.body[header..].chunks_exact(4);
+        numbers.map(|four| i32::from_le_bytes(four.try_into().unwrap())).collect()
+    };
+    // Black to move at the start has c2 and b3, White b2 and c3; the other row is no board.
+    let (own, other) = (1 << 6 | 1 << 9, 1 << 5 | 1 << 10);
+    let body = npy("<u8", "(2, 2)", &words(&[own, other, 1, 1]));
+    let unknown = -32768;
+    let start = [1, -1, -8, 10, 1];
+    let nothing = [0, unknown, unknown, unknown, unknown];
+    let got = served.post("/api/v1/othello-4x4", &body);
+    assert_eq!(numbers(&got), [start, nothing].concat());
+    // All keys of the table, as they lie in its file.
+    let keys = std::fs::read(tables.place("othello-4x4/keys.npy")).unwrap();
+    let all = numbers(&served.post("/api/v1/othello-4x4", &keys));
+    assert_eq!(all.len(), 5 * 12_351);
+    let lost = all.chunks(5).filter(|row| row[..2] == [1, -1]).count();
+    let counts = served.get("/api/v1/othello-4x4/counts").json();
+    assert_eq!(json!(lost), counts["all"]["losses"]);
+    let sum: i32 = all.chunks(5).map(|row| row[2]).sum();
+    assert_eq!(json!(sum), counts["all"]["sum_of_scores"]);
+    for (body, what) in [
+        (npy("<i8", "(1,)", &words(&[1])), "<i8"),
+        (npy("<u8", "(3,)", &words(&[1])), "3 rows"),
+        (npy("<u8", "(1, 3)", &words(&[1, 2, 3])), "shape"),
+        (npy("<u8", "(18446744073709551615,)", &words(&[1])), "rows"),
+        (npy("<u8", "(((((1,)", &words(&[1])), "header"),
+        (b"\x93NUMPY\x01".to_vec(), ""),
+    ] {
+        let error = served.post("/api/v1/othello-4x4", &body).refused(400, what);
+        assert!(error.contains(what), "{error}");
+    }
+    let squares = npy("<u8", "(1, 2)", &words(&[own, other]));
+    served.post(&format!("/api/v1/{SHOGI}"), &squares).refused(400, "keys have 1 word");
+}
+
+#[test]
+fn a_thousand_bad_requests_are_refused_and_nothing_breaks() {
+    let tables = tables();
+    let served = Served::new(&tables, &[]);
+    let mut random = Random(1);
+    let parts = [
+        "..",
+        "%2e%2e",
+        "%2f",
+        "/",
+        "othello-4x4",
+        "tables",
+        "%00",
+        "%ff",
+        "policies",
+        "LATEST",
+        "manifest.json",
+        "\\",
+        "~",
+        "é",
+        "policy",
+        "?position=",
+        "?policy=exec:ls",
+        "&",
+        "start",
+        "99",
+        "?rows=keys",
+        "mistakes?count=-1",
+        "counts?x",
+    ];
+    let garbage: Vec<u8> = (0..=255).collect();
+    for _ in 0..1000 {
+        let mut path = "/api/v1/".to_string();
+        for _ in 0..1 + random.below(4) {
+            path += parts[random.below(parts.len())];
+        }
+        let method = ["GET", "POST", "PUT", "DELETE", "BREW"][random.below(5)];
+        let body = &garbage[random.below(256)..];
+        let got = served.send(method, &path, &[], body);
+        match got.status {
+            // Some are as good as any: the table's name alone, or no position that is asked for.
+            200 => assert!(path.contains("tables") || path.contains("othello-4x4"), "{path}"),
+            // No HTTP: refused before anything of ours is asked.
+            400 if got.body.is_empty() => assert!(!path.is_ascii(), "{path}"),
+            status => drop(got.refused(status, &path)),
+        }
+        assert!(got.status < 500, "{path}: {got:?}");
+    }
+    for bytes in [&garbage[..], b"\r\n\r\n", b"GET", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01"] {
+        let mut stream = served.connect();
+        stream.write_all(bytes).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut all = Vec::new();
+        let _ = stream.read_to_end(&mut all);
+        assert!(all.is_empty() || parted(&all).status / 100 == 4);
+    }
+    let long = format!("/api/v1/othello-4x4?position={}", "a".repeat(60_000));
+    let got = served.get(&long);
+    assert!([414, 431].contains(&got.status), "{got:?}");
+    let header = format!("x: {}", "a".repeat(60_000));
+    assert_eq!(served.send("GET", "/", &[&header], b"").status, 431);
+    let longish = format!("/api/v1/othello-4x4?position={}", "a".repeat(6_000));
+    served.get(&longish).refused(400, "a position of 6000 bytes");
+    let evil = served.raw(b"GET / HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n");
+    parted(&evil).refused(403, "a name that is not ours");
+    well(&served);
+}
+
+/// That it answers as it should.
+fn well(served: &Served) {
+    let begun = Instant::now();
+    assert_eq!(served.get("/api/v1/othello-4x4").json()["score"], -8);
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn bodies_are_bounded_in_size_and_time() {
+    let tables = tables();
+    let served = Served::new(&tables, &[]);
+    let post = |length: &str| {
+        format!(
+            "POST /api/v1/othello-4x4 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{length}\r\n\r\n"
+        )
+    };
+    let mut slow = served.connect();
+    slow.write_all(post("content-length: 100").as_bytes()).unwrap();
+    slow.write_all(b"start\n").unwrap();
+    let begun = Instant::now();
+    let huge = post("content-length: 1000000000000");
+    parted(&served.raw(huge.as_bytes())).refused(413, "a body that says it is huge");
+    let chunk = format!("100000\r\n{}\r\n", "x".repeat(1 << 20));
+    let chunked = [post("transfer-encoding: chunked"), chunk.repeat(17), "0\r\n\r\n".into()];
+    let got = served.raw(chunked.concat().as_bytes());
+    assert!(got.is_empty() || parted(&got).status == 413);
+    let lines = "start\n".repeat(100_001);
+    served.post("/api/v1/othello-4x4", lines.as_bytes()).refused(413, "too many lines");
+    served.post("/api/v1/othello-4x4", b"\xff\xff").refused(400, "no text");
+    // Who waits for the slow one waits alone.
+    well(&served);
+    let mut all = Vec::new();
+    slow.read_to_end(&mut all).unwrap();
+    parted(&all).refused(408, "a slow body");
+    assert!(begun.elapsed() > Duration::from_secs(8) && begun.elapsed() < Duration::from_secs(30));
+    well(&served);
+}
+
+#[test]
+fn policies_answer_beside_the_truth_and_only_those_that_may() {
+    let tables = tables();
+    let script = tables.place("policy.sh");
+    std::fs::write(&script, "").unwrap();
+    let served = Served::new(&tables, &["--policy", "alphabeta:7,minimax:8"]);
+    let ask = |policy: &str, position: &str| {
+        let (policy, position) = (escaped(policy), escaped(position));
+        served.get(&format!("/api/v1/othello-4x4/policy?policy={policy}&position={position}"))
+    };
+    let perfect = ask("perfect", "b1a1").json();
+    assert_eq!(perfect["move"], "a2");
+    assert_eq!((&perfect["expected_outcome"], &perfect["outcome"]), (&json!(-1.0), &json!(-1)));
+    for policy in ["random", "greedy", "weights", "mcts:50", "alphabeta:7"] {
+        let answer = ask(policy, "b1a1").json();
+        let moves = answer["moves"].as_array().unwrap();
+        let sum: f64 = moves.iter().map(|one| one["probability"].as_f64().unwrap()).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{policy}: {answer}");
+        let exact = served.position("othello-4x4", "b1a1").json();
+        for (one, truth) in moves.iter().zip(exact["moves"].as_array().unwrap()) {
+            assert_eq!((&one["move"], &one["score"]), (&truth["move"], &truth["score"]));
+        }
+    }
+    let files = ["weights:/etc/passwd", "onnx:x.onnx", "predictions:.", "exec:touch owned"];
+    let more = ["alphabeta:8", "mcts:1000000", "learned:../../x", "minimax:3:/etc/passwd", ""];
+    for policy in files.into_iter().chain(more) {
+        ask(policy, "start").refused(400, policy);
+    }
+    assert!(!tables.place("owned").exists());
+    let listed = served.get("/api/v1/tables").json();
+    let tables_there = listed["tables"].as_array().unwrap();
+    let names: Vec<&str> = tables_there.iter().map(|one| one["table"].as_str().unwrap()).collect();
+    assert_eq!(names, [SHOGI, MINISHOGI, "othello-4x4"]);
+    let offered = tables_there[2]["policies"].as_array().unwrap();
+    assert_eq!(offered[..2], [json!("alphabeta:7"), json!("minimax:8")]);
+    for policy in offered.iter().map(|name| name.as_str().unwrap()) {
+        assert_eq!(ask(policy, "start").status, 200, "{policy}");
+    }
+    // A policy is only made, and mistakes are only looked for, once: they stay the same.
+    let path = "/api/v1/othello-4x4/mistakes?policy=greedy&count=2";
+    let worst = served.get(path).json();
+    assert_eq!(worst["mistakes"].as_array().unwrap().len(), 2);
+    assert_eq!(worst["judged"], 56_621);
+    assert_eq!(worst, served.get(path).json());
+    let report = tables.json(&["report", "--policy", "greedy", "--mistakes", "2", "--no-games"]);
+    let told = &report["policies"][0]["costliest"];
+    for (one, other) in worst["mistakes"].as_array().unwrap().iter().zip(told.as_array().unwrap()) {
+        assert_eq!(one["outcome_lost"], other["outcome_lost"]);
+        assert_eq!(one["score_lost"], other["score_lost"]);
+    }
+}
+
+#[test]
+fn a_table_that_changes_is_noticed() {
+    let tables = tables();
+    let served = Served::new(&tables, &[]);
+    well(&served);
+    tables.ok(&["remove", "othello-4x4"]);
+    served.get("/api/v1/othello-4x4").refused(404, "removed");
+    tables.ok(&["enumerate", "--size", "4", "--max-depth", "2", "--name", "othello-4x4"]);
+    served.get("/api/v1/othello-4x4").refused(409, "not solved");
+    tables.ok(&["value-iterate", "othello-4x4"]);
+    assert_eq!(served.get("/api/v1/othello-4x4").json()["outcome"], Value::Null);
+    let refused = tables.run(&["enumerate", "--size", "4", "--name", "tables"]);
+    refused.refused("an address");
+}
+
+#[test]
+fn it_takes_a_free_port_and_ends_at_a_signal() {
+    let tables = tables();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let refused = tables.run(&["serve", "--port", &port]);
+    assert!(refused.refused("a port that is taken").contains("--port"), "{refused:?}");
+    tables.run(&["serve", "--cors", "nonsense"]).refused("no origin");
+    tables.run(&["serve", "--policy", "nothing"]).refused("no policy");
+    // Whoever has the usual port, two at once have two.
+    let (first, second) = (Served::new(&tables, &[]), Served::new(&tables, &[]));
+    assert_ne!(first.address, second.address);
+    for (mut served, signal) in [(first, "INT"), (second, "TERM")] {
+        // One that is asked again and again until it is gone: answers are whole or there are none.
+        let mut kept = served.connect();
+        let request =
+            format!("GET /api/v1/othello-4x4 HTTP/1.1\r\nhost: {}\r\n\r\n", served.address);
+        kept.write_all(request.as_bytes()).unwrap();
+        thread::sleep(Duration::from_millis(300));
+        let id = served.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        let begun = Instant::now();
+        let ended = served.child.wait().unwrap();
+        assert_eq!(ended.code(), Some(0), "{signal}");
+        assert!(begun.elapsed() < Duration::from_secs(3));
+        let mut all = Vec::new();
+        kept.read_to_end(&mut all).unwrap();
+        assert_eq!(parted(&all).json()["score"], -8);
+    }
+}
+
+#[test]
+fn the_page_is_ours_alone() {
+    let tables = Tables::new();
+    let served = Served::new(&tables, &["--cors", "https://example.org"]);
+    let page = served.get("/");
+    assert!(page.head.contains("text/html") && page.head.contains("content-security-policy"));
+    assert!(page.head.contains("access-control-allow-origin: https://example.org"));
+    let tag = page.head.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
+    let again = served.send("GET", "/", &[&format!("if-none-match: {tag}")], b"");
+    assert_eq!((again.status, again.body.len()), (304, 0));
+    for part in page.text().split(['"', '\'']).filter(|part| part.starts_with("/assets/")) {
+        assert_eq!(served.get(part).status, 200, "{part}");
+    }
+    served.get("/assets/nothing").refused(404, "no file");
+    served.get("/assets/..%2f..%2fmod.rs").refused(404, "a way out");
+    let plain = Served::new(&tables, &[]);
+    assert!(!plain.get("/").head.contains("access-control"));
+    assert_eq!(plain.get("/api/v1/tables").json(), json!({"tables": [], "unavailable": []}));
+}
