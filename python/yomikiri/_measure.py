@@ -188,7 +188,7 @@ class Report:
         return [Mistake(one) for one in found[:count]]
 
     def _repr_html_(self):
-        columns = [name for name in ("result_kept", "score_kept", "nll", "exploited") if name in self.metrics]
+        columns = [name for name in ("result_kept", "score_kept", "nll", "exploited_result") if name in self.metrics]
         head = "".join(f"<th>{_html.escape(name)}</th>" for name in ["policy", *columns])
         rows = ""
         for name in self.ranking:

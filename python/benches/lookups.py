@@ -1,0 +1,94 @@
+"""Look-ups and reports, timed; and OpenSpiel's value iteration beside ours, where it is installed.
+
+    python python/benches/lookups.py [TABLE...]
+"""
+
+import statistics
+import sys
+import time
+
+import numpy as np
+
+import yomikiri as ym
+
+
+def median(work, times=7):
+    spent = []
+    for _ in range(times):
+        begun = time.perf_counter()
+        work()
+        spent.append(time.perf_counter() - begun)
+    return statistics.median(spent)
+
+
+def lookups(name):
+    table = ym.open(name)
+    boards = []
+    for batch in table.states(columns=["mover", "opponent"], batch=100_000, shuffle=0, images="all"):
+        boards.append(np.stack([batch.mover, batch.opponent], axis=1))
+        if sum(map(len, boards)) >= 100_000:
+            break
+    boards = np.concatenate(boards)
+    boards = np.tile(boards, (100_000 // len(boards) + 1, 1))[:100_000]
+    positions = table.game.positions(boards)
+    found = table.lookup(boards)
+    assert (found.score == table.lookup(positions.planes()).score).all()
+    for what, work in {
+        "bitboards -> score, outcome, distance": lambda: table.lookup(boards).score,
+        "planes -> score, outcome, distance": lambda planes=positions.planes(): table.lookup(planes).score,
+        "bitboards -> values of all moves": lambda: table.lookup(boards).q,
+    }.items():
+        print(f"{name}: {what}: {100_000 / median(work) / 1e6:.2f} M positions a second")
+
+
+def reports():
+    table = ym.open("othello-4x4")
+    random = np.random.default_rng(0)
+    first, second = (random.normal(size=shape).astype("f4") for shape in ((32, 256), (256, 17)))
+    spent = 0.0
+
+    def network(planes):
+        nonlocal spent
+        begun = time.perf_counter()
+        logits = np.maximum(planes.reshape(len(planes), -1) @ first, 0) @ second
+        spent += time.perf_counter() - begun
+        return logits
+
+    runs = 9
+    whole = median(lambda: ym.evaluate(table, network, games=False, mistakes=0, progress=False), runs)
+    print(f"evaluate: {whole:.3f} s, of which {spent / runs:.3f} s in the network")
+
+
+def openspiel():
+    try:
+        import pyspiel
+        from open_spiel.python.algorithms import value_iteration
+    except ImportError:
+        return print("OpenSpiel is not installed")
+    game = pyspiel.load_game("tic_tac_toe")
+    theirs = median(lambda: value_iteration.value_iteration(game, depth_limit=-1, threshold=0.01), 3)
+    states = len(value_iteration.value_iteration(game, depth_limit=-1, threshold=0.01))
+    import tempfile
+
+    def ours():
+        with tempfile.TemporaryDirectory() as tables:
+            ym.solve("othello-4x4", tables=tables, progress=False)
+
+    mine = median(ours, 3)
+    rows = len(ym.open("othello-4x4"))
+    print(f"OpenSpiel's value iteration, tic-tac-toe: {1e6 * theirs / states:.1f} us a state ({states} states)")
+    print(f"solve, othello-4x4, written to disk: {1e6 * mine / rows:.2f} us a state ({rows} rows); ratio "
+          f"{theirs / states / (mine / rows):.0f}")
+    values = value_iteration.value_iteration(game, depth_limit=-1, threshold=0.01)
+    keys = [*values] * (100_000 // states + 1)
+    their_lookup = median(lambda: [values[key] for key in keys[:100_000]])
+    table = ym.open("othello-4x4")
+    boards = np.tile(next(table.states(columns=["mover", "opponent"], batch=1)).mover, (1, 1))
+    del boards
+    print(f"OpenSpiel's values by their strings, a dictionary: {0.1 / their_lookup:.1f} M states a second")
+
+
+for name in sys.argv[1:] or ["othello-4x4"]:
+    lookups(name)
+reports()
+openspiel()
