@@ -31,6 +31,7 @@ const MOST_POSITIONS: usize = 100_000;
 /// * scores are in bounds, and their sign is the result;
 /// * a pass leads to the [swapped](Game::swapped) state; swapping twice changes nothing;
 /// * notation, planes and squares tell the state, and planes that are none are refused;
+/// * a board is drawn whole, and a move leaves and reaches the squares it says;
 /// * ranks number states without clashes; every move is taken back, and what is taken back is a
 ///   move.
 ///
@@ -57,6 +58,7 @@ pub fn conform<G: Game>(game: &G) {
         swapping_conforms(game, state);
         notation_conforms(game, state);
         planes_conform(game, state);
+        drawing_conforms(game, state);
         position_keys_conform(game, state);
         if game.has_predecessors() {
             predecessors_conform(game, state);
@@ -229,6 +231,32 @@ fn notation_conforms<G: Game>(game: &G, state: &G::State) {
         texts.extend(reads_diagrams.then(|| diagram(&position)));
         for text in texts {
             assert_eq!(game.parse_position(&text, &start), Ok(position), "{text}");
+        }
+    }
+}
+
+fn drawing_conforms<G: Game>(game: &G, state: &G::State) {
+    let (rows, columns) = game.shape();
+    for side in Side::ALL {
+        let position = Position { state: *state, side };
+        let cells = game.drawn(&position).cells;
+        if cells.is_empty() {
+            continue;
+        }
+        assert_eq!(cells.len(), rows * columns, "not all squares are drawn: {state:?}");
+        for action in game.actions(state) {
+            let squares = game.move_squares(side, action);
+            let after = game.drawn(&game.advance(&position, action)).cells;
+            let holds = |cells: &[String], square: Option<u16>, what: bool| {
+                square.is_none_or(|square| {
+                    cells.get(usize::from(square)).is_some_and(|c| c.is_empty() != what)
+                })
+            };
+            let fits = holds(&cells, squares.from, true)
+                && holds(&after, squares.from, false)
+                && holds(&after, squares.to, true)
+                && (squares.from.is_some() || holds(&cells, squares.to, false));
+            assert!(fits, "{action:?} does not go by the squares {squares:?} it says: {state:?}");
         }
     }
 }

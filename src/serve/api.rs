@@ -14,9 +14,10 @@ use super::hall::Opened;
 use super::players::{Asked, MOST_MISTAKES};
 use super::reply::{Refusal, json};
 use super::work::Kind;
+use crate::any::AnyPosition;
 use crate::evaluate::{Choice, Mistake};
-use crate::game::{Game, PieceKind, Side};
-use crate::solved::{LONGEST_LINE, LayerValues, MoveAnswer, SolvedTable};
+use crate::game::{Game, NotationError, PieceKind, Side};
+use crate::solved::{Answer, LONGEST_LINE, LayerValues, MoveAnswer, SolvedTable};
 use crate::table::RootValue;
 
 /// What an address answers.
@@ -147,7 +148,7 @@ pub(super) async fn tables(
     let Nothing {} = read(query)?;
     let of = desk.clone();
     desk.workshop
-        .run(Kind::Slow, move || {
+        .run(Kind::Quick, move || {
             let mut listing = Listing { tables: Vec::new(), unavailable: Vec::new() };
             for name in of.hall.names() {
                 match of.hall.table(&name) {
@@ -161,18 +162,14 @@ pub(super) async fn tables(
 }
 
 /// The position that is meant: the first root where none is given.
-fn position_of(
-    table: &SolvedTable,
-    text: Option<&str>,
-) -> Result<crate::any::AnyPosition, Refusal> {
+fn position_of(table: &SolvedTable, text: Option<&str>) -> Result<AnyPosition, Refusal> {
     let text = text.unwrap_or_default();
     if text.len() > LONGEST_LINE {
         let what = format!("the position is longer than {LONGEST_LINE} bytes");
         return Err(Refusal::malformed(what));
     }
     let hint = "a position is a board in one line, moves from the start, or 'start'";
-    let refused =
-        |error: crate::game::NotationError| Refusal::malformed(error.to_string()).with(hint);
+    let refused = |error: NotationError| Refusal::malformed(error.to_string()).with(hint);
     let first = table.states().roots().map_err(refused)?.first().copied();
     match first.filter(|_| text.trim().is_empty()) {
         Some(root) => Ok(root),
@@ -191,10 +188,24 @@ pub(super) async fn position(
         .run(Kind::Quick, move || {
             let opened = of.hall.table(&name)?;
             let position = position_of(&opened.table, asked.position.as_deref())?;
-            let answer = opened.table.answer(position);
-            Ok(json(StatusCode::OK, &answer.map_err(|error| Refusal::absent(error.to_string()))?))
+            Ok(match opened.table.answer(position) {
+                Ok(answer) => json(StatusCode::OK, &answer),
+                Err(error) => {
+                    let why = Refusal::absent(error.to_string());
+                    let answer = opened.table.answer_anywhere(position);
+                    json(why.status, &Outside { why, answer })
+                }
+            })
         })
         .await
+}
+
+/// That a position is not in the table, and what the rules say of it, so that it can be played on.
+#[derive(Serialize)]
+struct Outside {
+    #[serde(flatten)]
+    why: Refusal,
+    answer: Answer,
 }
 
 /// What a policy does in a position, beside the truth.
@@ -240,8 +251,7 @@ pub(super) async fn policy(
         .run(Kind::Slow, move || {
             let opened = of.hall.table(&name)?;
             let position = position_of(&opened.table, asked.position.as_deref())?;
-            let exact = opened.table.answer(position);
-            let exact = exact.map_err(|error| Refusal::absent(error.to_string()))?;
+            let exact = opened.table.answer_anywhere(position);
             let policy = asked_of(&of, &opened, &asked.policy)?;
             let choice = policy
                 .player
@@ -261,7 +271,7 @@ pub(super) async fn policy(
 fn decision<'a>(
     opened: &'a Opened,
     policy: &'a str,
-    exact: crate::solved::Answer,
+    exact: Answer,
     choice: &Choice,
 ) -> Decision<'a> {
     let place: BTreeMap<u16, usize> =
@@ -306,7 +316,7 @@ pub(super) async fn mistakes(
     let asked = read(query)?;
     let of = desk.clone();
     desk.workshop
-        .run(Kind::Slow, move || {
+        .run(Kind::Long, move || {
             let opened = of.hall.table(&name)?;
             let policy = asked_of(&of, &opened, &asked.policy)?;
             let found = policy.mistakes(&opened.table)?;
@@ -351,7 +361,7 @@ pub(super) async fn counts(
     let Nothing {} = read(query)?;
     let of = desk.clone();
     desk.workshop
-        .run(Kind::Slow, move || {
+        .run(Kind::Long, move || {
             let opened = of.hall.table(&name)?;
             let totals = opened.totals.get_or_init(|| opened.table.totals());
             let layer = |(&layer, values)| Layer { layer, values };

@@ -6,7 +6,7 @@
 //! waits for no policy, and what panics is one answer. It tells only what `query`, `report` and
 //! `results` tell, writes nothing, and runs no program that it was not given when it was started.
 //!
-//! The threads that read requests do not work: see [`work`]. `docs/serve.md` is for users.
+//! The threads that read requests do not work: see `work.rs`. `docs/serve.md` is for users.
 
 mod api;
 mod arrays;

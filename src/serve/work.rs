@@ -20,12 +20,16 @@ pub(super) enum Kind {
     Quick,
     /// Thousands of them.
     Batch,
-    /// A policy's answer, or all rows of a table.
+    /// A policy's answer.
     Slow,
+    /// All rows of a table.
+    Long,
 }
 
-/// How many policies are asked, or tables read whole, at once.
+/// How many policies are asked at once.
 const SLOW: usize = 2;
+/// How many tables are read whole at once: each takes all cores.
+const LONG: usize = 1;
 /// How long one waits for a place.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -33,11 +37,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Workshop {
     batch: Arc<Semaphore>,
     slow: Arc<Semaphore>,
+    long: Arc<Semaphore>,
 }
 
 /// How many threads there are for all kinds.
 pub(super) fn threads() -> usize {
-    2 * cores() + SLOW + 1
+    2 * cores() + SLOW + LONG + 1
 }
 
 fn cores() -> usize {
@@ -46,7 +51,8 @@ fn cores() -> usize {
 
 impl Workshop {
     pub fn new() -> Workshop {
-        Workshop { batch: Arc::new(Semaphore::new(cores())), slow: Arc::new(Semaphore::new(SLOW)) }
+        let places = |count| Arc::new(Semaphore::new(count));
+        Workshop { batch: places(cores()), slow: places(SLOW), long: places(LONG) }
     }
 
     /// Works something out; a panic is an error of that one answer.
@@ -59,6 +65,7 @@ impl Workshop {
             Kind::Quick => None,
             Kind::Batch => Some(self.batch.clone()),
             Kind::Slow => Some(self.slow.clone()),
+            Kind::Long => Some(self.long.clone()),
         };
         let place = match gate {
             None => None,

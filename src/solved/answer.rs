@@ -206,8 +206,19 @@ pub enum LineEnd {
 impl SolvedTable {
     /// What the table says of a position and of its moves.
     pub fn answer(&self, position: AnyPosition) -> Result<Answer, NotThere> {
+        let row = self.states().find(&position);
+        let row = row.ok_or_else(|| NotThere::new(self, &position))?;
+        Ok(self.answer_at(position, Some(row)))
+    }
+
+    /// What the rules say of a position, and the table of its moves where they lead into it. Of one
+    /// that is not in the table the kind is `outside`.
+    pub fn answer_anywhere(&self, position: AnyPosition) -> Answer {
+        self.answer_at(position, self.states().find(&position))
+    }
+
+    fn answer_at(&self, position: AnyPosition, row: Option<usize>) -> Answer {
         let (table, game, states) = (self, self.game(), self.states());
-        let row = states.find(&position).ok_or_else(|| NotThere::new(table, &position))?;
         let (side, layered) = (position.side, game.layers().is_some());
         let attacker = match table.table().manifest().identity.checks_only {
             true => states.roots().ok().and_then(|roots| Some(roots.first()?.side)),
@@ -216,7 +227,7 @@ impl SolvedTable {
         let (principal_variation, line_end) = self.best_line(position);
         let scored = table.has_scores();
         let moves = self.best_first(&position).into_iter();
-        let moves = moves.filter(|(_, value)| value.is_some() || !layered);
+        let moves = moves.filter(|(_, value)| value.is_some() || !layered || row.is_none());
         let answer = |(action, value): (Action, Option<Value>)| MoveAnswer {
             name: game.action_name(side, action),
             action: action.0,
@@ -229,19 +240,19 @@ impl SolvedTable {
             Outcome::Win => game.side_name(side),
             _ => game.side_name(side.other()),
         };
-        Ok(Answer {
+        Answer {
             table: table.table().name(),
             position: game.notation(&position),
             notations: game.notations(&position).into_iter().collect(),
             board: Board { diagram: game.diagram(&position), drawn: game.drawn(&position) },
             perspective: "mover",
             mover: game.side_name(side),
-            reachable: states.orientations(row).map(|reached| {
+            reachable: row.and_then(|row| states.orientations(row)).map(|reached| {
                 let ties = game.canonical(&position.state).ties;
                 reached.0 & game.group().root_orientations(side, ties).0 != 0
             }),
-            kind: states.kind(row, &position.state).name(),
-            value: Verdict::of(table.value(row), scored),
+            kind: row.map_or("outside", |row| states.kind(row, &position.state).name()),
+            value: Verdict::of(row.map_or(table.cut_off(), |row| table.value(row)), scored),
             moves: moves.map(answer).collect(),
             principal_variation,
             cycles: (!layered).then(|| Cycles {
@@ -257,7 +268,7 @@ impl SolvedTable {
             }),
             side,
             line_end,
-        })
+        }
     }
 
     /// The legal moves with their values for the mover, best first: by what is sure, then by what

@@ -36,20 +36,28 @@ const POSITIONS: [(&str, &str); 8] = [
     (SHOGI, "start"),
     (SHOGI, "3c3b"),
     (MINISHOGI, "start"),
-    (MINISHOGI, "5d5c 1b1c 5c5b"),
+    (MINISHOGI, "5d5c 1b1c 5e4d 1c1d"),
 ];
 
 #[test]
 fn what_is_served_is_what_query_prints() {
     let tables = tables();
     let served = Served::new(&tables, &[]);
-    let mut known = 0;
+    let (mut known, mut outside) = (0, 0);
     for (table, position) in POSITIONS {
         let got = served.position(table, position);
         let asked = tables.run(&["query", table, position, "--json"]);
         if asked.code != 0 {
             let error = got.refused(404, position);
             assert!(asked.stderr.contains(&error), "{error}: {}", asked.stderr);
+            // It can be played on, by the rules alone.
+            let answer = &got.json()["answer"];
+            assert_eq!((&answer["kind"], &answer["outcome"]), (&json!("outside"), &Value::Null));
+            let squares = if table == MINISHOGI { 25 } else { 16 };
+            assert_eq!(answer["board"]["cells"].as_array().unwrap().len(), squares, "{answer}");
+            let moves = answer["moves"].as_array().unwrap().len();
+            assert_eq!(moves > 5, table == MINISHOGI, "{answer}");
+            outside += 1;
             continue;
         }
         let mut printed: Value = serde_json::from_str(&asked.stdout).unwrap();
@@ -59,9 +67,18 @@ fn what_is_served_is_what_query_prints() {
         assert_eq!((got.status, &got.json()), (200, &printed), "{table} {position}");
         known += 1;
     }
-    assert!(known >= 7);
+    assert_eq!((known, outside), (6, 2));
     let start = served.get("/api/v1/othello-4x4").json();
     assert_eq!(start, served.position("othello-4x4", "start").json());
+    let line: Vec<&str> = start["principal_variation"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| m.as_str().unwrap())
+        .collect();
+    let end = served.position("othello-4x4", &line.concat()).json();
+    assert_eq!((&end["kind"], &end["distance"]), (&json!("terminal"), &json!(0)));
+    assert_eq!(end["score"].as_i64().map(i64::abs), Some(8));
     // What is said of a move is what is said of the position after it, seen from the other side.
     for child in start["moves"].as_array().unwrap() {
         let after = served.position("othello-4x4", child["position"].as_str().unwrap()).json();
