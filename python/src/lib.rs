@@ -15,7 +15,7 @@ mod _core {
     #[pymodule_export]
     use crate::games::{Game, Positions, board_svg};
     #[pymodule_export]
-    use crate::measure::{Asked, compare, evaluate, play_match};
+    use crate::measure::{Asked, Report, compare, evaluate, play_match};
     #[pymodule_export]
     use crate::tables::{Table, open_table, solve};
     #[pymodule_export]

@@ -229,9 +229,43 @@ fn part(split: Option<&str>, table: &SolvedTable) -> PyResult<Option<(Split, Div
     Ok(Some((split, Divider::new(table.game(), division))))
 }
 
-/// A report as text in several forms.
+/// A report, written in whatever form is asked for.
+#[pyclass(frozen, module = "yomikiri._core")]
+pub struct Report {
+    report: AccuracyReport,
+    checksum: String,
+    mistakes: usize,
+}
+
+#[pymethods]
+impl Report {
+    fn json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.report).map_err(value_error)
+    }
+
+    fn metrics(&self) -> PyResult<String> {
+        serde_json::to_string(&Metrics::of(&self.report)).map_err(value_error)
+    }
+
+    fn order(&self) -> Vec<usize> {
+        self.report.ranking()
+    }
+
+    fn text(&self, full: bool) -> String {
+        match full {
+            true => accuracy_text(&self.report, &[], self.mistakes),
+            false => summary(&self.report, &[], 0),
+        }
+    }
+
+    fn html(&self, command: String, date: String) -> String {
+        html(&self.report, &About { command, date, checksum: self.checksum.clone() })
+    }
+}
+
+/// Measures policies.
 #[pyfunction]
-#[pyo3(signature = (table, policies, canonical, games, mistakes, split, about, progress))]
+#[pyo3(signature = (table, policies, canonical, games, mistakes, split, progress))]
 #[allow(clippy::too_many_arguments)]
 pub fn evaluate<'py>(
     py: Python<'py>,
@@ -241,9 +275,8 @@ pub fn evaluate<'py>(
     games: bool,
     mistakes: usize,
     split: Option<&str>,
-    about: (String, String),
     progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Report> {
     let (solved, tables) = (table.table.clone(), tables_of(table));
     let held = hold(&solved, policies)?;
     let part = part(split, &solved)?;
@@ -263,21 +296,12 @@ pub fn evaluate<'py>(
             chosen: chosen.map(|(wanted, words)| (wanted as _, words)),
             games,
             mistakes,
-            agreement: true,
+            agreement: players.len() > 1,
         };
         request.report(None, state).map_err(measure_error)
     })?;
-    let out = PyDict::new(py);
-    out.set_item("json", serde_json::to_string(&report).map_err(value_error)?)?;
-    let metrics = serde_json::to_string(&Metrics::of(&report)).map_err(value_error)?;
-    out.set_item("metrics", metrics)?;
-    out.set_item("order", report.ranking())?;
-    out.set_item("text", summary(&report, &[], 0))?;
-    out.set_item("full", accuracy_text(&report, &[], mistakes))?;
-    let (command, date) = about;
     let checksum = table.table.table().manifest().checksum.clone();
-    out.set_item("html", html(&report, &About { command, date, checksum }))?;
-    Ok(out)
+    Ok(Report { report, checksum, mistakes })
 }
 
 fn tables_of(table: &Table) -> PathBuf {

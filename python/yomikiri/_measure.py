@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import sys
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -112,30 +113,34 @@ def evaluate(
     if len(names) != len(policies):
         raise ValueError(f"{len(names)} names are not one for each of {len(policies)} policies")
     given = [_given(policy, name, layout, planes) for policy, name in zip(policies, names)]
-    about = ("yomikiri.evaluate", datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"))
     with _Told(progress) as tell:
-        made = _core.evaluate(table._core, given, canonical, games, mistakes, split, about, tell)
-    return Report(made)
+        return Report(_core.evaluate(table._core, given, canonical, games, mistakes, split, tell))
 
 
 class Report:
     """How good policies are. ``report[name]`` are the figures of one."""
 
-    def __init__(self, made: dict):
-        self._made = made
-        #: All figures, as ``solver report --json`` has them (``docs/report-schema.md``).
-        self.json: dict = json.loads(made["json"])
-        self._metrics = json.loads(made["metrics"])
+    def __init__(self, core: _core.Report):
+        self._core = core
+
+    @cached_property
+    def json(self) -> dict:
+        """All figures, as ``solver report --json`` has them (``docs/report-schema.md``)."""
+        return json.loads(self._core.json())
+
+    @cached_property
+    def _metrics(self):
+        return json.loads(self._core.metrics())
 
     @property
     def policies(self) -> list[str]:
         """Their names, in the order of the request."""
-        return [policy["policy"] for policy in self.json["policies"]]
+        return [metrics["policy"] for metrics in self._metrics]
 
     @property
     def ranking(self) -> list[str]:
         """Their names, the best first."""
-        return [self.policies[at] for at in self._made["order"]]
+        return [self.policies[at] for at in self._core.order()]
 
     @property
     def metrics(self) -> dict:
@@ -147,10 +152,15 @@ class Report:
         return self._metrics[at]
 
     def __str__(self):
-        return self._made["text"]
+        return self._core.text(False)
 
     def __repr__(self):
-        return f"<yomikiri.Report on {self.json['table']['name']}: {', '.join(self.policies)}>"
+        return f"<yomikiri.Report: {', '.join(self.policies)}>"
+
+    @property
+    def full(self) -> str:
+        """The report in full, as ``solver report --full`` prints it."""
+        return self._core.text(True)
 
     def to_pandas(self, by: str | None = None):
         """A `pandas.DataFrame`: a row a policy with its metrics; with ``by`` (``layer``, ``moves``, ``distance``,
@@ -175,9 +185,11 @@ class Report:
 
     def to_html(self, path: str | os.PathLike | None = None) -> str:
         """The report as one page that needs nothing else; written to ``path`` if that is given."""
+        date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+        page = self._core.html("yomikiri.evaluate", date)
         if path is not None:
-            Path(path).write_text(self._made["html"], encoding="utf-8")
-        return self._made["html"]
+            Path(path).write_text(page, encoding="utf-8")
+        return page
 
     def mistakes(self, count: int = 10, policy: str | int = 0) -> list[Mistake]:
         """A policy's costliest mistakes, one of mirror images, the costliest first; at most as many as were asked for
