@@ -10,7 +10,6 @@ use pyo3::prelude::*;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, Empties, Game as _, Outcome, Side, Symmetry};
 use yomikiri::policy::encode::{Encoding, Layout, Plane};
-use yomikiri::registry::Games;
 
 use crate::errors::{position_error, value_error};
 use crate::work::detached;
@@ -32,7 +31,7 @@ pub struct Positions {
 impl Game {
     #[new]
     fn new(name: &str) -> PyResult<Game> {
-        Games::default().named(name).map(|game| Game { game }).map_err(value_error)
+        crate::known().named(name).map(|game| Game { game }).map_err(value_error)
     }
 
     #[getter]
@@ -385,6 +384,12 @@ pub fn encoding(game: &AnyGame, layout: &str, planes: Option<&str>) -> PyResult<
             )));
         }
     };
+    if own.as_ref().is_some_and(Vec::is_empty) {
+        return Err(value_error(format!(
+            "{} has no planes; write_planes gives it some",
+            game.name()
+        )));
+    }
     let (rows, columns) = game.shape();
     let axes = match known {
         Layout::Signed => 2,

@@ -1,5 +1,7 @@
 //! The Python package: arrays in, arrays out. What it says is in `yomikiri/__init__.py`; here is
 //! what needs the solver.
+//!
+//! A game of one's own gets the same by a module of its own: see [`module`].
 
 mod columns;
 mod errors;
@@ -8,17 +10,51 @@ mod measure;
 mod tables;
 mod work;
 
-#[pyo3::pymodule]
-mod _core {
-    #[pymodule_export]
-    use crate::errors::{PolicyError, PositionError, TableError, YomikiriError};
-    #[pymodule_export]
-    use crate::games::{Game, Positions, board_svg};
-    #[pymodule_export]
-    use crate::measure::{Asked, Report, compare, evaluate, play_match};
-    #[pymodule_export]
-    use crate::tables::{Table, open_table, solve};
-    #[pymodule_export]
-    #[allow(non_upper_case_globals)]
-    const __version__: &str = env!("CARGO_PKG_VERSION");
+use std::sync::OnceLock;
+
+use pyo3::prelude::*;
+use yomikiri::any::AnyGame;
+use yomikiri::registry::Games;
+
+/// The games that a module adds to those that are built in.
+static ADDED: OnceLock<Vec<AnyGame>> = OnceLock::new();
+
+/// The games that are known here.
+fn known() -> Games {
+    Games::with(ADDED.get().cloned().unwrap_or_default())
+}
+
+/// Fills a module of Python that knows these games too, for `yomikiri.bind`; once a library.
+///
+/// ```ignore
+/// #[pyo3::pymodule]
+/// fn my_games(module: &Bound<'_, PyModule>) -> PyResult<()> {
+///     yomikiri_python::module(module, yomikiri::games![MyGame])
+/// }
+/// ```
+pub fn module(module: &Bound<'_, PyModule>, games: Vec<AnyGame>) -> PyResult<()> {
+    let py = module.py();
+    // A module is made once a process.
+    let _ = ADDED.set(games);
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("YomikiriError", py.get_type::<errors::YomikiriError>())?;
+    module.add("TableError", py.get_type::<errors::TableError>())?;
+    module.add("PositionError", py.get_type::<errors::PositionError>())?;
+    module.add("PolicyError", py.get_type::<errors::PolicyError>())?;
+    module.add_class::<games::Game>()?;
+    module.add_class::<games::Positions>()?;
+    module.add_class::<tables::Table>()?;
+    module.add_class::<measure::Report>()?;
+    module.add_class::<measure::Asked>()?;
+    module.add_function(wrap_pyfunction!(games::board_svg, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::open_table, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::solve, module)?)?;
+    module.add_function(wrap_pyfunction!(measure::evaluate, module)?)?;
+    module.add_function(wrap_pyfunction!(measure::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(measure::play_match, module)?)
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    crate::module(module, Vec::new())
 }

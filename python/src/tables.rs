@@ -9,7 +9,6 @@ use yomikiri::any::AnyGame;
 use yomikiri::export::targets::{Encoder, Images, Selection, look_up, read_rows};
 use yomikiri::game::{Game as _, Split, Splits};
 use yomikiri::graph::Plan;
-use yomikiri::registry::Games;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;
@@ -38,7 +37,7 @@ pub fn open_table(py: Python<'_>, name: &str, tables: PathBuf, checked: bool) ->
     detached(py, || {
         let table = Store::at(&tables).open(name).map_err(table_error)?;
         let name = table.name();
-        let game = Games::default().of_table(&table).map_err(table_error)?;
+        let game = crate::known().of_table(&table).map_err(table_error)?;
         let solved = SolvedTable::open(game, table, checked).map_err(table_error)?;
         let unsolved =
             || table_error(format!("{name} has no values yet; run 'solver value-iterate {name}'"));

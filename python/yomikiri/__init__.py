@@ -32,8 +32,25 @@ def aec_env(game_or_table="othello-4x4", **options):
     return TwoPlayers(game_or_table, **options)
 
 
+def bind(core, name: str | None = None):
+    """This package for games of one's own: ``core`` is a module that was made by ``yomikiri_python::module``
+    (``docs/python.md``). Gives a package like this one, ``name``, that knows these games too."""
+    import importlib.util
+    import sys
+    from pathlib import Path
+
+    name = name or f"yomikiri_{core.__name__.rpartition('.')[2]}"
+    if name not in sys.modules:
+        here = Path(__file__)
+        spec = importlib.util.spec_from_file_location(name, here, submodule_search_locations=[str(here.parent)])
+        package = importlib.util.module_from_spec(spec)
+        sys.modules[name], sys.modules[f"{name}._core"], package._core = package, core, core
+        spec.loader.exec_module(package)
+    return sys.modules[name]
+
+
 __all__ = [
     "Batch", "Comparison", "Game", "Match", "PolicyError", "Position", "PositionError", "Positions", "Report",
-    "Table", "TableError", "Values", "YomikiriError", "__version__", "aec_env", "compare", "env", "evaluate",
+    "Table", "TableError", "Values", "YomikiriError", "__version__", "aec_env", "bind", "compare", "env", "evaluate",
     "exploitability", "game", "match", "open", "solve",
 ]

@@ -1,0 +1,35 @@
+"""A game of one's own, bound as the guide says."""
+
+import importlib.machinery
+import importlib.util
+import os
+
+import numpy as np
+import pytest
+
+import yomikiri
+
+LIBRARY = os.environ.get("OWN_GAME")
+
+
+@pytest.mark.skipif(not LIBRARY, reason="OWN_GAME is not the library of the example")
+def test_tic_tac_toe_is_solved_and_measured(tmp_path):
+    loader = importlib.machinery.ExtensionFileLoader("tic_tac_toe_python", LIBRARY)
+    spec = importlib.util.spec_from_file_location("tic_tac_toe_python", LIBRARY, loader=loader)
+    core = importlib.util.module_from_spec(spec)
+    loader.exec_module(core)
+    ym = yomikiri.bind(core)
+    assert ym is yomikiri.bind(core) and ym is not yomikiri
+    table = ym.solve("tic-tac-toe", tables=tmp_path)
+    values = table.lookup(table.roots)
+    assert values.outcome.tolist() == [0] and values.legal.sum() == 9 and values.optimal.sum() == 9
+    report = ym.evaluate(table, "random", "perfect")
+    assert report["perfect"]["result_kept"] == 1 > report["random"]["result_kept"]
+    assert abs(ym.exploitability(table, "perfect")["first"]["outcome_lost"]) < 1e-12
+    states = next(table.states(columns=["outcome", "weight"], terminals=True, batch=1 << 16))
+    assert states.weight.sum() == 5478 and set(np.unique(states.outcome)) == {-1, 0, 1}
+    with pytest.raises(ValueError, match="no planes"):
+        ym.evaluate(table, lambda planes: planes)
+    # The package itself knows nothing of it.
+    with pytest.raises(ValueError, match="tic-tac-toe"):
+        yomikiri.game("tic-tac-toe")
