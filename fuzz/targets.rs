@@ -28,7 +28,7 @@ use yomikiri::policy::{
 };
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
-use yomikiri::solved::{Orienting, SolvedTable, States, read_checksums};
+use yomikiri::solved::{ArrayRows, Orienting, SolvedTable, States, read_checksums};
 use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, TableError, check_name, crc32};
 
 #[path = "resumed.rs"]
@@ -41,8 +41,9 @@ mod tic_tac_toe;
 pub type Target = fn(&[u8]);
 
 /// All targets by their names, which are those of their directories in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 18] = [
+pub const TARGETS: [(&str, Target); 19] = [
     ("arguments", arguments),
+    ("batch", batch),
     ("card", card),
     ("checksums", checksums),
     ("draft", resumed::draft),
@@ -484,6 +485,30 @@ fn card(data: &[u8]) {
         drop::<Read>(write());
     }
     with_files(&place, &owned(&files), |_| write());
+}
+
+/// Many positions at once: an array, or lines.
+fn batch(data: &[u8]) {
+    thread_local! {
+        static SOLVED: SolvedTable = {
+            let dir = ROOT.join("tests/fixtures/v3/othello-4x4-root-50fa6e21");
+            let table = Table::open(&dir).expect("it is a table");
+            let game = Games::default().of_table(&table).expect("it is of a game");
+            SolvedTable::open(game, table, false).expect("it is whole").expect("it is solved")
+        };
+    }
+    SOLVED.with(|table| match std::str::from_utf8(data) {
+        Ok(text) => text.lines().for_each(|line| {
+            let answer = table.answer_line(line);
+            let json: serde_json::Value = serde_json::from_str(&answer).expect("it is JSON");
+            assert!(json["error"].is_string() != json["kind"].is_string(), "{answer}");
+        }),
+        Err(_) => {
+            let rows = [None, Some(ArrayRows::Keys), Some(ArrayRows::Squares)];
+            let answers = rows.into_iter().filter_map(|rows| table.answer_array(data, rows).ok());
+            answers.for_each(|answer| assert_eq!((answer.len() - 128) % 20, 0));
+        }
+    });
 }
 
 /// Files laid over an export of states, which is then to be written anew.

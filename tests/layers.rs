@@ -20,7 +20,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("policy", &["input", "game"]),
     ("any", &["game", "graph", "solve", "policy", "table", "progress"]),
     ("registry", &["game", "any", "table"]),
-    ("solved", &["game", "any", "graph", "solve", "table", "progress", "parallel"]),
+    ("solved", &["input", "game", "any", "graph", "solve", "table", "progress", "parallel"]),
     (
         "evaluate",
         &["game", "any", "graph", "solve", "solved", "policy", "table", "progress", "parallel"],

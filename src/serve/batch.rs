@@ -19,9 +19,9 @@ use tokio::time::timeout;
 
 use super::Desk;
 use super::api::Answered;
-use super::arrays::{self, Rows};
 use super::reply::{Refusal, typed};
 use super::work::Kind;
+use crate::solved::{ArrayRows, SolvedTable};
 
 /// The most bytes of a body.
 pub(super) const MOST_BYTES: usize = 16 << 20;
@@ -35,7 +35,7 @@ const BUDGET: usize = 256 << 10;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OfBatch {
-    rows: Option<Rows>,
+    rows: Option<ArrayRows>,
 }
 
 /// What is left for bodies and answers.
@@ -97,7 +97,7 @@ pub(super) async fn batch(
         // The body's room is given back when it is answered.
         let _held = held;
         match is_array {
-            true => arrays::answer(&opened.table, &bytes, rows).map_err(|error| {
+            true => opened.table.answer_array(&bytes, rows).map_err(|error| {
                 Refusal::malformed(error)
                     .with("give what numpy.save writes; see /api/v1/openapi.json")
             }),
@@ -110,7 +110,7 @@ pub(super) async fn batch(
     Ok(typed(StatusCode::OK, kind, Body::new(Held { body: Full::new(answer.into()), _held: held })))
 }
 
-fn lines(table: &crate::solved::SolvedTable, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
+fn lines(table: &SolvedTable, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Refusal::malformed(format!(
             "the body is no text: byte {} is not UTF-8",

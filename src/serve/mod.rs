@@ -9,7 +9,6 @@
 //! The threads that read requests do not work: see `work.rs`. `docs/serve.md` is for users.
 
 mod api;
-mod arrays;
 mod batch;
 mod connections;
 mod hall;

@@ -6,6 +6,7 @@
 //! values are the mover's.
 
 mod answer;
+mod arrays;
 mod checksum;
 mod lines;
 mod totals;
@@ -20,6 +21,7 @@ use crate::solve::{SolveOptions, SweepError, Value, Values};
 use crate::table::{Store, Table, TableError, whole};
 
 pub use answer::{Answer, Board, Brief, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
+pub use arrays::ArrayRows;
 pub use checksum::read_checksums;
 pub use lines::LONGEST_LINE;
 pub use totals::{LayerValues, Totals};

@@ -9,34 +9,37 @@ use std::io::Cursor;
 
 use npyz::{DType, Order, WriterBuilder};
 
-use crate::any::AnyPosition;
+use super::SolvedTable;
+use crate::any::{AnyPosition, AnyState};
 use crate::game::{Game, Position, Side, WideKey};
 use crate::input;
-use crate::solved::SolvedTable;
 
 /// The columns of an answer.
-pub(super) const COLUMNS: [&str; 5] = ["found", "outcome", "score", "distance", "action"];
+const COLUMNS: [&str; 5] = ["found", "outcome", "score", "distance", "action"];
 /// What is not known.
 const UNKNOWN: i32 = -32768;
 /// The most rows of an array.
-pub(super) const MOST_ROWS: usize = 1_000_000;
+const MOST_ROWS: usize = 1_000_000;
 
 /// What the rows of an array are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Rows {
+pub enum ArrayRows {
     /// Keys.
     Keys,
     /// The squares of both players.
     Squares,
 }
 
-/// Reads an array and answers each of its rows; the error is one line.
-pub(super) fn answer(
-    table: &SolvedTable,
-    bytes: &[u8],
-    rows: Option<Rows>,
-) -> Result<Vec<u8>, String> {
+impl SolvedTable {
+    /// Answers an array row by row, as the bytes of another; what its rows are is seen by the game and
+    /// their width unless it is said. The error is one line.
+    pub fn answer_array(&self, bytes: &[u8], rows: Option<ArrayRows>) -> Result<Vec<u8>, String> {
+        answer(self, bytes, rows)
+    }
+}
+
+fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<Vec<u8>, String> {
     let game = table.game();
     let mut reader = Cursor::new(bytes);
     let header = input::npy_header(&mut reader).map_err(|error| error.to_string())?;
@@ -54,17 +57,17 @@ pub(super) fn answer(
         other => return Err(format!("the array has the shape {other:?}; give (n,) or (n, 2)")),
     };
     let rows = rows.unwrap_or(match words == 2 && has_squares && game.key_words() == 1 {
-        true => Rows::Squares,
-        false => Rows::Keys,
+        true => ArrayRows::Squares,
+        false => ArrayRows::Keys,
     });
     let fits = match rows {
-        Rows::Keys => words == game.key_words(),
-        Rows::Squares => words == 2 && has_squares,
+        ArrayRows::Keys => words == game.key_words(),
+        ArrayRows::Squares => words == 2 && has_squares,
     };
     if !fits {
         return Err(format!(
             "rows of {words} are no {} of {}, whose keys have {} each",
-            if rows == Rows::Keys { "keys" } else { "squares" },
+            if rows == ArrayRows::Keys { "keys" } else { "squares" },
             game.name(),
             game.key_words()
         ));
@@ -87,9 +90,9 @@ pub(super) fn answer(
             u64::from_le_bytes(bytes)
         };
         let position = match (rows, words) {
-            (Rows::Squares, _) => game.of_squares(word(0), word(1)).map(to_move),
-            (Rows::Keys, 1) => game.position_of(WideKey([word(0), 0])),
-            (Rows::Keys, _) => game.position_of(WideKey([word(0), word(1)])),
+            (ArrayRows::Squares, _) => game.of_squares(word(0), word(1)).map(to_move),
+            (ArrayRows::Keys, 1) => game.position_of(WideKey([word(0), 0])),
+            (ArrayRows::Keys, _) => game.position_of(WideKey([word(0), word(1)])),
         };
         numbers.extend(
             position
@@ -100,7 +103,7 @@ pub(super) fn answer(
 }
 
 /// The first player to move, who stands for either where squares alone are given.
-fn to_move(state: crate::any::AnyState) -> AnyPosition {
+fn to_move(state: AnyState) -> AnyPosition {
     Position { state, side: Side::First }
 }
 
