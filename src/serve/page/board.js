@@ -110,7 +110,7 @@ function press(event, act) {
 // A legal move: its value, or a dot where hints are off; a ring round the best.
 function mark(group, view, moves, onPiece) {
   const best = moves[0];
-  const [x, y] = onPiece ? [SIDE - 26, 18] : [SIDE / 2, SIDE / 2];
+  const [x, y] = onPiece ? [SIDE - 33, 22] : [SIDE / 2, SIDE / 2];
   if (!view.hints) {
     group.append(svg("circle", { class: "dot", cx: x, cy: y, r: onPiece ? 8 : 12 }));
     return;

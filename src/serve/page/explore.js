@@ -25,7 +25,7 @@ export function moves({ table, answer, hints, onmove, onmark }) {
     class: "move", "data-key": `move ${move.move}`, "data-move": move.move, onfocus: () => onmark(move), onblur: () => onmark(null),
     "aria-label": hints ? `${move.move}, ${words(move, table)}` : move.move,
   })), cells(move));
-  const heads = hints ? [el("th", {}, el("span", { class: "hidden" }, "value")), el("th", { class: "left" }, answer.mover),
+  const heads = hints ? [el("th", {}, el("span", { class: "hidden" }, "value")), el("th", { class: "left" }, "result"),
     scored && el("th", {}, `${table.score_unit}s`), el("th", {}, "plies")] : [];
   return el("div", { class: "wide moves" }, el("table", {},
     el("thead", {}, el("tr", {}, el("th", {}, "move"), heads)), el("tbody", {}, listed.map(row))));
@@ -99,6 +99,12 @@ function counted({ all, layers, histogram, longest }, table) {
       })))));
 }
 
+// How many states are what, for the player to move.
+function census({ states, wins, draws, losses }) {
+  const open = states - wins - draws - losses;
+  return `won ${thousands(wins)}, drawn ${thousands(draws)}, lost ${thousands(losses)}${open ? `, not proven ${thousands(open)}` : ""}`;
+}
+
 // The tables to choose from, each with its first position and its counts.
 export function tableList({ tables, unavailable }) {
   if (!tables.length && !unavailable.length) {
@@ -114,7 +120,7 @@ export function tableList({ tables, unavailable }) {
       el("strong", {}, table.table), el("span", {}, table.title),
       el("span", { class: "note" }, `${thousands(table.states)} states${table.complete ? "" : `, bounded: ${limits(table)}`}`),
       root && el("span", { class: "note" }, `from the start, for the player to move: ${known}`),
-      outcomes && el("span", { class: "note" }, `won ${thousands(outcomes.wins)}, drawn ${thousands(outcomes.draws)}, lost ${thousands(outcomes.losses)}`)));
+      outcomes && el("span", { class: "note" }, census(outcomes))));
   };
   return el("div", {}, el("ul", { class: "tables" }, tables.map(line)),
     unavailable.length > 0 && el("h2", {}, "Not to be asked"),

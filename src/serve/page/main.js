@@ -72,7 +72,9 @@ function follow(state) {
       if (at >= 0) return stand(at);
     }
     const answer = await api.position(table.table, position);
-    if (current()) begin(table, answer, position === "");
+    if (!current()) return;
+    history.replaceState({ at: 0 }, "", address(table, answer.position));
+    begin(table, answer, position === "");
   });
 }
 
