@@ -15,6 +15,8 @@ mod readme;
 mod schemas;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "serve")]
+mod serve_page;
 mod shell;
 #[cfg(feature = "learn")]
 mod train;

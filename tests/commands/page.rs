@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use crate::common::tables::Tables;
 
 /// What every browser of a test is told: to need no network and no display.
-const QUIETLY: [&str; 8] = [
+pub(super) const QUIETLY: [&str; 8] = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",

@@ -6,10 +6,23 @@ use axum::response::{IntoResponse, Response};
 
 use super::reply::{Refusal, typed};
 
+const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
 /// Every file with its type; the first is the page itself.
-const FILES: [(&str, &str, &[u8]); 2] = [
-    ("index.html", "text/html; charset=utf-8", include_bytes!("index.html")),
-    ("app.js", "text/javascript; charset=utf-8", include_bytes!("app.js")),
+const FILES: [(&str, &str, &[u8]); 11] = [
+    ("index.html", HTML, include_bytes!("index.html")),
+    ("style.css", CSS, include_bytes!("style.css")),
+    ("api.js", SCRIPT, include_bytes!("api.js")),
+    ("board.js", SCRIPT, include_bytes!("board.js")),
+    ("dom.js", SCRIPT, include_bytes!("dom.js")),
+    ("explore.js", SCRIPT, include_bytes!("explore.js")),
+    ("game.js", SCRIPT, include_bytes!("game.js")),
+    ("main.js", SCRIPT, include_bytes!("main.js")),
+    ("policies.js", SCRIPT, include_bytes!("policies.js")),
+    ("setup.js", SCRIPT, include_bytes!("setup.js")),
+    ("values.js", SCRIPT, include_bytes!("values.js")),
 ];
 
 /// What a page may load: nothing but from here.

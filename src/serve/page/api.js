@@ -1,0 +1,40 @@
+// The server's answers. `docs/openapi.json` describes them.
+
+// Why the server does not answer, with what to do.
+export class Refused extends Error {
+  constructor({ error, hint }) {
+    super(hint ? `${error}; ${hint}` : error);
+  }
+}
+
+async function ask(path, parameters = {}) {
+  const query = new URLSearchParams(parameters).toString();
+  let response;
+  try {
+    response = await fetch(`/api/v1/${path}${query && "?"}${query}`);
+  } catch {
+    throw new Refused({ error: "the server does not answer", hint: "start 'solver serve' again" });
+  }
+  const body = await response.json();
+  if (!response.ok) throw new Refused(body);
+  return body;
+}
+
+export const tables = () => ask("tables");
+export const counts = (table) => ask(`${encodeURIComponent(table)}/counts`);
+export const decision = (table, policy, position) =>
+  ask(`${encodeURIComponent(table)}/policy`, { policy, position });
+export const mistakes = (table, policy) => ask(`${encodeURIComponent(table)}/mistakes`, { policy, count: 20 });
+
+// A position and its moves; of one outside the table, whose kind is `outside`, what the rules say.
+export async function position(table, text) {
+  const answer = await ask(encodeURIComponent(table), { anywhere: true, ...(text ? { position: text } : {}) });
+  for (const move of answer.moves) move.dropped = dropped(move);
+  return answer;
+}
+
+// The letter of the piece that a move puts on the board, as in P*3c.
+function dropped(move) {
+  const star = move.move.indexOf("*");
+  return move.from === null && star > 0 ? move.move.slice(0, star).toUpperCase() : null;
+}

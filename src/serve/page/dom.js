@@ -1,0 +1,45 @@
+// Elements without strings of HTML: what comes from a table is only ever text.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "value" || name === "checked") element[name] = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+// An element of HTML: attributes, `on…` for what is done at an event, children.
+export function el(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+// The same of SVG.
+export function svg(tag, attributes, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+// A button of a word, with a name of its own by which the focus finds it again.
+export function button(text, act, attributes = {}) {
+  return el("button", { type: "button", onclick: act, "data-key": `button ${text}`, ...attributes }, text);
+}
+
+// A choice among words.
+export function select(label, options, chosen, act) {
+  const made = el("select", { onchange: () => act(made.value), "data-key": `select ${label}`, "aria-label": label },
+    options.map(([value, text]) => el("option", { value, selected: value === chosen }, text)));
+  return el("label", {}, el("span", {}, label), made);
+}
+
+// Puts new children into an element; what had the focus has it again.
+export function renew(element, ...children) {
+  const key = element.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  element.replaceChildren(...children.flat(Infinity).filter(Boolean));
+  if (key !== undefined) element.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+}
+
+export const thousands = (number) => number.toLocaleString("en");

@@ -1,0 +1,102 @@
+// Values in words, and in signs that need no colour: a letter or a sign is always there.
+
+const MINUS = "\u2212";
+const plural = (count, word) => `${count} ${count === 1 ? word : word === "ply" ? "plies" : `${word}s`}`;
+const LETTERS = { win: "W", draw: "D", loss: "L" };
+const NAMES = { 1: "win", 0: "draw", "-1": "loss" };
+
+export const signed = (number) => number > 0 ? `+${number}` : number < 0 ? `${MINUS}${-number}` : "0";
+
+// Win, draw, loss, or open: of a move that the table does not follow nothing is known.
+export const grade = (value) => value.followed === false ? "open" : value.result ?? "open";
+
+// The bounds of an outcome: of a score where only that is bounded.
+function bounds(value) {
+  if (value.score_lower !== undefined) return [Math.sign(value.score_lower), Math.sign(value.score_upper)];
+  return [value.outcome_lower ?? -1, value.outcome_upper ?? 1];
+}
+
+// A value in at most four characters.
+export function badge(value) {
+  const known = grade(value);
+  if (known === "open") {
+    if (value.followed === false) return "?";
+    const [lower, upper] = bounds(value);
+    return lower === 0 ? "≥D" : upper === 0 ? "≤D" : "?";
+  }
+  if (value.score !== undefined && value.score !== null) return signed(value.score);
+  return LETTERS[known] + (value.distance ?? "");
+}
+
+// A value in words, for who makes the move or is to move.
+export function words(value, table) {
+  if (value.followed === false) return "leads out of the table, not known";
+  const plies = value.distance === null ? null : `${plural(value.distance, "ply").replace(/^0 plies$/, "at")} to the end`;
+  const said = value.result === null ? open(value, table) : [
+    value.score ? `${value.result} by ${plural(Math.abs(value.score), table.score_unit ?? "point")}` : value.result,
+    value.distance === 0 ? null : plies,
+  ];
+  return said.filter(Boolean).join(", ");
+}
+
+function open(value, table) {
+  if (value.score_lower !== undefined) {
+    const unit = table.score_unit ?? "point";
+    return [`not proven: between ${signed(value.score_lower)} and ${signed(value.score_upper)} ${unit}s`];
+  }
+  const [lower, upper] = bounds(value);
+  const said = lower === 0 ? "at least a draw" : upper === 0 ? "at most a draw" : "not proven";
+  const least = typeof value.distance_lower === "number" && `no win or loss within ${plural(value.distance_lower - 1, "ply")}`;
+  return [said, least && value.distance_lower > 1 ? least : null];
+}
+
+// The value of a position, told of the players by name.
+export function verdict(answer, table) {
+  const [first, second] = table.sides;
+  const other = answer.mover === first ? second : first;
+  if (answer.kind === "terminal") return answer.end ? `The game is over: ${answer.end}` : finished(answer, other, table);
+  if (answer.kind === "outside") return `${answer.mover} to move. The table does not have this position: ${limits(table)}`;
+  const plies = answer.distance === null ? "" : `, ${plural(answer.distance, "ply")} to the end`;
+  const by = answer.score ? ` by ${plural(Math.abs(answer.score), table.score_unit ?? "point")}` : "";
+  switch (answer.result) {
+    case "win": return `${answer.mover} wins${by}${plies}`;
+    case "loss": return `${other} wins${by}${plies}`;
+    case "draw": return `A draw${plies}`;
+    default: return `For ${answer.mover}: ${open(answer, table).filter(Boolean).join(", ")}${frontier(answer)}`;
+  }
+}
+
+// What bounds a table, in words.
+export function limits(table) {
+  const said = [
+    table.max_depth !== null && `it goes ${plural(table.max_depth, "ply")} deep`,
+    table.max_states !== null && `it was bounded to ${table.max_states.toLocaleString("en")} states`,
+    table.checks_only && "it follows only the checks of one player",
+  ].filter(Boolean);
+  return said.length ? said.join(", ") : "it cannot be reached from its start";
+}
+
+const frontier = (answer) => answer.kind === "frontier" ? "; the table ends here, its moves were not followed" : "";
+
+function finished(answer, other, table) {
+  const by = answer.score ? ` by ${plural(Math.abs(answer.score), table.score_unit ?? "point")}` : "";
+  const winner = answer.outcome > 0 ? answer.mover : other;
+  return `The game is over: ${answer.outcome === 0 ? "a draw" : `${winner} wins${by}`}`;
+}
+
+// What a move gives away, or null: an outcome, a score, or plies. The two values are of the same player.
+export function cost(best, made) {
+  if (best.outcome === null || made.outcome === null || made.followed === false) return null;
+  if (best.outcome === undefined || made.outcome === undefined) return null;
+  const parts = [];
+  if (made.outcome < best.outcome) parts.push(`${NAMES[best.outcome]} → ${NAMES[made.outcome]}`);
+  if (typeof best.score === "number" && made.score < best.score) parts.push(`${MINUS}${best.score - made.score}`);
+  return parts.length ? { text: parts.join(", "), turns: made.outcome < best.outcome } : null;
+}
+
+// The square's name: Othello counts columns in letters, shogi files from the right.
+export function square(table, at) {
+  const [row, column] = [Math.floor(at / table.columns), at % table.columns];
+  const letter = (number) => String.fromCharCode(97 + number);
+  return table.pieces.length ? `${table.columns - column}${letter(row)}` : `${letter(column)}${row + 1}`;
+}

@@ -1,0 +1,53 @@
+//! The page of `solver serve`, driven in a browser by `tests/page/drive.mjs` as a person would drive it. Where there
+//! must be a browser, Node and Playwright (`YOMIKIRI_REQUIRE_PAGE=1`) their absence is a failure.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::page::QUIETLY;
+use crate::common::http::Served;
+use crate::common::tables::Tables;
+
+const BROWSERS: [&str; 3] =
+    ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/// What all files of the page together may weigh.
+const MOST_BYTES: u64 = 150_000;
+
+#[test]
+fn a_person_plays_and_explores_in_the_browser() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let packages = here.join("target/ci-node/node_modules");
+    let browser = BROWSERS.iter().find(|browser| Path::new(browser).exists());
+    let has_node = Command::new("node").arg("--version").output().is_ok();
+    let (Some(browser), true, true) = (browser, has_node, packages.exists()) else {
+        let required = std::env::var("YOMIKIRI_REQUIRE_PAGE").is_ok_and(|value| value == "1");
+        assert!(!required, "Chromium, Node and {} are required: see .ci/run", packages.display());
+        println!("skipped: no Chromium, no Node or no Playwright");
+        return;
+    };
+    let tables = Tables::after(&[
+        &["enumerate", "--game", "minishogi", "--max-depth", "3"],
+        &["value-iterate"],
+        &["enumerate", "--game", "animal-shogi-3x3", "--max-depth", "6"],
+        &["value-iterate"],
+        &["enumerate", "--size", "4"],
+        &["value-iterate"],
+    ]);
+    let served = Served::new(&tables, &[]);
+    let mut drive = Command::new("node");
+    drive.arg(here.join("tests/page/drive.mjs")).arg(&served.address);
+    drive.arg(env!("CARGO_BIN_EXE_solver")).arg(tables.root()).arg(packages).arg(browser);
+    let driven = drive.args(QUIETLY).output().unwrap();
+    let said = String::from_utf8_lossy(&driven.stderr);
+    assert!(driven.status.success(), "{said}");
+    assert!(String::from_utf8_lossy(&driven.stdout).ends_with(" passed\n"), "{driven:?}");
+}
+
+#[test]
+fn the_page_is_small() {
+    let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/serve/page")).unwrap();
+    let files = files.map(|file| file.unwrap().metadata().unwrap().len());
+    let bytes: u64 = files.sum();
+    assert!((20_000..=MOST_BYTES).contains(&bytes), "{bytes}");
+}

@@ -1,0 +1,274 @@
+// Drives the page of `solver serve` as a person would, in Chromium:
+//     node drive.mjs ADDRESS SOLVER TABLES PACKAGES CHROMIUM FLAG…
+// What is shown is compared with what `solver query --json` prints.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
+
+const [address, solver, tables, packages, chromium, ...flags] = process.argv.slice(2);
+const { chromium: browserType } = createRequire(`${packages}/`)("playwright-core");
+const browser = await browserType.launch({ executablePath: chromium, args: flags });
+const base = `http://${address}/`;
+const OTHELLO = "othello-4x4";
+const SHOGI = "animal-shogi-3x3-depth6";
+const MINISHOGI = "minishogi-depth3";
+
+function query(table, position) {
+  return JSON.parse(execFileSync(solver, ["--tables", tables, "query", table, position, "--json"], { encoding: "utf8" }));
+}
+
+// Complaints of the browser: each is a failure at the end.
+const complaints = [];
+
+async function visit(hash = "", { width = 1280, scheme = "light" } = {}) {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20000);
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error.stack ?? error)));
+  await page.goto(base + hash);
+  await page.waitForSelector("main > *");
+  return page;
+}
+
+const link = (table, position) => `#${table}/${encodeURIComponent(position)}`;
+const said = (page) => page.textContent("#said");
+const saying = (page, part) => page.waitForFunction((text) => document.getElementById("said").textContent.includes(text), part);
+const named = (page) => page.evaluate(() => decodeURIComponent(location.hash.split("/")[1] ?? ""));
+const standing = (page, position) =>
+  page.waitForFunction((text) => decodeURIComponent(location.hash.split("/")[1] ?? "") === text, position);
+const minus = (number) => `${number > 0 ? "+" : number < 0 ? "\u2212" : ""}${Math.abs(number)}`;
+
+// What the page shows of a position and its moves is what the table says.
+async function compare(page, table, position) {
+  const exact = query(table, position);
+  await standing(page, exact.position);
+  await page.waitForFunction((count) => document.querySelectorAll("button.move").length === count, exact.moves.length);
+  const rows = await page.$$eval(".moves tbody tr", (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  assert.deepEqual(rows, exact.moves.map((move) => {
+    const open = move.outcome_lower === 0 ? "≥D" : move.outcome_upper === 0 ? "≤D" : "?";
+    const badge = move.followed === false || move.result === null ? (move.followed === false ? "?" : open)
+      : typeof move.score === "number" ? minus(move.score) : { win: "W", draw: "D", loss: "L" }[move.result] + (move.distance ?? "");
+    const scored = "score_lower" in move ? [typeof move.score === "number" ? minus(move.score) : ""] : [];
+    return [move.move, badge, move.followed === false ? "outside" : move.result ?? "not proven", ...scored, String(move.distance ?? "–")];
+  }), `${table} ${position}`);
+  const cells = await page.$$eval("[data-square]", (all) => all.map((cell) => cell.getAttribute("aria-label").split(", ").slice(0, 2)));
+  assert.equal(cells.length, exact.board.cells.length);
+  exact.board.cells.forEach((cell, at) => {
+    const [, content] = cells[at];
+    assert.equal(content === "empty", cell === "", `${cells[at]}`);
+    if (cell) assert.ok(content.startsWith(cell === cell.toUpperCase() && cell !== "O" ? "Black" : "White"), `${cell}: ${content}`);
+  });
+  const line = await page.$$eval(".best-line button", (all) => all.map((one) => one.textContent));
+  assert.deepEqual(line, exact.principal_variation);
+  return exact;
+}
+
+const press = (page, name) => page.click(`#controls button:text-is("${name}")`);
+
+async function theTablesAreListed() {
+  const page = await visit();
+  const listed = await page.$$eval(".tables strong", (all) => all.map((one) => one.textContent));
+  assert.deepEqual(listed.sort(), [SHOGI, MINISHOGI, OTHELLO].sort());
+  await page.click(`.tables a:has-text("${OTHELLO}")`);
+  await page.waitForSelector(".board");
+  assert.equal(await page.$$eval(".board .badge", (all) => all.length), 4);
+  await page.goBack();
+  await page.waitForSelector(".tables");
+  await page.context().close();
+}
+
+async function aGameAgainstPerfectIsLost() {
+  const page = await visit(`#${OTHELLO}`);
+  await page.waitForSelector(".board");
+  let plies = 0;
+  while (!(await said(page)).includes("You have lost")) {
+    assert.ok(plies++ < 20, "the game does not end");
+    const before = await page.$$eval("ol.line li", (all) => all.length);
+    await page.click("button.move >> nth=-1");
+    await page.waitForFunction((count) => {
+      const text = document.getElementById("said").textContent;
+      const isMine = document.querySelector(".board")?.getAttribute("aria-label").endsWith("Black to move");
+      return text.includes("The game is over") || document.querySelectorAll("ol.line li").length >= count + 2 && isMine;
+    }, before);
+  }
+  assert.match(await said(page), /White wins by \d+ discs?\. You have lost/);
+  const all = await page.$$eval("ol.line li", (list) => list.length);
+  assert.equal(await page.$$eval(".curve circle", (list) => list.length), all + 1);
+  const end = await named(page);
+  await press(page, "Undo");
+  await saying(page, "Black to move");
+  assert.notEqual(await named(page), end);
+  await compare(page, OTHELLO, await named(page));
+  assert.equal(await page.$$eval("ol.line li", (list) => list.length), all, "undo forgets nothing");
+  await page.keyboard.press("End");
+  await standing(page, end);
+  await page.goBack();
+  await saying(page, "Black to move");
+  await press(page, "New game");
+  await page.waitForFunction(() => document.querySelectorAll("ol.line li").length === 0);
+  await page.context().close();
+}
+
+async function positionsArePastedAndLinked() {
+  const page = await visit(link(OTHELLO, "start"));
+  await page.fill("input[name=position]", "b1a1a2");
+  await page.click('.paste button:text-is("Go")');
+  const { position } = await compare(page, OTHELLO, "b1a1a2");
+  const linked = await visit(link(OTHELLO, position));
+  await compare(linked, OTHELLO, position);
+  await linked.context().close();
+  // By clicks on the board: the move, its cost, and what the game's list says of it.
+  await page.fill("input[name=position]", "b1");
+  await page.click('.paste button:text-is("Go")');
+  const exact = await compare(page, OTHELLO, "b1");
+  const worst = exact.moves.at(-1);
+  assert.ok(worst.score < exact.moves[0].score);
+  await page.click(`[data-square=${worst.move}]`);
+  await standing(page, worst.position);
+  assert.match(await said(page), new RegExp(`White plays ${worst.move}: .*a mistake`));
+  assert.ok((await page.textContent("ol.line .lost")).endsWith(`\u2212${exact.moves[0].score - worst.score}`));
+  await page.goBack();
+  await compare(page, OTHELLO, "b1");
+  await page.keyboard.press("Control+Home");
+  // Hints off: nothing on the page tells a value.
+  await press(page, "Hints");
+  assert.equal(await page.$$eval(".badge, .chip, .best-line", (all) => all.length), 0);
+  assert.equal(await page.$$eval(".dot", (all) => all.length), exact.moves.length);
+  await press(page, "Hints");
+  await press(page, "Flip");
+  const first = await page.$eval('[data-square="a1"]', (cell) => cell.getAttribute("transform"));
+  assert.equal(first, "translate(340 340)");
+  // Along best play.
+  await page.click(".best-line button >> nth=1");
+  await page.waitForFunction(() => document.querySelectorAll("ol.line li").length === 2);
+  // A board set up by hand.
+  await page.click('button:text-is("Set up on the board")');
+  await page.selectOption('select[aria-label="Put"]', "X");
+  await page.click('[data-square="a1"]');
+  await page.selectOption('select[aria-label="To move"]', "1");
+  await page.click('button:text-is("Cancel")');
+  await page.context().close();
+}
+
+async function aMoveByKeyboardAlone() {
+  const page = await visit(link(OTHELLO, "start"));
+  await page.waitForSelector(".board");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  const chosen = await page.evaluate(() => document.activeElement.dataset.move);
+  await page.keyboard.press("Enter");
+  const { position } = query(OTHELLO, chosen);
+  await standing(page, position);
+  await page.keyboard.press("ArrowLeft");
+  await standing(page, query(OTHELLO, "start").position);
+  await page.keyboard.press("ArrowRight");
+  await standing(page, position);
+  // The squares of legal moves are reached by Tab, are named, and show the focus.
+  for (let at = 0; at < 40; at++) {
+    await page.keyboard.press("Tab");
+    if (await page.evaluate(() => document.activeElement.matches("[data-square]"))) break;
+  }
+  const name = await page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+  assert.match(name, /^[a-d][1-4], empty, [a-d][1-4]: (win|draw|loss)/);
+  await page.keyboard.press("Space");
+  await page.waitForFunction(() => document.querySelectorAll("ol.line li").length === 2);
+  await page.context().close();
+}
+
+async function policiesPlayAndAreJudged() {
+  const page = await visit(link(OTHELLO, "start"));
+  await page.waitForSelector(".board");
+  await page.click('summary:has-text("A policy")');
+  await page.selectOption('select[aria-label="Policy"]', "greedy");
+  const bars = await page.waitForSelector("details[open] .bar").then(() =>
+    page.$$eval("details .bar span", (all) => all.map((one) => parseFloat(one.textContent))));
+  assert.ok(Math.abs(bars.reduce((sum, part) => sum + part) - 100) <= 2, `${bars}`);
+  await page.click('button:text-is("Find its worst mistakes")');
+  await page.waitForSelector(".mistakes li");
+  const wrong = await page.textContent(".mistakes button");
+  await page.click(".mistakes button");
+  await compare(page, OTHELLO, wrong);
+  await press(page, "New game");
+  for (const side of ["White", "Black"]) await page.selectOption(`select[aria-label="${side}"]`, side === "White" ? "perfect" : "greedy");
+  await press(page, "Step");
+  await page.waitForFunction(() => document.querySelectorAll("ol.line li").length > 0);
+  await press(page, "Run");
+  await saying(page, "The game is over");
+  await page.context().close();
+}
+
+async function shogiHasHandsAndBounds() {
+  const page = await visit(link(SHOGI, "start"));
+  await compare(page, SHOGI, "start");
+  // A piece is picked up and put down: the chick takes a chick, which is then held.
+  await page.click('[data-square="2c"]');
+  assert.ok(await page.$eval('[data-square="2c"]', (cell) => cell.classList.contains("picked")));
+  await page.keyboard.press("Escape");
+  await page.click('[data-square="3c"]');
+  await page.click('[data-square="3b"]');
+  await compare(page, SHOGI, "3c3b");
+  const mini = await visit(link(MINISHOGI, "start"));
+  await compare(mini, MINISHOGI, "start");
+  assert.match(await said(mini), /not proven/);
+  await mini.fill("input[name=position]", "5d5c 1b1c 5e4d");
+  await mini.click('.paste button:text-is("Go")');
+  await compare(mini, MINISHOGI, "5d5c 1b1c 5e4d");
+  assert.match(await said(mini), /the table ends here/);
+  await mini.click("button.move >> nth=0");
+  await saying(mini, "The table does not have this position: it goes 3 plies deep");
+  assert.ok(await mini.$$eval("button.move", (all) => all.length) > 5, "it can be played on");
+  // The hand: a pawn in it can be dropped.
+  await mini.fill("input[name=position]", "rbsgk/5/5/5/KGSBR b P 1");
+  await mini.click('.paste button:text-is("Go")');
+  await mini.click('[data-hand="Black"] button');
+  await mini.click('[data-square="3c"]');
+  await saying(mini, "Black plays P*3c");
+  // A move that may promote or not asks.
+  await mini.fill("input[name=position]", "4k/R4/5/5/K4 b - 1");
+  await mini.click('.paste button:text-is("Go")');
+  await mini.click('[data-square="5b"]');
+  await mini.click('[data-square="5a"]');
+  await mini.click('dialog button:has-text("promotes")');
+  await saying(mini, "Black plays 5b5a+");
+  for (const one of [page, mini]) await one.context().close();
+}
+
+async function nothingScrollsSideways() {
+  for (const width of [1280, 390]) {
+    for (const scheme of ["light", "dark"]) {
+      for (const hash of ["", `#${OTHELLO}/b1a1`, `#${SHOGI}`, `#${MINISHOGI}`]) {
+        const page = await visit(hash, { width, scheme });
+        if (hash) await page.waitForSelector(".board");
+        for (const summary of await page.$$("details:not([open]) > summary")) await summary.click();
+        if (hash) await page.click('button:text-is("Count")');
+        if (hash) await page.waitForSelector("details td");
+        const [all, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+        assert.ok(all <= seen, `${hash} at ${width}: ${all}`);
+        const dark = await page.evaluate(() => parseInt(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0], 10) < 80);
+        assert.equal(dark, scheme === "dark");
+        await page.context().close();
+      }
+    }
+  }
+}
+
+try {
+  const all = [theTablesAreListed, aGameAgainstPerfectIsLost, positionsArePastedAndLinked, aMoveByKeyboardAlone,
+    policiesPlayAndAreJudged, shogiHasHandsAndBounds, nothingScrollsSideways];
+  for (const test of all) {
+    try {
+      await test();
+    } catch (error) {
+      error.message = `${test.name}: ${error.message}`;
+      throw error;
+    }
+    assert.deepEqual(complaints, [], test.name);
+  }
+  console.log(`${all.length} passed`);
+} finally {
+  await browser.close();
+}
