@@ -133,6 +133,16 @@ async function positionsArePastedAndLinked() {
   const linked = await visit(link(OTHELLO, position));
   await compare(linked, OTHELLO, position);
   await linked.context().close();
+  // Its mirror images are worth the same; four turns lead back.
+  const value = await said(page);
+  for (const name of ["Mirror", "Turn", "Turn", "Turn", "Turn", "Mirror"]) {
+    const before = await named(page);
+    await page.click(`button:text-is("${name}")`);
+    await page.waitForFunction((text) => decodeURIComponent(location.hash.split("/")[1]) !== text, before);
+    await compare(page, OTHELLO, await named(page));
+    assert.equal(await said(page), value);
+  }
+  assert.equal(await named(page), position);
   // By clicks on the board: the move, its cost, and what the game's list says of it.
   await page.fill("input[name=position]", "b1");
   await page.click('.paste button:text-is("Go")');
@@ -162,7 +172,20 @@ async function positionsArePastedAndLinked() {
   await page.selectOption('select[aria-label="Put"]', "X");
   await page.click('[data-square="a1"]');
   await page.selectOption('select[aria-label="To move"]', "1");
-  await page.click('button:text-is("Cancel")');
+  assert.match(await page.getAttribute('[data-square="a1"]', "aria-label"), /^a1, Black disc/);
+  const kept = await page.$$eval("[data-square]", (all) => all.map((cell) => cell.getAttribute("aria-label").split(", ")[1]));
+  await page.click('button:text-is("Use it")');
+  const cells = kept.map((content) => ({ empty: "-", "Black disc": "X", "White disc": "O" })[content]);
+  await standing(page, `${cells.join("")} O;`);
+  await saying(page, "White to move");
+  // What cannot be read is told, and the position stays.
+  assert.deepEqual(complaints, []);
+  await page.fill("input[name=position]", "nonsense");
+  await page.click('.paste button:text-is("Go")');
+  await page.waitForSelector("#failed:not([hidden])");
+  assert.match(await page.textContent("#failed"), /; /);
+  assert.ok(complaints.every((text) => text.includes("400")), `${complaints}`);
+  complaints.length = 0;
   await page.context().close();
 }
 
