@@ -50,9 +50,11 @@ function isOf(view, move) {
 function squares(view) {
   const { table, answer } = view;
   const { rows, columns } = table;
-  const [width, height] = [columns * SIDE + 2 * EDGE, rows * SIDE + 2 * EDGE];
+  // Names stand above and on one side; elsewhere there is room for half a line.
+  const width = columns * SIDE + 2 * EDGE;
+  const start = table.pieces.length ? EDGE - 4 : 0;
   const made = svg("svg", {
-    class: table.pieces.length ? "board shogi" : "board", viewBox: `0 0 ${width} ${height}`, role: "group",
+    class: table.pieces.length ? "board shogi" : "board", viewBox: `${start} 0 ${width - EDGE + 4} ${rows * SIDE + EDGE + 4}`, role: "group",
     "aria-label": `${table.title}, ${rows} rows of ${columns}, ${answer.mover} to move`,
   });
   const place = (at) => {
@@ -116,7 +118,7 @@ function mark(group, view, moves, onPiece) {
     return;
   }
   const text = badge(best);
-  const [width, height] = onPiece ? [52, 32] : [text.length > 3 ? 80 : 66, 44];
+  const [width, height] = onPiece ? [52, 32] : [text.length > 2 ? 82 : 66, 44];
   const isBest = best.index === 0 || equals(best, view.answer.moves[0]);
   group.append(
     svg("rect", {

@@ -6,7 +6,7 @@ import { button, el, renew, select } from "./dom.js";
 import { bestLine, moves, notations, tableList, tablePanel } from "./explore.js";
 import { Game, curve, moves as played, result } from "./game.js";
 import { PolicyPanel } from "./policies.js";
-import { Setup, paste } from "./setup.js";
+import { Setup, canWrite, images, paste } from "./setup.js";
 import { verdict, words } from "./values.js";
 
 const main = document.getElementById("main");
@@ -288,11 +288,13 @@ function place(answer) {
       draw();
     })];
   }
-  return [paste(answer.position, open), notations({ answer }), table.rows > 0 && button("Set up on the board", () => {
+  const setUp = () => {
     shown.editing = new Setup(table, answer);
     shown.picked = null;
     draw();
-  })];
+  };
+  return [paste(answer.position, open), notations({ answer }), canWrite(answer) && el("div", { class: "row" },
+    images(table, answer).map(([name, image]) => button(name, () => open(image))), button("Set up on the board", setUp))];
 }
 
 const isPerson = (side) => shown.players[side] === null;

@@ -70,7 +70,7 @@ function decided(decision, table) {
       scores && el("td", {}, move.policy_score === null ? "" : move.policy_score.toFixed(2)));
   };
   return el("div", {},
-    el("p", {}, `It plays ${decision.move}. `,
+    el("p", {}, `Its likeliest move is ${decision.move}. `,
       right.length ? `A best move has ${percent(rightly)} of its probability. ` : "",
       expected.length ? `It expects ${expected.join(", ")}; the exact outcome is ${truth}.` : ""),
     el("div", { class: "wide" }, el("table", {},

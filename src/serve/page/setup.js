@@ -17,6 +17,25 @@ export function paste(position, onposition) {
   }, el("label", {}, el("span", {}, "Position"), field), el("button", { type: "submit", "data-key": "go" }, "Go"));
 }
 
+// Whether positions of a game are written as this page writes them.
+export const canWrite = (answer) => "obf" in answer.notations || "sfen" in answer.notations;
+
+// The mirror images to choose from: with them, one after another, all that leave a position as it is to play.
+// Only Othello's boards can be turned: in shogi the players have their own ends.
+export function images(table, answer) {
+  const { rows, columns, pieces } = table;
+  const image = (from) => {
+    const made = new Setup(table, answer);
+    made.cells = made.cells.map((_, at) => answer.board.cells[from(Math.floor(at / columns), at % columns)]);
+    return made.notation;
+  };
+  const mirror = ["Mirror", image((row, column) => row * columns + columns - 1 - column)];
+  if (pieces.length) return [mirror];
+  const turn = rows === columns ? (row, column) => (rows - 1 - column) * columns + row
+    : (row, column) => (rows - 1 - row) * columns + columns - 1 - column;
+  return [mirror, ["Turn", image(turn)]];
+}
+
 // A board that is being set up.
 export class Setup {
   constructor(table, answer) {
