@@ -187,3 +187,34 @@ def test_threads_look_up_together(table, everything):
     with ThreadPoolExecutor(8) as pool:
         scores = [*pool.map(lambda part: table.lookup(part).score, parts)]
     assert (np.concatenate(scores) == everything.score).all()
+
+
+def test_ctrl_c_ends_the_work_and_leaves_all_well(tmp_path):
+    """In a process of its own, half a second into what takes many."""
+    import subprocess
+    import sys
+    import textwrap
+
+    said = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(f"""
+            import os, signal, threading, time
+            import yomikiri as ym
+            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+            begun = time.monotonic()
+            try:
+                ym.solve("minishogi", max_depth=7, tables={str(tmp_path)!r}, progress=False)
+            except KeyboardInterrupt:
+                print("ended", time.monotonic() - begun < 5)
+            print(len(ym.solve("animal-shogi-3x3", tables={str(tmp_path)!r})) > 0)
+        """)],
+        check=True, capture_output=True, text=True, timeout=60,
+    )
+    assert said.stdout.split() == ["ended", "True", "True"]
+    with pytest.raises(ym.TableError):
+        ym.open("minishogi-depth7", tables=tmp_path)
+
+
+def test_progress_is_told(tmp_path, capsys):
+    pytest.importorskip("tqdm")
+    ym.solve("minishogi", max_depth=5, tables=tmp_path, progress=True)
+    assert "states" in capsys.readouterr().err
