@@ -98,7 +98,7 @@ function one(view, at, [x, y]) {
     onkeydown: acts ? (event) => press(event, () => view.onsquare(at)) : undefined,
   }, svg("rect", { class: "square", width: SIDE, height: SIDE }));
   if (cell) group.append(drawn(view, cell));
-  if (legal) mark(group, view, moves, cell !== "");
+  if (legal) mark(group, view, moves, cell);
   return group;
 }
 
@@ -109,22 +109,25 @@ function press(event, act) {
   act();
 }
 
-// A legal move: its value, or a dot where hints are off; a ring round the best.
-function mark(group, view, moves, onPiece) {
+// A legal move: its value, or a dot where hints are off; a ring round the best, where that is known.
+function mark(group, view, moves, cell) {
   const best = moves[0];
-  const [x, y] = onPiece ? [SIDE - 33, 22] : [SIDE / 2, SIDE / 2];
+  const onPiece = cell !== "";
+  // At the piece's tip, which has no letter: that of a piece turned round points down.
+  const y = isTurned(view, cell) ? SIDE - 22 : 22;
+  const [x, middle] = onPiece ? [SIDE - 33, y] : [SIDE / 2, SIDE / 2];
   if (!view.hints) {
-    group.append(svg("circle", { class: "dot", cx: x, cy: y, r: onPiece ? 8 : 12 }));
+    group.append(svg("circle", { class: "dot", cx: x, cy: middle, r: onPiece ? 8 : 12 }));
     return;
   }
   const text = badge(best);
   const [width, height] = onPiece ? [52, 32] : [text.length > 2 ? 82 : 66, 44];
-  const isBest = best.index === 0 || equals(best, view.answer.moves[0]);
+  const isBest = grade(best) !== "open" && equals(best, view.answer.moves[0]);
   group.append(
     svg("rect", {
-      class: `badge ${grade(best)}${isBest ? " best" : ""}`, x: x - width / 2, y: y - height / 2, width, height, rx: height / 2,
+      class: `badge ${grade(best)}${isBest ? " best" : ""}`, x: x - width / 2, y: middle - height / 2, width, height, rx: height / 2,
     }),
-    svg("text", { class: `on ${onPiece ? "small" : ""}`, x, y: y + 1, "aria-hidden": "true" }, text));
+    svg("text", { class: `on ${onPiece ? "small" : ""}`, x, y: middle + 1, "aria-hidden": "true" }, text));
 }
 
 // Whether two moves are worth the same.
@@ -133,14 +136,16 @@ export function equals(one, other) {
     .every((field) => one[field] === other[field]);
 }
 
+// Whether a piece looks towards who sits before the board.
+const isTurned = (view, cell) => isFirst(cell) === Boolean(view.flipped);
+
 function drawn(view, cell) {
   const kind = piece(view.table, cell);
   if (!kind) return svg("circle", { class: cell === "X" ? "black" : "white", cx: SIDE / 2, cy: SIDE / 2, r: 41 });
-  const turned = isFirst(cell) === Boolean(view.flipped);
   const text = view.kanji ? kind.japanese ?? kind.piece : kind.piece;
   return svg("g", {
     class: `piece${kind.piece.startsWith("+") ? " promoted" : ""}${isFirst(cell) ? "" : " second"}`,
-    transform: turned ? "rotate(180 50 50)" : undefined,
+    transform: isTurned(view, cell) ? "rotate(180 50 50)" : undefined,
   },
   svg("path", { d: "M50 8 L78 24 L88 92 L12 92 L22 24 Z" }),
   svg("text", { x: 50, y: 62, "aria-hidden": "true" }, text));

@@ -60,6 +60,8 @@ function named() {
 function follow(state) {
   const { table: name, position } = named();
   return attempt(async (current) => {
+    // The list is read anew where it is shown: tables come and go.
+    if (!name) listing = null;
     listing ??= await api.tables();
     if (!current()) return;
     if (!name) return list();

@@ -45,7 +45,7 @@ function open(value, table) {
     return [`not proven: between ${signed(value.score_lower)} and ${signed(value.score_upper)} ${unit}s`];
   }
   const [lower, upper] = bounds(value);
-  const said = lower === 0 ? "at least a draw" : upper === 0 ? "at most a draw" : "not proven";
+  const said = lower === 0 ? "at least a draw" : upper === 0 ? "at most a draw" : "not proven, anything from a loss to a win";
   const least = typeof value.distance_lower === "number" && `no win or loss within ${plural(value.distance_lower - 1, "ply")}`;
   return [said, least && value.distance_lower > 1 ? least : null];
 }
