@@ -261,6 +261,11 @@ async function policiesPlayAndAreJudged() {
     .waitForSelector("details[open] .bar")
     .then(() => page.$$eval("details .bar span", (all) => all.map((one) => parseFloat(one.textContent))));
   assert.ok(Math.abs(bars.reduce((sum, part) => sum + part) - 100) <= 2, `${bars}`);
+  // Any other policy by its name.
+  page.once("dialog", (dialog) => dialog.accept("mcts:20"));
+  await page.selectOption('select[aria-label="Policy"]', "another …");
+  await page.waitForFunction(() => document.querySelector('select[aria-label="Policy"]').value === "mcts:20");
+  await page.selectOption('select[aria-label="Policy"]', "greedy");
   await page.click('button:text-is("Find its worst mistakes")');
   await page.waitForSelector(".mistakes li");
   const wrong = await page.textContent(".mistakes button");

@@ -2,10 +2,10 @@
 
 import * as api from "./api.js";
 import { board, movesAt } from "./board.js";
-import { button, el, renew, select } from "./dom.js";
+import { button, el, renew } from "./dom.js";
 import { bestLine, moves, notations, tableList, tablePanel } from "./explore.js";
 import { Game, curve, moves as played, result } from "./game.js";
-import { PolicyPanel } from "./policies.js";
+import { PolicyPanel, chooser } from "./policies.js";
 import { Setup, canWrite, images, paste } from "./setup.js";
 import { verdict, words } from "./values.js";
 
@@ -331,8 +331,7 @@ function draw() {
 }
 
 function player(side, number) {
-  const options = [["", "you"], ...shown.table.policies.map((name) => [name, name])];
-  return select(side, options, shown.players[number] ?? "", (name) => {
+  return chooser(side, shown.table, "you", shown.players[number] ?? "", (name) => {
     shown.players[number] = name || null;
     shown.running = false;
     turn += 1;

@@ -6,20 +6,37 @@ import { badge, grade, signed, words } from "./values.js";
 
 const percent = (part) => `${(100 * part).toFixed(part > 0 && part < 0.01 ? 2 : 0)} %`;
 
+const ANOTHER = "another …";
+
+// A choice among a table's policies and nobody: any other is asked for by name, and then among them.
+export function chooser(label, table, nobody, chosen, act) {
+  const names = [...table.policies, ANOTHER].map((name) => [name, name]);
+  return select(label, [["", nobody], ...names], chosen, (name) => {
+    if (name !== ANOTHER) return act(name);
+    const named = prompt("A policy, as 'solver report --policy' takes it: mcts:200, alphabeta:6")?.trim();
+    if (named && !table.policies.includes(named)) table.policies.push(named);
+    return act(named || chosen);
+  });
+}
+
 // The panel of a table. It asks only while a policy is chosen, and what comes too late is dropped.
 export class PolicyPanel {
   constructor(table, onposition) {
     Object.assign(this, { table, onposition, policy: "", position: null, asked: 0 });
-    this.choice = select("Policy", [["", "none"], ...table.policies.map((name) => [name, name])], "", (name) =>
-      this.choose(name),
-    );
+    this.choice = el("div", {});
+    this.ask();
     this.here = el("div", { "aria-live": "polite" });
     this.worst = el("div", {});
     this.element = el("div", {}, this.choice, this.here, this.worst);
   }
 
+  ask() {
+    renew(this.choice, chooser("Policy", this.table, "none", this.policy, (name) => this.choose(name)));
+  }
+
   choose(name) {
     this.policy = name;
+    this.ask();
     this.worst.replaceChildren(...(name ? [button("Find its worst mistakes", () => this.find())] : []));
     this.show(this.position);
   }
