@@ -31,7 +31,10 @@ export class PolicyPanel {
   }
 
   ask() {
-    renew(this.choice, chooser("Policy", this.table, "none", this.policy, (name) => this.choose(name)));
+    renew(
+      this.choice,
+      chooser("Policy", this.table, "none", this.policy, (name) => this.choose(name)),
+    );
   }
 
   choose(name) {
