@@ -52,6 +52,9 @@ fn what_is_served_is_what_query_prints() {
             assert!(asked.stderr.contains(&error), "{error}: {}", asked.stderr);
             // It can be played on, by the rules alone.
             let answer = &got.json()["answer"];
+            let path = format!("/api/v1/{table}?anywhere=true&position={}", escaped(position));
+            let anywhere = served.get(&path);
+            assert_eq!((anywhere.status, &anywhere.json()), (200, answer), "{position}");
             assert_eq!((&answer["kind"], &answer["outcome"]), (&json!("outside"), &Value::Null));
             let squares = if table == MINISHOGI { 25 } else { 16 };
             assert_eq!(answer["board"]["cells"].as_array().unwrap().len(), squares, "{answer}");

@@ -15,7 +15,9 @@ const SHOGI = "animal-shogi-3x3-depth6";
 const MINISHOGI = "minishogi-depth3";
 
 function query(table, position) {
-  return JSON.parse(execFileSync(solver, ["--tables", tables, "query", table, position, "--json"], { encoding: "utf8" }));
+  return JSON.parse(
+    execFileSync(solver, ["--tables", tables, "query", table, position, "--json"], { encoding: "utf8" }),
+  );
 }
 
 // Complaints of the browser: each is a failure at the end.
@@ -36,7 +38,8 @@ async function visit(hash = "", { width = 1280, scheme = "light" } = {}) {
 
 const link = (table, position) => `#${table}/${encodeURIComponent(position)}`;
 const said = (page) => page.textContent("#said");
-const saying = (page, part) => page.waitForFunction((text) => document.getElementById("said").textContent.includes(text), part);
+const saying = (page, part) =>
+  page.waitForFunction((text) => document.getElementById("said").textContent.includes(text), part);
 const named = (page) => page.evaluate(() => decodeURIComponent(location.hash.split("/")[1] ?? ""));
 const standing = (page, position) =>
   page.waitForFunction((text) => decodeURIComponent(location.hash.split("/")[1] ?? "") === text, position);
@@ -46,21 +49,48 @@ const minus = (number) => `${number > 0 ? "+" : number < 0 ? "\u2212" : ""}${Mat
 async function compare(page, table, position) {
   const exact = query(table, position);
   await standing(page, exact.position);
-  await page.waitForFunction((count) => document.querySelectorAll("button.move").length === count, exact.moves.length);
-  const rows = await page.$$eval(".moves tbody tr", (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
-  assert.deepEqual(rows, exact.moves.map((move) => {
-    const open = move.outcome_lower === 0 ? "≥D" : move.outcome_upper === 0 ? "≤D" : "?";
-    const badge = move.followed === false || move.result === null ? (move.followed === false ? "?" : open)
-      : typeof move.score === "number" ? minus(move.score) : { win: "W", draw: "D", loss: "L" }[move.result] + (move.distance ?? "");
-    const scored = "score_lower" in move ? [typeof move.score === "number" ? minus(move.score) : ""] : [];
-    return [move.move, badge, move.followed === false ? "outside" : move.result ?? "not proven", ...scored, String(move.distance ?? "–")];
-  }), `${table} ${position}`);
-  const cells = await page.$$eval("[data-square]", (all) => all.map((cell) => cell.getAttribute("aria-label").split(", ").slice(0, 2)));
+  await page.waitForFunction(
+    (count) => document.querySelectorAll("button.move").length === count,
+    exact.moves.length,
+  );
+  const rows = await page.$$eval(".moves tbody tr", (all) =>
+    all.map((row) => [...row.children].map((cell) => cell.textContent)),
+  );
+  assert.deepEqual(
+    rows,
+    exact.moves.map((move) => {
+      const open = move.outcome_lower === 0 ? "≥D" : move.outcome_upper === 0 ? "≤D" : "?";
+      const badge =
+        move.followed === false || move.result === null
+          ? move.followed === false
+            ? "?"
+            : open
+          : typeof move.score === "number"
+            ? minus(move.score)
+            : { win: "W", draw: "D", loss: "L" }[move.result] + (move.distance ?? "");
+      const scored = "score_lower" in move ? [typeof move.score === "number" ? minus(move.score) : ""] : [];
+      return [
+        move.move,
+        badge,
+        move.followed === false ? "outside" : (move.result ?? "not proven"),
+        ...scored,
+        String(move.distance ?? "–"),
+      ];
+    }),
+    `${table} ${position}`,
+  );
+  const cells = await page.$$eval("[data-square]", (all) =>
+    all.map((cell) => cell.getAttribute("aria-label").split(", ").slice(0, 2)),
+  );
   assert.equal(cells.length, exact.board.cells.length);
   exact.board.cells.forEach((cell, at) => {
     const [, content] = cells[at];
     assert.equal(content === "empty", cell === "", `${cells[at]}`);
-    if (cell) assert.ok(content.startsWith(cell === cell.toUpperCase() && cell !== "O" ? "Black" : "White"), `${cell}: ${content}`);
+    if (cell)
+      assert.ok(
+        content.startsWith(cell === cell.toUpperCase() && cell !== "O" ? "Black" : "White"),
+        `${cell}: ${content}`,
+      );
   });
   const line = await page.$$eval(".best-line button", (all) => all.map((one) => one.textContent));
   assert.deepEqual(line, exact.principal_variation);
@@ -104,7 +134,10 @@ async function aGameAgainstPerfectIsLost() {
     await page.waitForFunction((count) => {
       const text = document.getElementById("said").textContent;
       const isMine = document.querySelector(".board")?.getAttribute("aria-label").endsWith("Black to move");
-      return text.includes("The game is over") || document.querySelectorAll("ol.line li").length >= count + 2 && isMine;
+      return (
+        text.includes("The game is over") ||
+        (document.querySelectorAll("ol.line li").length >= count + 2 && isMine)
+      );
     }, before);
   }
   assert.match(await said(page), /White wins by \d+ discs?\. You have lost/);
@@ -173,7 +206,9 @@ async function positionsArePastedAndLinked() {
   await page.click('[data-square="a1"]');
   await page.selectOption('select[aria-label="To move"]', "1");
   assert.match(await page.getAttribute('[data-square="a1"]', "aria-label"), /^a1, Black disc/);
-  const kept = await page.$$eval("[data-square]", (all) => all.map((cell) => cell.getAttribute("aria-label").split(", ")[1]));
+  const kept = await page.$$eval("[data-square]", (all) =>
+    all.map((cell) => cell.getAttribute("aria-label").split(", ")[1]),
+  );
   await page.click('button:text-is("Use it")');
   const cells = kept.map((content) => ({ empty: "-", "Black disc": "X", "White disc": "O" })[content]);
   await standing(page, `${cells.join("")} O;`);
@@ -184,7 +219,10 @@ async function positionsArePastedAndLinked() {
   await page.click('.paste button:text-is("Go")');
   await page.waitForSelector("#failed:not([hidden])");
   assert.match(await page.textContent("#failed"), /; /);
-  assert.ok(complaints.every((text) => text.includes("400")), `${complaints}`);
+  assert.ok(
+    complaints.every((text) => text.includes("400")),
+    `${complaints}`,
+  );
   complaints.length = 0;
   await page.context().close();
 }
@@ -219,16 +257,23 @@ async function policiesPlayAndAreJudged() {
   await page.waitForSelector(".board");
   await page.click('summary:has-text("A policy")');
   await page.selectOption('select[aria-label="Policy"]', "greedy");
-  const bars = await page.waitForSelector("details[open] .bar").then(() =>
-    page.$$eval("details .bar span", (all) => all.map((one) => parseFloat(one.textContent))));
+  const bars = await page
+    .waitForSelector("details[open] .bar")
+    .then(() => page.$$eval("details .bar span", (all) => all.map((one) => parseFloat(one.textContent))));
   assert.ok(Math.abs(bars.reduce((sum, part) => sum + part) - 100) <= 2, `${bars}`);
+  // Any other policy by its name.
+  page.once("dialog", (dialog) => dialog.accept("mcts:20"));
+  await page.selectOption('select[aria-label="Policy"]', "another …");
+  await page.waitForFunction(() => document.querySelector('select[aria-label="Policy"]').value === "mcts:20");
+  await page.selectOption('select[aria-label="Policy"]', "greedy");
   await page.click('button:text-is("Find its worst mistakes")');
   await page.waitForSelector(".mistakes li");
   const wrong = await page.textContent(".mistakes button");
   await page.click(".mistakes button");
   await compare(page, OTHELLO, wrong);
   await press(page, "New game");
-  for (const side of ["White", "Black"]) await page.selectOption(`select[aria-label="${side}"]`, side === "White" ? "perfect" : "greedy");
+  for (const side of ["White", "Black"])
+    await page.selectOption(`select[aria-label="${side}"]`, side === "White" ? "perfect" : "greedy");
   await press(page, "Step");
   await page.waitForFunction(() => document.querySelectorAll("ol.line li").length > 0);
   await press(page, "Run");
@@ -255,7 +300,7 @@ async function shogiHasHandsAndBounds() {
   assert.match(await said(mini), /the table ends here/);
   await mini.click("button.move >> nth=0");
   await saying(mini, "The table does not have this position: it goes 3 plies deep");
-  assert.ok(await mini.$$eval("button.move", (all) => all.length) > 5, "it can be played on");
+  assert.ok((await mini.$$eval("button.move", (all) => all.length)) > 5, "it can be played on");
   // The hand: a pawn in it can be dropped.
   await mini.fill("input[name=position]", "rbsgk/4p/5/5/KGSBR b P 1");
   await mini.click('.paste button:text-is("Go")');
@@ -283,7 +328,9 @@ async function nothingScrollsSideways() {
         if (hash) await page.waitForSelector("details td");
         const [all, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
         assert.ok(all <= seen, `${hash} at ${width}: ${all}`);
-        const dark = await page.evaluate(() => parseInt(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0], 10) < 80);
+        const dark = await page.evaluate(
+          () => parseInt(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0], 10) < 80,
+        );
         assert.equal(dark, scheme === "dark");
         await page.context().close();
       }
@@ -292,8 +339,16 @@ async function nothingScrollsSideways() {
 }
 
 try {
-  const all = [itIsPaintedAtOnce, theTablesAreListed, aGameAgainstPerfectIsLost, positionsArePastedAndLinked, aMoveByKeyboardAlone,
-    policiesPlayAndAreJudged, shogiHasHandsAndBounds, nothingScrollsSideways];
+  const all = [
+    itIsPaintedAtOnce,
+    theTablesAreListed,
+    aGameAgainstPerfectIsLost,
+    positionsArePastedAndLinked,
+    aMoveByKeyboardAlone,
+    policiesPlayAndAreJudged,
+    shogiHasHandsAndBounds,
+    nothingScrollsSideways,
+  ];
   for (const test of all) {
     try {
       await test();

@@ -12,8 +12,7 @@ export function board(view) {
   if (!answer.board.cells.length) return el("pre", { class: "diagram" }, answer.board.diagram);
   const hands = table.pieces.length > 0;
   const near = view.flipped ? 1 : 0;
-  return el("div", { class: "table" },
-    hands && hand(view, 1 - near), squares(view), hands && hand(view, near));
+  return el("div", { class: "table" }, hands && hand(view, 1 - near), squares(view), hands && hand(view, near));
 }
 
 // Whether a piece is the first player's: the second's are written in small letters.
@@ -36,15 +35,16 @@ export function movesAt(view, at) {
   const moves = view.answer.moves.map((move, index) => ({ ...move, index }));
   if (view.picked === null) {
     const from = moves.filter((move) => move.from === at);
-    return from.length || view.table.pieces.length ? from : moves.filter((move) => move.from === null && move.to === at);
+    return from.length || view.table.pieces.length
+      ? from
+      : moves.filter((move) => move.from === null && move.to === at);
   }
   return moves.filter((move) => move.to === at && isOf(view, move));
 }
 
 // Whether a move is one of what is picked up: a square's number, or the letter of a piece in hand.
 function isOf(view, move) {
-  return typeof view.picked === "number" ? move.from === view.picked
-    : move.dropped === view.picked;
+  return typeof view.picked === "number" ? move.from === view.picked : move.dropped === view.picked;
 }
 
 function squares(view) {
@@ -54,7 +54,9 @@ function squares(view) {
   const width = columns * SIDE + 2 * EDGE;
   const start = table.pieces.length ? EDGE - 4 : 0;
   const made = svg("svg", {
-    class: table.pieces.length ? "board shogi" : "board", viewBox: `${start} 0 ${width - EDGE + 4} ${rows * SIDE + EDGE + 4}`, role: "group",
+    class: table.pieces.length ? "board shogi" : "board",
+    viewBox: `${start} 0 ${width - EDGE + 4} ${rows * SIDE + EDGE + 4}`,
+    role: "group",
     "aria-label": `${table.title}, ${rows} rows of ${columns}, ${answer.mover} to move`,
   });
   const place = (at) => {
@@ -87,18 +89,37 @@ function one(view, at, [x, y]) {
   const legal = moves.length > 0;
   const picked = view.picked === at;
   const acts = legal || picked || view.editing;
-  const name = [square(table, at), content(table, cell), picked && "picked up",
-    legal && (view.hints ? `${moves[0].move}: ${words(moves[0], table)}` : "legal")];
-  const group = svg("g", {
-    class: ["cell", acts && "acts", picked && "picked", view.marked.includes(at) && "marked", view.last.includes(at) && "last"]
-      .filter(Boolean).join(" "),
-    transform: `translate(${x} ${y})`, role: acts ? "button" : "img", tabindex: acts ? 0 : undefined,
-    "aria-label": name.filter(Boolean).join(", "), "data-square": square(table, at), "data-key": `square ${at}`,
-    onclick: acts ? () => view.onsquare(at) : undefined,
-    onkeydown: acts ? (event) => press(event, () => view.onsquare(at)) : undefined,
-  }, svg("rect", { class: "square", width: SIDE, height: SIDE }));
+  const name = [
+    square(table, at),
+    content(table, cell),
+    picked && "picked up",
+    legal && (view.hints ? `${moves[0].move}: ${words(moves[0], table)}` : "legal"),
+  ];
+  const group = svg(
+    "g",
+    {
+      class: [
+        "cell",
+        acts && "acts",
+        picked && "picked",
+        view.marked.includes(at) && "marked",
+        view.last.includes(at) && "last",
+      ]
+        .filter(Boolean)
+        .join(" "),
+      transform: `translate(${x} ${y})`,
+      role: acts ? "button" : "img",
+      tabindex: acts ? 0 : undefined,
+      "aria-label": name.filter(Boolean).join(", "),
+      "data-square": square(table, at),
+      "data-key": `square ${at}`,
+      onclick: acts ? () => view.onsquare(at) : undefined,
+      onkeydown: acts ? (event) => press(event, () => view.onsquare(at)) : undefined,
+    },
+    svg("rect", { class: "square", width: SIDE, height: SIDE }),
+  );
   if (cell) group.append(drawn(view, cell));
-  if (legal) mark(group, view, moves, cell !== "");
+  if (legal) mark(group, view, moves, cell);
   return group;
 }
 
@@ -109,41 +130,64 @@ function press(event, act) {
   act();
 }
 
-// A legal move: its value, or a dot where hints are off; a ring round the best.
-function mark(group, view, moves, onPiece) {
+// A legal move: its value, or a dot where hints are off; a ring round the best, where that is known.
+function mark(group, view, moves, cell) {
   const best = moves[0];
-  const [x, y] = onPiece ? [SIDE - 33, 22] : [SIDE / 2, SIDE / 2];
+  const onPiece = cell !== "";
+  // At the piece's tip, which has no letter: that of a piece turned round points down.
+  const y = isTurned(view, cell) ? SIDE - 22 : 22;
+  const [x, middle] = onPiece ? [SIDE - 33, y] : [SIDE / 2, SIDE / 2];
   if (!view.hints) {
-    group.append(svg("circle", { class: "dot", cx: x, cy: y, r: onPiece ? 8 : 12 }));
+    group.append(svg("circle", { class: "dot", cx: x, cy: middle, r: onPiece ? 8 : 12 }));
     return;
   }
   const text = badge(best);
   const [width, height] = onPiece ? [52, 32] : [text.length > 2 ? 82 : 66, 44];
-  const isBest = best.index === 0 || equals(best, view.answer.moves[0]);
+  const isBest = grade(best) !== "open" && equals(best, view.answer.moves[0]);
   group.append(
     svg("rect", {
-      class: `badge ${grade(best)}${isBest ? " best" : ""}`, x: x - width / 2, y: y - height / 2, width, height, rx: height / 2,
+      class: `badge ${grade(best)}${isBest ? " best" : ""}`,
+      x: x - width / 2,
+      y: middle - height / 2,
+      width,
+      height,
+      rx: height / 2,
     }),
-    svg("text", { class: `on ${onPiece ? "small" : ""}`, x, y: y + 1, "aria-hidden": "true" }, text));
+    svg("text", { class: `on ${onPiece ? "small" : ""}`, x, y: middle + 1, "aria-hidden": "true" }, text),
+  );
 }
 
 // Whether two moves are worth the same.
 export function equals(one, other) {
-  return ["outcome", "score", "distance", "outcome_lower", "outcome_upper", "score_lower", "score_upper", "followed"]
-    .every((field) => one[field] === other[field]);
+  return [
+    "outcome",
+    "score",
+    "distance",
+    "outcome_lower",
+    "outcome_upper",
+    "score_lower",
+    "score_upper",
+    "followed",
+  ].every((field) => one[field] === other[field]);
 }
+
+// Whether a piece looks towards who sits before the board.
+const isTurned = (view, cell) => isFirst(cell) === Boolean(view.flipped);
 
 function drawn(view, cell) {
   const kind = piece(view.table, cell);
-  if (!kind) return svg("circle", { class: cell === "X" ? "black" : "white", cx: SIDE / 2, cy: SIDE / 2, r: 41 });
-  const turned = isFirst(cell) === Boolean(view.flipped);
-  const text = view.kanji ? kind.japanese ?? kind.piece : kind.piece;
-  return svg("g", {
-    class: `piece${kind.piece.startsWith("+") ? " promoted" : ""}${isFirst(cell) ? "" : " second"}`,
-    transform: turned ? "rotate(180 50 50)" : undefined,
-  },
-  svg("path", { d: "M50 8 L78 24 L88 92 L12 92 L22 24 Z" }),
-  svg("text", { x: 50, y: 62, "aria-hidden": "true" }, text));
+  if (!kind)
+    return svg("circle", { class: cell === "X" ? "black" : "white", cx: SIDE / 2, cy: SIDE / 2, r: 41 });
+  const text = view.kanji ? (kind.japanese ?? kind.piece) : kind.piece;
+  return svg(
+    "g",
+    {
+      class: `piece${kind.piece.startsWith("+") ? " promoted" : ""}${isFirst(cell) ? "" : " second"}`,
+      transform: isTurned(view, cell) ? "rotate(180 50 50)" : undefined,
+    },
+    svg("path", { d: "M50 8 L78 24 L88 92 L12 92 L22 24 Z" }),
+    svg("text", { x: 50, y: 62, "aria-hidden": "true" }, text),
+  );
 }
 
 // What a player holds; a piece that can be dropped is a button.
@@ -155,15 +199,32 @@ function hand(view, side) {
     const kind = piece(table, letter);
     const key = letter.toUpperCase();
     const moves = isMover ? answer.moves.filter((move) => move.dropped === key) : [];
-    const text = view.kanji ? kind?.japanese ?? letter : key;
+    const text = view.kanji ? (kind?.japanese ?? letter) : key;
     const label = `${table.sides[side]} holds ${count} ${kind?.name ?? letter}`;
-    const inside = [el("span", { class: "held" }, text), count > 1 && el("span", { class: "count" }, `×${count}`),
-      view.hints && moves.length > 0 && el("span", { class: `chip ${grade(moves[0])}` }, badge(moves[0]))];
-    return moves.length ? el("button", {
-      type: "button", class: view.picked === key ? "picked" : undefined, "aria-pressed": String(view.picked === key),
-      "aria-label": `${label}, drop it`, "data-key": `hand ${key}`, onclick: () => view.onhand(key),
-    }, inside) : el("span", { role: "img", "aria-label": label }, inside);
+    const inside = [
+      el("span", { class: "held" }, text),
+      count > 1 && el("span", { class: "count" }, `×${count}`),
+      view.hints && moves.length > 0 && el("span", { class: `chip ${grade(moves[0])}` }, badge(moves[0])),
+    ];
+    return moves.length
+      ? el(
+          "button",
+          {
+            type: "button",
+            class: view.picked === key ? "picked" : undefined,
+            "aria-pressed": String(view.picked === key),
+            "aria-label": `${label}, drop it`,
+            "data-key": `hand ${key}`,
+            onclick: () => view.onhand(key),
+          },
+          inside,
+        )
+      : el("span", { role: "img", "aria-label": label }, inside);
   });
-  return el("div", { class: "hand", "data-hand": table.sides[side] },
-    el("span", { class: "whose" }, `${table.sides[side]} holds`), pieces.length ? pieces : el("span", {}, "nothing"));
+  return el(
+    "div",
+    { class: "hand", "data-hand": table.sides[side] },
+    el("span", { class: "whose" }, `${table.sides[side]} holds`),
+    pieces.length ? pieces : el("span", {}, "nothing"),
+  );
 }

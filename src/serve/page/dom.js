@@ -9,7 +9,9 @@ function fill(element, attributes, children) {
     else if (name === "value" || name === "checked") element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
@@ -30,8 +32,11 @@ export function button(text, act, attributes = {}) {
 
 // A choice among words.
 export function select(label, options, chosen, act) {
-  const made = el("select", { onchange: () => act(made.value), "data-key": `select ${label}`, "aria-label": label },
-    options.map(([value, text]) => el("option", { value, selected: value === chosen }, text)));
+  const made = el(
+    "select",
+    { onchange: () => act(made.value), "data-key": `select ${label}`, "aria-label": label },
+    options.map(([value, text]) => el("option", { value, selected: value === chosen }, text)),
+  );
   return el("label", {}, el("span", {}, label), made);
 }
 
@@ -39,7 +44,8 @@ export function select(label, options, chosen, act) {
 export function renew(element, ...children) {
   const key = element.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
   element.replaceChildren(...children.flat(Infinity).filter(Boolean));
-  if (key !== undefined) element.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+  if (key !== undefined)
+    element.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
 }
 
 export const thousands = (number) => number.toLocaleString("en");

@@ -50,7 +50,9 @@ export class Game {
   // What the move that led to a ply gave away.
   cost(at) {
     const [before, move] = [this.line[at - 1].answer, this.line[at].move];
-    return before.moves.length ? cost(before.moves[0], before.moves.find((one) => one.move === move.move) ?? move) : null;
+    return before.moves.length
+      ? cost(before.moves[0], before.moves.find((one) => one.move === move.move) ?? move)
+      : null;
   }
 }
 
@@ -61,15 +63,24 @@ export function moves(game, go, hints) {
   const row = ({ move }, at) => {
     const lost = hints ? game.cost(at) : null;
     const mover = line[at - 1].answer.mover;
-    return el("li", { class: at === game.at ? "now" : undefined },
+    const told = hints ? `: ${words(move, table)}${lost ? `, a mistake: ${lost.text}` : ""}` : "";
+    return el(
+      "li",
+      { class: at === game.at ? "now" : undefined },
       button(`${at}. ${move.move}`, () => go(at), {
-        "data-key": `ply ${at}`, "aria-current": at === game.at ? "step" : undefined,
-        "aria-label": `ply ${at}, ${mover} ${move.move}${hints ? `: ${words(move, table)}` : ""}${lost ? `, a mistake: ${lost.text}` : ""}`,
+        "data-key": `ply ${at}`,
+        "aria-current": at === game.at ? "step" : undefined,
+        "aria-label": `ply ${at}, ${mover} ${move.move}${told}`,
       }),
       hints && el("span", { class: `chip ${grade(move)}` }, badge(move)),
-      lost && el("span", { class: lost.turns ? "lost turns" : "lost" }, lost.text));
+      lost && el("span", { class: lost.turns ? "lost turns" : "lost" }, lost.text),
+    );
   };
-  return el("ol", { class: "line" }, line.map((one, at) => at > 0 && row(one, at)));
+  return el(
+    "ol",
+    { class: "line" },
+    line.map((one, at) => at > 0 && row(one, at)),
+  );
 }
 
 // How the game ended, once it has.
@@ -79,7 +90,7 @@ export function result(game, players) {
   const person = players.findIndex((player) => player === null);
   const isAlone = players.filter((player) => player === null).length === 1;
   if (!isAlone || !game.answer.outcome) return said;
-  const won = (game.answer.outcome > 0) === (game.side() === person);
+  const won = game.answer.outcome > 0 === (game.side() === person);
   return `${said}. ${won ? "You have won" : "You have lost"}`;
 }
 
@@ -98,35 +109,72 @@ export function curve(game, go) {
   if (line.length < 2) return null;
   const most = table.rows * table.columns;
   const [width, height, left] = [480, 120, 34];
-  const x = (at) => left + 8 + (width - left - 16) * at / (line.length - 1);
+  const x = (at) => left + 8 + ((width - left - 16) * at) / (line.length - 1);
   const y = (part) => height / 2 - part * (height / 2 - 12);
   const ranges = line.map(({ answer }, at) => range(answer, game.side(at), most, table.has_scores));
   const proven = ranges.map(([lower, upper], at) => lower === upper && [x(at), y(lower)]);
-  const runs = proven.reduce((all, point) => {
-    if (point) all[all.length - 1].push(point.join(","));
-    else all.push([]);
-    return all;
-  }, [[]]).filter((run) => run.length);
-  const ticks = table.has_scores ? [[1, signed(most)], [0, "0"], [-1, signed(-most)]] : [[1, "win"], [0, "draw"], [-1, "loss"]];
-  return el("figure", {},
+  const runs = proven
+    .reduce(
+      (all, point) => {
+        if (point) all[all.length - 1].push(point.join(","));
+        else all.push([]);
+        return all;
+      },
+      [[]],
+    )
+    .filter((run) => run.length);
+  const ticks = table.has_scores
+    ? [
+        [1, signed(most)],
+        [0, "0"],
+        [-1, signed(-most)],
+      ]
+    : [
+        [1, "win"],
+        [0, "draw"],
+        [-1, "loss"],
+      ];
+  return el(
+    "figure",
+    {},
     el("figcaption", {}, `Value over the game, for ${table.sides[0]}`),
-    svg("svg", { class: "curve", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spoken(ranges, table, most) },
-      ticks.map(([part, text]) => [
-        svg("line", { class: "grid", x1: left, x2: width, y1: y(part), y2: y(part) }),
-        svg("text", { x: left - 5, y: y(part) }, text),
-      ]).flat(),
+    svg(
+      "svg",
+      {
+        class: "curve",
+        viewBox: `0 0 ${width} ${height}`,
+        role: "img",
+        "aria-label": spoken(ranges, table, most),
+      },
+      ticks
+        .map(([part, text]) => [
+          svg("line", { class: "grid", x1: left, x2: width, y1: y(part), y2: y(part) }),
+          svg("text", { x: left - 5, y: y(part) }, text),
+        ])
+        .flat(),
       runs.map((run) => svg("polyline", { points: run.join(" ") })),
-      ranges.map(([lower, upper], at) => lower === upper ? null
-        : svg("line", { class: "bounds", x1: x(at), x2: x(at), y1: y(lower), y2: y(upper) })),
-      ranges.map(([lower, upper], at) => svg("circle", {
-        class: at === game.at ? "now" : undefined, cx: x(at), cy: y((lower + upper) / 2), r: at === game.at ? 6 : 4,
-        onclick: () => go(at),
-      }))));
+      ranges.map(([lower, upper], at) =>
+        lower === upper
+          ? null
+          : svg("line", { class: "bounds", x1: x(at), x2: x(at), y1: y(lower), y2: y(upper) }),
+      ),
+      ranges.map(([lower, upper], at) =>
+        svg("circle", {
+          class: at === game.at ? "now" : undefined,
+          cx: x(at),
+          cy: y((lower + upper) / 2),
+          r: at === game.at ? 6 : 4,
+          onclick: () => go(at),
+        }),
+      ),
+    ),
+  );
 }
 
 function spoken(ranges, table, most) {
   const say = ([lower, upper]) => {
-    const name = (part) => table.has_scores ? signed(Math.round(part * most)) : ["loss", "draw", "win"][part + 1];
+    const name = (part) =>
+      table.has_scores ? signed(Math.round(part * most)) : ["loss", "draw", "win"][part + 1];
     return lower === upper ? name(lower) : `${name(lower)} to ${name(upper)}`;
   };
   return `Value for ${table.sides[0]}, ply by ply: ${ranges.map(say).join(", ")}`;

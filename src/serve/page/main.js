@@ -2,10 +2,10 @@
 
 import * as api from "./api.js";
 import { board, movesAt } from "./board.js";
-import { button, el, renew, select } from "./dom.js";
+import { button, el, renew } from "./dom.js";
 import { bestLine, moves, notations, tableList, tablePanel } from "./explore.js";
 import { Game, curve, moves as played, result } from "./game.js";
-import { PolicyPanel } from "./policies.js";
+import { PolicyPanel, chooser } from "./policies.js";
 import { Setup, canWrite, images, paste } from "./setup.js";
 import { verdict, words } from "./values.js";
 
@@ -60,6 +60,8 @@ function named() {
 function follow(state) {
   const { table: name, position } = named();
   return attempt(async (current) => {
+    // The list is read anew where it is shown: tables come and go.
+    if (!name) listing = null;
     listing ??= await api.tables();
     if (!current()) return;
     if (!name) return list();
@@ -88,11 +90,26 @@ function list() {
 
 // Begins a game. From the start one plays against `perfect`; a position of a link is there to be explored.
 function begin(table, answer, plays) {
-  const before = shown?.table === table ? shown : {
-    hints: true, flipped: false, kanji: false, players: plays ? [null, "perfect"] : [null, null],
-    policy: new PolicyPanel(table, (position) => open(position)), facts: tablePanel(table, (position) => open(position)),
+  const before =
+    shown?.table === table
+      ? shown
+      : {
+          hints: true,
+          flipped: false,
+          kanji: false,
+          players: plays ? [null, "perfect"] : [null, null],
+          policy: new PolicyPanel(table, (position) => open(position)),
+          facts: tablePanel(table, (position) => open(position)),
+        };
+  shown = {
+    ...before,
+    table,
+    game: new Game(table, answer),
+    picked: null,
+    marked: [],
+    running: false,
+    editing: null,
   };
-  shown = { ...before, table, game: new Game(table, answer), picked: null, marked: [], running: false, editing: null };
   title.textContent = table.table;
   document.title = `${table.table} – yomikiri`;
   frame();
@@ -157,7 +174,8 @@ async function advance(move, current) {
 }
 
 // The policy whose turn it is, or undefined.
-const toReply = () => shown && !shown.game.isOver ? shown.players[shown.game.side()] ?? undefined : undefined;
+const toReply = () =>
+  shown && !shown.game.isOver ? (shown.players[shown.game.side()] ?? undefined) : undefined;
 
 // Lets policies move: one move, or, where two play each other, as long as the game runs.
 function reply() {
@@ -178,7 +196,12 @@ function step() {
     await advance(game.answer.moves.find((move) => move.action === chosen.action) ?? chosen, current);
   }).then(() => {
     if (!shown || !failed.hidden) return;
-    if (shown.running ? toReply() !== undefined : shown.players.some((player) => player === null) && toReply() !== undefined) step();
+    if (
+      shown.running
+        ? toReply() !== undefined
+        : shown.players.some((player) => player === null) && toReply() !== undefined
+    )
+      step();
     else if (shown.running) run(false);
   });
 }
@@ -229,12 +252,22 @@ function pick(what) {
 
 // Two moves between the same squares: the piece promotes, or does not.
 function choose(legal) {
-  const asked = el("dialog", { "aria-label": "Which move", onclose: () => asked.remove() },
-    el("p", {}, "Which move?"), el("div", { class: "row" },
-      legal.map((move) => button(`${move.move}${move.move.endsWith("+") ? " promotes" : ""}`, () => {
-        asked.close();
-        play(move);
-      })), button("Cancel", () => asked.close())));
+  const asked = el(
+    "dialog",
+    { "aria-label": "Which move", onclose: () => asked.remove() },
+    el("p", {}, "Which move?"),
+    el(
+      "div",
+      { class: "row" },
+      legal.map((move) =>
+        button(`${move.move}${move.move.endsWith("+") ? " promotes" : ""}`, () => {
+          asked.close();
+          play(move);
+        }),
+      ),
+      button("Cancel", () => asked.close()),
+    ),
+  );
   document.body.append(asked);
   asked.showModal();
 }
@@ -243,15 +276,28 @@ function choose(legal) {
 const parts = {};
 
 function frame() {
-  for (const name of ["players", "board", "controls", "moves", "line", "game", "place"]) parts[name] = el("div", { id: name });
-  renew(main, el("div", { class: "columns" },
-    el("section", { "aria-label": "Board" }, parts.players, parts.board, parts.controls),
-    el("section", { "aria-label": "Moves and game" },
-      el("h2", {}, "Moves"), parts.moves, parts.line,
-      el("h2", {}, "Game"), parts.game,
-      el("details", { open: true }, el("summary", {}, "Position"), parts.place),
-      el("details", {}, el("summary", {}, "A policy beside the truth"), shown.policy.element),
-      el("details", {}, el("summary", {}, "The table"), shown.facts))));
+  for (const name of ["players", "board", "controls", "moves", "line", "game", "place"])
+    parts[name] = el("div", { id: name });
+  renew(
+    main,
+    el(
+      "div",
+      { class: "columns" },
+      el("section", { "aria-label": "Board" }, parts.players, parts.board, parts.controls),
+      el(
+        "section",
+        { "aria-label": "Moves and game" },
+        el("h2", {}, "Moves"),
+        parts.moves,
+        parts.line,
+        el("h2", {}, "Game"),
+        parts.game,
+        el("details", { open: true }, el("summary", {}, "Position"), parts.place),
+        el("details", {}, el("summary", {}, "A policy beside the truth"), shown.policy.element),
+        el("details", {}, el("summary", {}, "The table"), shown.facts),
+      ),
+    ),
+  );
 }
 
 function draw() {
@@ -259,19 +305,33 @@ function draw() {
   const answer = editing ? editing.drawn(game.answer) : game.answer;
   const move = game.line[game.at].move;
   const last = editing || !move ? [] : [move.from, move.to].filter((at) => at !== null);
-  renew(parts.players, el("div", { class: "row" }, table.sides.map((side, number) => player(side, number))));
+  renew(
+    parts.players,
+    el(
+      "div",
+      { class: "row" },
+      table.sides.map((side, number) => player(side, number)),
+    ),
+  );
   renew(parts.board, board({ ...shown, answer, last, onsquare: click, onhand: pick }));
   renew(parts.controls, controls());
-  renew(parts.moves, editing ? el("p", { class: "note" }, "The position is being set up.")
-    : moves({ table, answer, hints, onmove: play, onmark: point }));
+  renew(
+    parts.moves,
+    editing
+      ? el("p", { class: "note" }, "The position is being set up.")
+      : moves({ table, answer, hints, onmove: play, onmark: point }),
+  );
   renew(parts.line, !editing && hints && bestLine({ answer, online: walk }));
-  renew(parts.game, played(game, (at) => stand(at, true), hints), hints && curve(game, (at) => stand(at, true)));
+  renew(
+    parts.game,
+    played(game, (at) => stand(at, true), hints),
+    hints && curve(game, (at) => stand(at, true)),
+  );
   renew(parts.place, ...place(answer));
 }
 
 function player(side, number) {
-  const options = [["", "you"], ...shown.table.policies.map((name) => [name, name])];
-  return select(side, options, shown.players[number] ?? "", (name) => {
+  return chooser(side, shown.table, "you", shown.players[number] ?? "", (name) => {
     shown.players[number] = name || null;
     shown.running = false;
     turn += 1;
@@ -283,18 +343,33 @@ function player(side, number) {
 function place(answer) {
   const { table, editing } = shown;
   if (editing) {
-    return [editing.panel(draw, (notation) => open(notation), () => {
-      shown.editing = null;
-      draw();
-    })];
+    return [
+      editing.panel(
+        draw,
+        (notation) => open(notation),
+        () => {
+          shown.editing = null;
+          draw();
+        },
+      ),
+    ];
   }
   const setUp = () => {
     shown.editing = new Setup(table, answer);
     shown.picked = null;
     draw();
   };
-  return [paste(answer.position, open), notations({ answer }), canWrite(answer) && el("div", { class: "row" },
-    images(table, answer).map(([name, image]) => button(name, () => open(image))), button("Set up on the board", setUp))];
+  return [
+    paste(answer.position, open),
+    notations({ answer }),
+    canWrite(answer) &&
+      el(
+        "div",
+        { class: "row" },
+        images(table, answer).map(([name, image]) => button(name, () => open(image))),
+        button("Set up on the board", setUp),
+      ),
+  ];
 }
 
 const isPerson = (side) => shown.players[side] === null;
@@ -303,17 +378,27 @@ function controls() {
   const { game, table, players } = shown;
   const both = players.every((one) => one !== null);
   const waits = toReply() !== undefined;
-  const toggle = (text, field) => button(text, () => {
-    shown[field] = !shown[field];
-    arriveQuietly();
-  }, { "aria-pressed": String(shown[field]) });
-  return el("div", { class: "row" },
+  const toggle = (text, field) =>
+    button(
+      text,
+      () => {
+        shown[field] = !shown[field];
+        arriveQuietly();
+      },
+      { "aria-pressed": String(shown[field]) },
+    );
+  return el(
+    "div",
+    { class: "row" },
     button("Undo", () => stand(game.turn(-1, isPerson), true), { disabled: game.at === 0 }),
     button("Redo", () => stand(game.turn(1, isPerson), true), { disabled: game.at === game.line.length - 1 }),
     waits && button("Step", step),
     both && (shown.running ? button("Stop", () => run(false)) : waits && button("Run", () => run(true))),
-    button("New game", restart), toggle("Flip", "flipped"), toggle("Hints", "hints"),
-    table.pieces.some((kind) => kind.japanese) && toggle("Kanji", "kanji"));
+    button("New game", restart),
+    toggle("Flip", "flipped"),
+    toggle("Hints", "hints"),
+    table.pieces.some((kind) => kind.japanese) && toggle("Kanji", "kanji"),
+  );
 }
 
 function arriveQuietly() {
@@ -339,7 +424,12 @@ function point(move) {
   const squares = move ? [move.from, move.to].filter((at) => at !== null) : [];
   shown.marked = squares;
   const cells = parts.board.querySelectorAll(".cell");
-  cells.forEach((cell) => cell.classList.toggle("marked", squares.some((at) => cell.dataset.key === `square ${at}`)));
+  cells.forEach((cell) =>
+    cell.classList.toggle(
+      "marked",
+      squares.some((at) => cell.dataset.key === `square ${at}`),
+    ),
+  );
 }
 
 // Left and right go through the game, up and down among the moves, Home and End to its ends.

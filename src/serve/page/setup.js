@@ -5,16 +5,26 @@ import { button, el, select } from "./dom.js";
 // A field for a position in any notation.
 export function paste(position, onposition) {
   const field = el("input", {
-    type: "text", name: "position", value: position, spellcheck: "false", autocomplete: "off", "data-key": "position",
+    type: "text",
+    name: "position",
+    value: position,
+    spellcheck: "false",
+    autocomplete: "off",
+    "data-key": "position",
     "aria-label": "a position: a board in one line, moves from the start, or start",
   });
-  return el("form", {
-    class: "paste",
-    onsubmit: (event) => {
-      event.preventDefault();
-      onposition(field.value.trim());
+  return el(
+    "form",
+    {
+      class: "paste",
+      onsubmit: (event) => {
+        event.preventDefault();
+        onposition(field.value.trim());
+      },
     },
-  }, el("label", {}, el("span", {}, "Position"), field), el("button", { type: "submit", "data-key": "go" }, "Go"));
+    el("label", {}, el("span", {}, "Position"), field),
+    el("button", { type: "submit", "data-key": "go" }, "Go"),
+  );
 }
 
 // Whether positions of a game are written as this page writes them.
@@ -31,8 +41,10 @@ export function images(table, answer) {
   };
   const mirror = ["Mirror", image((row, column) => row * columns + columns - 1 - column)];
   if (pieces.length) return [mirror];
-  const turn = rows === columns ? (row, column) => (rows - 1 - column) * columns + row
-    : (row, column) => (rows - 1 - row) * columns + columns - 1 - column;
+  const turn =
+    rows === columns
+      ? (row, column) => (rows - 1 - column) * columns + row
+      : (row, column) => (rows - 1 - row) * columns + columns - 1 - column;
   return [mirror, ["Turn", image(turn)]];
 }
 
@@ -42,7 +54,9 @@ export class Setup {
     const { cells, hands } = answer.board;
     this.table = table;
     this.cells = [...cells];
-    this.hands = hands.map((held) => Object.fromEntries(held.map(({ piece, count }) => [piece.toUpperCase(), count])));
+    this.hands = hands.map((held) =>
+      Object.fromEntries(held.map(({ piece, count }) => [piece.toUpperCase(), count])),
+    );
     this.side = table.sides.indexOf(answer.mover);
     this.brush = this.brushes()[1][0];
   }
@@ -50,9 +64,18 @@ export class Setup {
   // What can be put on a square, with its name.
   brushes() {
     const { pieces, sides } = this.table;
-    if (!pieces.length) return [["", "empty"], ["X", `${sides[0]} disc`], ["O", `${sides[1]} disc`]];
-    return [["", "empty"], ...[0, 1].flatMap((side) => pieces.map(({ piece, name }) =>
-      [side ? piece.toLowerCase() : piece, `${sides[side]} ${name}`]))];
+    if (!pieces.length)
+      return [
+        ["", "empty"],
+        ["X", `${sides[0]} disc`],
+        ["O", `${sides[1]} disc`],
+      ];
+    return [
+      ["", "empty"],
+      ...[0, 1].flatMap((side) =>
+        pieces.map(({ piece, name }) => [side ? piece.toLowerCase() : piece, `${sides[side]} ${name}`]),
+      ),
+    ];
   }
 
   put(at) {
@@ -61,9 +84,17 @@ export class Setup {
 
   // The position with what was set up, to be drawn.
   drawn(answer) {
-    const hands = this.hands.map((held, side) => Object.entries(held).filter(([, count]) => count > 0)
-      .map(([piece, count]) => ({ piece: side ? piece.toLowerCase() : piece, count })));
-    return { ...answer, mover: this.table.sides[this.side], moves: [], board: { ...answer.board, cells: this.cells, hands } };
+    const hands = this.hands.map((held, side) =>
+      Object.entries(held)
+        .filter(([, count]) => count > 0)
+        .map(([piece, count]) => ({ piece: side ? piece.toLowerCase() : piece, count })),
+    );
+    return {
+      ...answer,
+      mover: this.table.sides[this.side],
+      moves: [],
+      board: { ...answer.board, cells: this.cells, hands },
+    };
   }
 
   // It in one line: discs as rows of X, O and -, pieces as SFEN.
@@ -71,35 +102,76 @@ export class Setup {
     const { rows, columns, pieces } = this.table;
     if (!pieces.length) return `${this.cells.map((cell) => cell || "-").join("")} ${this.side ? "O" : "X"};`;
     const lines = Array.from({ length: rows }, (_, row) =>
-      this.cells.slice(row * columns, (row + 1) * columns).map((cell) => cell || "1").join("").replace(/1+/g, (run) => run.length));
-    const held = this.hands.map((hand, side) => Object.entries(hand).filter(([, count]) => count > 0)
-      .map(([piece, count]) => (count > 1 ? count : "") + (side ? piece.toLowerCase() : piece)).join("")).join("");
+      this.cells
+        .slice(row * columns, (row + 1) * columns)
+        .map((cell) => cell || "1")
+        .join("")
+        .replace(/1+/g, (run) => run.length),
+    );
+    const held = this.hands
+      .map((hand, side) =>
+        Object.entries(hand)
+          .filter(([, count]) => count > 0)
+          .map(([piece, count]) => (count > 1 ? count : "") + (side ? piece.toLowerCase() : piece))
+          .join(""),
+      )
+      .join("");
     return `${lines.join("/")} ${this.side ? "w" : "b"} ${held || "-"} 1`;
   }
 
   // What is put where, who holds what, who is to move.
   panel(redraw, done, cancel) {
     const { sides, pieces } = this.table;
-    const counts = sides.map((side, number) => el("fieldset", {}, el("legend", {}, `${side} holds`),
-      pieces.filter(({ piece }) => !piece.startsWith("+")).map(({ piece, name }) => {
-        const field = el("input", {
-          type: "number", min: 0, max: 18, value: this.hands[number][piece] ?? 0, "data-key": `held ${number} ${piece}`,
-          onchange: () => {
-            this.hands[number][piece] = Math.max(0, Math.min(18, Math.trunc(Number(field.value)) || 0));
+    const counts = sides.map((side, number) =>
+      el(
+        "fieldset",
+        {},
+        el("legend", {}, `${side} holds`),
+        pieces
+          .filter(({ piece }) => !piece.startsWith("+"))
+          .map(({ piece, name }) => {
+            const field = el("input", {
+              type: "number",
+              min: 0,
+              max: 18,
+              value: this.hands[number][piece] ?? 0,
+              "data-key": `held ${number} ${piece}`,
+              onchange: () => {
+                this.hands[number][piece] = Math.max(0, Math.min(18, Math.trunc(Number(field.value)) || 0));
+                redraw();
+              },
+            });
+            return el("label", {}, el("span", {}, name), field);
+          }),
+      ),
+    );
+    return el(
+      "div",
+      { class: "setup" },
+      el("p", { class: "note" }, "Choose what to put, then click squares."),
+      el(
+        "div",
+        { class: "row" },
+        select("Put", this.brushes(), this.brush, (brush) => {
+          this.brush = brush;
+        }),
+        select(
+          "To move",
+          sides.map((side, number) => [String(number), side]),
+          String(this.side),
+          (side) => {
+            this.side = Number(side);
             redraw();
           },
-        });
-        return el("label", {}, el("span", {}, name), field);
-      })));
-    return el("div", { class: "setup" },
-      el("p", { class: "note" }, "Choose what to put, then click squares."),
-      el("div", { class: "row" },
-        select("Put", this.brushes(), this.brush, (brush) => { this.brush = brush; }),
-        select("To move", sides.map((side, number) => [String(number), side]), String(this.side), (side) => {
-          this.side = Number(side);
-          redraw();
-        })),
+        ),
+      ),
       pieces.length > 0 && counts,
-      el("div", { class: "row" }, button("Use it", () => done(this.notation)), button("Cancel", cancel)));
+      el(
+        "div",
+        { class: "row" },
+        button("Use it", () => done(this.notation)),
+        button("Cancel", cancel),
+      ),
+    );
   }
 }

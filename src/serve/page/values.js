@@ -5,10 +5,10 @@ const plural = (count, word) => `${count} ${count === 1 ? word : word === "ply" 
 const LETTERS = { win: "W", draw: "D", loss: "L" };
 const NAMES = { 1: "win", 0: "draw", "-1": "loss" };
 
-export const signed = (number) => number > 0 ? `+${number}` : number < 0 ? `${MINUS}${-number}` : "0";
+export const signed = (number) => (number > 0 ? `+${number}` : number < 0 ? `${MINUS}${-number}` : "0");
 
 // Win, draw, loss, or open: of a move that the table does not follow nothing is known.
-export const grade = (value) => value.followed === false ? "open" : value.result ?? "open";
+export const grade = (value) => (value.followed === false ? "open" : (value.result ?? "open"));
 
 // The bounds of an outcome: of a score where only that is bounded.
 function bounds(value) {
@@ -31,11 +31,17 @@ export function badge(value) {
 // A value in words, for who makes the move or is to move.
 export function words(value, table) {
   if (value.followed === false) return "leads out of the table, not known";
-  const plies = value.distance === null ? null : `${plural(value.distance, "ply").replace(/^0 plies$/, "at")} to the end`;
-  const said = value.result === null ? open(value, table) : [
-    value.score ? `${value.result} by ${plural(Math.abs(value.score), table.score_unit ?? "point")}` : value.result,
-    value.distance === 0 ? null : plies,
-  ];
+  const plies =
+    value.distance === null ? null : `${plural(value.distance, "ply").replace(/^0 plies$/, "at")} to the end`;
+  const said =
+    value.result === null
+      ? open(value, table)
+      : [
+          value.score
+            ? `${value.result} by ${plural(Math.abs(value.score), table.score_unit ?? "point")}`
+            : value.result,
+          value.distance === 0 ? null : plies,
+        ];
   return said.filter(Boolean).join(", ");
 }
 
@@ -45,8 +51,15 @@ function open(value, table) {
     return [`not proven: between ${signed(value.score_lower)} and ${signed(value.score_upper)} ${unit}s`];
   }
   const [lower, upper] = bounds(value);
-  const said = lower === 0 ? "at least a draw" : upper === 0 ? "at most a draw" : "not proven";
-  const least = typeof value.distance_lower === "number" && `no win or loss within ${plural(value.distance_lower - 1, "ply")}`;
+  const said =
+    lower === 0
+      ? "at least a draw"
+      : upper === 0
+        ? "at most a draw"
+        : "not proven, anything from a loss to a win";
+  const least =
+    typeof value.distance_lower === "number" &&
+    `no win or loss within ${plural(value.distance_lower - 1, "ply")}`;
   return [said, least && value.distance_lower > 1 ? least : null];
 }
 
@@ -54,15 +67,21 @@ function open(value, table) {
 export function verdict(answer, table) {
   const [first, second] = table.sides;
   const other = answer.mover === first ? second : first;
-  if (answer.kind === "terminal") return answer.end ? `The game is over: ${answer.end}` : finished(answer, other, table);
-  if (answer.kind === "outside") return `${answer.mover} to move. The table does not have this position: ${limits(table)}`;
+  if (answer.kind === "terminal")
+    return answer.end ? `The game is over: ${answer.end}` : finished(answer, other, table);
+  if (answer.kind === "outside")
+    return `${answer.mover} to move. The table does not have this position: ${limits(table)}`;
   const plies = answer.distance === null ? "" : `, ${plural(answer.distance, "ply")} to the end`;
   const by = answer.score ? ` by ${plural(Math.abs(answer.score), table.score_unit ?? "point")}` : "";
   switch (answer.result) {
-    case "win": return `${answer.mover} wins${by}${plies}`;
-    case "loss": return `${other} wins${by}${plies}`;
-    case "draw": return `A draw${plies}`;
-    default: return `For ${answer.mover}: ${open(answer, table).filter(Boolean).join(", ")}${frontier(answer)}`;
+    case "win":
+      return `${answer.mover} wins${by}${plies}`;
+    case "loss":
+      return `${other} wins${by}${plies}`;
+    case "draw":
+      return `A draw${plies}`;
+    default:
+      return `For ${answer.mover}: ${open(answer, table).filter(Boolean).join(", ")}${frontier(answer)}`;
   }
 }
 
@@ -76,7 +95,8 @@ export function limits(table) {
   return said.length ? said.join(", ") : "it cannot be reached from its start";
 }
 
-const frontier = (answer) => answer.kind === "frontier" ? "; the table ends here, its moves were not followed" : "";
+const frontier = (answer) =>
+  answer.kind === "frontier" ? "; the table ends here, its moves were not followed" : "";
 
 function finished(answer, other, table) {
   const by = answer.score ? ` by ${plural(Math.abs(answer.score), table.score_unit ?? "point")}` : "";
@@ -90,7 +110,8 @@ export function cost(best, made) {
   if (best.outcome === undefined || made.outcome === undefined) return null;
   const parts = [];
   if (made.outcome < best.outcome) parts.push(`${NAMES[best.outcome]} → ${NAMES[made.outcome]}`);
-  if (typeof best.score === "number" && made.score < best.score) parts.push(`${MINUS}${best.score - made.score}`);
+  if (typeof best.score === "number" && made.score < best.score)
+    parts.push(`${MINUS}${best.score - made.score}`);
   return parts.length ? { text: parts.join(", "), turns: made.outcome < best.outcome } : null;
 }
 
