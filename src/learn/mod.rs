@@ -4,7 +4,7 @@
 //!
 //! * [`network`]: architectures and weights; [`features`]: positions as numbers;
 //! * [`card`]: trained networks as files; [`onnx`]: the same for use elsewhere;
-//! * [`forward`]: inference; [`player`]: a trained network as a policy;
+//! * [`forward`]: inference; [`mod@player`]: a trained network as a policy;
 //! * [`minishogi`]: a value network for minishogi: its features, its data, its search.
 //!
 //! Training, with the feature `learn`:
