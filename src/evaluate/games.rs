@@ -5,12 +5,15 @@ use serde::Serialize;
 
 use super::beating::{BeatingLine, beating_line};
 use super::mistakes::{Mistake, mistakes};
-use super::play::{Aim, Expected, Play, mean_of};
+use super::play::{Expected, Play};
+use super::response::Aim;
 use crate::game::Side;
 
 /// Exact play between policies from the start of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Games {
+    /// After how many plies a game counts as play without end; `None` where games end.
+    pub most_plies: Option<u32>,
     /// In the order of the report's policies.
     pub policies: Vec<PolicyGames>,
     /// `table[a][b]`: what games come to for policy `a` as the first player against policy `b`,
@@ -202,6 +205,8 @@ pub struct Match {
     /// The unit of scores, in the plural; no part of the JSON.
     #[serde(skip)]
     pub units: String,
+    /// After how many plies a game counts as play without end; `None` where games end.
+    pub most_plies: Option<u32>,
     /// By the number of plies that are played at random before the policies take over.
     pub openings: Vec<Opening>,
 }
@@ -216,50 +221,79 @@ pub struct Opening {
     pub results: BothSides<Expected>,
 }
 
+/// Games of a policy against another on either side.
+struct Against {
+    results: BothSides<Expected>,
+    /// How often positions are met in which the policy is to move, half of them on either side.
+    met: Vec<f64>,
+}
+
+impl Against {
+    fn new(play: &Play<'_>, own: &[f64], other: &[f64]) -> Against {
+        let start = play.start();
+        let (first, second) = (play.walk(own, other, &start), play.walk(other, own, &start));
+        let results =
+            BothSides { first: play.result(&first), second: play.result(&second).reversed() };
+        let of = |at: usize| match play.unfolded().side(at) {
+            Side::First => first.visits[at] / 2.0,
+            Side::Second => second.visits[at] / 2.0,
+        };
+        Against { results, met: (0..play.unfolded().positions()).map(of).collect() }
+    }
+}
+
 /// Plays policies against each other and the baselines; `costliest` mistakes of each are shown.
 pub fn games(play: &Play<'_>, policies: &[Played<'_>], costliest: usize) -> Games {
     let (random, perfect) = (play.random(), play.perfect());
     let start = play.start();
-    let result = |first: &[f64], second: &[f64]| mean_of(&play.games(first, second), &start);
-    let both = |own: &[f64], other: &[f64]| BothSides {
-        first: result(own, other),
-        second: result(other, own).reversed(),
-    };
     let [by_random, by_perfect] =
-        [&random, &perfect].map(|moves| play.visits(moves, moves, &start));
+        [&random, &perfect].map(|moves| play.walk(moves, moves, &start).visits);
     let decisive: Vec<bool> =
         (0..play.unfolded().positions()).map(|at| play.is_decisive(at)).collect();
     let of = |policy: &Played<'_>| {
         let own = policy.probabilities;
         let lost = play.lost(own);
-        let itself = play.visits(own, own, &start);
+        let itself = play.walk(own, own, &start).visits;
+        let [against_random, against_perfect] =
+            [&random, &perfect].map(|other| Against::new(play, own, other));
+        let by_itself: Vec<f64> = itself.iter().map(|visits| visits / 2.0).collect();
+        let met = [&by_itself, &against_random.met, &against_perfect.met];
         PolicyGames {
             policy: policy.name.to_string(),
-            against_random: both(own, &random),
-            against_perfect: both(own, &perfect),
+            against_random: against_random.results,
+            against_perfect: against_perfect.results,
             exploitability: BothSides::of(|side| exploitability(play, own, side)),
             beating_lines: BothSides::of(|side| beating_line(play, own, side)),
-            mistakes: [("itself", own), ("random", &random[..]), ("perfect", &perfect[..])]
-                .map(|(opponent, other)| mistakes_against(play, (own, &lost), other, opponent))
-                .into(),
-            where_games_lead: [
-                ("itself", &itself),
-                ("random", &by_random),
-                ("perfect", &by_perfect),
-            ]
-            .map(|(games, met)| where_games_lead(play, games, met, &lost, &decisive))
-            .into(),
+            mistakes: OPPONENTS
+                .into_iter()
+                .zip(met)
+                .map(|(opponent, met)| mistakes_against(met, &lost, opponent))
+                .collect(),
+            where_games_lead: OPPONENTS
+                .into_iter()
+                .zip([&itself, &by_random, &by_perfect])
+                .map(|(games, met)| where_games_lead(play, games, met, &lost, &decisive))
+                .collect(),
             own_lines: own_lines(play, own, &lost),
             consistency: consistency(play, policy),
-            costliest: mistakes(play, own, &lost, costliest),
+            costliest: mistakes(play, own, (&lost, &met), costliest),
         }
     };
     let row = |first: &Played<'_>| {
-        let against = |second: &Played<'_>| result(first.probabilities, second.probabilities);
+        let against = |second: &Played<'_>| {
+            play.result(&play.walk(first.probabilities, second.probabilities, &start))
+        };
         policies.iter().map(against).collect()
     };
-    Games { policies: policies.iter().map(of).collect(), table: policies.iter().map(row).collect() }
+    Games {
+        most_plies: play.most_plies(),
+        policies: policies.iter().map(of).collect(),
+        table: policies.iter().map(row).collect(),
+    }
 }
+
+/// Against whom games are played besides the report's policies.
+const OPPONENTS: [&str; 3] = ["itself", "random", "perfect"];
 
 /// How much a policy that plays one side loses to best responses.
 pub fn exploitability(play: &Play<'_>, policy: &[f64], side: Side) -> Exploitability {
@@ -280,7 +314,9 @@ pub fn exploitability(play: &Play<'_>, policy: &[f64], side: Side) -> Exploitabi
         };
         start.iter().map(|&(at, p)| p * of(at)).sum::<f64>()
     };
-    let (outcome, score) = (left(Aim::Outcome), left(Aim::Score));
+    let outcome = left(Aim::Outcome);
+    // Without scores they are the same.
+    let score = if play.table().has_scores() { left(Aim::Score) } else { outcome };
     Exploitability {
         outcome,
         outcome_lost: value(Aim::Outcome) - outcome,
@@ -289,14 +325,9 @@ pub fn exploitability(play: &Play<'_>, policy: &[f64], side: Side) -> Exploitabi
     }
 }
 
-fn mistakes_against(
-    play: &Play<'_>,
-    (policy, lost): (&[f64], &[[f64; 4]]),
-    other: &[f64],
-    opponent: &'static str,
-) -> MistakesAgainst {
+fn mistakes_against(met: &[f64], lost: &[[f64; 4]], opponent: &'static str) -> MistakesAgainst {
     let mut sums = [0.0; 4];
-    for (weight, lost) in play.met(policy, other).into_iter().zip(lost) {
+    for (weight, lost) in met.iter().zip(lost) {
         sums.iter_mut().zip(lost).for_each(|(sum, lost)| *sum += weight * lost);
     }
     let [outcome_mistakes, score_mistakes, outcome_lost, score_lost] = sums;
@@ -320,17 +351,16 @@ fn where_games_lead(
 }
 
 fn own_lines(play: &Play<'_>, policy: &[f64], lost: &[[f64; 4]]) -> OwnLines {
-    let anything = play.random();
-    let met = play.met(policy, &anything);
+    let reached = [play.reached([Some(policy), None]), play.reached([None, Some(policy)])];
     let mut lines = OwnLines::default();
-    for (at, met) in met.into_iter().enumerate() {
+    for at in 0..play.unfolded().positions() {
         if play.unfolded().edges_of(at).is_empty() {
             continue;
         }
         let right = u64::from(lost[at][0] == 0.0);
         lines.all_positions += 1;
         lines.all_right += right;
-        if met > 0.0 {
+        if reached[play.unfolded().side(at).index()][at] {
             lines.positions += 1;
             lines.right += right;
         }

@@ -7,6 +7,7 @@
 //! image where states are folded, and for either player's being to move where sides are not kept.
 
 use super::truth::{Case, Truth};
+use super::unfolded::Unfolded;
 use crate::any::{AnyGame, AnyState};
 use crate::game::{Action, Game, Position};
 use crate::graph::StateKind;
@@ -112,6 +113,49 @@ impl Source for Judged<'_> {
     }
 
     fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
+        let Judged { table, orienting } = *self;
+        Cases { table, orienting, unfolded: None }.fill(piece)
+    }
+}
+
+/// All positions that games on a table can come to, in the order of the unfolded table.
+#[derive(Clone, Copy, Debug)]
+pub struct Everywhere<'a> {
+    /// The table.
+    pub table: &'a SolvedTable,
+    /// Its positions.
+    pub unfolded: &'a Unfolded,
+}
+
+impl Source for Everywhere<'_> {
+    fn game(&self) -> &AnyGame {
+        self.table.game()
+    }
+
+    fn pieces(&self) -> usize {
+        self.table.states().pieces().len()
+    }
+
+    fn rows(&self) -> u64 {
+        self.table.states().rows() as u64
+    }
+
+    fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
+        let Everywhere { table, unfolded } = *self;
+        Cases { table, orienting: Orienting::All, unfolded: Some(unfolded) }.fill(piece)
+    }
+}
+
+/// Makes pieces of judged positions.
+struct Cases<'a> {
+    table: &'a SolvedTable,
+    orienting: Orienting,
+    /// Where orientations are known from, if not from the table.
+    unfolded: Option<&'a Unfolded>,
+}
+
+impl Cases<'_> {
+    fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
         let piece = &self.table.states().pieces()[piece];
         let (mut out, mut moves) = (Piece::default(), Vec::new());
         self.table.states().visit(piece.rows.clone(), |row, position| {
@@ -119,9 +163,7 @@ impl Source for Judged<'_> {
         })?;
         Ok((out, piece.rows.len() as u64))
     }
-}
 
-impl Judged<'_> {
     /// Puts the judged positions of a row into `out`.
     fn row(
         &self,
@@ -131,7 +173,7 @@ impl Judged<'_> {
         moves: &mut Vec<(Action, Option<u32>)>,
         out: &mut Piece,
     ) -> Result<(), String> {
-        let Judged { table, orienting } = self;
+        let Cases { table, orienting, unfolded } = self;
         let (game, states) = (table.game(), table.states());
         let truth = |value| Truth::of(value, table.has_scores());
         if states.kind(row, &position.state) != StateKind::Interior {
@@ -143,7 +185,8 @@ impl Judged<'_> {
         let Some(truths) = truths.collect::<Option<Vec<Truth>>>() else { return Ok(()) };
         let mut case = Case::of(row, layer, own, &truths)
             .ok_or_else(|| format!("the value of row {row} does not follow from its moves"))?;
-        let Some(orientations) = states.orientations(row) else {
+        let found = unfolded.map(|unfolded| unfolded.orientations(row));
+        let Some(orientations) = found.or_else(|| states.orientations(row)) else {
             out.batch.push(position, moves.iter().map(|(action, _)| *action));
             out.truths.extend(truths);
             out.cases.push(case);
