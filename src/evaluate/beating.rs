@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::play::Play;
-use super::response::Aim;
+use super::response::Response;
 use crate::game::{Game, Side};
 
 /// A game that a best response wins.
@@ -24,11 +24,15 @@ pub struct BeatingLine {
     pub score_possible: i8,
 }
 
-/// The line by which a best response after scores beats a policy that plays `side`, from the first
-/// root.
-pub fn beating_line(play: &Play<'_>, policy: &[f64], side: Side) -> Option<BeatingLine> {
+/// The line by which a best response after scores beats the policy that it is one to and that plays
+/// `side`, from the first root.
+pub fn beating_line(
+    play: &Play<'_>,
+    policy: &[f64],
+    side: Side,
+    response: &Response,
+) -> Option<BeatingLine> {
     let (unfolded, game) = (play.unfolded(), play.table().game());
-    let response = play.best_response(policy, side.other(), Aim::Score);
     let mut at = *unfolded.roots().first()?;
     let possible = play.truth(at)?.q_score();
     let (mut moves, mut probability) = (Vec::new(), 1.0);

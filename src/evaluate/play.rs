@@ -59,7 +59,7 @@ impl Expected {
 }
 
 /// How games go.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Walk {
     /// How often a game comes to each position; to an end at most once.
     pub visits: Vec<f64>,
@@ -67,8 +67,9 @@ pub struct Walk {
     pub endless: f64,
 }
 
-/// What is less likely is not followed: games that may go on for ever are almost never that long.
-const NEGLIGIBLE: f64 = 1e-30;
+/// Games that are still going on are followed until they are less likely than this: rounding loses
+/// as much.
+const NEGLIGIBLE: f64 = 1e-15;
 
 /// Games on an unfolded table.
 #[derive(Clone, Copy, Debug)]
@@ -215,11 +216,12 @@ impl<'a> Play<'a> {
         };
         from.iter().for_each(|&(at, p)| reach(at, p, &mut now, &mut places));
         for ply in 0..=plies {
+            let mut going_on = 0.0;
             for at in places.drain(..) {
                 let p = std::mem::take(&mut now[at]);
                 let edges = self.unfolded.edges_of(at);
-                if !edges.is_empty() && (ply == plies || p < NEGLIGIBLE) {
-                    walk.endless += p;
+                going_on += if edges.is_empty() { 0.0 } else { p };
+                if ply == plies && !edges.is_empty() {
                     continue;
                 }
                 walk.visits[at] += p;
@@ -229,8 +231,19 @@ impl<'a> Play<'a> {
                     reach(target, p * policy[edge], &mut next, &mut places_next);
                 }
             }
+            if going_on < NEGLIGIBLE {
+                break;
+            }
+            if ply == plies {
+                walk.endless = going_on;
+            }
             std::mem::swap(&mut now, &mut next);
             std::mem::swap(&mut places, &mut places_next);
+            if places.len() > now.len() / 16 {
+                // Many are faster to go through as they lie in memory.
+                places.clear();
+                places.extend((0..now.len()).filter(|&at| now[at] > 0.0));
+            }
         }
         walk
     }

@@ -30,6 +30,8 @@ pub struct Response {
 /// By how much a move must be better for a response to change its mind, where it weighs its moves
 /// again ply by ply: rounding is no reason.
 const BETTER: f64 = 1e-12;
+/// What changes less does not change: rounding loses as much.
+const NEGLIGIBLE: f64 = 1e-15;
 
 impl Play<'_> {
     /// The best response of one side to a policy that the other side plays.
@@ -136,7 +138,7 @@ impl Against<'_> {
                 let Response { values, choices } = &response;
                 let of = |at: usize| (at, self.step(at, values, choices[at]));
                 let has_changed = |&(at, (value, choice)): &(usize, (f64, u32))| {
-                    value != values[at] || choice != choices[at]
+                    (value - values[at]).abs() > NEGLIGIBLE || choice != choices[at]
                 };
                 places.map(of).filter(has_changed).collect::<Vec<_>>()
             });

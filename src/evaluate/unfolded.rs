@@ -188,21 +188,25 @@ impl Unfolded {
     }
 
     /// The row of a position.
+    #[inline]
     pub fn row(&self, at: usize) -> usize {
         self.rows[at] as usize
     }
 
     /// Who is to move in a position.
+    #[inline]
     pub fn side(&self, at: usize) -> Side {
         self.sides[at]
     }
 
     /// The edges of a position.
+    #[inline]
     pub fn edges_of(&self, at: usize) -> Range<usize> {
         self.offsets[at] as usize..self.offsets[at + 1] as usize
     }
 
     /// Where an edge leads.
+    #[inline]
     pub fn target(&self, edge: usize) -> usize {
         self.targets[edge] as usize
     }
