@@ -19,6 +19,7 @@ mod beating;
 mod choice;
 mod compare;
 mod figures;
+mod forced;
 mod games;
 mod images;
 mod judgement;
@@ -39,11 +40,12 @@ pub use accuracy::{
     By, Gathered, Group, Key, MeasureError, Measured, Player, PolicyAccuracy, Sink, measure,
 };
 pub use agreement::Agreement;
-pub use arena::{Recorded, Sampling, Tally, arena, record};
+pub use arena::{REPEATED, Recorded, Sampling, Tally, arena, record};
 pub use beating::{BeatingLine, beating_line};
 pub use choice::Choice;
 pub use compare::{Comparison, Difference, Lost, Paired, Pairs};
 pub use figures::{Figures, FiguresBySet, FiguresBySplit};
+pub use forced::ForcedFigures;
 pub use games::{
     BothSides, Consistency, Exploitability, Games, Match, MetFigures, MistakesAgainst, Opening,
     OwnLines, Played, PolicyGames, WhereGamesLead, exploitability, games,

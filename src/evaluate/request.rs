@@ -2,6 +2,7 @@
 
 use super::accuracy::{Gathered, MeasureError, Player, Sink, measure};
 use super::agreement::Agreement;
+use super::forced::{Forced, ForcedFigures};
 use super::games::{BothSides, Match, Opening, Played, games};
 use super::mistakes::Costliest;
 use super::play::Play;
@@ -82,6 +83,15 @@ impl Request<'_> {
         let source = some.as_ref().map_or(&judged as &dyn Source, |some| some);
         let measured = measure(source, players, collect, progress)?;
         let mut report = AccuracyReport::new(&judged, measured)?;
+        if !table.table().manifest().complete {
+            let forced = Forced { table, orienting };
+            let some = self.chosen.as_ref().map(|(wanted, _)| Chosen { source: &forced, wanted });
+            let source = some.as_ref().map_or(&forced as &dyn Source, |some| some);
+            let measured = measure(source, players, None, progress)?.policies;
+            for (policy, measured) in report.policies.iter_mut().zip(&measured) {
+                policy.forced = Some(ForcedFigures::of(measured));
+            }
+        }
         report.agreement = self.agreement.then_some(agreement);
         for (policy, costliest) in report.policies.iter_mut().zip(costliest) {
             policy.costliest = costliest.mistakes();

@@ -9,7 +9,7 @@
 use super::truth::{Case, Truth};
 use super::unfolded::Unfolded;
 use crate::any::{AnyGame, AnyState};
-use crate::game::{Action, Game, Position};
+use crate::game::{Action, Game, Orientations, Position};
 use crate::graph::StateKind;
 use crate::policy::Batch;
 use crate::solved::{Orienting, SolvedTable};
@@ -174,7 +174,7 @@ impl Cases<'_> {
         out: &mut Piece,
     ) -> Result<(), String> {
         let Cases { table, orienting, unfolded } = self;
-        let (game, states) = (table.game(), table.states());
+        let states = table.states();
         let truth = |value| Truth::of(value, table.has_scores());
         if states.kind(row, &position.state) != StateKind::Interior {
             return Ok(());
@@ -183,32 +183,49 @@ impl Cases<'_> {
         states.moves(row, &position.state, moves)?;
         let truths = moves.iter().map(|&(_, target)| truth(table.move_value(target)));
         let Some(truths) = truths.collect::<Option<Vec<Truth>>>() else { return Ok(()) };
-        let mut case = Case::of(row, layer, own, &truths)
+        let case = Case::of(row, layer, own, &truths)
             .ok_or_else(|| format!("the value of row {row} does not follow from its moves"))?;
         let found = unfolded.map(|unfolded| unfolded.orientations(row));
-        let Some(orientations) = found.or_else(|| states.orientations(row)) else {
-            out.batch.push(position, moves.iter().map(|(action, _)| *action));
-            out.truths.extend(truths);
-            out.cases.push(case);
-            return Ok(());
+        let orientations = found.or_else(|| states.orientations(row));
+        let actions: Vec<Action> = moves.iter().map(|(action, _)| *action).collect();
+        out.push_row(table.game(), (case, position), (&actions, &truths), orientations, *orienting);
+        Ok(())
+    }
+}
+
+impl Piece {
+    /// Adds the positions of a row, whose moves and what is known of them stand in the order of the
+    /// actions; where orientations are not known the row counts once.
+    pub(super) fn push_row(
+        &mut self,
+        game: &AnyGame,
+        (mut case, position): (Case, Position<AnyState>),
+        (actions, truths): (&[Action], &[Truth]),
+        orientations: Option<Orientations>,
+        orienting: Orienting,
+    ) {
+        let Some(orientations) = orientations else {
+            self.batch.push(position, actions.iter().copied());
+            self.truths.extend(truths);
+            self.cases.push(case);
+            return;
         };
         let order = game.group().order();
-        if *orienting == Orienting::First {
+        if orienting == Orienting::First {
             case.weight = orientations.iter(order).count() as u32;
         }
         for (symmetry, side) in orientations.iter(order).take(orienting.most()) {
             let state = game.transform(&position.state, symmetry);
-            let image = |&(action, _): &(Action, _)| game.transform_action(action, symmetry);
+            let image = |&action: &Action| game.transform_action(action, symmetry);
             // Actions are in ascending order, their values go with them.
-            let mut both: Vec<(Action, u16)> = moves.iter().map(image).zip(0..).collect();
+            let mut both: Vec<(Action, u16)> = actions.iter().map(image).zip(0..).collect();
             both.sort_unstable_by_key(|(action, _)| *action);
-            out.batch.push(Position { state, side }, both.iter().map(|(action, _)| *action));
-            out.truths.extend(both.iter().map(|(_, place)| truths[usize::from(*place)]));
-            if *orienting == Orienting::All {
-                out.images.extend(both.iter().map(|(_, place)| place));
+            self.batch.push(Position { state, side }, both.iter().map(|(action, _)| *action));
+            self.truths.extend(both.iter().map(|(_, place)| truths[usize::from(*place)]));
+            if orienting == Orienting::All {
+                self.images.extend(both.iter().map(|(_, place)| place));
             }
-            out.cases.push(case);
+            self.cases.push(case);
         }
-        Ok(())
     }
 }

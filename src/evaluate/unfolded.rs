@@ -10,8 +10,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::any::AnyPosition;
-use crate::game::{Game, Orientations, Position, Side};
+use crate::any::{AnyGame, AnyPosition, AnyState};
+use crate::game::{Game, Orientations, Position, Side, Symmetry};
 use crate::parallel;
 use crate::solved::States;
 
@@ -20,6 +20,7 @@ use crate::solved::States;
 pub struct Unfolded {
     /// The orientations in which each row is reachable.
     orientations: Vec<Orientations>,
+    facing: Facing,
     /// The first position of each row, and at last how many positions there are.
     first: Vec<u32>,
     /// The row of each position.
@@ -49,12 +50,17 @@ impl Unfolded {
             return Err("it is bounded: games lead out of it".to_string());
         }
         let is_layered = states.game().layers().is_some();
-        let orientations = match is_layered {
+        let (facing, orientations) = match is_layered {
             true => {
                 let all = (0..states.rows()).map(|row| states.orientations(row));
-                all.collect::<Option<Vec<_>>>().ok_or("it keeps no orientations")?
+                let all = all.collect::<Option<Vec<_>>>().ok_or("it keeps no orientations")?;
+                (Facing::default(), all)
             }
-            false => reached(states)?,
+            false => {
+                let facing = Facing::of(states)?;
+                let all = facing.reached(states)?;
+                (facing, all)
+            }
         };
         let mut first = vec![0u32];
         let mut total = 0u32;
@@ -64,6 +70,7 @@ impl Unfolded {
         }
         let mut unfolded = Unfolded {
             orientations,
+            facing,
             rows: Vec::with_capacity(total as usize),
             sides: Vec::with_capacity(total as usize),
             offsets: vec![0],
@@ -149,7 +156,7 @@ impl Unfolded {
     /// The number of the position of a row that looks so; `None` if it is not reachable.
     fn place(&self, states: &States, row: usize, position: &AnyPosition) -> Option<usize> {
         let game = states.game();
-        let ties = game.canonical(&position.state).ties;
+        let ties = self.facing.ties(game, row, &position.state);
         let own = game.group().root_orientations(position.side, ties).0;
         let set = self.orientations.get(row)?.0;
         let below = set & (own - 1);
@@ -232,38 +239,70 @@ impl Unfolded {
     }
 }
 
-/// The orientations in which the rows of a table that does not tell them are reached from its roots.
-fn reached(states: &States) -> Result<Vec<Orientations>, String> {
-    let (game, mut moves) = (states.game(), Vec::new());
-    let group = game.group();
-    let mut all = vec![Orientations::default(); states.rows()];
-    // Those of the next ply, in the order of their rows.
-    let mut next: BTreeMap<usize, u16> = BTreeMap::new();
-    for root in states.roots().map_err(|error| error.to_string())? {
-        let row = states.find(&root).ok_or("a root is not in it")?;
-        let ties = game.canonical(&root.state).ties;
-        *next.entry(row).or_default() |= group.root_orientations(root.side, ties).0;
+/// How the states of rows lie: a table that finds its rows by rank may give any image of a state,
+/// and orientations are those of what it gives.
+#[derive(Debug, Default)]
+struct Facing {
+    /// The symmetry that brings the state of a row to its canonical form; none where all have it.
+    symmetries: Vec<Symmetry>,
+}
+
+impl Facing {
+    fn of(states: &States) -> Result<Facing, String> {
+        let mut symmetries = vec![0; states.rows()];
+        states.visit(0..states.rows(), |row, position| {
+            symmetries[row] = states.game().canonical(&position.state).symmetry();
+            Ok(())
+        })?;
+        Ok(Facing { symmetries })
     }
-    while !next.is_empty() {
-        for (row, set) in std::mem::take(&mut next) {
-            let new = Orientations(set & !all[row].0);
-            if new.0 == 0 {
-                continue;
-            }
-            all[row].0 |= new.0;
-            states.visit(row..row + 1, |row, position| {
-                states.moves(row, &position.state, &mut moves)?;
-                for &(action, target) in &moves {
-                    let target = target.ok_or("it says that it is complete and is not")?;
-                    let ties = game.canonical(&game.play(&position.state, action)).ties;
-                    let set = group.successor_orientations(new, ties);
-                    *next.entry(target as usize).or_default() |= set.0;
-                }
-                Ok(())
-            })?;
+
+    /// The symmetries that bring a state to the one that the table gives for its row.
+    fn ties(&self, game: &AnyGame, row: usize, state: &AnyState) -> u8 {
+        let (group, ties) = (game.group(), game.canonical(state).ties);
+        let Some(&symmetry) = self.symmetries.get(row).filter(|symmetry| **symmetry != 0) else {
+            return ties;
+        };
+        let back = group.inverse(symmetry);
+        let symmetries =
+            (0..group.order() as Symmetry).filter(|symmetry| ties >> symmetry & 1 == 1);
+        symmetries.fold(0, |all, symmetry| all | 1 << group.product(back, symmetry))
+    }
+
+    /// The orientations in which rows are reached from the roots of a table that does not tell.
+    fn reached(&self, states: &States) -> Result<Vec<Orientations>, String> {
+        let (game, mut moves) = (states.game(), Vec::new());
+        let group = game.group();
+        let mut all = vec![Orientations::default(); states.rows()];
+        // Those of the next ply, in the order of their rows.
+        let mut next: BTreeMap<usize, u16> = BTreeMap::new();
+        for root in states.roots().map_err(|error| error.to_string())? {
+            let row = states.find(&root).ok_or("a root is not in it")?;
+            let ties = self.ties(game, row, &root.state);
+            *next.entry(row).or_default() |= group.root_orientations(root.side, ties).0;
         }
+        while !next.is_empty() {
+            for (row, set) in std::mem::take(&mut next) {
+                let new = Orientations(set & !all[row].0);
+                if new.0 == 0 {
+                    continue;
+                }
+                all[row].0 |= new.0;
+                states.visit(row..row + 1, |row, position| {
+                    states.moves(row, &position.state, &mut moves)?;
+                    for &(action, target) in &moves {
+                        let target = target.ok_or("it says that it is complete and is not")?;
+                        let after = game.play(&position.state, action);
+                        let ties = self.ties(game, target as usize, &after);
+                        let set = group.successor_orientations(new, ties);
+                        *next.entry(target as usize).or_default() |= set.0;
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(all)
     }
-    Ok(all)
 }
 
 #[derive(Default)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use yomikiri::evaluate::{AccuracyReport, By, Figures, FiguresBySet, Key, Piece, Player};
 use yomikiri::game::{Game, Outcome};
-use yomikiri::graph::{Index, Plan};
+use yomikiri::graph::{Index, Plan, StateKind};
 use yomikiri::policy::{Answers, ByRule, Greedy, ask};
 use yomikiri::render::{accuracy_text, summary};
 use yomikiri::table::Table;
@@ -271,6 +271,72 @@ fn only_proven_rows_are_judged() {
     assert!(bounded.1.table.judged_states > 0);
     let text = accuracy_text(&from_start.1, &[], 0);
     assert!(text.contains("those whose moves' results are all proven"), "{text}");
+}
+
+/// Of a bounded table: positions proven to be won with a move that is not, and those at risk, with
+/// the mean share of the moves that are proven to win there, and to lose.
+fn forced(opened: &Opened) -> ([u64; 2], [f64; 3]) {
+    let (table, states) = (&opened.solved, opened.solved.states());
+    let (mut counts, mut shares) = ([0; 2], [0.0; 3]);
+    for piece in states.pieces() {
+        let visit = |row: usize, position: yomikiri::any::AnyPosition| {
+            let kind = states.kind(row, &position.state);
+            if !matches!(kind, StateKind::Interior | StateKind::Restricted) {
+                return Ok(());
+            }
+            let moves = table.look_ahead(&position);
+            let of = |outcome: Outcome| {
+                let is = |value: &yomikiri::solve::Value| value.outcome() == Some(outcome);
+                moves.iter().filter(|(_, value)| value.as_ref().is_some_and(is)).count()
+            };
+            let (wins, losses, all) = (of(Outcome::Win), of(Outcome::Loss), moves.len());
+            let share = |count: usize| count as f64 / all as f64;
+            if wins > 0 && wins < all {
+                counts[0] += 1;
+                shares[0] += share(wins);
+                shares[1] += share(losses);
+            } else if wins == 0 && losses > 0 && losses < all {
+                counts[1] += 1;
+                shares[2] += share(losses);
+            }
+            Ok(())
+        };
+        states.visit(piece.rows.clone(), visit).unwrap();
+    }
+    let [won, at_risk] = counts.map(|count| f64::from(u32::try_from(count).unwrap()));
+    (counts, [shares[0] / won, shares[1] / won, shares[2] / at_risk])
+}
+
+#[test]
+fn what_is_proven_of_some_moves_is_told() {
+    let game = named("minishogi");
+    let root = game.parse_position("k4/2P2/1G3/5/K4 b - 1", &game.start()).unwrap();
+    let plan = Plan {
+        start: "custom".to_string(),
+        roots: vec![root],
+        max_depth: Some(5),
+        checks_only: true,
+        ..Plan::from_start(&game)
+    };
+    let checks = Opened::new(&game, &plan);
+    let checked = checks.report(&POLICIES);
+    assert!(forced(&checks).0[0] > 0);
+    for (opened, report) in [(&bounded().0, &bounded().1), (&checks, &checked)] {
+        let ([won, at_risk], shares) = forced(opened);
+        let [random, _, perfect] = [0, 1, 2].map(|place| report.policies[place].forced.unwrap());
+        assert_eq!((random.won, random.at_risk), (won, at_risk));
+        let found = [random.won_kept, random.won_thrown, random.at_risk_lost];
+        for (found, wanted) in found.into_iter().zip(shares) {
+            assert!(found.is_none_or(|found| (found - wanted).abs() < 1e-9), "{found:?} {wanted}");
+            assert_eq!(found.is_none(), wanted.is_nan());
+        }
+        assert_eq!((perfect.won_kept, perfect.won_thrown), (Some(1.0), Some(0.0)));
+        assert!(perfect.at_risk_lost.is_none_or(|lost| lost == 0.0));
+    }
+    // A bounded table judges few positions and proves something in many.
+    let (judged, some) = (bounded().1.table.judged_states, forced(&bounded().0).0);
+    assert!(judged > 0 && some[0] + some[1] > judged, "{judged} {some:?}");
+    assert!(by_rank().1.policies.iter().all(|policy| policy.forced.is_none()));
 }
 
 #[test]
