@@ -310,11 +310,12 @@ fn forced(opened: &Opened) -> ([u64; 2], [f64; 3]) {
 #[test]
 fn what_is_proven_of_some_moves_is_told() {
     let game = named("minishogi");
-    let root = game.parse_position("k4/2P2/1G3/5/K4 b - 1", &game.start()).unwrap();
+    // A mate in three, by checks alone.
+    let root = game.parse_position("p3k/2RsB/r3p/1K1S1/1G3 b BG 1", &game.start()).unwrap();
     let plan = Plan {
         start: "custom".to_string(),
         roots: vec![root],
-        max_depth: Some(5),
+        max_depth: Some(3),
         checks_only: true,
         ..Plan::from_start(&game)
     };
@@ -427,17 +428,26 @@ fn the_report_as_json_has_no_scores() {
 #[test]
 fn the_command_makes_the_table_and_measures_the_game_s_policies() {
     let tables = Tables::new();
-    let args = ["report", "--game", "animal-shogi-3x3", "-q"];
+    let args = ["report", "--game", "animal-shogi-3x3", "--no-games", "-q"];
     let mut json = tables.json(&args);
     let schema =
         ["schema", "schema_version"].map(|name| json.as_object_mut().unwrap().remove(name));
     assert_eq!(schema, [Some("yomikiri-report".into()), Some(1.into())]);
     let wanted = serde_json::to_value(&by_rank().1).unwrap();
     assert_eq!(json, wanted);
-    let text = tables.ok(&["report", "--table", "animal-shogi-3x3", "-q"]);
+    let text = tables.ok(&["report", "--table", "animal-shogi-3x3", "--no-games", "-q"]);
     assert_eq!(text, summary(&by_rank().1, &[], 0));
     assert!(!text.contains("score") && !text.contains("discs"), "{text}");
-    let full = ["report", "--table", "animal-shogi-3x3", "-q", "--full", "--by", "value,moves"];
+    let full = [
+        "report",
+        "--table",
+        "animal-shogi-3x3",
+        "--no-games",
+        "-q",
+        "--full",
+        "--by",
+        "value,moves",
+    ];
     let wanted = accuracy_text(&by_rank().1, &[By::Value, By::Moves], 0);
     assert_eq!(tables.ok(&full), wanted);
     let ran = tables.run(&["report", "--table", "animal-shogi-3x3", "-q", "--by", "layer"]);
@@ -456,9 +466,15 @@ fn the_command_makes_the_table_and_measures_the_game_s_policies() {
     }
     let json = tables.json(&[&args[..], &["--policy", "perfect", "--mistakes", "4"]].concat());
     assert_eq!(json["policies"][0]["costliest"], serde_json::json!([]));
-    let text = ["report", "--table", "animal-shogi-3x3", "-q", "--mistakes", "1"];
-    let text = tables.ok(&text);
+    let text = tables.ok(&[&args[..], &["--mistakes", "1"]].concat());
     assert!(text.contains("greedy, costly mistake 1") && text.contains("2.000 of the result lost"));
+    // In games they go by how often they are met: half of the games begin so, and all moves but one lose.
+    let played =
+        ["report", "--table", "animal-shogi-3x3", "-q", "--policy", "greedy", "--mistakes", "1"];
+    let json = tables.json(&played);
+    let first = &json["games"]["policies"][0]["costliest"][0];
+    assert_eq!((&first["position"], &first["met"]), (&"elc/3/CLE b - 1".into(), &0.5.into()));
+    assert_eq!(first["outcome_lost"], 1.6);
 
     tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2", "-q"]);
     let json = tables.json(&["report", "--table", "minishogi-depth2", "-q", "--policy", "greedy"]);
