@@ -9,8 +9,7 @@ use super::guard;
 use super::players::players;
 use super::report::failed;
 use super::table_args::{TableArgs, solved};
-use crate::evaluate::{Match, Sampling, unfolded_bytes};
-use crate::game::Game;
+use crate::evaluate::{Match, Sampling, playable, unfolded_bytes};
 use crate::policy::PolicySpec;
 use crate::render::match_text;
 use crate::solved::SolvedTable;
@@ -18,7 +17,9 @@ use crate::solved::SolvedTable;
 /// Play two policies against each other, exactly
 ///
 /// What games come to is computed by dynamic programming over all positions of a solved table; no
-/// game is sampled, unless --sample asks for that. The table is built if it is not there.
+/// game is sampled, unless --sample asks for that. The table is built if it is not there. In games
+/// that may go on for ever (shogi) one that is not over after 512 plies counts as one that does; a
+/// position that comes back ends no game by itself.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A policy: see the report's --policy
@@ -42,11 +43,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let (game, table) = args.table.game(context)?;
-    if game.layers().is_none() {
-        let name = game.name();
-        let what = format!("games of {name} may go on for ever; match is for games that end");
-        return Err(UserError::new(what).into());
-    }
     let policies = args.table.policies(&[args.first, args.second], &game, context)?;
     if let Some(games) = args.sample {
         let sampling = Sampling { games, random_plies: args.openings, seed: args.seed };
@@ -68,16 +64,10 @@ fn play(
     force: bool,
     context: &Context,
 ) -> anyhow::Result<Match> {
-    let (manifest, name) = (table.table().manifest(), table.table().name());
-    let counts = manifest.counts.reachable();
-    if !manifest.complete {
-        return Err(UserError::new(format!(
-            "{name} is bounded: games lead out of it; give a table of a whole game"
-        ))
-        .into());
-    }
+    let name = table.table().name();
+    playable(table).map_err(|what| UserError::new(format!("{name} {what}")))?;
     if !force {
-        let bytes = unfolded_bytes(counts.states, counts.transitions, policies.len());
+        let bytes = unfolded_bytes(table.table().manifest(), policies.len());
         guard::check_memory(
             &format!("playing games on {name}"),
             bytes,

@@ -9,14 +9,16 @@ use crate::evaluate::Player;
 use crate::game::Division;
 use crate::policy::{Answers, Batch, Policy, PolicyError};
 
-/// The time a policy has taken, of all threads that asked it together.
+/// The nanoseconds a policy has taken, of all threads that asked it together, and for how many
+/// positions.
 #[derive(Clone, Default)]
-pub(super) struct Clock(Arc<AtomicU64>);
+pub(super) struct Clock(Arc<[AtomicU64; 2]>);
 
 impl Clock {
-    /// In seconds.
+    /// Seconds for a position.
     pub(super) fn seconds(&self) -> f64 {
-        self.0.load(Ordering::Relaxed) as f64 / 1e9
+        let [taken, positions] = self.0.each_ref().map(|count| count.load(Ordering::Relaxed));
+        taken as f64 / 1e9 / positions.max(1) as f64
     }
 }
 
@@ -55,7 +57,9 @@ impl Policy<AnyGame> for Timed {
         let begun = Instant::now();
         let done = self.policy.answer(game, batch, answers);
         let taken = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.clock.0.fetch_add(taken, Ordering::Relaxed);
+        let [all, positions] = &*self.clock.0;
+        all.fetch_add(taken, Ordering::Relaxed);
+        positions.fetch_add(batch.len() as u64, Ordering::Relaxed);
         done
     }
 

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::figures::{Figures, FiguresBySet, FiguresBySplit, score_lost};
+use super::forced::ForcedFigures;
 use super::images::{FirstImage, ImageFigures, Square, Squares};
 use super::losses::Losses;
 use super::mistakes::Mistake;
@@ -131,6 +132,8 @@ pub struct PolicyAccuracy {
     /// Where on the board it gives something away; empty where only one of the images of a position
     /// is asked about, and in games whose moves are no squares.
     pub squares: Vec<Square>,
+    /// Where a bounded table proves something of some moves only; `None` of other tables.
+    pub forced: Option<ForcedFigures>,
     /// Where it gives away the most, if that was asked for and games are not played out; in games
     /// it counts how often a position is met.
     pub costliest: Vec<Mistake>,
@@ -464,6 +467,7 @@ impl Sums {
             final_scores: self.final_scores,
             images: (self.images.states > 0).then_some(self.images),
             squares: self.squares.of_board(game),
+            forced: None,
             costliest: Vec::new(),
         }
     }

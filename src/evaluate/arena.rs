@@ -6,7 +6,7 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use serde::Serialize;
 
-use crate::game::{Game, Outcome, Position, Side};
+use crate::game::{Game, Outcome, Position, Repetition, Side};
 use crate::parallel;
 use crate::policy::chance::{sample, unit};
 use crate::policy::{Answers, Batch, Policy, PolicyError};
@@ -51,7 +51,13 @@ impl Tally {
     /// Counts a game for the one who played `side`.
     fn count<G: Game>(&mut self, game: &G, recorded: &Recorded<G::State>, side: Side) {
         let Position { state, side: mover } = &recorded.end;
-        let outcome = game.result(state).unwrap_or(Outcome::Draw);
+        // A game that came back to a position has no result of its own.
+        let endless = match (game.repetition(), mover) {
+            (Repetition::SecondPlayerWins, Side::First) => Outcome::Loss,
+            (Repetition::SecondPlayerWins, Side::Second) => Outcome::Win,
+            (Repetition::Draw | Repetition::Unknown, _) => Outcome::Draw,
+        };
+        let outcome = game.result(state).unwrap_or(endless);
         let score = i64::from(game.material(state));
         let (outcome, score) = if *mover == side { (outcome, score) } else { (-outcome, -score) };
         match outcome {
@@ -78,12 +84,15 @@ pub struct Sampling {
 /// batch.
 const LANES: u64 = 64;
 
+/// How often a position is there when a game is over that may go on for ever.
+pub const REPEATED: usize = 4;
+
 /// A game that was played.
 #[derive(Clone, Debug)]
 pub struct Recorded<S> {
     /// The positions in which a move was to be chosen, in order.
     pub positions: Vec<Position<S>>,
-    /// The position at the end.
+    /// The position at the end; it is there for the [`REPEATED`]th time if the game is not over by it.
     pub end: Position<S>,
 }
 
@@ -153,7 +162,8 @@ fn play<G: Game>(
         let mut choosing: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
         for (at, lane) in lanes.iter_mut().enumerate() {
             let actions = game.actions(&lane.position.state);
-            if actions.is_empty() {
+            let came_back = || lane.passed.iter().filter(|at| **at == lane.position).count() + 1;
+            if actions.is_empty() || (game.layers().is_none() && came_back() >= REPEATED) {
                 continue;
             }
             let who = lane.position.side.index();

@@ -1,8 +1,11 @@
 //! The line by which a best response beats a policy.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
-use super::play::{Aim, Play};
+use super::play::Play;
+use super::response::Response;
 use crate::game::{Game, Side};
 
 /// A game that a best response wins.
@@ -10,7 +13,8 @@ use crate::game::{Game, Side};
 pub struct BeatingLine {
     /// The name of the side that the policy plays.
     pub policy_plays: String,
-    /// The moves: the responder's best, the policy's likeliest.
+    /// The moves: the responder's best, the policy's likeliest; of a game that goes round in circles
+    /// up to where a position comes back.
     pub moves: Vec<String>,
     /// The probability that the policy plays so.
     pub probability: f64,
@@ -20,11 +24,15 @@ pub struct BeatingLine {
     pub score_possible: i8,
 }
 
-/// The line by which a best response after scores beats a policy that plays `side`, from the first
-/// root.
-pub fn beating_line(play: &Play<'_>, policy: &[f64], side: Side) -> Option<BeatingLine> {
+/// The line by which a best response after scores beats the policy that it is one to and that plays
+/// `side`, from the first root.
+pub fn beating_line(
+    play: &Play<'_>,
+    policy: &[f64],
+    side: Side,
+    response: &Response,
+) -> Option<BeatingLine> {
     let (unfolded, game) = (play.unfolded(), play.table().game());
-    let response = play.best_response(policy, side.other(), Aim::Score);
     let mut at = *unfolded.roots().first()?;
     let possible = play.truth(at)?.q_score();
     let (mut moves, mut probability) = (Vec::new(), 1.0);
@@ -33,7 +41,15 @@ pub fn beating_line(play: &Play<'_>, policy: &[f64], side: Side) -> Option<Beati
         Some(if unfolded.side(at) == side { score.0 } else { (-score).0 })
     };
     let score_possible = if unfolded.side(at) == side { possible.0 } else { (-possible).0 };
+    let (mut passed, mut endless) = (HashSet::new(), None);
     while !unfolded.edges_of(at).is_empty() {
+        if !passed.insert(at) {
+            // Both do as they did before: the game goes round in circles.
+            let end = play.without_end();
+            let end = if side == Side::First { end } else { end.reversed() };
+            endless = Some(end.score as i8);
+            break;
+        }
         let edges = unfolded.edges_of(at);
         let edge = match response.choices[at] {
             u32::MAX => {
@@ -58,7 +74,7 @@ pub fn beating_line(play: &Play<'_>, policy: &[f64], side: Side) -> Option<Beati
         policy_plays: game.side_name(side).to_string(),
         moves,
         probability,
-        score: own_score(at)?,
+        score: endless.or_else(|| own_score(at))?,
         score_possible,
     })
 }

@@ -1,16 +1,22 @@
 //! What a report says of the games that policies play: results against each other, how much a best
 //! response wins, and where games go wrong.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::beating::{BeatingLine, beating_line};
 use super::mistakes::{Mistake, mistakes};
-use super::play::{Aim, Expected, Play, mean_of};
+use super::play::{Expected, Play, Walk};
+use super::response::{Aim, Response};
 use crate::game::Side;
+use crate::parallel;
 
 /// Exact play between policies from the start of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Games {
+    /// After how many plies a game counts as play without end; `None` where games end.
+    pub most_plies: Option<u32>,
     /// In the order of the report's policies.
     pub policies: Vec<PolicyGames>,
     /// `table[a][b]`: what games come to for policy `a` as the first player against policy `b`,
@@ -202,6 +208,8 @@ pub struct Match {
     /// The unit of scores, in the plural; no part of the JSON.
     #[serde(skip)]
     pub units: String,
+    /// After how many plies a game counts as play without end; `None` where games end.
+    pub most_plies: Option<u32>,
     /// By the number of plies that are played at random before the policies take over.
     pub openings: Vec<Opening>,
 }
@@ -216,58 +224,123 @@ pub struct Opening {
     pub results: BothSides<Expected>,
 }
 
+/// Who plays besides the report's policies: random and perfect moves, with the games between them.
+struct Others<'a> {
+    play: &'a Play<'a>,
+    moves: [Vec<f64>; 2],
+    walks: [[Walk; 2]; 2],
+}
+
+impl Others<'_> {
+    fn new<'a>(play: &'a Play<'a>) -> Others<'a> {
+        let moves = [play.random(), play.perfect()];
+        let start = play.start();
+        let walks =
+            [0, 1].map(|a: usize| [0, 1].map(|b: usize| play.walk(&moves[a], &moves[b], &start)));
+        Others { play, moves, walks }
+    }
+
+    /// Whether a policy is one of them.
+    fn place(&self, policy: &[f64]) -> Option<usize> {
+        self.moves.iter().position(|moves| moves == policy)
+    }
+
+    fn walk(&self, first: &[f64], second: &[f64]) -> Cow<'_, Walk> {
+        match (self.place(first), self.place(second)) {
+            (Some(a), Some(b)) => Cow::Borrowed(&self.walks[a][b]),
+            _ => Cow::Owned(self.play.walk(first, second, &self.play.start())),
+        }
+    }
+
+    /// What games of a policy against one of them come to, and how often positions are met in which
+    /// the policy is to move, half of them on either side.
+    fn against(&self, own: &[f64], other: usize) -> (BothSides<Expected>, Vec<f64>) {
+        let play = self.play;
+        let other = &self.moves[other];
+        let (first, second) = (self.walk(own, other), self.walk(other, own));
+        let results =
+            BothSides { first: play.result(&first), second: play.result(&second).reversed() };
+        let met = |at: usize| match play.unfolded().side(at) {
+            Side::First => first.visits[at] / 2.0,
+            Side::Second => second.visits[at] / 2.0,
+        };
+        (results, (0..play.unfolded().positions()).map(met).collect())
+    }
+}
+
 /// Plays policies against each other and the baselines; `costliest` mistakes of each are shown.
 pub fn games(play: &Play<'_>, policies: &[Played<'_>], costliest: usize) -> Games {
-    let (random, perfect) = (play.random(), play.perfect());
-    let start = play.start();
-    let result = |first: &[f64], second: &[f64]| mean_of(&play.games(first, second), &start);
-    let both = |own: &[f64], other: &[f64]| BothSides {
-        first: result(own, other),
-        second: result(other, own).reversed(),
-    };
-    let [by_random, by_perfect] =
-        [&random, &perfect].map(|moves| play.visits(moves, moves, &start));
+    let others = Others::new(play);
     let decisive: Vec<bool> =
         (0..play.unfolded().positions()).map(|at| play.is_decisive(at)).collect();
     let of = |policy: &Played<'_>| {
         let own = policy.probabilities;
         let lost = play.lost(own);
-        let itself = play.visits(own, own, &start);
+        let itself = &others.walk(own, own).visits;
+        let (against_random, met_random) = others.against(own, 0);
+        let (against_perfect, met_perfect) = others.against(own, 1);
+        let by_itself: Vec<f64> = itself.iter().map(|visits| visits / 2.0).collect();
+        let met = [&by_itself, &met_random, &met_perfect];
+        let where_met = [itself, &others.walks[0][0].visits, &others.walks[1][1].visits];
+        let responses = BothSides::of(|side| play.best_response(own, side.other(), Aim::Score));
+        let response = |side| match side {
+            Side::First => &responses.first,
+            Side::Second => &responses.second,
+        };
         PolicyGames {
             policy: policy.name.to_string(),
-            against_random: both(own, &random),
-            against_perfect: both(own, &perfect),
-            exploitability: BothSides::of(|side| exploitability(play, own, side)),
-            beating_lines: BothSides::of(|side| beating_line(play, own, side)),
-            mistakes: [("itself", own), ("random", &random[..]), ("perfect", &perfect[..])]
-                .map(|(opponent, other)| mistakes_against(play, (own, &lost), other, opponent))
-                .into(),
-            where_games_lead: [
-                ("itself", &itself),
-                ("random", &by_random),
-                ("perfect", &by_perfect),
-            ]
-            .map(|(games, met)| where_games_lead(play, games, met, &lost, &decisive))
-            .into(),
+            against_random,
+            against_perfect,
+            exploitability: BothSides::of(|side| left(play, own, side, response(side))),
+            beating_lines: BothSides::of(|side| beating_line(play, own, side, response(side))),
+            mistakes: OPPONENTS
+                .into_iter()
+                .zip(met)
+                .map(|(opponent, met)| mistakes_against(met, &lost, opponent))
+                .collect(),
+            where_games_lead: OPPONENTS
+                .into_iter()
+                .zip(where_met)
+                .map(|(games, met)| where_games_lead(play, games, met, &lost, &decisive))
+                .collect(),
             own_lines: own_lines(play, own, &lost),
             consistency: consistency(play, policy),
-            costliest: mistakes(play, own, &lost, costliest),
+            costliest: mistakes(play, own, (&lost, &met), costliest),
         }
     };
-    let row = |first: &Played<'_>| {
-        let against = |second: &Played<'_>| result(first.probabilities, second.probabilities);
-        policies.iter().map(against).collect()
+    let found: Vec<PolicyGames> = parallel::map(policies.len(), &|at| of(&policies[at]));
+    let places: Vec<Option<usize>> =
+        policies.iter().map(|policy| others.place(policy.probabilities)).collect();
+    let against = |at: usize, other: usize| match other {
+        0 => &found[at].against_random,
+        _ => &found[at].against_perfect,
     };
-    Games { policies: policies.iter().map(of).collect(), table: policies.iter().map(row).collect() }
+    let result = |pair: usize| {
+        let (a, b) = (pair / policies.len(), pair % policies.len());
+        match (places[a], places[b]) {
+            (_, Some(other)) => against(a, other).first,
+            (Some(other), _) => against(b, other).second.reversed(),
+            _ => play.result(&others.walk(policies[a].probabilities, policies[b].probabilities)),
+        }
+    };
+    let table = parallel::map(policies.len() * policies.len(), &result);
+    let table = table.chunks(policies.len().max(1)).map(<[Expected]>::to_vec).collect();
+    Games { most_plies: play.most_plies(), policies: found, table }
 }
+
+/// Against whom games are played besides the report's policies.
+const OPPONENTS: [&str; 3] = ["itself", "random", "perfect"];
 
 /// How much a policy that plays one side loses to best responses.
 pub fn exploitability(play: &Play<'_>, policy: &[f64], side: Side) -> Exploitability {
+    left(play, policy, side, &play.best_response(policy, side.other(), Aim::Score))
+}
+
+/// The same with the best response after scores.
+fn left(play: &Play<'_>, policy: &[f64], side: Side, response: &Response) -> Exploitability {
     let start = play.start();
-    let left = |aim| {
-        let response = play.best_response(policy, side.other(), aim);
-        -start.iter().map(|&(at, p)| p * response.values[at]).sum::<f64>()
-    };
+    let left =
+        |response: &Response| -start.iter().map(|&(at, p)| p * response.values[at]).sum::<f64>();
     // The value of the game for the policy's side.
     let value = |aim| {
         let of = |at: usize| {
@@ -280,7 +353,12 @@ pub fn exploitability(play: &Play<'_>, policy: &[f64], side: Side) -> Exploitabi
         };
         start.iter().map(|&(at, p)| p * of(at)).sum::<f64>()
     };
-    let (outcome, score) = (left(Aim::Outcome), left(Aim::Score));
+    let score = left(response);
+    // Without scores they are the same.
+    let outcome = match play.table().has_scores() {
+        true => left(&play.best_response(policy, side.other(), Aim::Outcome)),
+        false => score,
+    };
     Exploitability {
         outcome,
         outcome_lost: value(Aim::Outcome) - outcome,
@@ -289,14 +367,9 @@ pub fn exploitability(play: &Play<'_>, policy: &[f64], side: Side) -> Exploitabi
     }
 }
 
-fn mistakes_against(
-    play: &Play<'_>,
-    (policy, lost): (&[f64], &[[f64; 4]]),
-    other: &[f64],
-    opponent: &'static str,
-) -> MistakesAgainst {
+fn mistakes_against(met: &[f64], lost: &[[f64; 4]], opponent: &'static str) -> MistakesAgainst {
     let mut sums = [0.0; 4];
-    for (weight, lost) in play.met(policy, other).into_iter().zip(lost) {
+    for (weight, lost) in met.iter().zip(lost) {
         sums.iter_mut().zip(lost).for_each(|(sum, lost)| *sum += weight * lost);
     }
     let [outcome_mistakes, score_mistakes, outcome_lost, score_lost] = sums;
@@ -320,17 +393,16 @@ fn where_games_lead(
 }
 
 fn own_lines(play: &Play<'_>, policy: &[f64], lost: &[[f64; 4]]) -> OwnLines {
-    let anything = play.random();
-    let met = play.met(policy, &anything);
+    let reached = [play.reached([Some(policy), None]), play.reached([None, Some(policy)])];
     let mut lines = OwnLines::default();
-    for (at, met) in met.into_iter().enumerate() {
+    for at in 0..play.unfolded().positions() {
         if play.unfolded().edges_of(at).is_empty() {
             continue;
         }
         let right = u64::from(lost[at][0] == 0.0);
         lines.all_positions += 1;
         lines.all_right += right;
-        if met > 0.0 {
+        if reached[play.unfolded().side(at).index()][at] {
             lines.positions += 1;
             lines.right += right;
         }

@@ -54,6 +54,12 @@ impl Metrics {
         metrics.push("final_score_bias", scores.and_then(|scores| scores.mean_signed_error()));
         metrics.push("final_score_rmse", scores.and_then(|scores| scores.root_mean_square_error()));
         metrics.games(games);
+        let forced = policy.forced.as_ref();
+        metrics.push("forced_won", forced.map(|forced| forced.won as f64));
+        metrics.push("forced_won_kept", forced.and_then(|forced| forced.won_kept));
+        metrics.push("forced_won_thrown", forced.and_then(|forced| forced.won_thrown));
+        metrics.push("forced_at_risk", forced.map(|forced| forced.at_risk as f64));
+        metrics.push("forced_at_risk_lost", forced.and_then(|forced| forced.at_risk_lost));
         metrics
     }
 

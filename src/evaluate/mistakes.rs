@@ -197,24 +197,22 @@ struct Met {
     worst: (usize, [f64; 2]),
 }
 
-/// The positions in which a policy gives away the most in a game, by how often it meets them: by
-/// outcome first, then by score. A position and its images count together, and the worst of them is
+/// The positions in which a policy gives away the most in a game, by how often it meets them
+/// against each of three opponents: by outcome first, then by score. A position and its images count together, and the worst of them is
 /// shown.
 pub(super) fn mistakes(
     play: &Play<'_>,
     policy: &[f64],
-    lost: &[[f64; 4]],
+    (lost, met): (&[[f64; 4]], &[&Vec<f64>; 3]),
     count: usize,
 ) -> Vec<Mistake> {
     if count == 0 {
         return Vec::new();
     }
     let unfolded = play.unfolded();
-    let (random, perfect) = (play.random(), play.perfect());
     let mut weight = vec![0.0; unfolded.positions()];
-    for opponent in [policy, &random, &perfect] {
-        let met = play.met(policy, opponent);
-        weight.iter_mut().zip(met).for_each(|(sum, met)| *sum += met / 3.0);
+    for met in met {
+        weight.iter_mut().zip(*met).for_each(|(sum, met)| *sum += met / 3.0);
     }
     let class = classes(play.table());
     let mut classes = vec![Met::default(); class.len()];

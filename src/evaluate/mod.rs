@@ -19,6 +19,7 @@ mod beating;
 mod choice;
 mod compare;
 mod figures;
+mod forced;
 mod games;
 mod images;
 mod judgement;
@@ -29,6 +30,7 @@ mod play;
 mod ranks;
 mod report;
 mod request;
+mod response;
 mod source;
 mod truth;
 mod unfolded;
@@ -38,11 +40,12 @@ pub use accuracy::{
     By, Gathered, Group, Key, MeasureError, Measured, Player, PolicyAccuracy, Sink, measure,
 };
 pub use agreement::Agreement;
-pub use arena::{Recorded, Sampling, Tally, arena, record};
+pub use arena::{REPEATED, Recorded, Sampling, Tally, arena, record};
 pub use beating::{BeatingLine, beating_line};
 pub use choice::Choice;
 pub use compare::{Comparison, Difference, Lost, Paired, Pairs};
 pub use figures::{Figures, FiguresBySet, FiguresBySplit};
+pub use forced::ForcedFigures;
 pub use games::{
     BothSides, Consistency, Exploitability, Games, Match, MetFigures, MistakesAgainst, Opening,
     OwnLines, Played, PolicyGames, WhereGamesLead, exploitability, games,
@@ -52,10 +55,11 @@ pub use judgement::{Judgement, judgements};
 pub use losses::Losses;
 pub use metrics::Metrics;
 pub use mistakes::{Costliest, Mistake, MoveFacts};
-pub use play::{Aim, Expected, Play, Response, mean_of};
+pub use play::{Expected, Play, Walk};
 pub use report::{AccuracyReport, RootFacts, TableFacts, Words};
-pub use request::{Request, unfolded_bytes};
-pub use source::{Chosen, Judged, Piece, Source, Wanted};
+pub use request::{Request, playable, unfolded_bytes};
+pub use response::{Aim, Response};
+pub use source::{Chosen, Everywhere, Judged, Piece, Source, Wanted};
 pub use truth::{Case, Truth};
 pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, FinalScoreFigures, ValueFigures};

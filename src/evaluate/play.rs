@@ -1,16 +1,20 @@
 //! Play between policies on a solved table, exactly: by dynamic programming over all positions.
 //!
-//! A policy is given as its moves' probabilities, one an edge of the [`Unfolded`] table. What a
-//! game between two of them comes to is computed backwards from the ends, how often they meet a
-//! position forwards from the roots, and the best response to one of them backwards again, the
-//! responder taking the best move. Nothing is drawn at random.
+//! A policy is given as its moves' probabilities, one an edge of the [`Unfolded`] table. How often
+//! a game between two of them comes to a position, and how it ends, is computed forwards from the
+//! roots; the best response to one of them backwards, the responder taking the best move
+//! ([`best_response`](Play::best_response)). Nothing is drawn at random.
+//!
+//! Where play may go on for ever, a game that is not over after [`Play::PLIES`] plies counts as one
+//! that does. Policies see a position and not how often it was there: no position is counted, and a
+//! game is no draw because one comes back, but because it goes on coming back.
 
 use serde::Serialize;
 
 use super::figures::outcome_lost;
 use super::truth::Truth;
 use super::unfolded::Unfolded;
-use crate::game::{Outcome, Side};
+use crate::game::{Outcome, Repetition, Side};
 use crate::parallel::{self, GRAIN};
 use crate::policy::share_best;
 use crate::solve::Value;
@@ -54,25 +58,18 @@ impl Expected {
     }
 }
 
-/// What a best response is after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Aim {
-    /// The expected outcome.
-    Outcome,
-    /// The expected final score.
-    Score,
+/// How games go.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Walk {
+    /// How often a game comes to each position; to an end at most once.
+    pub visits: Vec<f64>,
+    /// The probability that it is not over after [`Play::PLIES`] plies; 0 where games end.
+    pub endless: f64,
 }
 
-/// A best response to a policy.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Response {
-    /// What it reaches from each position, for the responder: outcome (−1 to 1) or score.
-    pub values: Vec<f64>,
-    /// The edge it takes in each position in which the responder is to move; elsewhere, and at the
-    /// end of a game, `u32::MAX`.
-    pub choices: Vec<u32>,
-}
+/// Games that are still going on are followed until they are less likely than this: rounding loses
+/// as much.
+const NEGLIGIBLE: f64 = 1e-15;
 
 /// Games on an unfolded table.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +79,9 @@ pub struct Play<'a> {
 }
 
 impl<'a> Play<'a> {
+    /// After how many plies a game that may go on for ever is taken to do so.
+    pub const PLIES: u32 = 512;
+
     /// Games on a table that was unfolded.
     pub fn new(unfolded: &'a Unfolded, table: &'a SolvedTable) -> Play<'a> {
         Play { unfolded, table }
@@ -137,27 +137,35 @@ impl<'a> Play<'a> {
         probabilities
     }
 
-    /// What games between two policies come to from every position, for the first player.
-    pub fn games(&self, first: &[f64], second: &[f64]) -> Vec<Expected> {
-        self.backwards(Expected::default(), |at, values| {
-            let edges = self.unfolded.edges_of(at);
-            if edges.is_empty() {
-                return self.end(at);
+    /// What games come to, for the first player.
+    pub fn result(&self, walk: &Walk) -> Expected {
+        let mut expected = Expected::default();
+        for (at, &visits) in walk.visits.iter().enumerate().filter(|(_, visits)| **visits > 0.0) {
+            if self.unfolded.edges_of(at).is_empty() {
+                expected.add(&self.end(at), visits);
             }
-            let policy = match self.unfolded.side(at) {
-                Side::First => first,
-                Side::Second => second,
-            };
-            let mut expected = Expected::default();
-            for edge in edges.filter(|&edge| policy[edge] > 0.0) {
-                expected.add(&values[self.unfolded.target(edge)], policy[edge]);
-            }
-            expected
-        })
+        }
+        if walk.endless > 0.0 {
+            expected.add(&self.without_end(), walk.endless);
+        }
+        expected
+    }
+
+    /// After how many plies a game is taken to go on for ever; `None` where games end.
+    pub fn most_plies(&self) -> Option<u32> {
+        self.unfolded.layers().is_empty().then_some(Play::PLIES)
+    }
+
+    /// What play without end counts as, for the first player.
+    pub(super) fn without_end(&self) -> Expected {
+        match self.table.values().repetition() {
+            Repetition::SecondPlayerWins => Expected::of_end(Outcome::Loss, -1.0),
+            Repetition::Draw | Repetition::Unknown => Expected::of_end(Outcome::Draw, 0.0),
+        }
     }
 
     /// How a game has ended, for the first player.
-    fn end(&self, at: usize) -> Expected {
+    pub(super) fn end(&self, at: usize) -> Expected {
         let value = self.value(at).lower;
         let own = Expected::of_end(value.outcome(), f64::from(value.score().0));
         match self.unfolded.side(at) {
@@ -166,95 +174,94 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// The best response of one side to a policy that the other side plays.
-    pub fn best_response(&self, policy: &[f64], responder: Side, aim: Aim) -> Response {
-        let pairs = self.backwards((0.0, u32::MAX), |at, values: &[(f64, u32)]| {
-            let edges = self.unfolded.edges_of(at);
-            if edges.is_empty() {
-                let end = match responder {
-                    Side::First => self.end(at),
-                    Side::Second => self.end(at).reversed(),
-                };
-                let value = match aim {
-                    Aim::Outcome => end.outcome(),
-                    Aim::Score => end.score,
-                };
-                return (value, u32::MAX);
-            }
-            let value = |edge: usize| values[self.unfolded.target(edge)].0;
-            if self.unfolded.side(at) == responder {
-                let mut best = (f64::NEG_INFINITY, u32::MAX);
-                for edge in edges {
-                    if value(edge) > best.0 {
-                        best = (value(edge), edge as u32);
-                    }
-                }
-                return best;
-            }
-            let likely = edges.filter(|&edge| policy[edge] > 0.0);
-            (likely.map(|edge| policy[edge] * value(edge)).sum(), u32::MAX)
-        });
-        let (values, choices) = pairs.into_iter().unzip();
-        Response { values, choices }
-    }
-
-    /// Computes something of every position from that of its successors, layer by layer from the
-    /// last.
-    fn backwards<T: Copy + Send + Sync>(
-        &self,
-        empty: T,
-        of: impl Fn(usize, &[T]) -> T + Sync,
-    ) -> Vec<T> {
-        let mut values = vec![empty; self.unfolded.positions()];
-        for layer in self.unfolded.layers().iter().rev() {
-            // A pass leads to a position of the same layer that is none: those come first.
-            for passes in [false, true] {
-                let is_of_kind = |at: &usize| self.unfolded.is_pass(*at, layer) == passes;
-                let found = parallel::map_ranges(layer.len(), GRAIN, &|places| {
-                    let places = places.map(|place| layer.start + place).filter(is_of_kind);
-                    places.map(|at| (at, of(at, &values))).collect::<Vec<(usize, T)>>()
-                });
-                found.into_iter().flatten().for_each(|(at, value)| values[at] = value);
-            }
+    /// How games between two policies go that begin in some positions with probabilities.
+    pub fn walk(&self, first: &[f64], second: &[f64], from: &[(usize, f64)]) -> Walk {
+        match self.most_plies() {
+            Some(plies) => self.walk_by_plies([first, second], from, plies),
+            None => self.walk_by_layers([first, second], from),
         }
-        values
     }
 
-    /// With which probability a game between two policies comes to each position, beginning in some
-    /// with probabilities.
-    pub fn visits(&self, first: &[f64], second: &[f64], from: &[(usize, f64)]) -> Vec<f64> {
+    fn walk_by_layers(&self, policies: [&[f64]; 2], from: &[(usize, f64)]) -> Walk {
         let mut visits = vec![0.0; self.unfolded.positions()];
         from.iter().for_each(|&(at, p)| visits[at] += p);
         for layer in self.unfolded.layers() {
+            // A pass leads to a position of the same layer that is none: those come first.
             for passes in [true, false] {
                 for at in layer.clone() {
                     if visits[at] == 0.0 || self.unfolded.is_pass(at, layer) != passes {
                         continue;
                     }
-                    let policy = match self.unfolded.side(at) {
-                        Side::First => first,
-                        Side::Second => second,
-                    };
+                    let policy = policies[self.unfolded.side(at).index()];
                     for edge in self.unfolded.edges_of(at) {
                         visits[self.unfolded.target(edge)] += visits[at] * policy[edge];
                     }
                 }
             }
         }
-        visits
+        Walk { visits, endless: 0.0 }
     }
 
-    /// How often positions are met in games of a policy, half of them on either side; only those in
-    /// which it is to move.
-    pub fn met(&self, policy: &[f64], opponent: &[f64]) -> Vec<f64> {
-        let start = self.start();
-        let as_first = self.visits(policy, opponent, &start);
-        let as_second = self.visits(opponent, policy, &start);
-        let of = |at: usize| match self.unfolded.side(at) {
-            Side::First => as_first[at] / 2.0,
-            Side::Second => as_second[at] / 2.0,
+    fn walk_by_plies(&self, policies: [&[f64]; 2], from: &[(usize, f64)], plies: u32) -> Walk {
+        let none = vec![0.0; self.unfolded.positions()];
+        let mut walk = Walk { visits: none.clone(), endless: 0.0 };
+        // Where games are now with which probability, and after the next ply.
+        let (mut now, mut next) = (none.clone(), none);
+        let (mut places, mut places_next) = (Vec::new(), Vec::new());
+        let reach = |at: usize, p: f64, all: &mut [f64], places: &mut Vec<usize>| {
+            if all[at] == 0.0 {
+                places.push(at);
+            }
+            all[at] += p;
         };
-        (0..self.unfolded.positions()).map(of).collect()
+        from.iter().for_each(|&(at, p)| reach(at, p, &mut now, &mut places));
+        for ply in 0..=plies {
+            let mut going_on = 0.0;
+            for at in places.drain(..) {
+                let p = std::mem::take(&mut now[at]);
+                let edges = self.unfolded.edges_of(at);
+                going_on += if edges.is_empty() { 0.0 } else { p };
+                if ply == plies && !edges.is_empty() {
+                    continue;
+                }
+                walk.visits[at] += p;
+                let policy = policies[self.unfolded.side(at).index()];
+                for edge in edges.filter(|&edge| policy[edge] > 0.0) {
+                    let target = self.unfolded.target(edge);
+                    reach(target, p * policy[edge], &mut next, &mut places_next);
+                }
+            }
+            if going_on < NEGLIGIBLE {
+                break;
+            }
+            if ply == plies {
+                walk.endless = going_on;
+            }
+            std::mem::swap(&mut now, &mut next);
+            std::mem::swap(&mut places, &mut places_next);
+            if places.len() > now.len() / 16 {
+                // Many are faster to go through as they lie in memory.
+                places.clear();
+                places.extend((0..now.len()).filter(|&at| now[at] > 0.0));
+            }
+        }
+        walk
+    }
+
+    /// To which positions games may come, a policy of `None` making any move.
+    pub fn reached(&self, policies: [Option<&[f64]>; 2]) -> Vec<bool> {
+        let mut reached = vec![false; self.unfolded.positions()];
+        let mut waiting = self.unfolded.roots().to_vec();
+        while let Some(at) = waiting.pop() {
+            if std::mem::replace(&mut reached[at], true) {
+                continue;
+            }
+            let policy = policies[self.unfolded.side(at).index()];
+            let made = |edge: &usize| policy.is_none_or(|policy| policy[*edge] > 0.0);
+            let targets = self.unfolded.edges_of(at).filter(made);
+            waiting.extend(targets.map(|edge| self.unfolded.target(edge)));
+        }
+        reached
     }
 
     /// What the moves of a position give away: probabilities of giving away outcome and score, and
@@ -318,11 +325,4 @@ impl<'a> Play<'a> {
         }
         now.into_iter().collect()
     }
-}
-
-/// The mean over a distribution of positions.
-pub fn mean_of(values: &[Expected], from: &[(usize, f64)]) -> Expected {
-    let mut mean = Expected::default();
-    from.iter().for_each(|&(at, p)| mean.add(&values[at], p));
-    mean
 }

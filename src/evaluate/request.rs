@@ -2,16 +2,18 @@
 
 use super::accuracy::{Gathered, MeasureError, Player, Sink, measure};
 use super::agreement::Agreement;
+use super::forced::{Forced, ForcedFigures};
 use super::games::{BothSides, Match, Opening, Played, games};
 use super::mistakes::Costliest;
-use super::play::{Play, mean_of};
+use super::play::Play;
 use super::report::{AccuracyReport, Words};
-use super::source::{Chosen, Judged, Piece, Source, Wanted};
+use super::source::{Chosen, Everywhere, Judged, Piece, Source, Wanted};
 use super::unfolded::Unfolded;
-use crate::game::{Game, Side};
+use crate::game::{Game, Repetition, Side};
 use crate::policy::Answers;
 use crate::progress::Progress;
 use crate::solved::{Orienting, SolvedTable};
+use crate::table::Manifest;
 
 /// What a report is to say.
 pub struct Request<'a> {
@@ -23,7 +25,7 @@ pub struct Request<'a> {
     pub orienting: Orienting,
     /// Which positions are measured, and which those are in words; `None` for all.
     pub chosen: Option<(&'a Wanted<'a>, String)>,
-    /// Whether games between them are played out, where all positions are asked about and the table
+    /// Whether games between them are played out, where all positions are measured and the table
     /// allows it ([`Request::may_play`]).
     pub games: bool,
     /// How many of each policy's costliest mistakes are kept.
@@ -33,18 +35,16 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Whether games can be played out: on a complete table that keeps which positions can be
-    /// reached, where every position is asked about.
+    /// Whether games can be played out: on a table that is [`playable`], where every position is
+    /// asked about.
     pub fn may_play(&self) -> bool {
-        let manifest = self.table.table().manifest();
         let all = self.orienting == Orienting::All && self.chosen.is_none();
-        all && manifest.complete && manifest.counts.reachable.is_some()
+        all && playable(self.table).is_ok()
     }
 
     /// About how much memory games take, in bytes.
     pub fn bytes_of_games(&self) -> f64 {
-        let counts = self.table.table().manifest().counts.reachable();
-        unfolded_bytes(counts.states, counts.transitions, self.players.len())
+        unfolded_bytes(self.table.table().manifest(), self.players.len())
     }
 
     /// Makes the report; `sink` receives every piece with what each player answers.
@@ -59,14 +59,16 @@ impl Request<'_> {
             false => None,
         };
         let judged = Judged { table, orienting };
+        // In layered games the judged positions are those that games come to.
+        let gathers = unfolded.is_some() && table.game().layers().is_some();
         let mut gathered = Gathered::default();
         let costliest = if unfolded.is_some() { 0 } else { self.mistakes };
         let costliest = |_| Costliest::new(table.game(), costliest);
         let mut costliest: Vec<Costliest> = players.iter().map(costliest).collect();
-        let is_kept = unfolded.is_some() || sink.is_some() || self.mistakes > 0 || self.agreement;
+        let is_kept = gathers || sink.is_some() || self.mistakes > 0 || self.agreement;
         let mut agreement = Agreement::default();
         let mut collect = |piece: &Piece, answers: &[Answers]| {
-            if unfolded.is_some() {
+            if gathers {
                 gathered.add(answers);
             }
             if self.agreement {
@@ -81,12 +83,24 @@ impl Request<'_> {
         let source = some.as_ref().map_or(&judged as &dyn Source, |some| some);
         let measured = measure(source, players, collect, progress)?;
         let mut report = AccuracyReport::new(&judged, measured)?;
+        if !table.table().manifest().complete {
+            let forced = Forced { table, orienting };
+            let some = self.chosen.as_ref().map(|(wanted, _)| Chosen { source: &forced, wanted });
+            let source = some.as_ref().map_or(&forced as &dyn Source, |some| some);
+            let measured = measure(source, players, None, progress)?.policies;
+            for (policy, measured) in report.policies.iter_mut().zip(&measured) {
+                policy.forced = Some(ForcedFigures::of(measured));
+            }
+        }
         report.agreement = self.agreement.then_some(agreement);
         for (policy, costliest) in report.policies.iter_mut().zip(costliest) {
             policy.costliest = costliest.mistakes();
         }
         report.table.chosen = self.chosen.map(|(_, words)| words);
         if let Some(unfolded) = unfolded {
+            if !gathers {
+                gathered = Gathered::everywhere(table, &unfolded, players, progress)?;
+            }
             let names: Vec<String> = players.iter().map(Player::name).collect();
             let played = names.iter().zip(&gathered.answers).map(|(name, answers)| Played {
                 name,
@@ -103,31 +117,24 @@ impl Request<'_> {
 }
 
 impl Match {
-    /// What games between the first and the second of two players come to on a complete table that
-    /// keeps which positions can be reached.
+    /// What games between the first and the second of two players come to on a table that is
+    /// [`playable`].
     pub fn of(
         table: &SolvedTable,
         players: &[Player],
         openings: u32,
         progress: &dyn Progress,
     ) -> Result<Match, MeasureError> {
-        let mut gathered = Gathered::default();
-        let mut sink = |_: &Piece, answers: &[Answers]| {
-            gathered.add(answers);
-            Ok(())
-        };
-        let judged = Judged { table, orienting: Orienting::All };
-        measure(&judged, players, Some(&mut sink), progress)?;
+        playable(table).map_err(MeasureError::Damaged)?;
         let unfolded = Unfolded::new(table.states()).map_err(MeasureError::Damaged)?;
+        let gathered = Gathered::everywhere(table, &unfolded, players, progress)?;
         let play = Play::new(&unfolded, table);
         let [own, other] = [0, 1].map(|at| &gathered.answers[at].probabilities[..]);
-        let (as_first, as_second) = (play.games(own, other), play.games(other, own));
         let opening = |random_plies| {
             let from = play.after_random_plies(random_plies);
-            let results = BothSides {
-                first: mean_of(&as_first, &from),
-                second: mean_of(&as_second, &from).reversed(),
-            };
+            let result = |first, second| play.result(&play.walk(first, second, &from));
+            let results =
+                BothSides { first: result(own, other), second: result(other, own).reversed() };
             Opening { random_plies, results }
         };
         let game = table.game();
@@ -137,14 +144,52 @@ impl Match {
             opponent: players[1].name(),
             sides: Side::ALL.map(|side| game.side_name(side)),
             units: Words::of(game).units,
+            most_plies: play.most_plies(),
             openings: (0..=openings).map(opening).collect(),
         })
     }
 }
 
-/// About how much memory games between so many policies take on a table of so many actual positions
-/// and moves, in bytes.
-pub fn unfolded_bytes(positions: u64, moves: u64, policies: usize) -> f64 {
+impl Gathered {
+    /// What players answer in all positions that games come to.
+    fn everywhere(
+        table: &SolvedTable,
+        unfolded: &Unfolded,
+        players: &[Player],
+        progress: &dyn Progress,
+    ) -> Result<Gathered, MeasureError> {
+        let mut gathered = Gathered::default();
+        let mut sink = |_: &Piece, answers: &[Answers]| {
+            gathered.add(answers);
+            Ok(())
+        };
+        measure(&Everywhere { table, unfolded }, players, Some(&mut sink), progress)?;
+        Ok(gathered)
+    }
+}
+
+/// Whether games can be played out on a table, or why they cannot.
+pub fn playable(table: &SolvedTable) -> Result<(), String> {
+    if !table.table().manifest().complete {
+        return Err("is bounded: games lead out of it; give a table of a whole game".to_string());
+    }
+    if table.values().repetition() == Repetition::Unknown {
+        let what = "leaves open what play without end counts as; solve it with --repetition draw";
+        return Err(what.to_string());
+    }
+    Ok(())
+}
+
+/// About how much memory games between so many policies take on the actual positions of a table, in
+/// bytes.
+pub fn unfolded_bytes(manifest: &Manifest, policies: usize) -> f64 {
+    // Where actual positions are not counted there are at most all images of the rows, with either
+    // side to move if the table does not tell.
+    let sides = if manifest.identity.sides.is_some() { 1 } else { 2 };
+    let images = u64::from(manifest.identity.symmetry_order) * sides;
+    let counts = &manifest.counts;
+    let counts = counts.reachable.unwrap_or_else(|| counts.table.times(images));
+    let (positions, moves) = (counts.states, counts.transitions);
     // Probabilities and scores of each policy, those of the baselines, and the values of a game.
     let answers = moves as f64 * 16.0 * (policies + 2) as f64;
     Unfolded::bytes(positions, moves) as f64 * 2.0 + answers + positions as f64 * 160.0

@@ -7,8 +7,9 @@
 //! image where states are folded, and for either player's being to move where sides are not kept.
 
 use super::truth::{Case, Truth};
+use super::unfolded::Unfolded;
 use crate::any::{AnyGame, AnyState};
-use crate::game::{Action, Game, Position};
+use crate::game::{Action, Game, Orientations, Position};
 use crate::graph::StateKind;
 use crate::policy::Batch;
 use crate::solved::{Orienting, SolvedTable};
@@ -112,6 +113,49 @@ impl Source for Judged<'_> {
     }
 
     fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
+        let Judged { table, orienting } = *self;
+        Cases { table, orienting, unfolded: None }.fill(piece)
+    }
+}
+
+/// All positions that games on a table can come to, in the order of the unfolded table.
+#[derive(Clone, Copy, Debug)]
+pub struct Everywhere<'a> {
+    /// The table.
+    pub table: &'a SolvedTable,
+    /// Its positions.
+    pub unfolded: &'a Unfolded,
+}
+
+impl Source for Everywhere<'_> {
+    fn game(&self) -> &AnyGame {
+        self.table.game()
+    }
+
+    fn pieces(&self) -> usize {
+        self.table.states().pieces().len()
+    }
+
+    fn rows(&self) -> u64 {
+        self.table.states().rows() as u64
+    }
+
+    fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
+        let Everywhere { table, unfolded } = *self;
+        Cases { table, orienting: Orienting::All, unfolded: Some(unfolded) }.fill(piece)
+    }
+}
+
+/// Makes pieces of judged positions.
+struct Cases<'a> {
+    table: &'a SolvedTable,
+    orienting: Orienting,
+    /// Where orientations are known from, if not from the table.
+    unfolded: Option<&'a Unfolded>,
+}
+
+impl Cases<'_> {
+    fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
         let piece = &self.table.states().pieces()[piece];
         let (mut out, mut moves) = (Piece::default(), Vec::new());
         self.table.states().visit(piece.rows.clone(), |row, position| {
@@ -119,9 +163,7 @@ impl Source for Judged<'_> {
         })?;
         Ok((out, piece.rows.len() as u64))
     }
-}
 
-impl Judged<'_> {
     /// Puts the judged positions of a row into `out`.
     fn row(
         &self,
@@ -131,8 +173,8 @@ impl Judged<'_> {
         moves: &mut Vec<(Action, Option<u32>)>,
         out: &mut Piece,
     ) -> Result<(), String> {
-        let Judged { table, orienting } = self;
-        let (game, states) = (table.game(), table.states());
+        let Cases { table, orienting, unfolded } = self;
+        let states = table.states();
         let truth = |value| Truth::of(value, table.has_scores());
         if states.kind(row, &position.state) != StateKind::Interior {
             return Ok(());
@@ -141,31 +183,49 @@ impl Judged<'_> {
         states.moves(row, &position.state, moves)?;
         let truths = moves.iter().map(|&(_, target)| truth(table.move_value(target)));
         let Some(truths) = truths.collect::<Option<Vec<Truth>>>() else { return Ok(()) };
-        let mut case = Case::of(row, layer, own, &truths)
+        let case = Case::of(row, layer, own, &truths)
             .ok_or_else(|| format!("the value of row {row} does not follow from its moves"))?;
-        let Some(orientations) = states.orientations(row) else {
-            out.batch.push(position, moves.iter().map(|(action, _)| *action));
-            out.truths.extend(truths);
-            out.cases.push(case);
-            return Ok(());
+        let found = unfolded.map(|unfolded| unfolded.orientations(row));
+        let orientations = found.or_else(|| states.orientations(row));
+        let actions: Vec<Action> = moves.iter().map(|(action, _)| *action).collect();
+        out.push_row(table.game(), (case, position), (&actions, &truths), orientations, *orienting);
+        Ok(())
+    }
+}
+
+impl Piece {
+    /// Adds the positions of a row, whose moves and what is known of them stand in the order of the
+    /// actions; where orientations are not known the row counts once.
+    pub(super) fn push_row(
+        &mut self,
+        game: &AnyGame,
+        (mut case, position): (Case, Position<AnyState>),
+        (actions, truths): (&[Action], &[Truth]),
+        orientations: Option<Orientations>,
+        orienting: Orienting,
+    ) {
+        let Some(orientations) = orientations else {
+            self.batch.push(position, actions.iter().copied());
+            self.truths.extend(truths);
+            self.cases.push(case);
+            return;
         };
         let order = game.group().order();
-        if *orienting == Orienting::First {
+        if orienting == Orienting::First {
             case.weight = orientations.iter(order).count() as u32;
         }
         for (symmetry, side) in orientations.iter(order).take(orienting.most()) {
             let state = game.transform(&position.state, symmetry);
-            let image = |&(action, _): &(Action, _)| game.transform_action(action, symmetry);
+            let image = |&action: &Action| game.transform_action(action, symmetry);
             // Actions are in ascending order, their values go with them.
-            let mut both: Vec<(Action, u16)> = moves.iter().map(image).zip(0..).collect();
+            let mut both: Vec<(Action, u16)> = actions.iter().map(image).zip(0..).collect();
             both.sort_unstable_by_key(|(action, _)| *action);
-            out.batch.push(Position { state, side }, both.iter().map(|(action, _)| *action));
-            out.truths.extend(both.iter().map(|(_, place)| truths[usize::from(*place)]));
-            if *orienting == Orienting::All {
-                out.images.extend(both.iter().map(|(_, place)| place));
+            self.batch.push(Position { state, side }, both.iter().map(|(action, _)| *action));
+            self.truths.extend(both.iter().map(|(_, place)| truths[usize::from(*place)]));
+            if orienting == Orienting::All {
+                self.images.extend(both.iter().map(|(_, place)| place));
             }
-            out.cases.push(case);
+            self.cases.push(case);
         }
-        Ok(())
     }
 }

@@ -26,8 +26,13 @@ impl Truth {
             outcome: value.outcome()?,
             score,
             distance: value.distance(),
-            rank: (i64::from(value.lower.number()) << 32) + i64::from(value.upper.number()),
+            rank: Truth::rank(value),
         })
+    }
+
+    /// The [`rank`](Truth::rank) of a value.
+    pub(super) fn rank(value: Value) -> i64 {
+        (i64::from(value.lower.number()) << 32) + i64::from(value.upper.number())
     }
 
     /// The score; in games without scores 1, 0 or −1 by the outcome.

@@ -2,20 +2,25 @@
 //!
 //! Folding keeps one row for all images of a board. A policy need not respect the symmetries, so
 //! play between policies happens on actual positions: every orientation of a row with every side to
-//! move in which it is reachable. They are numbered row by row and in the order of the row's
+//! move in which it is reachable. Tables of layered games tell which these are; in others they are
+//! found here, from the roots on. They are numbered row by row and in the order of the row's
 //! orientations, the terminal ones among them; edges are numbered position by position, by
 //! ascending action.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::any::AnyPosition;
-use crate::game::{Game, Position, Side};
+use crate::any::{AnyGame, AnyPosition, AnyState};
+use crate::game::{Game, Orientations, Position, Side, Symmetry};
 use crate::parallel;
 use crate::solved::States;
 
 /// The actual positions of a complete table and the moves between them.
 #[derive(Debug)]
 pub struct Unfolded {
+    /// The orientations in which each row is reachable.
+    orientations: Vec<Orientations>,
+    facing: Facing,
     /// The first position of each row, and at last how many positions there are.
     first: Vec<u32>,
     /// The row of each position.
@@ -26,7 +31,7 @@ pub struct Unfolded {
     offsets: Vec<u32>,
     /// The position each edge leads to.
     targets: Vec<u32>,
-    /// The positions of each layer.
+    /// The positions of each layer; none where games may go on for ever.
     layers: Vec<Range<usize>>,
     /// The roots.
     roots: Vec<usize>,
@@ -35,23 +40,37 @@ pub struct Unfolded {
 impl Unfolded {
     /// How many bytes the positions and edges of a table of so many would take.
     pub fn bytes(positions: u64, edges: u64) -> u64 {
-        positions * 9 + edges * 4
+        positions * 11 + edges * 4
     }
 
-    /// Unfolds a table. Fails where it is not complete or damaged, where it does not tell the
-    /// orientations of its rows, and where it has too many positions.
+    /// Unfolds a table. Fails where it is not complete or damaged, and where it has too many
+    /// positions.
     pub fn new(states: &States) -> Result<Unfolded, String> {
         if !states.table().manifest().complete {
             return Err("it is bounded: games lead out of it".to_string());
         }
+        let is_layered = states.game().layers().is_some();
+        let (facing, orientations) = match is_layered {
+            true => {
+                let all = (0..states.rows()).map(|row| states.orientations(row));
+                let all = all.collect::<Option<Vec<_>>>().ok_or("it keeps no orientations")?;
+                (Facing::default(), all)
+            }
+            false => {
+                let facing = Facing::of(states)?;
+                let all = facing.reached(states)?;
+                (facing, all)
+            }
+        };
         let mut first = vec![0u32];
         let mut total = 0u32;
-        for row in 0..states.rows() {
-            let count = states.orientations(row).ok_or("it keeps no orientations")?.count();
-            total = total.checked_add(count).ok_or("it has more than 2^32 positions")?;
+        for set in &orientations {
+            total = total.checked_add(set.count()).ok_or("it has more than 2^32 positions")?;
             first.push(total);
         }
         let mut unfolded = Unfolded {
+            orientations,
+            facing,
             rows: Vec::with_capacity(total as usize),
             sides: Vec::with_capacity(total as usize),
             offsets: vec![0],
@@ -60,22 +79,13 @@ impl Unfolded {
             roots: Vec::new(),
             first,
         };
-        let of = |row: usize| unfolded.first[row] as usize;
-        let mut layers: Vec<Range<usize>> = Vec::new();
-        let mut number = None;
-        for piece in states.pieces() {
-            let places = of(piece.rows.start)..of(piece.rows.end);
-            match layers.last_mut().filter(|_| piece.layer == number) {
-                Some(layer) => layer.end = places.end,
-                None => layers.push(places),
-            }
-            number = piece.layer;
-        }
         let pieces = states.pieces();
         let chunks = parallel::map(pieces.len(), &|piece: usize| {
             unfolded.unfold(states, pieces[piece].rows.clone())
         });
-        unfolded.layers = layers;
+        if is_layered {
+            unfolded.layers = unfolded.of_layers(states);
+        }
         for chunk in chunks {
             let part = chunk?;
             unfolded.rows.extend(part.rows);
@@ -97,13 +107,28 @@ impl Unfolded {
         Ok(unfolded)
     }
 
+    fn of_layers(&self, states: &States) -> Vec<Range<usize>> {
+        let of = |row: usize| self.first[row] as usize;
+        let mut layers: Vec<Range<usize>> = Vec::new();
+        let mut number = None;
+        for piece in states.pieces() {
+            let places = of(piece.rows.start)..of(piece.rows.end);
+            match layers.last_mut().filter(|_| piece.layer == number) {
+                Some(layer) => layer.end = places.end,
+                None => layers.push(places),
+            }
+            number = piece.layer;
+        }
+        layers
+    }
+
     fn unfold(&self, states: &States, rows: Range<usize>) -> Result<Part, String> {
         let game = states.game();
         let order = game.group().order();
         let (mut part, mut moves) = (Part::default(), Vec::new());
         states.visit(rows, |row, position| {
             states.moves(row, &position.state, &mut moves)?;
-            for (symmetry, side) in states.orientations(row).unwrap_or_default().iter(order) {
+            for (symmetry, side) in self.orientations[row].iter(order) {
                 let state = game.transform(&position.state, symmetry);
                 let inverse = game.group().inverse(symmetry);
                 let mut astray = false;
@@ -131,9 +156,9 @@ impl Unfolded {
     /// The number of the position of a row that looks so; `None` if it is not reachable.
     fn place(&self, states: &States, row: usize, position: &AnyPosition) -> Option<usize> {
         let game = states.game();
-        let ties = game.canonical(&position.state).ties;
+        let ties = self.facing.ties(game, row, &position.state);
         let own = game.group().root_orientations(position.side, ties).0;
-        let set = states.orientations(row)?.0;
+        let set = self.orientations.get(row)?.0;
         let below = set & (own - 1);
         (set & own != 0).then(|| self.first[row] as usize + below.count_ones() as usize)
     }
@@ -148,7 +173,7 @@ impl Unfolded {
         let (game, row) = (states.game(), self.row(at));
         let place = at - self.first[row] as usize;
         let order = game.group().order();
-        let (symmetry, side) = states.orientations(row)?.iter(order).nth(place)?;
+        let (symmetry, side) = self.orientations[row].iter(order).nth(place)?;
         let mut found = None;
         let take = |_: usize, position: AnyPosition| {
             let state = game.transform(&position.state, symmetry);
@@ -170,26 +195,35 @@ impl Unfolded {
     }
 
     /// The row of a position.
+    #[inline]
     pub fn row(&self, at: usize) -> usize {
         self.rows[at] as usize
     }
 
     /// Who is to move in a position.
+    #[inline]
     pub fn side(&self, at: usize) -> Side {
         self.sides[at]
     }
 
     /// The edges of a position.
+    #[inline]
     pub fn edges_of(&self, at: usize) -> Range<usize> {
         self.offsets[at] as usize..self.offsets[at + 1] as usize
     }
 
     /// Where an edge leads.
+    #[inline]
     pub fn target(&self, edge: usize) -> usize {
         self.targets[edge] as usize
     }
 
-    /// The positions of the layers, the first layer first.
+    /// The orientations in which a row is reachable.
+    pub fn orientations(&self, row: usize) -> Orientations {
+        self.orientations[row]
+    }
+
+    /// The positions of the layers, the first layer first; none where games may go on for ever.
     pub fn layers(&self) -> &[Range<usize>] {
         &self.layers
     }
@@ -202,6 +236,72 @@ impl Unfolded {
     /// Whether the only move from a position stays in its layer, `layer` being that: a pass.
     pub fn is_pass(&self, at: usize, layer: &Range<usize>) -> bool {
         self.edges_of(at).next().is_some_and(|edge| layer.contains(&self.target(edge)))
+    }
+}
+
+/// How the states of rows lie: a table that finds its rows by rank may give any image of a state,
+/// and orientations are those of what it gives.
+#[derive(Debug, Default)]
+struct Facing {
+    /// The symmetry that brings the state of a row to its canonical form; none where all have it.
+    symmetries: Vec<Symmetry>,
+}
+
+impl Facing {
+    fn of(states: &States) -> Result<Facing, String> {
+        let mut symmetries = vec![0; states.rows()];
+        states.visit(0..states.rows(), |row, position| {
+            symmetries[row] = states.game().canonical(&position.state).symmetry();
+            Ok(())
+        })?;
+        Ok(Facing { symmetries })
+    }
+
+    /// The symmetries that bring a state to the one that the table gives for its row.
+    fn ties(&self, game: &AnyGame, row: usize, state: &AnyState) -> u8 {
+        let (group, ties) = (game.group(), game.canonical(state).ties);
+        let Some(&symmetry) = self.symmetries.get(row).filter(|symmetry| **symmetry != 0) else {
+            return ties;
+        };
+        let back = group.inverse(symmetry);
+        let symmetries =
+            (0..group.order() as Symmetry).filter(|symmetry| ties >> symmetry & 1 == 1);
+        symmetries.fold(0, |all, symmetry| all | 1 << group.product(back, symmetry))
+    }
+
+    /// The orientations in which rows are reached from the roots of a table that does not tell.
+    fn reached(&self, states: &States) -> Result<Vec<Orientations>, String> {
+        let (game, mut moves) = (states.game(), Vec::new());
+        let group = game.group();
+        let mut all = vec![Orientations::default(); states.rows()];
+        // Those of the next ply, in the order of their rows.
+        let mut next: BTreeMap<usize, u16> = BTreeMap::new();
+        for root in states.roots().map_err(|error| error.to_string())? {
+            let row = states.find(&root).ok_or("a root is not in it")?;
+            let ties = self.ties(game, row, &root.state);
+            *next.entry(row).or_default() |= group.root_orientations(root.side, ties).0;
+        }
+        while !next.is_empty() {
+            for (row, set) in std::mem::take(&mut next) {
+                let new = Orientations(set & !all[row].0);
+                if new.0 == 0 {
+                    continue;
+                }
+                all[row].0 |= new.0;
+                states.visit(row..row + 1, |row, position| {
+                    states.moves(row, &position.state, &mut moves)?;
+                    for &(action, target) in &moves {
+                        let target = target.ok_or("it says that it is complete and is not")?;
+                        let after = game.play(&position.state, action);
+                        let ties = self.ties(game, target as usize, &after);
+                        let set = group.successor_orientations(new, ties);
+                        *next.entry(target as usize).or_default() |= set.0;
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(all)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::board_text::{images_text, squares_text};
 use super::columns::{Column, KEPT, RANKED, cells, headings, meanings, or_none};
+use super::forced_text::forced_text;
 use super::games_text::games_text;
 use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
@@ -83,6 +84,9 @@ pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> Str
     text += &(meanings(report, KEPT) + &meanings(report, RANKED));
     text += &beyond_means(report);
     text += &(images_text(report) + &squares_text(report));
+    let (order, names): (Vec<usize>, Vec<String>) =
+        report.policies.iter().enumerate().map(|(at, policy)| (at, policy.policy.clone())).unzip();
+    text += &forced_text(report, &order, &names);
     if let Some(games) = &report.games {
         text += &games_text(games, &report.words);
     }

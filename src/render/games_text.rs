@@ -8,6 +8,17 @@ use crate::evaluate::{
     WhereGamesLead, Words,
 };
 
+/// What is said of games that may go on for ever; nothing of others.
+pub(super) fn most_plies_text(most_plies: Option<u32>) -> String {
+    let text = |plies| {
+        format!(
+            "\nA game that is not over after {plies} plies counts as play without end. Policies do not see how often a\n\
+             position was there: one that comes back ends no game, and a best response may wait for a mistake.\n"
+        )
+    };
+    most_plies.map_or(String::new(), text)
+}
+
 /// Lays out what games between policies come to and what they cost. Ends in a line break.
 pub fn games_text(games: &Games, words: &Words) -> String {
     let (sides, units) = (words.sides, &words.units[..]);
@@ -43,13 +54,14 @@ pub fn games_text(games: &Games, words: &Words) -> String {
         text += &format!("{name:<13}{meaning}\n");
     }
     text += &where_games_lead(games, units);
-    text + &consistency(games)
+    text += &consistency(games);
+    text + &most_plies_text(games.most_plies)
 }
 
 /// Lays out what games between two policies come to, for the first of them. Ends in a line break.
 pub fn match_text(met: &Match) -> String {
     let [first, second] = met.sides;
-    let mut text = format!(
+    let text = format!(
         "{} against {} on {}, exactly; results are {}'s\n\n",
         met.policy, met.opponent, met.table, met.policy
     );
@@ -65,8 +77,7 @@ pub fn match_text(met: &Match) -> String {
         row.extend(cells(&opening.results.second));
         grid.push(row);
     }
-    text += &grid.to_text();
-    text
+    text + &grid.to_text() + &most_plies_text(met.most_plies)
 }
 
 fn against(games: &Games, words: &Words, of: fn(&PolicyGames) -> &BothSides<Expected>) -> String {

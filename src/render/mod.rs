@@ -15,6 +15,7 @@ mod accuracy_text;
 mod board_text;
 mod columns;
 mod comparison_text;
+mod forced_text;
 mod games_text;
 mod grid;
 pub(crate) mod hint;

@@ -2,6 +2,7 @@
 
 use super::accuracy_text::{by_words, header};
 use super::columns::{or_none, share};
+use super::forced_text::forced_text;
 use super::games_text::signed;
 use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
@@ -24,6 +25,7 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     );
     text += &ranked(report, &order, &names);
     text += &format!("\n{}", meanings(report));
+    text += &forced_text(report, &order, &names.short);
     if !names.legend.is_empty() {
         text += &format!("\n{}", names.legend());
     }
@@ -138,6 +140,9 @@ fn meanings(report: &AccuracyReport) -> String {
         lines.push(("perfect", format!("{units} in games from the start against perfect moves")));
         let taken = "what of the result a best response takes, the mean of both sides: 0 to 2";
         lines.push(("exploited", taken.to_string()));
+        lines.extend(report.games.as_ref().and_then(|games| games.most_plies).map(|plies| {
+            ("", format!("games that are not over after {plies} plies are taken to go on for ever"))
+        }));
     }
     lines.extend(held_out(report).map(|text| ("*", text)));
     lines.into_iter().map(|(name, meaning)| format!("{name:<11}{meaning}\n")).collect()

@@ -22,7 +22,7 @@ fn a_game_is_chosen_by_name_by_size_or_by_table() {
 fn what_cannot_be_played_is_refused() {
     let tables = Tables::new();
     for (game, what) in [
-        ("animal-shogi-3x3", "games of animal-shogi-3x3 may go on for ever"),
+        ("minishogi", "minishogi is too large to be enumerated whole"),
         ("chess", "'chess' is no game"),
         ("othello-8x8", "bound it with --max-depth"),
     ] {
@@ -30,6 +30,42 @@ fn what_cannot_be_played_is_refused() {
         let line = run.refused(game);
         assert!(line.contains(what), "{line}");
     }
+    tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2"]);
+    let bounded = ["match", "random", "greedy", "--table", "minishogi-depth2"];
+    tables.ok(&["value-iterate", "minishogi-depth2"]);
+    let run = tables.run(&bounded);
+    let line = run.refused("bounded");
+    assert!(line.contains("minishogi-depth2 is bounded: games lead out of it"), "{line}");
+    let open = ["value-iterate", "animal-shogi-3x3", "--repetition", "unknown"];
+    tables.ok(&["enumerate", "--game", "animal-shogi-3x3"]);
+    tables.ok(&open);
+    let run = tables.run(&["match", "random", "greedy", "--table", "animal-shogi-3x3"]);
+    let line = run.refused("open");
+    assert!(line.contains("leaves open what play without end counts as"), "{line}");
     let both = ["match", "random", "greedy", "--game", "othello-4x4", "--size", "4"];
     assert_eq!(tables.run(&both).code, 2);
+}
+
+/// Two who always do the same go round in circles if they do not end; sampled games end when a position
+/// is there for the fourth time, exact ones count what does not end.
+#[test]
+fn games_that_may_go_on_for_ever_are_played() {
+    let tables = Tables::new();
+    let words = ["match", "random", "greedy", "--game", "animal-shogi-3x3"];
+    let exact = tables.json(&words);
+    assert_eq!(exact["most_plies"], 512);
+    let sampled = tables.json(&[&words[..], &["--sample", "3000"]].concat());
+    for side in ["first", "second"] {
+        let exact = &exact["openings"][0][side];
+        let [win, loss] = ["win", "loss"].map(|name| exact[name].as_f64().unwrap());
+        let tally = |name: &str| sampled[side][name].as_f64().unwrap();
+        assert_eq!(tally("wins") + tally("draws") + tally("losses"), 3000.0);
+        // Four standard errors; few games come back to a position four times.
+        let within = |found: f64, p: f64| {
+            (found / 3000.0 - p).abs() < 4.0 * (p * (1.0 - p) / 3000.0).sqrt() + 1e-3
+        };
+        assert!(within(tally("wins"), win) && within(tally("losses"), loss), "{sampled} {exact}");
+    }
+    let text = tables.ok(&words);
+    assert!(text.contains("not over after 512 plies counts as play without end"), "{text}");
 }

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod compare;
+mod endless;
 mod evaluate;
 #[cfg(feature = "onnx")]
 mod leaderboard;

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::evaluate::{
     Aim, Expected, Gathered, Judged, Mistake, MistakesAgainst, Piece, Play, Played, Player,
-    Unfolded, build, exploitability, games, mean_of, measure,
+    Unfolded, build, exploitability, games, measure,
 };
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Action, Empties, Game, Outcome, Position, Side};
@@ -61,7 +61,7 @@ impl Opened {
 
     fn result(&self, first: usize, second: usize) -> Expected {
         let play = self.play();
-        mean_of(&play.games(self.policy(first), self.policy(second)), &play.start())
+        play.result(&play.walk(self.policy(first), self.policy(second), &play.start()))
     }
 }
 
@@ -224,14 +224,15 @@ fn a_best_response_never_does_worse_than_anyone() {
             let responder = side.other();
             let score = play.best_response(policy, responder, Aim::Score);
             let outcome = play.best_response(policy, responder, Aim::Outcome);
+            // What games against it come to from a position, for the responder.
+            let result = |other: &[f64], at: usize| match responder {
+                Side::First => play.result(&play.walk(other, policy, &[(at, 1.0)])),
+                Side::Second => play.result(&play.walk(policy, other, &[(at, 1.0)])).reversed(),
+            };
+            let places = || (0..opened.unfolded.positions()).step_by(997);
             for other in 0..4 {
-                let other = opened.policy(other);
-                let values = match responder {
-                    Side::First => play.games(other, policy),
-                    Side::Second => play.games(policy, other),
-                };
-                for (at, value) in values.iter().enumerate() {
-                    let own = if responder == Side::First { *value } else { value.reversed() };
+                for at in places() {
+                    let own = result(opened.policy(other), at);
                     assert!(score.values[at] >= own.score - 1e-9);
                     assert!(outcome.values[at] >= own.outcome() - 1e-9);
                 }
@@ -241,13 +242,8 @@ fn a_best_response_never_does_worse_than_anyone() {
             score.choices.iter().filter(|&&edge| edge != u32::MAX).for_each(|&edge| {
                 played[edge as usize] = 1.0;
             });
-            let games = match responder {
-                Side::First => play.games(&played, policy),
-                Side::Second => play.games(policy, &played),
-            };
-            for (at, value) in games.iter().enumerate() {
-                let own = if responder == Side::First { value.score } else { -value.score };
-                assert!((own - score.values[at]).abs() < 1e-9);
+            for at in places() {
+                assert!((result(&played, at).score - score.values[at]).abs() < 1e-9);
             }
         }
     }
@@ -257,7 +253,9 @@ fn a_best_response_never_does_worse_than_anyone() {
 fn games_end_somewhere_and_openings_are_distributions() {
     let opened = folded();
     let play = opened.play();
-    let visits = play.visits(opened.policy(0), opened.policy(1), &play.start());
+    let walk = play.walk(opened.policy(0), opened.policy(1), &play.start());
+    assert_eq!((walk.endless, play.most_plies()), (0.0, None));
+    let visits = walk.visits;
     let ends = (0..opened.unfolded.positions())
         .filter(|&at| opened.unfolded.edges_of(at).is_empty())
         .map(|at| visits[at])
@@ -280,10 +278,11 @@ fn games_end_somewhere_and_openings_are_distributions() {
     assert_eq!(play.after_random_plies(0), play.start());
     assert_eq!(play.after_random_plies(2).len(), 12);
     // Random openings of any length change nothing for two random players.
-    let random = play.games(opened.policy(0), opened.policy(0));
-    let start = mean_of(&random, &play.start());
+    let random = opened.policy(0);
+    let from = |from: &[(usize, f64)]| play.result(&play.walk(random, random, from));
+    let start = from(&play.start());
     for plies in [3, 8, 30] {
-        assert!(close(&mean_of(&random, &play.after_random_plies(plies)), &start));
+        assert!(close(&from(&play.after_random_plies(plies)), &start));
     }
 }
 

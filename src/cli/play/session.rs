@@ -9,15 +9,13 @@ use super::super::lines::next_line;
 use super::record::Record;
 use super::seat::{Chosen, Seat, choose};
 use crate::any::{AnyGame, AnyPosition};
+use crate::evaluate::REPEATED;
 use crate::game::{Action, Empties, Game, Outcome, Side};
 use crate::render::Grid;
 use crate::render::number::counted;
 use crate::render::verdict::{outcome_cell, repetition_text, score_cell};
 use crate::solve::Value;
 use crate::solved::SolvedTable;
-
-/// How often a position is there before a game that may go on for ever is over.
-const REPEATED: usize = 4;
 
 const HELP: &str = "\
 a move       as it is written: c4, pass; 2c2b, 2A3A, 1e1a+, P*2b; several are played one after another

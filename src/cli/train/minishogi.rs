@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use super::super::context::Context;
 use super::{Common, draw, learn_error, new_card, place};
 use crate::game::shogi::MINISHOGI;
-use crate::learn::card::{Card, Inputs, PieceFeatures, Reading};
+use crate::learn::card::{Card, Inputs, PieceFeatures, Reading, file, write_whole};
+use crate::learn::minishogi::tactics::TestSet;
 use crate::learn::recipes::minishogi_value::{MinishogiValue, Settings};
 use crate::learn::training;
 
@@ -14,12 +15,13 @@ use crate::learn::training;
 /// The first iterations are epochs of positions that are mate, or one move before it; the others
 /// play games and train on them. The network plays with 'learned:NAME?plies=6,width=4', which
 /// searches 6 plies and keeps 4 moves of each position; 'mate=20000' first searches that many
-/// positions for a forced win.
+/// positions for a forced win. NAME.exam.txt has the positions in which its play is measured at the
+/// end: roots for 'solver enumerate --roots', and positions for 'solver report --positions'.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     settings: Settings,
-    /// Test positions with proven moves, of each of two kinds, to measure its play at the end
+    /// Positions with proven moves, of each of two kinds, to measure its play in at the end
     #[arg(long, value_name = "N", default_value_t = 200)]
     test_positions: usize,
     #[command(flatten)]
@@ -39,7 +41,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     training::run(&mut learner, method, at, &mut card, &context.bars, |learner, rows| {
         draw(&place, rows)?;
         let mut row = learner.held_out();
-        row.extend(learner.tactics(args.test_positions)?);
+        let tests = TestSet::generate(args.test_positions, settings.seed);
+        write_whole(&file(&place, "exam.txt"), tests.to_text().as_bytes())?;
+        row.extend(learner.tactics(&tests)?);
         Ok(row)
     })
     .map_err(learn_error)?;

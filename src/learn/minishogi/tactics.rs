@@ -97,6 +97,16 @@ impl TestSet {
         set
     }
 
+    /// The positions as SFEN, one a line with its kind as a remark: roots of a table that proves
+    /// them, and positions for a report.
+    pub fn to_text(&self) -> String {
+        let game = rules();
+        let won = self.won.iter().map(|(position, _)| (position, "won by force"));
+        let at_risk = self.at_risk.iter().map(|(position, _)| (position, "at risk"));
+        let line = |(position, kind)| format!("{} # {kind}\n", game.notation(position));
+        won.chain(at_risk).map(line).collect()
+    }
+
     /// Measures a player; `None` where there are no positions of a kind.
     pub fn measure(&self, player: &dyn Policy<Minishogi>) -> Result<Option<Shares>, PolicyError> {
         let wins = |fate: Fate| matches!(fate, Fate::Wins(_));
@@ -132,6 +142,18 @@ mod tests {
     use super::super::sample::Bumpy;
     use super::*;
     use crate::policy::{ByRule, Random};
+
+    #[test]
+    fn positions_are_read_again_as_they_were_written() {
+        let tests = TestSet::generate(3, 0);
+        let (rules, text) = (rules(), tests.to_text());
+        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+        let lines = lines.filter(|line| !line.is_empty());
+        let read: Vec<_> =
+            lines.map(|line| rules.parse_position(line, &rules.start()).unwrap()).collect();
+        let all = tests.won.iter().chain(&tests.at_risk);
+        assert_eq!(read, all.map(|(position, _)| *position).collect::<Vec<_>>());
+    }
 
     #[test]
     fn a_player_who_searches_keeps_wins_and_random_play_does_not() {

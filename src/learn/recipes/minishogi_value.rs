@@ -190,10 +190,9 @@ impl MinishogiValue {
         row
     }
 
-    /// The play of the network, one ply ahead and with the beam of the source, in `count` positions
-    /// of each kind of [`tactics`](crate::learn::minishogi::tactics); random play beside it.
-    pub fn tactics(&self, count: usize) -> Result<Row, LearnError> {
-        let tests = TestSet::generate(count, self.settings.seed);
+    /// The play of the network, one ply ahead and with the beam of the source, in positions of
+    /// [`tactics`](crate::learn::minishogi::tactics); random play beside it.
+    pub fn tactics(&self, tests: &TestSet) -> Result<Row, LearnError> {
         let mut row = Row::new();
         let mut add = |name: &str, shares: Option<Shares>| {
             if let Some(Shares { kept, lost }) = shares {

@@ -14,8 +14,8 @@ use tempfile::TempDir;
 use walk::Walk;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::evaluate::{
-    AccuracyReport, By, Figures, FiguresBySet, Judged, Key, Measured, Piece, Player, Sink, build,
-    measure,
+    AccuracyReport, By, Figures, FiguresBySet, Judged, Key, Measured, Piece, Player, Request, Sink,
+    build, measure,
 };
 use yomikiri::game::{Game, Outcome};
 use yomikiri::graph::{Graph, Plan};
@@ -62,7 +62,16 @@ impl Opened {
 
     fn report(&self, policies: &[&str]) -> AccuracyReport {
         let players: Vec<Player> = policies.iter().map(|name| self.player(name)).collect();
-        AccuracyReport::new(&self.judged(), self.measure(&players, None)).unwrap()
+        let request = Request {
+            table: &self.solved,
+            players: &players,
+            orienting: Orienting::All,
+            chosen: None,
+            games: false,
+            mistakes: 0,
+            agreement: false,
+        };
+        request.report(None, &Silent).unwrap()
     }
 }
 

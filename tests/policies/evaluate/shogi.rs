@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use yomikiri::evaluate::{AccuracyReport, By, Figures, FiguresBySet, Key, Piece, Player};
 use yomikiri::game::{Game, Outcome};
-use yomikiri::graph::{Index, Plan};
+use yomikiri::graph::{Index, Plan, StateKind};
 use yomikiri::policy::{Answers, ByRule, Greedy, ask};
 use yomikiri::render::{accuracy_text, summary};
 use yomikiri::table::Table;
@@ -273,6 +273,73 @@ fn only_proven_rows_are_judged() {
     assert!(text.contains("those whose moves' results are all proven"), "{text}");
 }
 
+/// Of a bounded table: positions proven to be won with a move that is not, and those at risk, with
+/// the mean share of the moves that are proven to win there, and to lose.
+fn forced(opened: &Opened) -> ([u64; 2], [f64; 3]) {
+    let (table, states) = (&opened.solved, opened.solved.states());
+    let (mut counts, mut shares) = ([0; 2], [0.0; 3]);
+    for piece in states.pieces() {
+        let visit = |row: usize, position: yomikiri::any::AnyPosition| {
+            let kind = states.kind(row, &position.state);
+            if !matches!(kind, StateKind::Interior | StateKind::Restricted) {
+                return Ok(());
+            }
+            let moves = table.look_ahead(&position);
+            let of = |outcome: Outcome| {
+                let is = |value: &yomikiri::solve::Value| value.outcome() == Some(outcome);
+                moves.iter().filter(|(_, value)| value.as_ref().is_some_and(is)).count()
+            };
+            let (wins, losses, all) = (of(Outcome::Win), of(Outcome::Loss), moves.len());
+            let share = |count: usize| count as f64 / all as f64;
+            if wins > 0 && wins < all {
+                counts[0] += 1;
+                shares[0] += share(wins);
+                shares[1] += share(losses);
+            } else if wins == 0 && losses > 0 && losses < all {
+                counts[1] += 1;
+                shares[2] += share(losses);
+            }
+            Ok(())
+        };
+        states.visit(piece.rows.clone(), visit).unwrap();
+    }
+    let [won, at_risk] = counts.map(|count| f64::from(u32::try_from(count).unwrap()));
+    (counts, [shares[0] / won, shares[1] / won, shares[2] / at_risk])
+}
+
+#[test]
+fn what_is_proven_of_some_moves_is_told() {
+    let game = named("minishogi");
+    // A mate in three, by checks alone.
+    let root = game.parse_position("p3k/2RsB/r3p/1K1S1/1G3 b BG 1", &game.start()).unwrap();
+    let plan = Plan {
+        start: "custom".to_string(),
+        roots: vec![root],
+        max_depth: Some(3),
+        checks_only: true,
+        ..Plan::from_start(&game)
+    };
+    let checks = Opened::new(&game, &plan);
+    let checked = checks.report(&POLICIES);
+    assert!(forced(&checks).0[0] > 0);
+    for (opened, report) in [(&bounded().0, &bounded().1), (&checks, &checked)] {
+        let ([won, at_risk], shares) = forced(opened);
+        let [random, _, perfect] = [0, 1, 2].map(|place| report.policies[place].forced.unwrap());
+        assert_eq!((random.won, random.at_risk), (won, at_risk));
+        let found = [random.won_kept, random.won_thrown, random.at_risk_lost];
+        for (found, wanted) in found.into_iter().zip(shares) {
+            assert!(found.is_none_or(|found| (found - wanted).abs() < 1e-9), "{found:?} {wanted}");
+            assert_eq!(found.is_none(), wanted.is_nan());
+        }
+        assert_eq!((perfect.won_kept, perfect.won_thrown), (Some(1.0), Some(0.0)));
+        assert!(perfect.at_risk_lost.is_none_or(|lost| lost == 0.0));
+    }
+    // A bounded table judges few positions and proves something in many.
+    let (judged, some) = (bounded().1.table.judged_states, forced(&bounded().0).0);
+    assert!(judged > 0 && some[0] + some[1] > judged, "{judged} {some:?}");
+    assert!(by_rank().1.policies.iter().all(|policy| policy.forced.is_none()));
+}
+
 #[test]
 fn threads_change_no_bit() {
     let json = |threads: usize| {
@@ -361,17 +428,26 @@ fn the_report_as_json_has_no_scores() {
 #[test]
 fn the_command_makes_the_table_and_measures_the_game_s_policies() {
     let tables = Tables::new();
-    let args = ["report", "--game", "animal-shogi-3x3", "-q"];
+    let args = ["report", "--game", "animal-shogi-3x3", "--no-games", "-q"];
     let mut json = tables.json(&args);
     let schema =
         ["schema", "schema_version"].map(|name| json.as_object_mut().unwrap().remove(name));
     assert_eq!(schema, [Some("yomikiri-report".into()), Some(1.into())]);
     let wanted = serde_json::to_value(&by_rank().1).unwrap();
     assert_eq!(json, wanted);
-    let text = tables.ok(&["report", "--table", "animal-shogi-3x3", "-q"]);
+    let text = tables.ok(&["report", "--table", "animal-shogi-3x3", "--no-games", "-q"]);
     assert_eq!(text, summary(&by_rank().1, &[], 0));
     assert!(!text.contains("score") && !text.contains("discs"), "{text}");
-    let full = ["report", "--table", "animal-shogi-3x3", "-q", "--full", "--by", "value,moves"];
+    let full = [
+        "report",
+        "--table",
+        "animal-shogi-3x3",
+        "--no-games",
+        "-q",
+        "--full",
+        "--by",
+        "value,moves",
+    ];
     let wanted = accuracy_text(&by_rank().1, &[By::Value, By::Moves], 0);
     assert_eq!(tables.ok(&full), wanted);
     let ran = tables.run(&["report", "--table", "animal-shogi-3x3", "-q", "--by", "layer"]);
@@ -390,9 +466,18 @@ fn the_command_makes_the_table_and_measures_the_game_s_policies() {
     }
     let json = tables.json(&[&args[..], &["--policy", "perfect", "--mistakes", "4"]].concat());
     assert_eq!(json["policies"][0]["costliest"], serde_json::json!([]));
-    let text = ["report", "--table", "animal-shogi-3x3", "-q", "--mistakes", "1"];
-    let text = tables.ok(&text);
+    let text = tables.ok(&[&args[..], &["--mistakes", "1"]].concat());
     assert!(text.contains("greedy, costly mistake 1") && text.contains("2.000 of the result lost"));
+    // In games they go by how often they are met: half of the games begin so, and all moves but one lose.
+    let played =
+        ["report", "--table", "animal-shogi-3x3", "-q", "--policy", "greedy", "--mistakes", "1"];
+    let json = tables.json(&played);
+    let first = &json["games"]["policies"][0]["costliest"][0];
+    assert_eq!(first["position"], "elc/3/CLE b - 1");
+    // A few come back to it.
+    let met = first["met"].as_f64().unwrap();
+    assert!((0.5..0.5 + 1e-8).contains(&met), "{met}");
+    assert_eq!(first["outcome_lost"], 1.6);
 
     tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2", "-q"]);
     let json = tables.json(&["report", "--table", "minishogi-depth2", "-q", "--policy", "greedy"]);

@@ -1,0 +1,315 @@
+//! Games that may go on for ever, exactly: against a game whose results are known in closed form,
+//! and against values computed backwards on the graph of the rules alone.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::evaluate::{
+    Aim, Everywhere, Expected, Gathered, Match, Piece, Play, Played, Player, Unfolded, build,
+    exploitability, games, measure, playable,
+};
+use yomikiri::game::{Action, Game, Outcome, Position, Side};
+use yomikiri::graph::Plan;
+use yomikiri::policy::{Answers, ByRule, Greedy, Policy, Random};
+use yomikiri::progress::Silent;
+use yomikiri::solve::SolveOptions;
+use yomikiri::solved::SolvedTable;
+use yomikiri::table::Store;
+
+use crate::common::solved::named;
+
+/// Wait or resign: who never resigns never loses, and two who do not never end.
+struct Waiting;
+
+impl Game for Waiting {
+    /// Whether the opponent has resigned.
+    type State = bool;
+    type Key = u64;
+
+    fn name(&self) -> String {
+        "waiting".to_string()
+    }
+    fn start(&self) -> Position<bool> {
+        Position { state: false, side: Side::First }
+    }
+    fn action_count(&self) -> usize {
+        2
+    }
+    fn for_each_action(&self, &resigned: &bool, visit: impl FnMut(Action)) {
+        if !resigned {
+            [Action(0), Action(1)].into_iter().for_each(visit);
+        }
+    }
+    fn play(&self, _: &bool, action: Action) -> bool {
+        action == Action(1)
+    }
+    fn result(&self, &resigned: &bool) -> Option<Outcome> {
+        resigned.then_some(Outcome::Win)
+    }
+    fn key(&self, &resigned: &bool) -> u64 {
+        u64::from(resigned)
+    }
+    fn state(&self, key: u64) -> Option<bool> {
+        (key < 2).then_some(key == 1)
+    }
+}
+
+const POLICIES: [&str; 3] = ["random", "greedy", "perfect"];
+
+struct Opened {
+    _dir: TempDir,
+    solved: SolvedTable,
+    unfolded: Unfolded,
+    /// Of each of [`POLICIES`].
+    answers: Vec<Answers>,
+}
+
+impl Opened {
+    fn new(game: &AnyGame, plan: &Plan<yomikiri::any::AnyState>) -> Opened {
+        let dir = tempfile::tempdir().unwrap();
+        let mut table = game.enumerate(plan, &Store::at(dir.path()), &Silent).unwrap().table;
+        game.solve(&mut table, &SolveOptions::default(), &Silent, &mut |_, _| {}).unwrap();
+        let solved = SolvedTable::open(game.clone(), table, true).unwrap().unwrap();
+        playable(&solved).unwrap();
+        let unfolded = Unfolded::new(solved.states()).unwrap();
+        let players = players(game);
+        let mut gathered = Gathered::default();
+        let mut sink = |_: &Piece, answers: &[Answers]| {
+            gathered.add(answers);
+            Ok(())
+        };
+        let everywhere = Everywhere { table: &solved, unfolded: &unfolded };
+        measure(&everywhere, &players, Some(&mut sink), &Silent).unwrap();
+        Opened { _dir: dir, solved, unfolded, answers: gathered.answers }
+    }
+
+    fn policy(&self, place: usize) -> &[f64] {
+        &self.answers[place].probabilities
+    }
+
+    fn result(&self, first: usize, second: usize) -> Expected {
+        let play = Play::new(&self.unfolded, &self.solved);
+        play.result(&play.walk(self.policy(first), self.policy(second), &play.start()))
+    }
+}
+
+fn players(game: &AnyGame) -> [Player; 3] {
+    POLICIES.map(|name| build(&name.parse().unwrap(), game).unwrap())
+}
+
+fn close(a: &Expected, b: &Expected) -> bool {
+    let parts = |e: &Expected| [e.win, e.draw, e.loss, e.score];
+    parts(a).iter().zip(parts(b)).all(|(a, b)| (a - b).abs() < 1e-9)
+}
+
+#[test]
+fn who_waits_is_not_beaten_and_who_resigns_is() {
+    let game = AnyGame::new(Waiting);
+    let opened = Opened::new(&game, &Plan::from_start(&game));
+    let play = Play::new(&opened.unfolded, &opened.solved);
+    assert_eq!((opened.unfolded.positions(), opened.unfolded.edges()), (4, 4));
+    let expected = |win, draw, loss| Expected { win, draw, loss, score: win - loss };
+    // Whoever resigns first has lost: the first player in 1/2 + 1/8 + ... of the games.
+    assert!(close(&opened.result(0, 0), &expected(1.0 / 3.0, 0.0, 2.0 / 3.0)));
+    assert!(close(&opened.result(0, 2), &expected(0.0, 0.0, 1.0)));
+    assert_eq!(opened.result(2, 2), expected(0.0, 1.0, 0.0));
+    let walk = play.walk(opened.policy(2), opened.policy(2), &play.start());
+    assert_eq!((walk.endless, play.most_plies()), (1.0, Some(Play::PLIES)));
+    for side in Side::ALL {
+        let random = exploitability(&play, opened.policy(0), side);
+        assert!((random.outcome + 1.0).abs() < 1e-12 && (random.outcome_lost - 1.0).abs() < 1e-12);
+        let perfect = exploitability(&play, opened.policy(2), side);
+        assert_eq!((perfect.outcome, perfect.outcome_lost, perfect.score_lost), (0.0, 0.0, 0.0));
+    }
+    let played = [0, 2].map(|place| Played {
+        name: POLICIES[place],
+        probabilities: opened.policy(place),
+        values: &[],
+    });
+    let report = games(&play, &played, 3);
+    let [random, perfect] = &report.policies[..] else { panic!("there are two") };
+    // A game of two random players takes two moves, each of them half a mistake, and one to win.
+    assert!((random.mistakes[0].outcome_mistakes - 0.5).abs() < 1e-12);
+    assert!((random.mistakes[0].outcome_lost - 0.5).abs() < 1e-12);
+    assert!((random.where_games_lead[0].all.positions - 2.0).abs() < 1e-12);
+    let line = random.beating_lines.first.as_ref().unwrap();
+    assert_eq!((&line.moves[..], line.probability, line.score), (&["1".to_string()][..], 0.5, -1));
+    // Two who wait meet a position each ply, until it is seen that they go on for ever.
+    let waiting = &perfect.where_games_lead[0].all;
+    assert_eq!((waiting.positions, waiting.result_kept), (f64::from(Play::PLIES), Some(1.0)));
+    let line = perfect.beating_lines.first.as_ref().unwrap();
+    assert_eq!((line.moves.len(), line.probability, line.score), (2, 1.0, 0));
+    assert!(perfect.own_lines.is_expert() && !random.own_lines.is_champion());
+    assert_eq!(random.costliest.len(), 1);
+    assert_eq!(report.table[0][1], random.against_perfect.first);
+}
+
+/// The graph of a game by its rules alone: positions and, of each, where its moves lead.
+struct Graph {
+    positions: Vec<AnyPosition>,
+    after: Vec<Vec<u32>>,
+    known: HashMap<AnyPosition, u32>,
+}
+
+impl Graph {
+    fn new(game: &AnyGame, root: AnyPosition) -> Graph {
+        let (mut positions, mut after) = (vec![root], Vec::new());
+        let mut known = HashMap::from([(root, 0)]);
+        while after.len() < positions.len() {
+            let position = positions[after.len()];
+            let mut targets = Vec::new();
+            game.for_each_action(&position.state, |action| {
+                let next = game.advance(&position, action);
+                let place = *known.entry(next).or_insert_with(|| {
+                    positions.push(next);
+                    positions.len() as u32 - 1
+                });
+                targets.push(place);
+            });
+            after.push(targets);
+        }
+        Graph { positions, after, known }
+    }
+
+    /// What a policy does in every position; nothing where the game is over.
+    fn ask(&self, game: &AnyGame, policy: &dyn Policy<AnyGame>) -> Vec<Vec<f64>> {
+        let of = |position: &AnyPosition| match game.is_terminal(&position.state) {
+            true => Vec::new(),
+            false => {
+                let asked = yomikiri::policy::ask(policy, game, position).unwrap();
+                asked.into_iter().map(|(_, p)| p).collect()
+            }
+        };
+        self.positions.iter().map(of).collect()
+    }
+
+    /// What the root is worth to the first player, `choose` telling a position's from its moves',
+    /// with ever more plies to go; `endless` is what play without end is worth.
+    fn backwards(
+        &self,
+        game: &AnyGame,
+        endless: f64,
+        choose: impl Fn(usize, &mut dyn Iterator<Item = f64>) -> f64,
+    ) -> f64 {
+        let end = |position: &AnyPosition| {
+            let own = game.result(&position.state).map(|outcome| f64::from(outcome.value()));
+            own.map(|own| if position.side == Side::First { own } else { -own })
+        };
+        let mut values: Vec<f64> =
+            self.positions.iter().map(|position| end(position).unwrap_or(endless)).collect();
+        for _ in 0..Play::PLIES {
+            let of = |at: usize| match self.after[at].is_empty() {
+                true => values[at],
+                false => choose(at, &mut self.after[at].iter().map(|&to| values[to as usize])),
+            };
+            let next: Vec<f64> = (0..values.len()).map(of).collect();
+            let change = next.iter().zip(&values).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            values = next;
+            if change < 1e-15 {
+                break;
+            }
+        }
+        values[0]
+    }
+}
+
+/// Games and best responses of a table against those of the graph.
+fn assert_as_by_the_rules(opened: &Opened, endless: f64, places: &[usize]) {
+    let (game, states) = (opened.solved.game(), opened.solved.states());
+    let graph = Graph::new(game, states.roots().unwrap()[0]);
+    assert_eq!(opened.unfolded.positions(), graph.positions.len());
+    assert_eq!(opened.unfolded.edges(), graph.after.iter().map(Vec::len).sum::<usize>());
+    for (at, position) in graph.positions.iter().enumerate().step_by(101) {
+        let found = opened.unfolded.find(states, position).unwrap();
+        assert_eq!(opened.unfolded.position(states, found).as_ref(), Some(position));
+        let targets = opened.unfolded.edges_of(found).map(|edge| opened.unfolded.target(edge));
+        let targets = targets.map(|to| opened.unfolded.position(states, to).unwrap());
+        assert_eq!(targets.map(|to| graph.known[&to]).collect::<Vec<_>>(), graph.after[at]);
+    }
+    let policies: [&dyn Policy<AnyGame>; 2] = [&ByRule(Random), &ByRule(Greedy)];
+    let policies = policies.map(|policy| graph.ask(game, policy));
+    let mean = |p: &[f64], values: &mut dyn Iterator<Item = f64>| -> f64 {
+        p.iter().zip(values).map(|(p, value)| p * value).sum()
+    };
+    let play = Play::new(&opened.unfolded, &opened.solved);
+    for &place in places {
+        let (policy, other) = (&policies[place], 1 - place);
+        let wanted = graph.backwards(game, endless, |at, values| {
+            let first = graph.positions[at].side == Side::First;
+            mean(if first { &policy[at] } else { &policies[other][at] }, values)
+        });
+        let found = opened.result(place, other);
+        assert!((found.outcome() - wanted).abs() < 1e-9, "{place}: {found:?} for {wanted}");
+        assert!((found.win + found.draw + found.loss - 1.0).abs() < 1e-9);
+        for side in Side::ALL {
+            let wanted = graph.backwards(game, endless, |at, values| {
+                match (graph.positions[at].side == side, side) {
+                    (true, _) => mean(&policy[at], values),
+                    (false, Side::First) => values.fold(f64::INFINITY, f64::min),
+                    (false, Side::Second) => values.fold(f64::NEG_INFINITY, f64::max),
+                }
+            });
+            let response = play.best_response(opened.policy(place), side.other(), Aim::Outcome);
+            let found = response.values[opened.unfolded.roots()[0]];
+            let found = if side == Side::First { -found } else { found };
+            assert!((found - wanted).abs() < 1e-9, "{place} {side:?}: {found} for {wanted}");
+        }
+    }
+}
+
+/// The whole 3x3 game, in which play without end is a draw.
+fn small() -> &'static Opened {
+    static KNOWN: OnceLock<Opened> = OnceLock::new();
+    KNOWN.get_or_init(|| {
+        let game = named("animal-shogi-3x3");
+        Opened::new(&game, &Plan::from_start(&game))
+    })
+}
+
+/// All that a single pawn leads to, in which the second player wins by play without end.
+fn pawn() -> &'static Opened {
+    static KNOWN: OnceLock<Opened> = OnceLock::new();
+    KNOWN.get_or_init(|| {
+        let game = named("minishogi");
+        let root = game.parse_position("k4/5/1P3/5/K4 b - 1", &game.start()).unwrap();
+        let plan =
+            Plan { start: "custom".to_string(), roots: vec![root], ..Plan::from_start(&game) };
+        Opened::new(&game, &plan)
+    })
+}
+
+#[test]
+fn games_of_the_shogi_family_are_as_by_the_rules() {
+    assert_as_by_the_rules(small(), 0.0, &[1]);
+    assert_as_by_the_rules(pawn(), -1.0, &[0, 1]);
+}
+
+#[test]
+fn perfect_play_is_worth_the_value_of_the_game_wherever_it_ends() {
+    for opened in [small(), pawn()] {
+        let play = Play::new(&opened.unfolded, &opened.solved);
+        // Black wins both.
+        let wanted = Expected { win: 1.0, draw: 0.0, loss: 0.0, score: 1.0 };
+        assert!(close(&opened.result(2, 2), &wanted));
+        for side in Side::ALL {
+            let lost = exploitability(&play, opened.policy(2), side);
+            assert!(lost.outcome_lost.abs() < 1e-12, "{lost:?}");
+        }
+    }
+    // Nothing is drawn where one of them wins by play without end.
+    assert_eq!(pawn().result(0, 0).draw, 0.0);
+    assert!(small().result(1, 1).draw < 1e-9);
+}
+
+#[test]
+fn a_match_agrees_with_the_report() {
+    let opened = small();
+    let [random, greedy, _] = players(opened.solved.game());
+    let found = Match::of(&opened.solved, &[random, greedy], 1, &Silent).unwrap();
+    let results = found.openings[0].results;
+    assert!(close(&results.first, &opened.result(0, 1)));
+    assert!(close(&results.second, &opened.result(1, 0).reversed()));
+    assert_eq!((found.most_plies, found.openings.len()), (Some(Play::PLIES), 2));
+}
