@@ -13,6 +13,7 @@ use super::table_args::OneTable;
 use crate::export::{Exported, bytes_of, write_states};
 use crate::render::number::{bytes, thousands};
 use crate::solved::{Orienting, States};
+use crate::table::TableError;
 
 /// Write exact values as training targets, or with --states the positions for policies to answer
 ///
@@ -80,7 +81,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         table.dir().with_file_name(format!("{}-{suffix}", table.name()))
     });
     let states = States::open(context.games.of_table(&table)?, table, true)?;
-    let count = states.open_positions(of);
+    let damaged = |what| TableError::damaged(states.table().dir(), what);
+    let count = states.open_positions(of).map_err(damaged)?;
     let needed = bytes_of(states.game(), count) as f64;
     if !args.force {
         let what = format!("{} positions take about", thousands(count));

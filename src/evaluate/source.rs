@@ -9,7 +9,7 @@
 use super::truth::{Case, Truth};
 use super::unfolded::Unfolded;
 use crate::any::{AnyGame, AnyState};
-use crate::game::{Action, Game, Orientations, Position};
+use crate::game::{Action, Game, Orientations, Position, Side};
 use crate::graph::StateKind;
 use crate::policy::Batch;
 use crate::solved::{Orienting, SolvedTable};
@@ -142,7 +142,14 @@ impl Source for Everywhere<'_> {
 
     fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
         let Everywhere { table, unfolded } = *self;
-        Cases { table, orienting: Orienting::All, unfolded: Some(unfolded) }.fill(piece)
+        let cases = Cases { table, orienting: Orienting::All, unfolded: Some(unfolded) };
+        let (mut piece, rows) = cases.fill(piece)?;
+        let game = table.game();
+        if game.layers().is_none() && !game.keeps_sides() {
+            // To a policy the first player is to move, as in the rows of such games.
+            piece.batch = piece.batch.map(|position| Position { side: Side::First, ..*position });
+        }
+        Ok((piece, rows))
     }
 }
 

@@ -121,7 +121,8 @@ pub fn write_states(
     progress: &dyn Progress,
 ) -> Result<Exported, ExportError> {
     let (game, table) = (states.game(), states.table());
-    let expected = describe(game, table, of, states.open_positions(of));
+    let damaged = |what| TableError::damaged(table.dir(), what);
+    let expected = describe(game, table, of, states.open_positions(of).map_err(damaged)?);
     if let Some(found) = intact(place)? {
         let without_files = States { files: BTreeMap::new(), ..found.clone() };
         if without_files == expected {
@@ -134,7 +135,7 @@ pub fn write_states(
     for some in states.pieces().chunks(AT_ONCE) {
         let pieces = parallel::map(some.len(), &|place| Piece::of(states, of, &some[place]));
         for piece in pieces {
-            let piece = piece.map_err(|what| TableError::damaged(table.dir(), what))?;
+            let piece = piece.map_err(damaged)?;
             files.append(&piece)?;
             progress.advance(piece.rows);
         }
@@ -143,7 +144,7 @@ pub fn write_states(
     if files.count != expected.positions {
         let what =
             format!("it has {} positions where its counts say {}", files.count, expected.positions);
-        return Err(TableError::damaged(table.dir(), what).into());
+        return Err(damaged(what).into());
     }
     let states = States { files: files.seal(game)?, ..expected };
     let path = folder.file(STATES);

@@ -14,8 +14,9 @@ mod totals;
 use std::ops::Range;
 
 use crate::any::{AnyGame, AnyPosition, AnyState};
-use crate::game::{Action, Game, NotationError, Orientations, Score};
+use crate::game::{Action, Game, NotationError, Orientations, Score, Symmetry};
 use crate::graph::{GraphError, Piece, Plan, RowMove, Rows, StateKind, open_rows};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::solve::{SolveOptions, SweepError, Value, Values};
 use crate::table::{Store, Table, TableError, whole};
@@ -29,7 +30,8 @@ pub use totals::{LayerValues, Totals};
 /// Which positions of a row are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Orienting {
-    /// Every orientation, with every side to move, in which the row is reachable.
+    /// Every orientation, with every side to move, in which the row is reachable; where a complete
+    /// table does not tell, every image of it.
     #[default]
     All,
     /// The first of them: one a row.
@@ -172,9 +174,23 @@ impl States {
         self.rows.layer_of(row)
     }
 
-    /// How many positions there are with a move to choose all of whose moves were followed.
-    pub fn open_positions(&self, orienting: Orienting) -> u64 {
-        self.rows.open_positions(orienting.most())
+    /// How many positions there are with a move to choose all of whose moves were followed. Fails
+    /// where a row is none.
+    pub fn open_positions(&self, orienting: Orienting) -> Result<u64, String> {
+        if !self.has_images(orienting) {
+            return Ok(self.rows.open_positions(orienting.most()));
+        }
+        let counts = parallel::try_map(self.pieces.len(), &|piece| {
+            let mut count = 0;
+            self.visit_open(&self.pieces[piece], orienting, |_, _| count += 1).map(|()| count)
+        });
+        Ok(counts?.into_iter().sum())
+    }
+
+    /// Whether every image of a row is taken, for want of knowing which are reachable.
+    fn has_images(&self, orienting: Orienting) -> bool {
+        let unknown = self.rows() > 0 && self.orientations(0).is_none();
+        orienting == Orienting::All && unknown && self.table.manifest().complete
     }
 
     /// Calls `visit` with these positions of a piece and their rows, in order; fails where a row is
@@ -186,11 +202,13 @@ impl States {
         mut visit: impl FnMut(usize, AnyPosition),
     ) -> Result<(), String> {
         let order = self.game.group().order();
+        let has_images = self.has_images(orienting);
         self.visit(piece.rows.clone(), |row, position| {
             if self.kind(row, &position.state) != StateKind::Interior {
                 return Ok(());
             }
             match self.orientations(row) {
+                None if has_images => self.images(&position).for_each(|image| visit(row, image)),
                 None => visit(row, position),
                 Some(all) => all.iter(order).take(orienting.most()).for_each(|(symmetry, side)| {
                     let state = self.game.transform(&position.state, symmetry);
@@ -198,6 +216,19 @@ impl States {
                 }),
             }
             Ok(())
+        })
+    }
+
+    /// A position and its images, each once.
+    fn images(&self, position: &AnyPosition) -> impl Iterator<Item = AnyPosition> {
+        let symmetries = 0..self.game.group().order() as Symmetry;
+        let mut keys = Vec::new();
+        symmetries.filter_map(move |symmetry| {
+            let state = self.game.transform(&position.state, symmetry);
+            let key = self.game.key(&state);
+            let is_new = !keys.contains(&key);
+            keys.push(key);
+            is_new.then_some(AnyPosition { state, ..*position })
         })
     }
 

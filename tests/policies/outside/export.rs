@@ -100,16 +100,29 @@ fn every_position_of_a_layered_table_is_written_once() {
 }
 
 #[test]
-fn rows_of_games_with_cycles_are_written_once() {
+fn rows_of_games_with_cycles_are_written_with_their_images_if_complete() {
     let tables = Tables::new();
     tables.ok(&["enumerate", "-q", "--game", "animal-shogi-3x3"]);
     tables.ok(&["export", "-q", "--states"]);
+    tables.ok(&["export", "-q", "--states", "--states-of", "canonical"]);
     let table = rows(&Table::open(&tables.place("animal-shogi-3x3")).unwrap());
+    let once = read(table.game(), &tables.place("animal-shogi-3x3-states-canonical"));
+    assert_eq!(once.len(), 94_521);
     let all = read(table.game(), &tables.place("animal-shogi-3x3-states"));
-    assert_eq!(all.len(), 94_521);
-    for (position, row) in &all {
+    for (position, row) in all.iter().chain(&once) {
         assert_eq!((table.find(position), position.side), (Some(*row), Side::First));
     }
+    // A position and its mirror image, but once where they are the same.
+    let game = table.game();
+    let mut rest = all.iter();
+    for (position, row) in &once {
+        assert_eq!(rest.next(), Some(&(*position, *row)));
+        let image = Position { state: game.transform(&position.state, 1), ..*position };
+        if image != *position {
+            assert_eq!(rest.next(), Some(&(image, *row)));
+        }
+    }
+    assert_eq!(rest.next(), None);
 
     tables.ok(&["enumerate", "-q", "--game", "minishogi", "--max-depth", "5"]);
     tables.ok(&["export", "-q", "--states"]);
