@@ -1,30 +1,33 @@
 //! The order of a game with cycles whose rows are sorted keys: ply by ply.
 //!
 //! A layer of the table is a ply: the positions that are first reached in so many moves from a
-//! root. All threads expand a layer's positions and meet in one concurrent map from keys to numbers
-//! of arrival. Arrival is a matter of chance, so when the layer is done its new keys are sorted,
-//! and what was written down as arrivals becomes rows: the bytes of the table depend on nothing but
-//! its identity.
+//! root. The successors of a ply are written down as records, sorted in shards, each a range of
+//! keys, and what no earlier ply has is the next ply, already in the order of its rows: the bytes of
+//! the table depend on nothing but its identity. No position that is known is held in memory: the
+//! sorted keys of the plies before lie in the draft, and each shard is merged with its range of them.
+//!
+//! Where the records of a ply do not fit in memory they are made in slices, each of some of the
+//! shards; every slice makes the ply's moves anew and keeps those that lead into it.
 //!
 //! With [`Plan::checks_only`] the player to move at the roots gives check with every move, the
 //! other plays everything: the tree that a tsume solver searches.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use dashmap::DashMap;
-use dashmap::mapref::entry::Entry;
-use rayon::prelude::*;
-use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
 use super::build::{Found, Order, declare, fits};
+use super::expand::{MAX_SHARDS, Partition, Record, SHARD_RECORDS, task_ranges};
 use super::plan::Plan;
+use super::settle::Workspaces;
 use super::{GraphError, StateKind};
-use crate::game::{Game, Position, Side, StateKey};
-use crate::parallel;
+use crate::game::{Game, Orientations, Position, Side, StateKey};
+use crate::parallel::{self, lock};
 use crate::progress::Progress;
-use crate::table::{Counts, Draft, Lengths, Tally};
+use crate::table::{Array, Counts, Draft, Lengths, Memory, Tally};
 
 /// What a checkpoint holds besides the arrays.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -37,40 +40,58 @@ pub(super) struct State {
     root_ids: Vec<u64>,
 }
 
-/// From keys to the order of their arrival.
-type Arrivals<K> = DashMap<K, u32, FxBuildHasher>;
-
-/// More shards than threads, so that few threads meet in one and none is large when it grows.
-const SHARDS: usize = 256;
-
-/// How many rows a task expands.
-const GRAIN: usize = 1 << 9;
-
 /// The enumeration of a game with cycles.
 pub(super) struct ByPly<'a, G: Game> {
     game: &'a G,
     plan: &'a Plan<G::State>,
     attacker: Option<Side>,
     state: State,
-    arrivals: Arrivals<G::Key>,
-    /// The row of each arrival.
-    row_of: Vec<u32>,
-    /// The keys of the ply that is to be expanded, ascending.
-    keys: Vec<G::Key>,
+    workspaces: Workspaces<G::Key>,
 }
 
-/// A piece of a ply, expanded.
-struct Piece<K> {
+/// How many rows are written at a time.
+const GROUP: usize = 1 << 20;
+
+/// Bytes that a record takes while its shard waits: itself, and what vectors have to spare.
+const RECORD_BYTES: f64 = 1.15 * size_of::<Record<[u64; 2]>>() as f64;
+
+/// Rows in the order of their numbers, as they are written.
+#[derive(Default)]
+struct Rows {
     kinds: Vec<u8>,
-    /// How many edges each row has.
-    degrees: Vec<u32>,
-    /// The arrivals that the edges lead to.
-    targets: Vec<u32>,
+    /// How many edges each has.
+    degrees: Vec<u16>,
     actions: Vec<u16>,
-    /// Keys that this piece was the first to reach, with their arrivals.
-    new: Vec<(K, u32)>,
-    /// Whether a key was no position's.
-    astray: bool,
+}
+
+/// What comes of the rows of a task.
+struct Made<K> {
+    rows: Rows,
+    /// Records by shard of the slice; edges are numbered from the task's first.
+    shards: Vec<Vec<Record<K>>>,
+    /// A key that is no position's.
+    is_astray: bool,
+}
+
+/// Records of one shard: of every task the number of its first edge in the ply, and its records.
+type Parts<K> = Vec<(u32, Vec<Record<K>>)>;
+
+/// A shard of distinct keys, ascending.
+struct Shard<K> {
+    /// Those that no earlier ply has.
+    new: Vec<K>,
+    /// Of every key how many edges lead to it, and its row if it is known.
+    led_to: Vec<(u32, Option<u32>)>,
+    /// The edges, in the order of the keys.
+    edges: Vec<u32>,
+}
+
+/// How a ply is cut.
+struct Cut<K> {
+    partition: Partition<K>,
+    slices: usize,
+    /// Where the targets of the ply's edges lie.
+    memory: Memory,
 }
 
 impl<'a, G: Game> Order<'a, G> for ByPly<'a, G> {
@@ -84,25 +105,11 @@ impl<'a, G: Game> Order<'a, G> for ByPly<'a, G> {
     ) -> Result<Self, GraphError> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
         declare(draft, G::Key::WORDS, Some(true), lengths)?;
-        let arrivals =
-            DashMap::with_capacity_and_hasher_and_shard_amount(SHARDS << 6, FxBuildHasher, SHARDS);
-        let mut work = ByPly {
-            game,
-            plan,
-            attacker: plan.attacker(),
-            state: State { offsets: vec![0], edges: 0, counts: Vec::new(), root_ids: Vec::new() },
-            arrivals,
-            row_of: Vec::new(),
-            keys: Vec::new(),
+        let state = match resumed {
+            Some((state, _)) => checked(game, draft, state)?,
+            None => begun(game, plan, draft)?,
         };
-        match resumed {
-            Some((state, _)) => work.reload(draft, state)?,
-            None => {
-                draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
-                work.begin(draft)?;
-            }
-        }
-        Ok(work)
+        Ok(ByPly { game, plan, attacker: plan.attacker(), state, workspaces: Workspaces::new() })
     }
 
     fn next_layer(&self) -> u32 {
@@ -115,32 +122,36 @@ impl<'a, G: Game> Order<'a, G> for ByPly<'a, G> {
 
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
-        let ply = self.state.offsets.len() as u32 - 2;
+        let ply = self.next_layer();
+        let known = draft.mapped::<G::Key>("keys")?;
+        let begun = self.state.offsets[ply as usize] as usize;
+        let keys = &known[begun..];
+        let mut counts = Tally::default();
         let follow = self.plan.max_depth.is_none_or(|depth| ply < depth);
-        if follow {
-            self.check_memory(ply)?;
+        let found = match follow {
+            true => self.follow(&known, keys, &mut counts, draft, progress)?,
+            false => None,
+        };
+        if found.is_none() {
+            // There is no next ply, so this one is the frontier.
+            for range in ranges(keys.len(), GROUP) {
+                let made = self.expand(&keys[range], None, progress);
+                self.write(draft, made.into_iter().map(|made| made.rows), &mut counts)?;
+            }
         }
-        let mut pieces = self.expand(draft, follow, progress)?;
-        let arrived = self.arrivals.len() as u64;
-        let too_many = self.plan.max_states.is_some_and(|most| arrived > most);
-        if follow && too_many {
-            // There is no room for the next ply, so this one is the frontier.
-            pieces = self.expand(draft, false, progress)?;
-        }
-        let new = if too_many { Vec::new() } else { self.number(&mut pieces) };
-        self.append_edges(draft, &pieces)?;
+        self.state.counts.push(Counts { table: counts, ..Counts::default() });
+        let new = found.unwrap_or(0);
         tracing::info!(
             ply,
-            states = self.keys.len(),
-            new = new.len(),
+            states = keys.len(),
+            new,
             seconds = started.elapsed().as_secs_f64(),
             "ply complete"
         );
-        if new.is_empty() {
-            return Ok(false);
+        if new > 0 {
+            self.state.offsets.push(self.states() + new);
         }
-        self.append_keys(draft, new)?;
-        Ok(true)
+        Ok(new > 0)
     }
 
     fn finish(self, draft: &mut Draft) -> Result<Found, GraphError> {
@@ -150,232 +161,344 @@ impl<'a, G: Game> Order<'a, G> for ByPly<'a, G> {
     }
 }
 
+/// Writes the roots, which are the first ply.
+fn begun<G: Game>(game: &G, plan: &Plan<G::State>, draft: &mut Draft) -> Result<State, GraphError> {
+    let roots: Vec<G::Key> = plan.roots.iter().map(|root| game.position_key(root)).collect();
+    let mut keys = roots.clone();
+    keys.sort_unstable();
+    keys.dedup();
+    let row = |root: &G::Key| keys.binary_search(root).map_or(0, |row| row as u64);
+    draft.append(&[
+        ("edge_offsets", bytemuck::bytes_of(&0u64)),
+        ("keys", bytemuck::cast_slice(&keys)),
+    ])?;
+    let root_ids = roots.iter().map(row).collect();
+    Ok(State { offsets: vec![0, keys.len() as u64], edges: 0, counts: Vec::new(), root_ids })
+}
+
+/// The state of a checkpoint, if the arrays are what it says, whoever wrote them.
+fn checked<G: Game>(game: &G, draft: &Draft, state: State) -> Result<State, GraphError> {
+    let State { offsets, edges, counts, root_ids } = &state;
+    if !fits(draft, offsets, *edges, counts, root_ids) {
+        return Err(GraphError::Table(draft.astray()));
+    }
+    let known = draft.mapped::<G::Key>("keys")?;
+    let mut plies = offsets.windows(2).map(|ends| &known[ends[0] as usize..ends[1] as usize]);
+    if !plies.all(|keys| keys.is_sorted_by(|a, b| a < b)) {
+        return Err(GraphError::Table(draft.damaged("keys", "a ply is not in order")));
+    }
+    let begun = offsets[offsets.len() - 2] as usize;
+    if !known[begun..].iter().all(|&key| game.position_of(key).is_some()) {
+        return Err(GraphError::Table(draft.damaged("keys", "a key is no position's")));
+    }
+    Ok(state)
+}
+
+/// Ranges of so many, of which the last may be shorter, that make up `0..len`.
+fn ranges(len: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..len).step_by(most).map(move |from| from..len.min(from + most))
+}
+
 impl<G: Game> ByPly<'_, G> {
     fn states(&self) -> u64 {
         self.state.offsets.last().copied().unwrap_or(0)
     }
 
-    /// Makes the roots the first ply.
-    fn begin(&mut self, draft: &mut Draft) -> Result<(), GraphError> {
-        let roots: Vec<G::Key> =
-            self.plan.roots.iter().map(|root| self.game.position_key(root)).collect();
-        let mut keys = roots.clone();
-        keys.sort_unstable();
-        keys.dedup();
-        for (row, &key) in keys.iter().enumerate() {
-            self.arrivals.insert(key, row as u32);
-            self.row_of.push(row as u32);
+    /// Writes the rows and edges of a ply and the keys of the next; gives how many these are. `None`,
+    /// with nothing written, if they are more than the plan allows.
+    fn follow(
+        &mut self,
+        known: &Array<G::Key>,
+        keys: &[G::Key],
+        counts: &mut Tally,
+        draft: &mut Draft,
+        progress: &dyn Progress,
+    ) -> Result<Option<u64>, GraphError> {
+        let Cut { partition, slices, memory } = self.cut(keys, draft)?;
+        // What might turn out to be too much is not written before that is known.
+        let hold = self.plan.max_states.is_some();
+        let (mut held, mut new_keys) = (Vec::new(), Vec::new());
+        let (mut bases, mut new) = (Vec::new(), 0);
+        let mut targets = memory.zeros::<AtomicU32>(0)?;
+        for slice in 0..slices {
+            let shards = |slice: usize| partition.shards() * slice / slices;
+            let shards = shards(slice)..shards(slice + 1);
+            let mut parts: Vec<Parts<G::Key>> = shards.clone().map(|_| Vec::new()).collect();
+            let (mut edges, mut task) = (0u64, 0);
+            for range in ranges(keys.len(), GROUP.max(keys.len() / 16)) {
+                let into = Some((&partition, shards.clone()));
+                let mut rows = Vec::new();
+                for made in self.expand(&keys[range], into, progress) {
+                    if made.is_astray {
+                        let what = "a key is no position's";
+                        return Err(GraphError::Table(draft.damaged("keys", what)));
+                    }
+                    if slice == 0 {
+                        bases.push(edges as u32);
+                        edges += made.rows.actions.len() as u64;
+                        rows.push(made.rows);
+                    }
+                    for (parts, records) in parts.iter_mut().zip(made.shards) {
+                        if !records.is_empty() {
+                            parts.push((bases[task], records));
+                        }
+                    }
+                    task += 1;
+                }
+                if edges > u64::from(u32::MAX) {
+                    return Err(GraphError::TooManyMoves { ply: self.next_layer(), moves: edges });
+                }
+                match hold {
+                    true => held.append(&mut rows),
+                    false => self.write(draft, rows.into_iter(), counts)?,
+                }
+            }
+            if slice == 0 {
+                targets = memory.zeros(edges as usize)?;
+            }
+            let (first, shards) = (self.states() + new, self.distinct(known, parts));
+            new += shards.iter().map(|shard| shard.new.len() as u64).sum::<u64>();
+            let states = self.states() + new;
+            if self.plan.max_states.is_some_and(|most| states > most) {
+                return Ok(None);
+            }
+            if states > u64::from(u32::MAX) {
+                return Err(GraphError::TooManyStates { states });
+            }
+            let found = place(shards, first as u32, &targets);
+            match hold {
+                true => new_keys.extend(found),
+                false => append_keys(draft, &found)?,
+            }
         }
-        let row = |root: &G::Key| keys.binary_search(root).map_or(0, |row| row as u64);
-        self.state.root_ids = roots.iter().map(row).collect();
-        self.append_keys(draft, keys)
+        self.write(draft, held.into_iter(), counts)?;
+        append_keys(draft, &new_keys)?;
+        for range in ranges(targets.len(), GROUP) {
+            let targets: Vec<u32> =
+                targets[range].iter().map(|target| target.load(Ordering::Relaxed)).collect();
+            draft.append(&[("edge_targets", bytemuck::cast_slice(&targets))])?;
+        }
+        Ok(Some(new))
     }
 
-    /// Takes up the work at a checkpoint: rows are their own arrivals.
-    fn reload(&mut self, draft: &Draft, state: State) -> Result<(), GraphError> {
-        let State { offsets, edges, counts, root_ids } = &state;
-        if !fits(draft, offsets, *edges, counts, root_ids) {
-            return Err(GraphError::Table(draft.astray()));
+    /// How to cut a ply, by a sample of its moves.
+    fn cut(&self, keys: &[G::Key], draft: &Draft) -> Result<Cut<G::Key>, GraphError> {
+        let memory = draft.memory(self.plan.max_memory);
+        if keys.len() < 1 << 11 {
+            return Ok(Cut { partition: Partition::whole(), slices: 1, memory });
         }
-        let total = state.offsets[state.offsets.len() - 1] as usize;
-        let begun = state.offsets[state.offsets.len() - 2] as usize;
-        let keys: Vec<G::Key> = match <G::Key as StateKey>::WORDS {
-            1 => bytemuck::allocation::cast_vec(draft.tail::<u64>("keys", total)?),
-            _ => bytemuck::allocation::cast_vec(draft.tail::<[u64; 2]>("keys", total)?),
+        let stride = (keys.len() >> 14).max(1);
+        let (mut sample, mut asked) = (Vec::new(), 0);
+        for &key in keys.iter().step_by(stride) {
+            asked += 1;
+            self.row(key, &mut |_, after| sample.push(after));
+        }
+        let edges = sample.len() as f64 / f64::from(asked) * keys.len() as f64;
+        let (left, targets) = (memory.left() as f64, 4.1 * edges);
+        // Targets are written here and there, which is slow in a file.
+        let (room, memory) = match targets < 0.5 * left {
+            true => (left - targets, memory),
+            false => (left, draft.memory(Some(0))),
         };
-        if !keys[begun..].iter().all(|&key| self.game.position_of(key).is_some()) {
-            return Err(GraphError::Table(draft.damaged("keys", "a key is no position's")));
-        }
-        parallel::map_ranges(keys.len(), GRAIN, &|rows| {
-            rows.for_each(|row| {
-                self.arrivals.insert(keys[row], row as u32);
-            });
+        let slices = (RECORD_BYTES * edges / room).ceil().clamp(1.0, 64.0) as usize;
+        let shards = (edges as u64 / slices as u64 / SHARD_RECORDS).clamp(1, MAX_SHARDS);
+        let wanted = slices * shards as usize;
+        Ok(Cut {
+            partition: Partition::by_sample(sample, wanted, self.game.key_bits()),
+            slices,
+            memory,
+        })
+    }
+
+    /// What a row is, `each` of the edges that are followed being told with the key behind it; `None`
+    /// if the key is no position's.
+    fn row(&self, key: G::Key, each: &mut dyn FnMut(u16, G::Key)) -> Option<StateKind> {
+        let position = self.game.position_of(key)?;
+        let restricted = self.attacker == Some(position.side);
+        let mut legal = 0;
+        self.game.for_each_successor(&position.state, |action, state| {
+            legal += 1;
+            if !restricted || self.game.in_check(&state) {
+                let after = Position { state, side: position.side.other() };
+                each(action.0, self.game.position_key(&after));
+            }
         });
-        self.row_of = (0..total as u32).collect();
-        self.keys = keys[begun..].to_vec();
-        self.state = state;
-        Ok(())
+        Some(match (legal > 0, restricted) {
+            (false, _) => StateKind::Terminal,
+            (true, true) => StateKind::Restricted,
+            (true, false) => StateKind::Interior,
+        })
     }
 
-    /// Appends the keys of a new ply.
-    fn append_keys(&mut self, draft: &mut Draft, keys: Vec<G::Key>) -> Result<(), GraphError> {
-        draft.append(&[("keys", bytemuck::cast_slice(&keys))])?;
-        self.state.offsets.push(self.states() + keys.len() as u64);
-        self.keys = keys;
-        Ok(())
-    }
-
-    /// Refuses a ply that is not expected to fit in the memory that the plan allows.
-    fn check_memory(&self, ply: u32) -> Result<(), GraphError> {
-        let Some(most) = self.plan.max_memory else { return Ok(()) };
-        let sizes: Vec<u64> = self.state.offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let growth = match sizes[..] {
-            [.., before, last] if before > 0 => last as f64 / before as f64,
-            _ => 1.0,
-        };
-        let next = self.keys.len() as f64 * growth;
-        // What is there already, the next ply in the map (whose tables double) and as a list to
-        // sort, and its edges, which are about three times as many.
-        let bytes = memory(self.states() as f64, next, size_of::<G::Key>());
-        if bytes > most as f64 && next > 1e6 {
-            return Err(GraphError::NoMemory {
-                ply: ply + 1,
-                states: next as u64,
-                bytes: bytes as u64,
-            });
-        }
-        Ok(())
-    }
-
-    /// Expands the ply, or only says what its rows are.
+    /// Expands rows, keeping the records of some shards; or only says what the rows are.
     fn expand(
         &self,
-        draft: &Draft,
-        follow: bool,
+        keys: &[G::Key],
+        into: Option<(&Partition<G::Key>, Range<usize>)>,
         progress: &dyn Progress,
-    ) -> Result<Vec<Piece<G::Key>>, GraphError> {
-        let counter = AtomicU64::new(self.row_of.len() as u64);
-        let most = self.plan.max_states.unwrap_or(u64::MAX).min(u64::from(u32::MAX));
-        let pieces = parallel::map_ranges(self.keys.len(), GRAIN, &|rows| {
-            let keys = &self.keys[rows];
-            let mut piece = Piece {
-                kinds: Vec::with_capacity(keys.len()),
-                degrees: Vec::with_capacity(keys.len()),
-                targets: Vec::new(),
-                actions: Vec::new(),
-                new: Vec::new(),
-                astray: false,
-            };
-            for &key in keys {
-                // Once there are too many the ply will be a frontier, whatever else is found.
-                let follow = follow && counter.load(Ordering::Relaxed) <= most;
-                self.row(key, follow, &counter, &mut piece);
-            }
-            progress.advance(keys.len() as u64);
-            piece
-        });
-        // The rules lead from positions to positions, but a draft may hold some that cannot be.
-        if pieces.iter().any(|piece| piece.astray) {
-            return Err(GraphError::Table(draft.damaged("keys", "a key is no position's")));
-        }
-        let arrived = counter.into_inner();
-        if arrived > u64::from(u32::MAX) && self.plan.max_states.is_none_or(|most| most >= arrived)
-        {
-            return Err(GraphError::TooManyStates { states: arrived });
-        }
-        Ok(pieces)
-    }
-
-    /// Adds one row to a piece.
-    fn row(&self, key: G::Key, follow: bool, counter: &AtomicU64, piece: &mut Piece<G::Key>) {
-        let Some(position) = self.game.position_of(key) else {
-            piece.astray = true;
-            return;
-        };
-        let (mut legal, mut degree) = (0, 0);
-        let restricted = self.attacker == Some(position.side);
-        if follow {
-            self.game.for_each_successor(&position.state, |action, state| {
-                legal += 1;
-                if restricted && !self.game.in_check(&state) {
-                    return;
+    ) -> Vec<Made<G::Key>> {
+        let tasks = task_ranges(keys.len());
+        parallel::map(tasks.len(), &|task| {
+            let keys = &keys[tasks[task].clone()];
+            let mut made = Made { rows: Rows::default(), shards: Vec::new(), is_astray: false };
+            made.rows.kinds.reserve_exact(keys.len());
+            match &into {
+                Some((partition, shards)) => self.successors(keys, partition, shards, &mut made),
+                None => {
+                    let unfollowed = |key: &G::Key| self.unfollowed(*key);
+                    made.rows.kinds.extend(keys.iter().map(|key| unfollowed(key) as u8));
+                    made.rows.degrees = vec![0; keys.len()];
                 }
-                degree += 1;
-                let after = Position { state, side: position.side.other() };
-                let arrival = self.arrive(self.game.position_key(&after), counter, &mut piece.new);
-                piece.targets.push(arrival);
-                piece.actions.push(action.0);
-            });
-        } else {
-            legal = u32::from(!self.game.is_terminal(&position.state));
-        }
-        let kind = match (legal > 0, follow, restricted) {
-            (false, ..) => StateKind::Terminal,
-            (true, false, _) => StateKind::Frontier,
-            (true, true, true) => StateKind::Restricted,
-            (true, true, false) => StateKind::Interior,
-        };
-        piece.kinds.push(kind as u8);
-        piece.degrees.push(degree);
+            }
+            if into.as_ref().is_none_or(|(_, shards)| shards.start == 0) {
+                progress.advance(keys.len() as u64);
+            }
+            made
+        })
     }
 
-    /// The number of a key's arrival, now or before.
-    fn arrive(&self, key: G::Key, counter: &AtomicU64, new: &mut Vec<(G::Key, u32)>) -> u32 {
-        // Most keys are known, and looking them up needs no lock for writing.
-        if let Some(known) = self.arrivals.get(&key) {
-            return *known;
+    /// What a row is whose moves are not followed.
+    fn unfollowed(&self, key: G::Key) -> StateKind {
+        let position = self.game.position_of(key);
+        match position.is_some_and(|position| self.game.is_terminal(&position.state)) {
+            true => StateKind::Terminal,
+            false => StateKind::Frontier,
         }
-        match self.arrivals.entry(key) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(vacant) => {
-                let arrival = counter.fetch_add(1, Ordering::Relaxed) as u32;
-                vacant.insert(arrival);
-                new.push((key, arrival));
-                arrival
+    }
+
+    fn successors(
+        &self,
+        keys: &[G::Key],
+        partition: &Partition<G::Key>,
+        shards: &Range<usize>,
+        made: &mut Made<G::Key>,
+    ) {
+        let (width, mut edge) = (self.game.key_bits(), 0);
+        let Made { rows, shards: records, is_astray } = made;
+        records.resize_with(shards.len(), Vec::new);
+        rows.degrees.reserve_exact(keys.len());
+        for &key in keys {
+            let before = edge;
+            let kind = self.row(key, &mut |action, key| {
+                let shard = partition.shard(key, width);
+                if shards.contains(&shard) {
+                    let record = Record { key, edge, orientations: Orientations(0), ply: 0 };
+                    records[shard - shards.start].push(record);
+                }
+                rows.actions.push(action);
+                edge += 1;
+            });
+            *is_astray |= kind.is_none();
+            rows.kinds.push(kind.unwrap_or(StateKind::Terminal) as u8);
+            rows.degrees.push((edge - before) as u16);
+        }
+    }
+
+    /// Sorts the records of shards and finds which keys are new.
+    fn distinct(&self, known: &[G::Key], parts: Vec<Parts<G::Key>>) -> Vec<Shard<G::Key>> {
+        let parts: Vec<_> = parts.into_iter().map(Mutex::new).collect();
+        parallel::map(parts.len(), &|shard| {
+            let parts = std::mem::take(&mut *lock(&parts[shard]));
+            let number = |(base, mut records): (u32, Vec<Record<G::Key>>)| {
+                records.iter_mut().for_each(|record| record.edge += base);
+                records
+            };
+            let parts: Vec<_> = parts.into_iter().map(number).collect();
+            self.workspaces.with(|own| {
+                let records = own.sorter.sort(&parts);
+                drop(parts);
+                self.shard(known, records)
+            })
+        })
+    }
+
+    /// The keys of ascending records: which of them the plies so far have, and where.
+    fn shard(&self, known: &[G::Key], records: &[Record<G::Key>]) -> Shard<G::Key> {
+        let edges = records.iter().map(|record| record.edge).collect();
+        let mut shard = Shard { new: Vec::new(), led_to: Vec::new(), edges };
+        let (Some(first), Some(last)) = (records.first(), records.last()) else { return shard };
+        let plies = self.state.offsets.windows(2).map(|ends| {
+            let keys = &known[ends[0] as usize..ends[1] as usize];
+            let from = keys.partition_point(|key| *key < first.key);
+            let to = keys.partition_point(|key| *key <= last.key);
+            (ends[0] as usize + from, &keys[from..to])
+        });
+        let mut plies: Vec<_> = plies.filter(|(_, keys)| !keys.is_empty()).collect();
+        for same in records.chunk_by(|a, b| a.key == b.key) {
+            let key = same[0].key;
+            let mut row = None;
+            for (at, keys) in &mut plies {
+                let before = keys.iter().take_while(|other| **other < key).count();
+                *keys = &keys[before..];
+                *at += before;
+                if keys.first() == Some(&key) {
+                    row = Some(*at as u32);
+                }
+            }
+            shard.led_to.push((same.len() as u32, row));
+            if row.is_none() {
+                shard.new.push(key);
             }
         }
+        shard
     }
 
-    /// Gives the new keys their rows, in order, and turns the pieces' arrivals into rows. Gives the
-    /// new keys.
-    fn number(&mut self, pieces: &mut [Piece<G::Key>]) -> Vec<G::Key> {
-        let mut new: Vec<(G::Key, u32)> = Vec::new();
-        for piece in pieces.iter_mut() {
-            new.append(&mut piece.new);
-        }
-        new.par_sort_unstable();
-        let base = self.row_of.len();
-        self.row_of.resize(base + new.len(), 0);
-        for (place, (_, arrival)) in new.iter().enumerate() {
-            self.row_of[*arrival as usize] = (base + place) as u32;
-        }
-        let row_of = &self.row_of;
-        parallel::map_mut(pieces, 1, &|_, pieces| {
-            let targets = pieces.iter_mut().flat_map(|piece| &mut piece.targets);
-            targets.for_each(|target| *target = row_of[*target as usize]);
-        });
-        parallel::column(new.len(), |place| new[place].0)
-    }
-
-    /// Appends the kinds and edges of the ply.
-    fn append_edges(
+    /// Writes rows; `counts` of their ply take them in.
+    fn write(
         &mut self,
         draft: &mut Draft,
-        pieces: &[Piece<G::Key>],
+        rows: impl Iterator<Item = Rows>,
+        counts: &mut Tally,
     ) -> Result<(), GraphError> {
-        let mut counts = Tally::default();
-        let (mut kinds, mut offsets) = (Vec::new(), Vec::new());
-        let mut edge = self.state.edges;
-        for piece in pieces {
-            kinds.extend_from_slice(&piece.kinds);
-            for &degree in &piece.degrees {
+        for Rows { kinds, degrees, actions } in rows {
+            let count = |kind: StateKind| kinds.iter().filter(|&&k| k == kind as u8).count() as u64;
+            counts.states += kinds.len() as u64;
+            counts.terminals += count(StateKind::Terminal);
+            counts.frontier += count(StateKind::Frontier);
+            counts.transitions += actions.len() as u64;
+            let mut edge = self.state.edges;
+            let mut end = |&degree: &u16| {
                 edge += u64::from(degree);
-                offsets.push(edge);
-            }
-        }
-        let count = |kind: StateKind| kinds.iter().filter(|&&k| k == kind as u8).count() as u64;
-        counts.states = kinds.len() as u64;
-        counts.terminals = count(StateKind::Terminal);
-        counts.frontier = count(StateKind::Frontier);
-        counts.transitions = edge - self.state.edges;
-        draft.append(&[("kinds", &kinds), ("edge_offsets", bytemuck::cast_slice(&offsets))])?;
-        for some in pieces.chunks(1 << 10) {
-            let targets: Vec<u32> = some.iter().flat_map(|p| p.targets.iter().copied()).collect();
-            let actions: Vec<u16> = some.iter().flat_map(|p| p.actions.iter().copied()).collect();
+                edge
+            };
+            let offsets: Vec<u64> = degrees.iter().map(&mut end).collect();
             draft.append(&[
-                ("edge_targets", bytemuck::cast_slice(&targets)),
+                ("kinds", &kinds),
+                ("edge_offsets", bytemuck::cast_slice(&offsets)),
                 ("edge_actions", bytemuck::cast_slice(&actions)),
             ])?;
+            self.state.edges = edge;
         }
-        self.state.edges = edge;
-        self.state.counts.push(Counts { table: counts, ..Counts::default() });
         Ok(())
     }
 }
 
-/// Bytes of memory for `known` rows and a ply of `next` more whose edges lead to them: about 30 a
-/// row in the map at its fullest, a list of keys to sort, and three edges a new row.
-pub(super) fn memory(known: f64, next: f64, key: usize) -> f64 {
-    let key = key as f64;
-    (known + next) * ((key + 5.0) * 2.3 + 4.0) + next * (key + 4.0 + 3.0 * 6.0)
+/// Gives the new keys of shards their rows from `first` on, and the edges their targets. Gives the
+/// keys.
+fn place<K: StateKey>(shards: Vec<Shard<K>>, first: u32, targets: &[AtomicU32]) -> Vec<K> {
+    let mut bases = Vec::with_capacity(shards.len());
+    let mut base = first;
+    for shard in &shards {
+        bases.push(base);
+        base += shard.new.len() as u32;
+    }
+    parallel::each(shards.len(), &|number| {
+        let (mut next, mut edges) = (bases[number], shards[number].edges.iter());
+        for &(count, row) in &shards[number].led_to {
+            let row = row.unwrap_or_else(|| {
+                next += 1;
+                next - 1
+            });
+            for &edge in edges.by_ref().take(count as usize) {
+                targets[edge as usize].store(row, Ordering::Relaxed);
+            }
+        }
+    });
+    let mut keys = Vec::with_capacity((base - first) as usize);
+    shards.into_iter().for_each(|shard| keys.extend(shard.new));
+    keys
+}
+
+fn append_keys<K: StateKey>(draft: &mut Draft, keys: &[K]) -> Result<(), GraphError> {
+    Ok(draft.append(&[("keys", bytemuck::cast_slice(keys))])?)
 }

@@ -32,7 +32,7 @@ pub(crate) struct Expansion<K> {
     /// Of every pass its edge and the place of its target in the same layer.
     pub passes: Vec<(u32, u32)>,
     /// The ranges of keys that make the shards.
-    pub partition: Partition,
+    pub partition: Partition<K>,
 }
 
 /// Expands every state that is to be, passes within the layer being looked up in `index`.
@@ -50,7 +50,7 @@ pub(crate) fn expand<G: Game>(
         parallel::map(tasks.len(), &|task| layer.edges(tasks[task].clone(), bound));
     let total: u64 = counts.iter().sum();
     assert!(total <= u64::from(u32::MAX), "a layer of {total} edges: shard it further");
-    let partition = Partition::sampled(game, layer, total);
+    let partition = partition_of(game, layer, total);
 
     let mut actions = vec![0u16; total as usize];
     let mut slices = Vec::with_capacity(tasks.len());
@@ -94,7 +94,7 @@ struct Task<'a, G: Game> {
     game: &'a G,
     layer: &'a Layer<G::Key>,
     index: &'a BucketIndex,
-    partition: &'a Partition,
+    partition: &'a Partition<G::Key>,
     bound: Bound,
 }
 
@@ -137,67 +137,71 @@ impl<G: Game> Task<'_, G> {
     }
 }
 
-/// Consecutive ranges of keys, cut by their highest bits, about equally full.
+/// Consecutive ranges of keys, about equally full.
 #[derive(Clone, Debug)]
-pub(crate) struct Partition {
-    bits: u32,
-    shard_of_prefix: Vec<u16>,
-    shards: usize,
+pub(crate) struct Partition<K> {
+    /// The first key of every range but the first.
+    cuts: Vec<K>,
+    /// By the highest bits of a key: how many cuts have lower ones. Empty if there are no cuts.
+    cuts_below: Vec<u16>,
 }
 
 /// How many records a shard is meant to hold: what sorts within a second-level cache.
-const SHARD_RECORDS: u64 = 1 << 15;
-const MAX_SHARDS: u64 = 1 << 11;
+pub(crate) const SHARD_RECORDS: u64 = 1 << 15;
+pub(crate) const MAX_SHARDS: u64 = 1 << 11;
 const PREFIX_BITS: u32 = 14;
 
-impl Partition {
+impl<K: StateKey> Partition<K> {
     /// One shard that holds everything.
-    pub fn whole() -> Partition {
-        Partition { bits: 0, shard_of_prefix: vec![0], shards: 1 }
+    pub fn whole() -> Partition<K> {
+        Partition { cuts: Vec::new(), cuts_below: Vec::new() }
+    }
+
+    /// At most so many shards, cut by a sample of the keys, of `width` bits. What is enumerated does
+    /// not depend on the cuts, only the speed does.
+    pub fn by_sample(mut sample: Vec<K>, wanted: usize, width: u32) -> Partition<K> {
+        sample.sort_unstable();
+        let wanted = wanted.min(sample.len() + 1).min(usize::from(u16::MAX));
+        let mut cuts: Vec<K> =
+            (1..wanted).map(|shard| sample[shard * sample.len() / wanted]).collect();
+        cuts.dedup();
+        if cuts.is_empty() {
+            return Partition::whole();
+        }
+        let below = |prefix| cuts.partition_point(|cut| cut.prefix(width, PREFIX_BITS) < prefix);
+        let cuts_below = (0..=1 << PREFIX_BITS).map(|prefix| below(prefix) as u16).collect();
+        Partition { cuts, cuts_below }
     }
 
     /// How many shards there are.
     pub fn shards(&self) -> usize {
-        self.shards
+        self.cuts.len() + 1
     }
 
     /// The shard of a key of `width` bits; monotone in the key.
     #[inline]
-    pub fn shard<K: StateKey>(&self, key: K, width: u32) -> usize {
-        if self.bits == 0 {
+    pub fn shard(&self, key: K, width: u32) -> usize {
+        if self.cuts.is_empty() {
             return 0;
         }
-        usize::from(self.shard_of_prefix[key.prefix(width, self.bits)])
+        let prefix = key.prefix(width, PREFIX_BITS);
+        let from = usize::from(self.cuts_below[prefix]);
+        let to = usize::from(self.cuts_below[prefix + 1]);
+        from + self.cuts[from..to].partition_point(|cut| *cut <= key)
     }
+}
 
-    /// Cuts by a sample of the layer's successors. The result of the enumeration does not depend
-    /// on the cuts, only its speed does.
-    fn sampled<G: Game>(game: &G, layer: &Layer<G::Key>, edges: u64) -> Partition {
-        let wanted = (edges / SHARD_RECORDS).clamp(1, MAX_SHARDS);
-        if wanted == 1 {
-            return Partition::whole();
-        }
-        let width = game.key_bits();
-        let stride = (layer.len() / (1 << 13)).max(1);
-        let mut histogram = vec![0u64; 1 << PREFIX_BITS];
-        let mut samples = 0;
-        for &key in layer.keys.iter().step_by(stride) {
-            let state = game.state(key).expect("a key made by the rules unpacks");
-            game.for_each_successor(&state, |_, successor| {
-                histogram[game.canonical(&successor).key.prefix(width, PREFIX_BITS)] += 1;
-                samples += 1;
-            });
-        }
-        let mut shard_of_prefix = Vec::with_capacity(histogram.len());
-        let (mut seen, mut shard) = (0, 0);
-        for count in histogram {
-            // A new shard begins where the sample has used up the shares of those before.
-            if seen * wanted >= samples * (shard + 1) {
-                shard += 1;
-            }
-            shard_of_prefix.push(shard as u16);
-            seen += count;
-        }
-        Partition { bits: PREFIX_BITS, shard_of_prefix, shards: shard as usize + 1 }
+/// The shards for the successors of a layer.
+fn partition_of<G: Game>(game: &G, layer: &Layer<G::Key>, edges: u64) -> Partition<G::Key> {
+    let wanted = (edges / SHARD_RECORDS).clamp(1, MAX_SHARDS) as usize;
+    if wanted == 1 {
+        return Partition::whole();
     }
+    let stride = (layer.len() / (1 << 13)).max(1);
+    let mut sample = Vec::new();
+    for &key in layer.keys.iter().step_by(stride) {
+        let state = game.state(key).expect("a key made by the rules unpacks");
+        game.for_each_successor(&state, |_, successor| sample.push(game.canonical(&successor).key));
+    }
+    Partition::by_sample(sample, wanted, game.key_bits())
 }

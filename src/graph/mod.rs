@@ -129,17 +129,15 @@ pub enum GraphError {
         "the roots have different players to move; with --checks-only it must be the same one, who gives the checks"
     )]
     TwoAttackers,
-    /// More than there is memory for.
+    /// More moves than can be told apart.
     #[error(
-        "ply {ply} would have about {states} states and take {bytes} bytes of memory, more than is free; bound the enumeration with --max-depth or --max-states, or add --force (the plies before it are kept for that)"
+        "ply {ply} has {moves} moves and more, and this version numbers 2^32 of a ply; bound the enumeration with --max-depth or --max-states"
     )]
-    NoMemory {
-        /// The ply that is not begun.
+    TooManyMoves {
+        /// The ply.
         ply: u32,
-        /// How many states it is expected to have.
-        states: u64,
-        /// How many bytes that takes.
-        bytes: u64,
+        /// How many were found.
+        moves: u64,
     },
     /// More states than ids.
     #[error(

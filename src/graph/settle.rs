@@ -43,8 +43,8 @@ pub(crate) struct Settled<K> {
 /// the system clears fresh memory and that takes longer than using it.
 pub(crate) struct Workspaces<K>(Mutex<Vec<Workspace<K>>>);
 
-struct Workspace<K> {
-    sorter: Sorter<K>,
+pub(super) struct Workspace<K> {
+    pub(super) sorter: Sorter<K>,
     states: Vec<State<K>>,
 }
 
@@ -53,7 +53,7 @@ impl<K: StateKey> Workspaces<K> {
         Workspaces(Mutex::new(Vec::new()))
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Workspace<K>) -> T) -> T {
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Workspace<K>) -> T) -> T {
         let free = || lock(&self.0);
         let kept = free().pop();
         let mut own =
@@ -69,7 +69,7 @@ pub(crate) fn settle<G: Game>(
     game: &G,
     number: u32,
     shards: Vec<Vec<Vec<Record<G::Key>>>>,
-    partition: &Partition,
+    partition: &Partition<G::Key>,
     edges: usize,
     max_depth: Option<u32>,
     workspaces: &Workspaces<G::Key>,

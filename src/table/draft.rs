@@ -11,13 +11,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use bytemuck::Pod;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use super::commit::{move_synced, read_state, sync_dir, write_kept, write_state};
 use super::error::{IoContext, TableError};
 use super::mmap::map_read_only;
-use super::npy::{Element, HEADER_BYTES, Stream, crc32, shape_of};
+use super::npy::{Array, Element, HEADER_BYTES, Stream, crc32, shape_of};
 use super::{ArrayEntry, Identity, Manifest, Memory};
 use crate::parallel;
 
@@ -206,6 +207,11 @@ impl Draft {
         file.seek(SeekFrom::End(-(bytes.len() as i64))).at("read", &path)?;
         file.read_exact(bytes).at("read", &path)?;
         Ok(values)
+    }
+
+    /// The rows of an array that were appended so far, mapped.
+    pub fn mapped<T: Pod>(&self, name: &str) -> Result<Array<T>, TableError> {
+        Array::so_far(&self.file(name))
     }
 
     /// Makes what has been appended so far the point from which a later process goes on.

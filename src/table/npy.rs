@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 
+use bytemuck::Pod;
 use memmap2::Mmap;
 use npyz::WriterBuilder;
 
@@ -21,7 +22,7 @@ use crate::{input, parallel};
 pub const HEADER_BYTES: usize = 128;
 
 /// A type that is one row of an array.
-pub trait Element: bytemuck::Pod + Send + Sync {
+pub trait Element: Pod + Send + Sync {
     /// NumPy's name of the scalar: `<u4`.
     const DESCR: &'static str;
     /// How many scalars make a row; 1 for a one-dimensional array.
@@ -110,6 +111,18 @@ impl<T: Element> Array<T> {
         }
         Ok(Array { path: path.to_path_buf(), map, element: PhantomData })
     }
+}
+
+impl<T: Pod> Array<T> {
+    /// Maps the rows of a file whose header is not written yet.
+    pub(super) fn so_far(path: &Path) -> Result<Array<T>, TableError> {
+        let map = map(&open(path)?, path)?;
+        let payload = map.len().checked_sub(HEADER_BYTES);
+        if payload.is_none_or(|bytes| bytes % size_of::<T>() > 0) {
+            return Err(TableError::damaged(path, "it ends within a row"));
+        }
+        Ok(Array { path: path.to_path_buf(), map, element: PhantomData })
+    }
 
     /// The file that is mapped.
     pub fn path(&self) -> &Path {
@@ -146,7 +159,7 @@ fn describe_header(bytes: &[u8], descr: &str, rows: u64) -> String {
     }
 }
 
-impl<T: Element> Deref for Array<T> {
+impl<T: Pod> Deref for Array<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
