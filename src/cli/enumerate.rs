@@ -66,8 +66,9 @@ pub(super) struct Args {
     /// game's table themselves do not look for it
     #[arg(long)]
     name: Option<String>,
-    /// Take about so much memory (4G); what does not fit lies in files beside the table until it is
-    /// made, for Othello's whole boards, and is refused for others [default: what is free]
+    /// Take about so much memory (4G). What does not fit lies in files beside the table until it is
+    /// made (Othello's whole boards), or is made in slices (minishogi); other games are refused
+    /// [default: what is free]
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryArg>,
     /// Begin even if it is not expected to fit

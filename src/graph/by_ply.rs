@@ -89,6 +89,8 @@ struct Shard<K> {
 /// How a ply is cut.
 struct Cut<K> {
     partition: Partition<K>,
+    /// About how many edges a row has; 0 where few rows are cut.
+    degree: f64,
     slices: usize,
     /// Where the targets of the ply's edges lie.
     memory: Memory,
@@ -214,19 +216,20 @@ impl<G: Game> ByPly<'_, G> {
         draft: &mut Draft,
         progress: &dyn Progress,
     ) -> Result<Option<u64>, GraphError> {
-        let Cut { partition, slices, memory } = self.cut(keys, draft)?;
+        let cut = self.cut(keys, draft)?;
+        let Cut { partition, slices, memory, .. } = &cut;
         // What might turn out to be too much is not written before that is known.
         let hold = self.plan.max_states.is_some();
         let (mut held, mut new_keys) = (Vec::new(), Vec::new());
         let (mut bases, mut new) = (Vec::new(), 0);
         let mut targets = memory.zeros::<AtomicU32>(0)?;
-        for slice in 0..slices {
-            let shards = |slice: usize| partition.shards() * slice / slices;
+        for slice in 0..*slices {
+            let shards = |slice: usize| partition.shards() * slice / *slices;
             let shards = shards(slice)..shards(slice + 1);
             let mut parts: Vec<Parts<G::Key>> = shards.clone().map(|_| Vec::new()).collect();
             let (mut edges, mut task) = (0u64, 0);
             for range in ranges(keys.len(), GROUP.max(keys.len() / 16)) {
-                let into = Some((&partition, shards.clone()));
+                let into = Some((&cut, shards.clone()));
                 let mut rows = Vec::new();
                 for made in self.expand(&keys[range], into, progress) {
                     if made.is_astray {
@@ -265,14 +268,16 @@ impl<G: Game> ByPly<'_, G> {
             if states > u64::from(u32::MAX) {
                 return Err(GraphError::TooManyStates { states });
             }
-            let found = place(shards, first as u32, &targets);
-            match hold {
-                true => new_keys.extend(found),
-                false => append_keys(draft, &found)?,
+            place(&shards, first as u32, &targets);
+            for shard in shards {
+                match hold {
+                    true => new_keys.push(shard.new),
+                    false => append_keys(draft, &shard.new)?,
+                }
             }
         }
         self.write(draft, held.into_iter(), counts)?;
-        append_keys(draft, &new_keys)?;
+        new_keys.iter().try_for_each(|keys| append_keys(draft, keys))?;
         for range in ranges(targets.len(), GROUP) {
             let targets: Vec<u32> =
                 targets[range].iter().map(|target| target.load(Ordering::Relaxed)).collect();
@@ -285,7 +290,7 @@ impl<G: Game> ByPly<'_, G> {
     fn cut(&self, keys: &[G::Key], draft: &Draft) -> Result<Cut<G::Key>, GraphError> {
         let memory = draft.memory(self.plan.max_memory);
         if keys.len() < 1 << 11 {
-            return Ok(Cut { partition: Partition::whole(), slices: 1, memory });
+            return Ok(Cut { partition: Partition::whole(), degree: 0.0, slices: 1, memory });
         }
         let stride = (keys.len() >> 14).max(1);
         let (mut sample, mut asked) = (Vec::new(), 0);
@@ -293,7 +298,8 @@ impl<G: Game> ByPly<'_, G> {
             asked += 1;
             self.row(key, &mut |_, after| sample.push(after));
         }
-        let edges = sample.len() as f64 / f64::from(asked) * keys.len() as f64;
+        let degree = sample.len() as f64 / f64::from(asked);
+        let edges = degree * keys.len() as f64;
         let (left, targets) = (memory.left() as f64, 4.1 * edges);
         // Targets are written here and there, which is slow in a file.
         let (room, memory) = match targets < 0.5 * left {
@@ -305,6 +311,7 @@ impl<G: Game> ByPly<'_, G> {
         let wanted = slices * shards as usize;
         Ok(Cut {
             partition: Partition::by_sample(sample, wanted, self.game.key_bits()),
+            degree,
             slices,
             memory,
         })
@@ -334,7 +341,7 @@ impl<G: Game> ByPly<'_, G> {
     fn expand(
         &self,
         keys: &[G::Key],
-        into: Option<(&Partition<G::Key>, Range<usize>)>,
+        into: Option<(&Cut<G::Key>, Range<usize>)>,
         progress: &dyn Progress,
     ) -> Vec<Made<G::Key>> {
         let tasks = task_ranges(keys.len());
@@ -343,7 +350,7 @@ impl<G: Game> ByPly<'_, G> {
             let mut made = Made { rows: Rows::default(), shards: Vec::new(), is_astray: false };
             made.rows.kinds.reserve_exact(keys.len());
             match &into {
-                Some((partition, shards)) => self.successors(keys, partition, shards, &mut made),
+                Some((cut, shards)) => self.successors(keys, cut, shards, &mut made),
                 None => {
                     let unfollowed = |key: &G::Key| self.unfollowed(*key);
                     made.rows.kinds.extend(keys.iter().map(|key| unfollowed(key) as u8));
@@ -369,11 +376,13 @@ impl<G: Game> ByPly<'_, G> {
     fn successors(
         &self,
         keys: &[G::Key],
-        partition: &Partition<G::Key>,
+        Cut { partition, degree, .. }: &Cut<G::Key>,
         shards: &Range<usize>,
         made: &mut Made<G::Key>,
     ) {
         let (width, mut edge) = (self.game.key_bits(), 0);
+        // What shards take of one task differs little: memory that was never used is dear.
+        let room = (degree * keys.len() as f64 / partition.shards() as f64 * 1.2) as usize + 8;
         let Made { rows, shards: records, is_astray } = made;
         records.resize_with(shards.len(), Vec::new);
         rows.degrees.reserve_exact(keys.len());
@@ -383,7 +392,11 @@ impl<G: Game> ByPly<'_, G> {
                 let shard = partition.shard(key, width);
                 if shards.contains(&shard) {
                     let record = Record { key, edge, orientations: Orientations(0), ply: 0 };
-                    records[shard - shards.start].push(record);
+                    let records = &mut records[shard - shards.start];
+                    if records.capacity() == 0 {
+                        records.reserve_exact(room);
+                    }
+                    records.push(record);
                 }
                 rows.actions.push(action);
                 edge += 1;
@@ -415,7 +428,9 @@ impl<G: Game> ByPly<'_, G> {
     /// The keys of ascending records: which of them the plies so far have, and where.
     fn shard(&self, known: &[G::Key], records: &[Record<G::Key>]) -> Shard<G::Key> {
         let edges = records.iter().map(|record| record.edge).collect();
-        let mut shard = Shard { new: Vec::new(), led_to: Vec::new(), edges };
+        let room = records.len() / 2;
+        let (new, led_to) = (Vec::with_capacity(room), Vec::with_capacity(room));
+        let mut shard = Shard { new, led_to, edges };
         let (Some(first), Some(last)) = (records.first(), records.last()) else { return shard };
         let plies = self.state.offsets.windows(2).map(|ends| {
             let keys = &known[ends[0] as usize..ends[1] as usize];
@@ -440,6 +455,9 @@ impl<G: Game> ByPly<'_, G> {
                 shard.new.push(key);
             }
         }
+        // Of memory that was never used no more than it takes.
+        shard.new.shrink_to_fit();
+        shard.led_to.shrink_to_fit();
         shard
     }
 
@@ -473,12 +491,11 @@ impl<G: Game> ByPly<'_, G> {
     }
 }
 
-/// Gives the new keys of shards their rows from `first` on, and the edges their targets. Gives the
-/// keys.
-fn place<K: StateKey>(shards: Vec<Shard<K>>, first: u32, targets: &[AtomicU32]) -> Vec<K> {
+/// Gives the new keys of shards their rows from `first` on, and the edges their targets.
+fn place<K: StateKey>(shards: &[Shard<K>], first: u32, targets: &[AtomicU32]) {
     let mut bases = Vec::with_capacity(shards.len());
     let mut base = first;
-    for shard in &shards {
+    for shard in shards {
         bases.push(base);
         base += shard.new.len() as u32;
     }
@@ -494,11 +511,64 @@ fn place<K: StateKey>(shards: Vec<Shard<K>>, first: u32, targets: &[AtomicU32]) 
             }
         }
     });
-    let mut keys = Vec::with_capacity((base - first) as usize);
-    shards.into_iter().for_each(|shard| keys.extend(shard.new));
-    keys
 }
 
 fn append_keys<K: StateKey>(draft: &mut Draft, keys: &[K]) -> Result<(), GraphError> {
     Ok(draft.append(&[("keys", bytemuck::cast_slice(keys))])?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, HashSet};
+
+    use super::*;
+    use crate::game::WideKey;
+    use crate::game::shogi::{MINISHOGI, Shogi};
+    use crate::graph::build;
+    use crate::progress::Silent;
+    use crate::table::{HEADER_BYTES, Store, Table};
+
+    fn files(table: &Table) -> BTreeMap<String, Vec<u8>> {
+        let files = std::fs::read_dir(table.dir()).unwrap().map(|entry| entry.unwrap());
+        let named = files.map(|file| {
+            let name = file.file_name().into_string().unwrap();
+            (name, std::fs::read(file.path()).unwrap())
+        });
+        named.collect()
+    }
+
+    /// One slice or many, and no more threads than one: the same bytes, and every ply is what a set
+    /// of known positions leaves.
+    #[test]
+    fn slices_make_the_same_bytes_and_plies_are_what_a_set_finds() {
+        let game = Shogi::<WideKey>::new(&MINISHOGI, true);
+        let plan = Plan { max_depth: Some(5), ..Plan::from_start(&game) };
+        let make = |plan: &Plan<_>| {
+            let dir = tempfile::tempdir().unwrap();
+            files(&build(&game, plan, &Store::at(dir.path()), &Silent).unwrap().table)
+        };
+        let whole = make(&plan);
+        let sliced = Plan { max_memory: Some(0), ..plan.clone() };
+        assert!(whole == make(&sliced), "in slices");
+        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        assert!(whole == one.install(|| make(&sliced)), "on one thread");
+
+        let keys: &[[u64; 2]] = bytemuck::cast_slice(&whole["keys.npy"][HEADER_BYTES..]);
+        let (mut keys, mut known, mut ply) = (keys.iter(), HashSet::new(), vec![game.start()]);
+        for _ in 0..=5 {
+            let key = |position: &Position<_>| game.position_key(position).widen().0;
+            ply.retain(|position| !known.contains(&key(position)));
+            let mut new: Vec<_> = ply.iter().map(key).collect();
+            new.sort_unstable();
+            new.dedup();
+            assert!(new.iter().eq(keys.by_ref().take(new.len())));
+            known.extend(new);
+            let after = |position: &Position<_>| {
+                let actions = game.actions(&position.state).into_iter();
+                actions.map(|action| game.advance(position, action)).collect::<Vec<_>>()
+            };
+            ply = ply.iter().flat_map(after).collect();
+        }
+        assert_eq!(keys.next(), None);
+    }
 }

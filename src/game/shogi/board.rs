@@ -113,6 +113,20 @@ impl Board {
         kings: [NO_SQUARE; 2],
     };
 
+    /// The squares on which something stands, as bits.
+    #[inline]
+    pub fn occupied(&self) -> u64 {
+        // Eight squares at a time: a byte below 128 and 127 have the highest bit if it is not 0, and
+        // the product gathers these bits.
+        let mut bytes = [0; MAX_SQUARES.next_multiple_of(8)];
+        bytes.iter_mut().zip(self.cells).for_each(|(byte, cell)| *byte = cell.0);
+        let (words, _) = bytes.as_chunks::<8>();
+        words.iter().rev().fold(0, |set, word| {
+            let there = (u64::from_le_bytes(*word) + 0x7f7f_7f7f_7f7f_7f7f) & 0x8080_8080_8080_8080;
+            set << 8 | (there >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+        })
+    }
+
     /// Puts a piece, or nothing, on a square.
     #[inline]
     pub fn put(&mut self, square: usize, cell: Cell) {

@@ -5,6 +5,7 @@
 //! mover's), and the codes of the pieces on the occupied squares, the lowest square in the lowest
 //! bits. Where that takes more than 64 bits the codes have a word of their own, the second.
 
+use std::cmp::Ordering;
 use std::marker::PhantomData;
 
 use super::board::{Board, Cell};
@@ -147,24 +148,55 @@ impl<K: ShogiKey> Packing<K> {
 
     #[inline]
     pub fn pack(&self, board: &Board) -> K {
-        self.pack_cells(board, board.cells[..self.squares].iter().copied())
+        self.pack_image(board, board.occupied(), |square| square)
     }
 
-    /// The key of the left-right mirror image.
+    /// The smaller of the keys of a board and its left-right mirror image, and which of the two have
+    /// it: bit 0 the board, bit 1 the image.
     #[inline]
-    pub fn pack_mirrored(&self, board: &Board) -> K {
-        let images = self.mirrored[..self.squares].iter();
-        self.pack_cells(board, images.map(|&square| board.cells[usize::from(square)]))
+    pub fn pack_smaller(&self, board: &Board) -> (K, u8) {
+        let occupied = board.occupied();
+        let image =
+            Self::squares_of(occupied).fold(0, |image, square| image | 1 << self.mirror(square));
+        // The occupied squares decide, but for the few boards on which they are their own image.
+        let own = || self.pack_image(board, occupied, |square| square);
+        let mirrored = || self.pack_image(board, image, |square| self.mirror(square));
+        match occupied.cmp(&image) {
+            Ordering::Less => (own(), 0b01),
+            Ordering::Greater => (mirrored(), 0b10),
+            Ordering::Equal => {
+                let (own, mirrored) = (own(), mirrored());
+                match own.cmp(&mirrored) {
+                    Ordering::Less => (own, 0b01),
+                    Ordering::Equal => (own, 0b11),
+                    Ordering::Greater => (mirrored, 0b10),
+                }
+            }
+        }
     }
 
+    fn mirror(&self, square: usize) -> usize {
+        usize::from(self.mirrored[square])
+    }
+
+    /// The squares of a set, ascending.
     #[inline]
-    fn pack_cells(&self, board: &Board, cells: impl Iterator<Item = Cell>) -> K {
-        let (mut occupied, mut stream, mut at) = (0u64, 0u64, 0u32);
-        for (square, cell) in cells.enumerate() {
-            let there = u32::from(!cell.is_empty());
-            occupied |= u64::from(there) << square;
-            stream |= self.codes[usize::from(cell.0 & 31)] << at;
-            at += self.code_bits * there;
+    fn squares_of(mut set: u64) -> impl Iterator<Item = usize> {
+        std::iter::from_fn(move || {
+            let square = set.trailing_zeros() as usize;
+            set &= set.wrapping_sub(1);
+            (square < 64).then_some(square)
+        })
+    }
+
+    /// The key of an image whose pieces stand on the squares of `occupied`; `from` tells which
+    /// square of the board each of them was.
+    #[inline]
+    fn pack_image(&self, board: &Board, occupied: u64, from: impl Fn(usize) -> usize) -> K {
+        let (mut stream, mut at) = (0u64, 0u32);
+        for square in Self::squares_of(occupied) {
+            stream |= self.codes[usize::from(board.cells[from(square)].0 & 31)] << at;
+            at += self.code_bits;
         }
         let mut head = occupied;
         for hand in board.hands {

@@ -254,16 +254,11 @@ impl<K: ShogiKey> Game for Shogi<K> {
 
     #[inline]
     fn canonical(&self, state: &Board) -> Canonical<K> {
-        let key = self.packing.pack(state);
         if self.group.order() == 1 {
-            return Canonical { key, ties: 1 };
+            return Canonical { key: self.packing.pack(state), ties: 1 };
         }
-        let image = self.packing.pack_mirrored(state);
-        match key.cmp(&image) {
-            std::cmp::Ordering::Less => Canonical { key, ties: 0b01 },
-            std::cmp::Ordering::Equal => Canonical { key, ties: 0b11 },
-            std::cmp::Ordering::Greater => Canonical { key: image, ties: 0b10 },
-        }
+        let (key, ties) = self.packing.pack_smaller(state);
+        Canonical { key, ties }
     }
 
     fn action_name(&self, side: Side, action: Action) -> String {
