@@ -127,6 +127,26 @@ fn numpy_predicts_what_is_exported() {
 }
 
 #[test]
+fn numpy_counts_as_many_lines_in_a_table_as_there_are_by_the_rules() {
+    if !numpy_is_there() {
+        return;
+    }
+    let tables = Tables::new();
+    tables.ok(&["enumerate", "-q", "--game", "minishogi", "--max-depth", "5"]);
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/paths.py");
+    let table = tables.place("minishogi-depth5");
+    let output = Command::new("python3").arg(example).arg(table).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap().replace(',', "");
+    let counts: Vec<u64> =
+        said.lines().map(|line| line.split_once(' ').unwrap().1.parse().unwrap()).collect();
+    let truth = include_str!("../data/minishogi-perft.json");
+    let truth: serde_json::Value = serde_json::from_str(truth).unwrap();
+    assert_eq!(counts.len(), 5);
+    assert!(counts.iter().zip(truth["start"]["strict"].as_array().unwrap()).all(|(a, b)| a == b));
+}
+
+#[test]
 fn numpy_contradicts_a_forged_table() {
     if !numpy_is_there() {
         return;
