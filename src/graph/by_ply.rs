@@ -52,8 +52,11 @@ pub(super) struct ByPly<'a, G: Game> {
 /// How many rows are written at a time.
 const GROUP: usize = 1 << 20;
 
+/// How many shards are sorted and placed at a time.
+const AT_ONCE: usize = 128;
+
 /// Bytes that a record takes while its shard waits: itself, and what vectors have to spare.
-const RECORD_BYTES: f64 = 1.15 * size_of::<Record<[u64; 2]>>() as f64;
+const RECORD_BYTES: f64 = 1.3 * size_of::<Record<[u64; 2]>>() as f64;
 
 /// Rows in the order of their numbers, as they are written.
 #[derive(Default)]
@@ -259,20 +262,33 @@ impl<G: Game> ByPly<'_, G> {
             if slice == 0 {
                 targets = memory.zeros(edges as usize)?;
             }
-            let (first, shards) = (self.states() + new, self.distinct(known, parts));
-            new += shards.iter().map(|shard| shard.new.len() as u64).sum::<u64>();
-            let states = self.states() + new;
-            if self.plan.max_states.is_some_and(|most| states > most) {
-                return Ok(None);
-            }
-            if states > u64::from(u32::MAX) {
-                return Err(GraphError::TooManyStates { states });
-            }
-            place(&shards, first as u32, &targets);
-            for shard in shards {
-                match hold {
-                    true => new_keys.push(shard.new),
-                    false => append_keys(draft, &shard.new)?,
+            // While some shards are sorted, the keys of those before them are written.
+            let mut some = Vec::new();
+            let mut parts = parts.into_iter();
+            loop {
+                let next: Vec<_> = parts.by_ref().take(AT_ONCE).collect();
+                let is_last = next.is_empty();
+                let (found, written) = rayon::join(
+                    || self.distinct(known, next),
+                    || some.iter().try_for_each(|keys: &Vec<G::Key>| append_keys(draft, keys)),
+                );
+                written?;
+                if is_last {
+                    break;
+                }
+                let first = (self.states() + new) as u32;
+                new += found.iter().map(|shard| shard.new.len() as u64).sum::<u64>();
+                let states = self.states() + new;
+                if self.plan.max_states.is_some_and(|most| states > most) {
+                    return Ok(None);
+                }
+                if states > u64::from(u32::MAX) {
+                    return Err(GraphError::TooManyStates { states });
+                }
+                place(&found, first, &targets);
+                some = found.into_iter().map(|shard| shard.new).collect();
+                if hold {
+                    new_keys.append(&mut some);
                 }
             }
         }
