@@ -1,27 +1,37 @@
 #!/usr/bin/env bash
 # Animal shogi whole: enumerated, solved, its totals held against the published ones, and the page
-# docs/animal-shogi.md written anew. Takes some minutes, 2 GB of memory and 1.4 GB of disk (332 MB stay).
+# docs/animal-shogi.md written anew; then packed. Takes some minutes, 1 GB of memory and 2 GB of disk.
 #   bash benches/animal-shogi.sh [DIR]      (after cargo build --release; SOLVER names another program)
+# PEER names a command that makes the table of clausecker/dobutsu, the best program known to us: it is run
+# afterwards, in the same sitting, and the ratio of processor times is printed.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 root=${1:-$(mktemp -d)}
 
-python3 - "${SOLVER:-$here/../target/release/solver}" "$root" "$here/../tests/data/animal-shogi.json" <<'PY'
-import json, os, resource, subprocess, sys, time
+PEER=${PEER:-} python3 - "${SOLVER:-$here/../target/release/solver}" "$root" "$here/../tests/data/animal-shogi.json" <<'PY'
+import json, os, resource, shlex, subprocess, sys, time
 
 solver, root, truth_file = sys.argv[1:]
 truth = json.load(open(truth_file))
 
-def run(*args):
+spent = {}
+
+def timed(what, command):
     begin = time.perf_counter()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([solver, "--tables", root, "-q", *args], check=True,
-                          stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"{args[0]}: {time.perf_counter() - begin:.0f} s, {cpu:.0f} s of processors; "
+    cpu = spent[what] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"{what}: {time.perf_counter() - begin:.0f} s, {cpu:.0f} s of processors; "
           f"no process above {after.ru_maxrss / 2**20:.2f} GiB so far", flush=True)
     return done.stdout
+
+def run(*args):
+    return timed(args[0], [solver, "--tables", root, "-q", *args])
+
+def size_of(table):
+    directory = os.path.join(root, table)
+    return sum(os.path.getsize(os.path.join(directory, name)) for name in os.listdir(directory))
 
 made = json.loads(run("enumerate", "--game", "animal-shogi", "--json"))["manifest"]
 counts = made["counts"]
@@ -46,8 +56,7 @@ assert longest == truth["max_distance"]
 print(f"{won:,} won, {lost:,} lost, {counted['drawn_without_end']:,} drawn; the first player loses in "
       f"{root_value['distance']}, the longest game takes {longest} plies")
 
-size = sum(os.path.getsize(os.path.join(root, "animal-shogi", name))
-           for name in os.listdir(os.path.join(root, "animal-shogi")))
+size = size_of("animal-shogi")
 assert size <= 350e6, size
 print(f"the table has {size / 1e6:.1f} MB")
 
@@ -87,4 +96,15 @@ ply    positions         over          won  transitions
 """
 with open(os.path.join(os.path.dirname(truth_file), "../../docs/animal-shogi.md"), "w") as out:
     out.write(page)
+
+run("pack", "animal-shogi", "--name", "animal-shogi-packed")
+packed = size_of("animal-shogi-packed")
+assert packed <= 120e6, packed
+print(f"the packed table has {packed / 1e6:.1f} MB")
+
+own = spent["enumerate"] + spent["value-iterate"]
+print(f"{own:.0f} s of processors for every position, outcome and distance")
+if os.environ["PEER"]:
+    timed("peer", shlex.split(os.environ["PEER"]))
+    print(f"{own / spent['peer']:.2f} times the peer's {spent['peer']:.0f} s")
 PY

@@ -21,6 +21,7 @@ mod generic;
 pub mod othello;
 pub mod perft;
 mod planes;
+mod ranks;
 pub mod shogi;
 mod split;
 pub mod symmetry;
@@ -33,6 +34,7 @@ use std::hash::Hash;
 pub use conform::conform;
 pub use drawn::{Drawn, Held, MoveSquares, PieceKind};
 pub use planes::Planes;
+pub use ranks::RankedMoves;
 pub(crate) use split::mix;
 pub use split::{Divider, Division, Split, Splits, name_word};
 pub use symmetry::{Group, Orientations, Symmetry};
@@ -290,6 +292,12 @@ pub trait Game: Sized + Send + Sync + 'static {
 
     /// The state of a rank; `None` if there are not so many.
     fn unrank(&self, _rank: u32) -> Option<Self::State> {
+        None
+    }
+
+    /// Moves from rank to rank by a shorter way than over states, where there is one; they are the
+    /// same.
+    fn ranked_moves(&self) -> Option<&dyn RankedMoves> {
         None
     }
 

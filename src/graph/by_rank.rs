@@ -1,10 +1,12 @@
 //! The order of a whole game over the ranks of its states: ply by ply.
 //!
-//! Breadth first from the start: one bit a rank says what has been reached, and a list holds the
-//! ranks of the ply that is to be expanded. What a ply finds is a set, so the order in which
-//! threads find it leaves no trace. Every rank found is appended to a scratch array of the draft,
-//! from which a later process rebuilds the bits.
+//! Breadth first from the start: one bit a rank says what has been reached, and another what is to
+//! be expanded in this ply and in the next. Ranks are expanded in their order: neighbours differ
+//! little, so what their moves lead to lies together too. What a ply finds is a set, so the order in
+//! which threads find it leaves no trace. Every rank found is appended to a scratch array of the
+//! draft, from which a later process rebuilds the bits.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -13,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::GraphError;
 use super::build::{self, Order};
 use super::plan::Plan;
-use super::ranked::block_counts;
-use crate::game::{End, Game, Outcome};
+use super::ranked::{RankedGame, block_counts, ones_of};
+use crate::game::{End, Game, Outcome, RankedMoves};
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Lengths};
@@ -30,16 +32,23 @@ pub(super) struct State {
 pub(super) struct ByRank<'a, G: Game> {
     game: &'a G,
     state: State,
-    reached: Vec<AtomicU64>,
-    /// The ranks of the last ply in which the game goes on.
-    open: Vec<u32>,
+    reached: Bits,
+    /// The ranks of the last ply in which the game goes on, and, while they are expanded, of the
+    /// next.
+    open: Bits,
+    next: Bits,
 }
+
+/// A bit a rank.
+type Bits = Vec<AtomicU64>;
+
+/// How many words of bits a task expands.
+const WORDS: usize = 1 << 10;
 
 /// Ranks found by a task.
 #[derive(Default)]
 struct Found {
     ranks: Vec<u32>,
-    open: Vec<u32>,
     counts: Counts,
 }
 
@@ -47,19 +56,14 @@ impl Found {
     fn add(&mut self, rank: u32, end: Option<End>) {
         self.ranks.push(rank);
         self.counts.table.states += 1;
-        match end {
-            None => self.open.push(rank),
-            Some(end) => {
-                self.counts.table.terminals += 1;
-                *self.counts.terminals_won.get_or_insert(0) +=
-                    u64::from(end.outcome == Outcome::Win);
-            }
+        if let Some(end) = end {
+            self.counts.table.terminals += 1;
+            *self.counts.terminals_won.get_or_insert(0) += u64::from(end.outcome == Outcome::Win);
         }
     }
 
     fn join(mut self, mut other: Found) -> Found {
         self.ranks.append(&mut other.ranks);
-        self.open.append(&mut other.open);
         self.counts.add(&other.counts);
         self
     }
@@ -79,9 +83,9 @@ impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
         draft.grow::<u64>("reachable", false, None)?;
         draft.grow::<u32>("rank_counts", false, None)?;
         let ranks = game.rank_count().unwrap_or(0) as usize;
-        let reached = (0..ranks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        let (state, open) = (State { plies: Vec::new() }, Vec::new());
-        let mut work = ByRank { game, state, reached, open };
+        let none = || (0..ranks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        let state = State { plies: Vec::new() };
+        let mut work = ByRank { game, state, reached: none(), open: none(), next: none() };
         match resumed {
             Some((state, _)) => work.reload(draft, state)?,
             None => work.begin(draft)?,
@@ -100,8 +104,8 @@ impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
     /// Expands the last ply; false when it led to nothing new.
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
-        let expanded = parallel::map_ranges(self.open.len(), GRAIN, &|places| {
-            let expanded = self.expand(&self.open[places]);
+        let expanded = parallel::map_ranges(self.open.len(), WORDS, &|words| {
+            let expanded = self.expand(words);
             progress.advance(expanded.0.ranks.len() as u64);
             expanded
         });
@@ -112,7 +116,6 @@ impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
         }
         tracing::info!(
             ply = self.state.plies.len(),
-            expanded = self.open.len(),
             found = found.ranks.len(),
             seconds = started.elapsed().as_secs_f64(),
             "ply complete"
@@ -120,6 +123,7 @@ impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
         if found.ranks.is_empty() {
             return Ok(false);
         }
+        std::mem::swap(&mut self.open, &mut self.next);
         self.take(draft, found)?;
         Ok(true)
     }
@@ -150,9 +154,13 @@ impl<G: Game> ByRank<'_, G> {
 
     fn begin(&mut self, draft: &mut Draft) -> Result<(), GraphError> {
         let start = self.start().ok_or(GraphError::NoRoot)?;
-        self.mark(start);
+        let end = self.game.end(&self.game.start().state);
+        mark(&self.reached, start);
+        if end.is_none() {
+            mark(&self.open, start);
+        }
         let mut found = Found::default();
-        found.add(start, self.game.end(&self.game.start().state));
+        found.add(start, end);
         self.take(draft, found)
     }
 
@@ -170,27 +178,21 @@ impl<G: Game> ByRank<'_, G> {
         }
         parallel::map_ranges(found.len(), GRAIN, &|places| {
             found[places].iter().for_each(|&rank| {
-                self.mark(rank);
+                mark(&self.reached, rank);
             });
         });
         let last = state.plies.last().map_or(0, |ply| ply.table.states as usize);
         let last = &found[found.len() - last..];
-        let goes_on = |place: usize| {
-            let state = self.game.unrank(last[place]);
-            state.is_some_and(|state| self.game.end(&state).is_none())
-        };
-        let open = parallel::select(last.len(), goes_on);
-        self.open = open.into_iter().map(|place| last[place as usize]).collect();
+        parallel::map_ranges(last.len(), GRAIN, &|places| {
+            for &rank in &last[places] {
+                let state = self.game.unrank(rank);
+                if state.is_some_and(|state| self.game.end(&state).is_none()) {
+                    mark(&self.open, rank);
+                }
+            }
+        });
         self.state = state;
         Ok(())
-    }
-
-    /// Marks a rank as reached; tells whether it was not.
-    #[inline]
-    fn mark(&self, rank: u32) -> bool {
-        let (word, bit) = (&self.reached[rank as usize / 64], 1 << (rank % 64));
-        // Most are known: looking costs less than writing.
-        word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
     /// Makes what was found the last ply.
@@ -198,27 +200,41 @@ impl<G: Game> ByRank<'_, G> {
         found.counts.terminals_won.get_or_insert(0);
         draft.append(&[("found", bytemuck::cast_slice(&found.ranks))])?;
         self.state.plies.push(found.counts);
-        self.open = found.open;
         Ok(())
     }
 
-    /// What some ranks lead to for the first time, and how many moves they have.
-    ///
-    /// # Panics
-    ///
-    /// When a move leads to a state without a rank, which is a fault of the rules.
-    fn expand(&self, ranks: &[u32]) -> (Found, u64) {
-        let (mut found, mut transitions) = (Found::default(), 0);
-        for &rank in ranks {
-            let state = self.game.unrank(rank).expect("what was found has a state");
-            self.game.for_each_successor(&state, |_, after| {
-                transitions += 1;
-                let rank = self.game.rank(&after).expect("what can be reached has a rank");
-                if self.mark(rank) {
-                    found.add(rank, self.game.end(&after));
+    /// What the ranks of some words of those that are open lead to for the first time, and how many
+    /// moves they have; they are no longer open then.
+    fn expand(&self, words: Range<usize>) -> (Found, u64) {
+        let moves = RankedGame { game: self.game, ranked: None };
+        let (mut found, mut transitions, mut after) = (Found::default(), 0, Vec::new());
+        for place in words {
+            let word = self.open[place].load(Ordering::Relaxed);
+            if word == 0 {
+                continue;
+            }
+            self.open[place].store(0, Ordering::Relaxed);
+            for bit in ones_of(word) {
+                moves.successors((place * 64) as u32 + bit, &mut after);
+                transitions += after.len() as u64;
+                for &(rank, end) in &after {
+                    if mark(&self.reached, rank) {
+                        found.add(rank, end);
+                        if end.is_none() {
+                            mark(&self.next, rank);
+                        }
+                    }
                 }
-            });
+            }
         }
         (found, transitions)
     }
+}
+
+/// Sets the bit of a rank; tells whether it was not set.
+#[inline]
+fn mark(bits: &Bits, rank: u32) -> bool {
+    let (word, bit) = (&bits[rank as usize / 64], 1 << (rank % 64));
+    // Most are known: looking costs less than writing.
+    word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
 }

@@ -38,7 +38,7 @@ pub use packed::{
 };
 pub use plan::{Index, Plan, read_roots, table_name};
 pub(crate) use ranked::ones_of;
-pub use ranked::{Ranked, RankedGame, RankedMoves, Ranks};
+pub use ranked::{Ranked, RankedGame, Ranks};
 pub use space::{Finder, Piece, RowMove, Rows, Space, Transitions, open_rows};
 pub use view::{Graph, Keys, TerminalScores};
 

@@ -4,7 +4,7 @@
 //! the rules whenever they are asked for, since making one costs less than fetching it from a file
 //! larger than the memory of the machine.
 
-use crate::game::{End, Game};
+use crate::game::{End, Game, RankedMoves};
 use crate::table::{Array, Table, TableError, whole};
 
 /// Ranks that one count covers: a cache line of the bitmap.
@@ -188,35 +188,17 @@ pub(crate) fn ones_of(mut word: u64) -> impl Iterator<Item = u32> + Clone {
     })
 }
 
-/// The moves of a game over its ranks, made from the rules, for those who need not know the game.
-/// Ranks are below [`RankedMoves::ranks`].
-pub trait RankedMoves: Sync {
-    /// How many ranks there are.
-    fn ranks(&self) -> u32;
-
-    /// Fills `ranks` with the ranks to which the moves of a state lead.
-    fn successors(&self, rank: u32, ranks: &mut Vec<u32>);
-
-    /// How the game has ended in a state, for its mover; with `None` fills `ends` with how it has
-    /// ended after each move. Moves that lead to one state are one.
-    fn ends(&self, rank: u32, ends: &mut Vec<Option<End>>) -> Option<End>;
-
-    /// Fills `predecessors` with the ranks of the states from which one move leads here, each once;
-    /// some of them may not be reachable, or ends of the game.
-    fn predecessors(&self, rank: u32, predecessors: &mut Vec<u32>);
-}
-
-/// [`RankedMoves`] of a game over a table's ranks.
+/// [`RankedMoves`] of a game: its own, or else made from the rules state by state.
 ///
 /// # Panics
 ///
 /// As [`whole`] does where a rank is of no position that can be reached, which a damaged table may
-/// say.
+/// say; without a table that is a fault of the rules.
 pub struct RankedGame<'a, G: Game> {
     /// The rules.
     pub game: &'a G,
-    /// The table.
-    pub ranked: &'a Ranked,
+    /// The table whose ranks they are, where there is one already.
+    pub ranked: Option<&'a Ranked>,
 }
 
 impl<G: Game> RankedGame<'_, G> {
@@ -230,7 +212,8 @@ impl<G: Game> RankedGame<'_, G> {
 
     fn astray(&self) -> TableError {
         let what = "its bits are not those of positions that can be reached";
-        TableError::damaged(self.ranked.reachable.path(), what)
+        let ranked = self.ranked.expect("what can be reached has a rank");
+        TableError::damaged(ranked.reachable.path(), what)
     }
 
     /// Whether a state is its own mirror image: two of its moves may then lead to one state.
@@ -244,12 +227,20 @@ impl<G: Game> RankedMoves for RankedGame<'_, G> {
         self.game.rank_count().unwrap_or(0)
     }
 
-    fn successors(&self, rank: u32, ranks: &mut Vec<u32>) {
-        ranks.clear();
-        self.game.for_each_successor(&self.state(rank), |_, after| ranks.push(self.rank(&after)));
+    fn successors(&self, rank: u32, after: &mut Vec<(u32, Option<End>)>) {
+        if let Some(moves) = self.game.ranked_moves() {
+            return moves.successors(rank, after);
+        }
+        after.clear();
+        self.game.for_each_successor(&self.state(rank), |_, next| {
+            after.push((self.rank(&next), self.game.end(&next)));
+        });
     }
 
     fn ends(&self, rank: u32, ends: &mut Vec<Option<End>>) -> Option<End> {
+        if let Some(moves) = self.game.ranked_moves() {
+            return moves.ends(rank, ends);
+        }
         ends.clear();
         let state = self.state(rank);
         if self.is_symmetric(&state) {
@@ -266,14 +257,17 @@ impl<G: Game> RankedMoves for RankedGame<'_, G> {
         if ends.is_empty() { self.game.end(&state) } else { None }
     }
 
-    fn predecessors(&self, rank: u32, predecessors: &mut Vec<u32>) {
-        predecessors.clear();
-        let state = self.state(rank);
-        self.game
-            .for_each_predecessor(&state, |before| predecessors.extend(self.game.rank(&before)));
+    fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
+        if let Some(moves) = self.game.ranked_moves() {
+            return moves.predecessors(rank, before);
+        }
+        let (state, first) = (self.state(rank), before.len());
+        self.game.for_each_predecessor(&state, |state| before.extend(self.game.rank(&state)));
         if self.is_symmetric(&state) {
-            predecessors.sort_unstable();
-            predecessors.dedup();
+            let mut images = before.split_off(first);
+            images.sort_unstable();
+            images.dedup();
+            before.append(&mut images);
         }
     }
 }

@@ -228,6 +228,12 @@ impl CyclicMethod {
         Ok(())
     }
 
+    /// What an interrupted computation must have been of to be gone on with.
+    pub(super) fn identity(self, table: &Table) -> String {
+        let reachable = table.manifest().arrays.get("reachable").map(|array| &array.crc32);
+        format!("{self:?} {reachable:?}")
+    }
+
     /// The sweeps of a solution that the table has already, computed in this way.
     pub(super) fn already_there(self, table: &Table) -> Option<Vec<SweepRecord>> {
         let solution = table.manifest().solution.as_ref()?;

@@ -31,7 +31,8 @@ pub use iterate::{Run, value_iterate};
 pub use method::{Algorithm, CyclicMethod, Method, SolveOptions};
 pub use proof::{Counterexample, Verified, prove};
 pub use ranked::{
-    ENDLESS, RankedError, iterate as iterate_ranked, outcome_of, retrograde as retrograde_ranked,
+    ENDLESS, Kept, RankedError, iterate as iterate_ranked, outcome_of,
+    retrograde as retrograde_ranked,
 };
 pub use sweep::{Order, SweepError};
 pub use table::solve;

@@ -15,16 +15,19 @@
 //! What neither decides can be played on for ever.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
-use crate::game::{End, Outcome};
-use crate::graph::{Ranked, RankedMoves, ones_of};
+use serde::{Deserialize, Serialize};
+
+use crate::game::blocks::fetch;
+use crate::game::{End, Outcome, RankedMoves};
+use crate::graph::{Ranked, ones_of};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::solve::backup::Backup;
-use crate::solve::sweep::{Jacobi, Successors};
-use crate::table::SweepRecord;
+use crate::solve::sweep::{Jacobi, Successors, SweepError};
+use crate::table::{Scratch, SweepRecord, crc32};
 
 /// What `distance` holds in a ranked table where no end can be forced.
 pub const ENDLESS: u8 = u8::MAX;
@@ -47,6 +50,12 @@ pub enum RankedError {
     /// The last ply is not the winner's.
     #[error("a game ends in a way that this way of solving has no room for: {0}")]
     Ending(String),
+}
+
+impl From<RankedError> for SweepError {
+    fn from(error: RankedError) -> SweepError {
+        SweepError::Options(error.to_string())
+    }
 }
 
 /// What a state's distance says of its outcome, for its mover; `None` where no end can be forced.
@@ -72,10 +81,33 @@ struct Bytes<'a> {
     of: Vec<AtomicU8>,
 }
 
-/// How many words of the bitmap a task takes.
-const WORDS: usize = 1 << 8;
-/// How many ranks a task takes.
-const GRAIN: usize = 1 << 10;
+/// How many words of a bitmap a task takes.
+const WORDS: usize = 1 << 10;
+
+/// The states of one distance, a bit a rank: they are taken back in the order of ranks, because
+/// what leads to neighbours lies together.
+struct Level(Vec<AtomicU64>);
+
+impl Level {
+    fn new(ranks: u32) -> Level {
+        Level((0..(ranks as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    #[inline]
+    fn add(&self, rank: u32) {
+        self.0[rank as usize / 64].fetch_or(1 << (rank % 64), Ordering::Relaxed);
+    }
+
+    /// Takes a word of the level, which is empty there then.
+    #[inline]
+    fn take(&self, place: usize) -> u64 {
+        let word = self.0[place].load(Ordering::Relaxed);
+        if word != 0 {
+            self.0[place].store(0, Ordering::Relaxed);
+        }
+        word
+    }
+}
 
 impl<'a> Bytes<'a> {
     fn new(ranked: &'a Ranked, moves: &'a dyn RankedMoves) -> Bytes<'a> {
@@ -124,80 +156,187 @@ impl<'a> Bytes<'a> {
 
     /// The distances of the reachable states, in the order of rows.
     fn distances(self) -> Vec<u8> {
-        let words = self.ranked.words();
-        let of = |places: Range<usize>| {
-            let mut out = Vec::with_capacity(WORDS * 16);
-            for place in places {
-                out.extend(ones_of(words[place]).map(
-                    |bit| match self.get((place * 64) as u32 + bit) {
-                        byte if byte > LONGEST => ENDLESS,
-                        byte => byte,
-                    },
-                ));
+        // In place, here as well: a second vector would double the memory.
+        let mut bytes: Vec<u8> = self.of.into_iter().map(AtomicU8::into_inner).collect();
+        let mut row = 0;
+        for (place, &word) in self.ranked.words().iter().enumerate() {
+            for bit in ones_of(word) {
+                let byte = bytes[place * 64 + bit as usize];
+                bytes[row] = if byte > LONGEST { ENDLESS } else { byte };
+                row += 1;
             }
-            out
-        };
-        parallel::map_ranges(words.len(), WORDS, &of).concat()
+        }
+        bytes.truncate(row);
+        bytes.shrink_to_fit();
+        bytes
     }
 }
 
-/// The distance of every reachable state by retrograde analysis, in the order of rows;
-/// [`outcome_of`] says what it means.
+/// The distance of every reachable state by retrograde analysis, in the order of rows, and whether
+/// an interrupted process had begun; [`outcome_of`] says what it means.
 pub fn retrograde(
     ranked: &Ranked,
     moves: &dyn RankedMoves,
+    kept: &Kept,
     progress: &dyn Progress,
     mut each: impl FnMut(usize, &SweepRecord),
-) -> Result<Vec<u8>, RankedError> {
-    let bytes = Bytes::new(ranked, moves);
-    progress.begin("counting moves", Some(ranked.rows() as u64));
-    let started = Instant::now();
-    let Ends { won, lost, undecided } = bytes.count_moves(progress)?;
-    tracing::info!(seconds = started.elapsed().as_secs_f64(), undecided, "moves counted");
-    progress.begin("working back", Some(undecided));
+) -> Result<(Vec<u8>, bool), SweepError> {
+    let (mut level, mut next) = (Level::new(moves.ranks()), Level::new(moves.ranks()));
+    let saved = kept.load(ranked, moves, &level);
+    let resumed = saved.is_some();
+    let (bytes, mut state) = match saved {
+        Some((bytes, state)) => {
+            state.sweeps.iter().for_each(|&(number, sweep)| each(number, &sweep));
+            progress.begin("working back", Some(ranked.rows() as u64 - state.decided()));
+            (bytes, state)
+        }
+        None => {
+            let bytes = Bytes::new(ranked, moves);
+            progress.begin("counting moves", Some(ranked.rows() as u64));
+            let started = Instant::now();
+            let Ends { won, lost, undecided } = bytes.count_moves(&level, &next, progress)?;
+            tracing::info!(seconds = started.elapsed().as_secs_f64(), undecided, "moves counted");
+            progress.begin("working back", Some(undecided));
+            let mut state = State {
+                identity: kept.identity.clone(),
+                states: won,
+                later: lost,
+                distance: 1,
+                ..State::default()
+            };
+            // The first pass has found the ends, and what is one move away from them alone.
+            state.tell(1, ranked.rows() as u64 - undecided, &mut each);
+            (bytes, state)
+        }
+    };
     // By distance: won in 1 besides the ends, lost in 2, and so on.
-    let mut level = won;
-    let mut next_level = lost;
-    let mut decided = ranked.rows() as u64 - undecided;
-    // The first pass has found the ends, and what is one move away from them alone.
-    each(1, &SweepRecord { residual: 1.0, changed: decided, decided: Some(decided) });
-    let mut distance = 1u8;
-    while !level.is_empty() || !next_level.is_empty() {
+    let mut secured = Instant::now();
+    while state.states + state.later > 0 {
         let started = Instant::now();
-        let mut found = bytes.take_back(&level, distance);
-        let changed = found.len() as u64;
-        decided += changed;
+        let changed = bytes.take_back(&level, &next, state.distance);
         progress.advance(changed);
-        tracing::debug!(distance, states = level.len(), seconds = started.elapsed().as_secs_f64());
-        if distance == 1 {
-            found.append(&mut next_level);
-        }
+        let State { distance, states, .. } = state;
+        tracing::debug!(distance, states, seconds = started.elapsed().as_secs_f64());
         if changed > 0 {
-            let sweep = usize::from(distance) + 1;
-            each(sweep, &SweepRecord { residual: 1.0, changed, decided: Some(decided) });
+            state.tell(usize::from(distance) + 1, changed, &mut each);
         }
-        level = found;
-        distance += 1;
-        if distance == LONGEST && !level.is_empty() {
-            return Err(RankedError::TooLong);
+        (state.states, state.later) = (changed + state.later, 0);
+        std::mem::swap(&mut level, &mut next);
+        state.distance += 1;
+        if state.distance == LONGEST && state.states > 0 {
+            return Err(RankedError::TooLong.into());
+        }
+        if state.states > 0 && secured.elapsed() >= kept.after {
+            kept.save(&bytes, &mut state)?;
+            secured = Instant::now();
         }
     }
-    Ok(bytes.distances())
+    Ok((bytes.distances(), resumed))
 }
 
-/// What the first pass finds.
+/// Where a process leaves what another can go on from.
+pub struct Kept {
+    /// Where it lies.
+    pub scratch: Scratch,
+    /// What it is the work of: the table and the method.
+    pub identity: String,
+    /// How long work goes on before it is secured.
+    pub after: Duration,
+}
+
+/// How far retrograde analysis has come. From distance 2 on the bytes say which states have it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct State {
+    identity: String,
+    /// The distance of what is to be taken back, and how many states have it.
+    distance: u8,
+    states: u64,
+    /// States of the distance after it that are known already; none in what is saved.
+    later: u64,
+    sweeps: Vec<(usize, SweepRecord)>,
+    /// Checksums of the pieces of the file of bytes.
+    crc32: Vec<u32>,
+}
+
+/// How many bytes a piece of the file has.
+const PIECE: usize = 1 << 24;
+
+impl State {
+    fn decided(&self) -> u64 {
+        self.sweeps.last().and_then(|(_, sweep)| sweep.decided).unwrap_or(0)
+    }
+
+    fn tell(&mut self, number: usize, changed: u64, each: &mut impl FnMut(usize, &SweepRecord)) {
+        let decided = Some(self.decided() + changed);
+        let sweep = SweepRecord { residual: 1.0, changed, decided };
+        each(number, &sweep);
+        self.sweeps.push((number, sweep));
+    }
+
+    /// The file of the bytes; the one that the state on disk speaks of stays whole while the next is
+    /// written.
+    fn file(&self) -> String {
+        format!("distances-{}", self.distance)
+    }
+}
+
+impl Kept {
+    fn save(&self, bytes: &Bytes<'_>, state: &mut State) -> Result<(), SweepError> {
+        let last = self.scratch.state::<State>();
+        state.crc32.clear();
+        for (number, piece) in bytes.of.chunks(PIECE).enumerate() {
+            let piece: Vec<u8> = piece.iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
+            self.scratch.write_at(&state.file(), (number * PIECE) as u64, &piece)?;
+            state.crc32.push(crc32(&piece));
+        }
+        self.scratch.save(state)?;
+        last.iter().for_each(|last| self.scratch.remove_file(&last.file()));
+        Ok(())
+    }
+
+    /// What another process left of the same work, if it is whole; `level` gets the states to be
+    /// taken back.
+    fn load<'a>(
+        &self,
+        ranked: &'a Ranked,
+        moves: &'a dyn RankedMoves,
+        level: &Level,
+    ) -> Option<(Bytes<'a>, State)> {
+        let state = self.scratch.state::<State>().filter(|s| s.identity == self.identity)?;
+        let mut bytes = vec![0; moves.ranks() as usize];
+        if state.crc32.len() != bytes.len().div_ceil(PIECE) || state.distance < 2 {
+            return None;
+        }
+        for ((number, piece), &sum) in bytes.chunks_mut(PIECE).enumerate().zip(&state.crc32) {
+            self.scratch.read_at(&state.file(), (number * PIECE) as u64, piece)?;
+            (crc32(piece) == sum).then_some(())?;
+        }
+        let has_it = |rank: &usize| bytes[*rank] == state.distance;
+        (0..bytes.len()).filter(has_it).for_each(|rank| level.add(rank as u32));
+        let of = bytes.into_iter().map(AtomicU8::new).collect();
+        Some((Bytes { ranked, moves, of }, state))
+    }
+}
+
+/// How many states the first pass finds.
 #[derive(Default)]
 struct Ends {
-    /// States won in 1 whose end is still to be played.
-    won: Vec<u32>,
-    /// States lost in 2.
-    lost: Vec<u32>,
+    /// Won in 1, the end still to be played.
+    won: u64,
+    /// Lost in 2.
+    lost: u64,
     undecided: u64,
 }
 
 impl Bytes<'_> {
-    /// Gives every reachable state its end, or the number of moves that do not lose at once.
-    fn count_moves(&self, progress: &dyn Progress) -> Result<Ends, RankedError> {
+    /// Gives every reachable state its end, or the number of moves that do not lose at once; what is
+    /// won in 1 or lost in 2 goes to its level.
+    fn count_moves(
+        &self,
+        won: &Level,
+        lost: &Level,
+        progress: &dyn Progress,
+    ) -> Result<Ends, RankedError> {
         let visit = |rank: u32, (found, ends): &mut (Ends, Vec<Option<End>>)| {
             if let Some(end) = self.moves.ends(rank, ends) {
                 self.set(rank, byte_of(end)?);
@@ -207,7 +346,8 @@ impl Bytes<'_> {
                 |outcome| move |end: &Option<End>| end.is_some_and(|e| e.outcome == outcome);
             if ends.iter().any(after(Outcome::Loss)) {
                 self.set(rank, 1);
-                found.won.push(rank);
+                won.add(rank);
+                found.won += 1;
                 return Ok(());
             }
             let left = ends.iter().filter(|end| !after(Outcome::Win)(end)).count();
@@ -216,16 +356,17 @@ impl Bytes<'_> {
             }
             if left == 0 {
                 self.set(rank, 2);
-                found.lost.push(rank);
+                lost.add(rank);
+                found.lost += 1;
             } else {
                 self.set(rank, LONGEST + left as u8);
                 found.undecided += 1;
             }
             Ok(())
         };
-        let join = |mut a: (Ends, _), mut b: (Ends, _)| {
-            a.0.won.append(&mut b.0.won);
-            a.0.lost.append(&mut b.0.lost);
+        let join = |mut a: (Ends, _), b: (Ends, _)| {
+            a.0.won += b.0.won;
+            a.0.lost += b.0.lost;
             a.0.undecided += b.0.undecided;
             a
         };
@@ -234,28 +375,34 @@ impl Bytes<'_> {
         Ok(found)
     }
 
-    /// The states that are decided, one ply farther from the end, because those in `level` are.
-    fn take_back(&self, level: &[u32], distance: u8) -> Vec<u32> {
+    /// Adds to `next` the states that are decided, one ply farther from the end, because those in
+    /// `level` are, which is empty then; tells how many they are.
+    fn take_back(&self, level: &Level, next: &Level, distance: u8) -> u64 {
         let won = distance % 2 == 1;
         let take_back = |places: Range<usize>| {
-            let (mut found, mut predecessors) = (Vec::new(), Vec::new());
-            for &rank in &level[places] {
-                self.moves.predecessors(rank, &mut predecessors);
-                for &before in &predecessors {
-                    if !Bytes::is_undecided(self.get(before)) {
+            let (mut found, mut before) = (0, Vec::new());
+            for place in places {
+                let word = level.take(place);
+                for bit in ones_of(word) {
+                    self.moves.predecessors((place * 64) as u32 + bit, &mut before);
+                }
+                before.iter().for_each(|&rank| fetch(&self.of[rank as usize]));
+                for rank in before.drain(..) {
+                    if !Bytes::is_undecided(self.get(rank)) {
                         continue;
                     }
-                    if won && self.loses_a_move(before) {
-                        self.set(before, distance + 1);
-                        found.push(before);
-                    } else if !won && self.wins(before, distance + 1) {
-                        found.push(before);
+                    if won && self.loses_a_move(rank) {
+                        self.set(rank, distance + 1);
+                    } else if won || !self.wins(rank, distance + 1) {
+                        continue;
                     }
+                    next.add(rank);
+                    found += 1;
                 }
             }
             found
         };
-        parallel::map_ranges(level.len(), GRAIN, &take_back).concat()
+        parallel::map_ranges(level.0.len(), WORDS, &take_back).iter().sum()
     }
 
     /// Takes one move off an undecided state; tells whether it was the last.
@@ -275,7 +422,7 @@ pub fn iterate(
     moves: &dyn RankedMoves,
     progress: &dyn Progress,
     mut each: impl FnMut(usize, &SweepRecord),
-) -> Result<Vec<u8>, RankedError> {
+) -> Result<Vec<u8>, SweepError> {
     let mut bytes = Bytes::new(ranked, moves);
     progress.begin("finding ends", Some(ranked.rows() as u64));
     let end = |rank: u32, (left, ends): &mut (Vec<u32>, Vec<Option<End>>)| {
@@ -308,7 +455,7 @@ pub fn iterate(
             break;
         }
         if jacobi.sweeps == usize::from(LONGEST) {
-            return Err(RankedError::TooLong);
+            return Err(RankedError::TooLong.into());
         }
     }
     bytes.of = values.into_iter().map(AtomicU8::new).collect();
@@ -317,7 +464,10 @@ pub fn iterate(
 
 impl Successors for &dyn RankedMoves {
     fn of<'a>(&'a self, row: usize, room: &'a mut Vec<u32>) -> &'a [u32] {
-        self.successors(row as u32, room);
+        let mut after = Vec::new();
+        self.successors(row as u32, &mut after);
+        room.clear();
+        room.extend(after.into_iter().map(|(rank, _)| rank));
         room
     }
 }

@@ -1,14 +1,19 @@
 //! A table of any game solved.
 
+use std::time::Duration;
+
 use super::cyclic::{CyclicGraph, RowSet, iterate, retrograde};
 use super::{
-    Algorithm, CyclicMethod, Method, Run, SolveOptions, SweepError, Value, columns, iterate_ranked,
-    retrograde_ranked, value_iterate,
+    Algorithm, CyclicMethod, Kept, Method, Run, SolveOptions, SweepError, Value, columns,
+    iterate_ranked, retrograde_ranked, value_iterate,
 };
 use crate::game::{Game, Outcome, Repetition, Side};
 use crate::graph::{Deriver, Graph, Ranked, RankedGame, Space};
 use crate::progress::Progress;
-use crate::table::{SweepRecord, Table, TableError};
+use crate::table::{Scratch, SweepRecord, Table, TableError};
+
+/// How long work on ranks goes on before it is secured, which takes a byte a rank each time.
+const SECURED_AFTER: Duration = Duration::from_secs(10);
 
 /// Solves a table in the way that its game and the options call for; `each` is called after every
 /// sweep.
@@ -69,26 +74,34 @@ pub fn solve<G: Game>(
     if let Some(run) = there(table) {
         return Ok(run);
     }
-    let mut sweeps = Vec::new();
+    let (mut sweeps, mut resumed) = (Vec::new(), false);
     let on_sweep = |number: usize, sweep: &SweepRecord| {
         each(number, sweep);
         sweeps.push(*sweep);
     };
     if let Some(ranked) = Ranked::of(table, true)? {
         Space::<G>::check_whole(&ranked, game, table)?;
-        let moves = RankedGame { game, ranked: &ranked };
-        let distances = match method.algorithm {
-            Algorithm::Retrograde => retrograde_ranked(&ranked, &moves, progress, on_sweep),
-            Algorithm::ValueIteration => iterate_ranked(&ranked, &moves, progress, on_sweep),
+        let moves = RankedGame { game, ranked: Some(&ranked) };
+        let kept = Kept {
+            scratch: Scratch::of(table.dir()),
+            identity: method.identity(table),
+            after: options.checkpoint_after.unwrap_or(SECURED_AFTER),
         };
-        let distances = distances.map_err(|error| SweepError::Options(error.to_string()))?;
+        let distances;
+        (distances, resumed) = match method.algorithm {
+            Algorithm::Retrograde => retrograde_ranked(&ranked, &moves, &kept, progress, on_sweep)?,
+            Algorithm::ValueIteration => {
+                (iterate_ranked(&ranked, &moves, progress, on_sweep)?, false)
+            }
+        };
         columns::install_ranked(table, method, &distances, &sweeps)?;
+        kept.scratch.remove();
     } else {
         let values = solve_keyed(game, table, method, progress, on_sweep)?;
         columns::install_prospects(table, method, &values, &sweeps)?;
     }
     progress.finish(&format!("{} sweeps", sweeps.len()));
-    Ok(Run { sweeps, already_solved: false, resumed: false })
+    Ok(Run { sweeps, already_solved: false, resumed })
 }
 
 /// The values of a table of sorted keys of a game that may go round in circles.

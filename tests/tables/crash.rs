@@ -186,6 +186,40 @@ fn solving_goes_on_from_its_checkpoint_at_every_step() {
     }
 }
 
+/// The same over ranks, where work is secured after each distance but the first.
+#[test]
+fn solving_over_ranks_goes_on_from_its_checkpoint() {
+    let game = named("animal-shogi-3x3");
+    let whole = Tables::new();
+    let plan = Plan { index: Index::Rank, ..standard(&game) };
+    let name = game.enumerate(&plan, &whole.store(), &Silent).unwrap().table.name();
+    let method = SolveOptions { checkpoint_after: Some(Duration::ZERO), ..SolveOptions::default() };
+    let unsolved = Tables::new();
+    copy_dir(whole.root(), unsolved.root());
+    let mut table = whole.store().open(&name).unwrap();
+    let run = solve(&game, &mut table, &method, &Silent).unwrap();
+    let mut resumed = 0;
+    for step in (1..).step_by(3) {
+        let tables = Tables::new();
+        copy_dir(unsolved.root(), tables.root());
+        let mut table = tables.store().open(&name).unwrap();
+        if !interrupted(step, |progress| {
+            let _ = solve(&game, &mut table, &method, progress);
+        }) {
+            break;
+        }
+        let scratch = tables.place(&name).join("solve.partial");
+        let begun = scratch.exists();
+        assert!(!begun || files(&scratch).len() <= 2, "step {step}: more than one file of bytes");
+        let mut table = tables.store().open(&name).unwrap();
+        let again = solve(&game, &mut table, &method, &Silent).unwrap();
+        assert_eq!((again.resumed, &again.sweeps), (begun, &run.sweeps), "step {step}");
+        assert_same_files(whole.root(), tables.root(), &format!("step {step}"));
+        resumed += u32::from(begun);
+    }
+    assert!(resumed > 5, "went on {resumed} times");
+}
+
 #[test]
 fn a_scratch_of_another_method_is_not_gone_on_with() {
     let game = board_4x4(true);

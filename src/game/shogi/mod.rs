@@ -9,6 +9,7 @@
 //! `2 S² + S h + t`. Moves of the second player are the same numbers on the board turned round.
 
 mod board;
+mod by_sets;
 mod keys;
 mod moves;
 mod notation;
@@ -25,10 +26,13 @@ pub use variant::{
     SMALL_ANIMAL_SHOGI, VARIANTS, Variant, towards,
 };
 
+use std::sync::Arc;
+
 use super::{
     Action, Canonical, Drawn, End, Game, Group, MoveSquares, NotationError, Outcome, PieceKind,
-    Planes, Position, Repetition, Side, Symmetry,
+    Planes, Position, RankedMoves, Repetition, Side, Symmetry,
 };
+use by_sets::BySets;
 use keys::Packing;
 use moves::{Move, Moves};
 use ranking::Ranking;
@@ -40,7 +44,8 @@ pub struct Shogi<K: ShogiKey> {
     moves: Moves,
     packing: Packing<K>,
     group: Group,
-    ranking: Option<Ranking>,
+    ranking: Option<Arc<Ranking>>,
+    by_sets: Option<BySets>,
 }
 
 impl<K: ShogiKey> Shogi<K> {
@@ -55,7 +60,9 @@ impl<K: ShogiKey> Shogi<K> {
         let group = if fold { Group::mirror() } else { Group::trivial() };
         let (moves, packing) = (Moves::new(variant), Packing::new(variant));
         let ranking = if fold && !variant.keeps_sides { Ranking::new(variant) } else { None };
-        Shogi { variant: *variant, moves, packing, group, ranking }
+        let ranking = ranking.map(Arc::new);
+        let by_sets = ranking.as_ref().and_then(|ranking| BySets::new(&moves, ranking));
+        Shogi { variant: *variant, moves, packing, group, ranking, by_sets }
     }
 
     /// Whether keys of this type have room for a variant.
@@ -377,7 +384,7 @@ impl<K: ShogiKey> Game for Shogi<K> {
     }
 
     fn rank_count(&self) -> Option<u32> {
-        self.ranking.as_ref().map(Ranking::len)
+        self.ranking.as_ref().map(|ranking| ranking.len())
     }
 
     #[inline]
@@ -387,6 +394,10 @@ impl<K: ShogiKey> Game for Shogi<K> {
 
     fn unrank(&self, rank: u32) -> Option<Board> {
         self.ranking.as_ref().filter(|ranking| rank < ranking.len()).map(|r| r.unrank(rank))
+    }
+
+    fn ranked_moves(&self) -> Option<&dyn RankedMoves> {
+        self.by_sets.as_ref().map(|moves| moves as _)
     }
 
     fn has_predecessors(&self) -> bool {

@@ -24,7 +24,7 @@ const NO_WAY: u8 = u8::MAX;
 /// No such cohort: more pieces than there are, or than there is room for.
 const NO_COHORT: u32 = u32::MAX;
 /// The most squares of a board whose positions are ranked: sets of squares are indices into tables.
-const MOST_SQUARES: usize = 12;
+pub(super) const MOST_SQUARES: usize = 12;
 /// Bits of the field in which the pieces of one kind are counted, and how many such counts there
 /// are: at most six sorts of piece (in either hand, on the board with either owner, promoted or
 /// not), each a digit to base 3.
@@ -73,6 +73,12 @@ pub(super) struct Ranking {
     cohorts: Vec<Cohort>,
     /// The first placement of each cohort.
     firsts: Vec<u32>,
+    /// Of every [`STEP`]th placement its cohort.
+    near: Vec<u16>,
+    /// Of every cohort the one that the other player sees.
+    turned: Vec<u16>,
+    /// Of every set and number `n` its `n`th square.
+    nths: Vec<[u8; MOST_SQUARES]>,
 }
 
 /// A pair of kings.
@@ -101,7 +107,33 @@ struct Cohort {
     groups: [Group; MAX_PIECES],
     group_count: u8,
     hands: [[u8; MAX_HAND_KINDS]; 2],
+    /// Which kinds each owner holds: bit `k`.
+    held: [u16; 2],
+    counts: Counts,
 }
+
+/// Of every kind the sorts of its pieces, a field each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts(u64);
+
+impl Counts {
+    #[inline(always)]
+    pub fn add(&mut self, weight: u64) {
+        self.0 += weight;
+    }
+
+    #[inline(always)]
+    pub fn remove(&mut self, weight: u64) {
+        self.0 -= weight;
+    }
+}
+
+/// The sets of squares of a position by the code of what stands there, and those of its mirror
+/// image; the kings are not looked at.
+pub(super) type Views = [[u16; 32]; 2];
+
+/// A placement's number is below this many of a step of [`Ranking::near`].
+const STEP: u32 = 1 << 9;
 
 impl Cohort {
     #[inline]
@@ -139,10 +171,39 @@ impl Ranking {
             cohort_of: Vec::new(),
             cohorts: Vec::new(),
             firsts: Vec::new(),
+            near: Vec::new(),
+            turned: Vec::new(),
+            nths: (0..1 << squares).map(nth_squares).collect(),
         };
         ranking.number_cohorts(variant)?;
+        ranking.finish();
         let ranks = u64::from(ranking.placements) * ranking.kings.len() as u64;
         u32::try_from(ranks).ok().map(|_| ranking)
+    }
+
+    /// What follows from the cohorts.
+    fn finish(&mut self) {
+        let mut cohort = 0;
+        for placement in (0..self.placements).step_by(STEP as usize) {
+            while self.firsts.get(cohort + 1).is_some_and(|&first| first <= placement) {
+                cohort += 1;
+            }
+            self.near.push(cohort as u16);
+        }
+        let turned = self.cohorts.iter().map(|cohort| {
+            let mut counts = Counts::default();
+            for group in cohort.groups() {
+                let weight = self.weights[usize::from(group.cell.turned().0)];
+                counts.add(u64::from(group.count) * weight);
+            }
+            for (owner, hand) in cohort.hands.iter().enumerate() {
+                for (&count, weight) in hand.iter().zip(&self.hand_weights[1 - owner]) {
+                    counts.add(u64::from(count) * weight);
+                }
+            }
+            self.cohort(counts).unwrap_or_default() as u16
+        });
+        self.turned = turned.collect();
     }
 
     /// Numbers the cohorts.
@@ -188,14 +249,21 @@ impl Ranking {
             groups: [Group::default(); MAX_PIECES],
             group_count: 0,
             hands: [[0; MAX_HAND_KINDS]; 2],
+            held: [0; 2],
+            counts: Counts::default(),
         };
         let mut free = self.squares as u32 - 2;
         let mut all_ways = 1u32;
         for (kind, [first, second]) in pieces.iter().enumerate() {
             for sort in [first, second] {
-                if let Sort::Held(owner) = sort {
-                    cohort.hands[owner.index()][kind] += 1;
-                }
+                cohort.counts.add(match sort {
+                    Sort::Held(owner) => {
+                        cohort.hands[owner.index()][kind] += 1;
+                        cohort.held[owner.index()] |= 1 << (kind + 1);
+                        self.hand_weight(owner.index(), kind + 1)
+                    }
+                    Sort::Placed(cell) => self.weight(usize::from(cell.0)),
+                });
             }
             let pair = first == second;
             let placed = if pair { &[*first][..] } else { &[*first, *second][..] };
@@ -244,19 +312,12 @@ impl Ranking {
                 counts += u64::from(*count) * weight;
             }
         }
-        let mut number = 0;
-        for (ways, of_all) in self.ways.iter().zip(&self.way_counts) {
-            let count = (counts & ((1 << FIELD) - 1)) as usize;
-            let way = ways.get(count).copied().filter(|&way| way != NO_WAY)?;
-            number = number * of_all + u32::from(way);
-            counts >>= FIELD;
-        }
-        let cohort = self.cohort_of[number as usize];
-        if pair.number == NO_PAIR || cohort == NO_COHORT {
+        let cohort = self.cohort(Counts(counts))?;
+        if pair.number == NO_PAIR {
             return None;
         }
-        let first = u32::from(pair.number) * self.placements + self.firsts[cohort as usize];
-        let cohort = &self.cohorts[cohort as usize];
+        let first = u32::from(pair.number) * self.placements + self.firsts[cohort];
+        let cohort = &self.cohorts[cohort];
         let kings = 1 << own | 1 << their;
         let place = if pair.image {
             self.place_image(cohort, kings, &sets)
@@ -269,8 +330,124 @@ impl Ranking {
         Some(first + place)
     }
 
-    fn all(&self) -> Squares {
+    /// All squares.
+    #[inline(always)]
+    pub fn all(&self) -> Squares {
         (1 << self.squares) - 1
+    }
+
+    /// The cohort of some counts; `None` if there is none.
+    #[inline(always)]
+    pub fn cohort(&self, Counts(mut counts): Counts) -> Option<usize> {
+        let mut number = 0;
+        for (ways, of_all) in self.ways.iter().zip(&self.way_counts) {
+            let count = (counts & ((1 << FIELD) - 1)) as usize;
+            let way = ways.get(count).copied().filter(|&way| way != NO_WAY)?;
+            number = number * of_all + u32::from(way);
+            counts >>= FIELD;
+        }
+        Some(self.cohort_of[number as usize])
+            .filter(|&cohort| cohort != NO_COHORT)
+            .map(|c| c as usize)
+    }
+
+    /// The cohort that the other player sees, and its counts.
+    #[inline(always)]
+    pub fn turned(&self, cohort: usize) -> (usize, Counts) {
+        let turned = usize::from(self.turned[cohort]);
+        (turned, self.cohorts[turned].counts)
+    }
+
+    /// What a piece on the board, by the code of its cell, adds to the counts.
+    #[inline(always)]
+    pub fn weight(&self, code: usize) -> u64 {
+        self.weights[code & 31]
+    }
+
+    /// What a piece of a kind in hand of an owner adds to the counts.
+    #[inline(always)]
+    pub fn hand_weight(&self, owner: usize, kind: usize) -> u64 {
+        self.hand_weights[owner][kind - 1]
+    }
+
+    /// A set's mirror image.
+    #[inline(always)]
+    pub fn image(&self, set: u16) -> u16 {
+        self.images[usize::from(set)]
+    }
+
+    /// Whether the mirror leaves both kings where they are.
+    #[inline(always)]
+    pub fn is_still(&self, [own, their]: [usize; 2]) -> bool {
+        self.pairs[own * self.squares + their].still
+    }
+
+    /// The rank of a position and of its mirror image, of which `views` gives the sets but for
+    /// `changes`: codes and the squares that come or go. `None` if a king has won.
+    #[inline(always)]
+    pub fn rank_sets(
+        &self,
+        [own, their]: [usize; 2],
+        cohort: usize,
+        views: &mut Views,
+        changes: [(usize, u16); 3],
+    ) -> Option<u32> {
+        let pair = self.pairs[own * self.squares + their];
+        if pair.number == NO_PAIR {
+            return None;
+        }
+        let first = u32::from(pair.number) * self.placements + self.firsts[cohort];
+        let cohort = &self.cohorts[cohort];
+        let kings = 1 << own | 1 << their;
+        let mut place_in = |image: bool| {
+            let sets = &mut views[usize::from(image)];
+            let seen = |set| if image { self.image(set) } else { set };
+            for (code, set) in changes {
+                sets[code & 31] ^= seen(set);
+            }
+            let free = self.all() & !Squares::from(seen(kings));
+            let place = place(cohort, free, |cell| Squares::from(sets[cell]));
+            for (code, set) in changes {
+                sets[code & 31] ^= seen(set);
+            }
+            place
+        };
+        if pair.still {
+            return Some(first + place_in(false).min(place_in(true)));
+        }
+        Some(first + place_in(pair.image))
+    }
+
+    /// The position of a rank below [`Ranking::len`]: its cohort, what kinds its mover and the
+    /// opponent hold (bit `k`), and the squares of the kings; the others' sets go to `sets`.
+    #[inline(always)]
+    pub fn unrank_sets(&self, rank: u32, sets: &mut [u16; 32]) -> (usize, [u16; 2], [usize; 2]) {
+        let (own, their) = self.kings[(rank / self.placements) as usize];
+        let rest = rank % self.placements;
+        let mut number = usize::from(self.near[(rest / STEP) as usize]);
+        while self.firsts.get(number + 1).is_some_and(|&first| first <= rest) {
+            number += 1;
+        }
+        let mut place = rest - self.firsts[number];
+        let cohort = &self.cohorts[number];
+        let mut ways = [0; MAX_PIECES];
+        for (way, group) in ways.iter_mut().zip(cohort.groups()).rev() {
+            *way = place % group.ways;
+            place /= group.ways;
+        }
+        let mut free = self.all() & !(1 << own | 1 << their);
+        for (&way, group) in ways.iter().zip(cohort.groups()) {
+            let nth = |n: u32| 1u16 << self.nths[free as usize][n as usize];
+            let taken = if group.count == 2 {
+                let (first, second) = pair_of(way);
+                nth(first) | nth(second)
+            } else {
+                nth(way)
+            };
+            sets[usize::from(group.cell.0 & 31)] = taken;
+            free &= !Squares::from(taken);
+        }
+        (number, cohort.held, [usize::from(own), usize::from(their)])
     }
 
     /// The number of the mirror image's placement.
@@ -300,13 +477,8 @@ impl Ranking {
         for (&way, group) in ways.iter().zip(cohort.groups()) {
             let mut taken = 0;
             if group.count == 2 {
-                // The larger number of the two is the largest whose triangle is not above.
-                let mut second = 1;
-                while second * (second + 1) / 2 <= way {
-                    second += 1;
-                }
-                taken |= 1 << nth_square(free, second);
-                taken |= 1 << nth_square(free, way - second * (second - 1) / 2);
+                let (first, second) = pair_of(way);
+                taken |= 1 << nth_square(free, first) | 1 << nth_square(free, second);
             } else {
                 taken |= 1 << nth_square(free, way);
             }
@@ -349,6 +521,22 @@ fn sorts_of(variant: &Variant, kind: usize) -> Vec<Sort> {
     let forms = std::iter::once(kind).chain(variant.kinds[kind].promotes_to);
     let placed = forms.flat_map(|form| owners.map(|owner| Sort::Placed(Cell::of(owner, form))));
     owners.map(Sort::Held).into_iter().chain(placed).collect()
+}
+
+/// The two numbers of a pair by its own: the larger is the largest whose triangle is not above.
+fn pair_of(way: u32) -> (u32, u32) {
+    let mut second = 1;
+    while second * (second + 1) / 2 <= way {
+        second += 1;
+    }
+    (way - second * (second - 1) / 2, second)
+}
+
+/// All squares of a set, ascending.
+fn nth_squares(set: Squares) -> [u8; MOST_SQUARES] {
+    let mut squares = [0; MOST_SQUARES];
+    squares.iter_mut().zip(bits(set)).for_each(|(place, square)| *place = square as u8);
+    squares
 }
 
 /// The `n`th square of a set, from 0.
