@@ -169,7 +169,7 @@ impl<B: Bits, F: Fn(u64) -> Score> Work for Settle<'_, B, F> {
         for sets in sets.chunks(TOGETHER) {
             some.movers.clear();
             some.movers.extend(sets.iter().map(|&(place, _)| rules.mover(&block, place)));
-            let mut best = vec![i32::MAX; sets.len()];
+            let mut best = vec![i32::MIN; sets.len()];
             some.expand(
                 rules,
                 &block,
@@ -177,14 +177,15 @@ impl<B: Bits, F: Fn(u64) -> Score> Work for Settle<'_, B, F> {
                 |placement, state, (place, _)| {
                     let (places, values) = to[placement];
                     let at = places.binary_search(&place).expect("every move was asked for");
-                    best[state as usize] = best[state as usize].min(values[at]);
+                    let value = Prospect::of_number(values[at]).before().number();
+                    best[state as usize] = best[state as usize].max(value);
                 },
             );
             let first = values.len();
             for ((best, &moves), &(place, _)) in best.into_iter().zip(&some.moves).zip(sets) {
                 let value = match moves {
                     0 => Prospect::new(leaf(rules.key(&block, place)), Some(0)),
-                    _ => Prospect::of_number(best).before(),
+                    _ => Prospect::of_number(best),
                 };
                 values.push(value.number());
             }

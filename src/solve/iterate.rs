@@ -115,7 +115,8 @@ pub(crate) fn install_found(
         changed: values.iter().filter(|&&value| value != level).count() as u64,
         decided: None,
     };
-    columns::install_exact(table, method, values, &[sweep])
+    let kept: Vec<Prospect> = values.iter().map(|&value| Turned::of(value)).collect();
+    columns::install_exact(table, method, &kept, &[sweep])
 }
 
 struct Iteration<'a> {
