@@ -50,6 +50,8 @@
 
 pub mod any;
 pub mod cli;
+#[cfg(feature = "cluster")]
+pub mod cluster;
 pub mod evaluate;
 pub mod export;
 pub mod game;

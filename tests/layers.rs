@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 use proc_macro2::TokenTree::{self, Group, Ident, Punct};
 
 /// Every top-level module and what it may import besides itself.
-const LAYERS: [(&str, &[&str]); 19] = [
+const LAYERS: [(&str, &[&str]); 20] = [
     ("progress", &[]),
     ("parallel", &[]),
     ("input", &[]),
@@ -20,6 +20,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("policy", &["input", "game"]),
     ("any", &["game", "graph", "solve", "policy", "table", "progress"]),
     ("registry", &["game", "any", "table"]),
+    ("cluster", &["game", "any", "graph", "solve", "table", "progress"]),
     ("solved", &["input", "game", "any", "graph", "solve", "table", "progress", "parallel"]),
     (
         "evaluate",
@@ -40,7 +41,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
 
 const ALL: &[&str] = &[
     "progress", "parallel", "input", "game", "table", "graph", "solve", "policy", "any",
-    "registry", "solved", "evaluate", "export", "learn", "render", "serve", "cli",
+    "registry", "cluster", "solved", "evaluate", "export", "learn", "render", "serve", "cli",
 ];
 const ALL_BUT_CLI: &[&str] = ALL.split_last().unwrap().1;
 

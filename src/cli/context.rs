@@ -22,6 +22,9 @@ pub(super) struct Context {
     pub colour: bool,
     pub bars: Bars,
     pub games: Games,
+    /// Workers of a process that works with others.
+    #[cfg(feature = "cluster")]
+    pub workers: usize,
     out: BufWriter<Stdout>,
 }
 
@@ -43,6 +46,8 @@ impl Context {
             colour: colour::on_stdout(),
             bars: Bars::new(quiet),
             games,
+            #[cfg(feature = "cluster")]
+            workers: 1,
             out: BufWriter::new(io::stdout()),
         }
     }

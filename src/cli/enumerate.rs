@@ -74,6 +74,9 @@ pub(super) struct Args {
     /// Begin even if it is not expected to fit
     #[arg(long)]
     force: bool,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    cluster: super::cluster::ClusterArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -110,6 +113,11 @@ enum Symmetry {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     say_that_it_goes_on(context.bars.clone(), context.json)?;
+    #[cfg(feature = "cluster")]
+    if args.cluster.is_asked() {
+        refuse_if_spread(&args)?;
+        return super::cluster::run(&args.cluster, args.size.as_deref(), false, context);
+    }
     let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
     let fold = args.symmetry == Symmetry::Full;
     let game = game.with_folding(fold).unwrap_or(game);
@@ -120,6 +128,31 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let made = make(&game, plan, context, args.force)?;
     print(&made, &game, context)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses what has no meaning, or is not there yet, where the work is spread over processes.
+#[cfg(feature = "cluster")]
+fn refuse_if_spread(args: &Args) -> Result<(), UserError> {
+    let unfit = [
+        (args.game.is_some(), "--game"),
+        (args.root.is_some(), "--root"),
+        (args.roots.is_some(), "--roots"),
+        (args.start.is_some(), "--start"),
+        (args.checks_only, "--checks-only"),
+        (args.index.is_some(), "--index"),
+        (args.transitions == Some(TransitionsArg::Stored), "--transitions stored"),
+        (args.symmetry == Symmetry::None, "--symmetry none"),
+        (args.max_depth.is_some(), "--max-depth"),
+        (args.max_states.is_some(), "--max-states"),
+        (args.name.is_some(), "--name"),
+        (args.memory.is_some(), "--memory"),
+    ];
+    match unfit.into_iter().find(|(unfit, _)| *unfit) {
+        Some((_, option)) => Err(UserError::new(format!(
+            "{option} does not go with several processes, which enumerate whole boards of a --size with derived moves; leave it out"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Whether moves would not fit on the disk, but all else does.

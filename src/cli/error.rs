@@ -120,7 +120,7 @@ pub(super) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
     kind.code()
 }
 
-fn kind_of(cause: &(dyn std::error::Error + 'static)) -> Option<Kind> {
+pub(super) fn kind_of(cause: &(dyn std::error::Error + 'static)) -> Option<Kind> {
     let of_table = |error: Option<&TableError>| match error {
         Some(error) if error.is_damaged() => Kind::Damaged,
         Some(error) if !error.is_bad_input() => Kind::Failure,
@@ -132,6 +132,10 @@ fn kind_of(cause: &(dyn std::error::Error + 'static)) -> Option<Kind> {
         || cause.is::<UnknownGame>()
     {
         return Some(Kind::Input);
+    }
+    #[cfg(feature = "cluster")]
+    if let Some(error) = cause.downcast_ref() {
+        return Some(super::cluster::kind_of(error));
     }
     let of_policy =
         |error: &PolicyError| if error.is_failure() { Kind::Policy } else { Kind::Input };

@@ -78,6 +78,11 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ("remove", &[("solver remove othello-4x4", "the table and its drafts")]),
     ("pack", &[("solver pack othello-4x4 --with distance", "a small table of all values")]),
     ("unpack", &[("solver unpack othello-4x4.packed", "the full table again")]),
+    #[cfg(feature = "cluster")]
+    (
+        "gather",
+        &[("solver gather --size 4x5", "the table of what 'solver enumerate --processes 2' wrote")],
+    ),
     ("perft", &[("solver perft --game minishogi --depth 4", "lines of play by depth")]),
     (
         "play",

@@ -9,6 +9,8 @@ mod bounds;
 mod by_distance;
 mod checksum;
 mod chosen;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod colour;
 mod compare;
 mod complete;
@@ -125,6 +127,8 @@ enum Command {
     Remove(remove::Args),
     Pack(pack::Args),
     Unpack(unpack::Args),
+    #[cfg(feature = "cluster")]
+    Gather(cluster::Args),
     Perft(perft::Args),
     Play(play::Args),
     #[cfg(feature = "serve")]
@@ -188,6 +192,10 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
     }
     log_to_stderr(verbose);
     let mut context = Context::new(games, tables, json, quiet);
+    #[cfg(feature = "cluster")]
+    {
+        context.workers = threads.unwrap_or(1);
+    }
     let code = match cli.command {
         Command::Enumerate(args) => enumerate::run(args, &mut context),
         Command::ValueIterate(args) => value_iterate::run(args, &mut context),
@@ -208,6 +216,8 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::Info(args) => info::run(args, &mut context),
         Command::Pack(args) => pack::run(args, &mut context),
         Command::Unpack(args) => unpack::run(args, &mut context),
+        #[cfg(feature = "cluster")]
+        Command::Gather(args) => cluster::gather_parts(args, &mut context),
         Command::Perft(args) => perft::run(args, &mut context),
         Command::Play(args) => play::run(args, &mut context),
         #[cfg(feature = "serve")]

@@ -53,6 +53,13 @@ pub(super) struct Args {
     /// Begin even if it is not expected to fit
     #[arg(long)]
     force: bool,
+    /// With several processes: Othello on a board of rows x columns [default: 4]
+    #[cfg(feature = "cluster")]
+    #[arg(long, value_name = "SIZE")]
+    size: Option<String>,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    cluster: super::cluster::ClusterArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -93,6 +100,11 @@ enum RepetitionArg {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     say_that_it_goes_on(context.bars.clone(), context.json)?;
+    #[cfg(feature = "cluster")]
+    if args.cluster.is_asked() {
+        refuse_if_spread(&args)?;
+        return super::cluster::run(&args.cluster, args.size.as_deref(), true, context);
+    }
     let mut table = args.table.open(context)?;
     if args.table.is_latest() {
         context.remark(format!("{}: the table enumerated last", table.name()));
@@ -135,6 +147,27 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     }
     print(table, &run, options.discount.is_some(), context)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses what has no meaning, or is not there yet, where the work is spread over processes.
+#[cfg(feature = "cluster")]
+fn refuse_if_spread(args: &Args) -> Result<(), UserError> {
+    let unfit = [
+        (args.theta.is_some(), "--theta"),
+        (args.order.is_some(), "--order"),
+        (args.discount.is_some(), "--discount"),
+        (args.empties.is_some(), "--empties"),
+        (args.method.is_some(), "--method"),
+        (args.repetition.is_some(), "--repetition"),
+        (args.memory.is_some(), "--memory"),
+        (!args.table.is_latest(), "a table"),
+    ];
+    match unfit.into_iter().find(|(unfit, _)| *unfit) {
+        Some((_, option)) => Err(UserError::new(format!(
+            "{option} does not go with several processes, which find the exact values of a --size; leave it out"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Solves a table after looking whether there is room for it.

@@ -191,7 +191,20 @@ fn run<'a, G: Game, O: Order<'a, G>>(
             secured = Instant::now();
         }
     }
-    let Found { first_layer, layers, root_ids } = order.finish(&mut draft)?;
+    let found = order.finish(&mut draft)?;
+    commit(game, plan, draft, found, progress)?;
+    Ok(resumed_at)
+}
+
+/// Writes the manifest: the table is there.
+fn commit<G: Game>(
+    game: &G,
+    plan: &Plan<G::State>,
+    draft: Draft,
+    found: Found,
+    progress: &dyn Progress,
+) -> Result<(), GraphError> {
+    let Found { first_layer, layers, root_ids } = found;
     let mut counts = Counts::default();
     layers.iter().for_each(|layer| counts.add(layer));
     progress.finish(&format!("{} states", counts.table.states));
@@ -199,7 +212,7 @@ fn run<'a, G: Game, O: Order<'a, G>>(
         format: FORMAT.to_string(),
         format_version: FORMAT_VERSION,
         complete: counts.table.frontier == 0 && !plan.checks_only,
-        identity,
+        identity: plan.identity(game),
         conventions: conventions::of(game, plan),
         first_layer,
         counts,
@@ -211,7 +224,76 @@ fn run<'a, G: Game, O: Order<'a, G>>(
         discounted: None,
         checksum: String::new(),
     })?;
-    Ok(resumed_at)
+    Ok(())
+}
+
+/// No checkpoint reads as this: what is gathered is gathered anew.
+#[cfg(feature = "cluster")]
+#[derive(serde::Deserialize)]
+enum Nothing {}
+
+/// The rows of a layer that were found elsewhere.
+#[cfg(feature = "cluster")]
+pub(crate) struct AssembledLayer {
+    pub keys: Vec<u64>,
+    pub orientations: Vec<u16>,
+    pub counts: Counts,
+}
+
+/// Makes the table of a plan whose moves are derived from layers that were found elsewhere, from the `first` on until
+/// there is none. A table that is already there is given as it is.
+#[cfg(feature = "cluster")]
+pub(crate) fn assemble<G: Game, E: From<GraphError> + From<TableError>>(
+    game: &G,
+    plan: &Plan<G::State>,
+    store: &Store,
+    (first, roots): (u32, &[u64]),
+    layer_of: &mut dyn FnMut(u32) -> Result<Option<AssembledLayer>, E>,
+    progress: &dyn Progress,
+) -> Result<Table, E> {
+    let (name, identity) = (plan.table_name(game), plan.identity(game));
+    let _lock = store.lock(&name)?;
+    let place = store.place(&name);
+    let wide = super::by_layer::has_wide_orientations(game);
+    progress.begin(&format!("gathering {name}"), plan.expected_states(game));
+    let mut made = None;
+    if !place.exists() {
+        let (mut draft, _) = Draft::open::<Nothing>(&place, identity.clone())?;
+        declare(&mut draft, 1, None, None)?;
+        Ints::grow(&mut draft, "orientations", wide, None)?;
+        made = Some(draft);
+    }
+    let (mut offsets, mut layers, mut root_ids) = (vec![0], Vec::new(), Vec::new());
+    let (mut number, mut rows) = (first, 0);
+    while let Some(AssembledLayer { keys, orientations, counts }) = layer_of(number)? {
+        if number == first {
+            let row = |root: &u64| keys.binary_search(root).map_or(0, |row| row as u64);
+            root_ids = roots.iter().map(row).collect();
+        }
+        rows += keys.len() as u64;
+        if rows > u64::from(u32::MAX) {
+            return Err(GraphError::TooManyStates { states: rows }.into());
+        }
+        offsets.push(rows);
+        layers.push(counts);
+        progress.advance(keys.len() as u64);
+        if let Some(draft) = &mut made {
+            let sets = Ints::bytes(&orientations, wide);
+            draft.append(&[("keys", bytemuck::cast_slice(&keys)), ("orientations", &sets)])?;
+        }
+        number += 1;
+    }
+    if let Some(mut draft) = made {
+        draft.append(&[("layer_offsets", bytemuck::cast_slice(&offsets))])?;
+        let found = Found { first_layer: first, layers, root_ids };
+        commit(game, plan, draft, found, progress)?;
+        store.set_latest(&name)?;
+    }
+    let table = Table::open(&place)?;
+    match table.manifest().identity == identity {
+        true => Ok(table),
+        false => Err(GraphError::OtherTable { name: table_name(&identity), dir: place }.into()),
+    }
 }
 
 #[cfg(test)]

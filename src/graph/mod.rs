@@ -28,7 +28,11 @@ mod view;
 
 use std::path::PathBuf;
 
+#[cfg(feature = "cluster")]
+pub(crate) use build::{AssembledLayer, assemble};
 pub use build::{Enumerated, build};
+#[cfg(feature = "cluster")]
+pub(crate) use by_block::States;
 pub use by_block::{DerivedMoves, Deriver};
 pub use check::{CheckedLayer, LayerChecks, LayerMoves};
 pub use estimate::{Estimate, estimate};

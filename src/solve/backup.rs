@@ -65,10 +65,15 @@ impl<T: Turned> Backup for ExactBackup<'_, T> {
     /// The change of the score or of the distance in plies, whichever is larger.
     #[inline(always)]
     fn change(&self, old: T, new: T) -> f64 {
-        let (old, new) = (old.prospect(), new.prospect());
-        let score = (i32::from(old.score().0) - i32::from(new.score().0)).abs();
-        f64::from(score.max(change_of(old.distance(), new.distance())))
+        change_of_exact(old.prospect(), new.prospect())
     }
+}
+
+/// The change of the score or of the distance in plies, whichever is larger.
+#[inline(always)]
+pub(super) fn change_of_exact(old: Prospect, new: Prospect) -> f64 {
+    let score = (i32::from(old.score().0) - i32::from(new.score().0)).abs();
+    f64::from(score.max(change_of(old.distance(), new.distance())))
 }
 
 /// Bounds of scores where a subtree is cut off. A distance is exact where the score is proven and

@@ -100,6 +100,25 @@ pub fn value_iterate(
     Ok(Run { sweeps, already_solved: false, resumed })
 }
 
+/// Installs exact values that were found elsewhere, layer by layer from the end, as one sweep in topological order
+/// would have left them.
+#[cfg(feature = "cluster")]
+pub(crate) fn install_found(
+    table: &mut Table,
+    method: &Method,
+    values: &[Prospect],
+) -> Result<(), SweepError> {
+    let level = Prospect::new(Score(0), Some(0));
+    let change = |value: &Prospect| super::backup::change_of_exact(level, *value);
+    let sweep = SweepRecord {
+        residual: values.iter().map(change).fold(0.0, f64::max),
+        changed: values.iter().filter(|&&value| value != level).count() as u64,
+        decided: None,
+    };
+    let kept: Vec<Prospect> = values.iter().map(|&value| Turned::of(value)).collect();
+    columns::install_exact(table, method, &kept, &[sweep])
+}
+
 struct Iteration<'a> {
     graph: &'a Graph,
     deriver: Option<&'a Deriver>,

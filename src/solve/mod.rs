@@ -27,6 +27,8 @@ pub mod value;
 
 pub use columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
 pub use distances::ByDistance;
+#[cfg(feature = "cluster")]
+pub(crate) use iterate::install_found;
 pub use iterate::{Run, value_iterate};
 pub use method::{Algorithm, CyclicMethod, Method, SolveOptions};
 pub use proof::{Counterexample, Verified, prove};

@@ -71,7 +71,7 @@ impl Prospect {
     }
 
     /// The prospect with a [`number`](Prospect::number).
-    pub(super) fn of_number(number: i32) -> Prospect {
+    pub(crate) fn of_number(number: i32) -> Prospect {
         Prospect(number)
     }
 

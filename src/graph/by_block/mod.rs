@@ -19,6 +19,8 @@ use std::time::Instant;
 pub use self::derive::{DerivedMoves, Deriver};
 pub(super) use self::layer::Layer;
 use self::layer::{Closed, reach};
+#[cfg(feature = "cluster")]
+pub(crate) use self::tasks::States;
 use self::tasks::{Emit, Find, Keys, Passes, Rows};
 use super::GraphError;
 use super::build::{Found, Order, declare};

@@ -18,17 +18,17 @@ const TOGETHER: usize = 1 << 12;
 
 /// The states of a part of a task, with what is found of them.
 #[derive(Default)]
-pub(super) struct States {
+pub(crate) struct States {
     /// Where they are in their block.
     places: Vec<u32>,
     /// Their movers' squares.
-    movers: Vec<u32>,
+    pub(crate) movers: Vec<u32>,
     /// How many placements each has.
-    moves: Vec<u32>,
+    pub(crate) moves: Vec<u32>,
     /// Those that have one placement, and what it turns.
     found: Vec<(u32, u32)>,
     /// Those whose mover must pass.
-    passing: Vec<u32>,
+    pub(crate) passing: Vec<u32>,
 }
 
 impl States {
@@ -66,7 +66,7 @@ impl States {
     /// placement, leaving out those that are not `wanted`. Counts the placements of each state, and
     /// finds those that must pass, if all are wanted.
     #[inline(always)]
-    fn expand<B: Bits>(
+    pub(crate) fn expand<B: Bits>(
         &mut self,
         rules: &Blocks<B>,
         block: &Block<B>,

@@ -1,0 +1,117 @@
+//! The usual table of the workers' files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::parts::{Layer, Part};
+use super::{ClusterError, Job};
+use crate::game::Game;
+use crate::game::blocks::{Blocks, Tables};
+use crate::graph::{AssembledLayer, assemble};
+use crate::progress::Progress;
+use crate::solve::value::Prospect;
+use crate::solve::{Method, install_found};
+use crate::table::{Counts, Store, Table};
+
+/// Where the files of each worker are: below one of the directories.
+fn dirs(parts: &[PathBuf]) -> Result<Vec<PathBuf>, ClusterError> {
+    let mut all = BTreeMap::new();
+    for dir in parts {
+        let wrong = |error: std::io::Error| ClusterError::File {
+            path: dir.clone(),
+            what: error.to_string(),
+        };
+        for entry in std::fs::read_dir(dir).map_err(wrong)? {
+            let path = entry.map_err(wrong)?.path();
+            let number = path
+                .file_name()
+                .and_then(|name| name.to_str()?.strip_prefix("part-")?.parse::<usize>().ok());
+            if let Some(number) = number {
+                all.insert(number, path);
+            }
+        }
+    }
+    let whole = !all.is_empty() && all.keys().copied().eq(0..all.len());
+    let missing = (0..).find(|number| !all.contains_key(number)).unwrap_or(0);
+    match whole {
+        true => Ok(all.into_values().collect()),
+        false => Err(ClusterError::Input(format!(
+            "part-{missing} is in none of the directories; give those of all hosts"
+        ))),
+    }
+}
+
+/// Makes the table of a job, with values if `values`, of the files in some directories.
+pub fn gather(
+    job: &Job,
+    parts: &[PathBuf],
+    store: &Store,
+    progress: &dyn Progress,
+) -> Result<Table, ClusterError> {
+    let dirs = dirs(parts)?;
+    let asked = super::worker::asked(job, dirs.len());
+    let parts: Vec<Part> = dirs.iter().map(|dir| Part::at(dir, asked.clone())).collect();
+    let rules = Blocks::<Tables>::new(&job.game);
+    let (rows, columns) = job.game.shape();
+    let squares = (rows * columns) as u32;
+    let roots = job.plan.roots.iter().filter_map(|root| {
+        let (block, place, _) = rules.place_of(job.game.squares(&root.state)?);
+        Some(rules.key(&rules.block(block), place))
+    });
+    let roots: Vec<u64> = roots.collect();
+    let first =
+        roots.iter().map(|&root| rules.occupied(root).count_ones()).min().unwrap_or(squares);
+    // Of each layer the states of each part, and of all, the values in the order of the rows.
+    let mut values: Option<Vec<Prospect>> = Some(Vec::new());
+    let mut layer_of = |number: u32| -> Result<Option<AssembledLayer>, ClusterError> {
+        if number > squares {
+            return Ok(None);
+        }
+        let mut blocks = BTreeMap::new();
+        let mut counts = Counts::default();
+        for (part, dir) in parts.iter().zip(&dirs) {
+            let layer = part.read_layer(number)?.ok_or_else(|| not_there(dir, number))?;
+            let own = part
+                .read_values(number)?
+                .filter(|own| own.len() as u64 == layer.counts.table.states);
+            counts.add(&layer.counts);
+            let Layer { blocks: theirs, .. } = layer;
+            if own.is_none() {
+                values = None;
+            }
+            let mut at = 0;
+            for (block, sets) in theirs {
+                let end = at + sets.len();
+                let own = own.as_ref().map(|own| own[at..end].to_vec());
+                at = end;
+                blocks.insert(block, (sets, own));
+            }
+        }
+        if counts.table.states == 0 {
+            return Ok(None);
+        }
+        let (mut keys, mut orientations) = (Vec::new(), Vec::new());
+        for (block, (sets, own)) in blocks {
+            let block = rules.block(block);
+            keys.extend(sets.iter().map(|&(place, _)| rules.key(&block, place)));
+            orientations.extend(sets.iter().map(|set| set.1));
+            if let (Some(values), Some(own)) = (&mut values, own) {
+                values.extend(own.into_iter().map(Prospect::of_number));
+            }
+        }
+        Ok(Some(AssembledLayer { keys, orientations, counts }))
+    };
+    let mut table =
+        assemble(&job.game, &job.plan, store, (first, &roots), &mut layer_of, progress)?;
+    if let Some(values) = values.filter(|_| table.manifest().solution.is_none()) {
+        install_found(&mut table, &Method::exact(&job.game), &values)?;
+    }
+    Ok(table)
+}
+
+fn not_there(dir: &Path, number: u32) -> ClusterError {
+    let what = format!(
+        "has no layer {number} of this game and number of workers; run 'solver enumerate' with the same hosts to the end"
+    );
+    ClusterError::File { path: dir.to_path_buf(), what }
+}
