@@ -1,5 +1,7 @@
 //! The binary as a person meets it: its manners, its pages, what README shows.
 
+#[cfg(feature = "cluster")]
+mod cluster;
 #[path = "../common/mod.rs"]
 mod common;
 mod keep;
