@@ -25,7 +25,7 @@ const GIRAFFES: Variant = Variant {
 };
 
 /// How many positions a search may look at before it gives up.
-const BUDGET: u32 = 1 << 20;
+const BUDGET: u32 = 1 << 16;
 /// How long a line may be before it gives up.
 const DEEPEST: usize = 4096;
 /// How many positions are searched, evenly among those without an end.
@@ -87,7 +87,8 @@ impl Endless {
         (Endless(endless.collect()), boards.len())
     }
 
-    /// From how many positions one side can give check for ever, if the other helps.
+    /// From how many positions one side can give check with every move from there on, if the other
+    /// helps.
     fn can_check_for_ever(&self) -> usize {
         // Of either side, whether the mover is that side: what cannot be played on is taken away.
         let mut alive: HashMap<(Board, bool), ()> =
@@ -172,7 +173,10 @@ fn main() {
             "{}: {positions} positions as the mover sees them, {count} without an end",
             variant.title
         );
-        println!("  {} from which one side might check for ever", endless.can_check_for_ever());
+        println!(
+            "  {} from which one side might give check with every move",
+            endless.can_check_for_ever()
+        );
         let mut boards: Vec<&Board> = endless.0.keys().collect();
         boards.sort_by_key(|board| game.key(board));
         let sample: Vec<_> = boards.iter().step_by(count.div_ceil(SAMPLE).max(1)).collect();

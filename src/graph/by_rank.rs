@@ -104,13 +104,11 @@ impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
     /// Expands the last ply; false when it led to nothing new.
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
-        let expanded = parallel::map_ranges(self.open.len(), WORDS, &|words| {
-            let expanded = self.expand(words);
-            progress.advance(expanded.0.ranks.len() as u64);
-            expanded
-        });
+        let expanded = parallel::map_ranges(self.open.len(), WORDS, &|words| self.expand(words));
         let join = |a: (Found, u64), b: (Found, u64)| (a.0.join(b.0), a.1 + b.1);
         let (found, transitions) = expanded.into_iter().fold((Found::default(), 0), join);
+        // Ply by ply: a task finds something now and then, in whatever ranks it lies.
+        progress.advance(found.ranks.len() as u64);
         if let Some(ply) = self.state.plies.last_mut() {
             ply.table.transitions = transitions;
         }

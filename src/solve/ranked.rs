@@ -182,6 +182,7 @@ pub fn retrograde(
     mut each: impl FnMut(usize, &SweepRecord),
 ) -> Result<(Vec<u8>, bool), SweepError> {
     let (mut level, mut next) = (Level::new(moves.ranks()), Level::new(moves.ranks()));
+    let mut secured = Instant::now();
     let saved = kept.load(ranked, moves, &level);
     let resumed = saved.is_some();
     let (bytes, mut state) = match saved {
@@ -210,7 +211,6 @@ pub fn retrograde(
         }
     };
     // By distance: won in 1 besides the ends, lost in 2, and so on.
-    let mut secured = Instant::now();
     while state.states + state.later > 0 {
         let started = Instant::now();
         let changed = bytes.take_back(&level, &next, state.distance);
