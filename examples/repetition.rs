@@ -189,7 +189,8 @@ fn main() {
             }
             let [lost, drawn, won, unknown] = results;
             println!(
-                "  over with occurrence {occurrences}: of {} searched {drawn} stay drawn, {won} are won, {lost} lost, {unknown} not searched to the end",
+                "  over with occurrence {occurrences}: of {} searched {drawn} stay drawn, {won} are won, {lost} lost, \
+                 {unknown} not searched to the end",
                 sample.len()
             );
         }
