@@ -25,9 +25,9 @@ const GIRAFFES: Variant = Variant {
 };
 
 /// How many positions a search may look at before it gives up.
-const BUDGET: u32 = 1 << 16;
+const BUDGET: u32 = 1 << 14;
 /// How long a line may be before it gives up.
-const DEEPEST: usize = 4096;
+const DEEPEST: usize = 256;
 /// How many positions are searched, evenly among those without an end.
 const SAMPLE: usize = 1000;
 
@@ -189,7 +189,8 @@ fn main() {
             }
             let [lost, drawn, won, unknown] = results;
             println!(
-                "  over with occurrence {occurrences}: of {} searched {drawn} stay drawn, {won} are won, {lost} lost, {unknown} not searched to the end",
+                "  over with occurrence {occurrences}: of {} searched {drawn} stay drawn, {won} are won, {lost} lost, \
+                 {unknown} not searched to the end",
                 sample.len()
             );
         }
