@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -17,8 +18,8 @@ use crate::any::{AnyGame, AnyState};
 use crate::cluster::{ClusterError, Job, gather, parts_dir, run as run_job};
 use crate::graph::Plan;
 use crate::input;
-use crate::render::number::bytes;
-use crate::render::number::thousands;
+use crate::render::hint::message_and_hint;
+use crate::render::number::{bytes, thousands};
 
 /// Who does the work.
 #[derive(Debug, clap::Args)]
@@ -130,6 +131,7 @@ pub(super) fn run(
     }
     let game = game_of(None, size, context)?;
     let job = job(game, solves, hosts, process, context);
+    JSON.store(context.json, Ordering::Relaxed);
     // Timely's threads end the work by a panic where a connection is lost, which workers would wait out.
     std::panic::set_hook(Box::new(|panic| {
         let said = panic.payload().downcast_ref::<String>().cloned();
@@ -144,20 +146,18 @@ pub(super) fn run(
     }));
     let done = run_job(&job, |error| end(kind_of(error), &error.to_string()))?;
     let _ = std::panic::take_hook();
-    let parts = job.parts.display().to_string();
-    let Output { states, moves, bytes_sent, .. } = Output {
-        parts: parts.clone(),
+    let output = Output {
+        parts: job.parts.display().to_string(),
         process,
         states: done.states,
         moves: done.moves,
         bytes_sent: done.sent,
     };
     if context.json {
-        let name = if solves { "value-iterate" } else { "enumerate" };
-        context.json(name, &Output { parts, process, states, moves, bytes_sent })?;
+        context.json("part", &output)?;
     } else {
-        let [states, moves] = [states, moves].map(thousands);
-        let sent = bytes(bytes_sent as f64);
+        let [states, moves] = [done.states, done.moves].map(thousands);
+        let (sent, parts) = (bytes(done.sent as f64), &output.parts);
         context.line(format!(
             "process {process}: {states} states, {moves} moves, {sent} sent; parts in {parts}"
         ))?;
@@ -176,16 +176,21 @@ pub(super) fn kind_of(error: &ClusterError) -> Kind {
     }
 }
 
+/// Whether errors are JSON; what a panic calls can be told in no other way.
+static JSON: AtomicBool = AtomicBool::new(false);
+
 /// Says once what has gone wrong and ends this process, so that the others hear of it.
 fn end(kind: Kind, line: &str) {
     static SAYING: Mutex<()> = Mutex::new(());
     // Whoever comes second waits here until the process ends.
     let _saying = SAYING.lock();
-    error::say(kind, line, None, false);
+    let (message, hint) = message_and_hint(line);
+    error::say(kind, message, hint, JSON.load(Ordering::Relaxed));
     // So that others find by themselves what is wrong with all of them, before they lose us.
     std::thread::sleep(Duration::from_millis(300));
     std::process::exit(match kind {
         Kind::Input => 2,
+        Kind::Damaged => 3,
         _ => 1,
     });
 }
