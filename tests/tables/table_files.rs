@@ -46,7 +46,13 @@ fn copy(solved: &Tables) -> Tables {
 fn expect_damage(tables: &Tables, file: &str, what: &str) {
     let array = file.trim_end_matches(".npy");
     for args in READERS {
-        let before = files(tables.root());
+        // On a slow machine solving secures its work before it comes to the damage.
+        let all = || {
+            let mut all = files(tables.root());
+            all.retain(|path, _| path.iter().all(|part| part != "solve.partial"));
+            all
+        };
+        let before = all();
         let ran = tables.run(args);
         let what = format!("{what}: {} of {file}", args[0]);
         let must_refuse = match args[0] {
@@ -59,7 +65,7 @@ fn expect_damage(tables: &Tables, file: &str, what: &str) {
             // A query reads no more than it must, and may find a wrong key to be no state's.
             assert!(!must_refuse || line.contains(file), "{what}: names no file: {line}");
             assert!(!must_refuse || line.contains("enumerate"), "{what}: what to do? {line}");
-            assert!(before == files(tables.root()), "{what}: a failing command wrote");
+            assert!(before == all(), "{what}: a failing command wrote");
         }
     }
 }
