@@ -28,7 +28,7 @@ const BOARDS: [usize; 2] = [0, 1];
 
 /// The rules, and every canonical state of the board.
 fn states(board: usize) -> (Othello<u64>, Vec<Board>) {
-    let (rows, columns, count, _) = COUNTS[board];
+    let (rows, columns, count, ..) = COUNTS[board];
     let game = Othello::new(rows, columns, true);
     let dir = tempfile::tempdir().expect("a directory for tables");
     let table = table_in(dir.path(), (rows, columns));
@@ -90,7 +90,7 @@ fn canonical_form(bencher: Bencher, board: usize) {
 
 #[divan::bench(args = BOARDS, sample_count = 10)]
 fn enumerate_to_disk(bencher: Bencher, board: usize) {
-    let (rows, columns, count, _) = COUNTS[board];
+    let (rows, columns, count, ..) = COUNTS[board];
     bencher.counter(ItemsCount::new(count)).bench_local(|| {
         let dir = tempfile::tempdir().expect("a directory for tables");
         let table = table_in(dir.path(), (rows, columns));
@@ -109,7 +109,7 @@ fn sweep_natural(bencher: Bencher, board: usize) {
 }
 
 fn sweep(bencher: Bencher, board: usize, order: Order) {
-    let (rows, columns, count, _) = COUNTS[board];
+    let (rows, columns, count, ..) = COUNTS[board];
     bencher
         .counter(ItemsCount::new(count))
         .with_inputs(|| {

@@ -13,9 +13,14 @@ use yomikiri::registry;
 use yomikiri::solve::{Order, SolveOptions};
 use yomikiri::table::{Store, Table};
 
-/// Canonical states and placing moves from the standard start (`tests/data/othello.json`).
-pub const COUNTS: [(usize, usize, u64, u64); 2] =
-    [(4, 4, 12_351, 17_345), (4, 5, 2_426_921, 4_834_758)];
+/// Canonical states and placing moves from the standard start (`tests/data/othello.json`), and the
+/// score of best play.
+pub const COUNTS: [(usize, usize, u64, u64, i8); 4] = [
+    (4, 4, 12_351, 17_345, -8),
+    (4, 5, 2_426_921, 4_834_758, 16),
+    (4, 6, 121_195_225, 311_555_377, 16),
+    (5, 5, 361_701_112, 1_041_800_172, 13),
+];
 
 /// A board's rules as commands use them: compiled in the library, and so as fast as there.
 fn rules(board: (usize, usize)) -> AnyGame {

@@ -100,6 +100,7 @@ pub fn prove<G: Game>(
         attacker: plan.attacker(),
         max_depth: plan.max_depth.unwrap_or(u32::MAX),
         cut_layer: plan.max_states.and_then(|_| last_layer_with_frontier(rows.as_ref())),
+        first_layer: rows.layer_of(0).unwrap_or(0),
         columns: Columns::open(game, table, rows.as_ref())?,
         discounts: Discounts::open(table)?,
         reached: (0..rows.rows().div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
@@ -206,6 +207,8 @@ struct Proof<'a, G: Game> {
     max_depth: u32,
     /// The layer whose moves are not followed because there was no room.
     cut_layer: Option<u32>,
+    /// The layer of the first row.
+    first_layer: u32,
     columns: Option<Columns>,
     discounts: Option<Discounts>,
     /// A bit a row: whether a root or a move leads to it.
@@ -376,10 +379,16 @@ impl<G: Game> Proof<'_, G> {
         };
         let own = self.rows.orientations(row).filter(|_| layered).unwrap_or_default();
         let sides = Side::ALL.map(|side| own.with(side, game.group().order()));
+        // From the side that is rarer: only after a pass does the other player move in its layer.
+        let rare = if (layer.unwrap_or(ply) ^ self.first_layer) & 1 == 0 {
+            Side::Second
+        } else {
+            Side::First
+        };
         let mut found = Found {
             table,
             reachable: table.times(u64::from(own.count())),
-            with_both: self.with_both(state, sides[0]),
+            with_both: self.with_both(state, rare, sides[rare as usize]),
             mover_relative: u64::from((sides[0] | sides[1]).count_ones()),
             canonical: u64::from(layered && self.comes_first(position)),
             won: u64::from(made.end.is_some_and(|end| end.score > 0)),
@@ -432,15 +441,15 @@ impl<G: Game> Proof<'_, G> {
         }
     }
 
-    /// How many of the boards that these symmetries make of a state with the first player to move
-    /// are reachable with the second to move too.
-    fn with_both(&self, state: &G::State, symmetries: u8) -> u64 {
+    /// How many of the boards that these symmetries make of a state with a player to move are
+    /// reachable with the other to move too.
+    fn with_both(&self, state: &G::State, side: Side, symmetries: u8) -> u64 {
         let Some(swapped) = self.game.swapped(state).filter(|_| symmetries != 0) else { return 0 };
-        let swapped = Position { state: swapped, side: Side::Second };
+        let swapped = Position { state: swapped, side: side.other() };
         let Some((row, ties)) = (self.find)(&swapped, 0, None) else { return 0 };
         let group = self.game.group();
         let theirs = self.rows.orientations(row).unwrap_or_default();
-        let theirs = theirs.with(Side::Second, group.order());
+        let theirs = theirs.with(side.other(), group.order());
         u64::from((group.carry(symmetries, ties) & theirs).count_ones())
     }
 
