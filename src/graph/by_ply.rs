@@ -55,8 +55,9 @@ const GROUP: usize = 1 << 20;
 /// How many shards are sorted and placed at a time.
 const AT_ONCE: usize = 128;
 
-/// Bytes that a record takes while its shard waits: itself, and what vectors have to spare.
-const RECORD_BYTES: f64 = 1.3 * size_of::<Record<[u64; 2]>>() as f64;
+/// Bytes that a record takes while its shard waits: itself, what vectors have to spare, and the
+/// holes that those leave that had to grow.
+const RECORD_BYTES: f64 = 1.6 * size_of::<Record<[u64; 2]>>() as f64;
 
 /// Rows in the order of their numbers, as they are written.
 #[derive(Default)]

@@ -281,6 +281,64 @@ async function policiesPlayAndAreJudged() {
   await page.context().close();
 }
 
+async function openingsLeadIntoTheGame() {
+  const page = await visit(link(OTHELLO, "b1a1"));
+  await page.click('summary:text-is("Openings")');
+  // The four first moves are mirror images of each other.
+  await page.waitForSelector(".openings li");
+  const firsts = await page.$$eval(".openings > li", (all) => all.map((one) => one.textContent));
+  assert.equal(firsts.length, 1);
+  assert.match(firsts[0], /4 alike/);
+  const first = query(OTHELLO, "start").moves[0].move;
+  await page.click(".openings .more");
+  const replies = query(OTHELLO, first).moves;
+  await page.waitForFunction(
+    (count) => document.querySelectorAll(".openings .openings > li").length === count,
+    replies.length,
+  );
+  const shown = await page.$$eval(".openings .openings .chip", (all) => all.map((one) => one.textContent));
+  assert.deepEqual(shown, replies.map((move) => minus(move.score)));
+  await page.click(".openings .openings li button >> nth=1");
+  await page.waitForFunction(() => document.querySelectorAll("ol.line li").length === 2);
+  await compare(page, OTHELLO, first + replies[0].move);
+  // In shogi a mirror image is another position, and the standard start is none of its own.
+  const shogi = await visit(link(SHOGI, "start"));
+  await shogi.click('summary:text-is("Openings")');
+  await shogi.waitForSelector(".openings li");
+  const moves = query(SHOGI, "start").moves.map((move) => `1. ${move.move}`);
+  assert.deepEqual(await shogi.$$eval(".openings button:not(.more)", (all) => all.map((one) => one.textContent)), moves);
+  for (const one of [page, shogi]) await one.context().close();
+}
+
+async function aReloadKeepsTheGame() {
+  const page = await visit(`#${OTHELLO}`);
+  await page.waitForSelector(".board");
+  for (const plies of [2, 4]) {
+    await page.click("button.move >> nth=0");
+    await page.waitForFunction((count) => document.querySelectorAll("ol.line li").length >= count, plies);
+    await saying(page, "Black to move");
+  }
+  await press(page, "Undo");
+  await page.waitForFunction(() => document.querySelector("ol.line li.now button").textContent.startsWith("2."));
+  const seen = async () => ({
+    at: await named(page),
+    line: await page.$$eval("ol.line li", (all) => all.map((one) => one.className + one.textContent)),
+    players: await page.$$eval("#players select", (all) => all.map((one) => one.value)),
+  });
+  const before = await seen();
+  assert.deepEqual(before.players, ["", "perfect"]);
+  assert.ok(before.line.length >= 4);
+  await page.reload();
+  await page.waitForSelector("ol.line li");
+  assert.deepEqual(await seen(), before);
+  await press(page, "Redo");
+  await saying(page, "Black to move");
+  await page.goBack();
+  await standing(page, before.at);
+  assert.equal((await seen()).line.length, before.line.length, "going back forgets nothing");
+  await page.context().close();
+}
+
 async function shogiHasHandsAndBounds() {
   const page = await visit(link(SHOGI, "start"));
   await compare(page, SHOGI, "start");
@@ -346,6 +404,8 @@ try {
     positionsArePastedAndLinked,
     aMoveByKeyboardAlone,
     policiesPlayAndAreJudged,
+    openingsLeadIntoTheGame,
+    aReloadKeepsTheGame,
     shogiHasHandsAndBounds,
     nothingScrollsSideways,
   ];

@@ -5,6 +5,7 @@ import { board, movesAt } from "./board.js";
 import { button, el, renew } from "./dom.js";
 import { bestLine, moves, notations, tableList, tablePanel } from "./explore.js";
 import { Game, curve, moves as played, result } from "./game.js";
+import { openings } from "./openings.js";
 import { PolicyPanel, chooser } from "./policies.js";
 import { Setup, canWrite, images, paste } from "./setup.js";
 import { verdict, words } from "./values.js";
@@ -56,6 +57,28 @@ function named() {
   }
 }
 
+// What the browser keeps with an address: the game so far, so that a reload has it again.
+function kept() {
+  const { game, players } = shown;
+  const [first, ...plies] = game.line;
+  return { at: game.at, first: first.answer.position, moves: plies.map(({ move }) => move.move), players };
+}
+
+const remember = () => history.pushState(kept(), "", address(shown.table, shown.game.answer.position));
+const keep = () => history.replaceState(kept(), "", address(shown.table, shown.game.answer.position));
+
+// The game that was kept with an address, or null if it does not lead there.
+async function restored(table, { at, first, moves: names }, position) {
+  const game = new Game(table, await api.position(table.table, first));
+  for (const name of names) {
+    const move = game.answer.moves.find((one) => one.move === name);
+    if (!move) return null;
+    game.play(move, await api.position(table.table, move.position));
+  }
+  game.go(at);
+  return game.answer.position === position ? game : null;
+}
+
 // Shows what the address names. A ply of the game that is shown is gone to; all else begins a new one.
 function follow(state) {
   const { table: name, position } = named();
@@ -73,10 +96,11 @@ function follow(state) {
       const at = isThere(state?.at) ? state.at : game.line.findIndex((_, at) => isThere(at));
       if (at >= 0) return stand(at);
     }
-    const answer = await api.position(table.table, position);
+    const game = state?.moves && (await restored(table, state, position));
+    const begun = game || new Game(table, await api.position(table.table, position));
     if (!current()) return;
-    history.replaceState({ at: 0 }, "", address(table, answer.position));
-    begin(table, answer, position === "");
+    begin(table, begun, game ? state.players : [null, position === "" ? "perfect" : null]);
+    keep();
   });
 }
 
@@ -89,7 +113,8 @@ function list() {
 }
 
 // Begins a game. From the start one plays against `perfect`; a position of a link is there to be explored.
-function begin(table, answer, plays) {
+// Who plays a table stays as it was.
+function begin(table, game, players) {
   const before =
     shown?.table === table
       ? shown
@@ -97,14 +122,15 @@ function begin(table, answer, plays) {
           hints: true,
           flipped: false,
           kanji: false,
-          players: plays ? [null, "perfect"] : [null, null],
+          players,
           policy: new PolicyPanel(table, (position) => open(position)),
+          openings: openings(table, opening),
           facts: tablePanel(table, (position) => open(position)),
         };
   shown = {
     ...before,
     table,
-    game: new Game(table, answer),
+    game,
     picked: null,
     marked: [],
     running: false,
@@ -114,19 +140,21 @@ function begin(table, answer, plays) {
   document.title = `${table.table} – yomikiri`;
   frame();
   arrive("", true);
-  reply();
+  if (game.at === game.line.length - 1) reply();
 }
 
-// Opens a position in any notation.
-function open(text) {
+// Opens a position in any notation, to be explored or to be played against who plays already.
+function open(text, players = [null, null]) {
   return attempt(async (current) => {
     const answer = await api.position(shown.table.table, text);
     if (!current()) return;
-    history.pushState({ at: 0 }, "", address(shown.table, answer.position));
-    shown.players = [null, null];
-    begin(shown.table, answer, false);
+    shown.players = players;
+    begin(shown.table, new Game(shown.table, answer));
+    remember();
   });
 }
+
+const opening = (names) => open("").then(() => failed.hidden && walk(names));
 
 // Goes to a ply of the game; nobody replies to that.
 function stand(at, push = false) {
@@ -135,11 +163,8 @@ function stand(at, push = false) {
   shown.running = false;
   shown.game.go(at);
   if (push) remember();
+  else keep();
   arrive("", true);
-}
-
-function remember() {
-  history.pushState({ at: shown.game.at }, "", address(shown.table, shown.game.answer.position));
 }
 
 // Draws the position where one stands, and says what has happened.
@@ -294,6 +319,7 @@ function frame() {
         parts.game,
         el("details", { open: true }, el("summary", {}, "Position"), parts.place),
         el("details", {}, el("summary", {}, "A policy beside the truth"), shown.policy.element),
+        shown.openings,
         el("details", {}, el("summary", {}, "The table"), shown.facts),
       ),
     ),
@@ -335,6 +361,7 @@ function player(side, number) {
     shown.players[number] = name || null;
     shown.running = false;
     turn += 1;
+    keep();
     draw();
     reply();
   });
@@ -410,14 +437,7 @@ function arriveQuietly() {
   }
 }
 
-function restart() {
-  return attempt(async (current) => {
-    const answer = await api.position(shown.table.table, "");
-    if (!current()) return;
-    history.pushState({ at: 0 }, "", address(shown.table, answer.position));
-    begin(shown.table, answer, true);
-  });
-}
+const restart = () => open("", shown.players);
 
 // Shows on the board where a move of the list leads.
 function point(move) {

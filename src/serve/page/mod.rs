@@ -11,7 +11,7 @@ const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Every file with its type; the first is the page itself.
-const FILES: [(&str, &str, &[u8]); 11] = [
+const FILES: [(&str, &str, &[u8]); 12] = [
     ("index.html", HTML, include_bytes!("index.html")),
     ("style.css", CSS, include_bytes!("style.css")),
     ("api.js", SCRIPT, include_bytes!("api.js")),
@@ -20,6 +20,7 @@ const FILES: [(&str, &str, &[u8]); 11] = [
     ("explore.js", SCRIPT, include_bytes!("explore.js")),
     ("game.js", SCRIPT, include_bytes!("game.js")),
     ("main.js", SCRIPT, include_bytes!("main.js")),
+    ("openings.js", SCRIPT, include_bytes!("openings.js")),
     ("policies.js", SCRIPT, include_bytes!("policies.js")),
     ("setup.js", SCRIPT, include_bytes!("setup.js")),
     ("values.js", SCRIPT, include_bytes!("values.js")),

@@ -30,22 +30,26 @@ export function paste(position, onposition) {
 // Whether positions of a game are written as this page writes them.
 export const canWrite = (answer) => "obf" in answer.notations || "sfen" in answer.notations;
 
-// The mirror images to choose from: with them, one after another, all that leave a position as it is to play.
+// What carries a board into one that is as it to play: by name, from which square each square comes.
 // Only Othello's boards can be turned: in shogi the players have their own ends.
-export function images(table, answer) {
-  const { rows, columns, pieces } = table;
-  const image = (from) => {
-    const made = new Setup(table, answer);
-    made.cells = made.cells.map((_, at) => answer.board.cells[from(Math.floor(at / columns), at % columns)]);
-    return made.notation;
-  };
-  const mirror = ["Mirror", image((row, column) => row * columns + columns - 1 - column)];
+export function turns({ rows, columns, pieces }) {
+  const squares = Array.from({ length: rows * columns }, (_, at) => [Math.floor(at / columns), at % columns]);
+  const mirror = ["Mirror", squares.map(([row, column]) => row * columns + columns - 1 - column)];
   if (pieces.length) return [mirror];
   const turn =
     rows === columns
-      ? (row, column) => (rows - 1 - column) * columns + row
-      : (row, column) => (rows - 1 - row) * columns + columns - 1 - column;
-  return [mirror, ["Turn", image(turn)]];
+      ? ([row, column]) => (rows - 1 - column) * columns + row
+      : ([row, column]) => (rows - 1 - row) * columns + columns - 1 - column;
+  return [mirror, ["Turn", squares.map(turn)]];
+}
+
+// The mirror images to choose from: with them, one after another, all that leave a position as it is to play.
+export function images(table, answer) {
+  return turns(table).map(([name, from]) => {
+    const made = new Setup(table, answer);
+    made.cells = from.map((at) => answer.board.cells[at]);
+    return [name, made.notation];
+  });
 }
 
 // A board that is being set up.

@@ -1,0 +1,82 @@
+// Openings: what the first moves of a table are worth, and the replies to them, as far as one asks.
+
+import { position } from "./api.js";
+import { button, el } from "./dom.js";
+import { badge, grade, words } from "./values.js";
+import { turns } from "./setup.js";
+
+// All mirror images of the board as lists of squares, the one that changes nothing first.
+function symmetries(table) {
+  const all = [Array.from({ length: table.rows * table.columns }, (_, at) => at)];
+  for (const known of all) {
+    for (const [, from] of turns(table)) {
+      const made = from.map((at) => known[at]);
+      if (!all.some((one) => one.every((at, to) => at === made[to]))) all.push(made);
+    }
+  }
+  return all;
+}
+
+// The moves of a position, each with how many there are of it: mirror images are counted together.
+export function distinct(table, { board, moves }) {
+  const same = symmetries(table).filter((image) => image.every((at, to) => board.cells[at] === board.cells[to]));
+  const key = (move, image) => {
+    const squares = [move.from, move.to].map((at) => (at === null ? "" : image[at]));
+    return [...squares, move.dropped ?? "", move.move.endsWith("+")].join();
+  };
+  const found = new Map();
+  for (const move of moves) {
+    const known = same.map((image) => found.get(key(move, image))).find(Boolean);
+    if (known) known.count += 1;
+    else found.set(key(move, same[0]), { move, count: 1 });
+  }
+  return [...found.values()];
+}
+
+// The first moves, asked for when they are wanted; `online` is told of the line that is clicked.
+export function openings(table, online) {
+  const place = el("div", {}, el("p", { class: "note" }, "Mirror images are told once."));
+  const details = el("details", { ontoggle: show }, el("summary", {}, "Openings"), place);
+  function show() {
+    if (details.open && place.childElementCount === 1) grow(table, place, "", [], online);
+  }
+  return details;
+}
+
+async function grow(table, place, at, line, online) {
+  try {
+    const answer = await position(table.table, at);
+    const rows = distinct(table, answer).map((one) => row(table, one, line, online));
+    place.append(rows.length ? el("ul", { class: "openings" }, rows) : el("p", { class: "note" }, "The game is over."));
+  } catch (refused) {
+    place.append(el("p", { class: "note" }, refused.message));
+  }
+}
+
+function row(table, { move, count }, before, online) {
+  const line = [...before, move.move];
+  const place = el("div", {});
+  const more = button("+", open, { class: "more", "aria-expanded": "false", "aria-label": `replies to ${line.join(" ")}` });
+  function open() {
+    const wanted = more.getAttribute("aria-expanded") === "false";
+    more.setAttribute("aria-expanded", String(wanted));
+    more.textContent = wanted ? "\u2212" : "+";
+    place.hidden = !wanted;
+    if (wanted && !place.childElementCount) grow(table, place, move.position, line, online);
+  }
+  return el(
+    "li",
+    {},
+    el(
+      "div",
+      { class: "row" },
+      more,
+      button(`${line.length}. ${move.move}`, () => online(line), {
+        "aria-label": `${line.join(" ")}: ${words(move, table)}`,
+      }),
+      el("span", { class: `chip ${grade(move)}`, title: words(move, table) }, badge(move)),
+      count > 1 && el("span", { class: "note" }, `${count} alike`),
+    ),
+    place,
+  );
+}
