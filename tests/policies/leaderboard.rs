@@ -111,9 +111,57 @@ fn held_out_figures_are_those_on_the_card() {
     let alone = tables.json(&args);
     assert_eq!(alone["policies"][0]["total"], policy["splits"]["test"]);
     assert!(alone["table"]["chosen"].as_str().unwrap().contains("0.9 to train"));
+    // So are groups of positions, squares, losses and values.
+    let held_out = policy["held_out"].as_object().unwrap();
+    assert!(held_out["split"] == "test" && held_out.len() == 10);
+    for (name, figures) in held_out.iter().filter(|(name, _)| *name != "split") {
+        assert_eq!(&alone["policies"][0][name], figures, "{name}");
+        assert!(figures.is_null() || policy[name] != *figures, "{name}");
+    }
+    assert!(alone["policies"][0]["held_out"]["layers"] == held_out["layers"]);
+    assert!(report["policies"][1]["held_out"].is_null());
+    assert!(alone["games"].is_null() && alone["why_no_games"].as_str().unwrap().contains("some"));
+    assert!(report["games"].is_null() && report["why_no_games"].is_null());
     let text = tables.ok(&args);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("supervised ") && !text.contains("supervised *"), "{text}");
+    assert!(text.contains("\nGames      are not played out: the figures are of some positions"));
+}
+
+/// The page shows by discs what the network keeps where it has not learned, beside a policy that has
+/// learned from nothing and is shown everywhere.
+#[test]
+fn heat_maps_are_of_what_was_not_learned() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
+    let tables = Tables::new();
+    copy_dir(&root, &tables.place("policies"));
+    let page = tables.place("page.html");
+    let policies = "learned:supervised-othello-4x4,greedy";
+    let report = tables.json(&[
+        "report",
+        "-q",
+        "--no-games",
+        "--policy",
+        policies,
+        "--html",
+        page.to_str().unwrap(),
+    ]);
+    let page = fs::read_to_string(page).unwrap();
+    let map = page.split("<h2 id=\"where\">").nth(1).unwrap().split("</table>").next().unwrap();
+    let row = |name: &str| -> Vec<String> {
+        let row = map.split("<tr>").find(|row| row.contains(name)).unwrap();
+        let cell = |cell: &str| cell.split("</td>").next()?.rsplit('>').next().map(String::from);
+        row.split("<td").skip(2).filter_map(cell).filter(|cell| !cell.is_empty()).collect()
+    };
+    let kept = |groups: &Value| -> Vec<String> {
+        let figures = groups.as_array().unwrap().iter().map(|group| &group["figures"]);
+        let figures = figures.map(|figures| &figures["decisive_outcome"]["optimal_by_outcome"]);
+        figures.filter_map(Value::as_f64).map(|kept| format!("{:.0}", 100.0 * kept)).collect()
+    };
+    let [network, greedy] = [&report["policies"][0], &report["policies"][1]];
+    assert_eq!(row("supervised *"), kept(&network["held_out"]["layers"]));
+    assert_ne!(row("supervised *"), kept(&network["layers"]));
+    assert_eq!(row("greedy"), kept(&greedy["layers"]));
 }
 
 /// Where the networks of the repository are measured too, the report fits a screen, the best stand
