@@ -264,10 +264,15 @@ impl Measure<'_> {
             mistakes: self.mistakes,
             agreement: self.page,
         };
-        request.games = request.games && request.may_play() && self.fits(request.bytes_of_games());
+        let too_large = match request.games && request.why_no_games().is_none() {
+            true => self.too_large(request.bytes_of_games()),
+            false => None,
+        };
+        request.games &= too_large.is_none();
         let report = request.report(sink, &context.bars);
         let mut report = report.map_err(|error| failed(table, error))?;
         files.into_iter().try_for_each(RowsFile::finish)?;
+        report.why_no_games = report.why_no_games.or(too_large);
         report.seconds = clocks.iter().map(|clock| clock.as_ref().map(Clock::seconds)).collect();
         Ok(report)
     }
@@ -294,17 +299,13 @@ impl Measure<'_> {
         Ok(files)
     }
 
-    /// Whether games, which need so many bytes, fit in memory; says so if not.
-    fn fits(&self, bytes: f64) -> bool {
-        let fits = guard::free_memory().is_none_or(|free| bytes < free);
-        if !fits {
-            self.context.remark(format!(
-                "{}: games are not played out, which needs about {} of memory",
-                self.table.table().name(),
-                crate::render::number::bytes(bytes)
-            ));
-        }
-        fits
+    /// That games, which need so many bytes, do not fit in memory, if so.
+    fn too_large(&self, bytes: f64) -> Option<String> {
+        let is_too_large = guard::free_memory().is_some_and(|free| bytes >= free);
+        is_too_large.then(|| {
+            let bytes = crate::render::number::bytes(bytes);
+            format!("they need about {bytes} of memory, more than is free")
+        })
     }
 }
 

@@ -6,22 +6,18 @@
 //! made of pieces of a fixed size and added in order, so that the number of threads changes no bit
 //! of them.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
-use super::figures::{Figures, FiguresBySet, FiguresBySplit, score_lost};
+use super::details::{DetailSums, Details, HeldOut};
+use super::figures::{FiguresBySet, FiguresBySplit};
 use super::forced::ForcedFigures;
-use super::images::{FirstImage, ImageFigures, Square, Squares};
-use super::losses::Losses;
+use super::images::{FirstImage, ImageFigures};
 use super::mistakes::Mistake;
 use super::source::{Piece, Source};
-use super::truth::{Case, Truth};
-use super::values::{FinalScoreFigures, ValueFigures};
 use crate::any::AnyGame;
 use crate::game::{Divider, Division, Game, Split};
 use crate::parallel;
-use crate::policy::{Answer, Answers, Policy, PolicyError, share_best};
+use crate::policy::{Answers, Policy, PolicyError, share_best};
 use crate::progress::Progress;
 use crate::table::TableError;
 
@@ -108,30 +104,14 @@ pub struct PolicyAccuracy {
     pub total: FiguresBySet,
     /// Apart on those it has learned from and on others; `None` where that is not known.
     pub splits: Option<FiguresBySplit>,
-    /// By layer, which is the number of discs, say, or plies from the nearest root; empty where the
-    /// table does not keep plies.
-    pub layers: Vec<Group>,
-    /// By the number of legal moves.
-    pub by_moves: Vec<Group>,
-    /// By the plies that are left under best play; without positions whose distance is not known
-    /// exactly, or that do not end.
-    pub by_distance: Vec<Group>,
-    /// By the exact score, or the exact outcome in games without scores.
-    pub by_value: Vec<Group>,
-    /// What its moves give away of the score, over all judged positions; `None` where there are no
-    /// scores.
-    pub losses: Option<Losses>,
-    /// The same over the positions in which the moves differ in score.
-    pub losses_decisive: Option<Losses>,
-    /// How good its values are; `None` if it gives none.
-    pub values: Option<ValueFigures>,
-    /// How good the final scores are that it expects; `None` if it gives none, or there are none.
-    pub final_scores: Option<FinalScoreFigures>,
+    /// More, on all judged positions.
+    #[serde(flatten)]
+    pub details: Details,
+    /// The same on those it has not learned from; `None` where that is not known, or there are none.
+    #[serde(rename = "held_out")]
+    pub held_out_details: Option<HeldOut>,
     /// How far it answers images of a position alike; `None` where only one of them is asked about.
     pub images: Option<ImageFigures>,
-    /// Where on the board it gives something away; empty where only one of the images of a position
-    /// is asked about, and in games whose moves are no squares.
-    pub squares: Vec<Square>,
     /// Where a bounded table proves something of some moves only; `None` of other tables.
     pub forced: Option<ForcedFigures>,
     /// Where it gives away the most, if that was asked for and games are not played out; in games
@@ -140,80 +120,17 @@ pub struct PolicyAccuracy {
 }
 
 impl PolicyAccuracy {
-    /// The figures by groups of positions.
-    pub fn groups(&self, by: By) -> &[Group] {
-        match by {
-            By::Layer => &self.layers,
-            By::Moves => &self.by_moves,
-            By::Distance => &self.by_distance,
-            By::Value => &self.by_value,
-        }
-    }
-
     /// The figures that say how good it is: on the positions that it has not learned from, where
     /// there are such, or else on all.
     pub fn held_out(&self) -> &FiguresBySet {
         let apart = self.splits.as_ref();
         apart.and_then(|apart| Some(apart.of(apart.held_out()?))).unwrap_or(&self.total)
     }
-}
 
-/// The figures of one policy on the positions that have something in common.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Group {
-    /// What they have in common.
-    #[serde(flatten)]
-    pub key: Key,
-    /// On these positions.
-    pub figures: FiguresBySet,
-}
-
-/// What a group of positions has in common; in JSON a field of that name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Key {
-    /// The layer before the move: what [`Words::layers`](super::Words::layers) counts.
-    Layer(i32),
-    /// How many legal moves there are.
-    Moves(i32),
-    /// Plies to the end under best play.
-    Distance(i32),
-    /// The exact score of the mover.
-    Score(i32),
-    /// The exact outcome of the mover: 1 a win, 0 a draw, −1 a loss.
-    Outcome(i32),
-}
-
-impl Key {
-    /// The number.
-    pub fn number(self) -> i32 {
-        match self {
-            Key::Layer(n) | Key::Moves(n) | Key::Distance(n) | Key::Score(n) | Key::Outcome(n) => n,
-        }
+    /// More about the same positions.
+    pub fn held_out_details(&self) -> &Details {
+        self.held_out_details.as_ref().map_or(&self.details, |held_out| &held_out.details)
     }
-}
-
-/// By what positions are grouped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    /// By layer.
-    Layer,
-    /// By the number of legal moves.
-    Moves,
-    /// By the plies to the end under best play.
-    Distance,
-    /// By the exact score, or the outcome in games without scores.
-    Value,
-}
-
-impl By {
-    /// All of them with their names.
-    pub const ALL: [(&str, By); 4] = [
-        ("layer", By::Layer),
-        ("moves", By::Moves),
-        ("distance", By::Distance),
-        ("value", By::Value),
-    ];
 }
 
 /// What was measured on a table.
@@ -314,7 +231,7 @@ fn judge(
     let has_squares = game.squares(&game.start().state).is_some();
     let judged = piece.cases.iter().map(|case| u64::from(case.weight)).sum();
     let (asked, sums) = (piece.batch.len() as u64, Vec::with_capacity(players.len()));
-    let mut part = Part { judged, asked, sums, piece: None, answers: Vec::new() };
+    let mut found = Part { judged, asked, sums, piece: None, answers: Vec::new() };
     let mut answers = Answers::default();
     for (player, divider) in players.iter().zip(dividers) {
         let failed = |error| MeasureError::Policy { policy: player.name(), error };
@@ -329,22 +246,23 @@ fn judge(
             let split = divider.as_ref().and_then(|divider| divider.of(state));
             let answer = answers.at(at, range.clone());
             let truths = &piece.truths[range.clone()];
-            sums.add_position(case, truths, &answer, split);
+            let part = sums.part(split);
+            part.add_position(case, truths, &answer);
             if !piece.images.is_empty() {
-                first.compare(&piece, at, answer.probabilities, &mut sums.images);
                 if has_squares {
                     let actions = &piece.batch.actions()[range];
-                    sums.squares.add_position(case, actions, truths, answer.probabilities);
+                    part.squares.add_position(case, actions, truths, answer.probabilities);
                 }
+                first.compare(&piece, at, answer.probabilities, &mut sums.images);
             }
         }
-        part.sums.push(sums);
+        found.sums.push(sums);
         if keep {
-            part.answers.push(std::mem::take(&mut answers));
+            found.answers.push(std::mem::take(&mut answers));
         }
     }
-    part.piece = keep.then_some(piece);
-    Ok(part)
+    found.piece = keep.then_some(piece);
+    Ok(found)
 }
 
 /// Everything that policies answer, gathered in the order of the judged positions.
@@ -368,118 +286,39 @@ impl Gathered {
 /// The sums of one policy over some positions.
 #[derive(Clone, Debug, Default)]
 struct Sums {
-    total: FiguresBySet,
-    splits: [FiguresBySet; 3],
-    groups: BTreeMap<Key, FiguresBySet>,
-    losses: Losses,
-    losses_decisive: Losses,
-    values: Option<ValueFigures>,
-    final_scores: Option<FinalScoreFigures>,
+    /// Over the positions of each part it was divided into when it learned, then over the others.
+    parts: [DetailSums; 4],
     images: ImageFigures,
-    squares: Squares,
 }
 
 impl Sums {
-    fn add_position(
-        &mut self,
-        case: &Case,
-        truths: &[Truth],
-        answer: &Answer<'_>,
-        split: Option<Split>,
-    ) {
-        let &Answer { probabilities, scores, value, final_score } = answer;
-        let figures = Figures::of_position(case, truths, probabilities, scores).times(case.weight);
-        let has_scores = case.own.score.is_some();
-        let mut sets = FiguresBySet { all: figures, ..FiguresBySet::default() };
-        if has_scores {
-            sets = FiguresBySet { all: figures, ..FiguresBySet::scored() };
-        }
-        if case.differs_in_outcome {
-            sets.decisive_outcome = figures;
-        }
-        if case.differs_in_score {
-            sets.decisive_score = Some(figures);
-        }
-        self.total.add(&sets);
-        if let Some(split) = split {
-            self.splits[split.index()].add(&sets);
-        }
-        for key in keys(case, truths.len()).into_iter().flatten() {
-            self.groups.entry(key).or_default().add(&sets);
-        }
-        if has_scores {
-            for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
-                let lost = score_lost(&case.own, truth).unsigned_abs() as usize;
-                let expected = p * f64::from(case.weight);
-                self.losses.add(lost, expected);
-                if case.differs_in_score {
-                    self.losses_decisive.add(lost, expected);
-                }
-            }
-        }
-        if let Some(value) = value {
-            self.values.get_or_insert_default().add_position(case.own.outcome, value, case.weight);
-        }
-        if let (Some(expected), Some(exact)) = (final_score, case.own.score) {
-            let figures = self.final_scores.get_or_insert_default();
-            figures.add_position(exact, expected, case.weight);
-        }
+    fn part(&mut self, split: Option<Split>) -> &mut DetailSums {
+        &mut self.parts[split.map_or(Split::ALL.len(), Split::index)]
     }
 
     fn add(&mut self, other: &Sums) {
-        self.total.add(&other.total);
-        self.splits.iter_mut().zip(&other.splits).for_each(|(sum, part)| sum.add(part));
-        for (key, figures) in &other.groups {
-            self.groups.entry(*key).or_default().add(figures);
-        }
+        self.parts.iter_mut().zip(&other.parts).for_each(|(sum, part)| sum.add(part));
         self.images.add(&other.images);
-        self.squares.add(&other.squares);
-        self.losses.merge(&other.losses);
-        self.losses_decisive.merge(&other.losses_decisive);
-        if let Some(values) = &other.values {
-            self.values.get_or_insert_default().add(values);
-        }
-        if let Some(final_scores) = &other.final_scores {
-            self.final_scores.get_or_insert_default().add(final_scores);
-        }
     }
 
     fn named(self, game: &AnyGame, policy: String, is_divided: bool) -> PolicyAccuracy {
-        let has_scores = self.total.decisive_score.is_some();
-        let groups = |is_of: fn(Key) -> bool| {
-            let of_kind = self.groups.iter().filter(|(key, _)| is_of(**key));
-            of_kind.map(|(&key, &figures)| Group { key, figures }).collect()
-        };
+        let mut all = DetailSums::default();
+        self.parts.iter().for_each(|part| all.add(part));
+        let [train, validation, test] = Split::ALL.map(|split| self.parts[split.index()].total);
+        let splits = is_divided.then_some(FiguresBySplit { train, validation, test });
+        let held_out = splits.as_ref().and_then(FiguresBySplit::held_out);
         PolicyAccuracy {
             policy,
-            total: self.total,
-            splits: is_divided.then(|| {
-                let [train, validation, test] = self.splits;
-                FiguresBySplit { train, validation, test }
+            total: all.total,
+            splits,
+            details: all.details(game),
+            held_out_details: held_out.map(|split| HeldOut {
+                split: split.name(),
+                details: self.parts[split.index()].details(game),
             }),
-            layers: groups(|key| matches!(key, Key::Layer(_))),
-            by_moves: groups(|key| matches!(key, Key::Moves(_))),
-            by_distance: groups(|key| matches!(key, Key::Distance(_))),
-            by_value: groups(|key| matches!(key, Key::Score(_) | Key::Outcome(_))),
-            losses: has_scores.then_some(self.losses),
-            losses_decisive: has_scores.then_some(self.losses_decisive),
-            values: self.values,
-            final_scores: self.final_scores,
             images: (self.images.states > 0).then_some(self.images),
-            squares: self.squares.of_board(game),
             forced: None,
             costliest: Vec::new(),
         }
     }
-}
-
-/// The groups that a position belongs to.
-fn keys(case: &Case, moves: usize) -> [Option<Key>; 4] {
-    let layer = case.layer.map(|layer| Key::Layer(layer as i32));
-    let value = match case.own.score {
-        Some(score) => Key::Score(i32::from(score.0)),
-        None => Key::Outcome(i32::from(case.own.outcome.value())),
-    };
-    let distance = case.own.distance.map(|plies| Key::Distance(i32::from(plies)));
-    [layer, Some(Key::Moves(moves as i32)), distance, Some(value)]
 }

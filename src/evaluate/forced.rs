@@ -8,7 +8,8 @@
 
 use serde::Serialize;
 
-use super::accuracy::{Key, PolicyAccuracy};
+use super::accuracy::PolicyAccuracy;
+use super::details::Key;
 use super::figures::Figures;
 use super::source::{Piece, Source};
 use super::truth::{Case, Truth};
@@ -38,7 +39,7 @@ impl ForcedFigures {
     pub(super) fn of(measured: &PolicyAccuracy) -> ForcedFigures {
         let of = |outcome: Outcome| {
             let key = Key::Outcome(outcome.value().into());
-            let group = measured.by_value.iter().find(|group| group.key == key);
+            let group = measured.details.by_value.iter().find(|group| group.key == key);
             group.map_or(Figures::default(), |group| group.figures.all)
         };
         let (won, at_risk) = (of(Outcome::Win), of(Outcome::Draw));

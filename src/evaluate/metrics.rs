@@ -44,12 +44,13 @@ impl Metrics {
         metrics.figures("all_", &held_out.all);
         let learned = policy.splits.map_or(FiguresBySet::default(), |splits| splits.train);
         metrics.figures("learned_", &learned.decisive_outcome);
-        let values = policy.values.as_ref();
+        let details = policy.held_out_details();
+        let values = details.values.as_ref();
         metrics.push("value_error", values.and_then(|values| values.mean_error()));
         metrics.push("value_sign", values.and_then(|values| values.sign_accuracy()));
         metrics.push("value_brier", values.and_then(|values| values.brier()));
         metrics.push("value_calibration", values.and_then(|values| values.calibration_error()));
-        let scores = policy.final_scores.as_ref();
+        let scores = details.final_scores.as_ref();
         metrics.push("final_score_error", scores.and_then(|scores| scores.mean_error()));
         metrics.push("final_score_bias", scores.and_then(|scores| scores.mean_signed_error()));
         metrics.push("final_score_rmse", scores.and_then(|scores| scores.root_mean_square_error()));

@@ -18,6 +18,7 @@ mod arena;
 mod beating;
 mod choice;
 mod compare;
+mod details;
 mod figures;
 mod forced;
 mod games;
@@ -36,14 +37,13 @@ mod truth;
 mod unfolded;
 mod values;
 
-pub use accuracy::{
-    By, Gathered, Group, Key, MeasureError, Measured, Player, PolicyAccuracy, Sink, measure,
-};
+pub use accuracy::{Gathered, MeasureError, Measured, Player, PolicyAccuracy, Sink, measure};
 pub use agreement::Agreement;
 pub use arena::{REPEATED, Recorded, Sampling, Tally, arena, record};
 pub use beating::{BeatingLine, beating_line};
 pub use choice::Choice;
 pub use compare::{Comparison, Difference, Lost, Paired, Pairs};
+pub use details::{By, Details, Group, HeldOut, Key};
 pub use figures::{Figures, FiguresBySet, FiguresBySplit};
 pub use forced::ForcedFigures;
 pub use games::{

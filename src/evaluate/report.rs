@@ -21,9 +21,10 @@ pub struct AccuracyReport {
     pub table: TableFacts,
     /// In the order of the request.
     pub policies: Vec<PolicyAccuracy>,
-    /// Games between them; `None` where they are not played out: on tables of cyclic games, on
-    /// bounded ones, or by request.
+    /// Games between them; `None` where they are not played out.
     pub games: Option<Games>,
+    /// Why games are not played out though they were asked for, in words.
+    pub why_no_games: Option<String>,
     /// How alike they choose; `None` unless it is asked for, and no part of the JSON.
     #[serde(skip)]
     pub agreement: Option<Agreement>,
@@ -167,6 +168,7 @@ impl AccuracyReport {
             table: facts,
             policies: measured.policies,
             games: None,
+            why_no_games: None,
             agreement: None,
             seconds: Vec::new(),
             sweeps: solution.map_or(Vec::new(), |solution| solution.sweeps.clone()),

@@ -26,7 +26,7 @@ pub struct Request<'a> {
     /// Which positions are measured, and which those are in words; `None` for all.
     pub chosen: Option<(&'a Wanted<'a>, String)>,
     /// Whether games between them are played out, where all positions are measured and the table
-    /// allows it ([`Request::may_play`]).
+    /// allows it ([`Request::why_no_games`]).
     pub games: bool,
     /// How many of each policy's costliest mistakes are kept.
     pub mistakes: usize,
@@ -35,11 +35,19 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Whether games can be played out: on a table that is [`playable`], where every position is
-    /// asked about.
-    pub fn may_play(&self) -> bool {
-        let all = self.orienting == Orienting::All && self.chosen.is_none();
-        all && playable(self.table).is_ok()
+    /// Why games cannot be played out; `None` where they can: on a table that is [`playable`], where
+    /// every position is asked about.
+    pub fn why_no_games(&self) -> Option<String> {
+        let name = self.table.table().name();
+        if self.chosen.is_some() {
+            return Some(
+                "the figures are of some positions, games lead to all of them".to_string(),
+            );
+        }
+        if self.orienting != Orienting::All {
+            return Some("policies are asked about one image of a position only".to_string());
+        }
+        playable(self.table).err().map(|what| format!("{name} {what}"))
     }
 
     /// About how much memory games take, in bytes.
@@ -54,7 +62,8 @@ impl Request<'_> {
         progress: &dyn Progress,
     ) -> Result<AccuracyReport, MeasureError> {
         let Request { table, players, orienting, .. } = self;
-        let unfolded = match self.games && self.may_play() {
+        let why_no_games = if self.games { self.why_no_games() } else { None };
+        let unfolded = match self.games && why_no_games.is_none() {
             true => Some(Unfolded::new(table.states()).map_err(MeasureError::Damaged)?),
             false => None,
         };
@@ -92,6 +101,7 @@ impl Request<'_> {
                 policy.forced = Some(ForcedFigures::of(measured));
             }
         }
+        report.why_no_games = why_no_games;
         report.agreement = self.agreement.then_some(agreement);
         for (policy, costliest) in report.policies.iter_mut().zip(costliest) {
             policy.costliest = costliest.mistakes();

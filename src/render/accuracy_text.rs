@@ -9,7 +9,8 @@ use super::mistakes_text::mistakes_text;
 use super::names::Names;
 use super::number::{counted, thousands};
 use crate::evaluate::{
-    AccuracyReport, By, Figures, FiguresBySet, PolicyAccuracy, RootFacts, TableFacts,
+    AccuracyReport, By, Details, Figures, FiguresBySet, Group, PolicyAccuracy, RootFacts,
+    TableFacts,
 };
 use crate::game::Split;
 
@@ -94,9 +95,17 @@ pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> Str
     for &by in by {
         let (_, what) = by_words(report, by);
         for set in &sets {
-            for policy in report.policies.iter().filter(|policy| !policy.groups(by).is_empty()) {
-                text += &format!("\n{}\n{} by {what}\n\n", set.title(table), policy.policy);
-                text += &groups(report, policy, by, set.of);
+            for policy in &report.policies {
+                let all = [&policy.total, policy.held_out()];
+                for (total, (name, details)) in all.into_iter().zip(named_details(policy)) {
+                    if !details.groups(by).is_empty() {
+                        let (title, policy) = (set.title(table), &policy.policy);
+                        let part = name.strip_prefix("  ").map(|part| format!(", {part}"));
+                        let part = part.unwrap_or_default();
+                        text += &format!("\n{title}\n{policy}{part} by {what}\n\n");
+                        text += &groups(report, (total, details.groups(by)), by, set.of);
+                    }
+                }
             }
         }
     }
@@ -145,6 +154,18 @@ fn apart(policy: &PolicyAccuracy) -> impl Iterator<Item = (Split, &FiguresBySet)
     all.filter(|(_, sets)| sets.all.states > 0)
 }
 
+/// The details of a policy on all positions, by its name, and on those it has not learned from, by
+/// the indented name of that part.
+pub(super) fn named_details(
+    policy: &PolicyAccuracy,
+) -> impl Iterator<Item = (String, &Details)> + use<'_> {
+    let held_out = policy.held_out_details.as_ref().map(|held_out| {
+        let states = thousands(policy.held_out().all.states);
+        (format!("  {} ({states})", held_out.split), &held_out.details)
+    });
+    [(policy.policy.clone(), &policy.details)].into_iter().chain(held_out)
+}
+
 fn capitalised(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
@@ -167,9 +188,9 @@ fn beyond_means(report: &AccuracyReport) -> String {
             ("by score", "99%"),
             ("", "worst"),
         ]);
-        for policy in &report.policies {
-            let mut row = vec![policy.policy.clone()];
-            for losses in [&policy.losses, &policy.losses_decisive].into_iter().flatten() {
+        for (name, details) in report.policies.iter().flat_map(named_details) {
+            let mut row = vec![name];
+            for losses in [&details.losses, &details.losses_decisive].into_iter().flatten() {
                 let found = [losses.percentile(0.95), losses.percentile(0.99), losses.worst()];
                 row.extend(found.map(|n| n.map_or("-".to_string(), |n| n.to_string())));
             }
@@ -177,30 +198,32 @@ fn beyond_means(report: &AccuracyReport) -> String {
         }
         text += &grid.to_text();
     }
-    let with_values = report.policies.iter().filter_map(|policy| {
-        let values = policy.values.as_ref().filter(|_| policy.policy != "perfect")?;
-        let mut row = vec![policy.policy.clone()];
-        row.extend(
-            [values.mean_error(), values.root_mean_square_error(), values.sign_accuracy()]
-                .into_iter()
-                .chain([values.brier(), values.calibration_error()])
-                .map(|value| or_none(value, |value| format!("{value:.3}"))),
-        );
-        Some(row)
-    });
+    let with_values =
+        report.policies.iter().flat_map(named_details).filter_map(|(name, details)| {
+            let values = details.values.as_ref().filter(|_| name != "perfect")?;
+            let mut row = vec![name];
+            row.extend(
+                [values.mean_error(), values.root_mean_square_error(), values.sign_accuracy()]
+                    .into_iter()
+                    .chain([values.brier(), values.calibration_error()])
+                    .map(|value| or_none(value, |value| format!("{value:.3}"))),
+            );
+            Some(row)
+        });
     let rows: Vec<Vec<String>> = with_values.collect();
     if !rows.is_empty() {
         text += "\nValues that policies tell, against the exact outcome\n\n";
         let headings = ["policy", "error", "rmse", "sign", "Brier", "calibration"];
         text += &Grid::of(&headings, rows).to_text();
     }
-    let with_scores = report.policies.iter().filter_map(|policy| {
-        let scores = policy.final_scores.as_ref()?;
-        let found = [scores.mean_error(), scores.mean_signed_error()].into_iter();
-        let found = found.chain([scores.root_mean_square_error()]);
-        let cells = found.map(|value| or_none(value, |value| format!("{value:.3}")));
-        Some([vec![policy.policy.clone()], cells.collect()].concat())
-    });
+    let with_scores =
+        report.policies.iter().flat_map(named_details).filter_map(|(name, details)| {
+            let scores = details.final_scores.as_ref()?;
+            let found = [scores.mean_error(), scores.mean_signed_error()].into_iter();
+            let found = found.chain([scores.root_mean_square_error()]);
+            let cells = found.map(|value| or_none(value, |value| format!("{value:.3}")));
+            Some([vec![name], cells.collect()].concat())
+        });
     let rows: Vec<Vec<String>> = with_scores.collect();
     if !rows.is_empty() {
         let units = &report.words.units;
@@ -226,7 +249,7 @@ pub(super) fn by_words(report: &AccuracyReport, by: By) -> (&'static str, String
 
 fn groups(
     report: &AccuracyReport,
-    policy: &PolicyAccuracy,
+    (total, found): (&FiguresBySet, &[Group]),
     by: By,
     of: fn(&FiguresBySet) -> Option<&Figures>,
 ) -> String {
@@ -238,12 +261,12 @@ fn groups(
         let figures = of(figures).copied().unwrap_or_default();
         grid.push([vec![name, thousands(figures.states)], cells(table, KEPT, &figures)].concat());
     };
-    for group in policy.groups(by) {
+    for group in found {
         push(format!("{:>5}", group.key.number()), &group.figures);
     }
     // Distances are not known of all positions.
     if by != By::Distance {
-        push("all".to_string(), &policy.total);
+        push("all".to_string(), total);
     }
     grid.to_text()
 }
@@ -283,6 +306,9 @@ pub(super) fn header(report: &AccuracyReport) -> String {
         let asked = thousands(table.asked_states);
         text +=
             &format!("Asked      about {asked} of them: one a row, which stands for its images\n");
+    }
+    if let Some(why) = &report.why_no_games {
+        text += &format!("Games      are not played out: {why}\n");
     }
     if let (false, Some(policy)) = (table.has_scores(), report.policies.first()) {
         text += &format!(

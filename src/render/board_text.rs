@@ -2,7 +2,7 @@
 
 use super::columns::or_none;
 use super::grid::Grid;
-use super::number::amount;
+use super::number::{amount, thousands};
 use crate::evaluate::{AccuracyReport, PolicyAccuracy, Square};
 
 /// How far each policy's answers about images of a position are apart; nothing where only one of
@@ -27,7 +27,6 @@ pub(super) fn images_text(report: &AccuracyReport) -> String {
 pub(super) fn squares_text(report: &AccuracyReport) -> String {
     let has_scores = report.table.has_scores();
     let what = if has_scores { &report.words.units[..] } else { "results" };
-    let share = 100.0 / report.table.judged_states.max(1) as f64;
     let lost = |square: &Square| {
         let figures = &square.figures;
         if has_scores { figures.score_lost } else { figures.result_lost }
@@ -38,22 +37,28 @@ pub(super) fn squares_text(report: &AccuracyReport) -> String {
     };
     let mut text = String::new();
     for policy in &report.policies {
-        if policy.squares.iter().all(|square| lost(square) == 0.0) {
+        let squares = &policy.held_out_details().squares;
+        if squares.iter().all(|square| lost(square) == 0.0) {
             continue;
         }
+        let share = 100.0 / policy.held_out().all.states.max(1) as f64;
+        let part = policy.held_out_details.as_ref().map(|held_out| {
+            format!(" ({}, {})", held_out.split, thousands(policy.held_out().all.states))
+        });
         text += &format!(
-            "\n{}: {what} lost in 100 positions, on the square played and where a best one was\n\n",
-            policy.policy
+            "\n{}{}: {what} lost in 100 positions, on the square played and where a best one was\n\n",
+            policy.policy,
+            part.unwrap_or_default()
         );
-        let columns = policy.squares.iter().take_while(|square| square.row == 0).count();
+        let columns = squares.iter().take_while(|square| square.row == 0).count();
         let width = if columns > 6 { 5 } else { 7 };
-        let letters =
-            policy.squares.iter().take(columns).map(|square| {
-                format!("{:>width$}", square.square.trim_end_matches(char::is_numeric))
-            });
+        let letters = squares
+            .iter()
+            .take(columns)
+            .map(|square| format!("{:>width$}", square.square.trim_end_matches(char::is_numeric)));
         let letters: String = letters.collect();
         text += &format!("  {letters}   {letters}\n");
-        for (row, squares) in policy.squares.chunks(columns).enumerate() {
+        for (row, squares) in squares.chunks(columns).enumerate() {
             let line = |of: &dyn Fn(&Square) -> f64| -> String {
                 squares.iter().map(|square| format!("{:>width$.1}", share * of(square))).collect()
             };

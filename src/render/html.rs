@@ -5,7 +5,7 @@ use minijinja::{Environment, Value, context};
 use super::names::Names;
 use super::number::{amount, percent, thousands};
 use super::plots::{colour, mark, plots};
-use crate::evaluate::{AccuracyReport, FiguresBySet};
+use crate::evaluate::{AccuracyReport, Details, FiguresBySet};
 
 /// Where and how a page was made, for its foot.
 #[derive(Clone, Debug, Default, serde::Serialize)]
@@ -16,6 +16,15 @@ pub struct About {
     pub date: String,
     /// The checksum of the table's manifest.
     pub checksum: String,
+}
+
+/// What says how good a policy is: of positions it has not learned from, where there are such.
+#[derive(serde::Serialize)]
+struct Held<'a> {
+    #[serde(flatten)]
+    figures: &'a FiguresBySet,
+    #[serde(flatten)]
+    details: &'a Details,
 }
 
 /// Figures of fewer positions are shown faintly.
@@ -38,6 +47,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
     environment.add_filter("most", |all: Vec<f64>| all.into_iter().fold(0.0, f64::max));
     environment.add_filter("fixed", |x: f64| format!("{x:.4}"));
     environment.add_filter("thousands", |n: u64| thousands(n));
+    environment.add_filter("group", decisive_of);
     environment.add_filter("board", |mistake: Value| Value::from_safe_string(marked(&mistake)));
     let template = include_str!("report.html");
     environment.add_template("report.html", template).expect("the template is well-formed");
@@ -45,13 +55,17 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
     let policies = 0..report.policies.len();
     let names = report.policies.iter().map(|policy| &policy.policy[..]);
     let names = Names::of(&report.table.game, names);
-    let held: Vec<&FiguresBySet> = report.policies.iter().map(|p| p.held_out()).collect();
+    let held = report
+        .policies
+        .iter()
+        .map(|policy| Held { figures: policy.held_out(), details: policy.held_out_details() });
+    let held: Vec<Held> = held.collect();
     let agreement = report.agreement.as_ref().filter(|_| policies.len() > 1).map(|agreement| {
         let row = |a| policies.clone().map(|b| agreement.of(a, b)).collect::<Vec<f64>>();
         policies.clone().map(row).collect::<Vec<_>>()
     });
     // What groups are shown across: layers where there are some.
-    let across = match report.policies.iter().any(|policy| !policy.layers.is_empty()) {
+    let across = match report.policies.iter().any(|policy| !policy.details.layers.is_empty()) {
         true => ("layers", "layer", format!("{} before the move", report.words.layers)),
         false => ("by_distance", "distance", "plies to the end".to_string()),
     };
@@ -77,6 +91,15 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         version => env!("CARGO_PKG_VERSION"),
     });
     page.unwrap_or_else(|error| panic!("the template fits the report: {error:#}"))
+}
+
+/// The figures where moves decide the result, of the group of this number; empty if there is none.
+fn decisive_of(groups: Value, key: &str, number: &Value) -> Result<Value, minijinja::Error> {
+    let mut groups = groups.try_iter()?;
+    let found = groups.find(|group| group.get_attr(key).is_ok_and(|own| own == *number));
+    found.map_or(Ok(Value::from_serialize(())), |group| {
+        group.get_attr("figures")?.get_attr("decisive_outcome")
+    })
 }
 
 /// The greatest expected score of a game between policies, either way.

@@ -123,7 +123,9 @@ fn loss_distribution(report: &AccuracyReport) -> Option<Plot> {
         let points = losses.expected.iter().enumerate().map(&mut point);
         points.filter(|point| point.0 >= 1.0).collect()
     };
-    let lines = series(report, |policy| policy.losses_decisive.as_ref().map_or(vec![], beyond));
+    let lines = series(report, |policy| {
+        policy.held_out_details().losses_decisive.as_ref().map_or(vec![], beyond)
+    });
     let (_, most) = range(&lines)?;
     let highest = lines.iter().flat_map(|line| &line.points).map(|p| p.1).fold(0.1, f64::max);
     let axes = Axes {
@@ -184,7 +186,8 @@ fn time(power: f64) -> String {
 /// How often positions are won that a policy gives some chance.
 fn reliability(report: &AccuracyReport) -> Option<Plot> {
     let lines = series(report, |policy| {
-        let bins = policy.values.iter().filter(|_| policy.policy != "perfect");
+        let values = &policy.held_out_details().values;
+        let bins = values.iter().filter(|_| policy.policy != "perfect");
         let bins = bins.flat_map(|values| &values.bins).filter(|bin| bin.states > 0);
         bins.map(|bin| {
             let n = bin.states as f64;

@@ -31,7 +31,10 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     }
     for &by in by {
         let what = by_words(report, by).1;
-        text += &format!("\nResult kept there, by {what}; policies by their number above\n\n");
+        let learned = report.policies.iter().any(|policy| policy.held_out_details.is_some());
+        let learned = if learned { ", those with a * where they have not learned" } else { "" };
+        text +=
+            &format!("\nResult kept there, by {what}; policies by their number above{learned}\n\n");
         text += &groups(report, &order, by);
     }
     text += &mistakes_text(report, mistakes);
@@ -173,12 +176,13 @@ fn groups(report: &AccuracyReport, order: &[usize], by: By) -> String {
     let numbers: Vec<String> = (1..=order.len()).map(|place| place.to_string()).collect();
     let headings =
         [&[heading, "positions"], &numbers.iter().map(|n| &n[..]).collect::<Vec<_>>()[..]];
-    let first = report.policies.first().map_or(&[][..], |policy| policy.groups(by));
-    let rows = first.iter().enumerate().filter_map(|(place, group)| {
+    let first = report.policies.first().map_or(&[][..], |policy| policy.details.groups(by));
+    let rows = first.iter().filter_map(|group| {
         let states = decisive(&group.figures).states;
         let mut row = vec![format!("{:>5}", group.key.number()), thousands(states)];
         row.extend(order.iter().map(|&at| {
-            let group = report.policies[at].groups(by).get(place);
+            let mut groups = report.policies[at].held_out_details().groups(by).iter();
+            let group = groups.find(|other| other.key == group.key);
             share(group.and_then(|group| decisive(&group.figures).optimal_by_outcome()))
         }));
         (states > 0).then_some(row)

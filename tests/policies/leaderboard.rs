@@ -1,5 +1,5 @@
 //! The networks that are kept with the repository still give the figures that `docs/leaderboard.md`
-//! shows of them.
+//! shows of them, and the one for minishogi what `docs/learned-minishogi.md` does.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,7 +30,7 @@ fn networks_of_the_repository_keep_their_places() {
     let cards = fs::read_dir(root.join("tables/policies")).unwrap();
     let cards = cards.filter(|entry| {
         let path = entry.as_ref().unwrap().path();
-        path.extension().is_some_and(|ending| ending == "json")
+        path.to_str().unwrap().ends_with("-othello-4x4.json")
     });
     let asked: Vec<&String> = learned.iter().filter(|name| !name.contains('?')).copied().collect();
     assert_eq!(asked.len(), cards.count(), "each network has its row");
@@ -111,9 +111,57 @@ fn held_out_figures_are_those_on_the_card() {
     let alone = tables.json(&args);
     assert_eq!(alone["policies"][0]["total"], policy["splits"]["test"]);
     assert!(alone["table"]["chosen"].as_str().unwrap().contains("0.9 to train"));
+    // So are groups of positions, squares, losses and values.
+    let held_out = policy["held_out"].as_object().unwrap();
+    assert!(held_out["split"] == "test" && held_out.len() == 10);
+    for (name, figures) in held_out.iter().filter(|(name, _)| *name != "split") {
+        assert_eq!(&alone["policies"][0][name], figures, "{name}");
+        assert!(figures.is_null() || policy[name] != *figures, "{name}");
+    }
+    assert!(alone["policies"][0]["held_out"]["layers"] == held_out["layers"]);
+    assert!(report["policies"][1]["held_out"].is_null());
+    assert!(alone["games"].is_null() && alone["why_no_games"].as_str().unwrap().contains("some"));
+    assert!(report["games"].is_null() && report["why_no_games"].is_null());
     let text = tables.ok(&args);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("supervised ") && !text.contains("supervised *"), "{text}");
+    assert!(text.contains("\nGames      are not played out: the figures are of some positions"));
+}
+
+/// The page shows by discs what the network keeps where it has not learned, beside a policy that has
+/// learned from nothing and is shown everywhere.
+#[test]
+fn heat_maps_are_of_what_was_not_learned() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
+    let tables = Tables::new();
+    copy_dir(&root, &tables.place("policies"));
+    let page = tables.place("page.html");
+    let policies = "learned:supervised-othello-4x4,greedy";
+    let report = tables.json(&[
+        "report",
+        "-q",
+        "--no-games",
+        "--policy",
+        policies,
+        "--html",
+        page.to_str().unwrap(),
+    ]);
+    let page = fs::read_to_string(page).unwrap();
+    let map = page.split("<h2 id=\"where\">").nth(1).unwrap().split("</table>").next().unwrap();
+    let row = |name: &str| -> Vec<String> {
+        let row = map.split("<tr>").find(|row| row.contains(name)).unwrap();
+        let cell = |cell: &str| cell.split("</td>").next()?.rsplit('>').next().map(String::from);
+        row.split("<td").skip(2).filter_map(cell).filter(|cell| !cell.is_empty()).collect()
+    };
+    let kept = |groups: &Value| -> Vec<String> {
+        let figures = groups.as_array().unwrap().iter().map(|group| &group["figures"]);
+        let figures = figures.map(|figures| &figures["decisive_outcome"]["optimal_by_outcome"]);
+        figures.filter_map(Value::as_f64).map(|kept| format!("{:.0}", 100.0 * kept)).collect()
+    };
+    let [network, greedy] = [&report["policies"][0], &report["policies"][1]];
+    assert_eq!(row("supervised *"), kept(&network["held_out"]["layers"]));
+    assert_ne!(row("supervised *"), kept(&network["layers"]));
+    assert_eq!(row("greedy"), kept(&greedy["layers"]));
 }
 
 /// Where the networks of the repository are measured too, the report fits a screen, the best stand
@@ -141,4 +189,49 @@ fn the_first_screen_fits_and_ranks_by_what_was_not_learned() {
     let args = ["report", "-q", "--full", "--by", "layer,distance"].into_iter().chain(cheap);
     let full = tables.ok(&args.chain(long).collect::<Vec<_>>());
     assert!(full.lines().count() > 400 && width(&full) <= 100, "{}", width(&full));
+}
+
+/// The network that is kept for minishogi is the one of the page, and wins and loses as it should
+/// where a table that is made from some positions of its exam proves something.
+#[test]
+fn the_network_for_minishogi_sees_wins_and_losses() {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
+    let tables = Tables::new();
+    copy_dir(&kept, &tables.place("policies"));
+    let card = fs::read_to_string(kept.join("value-minishogi.json")).unwrap();
+    let card: Value = serde_json::from_str(&card).unwrap();
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/learned-minishogi.md");
+    let docs = fs::read_to_string(docs).unwrap();
+    for (result, row, digits) in [
+        ("held out: right", "| 44 (100,000 games) |", 2),
+        ("won by force: kept, plies=1", "| the network, one ply", 1),
+        ("won by force: kept, plies=6", "| the beam of the source", 1),
+        ("at risk: lost by force, plies=6", "| the beam of the source", 1),
+    ] {
+        let row = docs.lines().find(|line| line.starts_with(row)).unwrap();
+        let shown = format!("{:.digits$} %", 100.0 * card["results"][result].as_f64().unwrap());
+        assert!(row.contains(&shown), "{result}: {shown} is not in {row}");
+    }
+    let exam = fs::read_to_string(kept.join("value-minishogi.exam.txt")).unwrap();
+    let (won, at_risk): (Vec<&str>, Vec<&str>) =
+        exam.lines().partition(|line| line.ends_with("won by force"));
+    let some = [&won[..20], &at_risk[..20]].concat().join("\n");
+    let file = tables.place("some.txt");
+    fs::write(&file, some).unwrap();
+    let file = file.to_str().unwrap();
+    let made = ["enumerate", "--game", "minishogi", "--max-depth", "3", "-q", "--roots", file];
+    tables.ok(&made);
+    tables.ok(&["value-iterate", "-q"]);
+    let policies = "learned:value-minishogi,learned:value-minishogi?mate=2000,random";
+    let report = tables.json(&["report", "-q", "--positions", file, "--policy", policies]);
+    let [one, mate, random] = [0, 1, 2].map(|at| &report["policies"][at]["forced"]);
+    let figure = |of: &Value, name: &str| of[name].as_f64().unwrap();
+    for forced in [one, mate, random] {
+        assert_eq!([&forced["won"], &forced["at_risk"]], [16, 16]);
+    }
+    // Processors that round otherwise may turn a close choice.
+    assert!((figure(one, "won_kept") - 12.0 / 16.0).abs() < 0.1, "{one}");
+    assert!((figure(one, "at_risk_lost") - 1.0 / 16.0).abs() < 0.1, "{one}");
+    assert!(figure(mate, "won_kept") == 1.0 && figure(mate, "at_risk_lost") == 0.0, "{mate}");
+    assert!(figure(random, "won_kept") < 0.1 && figure(random, "at_risk_lost") > 0.4, "{random}");
 }

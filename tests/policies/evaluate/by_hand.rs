@@ -108,9 +108,9 @@ fn figures_are_those_worked_out_by_hand() {
     (second.entropy, second.top) = (0.5 * 4f64.ln() + 0.5 * 2f64.ln(), [1.0; 3]);
     second.outcomes[Outcome::Draw.index()][Outcome::Draw.index()] = 1.0;
 
-    assert_eq!(policy.layers[0].key, Key::Layer(4));
-    assert_eq!(policy.layers[0].figures.all, first);
-    assert_eq!(policy.layers[1].figures.all, second);
+    assert_eq!(policy.details.layers[0].key, Key::Layer(4));
+    assert_eq!(policy.details.layers[0].figures.all, first);
+    assert_eq!(policy.details.layers[1].figures.all, second);
     assert_eq!(policy.total.decisive_outcome, first);
     assert_eq!(policy.total.decisive_score, Some(first));
     let mut both = first;
@@ -123,19 +123,19 @@ fn figures_are_those_worked_out_by_hand() {
     let numbers = |groups: &[yomikiri::evaluate::Group]| -> Vec<i32> {
         groups.iter().map(|group| group.key.number()).collect()
     };
-    assert_eq!(numbers(&policy.by_moves), [3, 4]);
-    assert_eq!(numbers(&policy.by_distance), [4, 9]);
-    assert_eq!(numbers(&policy.by_value), [0, 6]);
+    assert_eq!(numbers(&policy.details.by_moves), [3, 4]);
+    assert_eq!(numbers(&policy.details.by_distance), [4, 9]);
+    assert_eq!(numbers(&policy.details.by_value), [0, 6]);
 
     // 0 discs with 1.5, 4 with 0.25, 6 and 10 with 0.125 of two positions.
-    let losses = policy.losses.as_ref().unwrap();
+    let losses = policy.details.losses.as_ref().unwrap();
     assert_eq!(losses.expected[0], 1.5);
     assert_eq!((losses.expected[4], losses.expected[6], losses.expected[10]), (0.25, 0.125, 0.125));
     assert_eq!((losses.percentile(0.75), losses.percentile(0.95)), (Some(0), Some(10)));
     assert_eq!(losses.worst(), Some(10));
 
     // A win expected with 0.75, truly 1; a draw with 0.25, truly 0.5.
-    let values = policy.values.as_ref().unwrap();
+    let values = policy.details.values.as_ref().unwrap();
     assert_eq!(values.mean_error(), Some(0.5));
     assert_eq!(values.brier(), Some(0.0625));
     assert_eq!(values.sign_accuracy(), Some(1.0));

@@ -122,7 +122,7 @@ fn perfect_is_perfect_everywhere() {
     let (_, report) = folded();
     let perfect = &report.policies[3];
     assert_eq!(perfect.total.all.states, JUDGED);
-    let layers = perfect.layers.iter().map(|layer| &layer.figures);
+    let layers = perfect.details.layers.iter().map(|layer| &layer.figures);
     for figures in layers.chain([&perfect.total]).flat_map(sets) {
         let n = figures.states as f64;
         assert_eq!(numbers(figures), [n, n, 0.0, n, n, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
@@ -174,9 +174,9 @@ fn figures_agree_with_a_walk_by_the_rules_alone() {
     for (found, (name, rule)) in report.policies.iter().zip(rules) {
         assert_eq!(found.policy, name);
         let layers = walk.figures(rule);
-        assert_eq!(found.layers.len(), layers.len());
+        assert_eq!(found.details.layers.len(), layers.len());
         let mut total = FiguresBySet::scored();
-        for (layer, (discs, wanted)) in found.layers.iter().zip(&layers) {
+        for (layer, (discs, wanted)) in found.details.layers.iter().zip(&layers) {
             assert_eq!(layer.key, Key::Layer(*discs as i32));
             assert_close(&layer.figures, wanted, &format!("{name} at {discs} discs"));
             total.add(wanted);
@@ -189,7 +189,7 @@ fn figures_agree_with_a_walk_by_the_rules_alone() {
 fn layers_add_up_to_the_total() {
     for policy in &folded().1.policies {
         let mut sum = FiguresBySet::scored();
-        policy.layers.iter().for_each(|layer| sum.add(&layer.figures));
+        policy.details.layers.iter().for_each(|layer| sum.add(&layer.figures));
         assert_close(&sum, &policy.total, &policy.policy);
     }
 }
@@ -202,7 +202,7 @@ fn folding_changes_no_figure() {
     assert_eq!(unfolded.table.roots, folded.table.roots);
     for (a, b) in unfolded.policies.iter().zip(&folded.policies) {
         assert_close(&a.total, &b.total, &a.policy);
-        for (a, b) in a.layers.iter().zip(&b.layers) {
+        for (a, b) in a.details.layers.iter().zip(&b.details.layers) {
             assert_eq!(a.key, b.key);
             assert_close(&a.figures, &b.figures, "a layer");
         }

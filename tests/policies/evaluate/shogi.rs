@@ -159,7 +159,7 @@ fn ranks_and_keys_give_the_same_figures() {
 #[test]
 fn layers_are_plies_where_they_are_known() {
     let ((_, ranked), (opened, keyed)) = (by_rank(), by_keys());
-    assert!(ranked.policies.iter().all(|policy| policy.layers.is_empty()));
+    assert!(ranked.policies.iter().all(|policy| policy.details.layers.is_empty()));
     let layers = opened.solved.table().manifest().layers.iter().zip(0..);
     let open = layers.filter(|(counts, _)| counts.table.states > counts.table.terminals);
     let open: Vec<(Key, u64)> = open
@@ -167,10 +167,14 @@ fn layers_are_plies_where_they_are_known() {
         .collect();
     for policy in &keyed.policies {
         let mut sum = FiguresBySet::default();
-        policy.layers.iter().for_each(|layer| sum.add(&layer.figures));
+        policy.details.layers.iter().for_each(|layer| sum.add(&layer.figures));
         assert_close(&sum, &policy.total, &policy.policy);
-        let layers: Vec<(Key, u64)> =
-            policy.layers.iter().map(|layer| (layer.key, layer.figures.all.states)).collect();
+        let layers: Vec<(Key, u64)> = policy
+            .details
+            .layers
+            .iter()
+            .map(|layer| (layer.key, layer.figures.all.states))
+            .collect();
         assert_eq!(layers, open);
     }
 }
@@ -179,7 +183,7 @@ fn layers_are_plies_where_they_are_known() {
 fn assert_perfect(report: &AccuracyReport) {
     let perfect = &report.policies[2];
     assert_eq!(perfect.policy, "perfect");
-    let layers = perfect.layers.iter().map(|layer| &layer.figures);
+    let layers = perfect.details.layers.iter().map(|layer| &layer.figures);
     for figures in layers.chain([&perfect.total]).flat_map(sets) {
         let (n, timed) = (figures.states as f64, figures.timed as f64);
         assert_eq!(numbers(figures), [n, 0.0, timed, n, 0.0, timed, 0.0, 0.0, 0.0, 0.0, 0.0]);

@@ -1,0 +1,221 @@
+//! More about a policy's answers than means over all positions: by groups of them, by square, what is
+//! lost and how often, and how good its values are.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::figures::{Figures, FiguresBySet, score_lost};
+use super::images::{Square, Squares};
+use super::losses::Losses;
+use super::truth::{Case, Truth};
+use super::values::{FinalScoreFigures, ValueFigures};
+use crate::any::AnyGame;
+use crate::policy::Answer;
+
+/// Figures of one policy on some positions, beyond the means.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Details {
+    /// By layer, which is the number of discs, say, or plies from the nearest root; empty where the
+    /// table does not keep plies.
+    pub layers: Vec<Group>,
+    /// By the number of legal moves.
+    pub by_moves: Vec<Group>,
+    /// By the plies that are left under best play; without positions whose distance is not known
+    /// exactly, or that do not end.
+    pub by_distance: Vec<Group>,
+    /// By the exact score, or the exact outcome in games without scores.
+    pub by_value: Vec<Group>,
+    /// What its moves give away of the score, over these positions; `None` where there are no
+    /// scores.
+    pub losses: Option<Losses>,
+    /// The same over the positions in which the moves differ in score.
+    pub losses_decisive: Option<Losses>,
+    /// How good its values are; `None` if it gives none.
+    pub values: Option<ValueFigures>,
+    /// How good the final scores are that it expects; `None` if it gives none, or there are none.
+    pub final_scores: Option<FinalScoreFigures>,
+    /// Where on the board it gives something away; empty where only one of the images of a position
+    /// is asked about, and in games whose moves are no squares.
+    pub squares: Vec<Square>,
+}
+
+impl Details {
+    /// The figures by groups of positions.
+    pub fn groups(&self, by: By) -> &[Group] {
+        match by {
+            By::Layer => &self.layers,
+            By::Moves => &self.by_moves,
+            By::Distance => &self.by_distance,
+            By::Value => &self.by_value,
+        }
+    }
+}
+
+/// The details on the positions that say how good a policy is: those it has not learned from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HeldOut {
+    /// Which part they are: `test`, or `validation` where there is no test.
+    pub split: &'static str,
+    /// The figures.
+    #[serde(flatten)]
+    pub details: Details,
+}
+
+/// The figures of one policy on the positions that have something in common.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Group {
+    /// What they have in common.
+    #[serde(flatten)]
+    pub key: Key,
+    /// On these positions.
+    pub figures: FiguresBySet,
+}
+
+/// What a group of positions has in common; in JSON a field of that name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Key {
+    /// The layer before the move: what [`Words::layers`](super::Words::layers) counts.
+    Layer(i32),
+    /// How many legal moves there are.
+    Moves(i32),
+    /// Plies to the end under best play.
+    Distance(i32),
+    /// The exact score of the mover.
+    Score(i32),
+    /// The exact outcome of the mover: 1 a win, 0 a draw, −1 a loss.
+    Outcome(i32),
+}
+
+impl Key {
+    /// The number.
+    pub fn number(self) -> i32 {
+        match self {
+            Key::Layer(n) | Key::Moves(n) | Key::Distance(n) | Key::Score(n) | Key::Outcome(n) => n,
+        }
+    }
+}
+
+/// By what positions are grouped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// By layer.
+    Layer,
+    /// By the number of legal moves.
+    Moves,
+    /// By the plies to the end under best play.
+    Distance,
+    /// By the exact score, or the outcome in games without scores.
+    Value,
+}
+
+impl By {
+    /// All of them with their names.
+    pub const ALL: [(&str, By); 4] = [
+        ("layer", By::Layer),
+        ("moves", By::Moves),
+        ("distance", By::Distance),
+        ("value", By::Value),
+    ];
+}
+
+/// Sums over some positions, of which [`Details`] are made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DetailSums {
+    pub total: FiguresBySet,
+    groups: BTreeMap<Key, FiguresBySet>,
+    losses: Losses,
+    losses_decisive: Losses,
+    values: Option<ValueFigures>,
+    final_scores: Option<FinalScoreFigures>,
+    pub squares: Squares,
+}
+
+impl DetailSums {
+    /// Adds a position whose moves are worth `truths`.
+    pub fn add_position(&mut self, case: &Case, truths: &[Truth], answer: &Answer<'_>) {
+        let &Answer { probabilities, scores, value, final_score } = answer;
+        let figures = Figures::of_position(case, truths, probabilities, scores).times(case.weight);
+        let has_scores = case.own.score.is_some();
+        let mut sets = FiguresBySet { all: figures, ..FiguresBySet::default() };
+        if has_scores {
+            sets = FiguresBySet { all: figures, ..FiguresBySet::scored() };
+        }
+        if case.differs_in_outcome {
+            sets.decisive_outcome = figures;
+        }
+        if case.differs_in_score {
+            sets.decisive_score = Some(figures);
+        }
+        self.total.add(&sets);
+        for key in keys(case, truths.len()).into_iter().flatten() {
+            self.groups.entry(key).or_default().add(&sets);
+        }
+        if has_scores {
+            for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
+                let lost = score_lost(&case.own, truth).unsigned_abs() as usize;
+                let expected = p * f64::from(case.weight);
+                self.losses.add(lost, expected);
+                if case.differs_in_score {
+                    self.losses_decisive.add(lost, expected);
+                }
+            }
+        }
+        if let Some(value) = value {
+            self.values.get_or_insert_default().add_position(case.own.outcome, value, case.weight);
+        }
+        if let (Some(expected), Some(exact)) = (final_score, case.own.score) {
+            let figures = self.final_scores.get_or_insert_default();
+            figures.add_position(exact, expected, case.weight);
+        }
+    }
+
+    /// Adds those of other positions.
+    pub fn add(&mut self, other: &DetailSums) {
+        self.total.add(&other.total);
+        for (key, figures) in &other.groups {
+            self.groups.entry(*key).or_default().add(figures);
+        }
+        self.squares.add(&other.squares);
+        self.losses.merge(&other.losses);
+        self.losses_decisive.merge(&other.losses_decisive);
+        if let Some(values) = &other.values {
+            self.values.get_or_insert_default().add(values);
+        }
+        if let Some(final_scores) = &other.final_scores {
+            self.final_scores.get_or_insert_default().add(final_scores);
+        }
+    }
+
+    /// What they come to on the board of a game.
+    pub fn details(&self, game: &AnyGame) -> Details {
+        let has_scores = self.total.decisive_score.is_some();
+        let groups = |is_of: fn(Key) -> bool| {
+            let of_kind = self.groups.iter().filter(|(key, _)| is_of(**key));
+            of_kind.map(|(&key, &figures)| Group { key, figures }).collect()
+        };
+        Details {
+            layers: groups(|key| matches!(key, Key::Layer(_))),
+            by_moves: groups(|key| matches!(key, Key::Moves(_))),
+            by_distance: groups(|key| matches!(key, Key::Distance(_))),
+            by_value: groups(|key| matches!(key, Key::Score(_) | Key::Outcome(_))),
+            losses: has_scores.then(|| self.losses.clone()),
+            losses_decisive: has_scores.then(|| self.losses_decisive.clone()),
+            values: self.values,
+            final_scores: self.final_scores,
+            squares: self.squares.of_board(game),
+        }
+    }
+}
+
+/// The groups that a position belongs to.
+fn keys(case: &Case, moves: usize) -> [Option<Key>; 4] {
+    let layer = case.layer.map(|layer| Key::Layer(layer as i32));
+    let value = match case.own.score {
+        Some(score) => Key::Score(i32::from(score.0)),
+        None => Key::Outcome(i32::from(case.own.outcome.value())),
+    };
+    let distance = case.own.distance.map(|plies| Key::Distance(i32::from(plies)));
+    [layer, Some(Key::Moves(moves as i32)), distance, Some(value)]
+}
