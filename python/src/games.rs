@@ -8,7 +8,7 @@ use numpy::{
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Empties, Game as _, Outcome, Side, Symmetry};
+use yomikiri::game::{Action, Empties, Game as _, Outcome, Position, Side, Symmetry};
 use yomikiri::policy::encode::{Encoding, Layout, Plane};
 
 use crate::errors::{position_error, value_error};
@@ -251,12 +251,14 @@ impl Positions {
         out.into_pyarray(py).reshape([self.all.len(), 2])
     }
 
-    /// Keys of the positions folded under all symmetries, `(N, words)`.
-    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        let (folded, words) = (self.game.folded(), self.game.key_words());
+    /// Keys, `(N, words)`: of the positions `folded` under all symmetries, or as they stand.
+    fn keys<'py>(&self, py: Python<'py>, folded: bool) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        let words = self.game.key_words();
+        let rules = if folded { self.game.folded() } else { self.game.clone() };
         let mut out = Vec::with_capacity(words * self.all.len());
-        for position in self.all.iter() {
-            out.extend_from_slice(&folded.canonical(&position.state).key.0[..words]);
+        for Position { state, .. } in self.all.iter() {
+            let key = if folded { rules.canonical(state).key } else { rules.key(state) };
+            out.extend_from_slice(&key.0[..words]);
         }
         out.into_pyarray(py).reshape([self.all.len(), words])
     }
@@ -338,16 +340,19 @@ impl Positions {
         planes: Option<&str>,
     ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
         let encoding = encoding(&self.game, layout, planes)?;
-        let out = detached(py, || {
-            let width = encoding.len();
-            let mut out = vec![0f32; width * self.all.len()];
-            for (position, out) in self.all.iter().zip(out.chunks_exact_mut(width)) {
-                encoding.write_position(&self.game, position, out);
-            }
-            Ok(out)
-        })?;
+        let out = detached(py, || Ok(self::planes(&encoding, &self.game, &self.all)))?;
         array(py, out, self.all.len(), &encoding)
     }
+}
+
+/// Some positions as numbers, one after the other.
+pub fn planes(encoding: &Encoding, game: &AnyGame, positions: &[AnyPosition]) -> Vec<f32> {
+    let width = encoding.len();
+    let mut out = vec![0f32; width * positions.len()];
+    for (position, out) in positions.iter().zip(out.chunks_exact_mut(width)) {
+        encoding.write_position(game, position, out);
+    }
+    out
 }
 
 /// Numbers of some positions as an array.
@@ -386,7 +391,7 @@ pub fn encoding(game: &AnyGame, layout: &str, planes: Option<&str>) -> PyResult<
     };
     if own.as_ref().is_some_and(Vec::is_empty) {
         return Err(value_error(format!(
-            "{} has no planes; write_planes gives it some",
+            "{} has no planes; ask for layout positions, keys or notations, or give it some by write_planes",
             game.name()
         )));
     }

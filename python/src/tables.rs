@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use yomikiri::any::AnyGame;
+use yomikiri::evaluate::Kept;
 use yomikiri::export::targets::{Encoder, Images, Selection, look_up, read_rows};
 use yomikiri::game::{Game as _, Split, Splits};
 use yomikiri::graph::Plan;
@@ -22,11 +23,13 @@ use crate::work::{detached, run};
 #[pyclass(frozen, module = "yomikiri._core")]
 pub struct Table {
     pub table: Arc<SolvedTable>,
+    /// What measuring needs of it, for the next time.
+    pub kept: Arc<Kept>,
 }
 
 impl Table {
     fn new(table: SolvedTable) -> Table {
-        Table { table: Arc::new(table) }
+        Table { table: Arc::new(table), kept: Arc::default() }
     }
 }
 

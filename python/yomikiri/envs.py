@@ -31,7 +31,7 @@ class _Opponent:
             chances = self.asked.answer(position._core)[0][0]
         else:
             legal = position._core.legal()
-            chances = numbers(self.callable(position._core.encode(layout, None), legal))[0]
+            chances = numbers(self.callable(position._core.encode(layout, None), legal))[0].astype(np.float64)
         return int(random.choice(len(chances), p=chances / chances.sum()))
 
 

@@ -263,6 +263,7 @@ impl Measure<'_> {
             games: self.games,
             mistakes: self.mistakes,
             agreement: self.page,
+            kept: None,
         };
         request.games = request.games && request.may_play() && self.fits(request.bytes_of_games());
         let report = request.report(sink, &context.bars);

@@ -6,8 +6,9 @@
 //! made of pieces of a fixed size and added in order, so that the number of threads changes no bit
 //! of them.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::figures::{Figures, FiguresBySet, FiguresBySplit, score_lost};
@@ -169,7 +170,7 @@ pub struct Group {
 }
 
 /// What a group of positions has in common; in JSON a field of that name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Key {
     /// The layer before the move: what [`Words::layers`](super::Words::layers) counts.
@@ -299,13 +300,13 @@ struct Part {
     /// One of each policy.
     sums: Vec<Sums>,
     /// The piece and what each policy answered, if there is a sink.
-    piece: Option<Piece>,
+    piece: Option<Arc<Piece>>,
     answers: Vec<Answers>,
 }
 
 fn judge(
     source: &dyn Source,
-    piece: Piece,
+    piece: Arc<Piece>,
     players: &[Player],
     dividers: &[Option<Divider<AnyGame>>],
     keep: bool,
@@ -370,7 +371,7 @@ impl Gathered {
 struct Sums {
     total: FiguresBySet,
     splits: [FiguresBySet; 3],
-    groups: BTreeMap<Key, FiguresBySet>,
+    groups: FxHashMap<Key, FiguresBySet>,
     losses: Losses,
     losses_decisive: Losses,
     values: Option<ValueFigures>,
@@ -389,25 +390,14 @@ impl Sums {
     ) {
         let &Answer { probabilities, scores, value, final_score } = answer;
         let figures = Figures::of_position(case, truths, probabilities, scores).times(case.weight);
-        let has_scores = case.own.score.is_some();
-        let mut sets = FiguresBySet { all: figures, ..FiguresBySet::default() };
-        if has_scores {
-            sets = FiguresBySet { all: figures, ..FiguresBySet::scored() };
-        }
-        if case.differs_in_outcome {
-            sets.decisive_outcome = figures;
-        }
-        if case.differs_in_score {
-            sets.decisive_score = Some(figures);
-        }
-        self.total.add(&sets);
+        self.total.add_position(case, &figures);
         if let Some(split) = split {
-            self.splits[split.index()].add(&sets);
+            self.splits[split.index()].add_position(case, &figures);
         }
         for key in keys(case, truths.len()).into_iter().flatten() {
-            self.groups.entry(key).or_default().add(&sets);
+            self.groups.entry(key).or_default().add_position(case, &figures);
         }
-        if has_scores {
+        if case.own.score.is_some() {
             for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
                 let lost = score_lost(&case.own, truth).unsigned_abs() as usize;
                 let expected = p * f64::from(case.weight);
@@ -448,7 +438,10 @@ impl Sums {
         let has_scores = self.total.decisive_score.is_some();
         let groups = |is_of: fn(Key) -> bool| {
             let of_kind = self.groups.iter().filter(|(key, _)| is_of(**key));
-            of_kind.map(|(&key, &figures)| Group { key, figures }).collect()
+            let mut found: Vec<_> =
+                of_kind.map(|(&key, &figures)| Group { key, figures }).collect();
+            found.sort_unstable_by_key(|group| group.key);
+            found
         };
         PolicyAccuracy {
             policy,

@@ -70,6 +70,7 @@ impl Opened {
             games: false,
             mistakes: 0,
             agreement: false,
+            kept: None,
         };
         request.report(None, &Silent).unwrap()
     }
