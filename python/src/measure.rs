@@ -1,5 +1,6 @@
 //! Policies measured: those of the solver by their names, and callables of Python.
 
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -7,21 +8,25 @@ use std::sync::{Arc, Mutex};
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods,
 };
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::evaluate::{
     AccuracyReport, Comparison, Judged, Match, Metrics, Piece, Player, Remembered, Request, Truth,
-    Words, measure,
+    Words, measure, playable, unfolded_bytes,
 };
 use yomikiri::game::{Divider, Division, Game as _, Split, Splits};
 use yomikiri::policy::encode::Encoding;
 use yomikiri::policy::{Answers, Batch, Dense, Policy, PolicyError, PolicySpec, share_best};
-use yomikiri::render::Compared;
 use yomikiri::render::{About, accuracy_text, comparison_text, html, match_text, summary};
+use yomikiri::render::{Compared, no_room};
 use yomikiri::solved::{Orienting, SolvedTable};
+use yomikiri::table::fits_memory;
 
-use crate::errors::{PolicyError as PyPolicyError, measure_error, position_error, value_error};
+use crate::errors::{
+    PolicyError as PyPolicyError, YomikiriError, measure_error, position_error, value_error,
+};
 use crate::games::{Game, Positions, array, encoding, planes};
 use crate::tables::Table;
 use crate::work::{self, detached, run};
@@ -333,6 +338,8 @@ pub fn evaluate<'py>(
     let (solved, tables, kept) = (table.table.clone(), tables_of(table), table.kept.clone());
     let held = hold(&solved, policies)?;
     let part = part(split, &solved)?;
+    let all = !canonical && part.is_none() && playable(&solved).is_ok();
+    let games = games && all && games_fit(py, &solved, held.len())?;
     let report: AccuracyReport = run(py, progress, move |state, asks| {
         let players = players(held, solved.game(), &tables, &asks)?;
         let words = part.as_ref().map(|(split, _)| format!("the {} part", split.name()));
@@ -356,6 +363,16 @@ pub fn evaluate<'py>(
     })?;
     let checksum = table.table.table().manifest().checksum.clone();
     Ok(Report { report, checksum, mistakes })
+}
+
+/// Whether games between so many policies fit in memory; warns if not.
+fn games_fit(py: Python<'_>, table: &SolvedTable, policies: usize) -> PyResult<bool> {
+    let manifest = table.table().manifest();
+    let Err(room) = fits_memory(unfolded_bytes(manifest, policies), None) else { return Ok(true) };
+    let what = format!("{}: games are left out, playing them needs", table.table().name());
+    let category = py.get_type::<PyRuntimeWarning>();
+    PyErr::warn(py, &category, &CString::new(no_room(&what, &room))?, 2)?;
+    Ok(false)
 }
 
 fn tables_of(table: &Table) -> PathBuf {
@@ -422,6 +439,11 @@ pub fn play_match<'py>(
 ) -> PyResult<(String, String)> {
     let (solved, tables) = (table.table.clone(), tables_of(table));
     let held = hold(&solved, vec![first, second])?;
+    let bytes = unfolded_bytes(solved.table().manifest(), held.len());
+    fits_memory(bytes, None).map_err(|room| {
+        let what = format!("playing games on {} needs", solved.table().name());
+        YomikiriError::new_err(format!("{}; give a smaller table", no_room(&what, &room)))
+    })?;
     let result: Match = run(py, progress, move |state, asks| {
         let players = players(held, solved.game(), &tables, &asks)?;
         Match::of(&solved, &players, openings, state).map_err(measure_error)

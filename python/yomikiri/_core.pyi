@@ -84,7 +84,7 @@ class Report:
 def open_table(name: str, tables: os.PathLike[str] | str, checked: bool) -> Table: ...
 def solve(
     game: Game, tables: os.PathLike[str] | str, roots: Positions | None, max_depth: int | None, checks_only: bool,
-    progress: Progress | None,
+    force: bool, progress: Progress | None,
 ) -> Table: ...
 def evaluate(
     table: Table, policies: list[Given], canonical: bool, games: bool, mistakes: int, split: str | None,

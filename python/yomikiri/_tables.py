@@ -68,6 +68,7 @@ def solve(
     roots=None,
     max_depth: int | None = None,
     checks_only: bool = False,
+    force: bool = False,
     progress: bool | None = None,
 ) -> Table:
     """Enumerates and solves a game, or opens what is there already.
@@ -76,11 +77,11 @@ def solve(
     at instead of the start (texts, or what `Game.positions` takes), ``max_depth`` the plies after which no move is
     followed (minishogi needs it), ``checks_only`` follows only checks of who is to move at the roots. ``progress``
     shows a bar where tqdm is installed; by itself where somebody looks. Ctrl-C ends it; the same call goes on where
-    it ended. Raises `ValueError`, `TableError`, `YomikiriError`."""
+    it ended. What is expected not to fit in memory or on the disk is refused, unless ``force`` is set. Raises `ValueError`, `TableError`, `YomikiriError`."""
     rules = game if isinstance(game, Game) else _game(game)
     begin = None if roots is None else rules.positions(roots)._core
     with _Told(progress) as tell:
-        core = _core.solve(rules._core, _directory(tables), begin, max_depth, checks_only, tell)
+        core = _core.solve(rules._core, _directory(tables), begin, max_depth, checks_only, force, tell)
     return Table(core)
 
 

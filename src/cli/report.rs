@@ -10,7 +10,6 @@ use super::chosen::ChosenArgs;
 use super::complete::policies;
 use super::context::{Context, command_line};
 use super::error::{Kind, UserError, say};
-use super::guard;
 use super::players::players;
 use super::table_args::{TableArgs, solved};
 use super::timed::{Clock, timed};
@@ -22,7 +21,7 @@ use crate::game::Divider;
 use crate::policy::{Answers, PolicySpec};
 use crate::render::{About, RowsFile, accuracy_text, html, model_cards, summary};
 use crate::solved::{Orienting, SolvedTable};
-use crate::table::{TableError, writable};
+use crate::table::{TableError, fits_memory, writable};
 
 /// Measure policies against the solution, building the table if it is not there
 ///
@@ -297,7 +296,7 @@ impl Measure<'_> {
 
     /// Whether games, which need so many bytes, fit in memory; says so if not.
     fn fits(&self, bytes: f64) -> bool {
-        let fits = guard::free_memory().is_none_or(|free| bytes < free);
+        let fits = fits_memory(bytes, None).is_ok();
         if !fits {
             self.context.remark(format!(
                 "{}: games are not played out, which needs about {} of memory",
