@@ -17,7 +17,7 @@ use yomikiri::table::{NoRoom, Store};
 
 use crate::columns::{about, columns, shape, to_dict};
 use crate::errors::{YomikiriError, position_error, table_error, value_error};
-use crate::games::{Game, Positions};
+use crate::games::{Game, Positions, parsed};
 use crate::work::{detached, run};
 
 /// A solved table, its files mapped.
@@ -175,13 +175,9 @@ impl Table {
     }
 
     /// Positions of texts; transcripts begin at the table's first root.
-    fn parse(&self, texts: Vec<String>) -> PyResult<Positions> {
-        let read = texts.iter().enumerate().map(|(row, text)| {
-            let position = self.table.states().parse(text);
-            position.map_err(|error| position_error(format!("row {row}: '{text}': {error}")))
-        });
-        let all: PyResult<Vec<_>> = read.collect();
-        Ok(Positions { game: self.rules(), all: Arc::new(all?) })
+    fn parse(&self, py: Python<'_>, texts: Vec<String>) -> PyResult<Positions> {
+        let all = parsed(py, texts, |text| self.table.states().parse(text))?;
+        Ok(Positions { game: self.rules(), all: Arc::new(all) })
     }
 
     /// Columns of some positions: a dictionary of arrays of those that are in the table, and the places

@@ -186,6 +186,7 @@ class Table:
         unproven: bool = False,
         layout: str = "default",
         shuffle: int | None = None,
+        shard: tuple[int, int] = (0, 1),
     ) -> Iterator[Batch]:
         """The table's positions with their exact values, in batches, read as they are wanted.
 
@@ -195,7 +196,8 @@ class Table:
         ``canonical`` (each row once, ``weight`` telling how many positions it stands for), ``all`` (every orientation
         that can be reached) or ``expanded`` (every symmetry). ``layout`` of planes: ``default``, ``pgx``,
         ``openspiel``, ``azg``. ``shuffle`` is a seed: pieces of the table come in an order by it, mixed within some
-        tens of thousands of rows."""
+        tens of thousands of rows. ``shard`` ``(k, n)`` gives the ``k``-th of ``n`` shares, which together are everything:
+        one for each worker of a loader."""
         if columns is None:
             scores = ["score", "q_score"] if self.has_scores else ["q_outcome"]
             columns = ["planes", "side", "outcome", "distance", "legal", "optimal", "weight", *scores]
@@ -204,6 +206,10 @@ class Table:
         pieces = self._core.pieces
         random = None if shuffle is None else np.random.default_rng(shuffle)
         order = np.arange(len(pieces)) if random is None else random.permutation(len(pieces))
+        number, shares = shard
+        if not 0 <= number < shares:
+            raise ValueError(f"shard {shard}: the first number is from 0 to the second less 1")
+        order = order[number::shares]
         held, count = [], 0
         room = max(batch, 1 << 15) if random is not None else batch
 
