@@ -41,22 +41,59 @@ def lookups(name):
         print(f"{name}: {what}: {100_000 / median(work) / 1e6:.2f} M positions a second")
 
 
-def reports():
-    table = ym.open("othello-4x4")
+def networks():
+    """Callables by name: nothing, NumPy, and PyTorch where it is installed."""
     random = np.random.default_rng(0)
-    first, second = (random.normal(size=shape).astype("f4") for shape in ((32, 256), (256, 17)))
-    spent = 0.0
+    zeros = np.zeros((1 << 16, 17), np.float32)
+    yield "a callable that does nothing", lambda planes: zeros[:len(planes)]
+    for width in (64, 256, 1024):
+        first, second = (random.normal(size=shape).astype("f4") for shape in ((32, width), (width, 17)))
+        yield f"NumPy, {width} units", lambda planes: np.maximum(planes.reshape(len(planes), -1) @ first, 0) @ second
+    try:
+        import torch
+    except ImportError as error:
+        return print(f"PyTorch is not installed: {error}")
+    module = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(32, 256), torch.nn.ReLU(), torch.nn.Linear(256, 17))
+    yield "PyTorch, 256 units", module.eval()
 
-    def network(planes):
-        nonlocal spent
-        begun = time.perf_counter()
-        logits = np.maximum(planes.reshape(len(planes), -1) @ first, 0) @ second
-        spent += time.perf_counter() - begun
-        return logits
 
-    runs = 9
-    whole = median(lambda: ym.evaluate(table, network, games=False, mistakes=0, progress=False), runs)
-    print(f"evaluate: {whole:.3f} s, of which {spent / runs:.3f} s in the network")
+def reports(runs=15):
+    """What measuring takes beside the callable itself, which is called alone with the same batches. Runs of both
+    alternate, and of either the fastest counts, for the machine may be shared."""
+    table = ym.open("othello-4x4")
+    batches = []
+
+    def record(planes):
+        batches.append(planes)
+        return np.zeros((len(planes), 17))
+
+    begun = time.perf_counter()
+    ym.evaluate(table, record, games=False, mistakes=0, progress=False)
+    print(f"evaluate, for the first time: {1e3 * (time.perf_counter() - begun):.1f} ms")
+    clocks = (time.perf_counter, time.process_time)
+    for name, network in networks():
+        policy = network
+        if hasattr(network, "forward"):
+            import torch
+
+            def policy(planes, network=network, torch=torch):
+                with torch.no_grad():
+                    return network(torch.from_numpy(planes)).numpy()
+
+        spent = []
+        for _ in range(runs):
+            marks = [[clock() for clock in clocks]]
+            for batch in batches:
+                policy(batch)
+            marks.append([clock() for clock in clocks])
+            ym.evaluate(table, network, games=False, mistakes=0, progress=False)
+            marks.append([clock() for clock in clocks])
+            ym.evaluate(table, network, progress=False)
+            marks.append([clock() for clock in clocks])
+            spent.append(np.diff(marks, axis=0))
+        (alone, cpu), (whole, whole_cpu), (games, _) = 1e3 * np.min(spent, axis=0)
+        print(f"{name}: alone {alone:.1f} ms, evaluate {whole:.1f} ms (processors {cpu:.1f} and {whole_cpu:.1f} ms), "
+              f"with games and mistakes {games:.1f} ms")
 
 
 def openspiel():

@@ -8,7 +8,9 @@ use numpy::{
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Empties, Game as _, Outcome, Side, Symmetry};
+use yomikiri::game::{
+    Action, Empties, Game as _, NotationError, Outcome, Position, Side, Symmetry,
+};
 use yomikiri::policy::encode::{Encoding, Layout, Plane};
 
 use crate::errors::{position_error, value_error};
@@ -84,13 +86,10 @@ impl Game {
     }
 
     /// Positions of texts: boards, OBF, SFEN, or transcripts from the start.
-    fn parse(&self, texts: Vec<String>) -> PyResult<Positions> {
+    fn parse(&self, py: Python<'_>, texts: Vec<String>) -> PyResult<Positions> {
         let start = self.game.start();
-        let read = texts.iter().enumerate().map(|(row, text)| {
-            let position = self.game.parse_position(text, &start);
-            position.map_err(|error| position_error(format!("row {row}: '{text}': {error}")))
-        });
-        Ok(self.of(read.collect::<PyResult<_>>()?))
+        let all = parsed(py, texts, |text| self.game.parse_position(text, &start))?;
+        Ok(self.of(all))
     }
 
     /// Positions of bitboards, `(N, 2)`: the mover's squares and the opponent's.
@@ -176,6 +175,18 @@ impl Game {
     }
 }
 
+/// Reads positions, or says which text is none.
+pub fn parsed(
+    py: Python<'_>,
+    texts: Vec<String>,
+    one: impl Fn(&str) -> Result<AnyPosition, NotationError> + Sync,
+) -> PyResult<Vec<AnyPosition>> {
+    let read = |(row, text): (usize, &String)| {
+        one(text).map_err(|error| position_error(format!("row {row}: '{text}': {error}")))
+    };
+    py.detach(|| texts.iter().enumerate().map(read).collect())
+}
+
 /// Side 0 or 1; callers have checked that it is one of them.
 pub fn side_of(side: u8) -> Side {
     Side::ALL[usize::from(side == 1)]
@@ -218,8 +229,8 @@ impl Positions {
         Ok(Positions { game: self.game.clone(), all: Arc::new(all?) })
     }
 
-    fn notations(&self) -> Vec<String> {
-        self.all.iter().map(|position| self.game.notation(position)).collect()
+    fn notations(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| self.all.iter().map(|position| self.game.notation(position)).collect())
     }
 
     fn diagrams(&self) -> Vec<String> {
@@ -240,24 +251,25 @@ impl Positions {
     }
 
     fn bitboards<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        let mut out = Vec::with_capacity(2 * self.all.len());
-        for position in self.all.iter() {
-            let (own, other) = self
-                .game
-                .squares(&position.state)
-                .ok_or_else(|| value_error(format!("{} has no bitboards", self.game.name())))?;
-            out.extend([own, other]);
-        }
-        out.into_pyarray(py).reshape([self.all.len(), 2])
+        let all = py.detach(|| {
+            let squares = self.all.iter().map(|position| self.game.squares(&position.state));
+            squares.map(|both| both.map(<[u64; 2]>::from)).collect::<Option<Vec<_>>>()
+        });
+        let all =
+            all.ok_or_else(|| value_error(format!("{} has no bitboards", self.game.name())))?;
+        all.into_flattened().into_pyarray(py).reshape([self.all.len(), 2])
     }
 
-    /// Keys of the positions folded under all symmetries, `(N, words)`.
-    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        let (folded, words) = (self.game.folded(), self.game.key_words());
-        let mut out = Vec::with_capacity(words * self.all.len());
-        for position in self.all.iter() {
-            out.extend_from_slice(&folded.canonical(&position.state).key.0[..words]);
-        }
+    /// Keys, `(N, words)`: of the positions `folded` under all symmetries, or as they stand.
+    fn keys<'py>(&self, py: Python<'py>, folded: bool) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        let words = self.game.key_words();
+        let rules = if folded { self.game.folded() } else { self.game.clone() };
+        let key = |position: &AnyPosition| match folded {
+            true => rules.canonical(&position.state).key,
+            false => rules.key(&position.state),
+        };
+        let out: Vec<u64> = py
+            .detach(|| self.all.iter().flat_map(|at| key(at).0.into_iter().take(words)).collect());
         out.into_pyarray(py).reshape([self.all.len(), words])
     }
 
@@ -265,9 +277,11 @@ impl Positions {
     fn legal<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let count = self.game.action_count();
         let mut out = vec![false; count * self.all.len()];
-        for (position, out) in self.all.iter().zip(out.chunks_exact_mut(count)) {
-            self.game.for_each_action(&position.state, |action| out[usize::from(action.0)] = true);
-        }
+        py.detach(|| {
+            for (Position { state, .. }, out) in self.all.iter().zip(out.chunks_exact_mut(count)) {
+                self.game.for_each_action(state, |action| out[usize::from(action.0)] = true);
+            }
+        });
         out.into_pyarray(py).reshape([self.all.len(), count])
     }
 
@@ -288,7 +302,7 @@ impl Positions {
     }
 
     /// Plays one action in each position.
-    fn play(&self, actions: PyReadonlyArray1<'_, i64>) -> PyResult<Positions> {
+    fn play(&self, py: Python<'_>, actions: PyReadonlyArray1<'_, i64>) -> PyResult<Positions> {
         let actions = actions.as_slice()?;
         if actions.len() != self.all.len() {
             let (given, needed) = (actions.len(), self.all.len());
@@ -296,8 +310,7 @@ impl Positions {
                 "{given} actions are not one for each of {needed} positions"
             )));
         }
-        let mut all = Vec::with_capacity(actions.len());
-        for (row, (position, &action)) in self.all.iter().zip(actions).enumerate() {
+        let one = |(row, (position, &action)): (usize, (&AnyPosition, &i64))| {
             let legal = self.game.actions(&position.state);
             let chosen = u16::try_from(action).ok().map(Action).filter(|a| legal.contains(a));
             let chosen = chosen.ok_or_else(|| {
@@ -307,8 +320,10 @@ impl Positions {
                     self.game.notation(position)
                 ))
             })?;
-            all.push(self.game.advance(position, chosen));
-        }
+            Ok(self.game.advance(position, chosen))
+        };
+        let both = self.all.iter().zip(actions).enumerate();
+        let all = py.detach(|| both.map(one).collect::<PyResult<_>>())?;
         Ok(Positions { game: self.game.clone(), all: Arc::new(all) })
     }
 
@@ -338,16 +353,19 @@ impl Positions {
         planes: Option<&str>,
     ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
         let encoding = encoding(&self.game, layout, planes)?;
-        let out = detached(py, || {
-            let width = encoding.len();
-            let mut out = vec![0f32; width * self.all.len()];
-            for (position, out) in self.all.iter().zip(out.chunks_exact_mut(width)) {
-                encoding.write_position(&self.game, position, out);
-            }
-            Ok(out)
-        })?;
+        let out = detached(py, || Ok(self::planes(&encoding, &self.game, &self.all)))?;
         array(py, out, self.all.len(), &encoding)
     }
+}
+
+/// Some positions as numbers, one after the other.
+pub fn planes(encoding: &Encoding, game: &AnyGame, positions: &[AnyPosition]) -> Vec<f32> {
+    let width = encoding.len();
+    let mut out = vec![0f32; width * positions.len()];
+    for (position, out) in positions.iter().zip(out.chunks_exact_mut(width)) {
+        encoding.write_position(game, position, out);
+    }
+    out
 }
 
 /// Numbers of some positions as an array.
@@ -386,7 +404,7 @@ pub fn encoding(game: &AnyGame, layout: &str, planes: Option<&str>) -> PyResult<
     };
     if own.as_ref().is_some_and(Vec::is_empty) {
         return Err(value_error(format!(
-            "{} has no planes; write_planes gives it some",
+            "{} has no planes; ask for layout positions, keys or notations, or give it some by write_planes",
             game.name()
         )));
     }

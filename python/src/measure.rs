@@ -1,28 +1,47 @@
 //! Policies measured: those of the solver by their names, and callables of Python.
 
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, sync_channel};
 use std::sync::{Arc, Mutex};
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::evaluate::{
-    AccuracyReport, Comparison, Judged, Match, Metrics, Piece, Player, Request, Truth, Words,
-    measure,
+    AccuracyReport, Comparison, Judged, Match, Metrics, Piece, Player, Remembered, Request, Truth,
+    Words, measure, playable, unfolded_bytes,
 };
 use yomikiri::game::{Divider, Division, Game as _, Split, Splits};
 use yomikiri::policy::encode::Encoding;
 use yomikiri::policy::{Answers, Batch, Dense, Policy, PolicyError, PolicySpec, share_best};
-use yomikiri::render::Compared;
 use yomikiri::render::{About, accuracy_text, comparison_text, html, match_text, summary};
+use yomikiri::render::{Compared, no_room};
 use yomikiri::solved::{Orienting, SolvedTable};
+use yomikiri::table::fits_memory;
 
-use crate::errors::{PolicyError as PyPolicyError, measure_error, position_error, value_error};
-use crate::games::{Game, Positions, array, encoding};
+use crate::errors::{
+    PolicyError as PyPolicyError, YomikiriError, measure_error, position_error, value_error,
+};
+use crate::games::{Game, Positions, array, encoding, planes};
 use crate::tables::Table;
 use crate::work::{self, detached, run};
+
+/// How a callable gets positions.
+#[derive(Clone)]
+enum Form {
+    /// As an array of planes.
+    Planes(Encoding),
+    /// As themselves, of which the package makes what was asked for.
+    Positions,
+}
+
+/// Layouts that are no planes, which every game has.
+const WITHOUT_PLANES: [&str; 3] = ["positions", "keys", "notations"];
 
 /// Who is measured, as Python says it: a name, and what it is by name or as a callable with the layout
 /// it asks for.
@@ -37,7 +56,7 @@ pub enum Given<'py> {
 /// What is measured on a thread of its own, where the interpreter is not at hand.
 enum Held {
     Named(PolicySpec),
-    Asked(String, Py<PyAny>, Encoding),
+    Asked(String, Py<PyAny>, Form),
 }
 
 fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
@@ -49,8 +68,11 @@ fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
             Ok(Held::Named(spec))
         }
         Given::Asked(name, callable, layout, planes) => {
-            let encoding = encoding(game, &layout, planes.as_deref())?;
-            Ok(Held::Asked(name, callable.unbind(), encoding))
+            let form = match WITHOUT_PLANES.contains(&&*layout) {
+                true => Form::Positions,
+                false => Form::Planes(encoding(game, &layout, planes.as_deref())?),
+            };
+            Ok(Held::Asked(name, callable.unbind(), form))
         }
     };
     given.into_iter().map(one).collect()
@@ -65,9 +87,9 @@ fn players(
     let one = |held| match held {
         Held::Named(spec) => yomikiri::learn::player(&spec, game, tables)
             .map_err(|error| PyPolicyError::new_err(error.to_string())),
-        Held::Asked(name, callable, encoding) => {
+        Held::Asked(name, callable, form) => {
             let (callable, asks) = (Arc::new(callable), Mutex::new(asks.clone()));
-            Ok(Player::Policy(Box::new(Callable { name, callable, encoding, asks })))
+            Ok(Player::Policy(Box::new(Callable { name, callable, form, asks })))
         }
     };
     held.into_iter().map(one).collect()
@@ -78,7 +100,7 @@ fn players(
 struct Callable {
     name: String,
     callable: Arc<Py<PyAny>>,
-    encoding: Encoding,
+    form: Form,
     asks: Mutex<Sender<work::Request>>,
 }
 
@@ -105,18 +127,14 @@ impl Policy<AnyGame> for Callable {
         answers: &mut Answers,
     ) -> Result<(), PolicyError> {
         let (count, actions) = (batch.len(), game.action_count());
-        let width = self.encoding.len();
-        let mut planes = vec![0f32; width * count];
-        for (position, out) in batch.positions().iter().zip(planes.chunks_exact_mut(width)) {
-            self.encoding.write_position(game, position, out);
-        }
+        let shown = Shown::new(&self.form, game, batch.positions());
         let mut legal = vec![false; count * actions];
         for at in 0..count {
             for action in &batch.actions()[batch.range(at)] {
                 legal[at * actions + usize::from(action.0)] = true;
             }
         }
-        let told = self.ask(planes, legal, count, actions)?;
+        let told = self.ask(shown, legal, count, actions)?;
         for (at, position) in batch.positions().iter().enumerate() {
             let legal = &batch.actions()[batch.range(at)];
             let name = || game.notation(position);
@@ -138,23 +156,51 @@ impl Policy<AnyGame> for Callable {
     }
 }
 
+/// A batch as a callable gets it.
+enum Shown {
+    Planes(Vec<f32>, usize, Encoding),
+    Positions(Positions),
+}
+
+impl Shown {
+    fn new(form: &Form, game: &AnyGame, positions: &[AnyPosition]) -> Shown {
+        match form {
+            Form::Planes(encoding) => {
+                let planes = planes(encoding, game, positions);
+                Shown::Planes(planes, positions.len(), encoding.clone())
+            }
+            Form::Positions => Shown::Positions(Positions {
+                game: game.clone(),
+                all: Arc::new(positions.to_vec()),
+            }),
+        }
+    }
+
+    fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        match self {
+            Shown::Planes(planes, count, encoding) => {
+                Ok(array(py, planes, count, &encoding)?.into_any())
+            }
+            Shown::Positions(positions) => Ok(Bound::new(py, positions)?.into_any()),
+        }
+    }
+}
+
 impl Callable {
     /// Calls it on Python's thread, and waits.
     fn ask(
         &self,
-        planes: Vec<f32>,
+        shown: Shown,
         legal: Vec<bool>,
         count: usize,
         actions: usize,
     ) -> Result<Told, PolicyError> {
         let gone = || PolicyError::new("it is no longer asked");
         let (send, receive) = sync_channel(1);
-        let encoding = self.encoding.clone();
         let callable = self.callable.clone();
         let request: work::Request = Box::new(move |py| {
-            let planes = array(py, planes, count, &encoding)?;
             let legal = legal.into_pyarray(py).reshape([count, actions])?;
-            let told = callable.bind(py).call1((planes, legal))?;
+            let told = callable.bind(py).call1((shown.into_python(py)?, legal))?;
             let told = read(&told, count, actions);
             // What it raises ends the measurement; what makes no sense is told by the policy.
             let _ = send.send(told);
@@ -198,25 +244,37 @@ fn read(told: &Bound<'_, PyAny>, count: usize, actions: usize) -> Result<Told, S
 }
 
 fn line(found: &Bound<'_, PyAny>, name: &str, count: usize) -> Result<Vec<f64>, String> {
-    let array: PyReadonlyArray1<'_, f64> = found
-        .extract()
-        .map_err(|_| format!("its {name} are no array of numbers, one a position"))?;
-    match array.as_array().len() {
-        len if len == count => Ok(array.as_array().to_vec()),
-        len => Err(format!("it gives {len} {name} for {count} positions")),
+    let wrong = || format!("its {name} are no array of numbers, one a position");
+    let (shape, numbers) = floats(found).ok_or_else(wrong)?;
+    match shape[..] {
+        [len] if len == count => Ok(numbers),
+        [len] => Err(format!("it gives {len} {name} for {count} positions")),
+        _ => Err(wrong()),
     }
 }
 
 fn table(found: &Bound<'_, PyAny>, count: usize, actions: usize) -> Result<Vec<f64>, String> {
-    let array: PyReadonlyArray2<'_, f64> = found.extract().map_err(|_| {
-        format!("it gives no array of numbers of shape ({count}, {actions}): a row a position, a number an action")
-    })?;
-    match array.as_array().shape() {
-        [rows, columns] if (*rows, *columns) == (count, actions) => {
-            Ok(array.as_array().iter().copied().collect())
-        }
-        shape => Err(format!("it gives an array of shape {shape:?}, not ({count}, {actions})")),
+    let wrong = || {
+        format!(
+            "it gives no array of numbers of shape ({count}, {actions}): a row a position, a number an action"
+        )
+    };
+    let (shape, numbers) = floats(found).ok_or_else(wrong)?;
+    match shape[..] {
+        [rows, columns] if (rows, columns) == (count, actions) => Ok(numbers),
+        [_, _] => Err(format!("it gives an array of shape {shape:?}, not ({count}, {actions})")),
+        _ => Err(wrong()),
     }
+}
+
+/// The shape of an array of 32 or 64 bits in C order, and its numbers.
+fn floats(found: &Bound<'_, PyAny>) -> Option<(Vec<usize>, Vec<f64>)> {
+    if let Ok(array) = found.extract::<PyReadonlyArrayDyn<'_, f32>>() {
+        let numbers = array.as_slice().ok()?.iter().copied().map(f64::from).collect();
+        return Some((array.shape().to_vec(), numbers));
+    }
+    let array: PyReadonlyArrayDyn<'_, f64> = found.extract().ok()?;
+    Some((array.shape().to_vec(), array.as_slice().ok()?.to_vec()))
 }
 
 /// A part of the positions by the split of a policy's card, or the usual one.
@@ -277,9 +335,11 @@ pub fn evaluate<'py>(
     split: Option<&str>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Report> {
-    let (solved, tables) = (table.table.clone(), tables_of(table));
+    let (solved, tables, kept) = (table.table.clone(), tables_of(table), table.kept.clone());
     let held = hold(&solved, policies)?;
     let part = part(split, &solved)?;
+    let all = !canonical && part.is_none() && playable(&solved).is_ok();
+    let games = games && all && games_fit(py, &solved, held.len())?;
     let report: AccuracyReport = run(py, progress, move |state, asks| {
         let players = players(held, solved.game(), &tables, &asks)?;
         let words = part.as_ref().map(|(split, _)| format!("the {} part", split.name()));
@@ -297,11 +357,22 @@ pub fn evaluate<'py>(
             games,
             mistakes,
             agreement: players.len() > 1,
+            kept: Some(&kept),
         };
         request.report(None, state).map_err(measure_error)
     })?;
     let checksum = table.table.table().manifest().checksum.clone();
     Ok(Report { report, checksum, mistakes })
+}
+
+/// Whether games between so many policies fit in memory; warns if not.
+fn games_fit(py: Python<'_>, table: &SolvedTable, policies: usize) -> PyResult<bool> {
+    let manifest = table.table().manifest();
+    let Err(room) = fits_memory(unfolded_bytes(manifest, policies), None) else { return Ok(true) };
+    let what = format!("{}: games are left out, playing them needs", table.table().name());
+    let category = py.get_type::<PyRuntimeWarning>();
+    PyErr::warn(py, &category, &CString::new(no_room(&what, &room))?, 2)?;
+    Ok(false)
 }
 
 fn tables_of(table: &Table) -> PathBuf {
@@ -321,7 +392,7 @@ pub fn compare<'py>(
     worst: usize,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(String, String)> {
-    let (solved, tables) = (table.table.clone(), tables_of(table));
+    let (solved, tables, kept) = (table.table.clone(), tables_of(table), table.kept.clone());
     let held = hold(&solved, vec![first, second])?;
     let part = part(split, &solved)?;
     let words = part.as_ref().map(|(split, _)| format!("the {} part", split.name()));
@@ -329,6 +400,7 @@ pub fn compare<'py>(
         let players = players(held, solved.game(), &tables, &asks)?;
         let names: Vec<String> = players.iter().map(Player::name).collect();
         let judged = Judged { table: &solved, orienting: Orienting::All };
+        let judged = Remembered { judged, kept: &kept };
         let mut comparison = Comparison::default();
         let mut add = |piece: &Piece, answers: &[Answers]| {
             comparison.add(solved.game(), piece, answers, worst);
@@ -367,6 +439,11 @@ pub fn play_match<'py>(
 ) -> PyResult<(String, String)> {
     let (solved, tables) = (table.table.clone(), tables_of(table));
     let held = hold(&solved, vec![first, second])?;
+    let bytes = unfolded_bytes(solved.table().manifest(), held.len());
+    fits_memory(bytes, None).map_err(|room| {
+        let what = format!("playing games on {} needs", solved.table().name());
+        YomikiriError::new_err(format!("{}; give a smaller table", no_room(&what, &room)))
+    })?;
     let result: Match = run(py, progress, move |state, asks| {
         let players = players(held, solved.game(), &tables, &asks)?;
         Match::of(&solved, &players, openings, state).map_err(measure_error)

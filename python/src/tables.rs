@@ -6,27 +6,31 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use yomikiri::any::AnyGame;
+use yomikiri::evaluate::Kept;
 use yomikiri::export::targets::{Encoder, Images, Selection, look_up, read_rows};
 use yomikiri::game::{Game as _, Split, Splits};
-use yomikiri::graph::Plan;
+use yomikiri::graph::{Plan, within_room};
+use yomikiri::render::no_room;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
-use yomikiri::table::Store;
+use yomikiri::table::{NoRoom, Store};
 
 use crate::columns::{about, columns, shape, to_dict};
 use crate::errors::{YomikiriError, position_error, table_error, value_error};
-use crate::games::{Game, Positions};
+use crate::games::{Game, Positions, parsed};
 use crate::work::{detached, run};
 
 /// A solved table, its files mapped.
 #[pyclass(frozen, module = "yomikiri._core")]
 pub struct Table {
     pub table: Arc<SolvedTable>,
+    /// What measuring needs of it, for the next time.
+    pub kept: Arc<Kept>,
 }
 
 impl Table {
     fn new(table: SolvedTable) -> Table {
-        Table { table: Arc::new(table) }
+        Table { table: Arc::new(table), kept: Arc::default() }
     }
 }
 
@@ -48,7 +52,8 @@ pub fn open_table(py: Python<'_>, name: &str, tables: PathBuf, checked: bool) ->
 /// Enumerates and solves a game, from its start or other roots, whole or to a depth, unless that is
 /// there already.
 #[pyfunction]
-#[pyo3(signature = (game, tables, roots, max_depth, checks_only, progress))]
+#[pyo3(signature = (game, tables, roots, max_depth, checks_only, force, progress))]
+#[allow(clippy::too_many_arguments)]
 pub fn solve(
     py: Python<'_>,
     game: &Game,
@@ -56,6 +61,7 @@ pub fn solve(
     roots: Option<&Positions>,
     max_depth: Option<u32>,
     checks_only: bool,
+    force: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
     let game = game.game.clone();
@@ -86,9 +92,23 @@ pub fn solve(
     run(py, progress, |state, _| {
         let failed = |error: &dyn std::fmt::Display| YomikiriError::new_err(error.to_string());
         let store = Store::at(&tables);
+        let what = format!("{} needs", plan.table_name(&game));
+        let no_room = |room: NoRoom| {
+            YomikiriError::new_err(format!(
+                "{}; bound it with max_depth, begin nearer to the end with roots, or give force=True",
+                no_room(&what, &room)
+            ))
+        };
+        let plan = match within_room(&game, plan.clone(), &store) {
+            Err(room) if !force => return Err(no_room(room)),
+            found => found.unwrap_or(plan),
+        };
         let mut table = game.enumerate(&plan, &store, state).map_err(|e| failed(&e))?.table;
         if table.manifest().solution.is_none() {
-            let options = SolveOptions::default();
+            let options = match SolveOptions::default().within_room(&game, &table) {
+                Err(room) if !force => return Err(no_room(room)),
+                found => found.unwrap_or_default(),
+            };
             game.solve(&mut table, &options, state, &mut |_, _| {}).map_err(|e| failed(&e))?;
         }
         let solved = SolvedTable::open(game.clone(), table, true).map_err(table_error)?;
@@ -155,13 +175,9 @@ impl Table {
     }
 
     /// Positions of texts; transcripts begin at the table's first root.
-    fn parse(&self, texts: Vec<String>) -> PyResult<Positions> {
-        let read = texts.iter().enumerate().map(|(row, text)| {
-            let position = self.table.states().parse(text);
-            position.map_err(|error| position_error(format!("row {row}: '{text}': {error}")))
-        });
-        let all: PyResult<Vec<_>> = read.collect();
-        Ok(Positions { game: self.rules(), all: Arc::new(all?) })
+    fn parse(&self, py: Python<'_>, texts: Vec<String>) -> PyResult<Positions> {
+        let all = parsed(py, texts, |text| self.table.states().parse(text))?;
+        Ok(Positions { game: self.rules(), all: Arc::new(all) })
     }
 
     /// Columns of some positions: a dictionary of arrays of those that are in the table, and the places

@@ -93,7 +93,7 @@ def test_pgx_plays_by_the_same_rules():
     assert seen > 400
 
 
-def test_the_single_player_environment_is_gymnasiums(table):
+def test_the_single_player_environment_is_gymnasiums(table, monkeypatch):
     checker = pytest.importorskip("gymnasium.utils.env_checker")
     for options in ({}, {"opponent": "perfect", "side": None}, {"opponent": "greedy", "side": 1, "reward": "score"}):
         checker.check_env(ym.env(table, **options), skip_render_check=True)
@@ -109,8 +109,11 @@ def test_the_single_player_environment_is_gymnasiums(table):
     seen, info = env.reset()
     best = env.position.legal[0]
     assert env.step(16)[2] and env.step(16)[4]["illegal"] and best in np.flatnonzero(seen["action_mask"])
-    with pytest.raises(ValueError, match="perfect"):
-        ym.env("othello-4x4", opponent="perfect")
+    monkeypatch.setenv("YOMIKIRI_TABLES", str(table.path.parent))
+    seen, info = ym.env("othello-4x4", opponent="perfect").reset()
+    assert seen["action_mask"].sum() == 4
+    with pytest.raises(ValueError, match="too large"):
+        ym.env("othello-8x8", opponent="perfect")
     with pytest.raises(ValueError, match="reward"):
         ym.env("animal-shogi", reward="score")
 

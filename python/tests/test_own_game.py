@@ -28,8 +28,23 @@ def test_tic_tac_toe_is_solved_and_measured(tmp_path):
     assert abs(ym.exploitability(table, "perfect")["first"]["outcome_lost"]) < 1e-12
     states = next(table.states(columns=["outcome", "weight"], terminals=True, batch=1 << 16))
     assert states.weight.sum() == 5478 and set(np.unique(states.outcome)) == {-1, 0, 1}
-    with pytest.raises(ValueError, match="no planes"):
+    with pytest.raises(ValueError, match="no planes.*notations"):
         ym.evaluate(table, lambda planes: planes)
+
+    # Policies by position, by key and by text: each the perfect one, from what the table says.
+    def perfect(given):
+        return {"probabilities": table.lookup(given).policy}
+
+    by_text = {}
+    for batch in table.states(images="all", columns=["board", "policy"]):
+        by_text |= zip(batch.board, batch.policy)
+    for policy, layout in [
+        (perfect, "positions"), (perfect, "keys"),
+        (lambda texts: {"probabilities": np.array([by_text[text] for text in texts])}, "notations"),
+    ]:
+        ours = ym.evaluate(table, policy, layout=layout).metrics
+        assert ours["result_kept"] == 1 and ours["all_positions"] == report["perfect"]["all_positions"]
+        assert ym.exploitability(table, policy, layout=layout)["first"]["outcome_lost"] == pytest.approx(0, abs=1e-12)
     # The package itself knows nothing of it.
     with pytest.raises(ValueError, match="tic-tac-toe"):
         yomikiri.game("tic-tac-toe")

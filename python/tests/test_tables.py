@@ -84,6 +84,12 @@ def test_states_come_in_parts_and_batches(table):
     assert (order != np.sort(order)).any() and (np.sort(order) == np.sort(rows)).all()
 
 
+def test_a_board_that_does_not_fit_is_refused(tmp_path):
+    with pytest.raises(ym.YomikiriError, match="othello-5x6 needs about .* where .* free; .*max_depth.*force"):
+        ym.solve("othello-5x6", tables=tmp_path)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_dataset_has_what_training_needs(table):
     data = table.dataset("train", images="all")
     planes, policy, value, legal = data[3]
@@ -151,6 +157,8 @@ def test_bad_requests_are_told(table, tables):
         ym.solve("minishogi", max_depth=0, tables=tables)
     with pytest.raises(ValueError, match="split"):
         next(table.states("holdout"))
+    with pytest.raises(ValueError, match="shard"):
+        next(table.states(shard=(2, 2)))
     with pytest.raises(ValueError, match="column"):
         next(table.states(columns=["colour"]))
     with pytest.raises(AttributeError, match="colour"):

@@ -21,8 +21,8 @@ def numpy_of(array):
 
 
 def numbers(array):
-    """The same as 64-bit numbers in C order, which is what the solver reads."""
+    """The same as floats of 32 or 64 bits in C order, which is what the solver reads."""
     array = numpy_of(array)
     if array.dtype.kind not in "biuf" and str(array.dtype) not in ("bfloat16", "float8_e4m3fn"):
         raise TypeError(f"an array of {array.dtype} holds no numbers")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)

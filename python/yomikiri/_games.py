@@ -203,7 +203,14 @@ class Positions:
     @property
     def keys(self) -> np.ndarray:
         """Keys under all symmetries, ``uint64``: ``(N,)``, or ``(N, 2)`` where one word is too little."""
-        keys = self._core.keys()
+        keys = self._core.keys(True)
+        return keys[:, 0] if keys.shape[1] == 1 else keys
+
+    @property
+    def own_keys(self) -> np.ndarray:
+        """Keys of the positions as they stand, each symmetric image having its own; of the same shape. They do not
+        say who is to move."""
+        keys = self._core.keys(False)
         return keys[:, 0] if keys.shape[1] == 1 else keys
 
     @property

@@ -15,15 +15,16 @@ import numpy as np
 
 from . import _core
 from ._arrays import numbers, numpy_of
-from ._games import style_board
+from ._games import Positions, style_board
 from ._tables import Table, _Told
 
 
 class _Asked:
     """A callable whose answers are made arrays for the solver."""
 
-    def __init__(self, policy):
+    def __init__(self, policy, layout):
         self.policy = policy
+        self.form = _FORMS.get(layout)
         self.tensor = None
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(policy, torch.nn.Module):
@@ -31,12 +32,15 @@ class _Asked:
         target = policy.forward if self.tensor else policy
         self.with_legal = _takes_two(target)
 
-    def __call__(self, planes, legal):
-        given = (planes, legal) if self.with_legal else (planes,)
+    def __call__(self, shown, legal):
+        shown = self.form(Positions(shown)) if self.form else shown
+        given = (shown, legal) if self.with_legal else (shown,)
         if self.tensor is not None:
             with self.tensor.no_grad():
                 device = next((weights.device for weights in self.policy.parameters()), None)
-                told = self.policy(*(self.tensor.from_numpy(array).to(device) for array in given))
+                told = self.policy(*(
+                    self.tensor.from_numpy(one).to(device) if isinstance(one, np.ndarray) else one for one in given
+                ))
         else:
             told = self.policy(*given)
         if isinstance(told, tuple) and len(told) == 2:
@@ -56,6 +60,14 @@ class _Asked:
         }
 
 
+#: What a callable gets by layouts that are no planes.
+_FORMS = {
+    "positions": lambda positions: positions,
+    "keys": lambda positions: positions.own_keys,
+    "notations": lambda positions: positions.notations,
+}
+
+
 def _takes_two(function):
     """Whether a callable takes the legal moves after the positions."""
     try:
@@ -73,7 +85,7 @@ def _given(policy, name, layout, planes):
     if not callable(policy):
         raise TypeError(f"a policy is a name or a callable, not {type(policy).__name__}")
     name = name or getattr(policy, "__name__", None) or type(policy).__name__
-    return (name, _Asked(policy), layout, planes)
+    return (name, _Asked(policy, layout), layout, planes)
 
 
 def evaluate(
@@ -93,7 +105,9 @@ def evaluate(
     A policy is a name as ``solver report --policy`` takes it (``random``, ``greedy``, ``alphabeta:4``,
     ``mcts:100``, ``learned:NAME``, ``onnx:FILE``, ``perfect``…) or a callable ``policy(planes)`` or
     ``policy(planes, legal)``. ``planes`` is ``float32`` of shape ``(N, …)`` by ``layout`` and ``planes`` (those of
-    `Positions.planes`), ``legal`` ``bool`` of shape ``(N, actions)``. A ``torch.nn.Module`` gets and gives tensors, and
+    `Positions.planes`), ``legal`` ``bool`` of shape ``(N, actions)``. Instead of planes, which not every game has,
+    ``layout`` may be ``positions`` (`Positions`), ``keys`` (`Positions.own_keys`) or ``notations`` (a list of texts). A
+    ``torch.nn.Module`` gets and gives tensors, and
     should be in ``eval()``. The callable gives
 
     * an array ``(N, actions)`` of logits (illegal moves are masked for you), or ``(N,)`` whole numbers: actions;

@@ -68,6 +68,7 @@ def solve(
     roots=None,
     max_depth: int | None = None,
     checks_only: bool = False,
+    force: bool = False,
     progress: bool | None = None,
 ) -> Table:
     """Enumerates and solves a game, or opens what is there already.
@@ -76,11 +77,11 @@ def solve(
     at instead of the start (texts, or what `Game.positions` takes), ``max_depth`` the plies after which no move is
     followed (minishogi needs it), ``checks_only`` follows only checks of who is to move at the roots. ``progress``
     shows a bar where tqdm is installed; by itself where somebody looks. Ctrl-C ends it; the same call goes on where
-    it ended. Raises `ValueError`, `TableError`, `YomikiriError`."""
+    it ended. What is expected not to fit in memory or on the disk is refused, unless ``force`` is set. Raises `ValueError`, `TableError`, `YomikiriError`."""
     rules = game if isinstance(game, Game) else _game(game)
     begin = None if roots is None else rules.positions(roots)._core
     with _Told(progress) as tell:
-        core = _core.solve(rules._core, _directory(tables), begin, max_depth, checks_only, tell)
+        core = _core.solve(rules._core, _directory(tables), begin, max_depth, checks_only, force, tell)
     return Table(core)
 
 
@@ -185,6 +186,7 @@ class Table:
         unproven: bool = False,
         layout: str = "default",
         shuffle: int | None = None,
+        shard: tuple[int, int] = (0, 1),
     ) -> Iterator[Batch]:
         """The table's positions with their exact values, in batches, read as they are wanted.
 
@@ -194,7 +196,8 @@ class Table:
         ``canonical`` (each row once, ``weight`` telling how many positions it stands for), ``all`` (every orientation
         that can be reached) or ``expanded`` (every symmetry). ``layout`` of planes: ``default``, ``pgx``,
         ``openspiel``, ``azg``. ``shuffle`` is a seed: pieces of the table come in an order by it, mixed within some
-        tens of thousands of rows."""
+        tens of thousands of rows. ``shard`` ``(k, n)`` gives the ``k``-th of ``n`` shares, which together are everything:
+        one for each worker of a loader."""
         if columns is None:
             scores = ["score", "q_score"] if self.has_scores else ["q_outcome"]
             columns = ["planes", "side", "outcome", "distance", "legal", "optimal", "weight", *scores]
@@ -203,6 +206,10 @@ class Table:
         pieces = self._core.pieces
         random = None if shuffle is None else np.random.default_rng(shuffle)
         order = np.arange(len(pieces)) if random is None else random.permutation(len(pieces))
+        number, shares = shard
+        if not 0 <= number < shares:
+            raise ValueError(f"shard {shard}: the first number is from 0 to the second less 1")
+        order = order[number::shares]
         held, count = [], 0
         room = max(batch, 1 << 15) if random is not None else batch
 

@@ -13,7 +13,7 @@ from . import _core
 from ._arrays import numbers
 from ._games import Game, Position
 from ._games import game as _game
-from ._tables import Table
+from ._tables import Table, solve
 
 
 class _Opponent:
@@ -31,7 +31,7 @@ class _Opponent:
             chances = self.asked.answer(position._core)[0][0]
         else:
             legal = position._core.legal()
-            chances = numbers(self.callable(position._core.encode(layout, None), legal))[0]
+            chances = numbers(self.callable(position._core.encode(layout, None), legal))[0].astype(np.float64)
         return int(random.choice(len(chances), p=chances / chances.sum()))
 
 
@@ -59,7 +59,7 @@ def _observed(position, layout):
 class SinglePlayer(gymnasium.Env):
     """One player against a policy (Gymnasium).
 
-    ``opponent`` is a policy by name (``perfect`` needs a table in place of the game) or a callable
+    ``opponent`` is a policy by name (for ``perfect`` a game is solved, or its table opened) or a callable
     ``policy(planes, legal)`` that gives probabilities ``(1, actions)``. ``side`` is 0, 1 or ``None``: drawn each
     time. An observation has ``observation`` (``float32``, by ``layout``, as the player to move sees the board) and
     ``action_mask`` (``int8``, ``(actions,)``). The reward comes at the end: 1, 0 or -1, or with ``reward="score"``
@@ -70,6 +70,8 @@ class SinglePlayer(gymnasium.Env):
     def __init__(self, game_or_table="othello-4x4", *, opponent="random", side=0, layout="nchw", reward="outcome",
                  max_plies=512, render_mode=None):
         self.game, table = _of(game_or_table)
+        if opponent == "perfect" and table is None:
+            table = solve(self.game)
         if reward not in ("outcome", "score") or reward == "score" and not self.game.has_scores:
             raise ValueError(f"reward {reward!r}: known are outcome, and score in games that have one")
         self.opponent, self.side, self.layout = _Opponent(opponent, self.game, table), side, layout

@@ -19,7 +19,7 @@ use crate::graph::{Enumerated, Index, Plan, estimate, read_roots};
 use crate::input;
 use crate::registry::{UnknownGame, othello};
 use crate::render::number::bytes;
-use crate::table::{Manifest, Table};
+use crate::table::{Manifest, Table, free_disk};
 
 /// Enumerate all reachable states of a board into a table
 #[derive(Debug, clap::Args)]
@@ -159,7 +159,7 @@ fn refuse_if_spread(args: &Args) -> Result<(), UserError> {
 fn is_better_derived(game: &AnyGame, plan: &Plan<AnyState>, context: &Context) -> bool {
     let derived = Plan { derived: true, ..plan.clone() };
     let there = |plan: &Plan<AnyState>| context.store.place(&plan.table_name(game)).exists();
-    let Some(room) = guard::free_disk(context.store.root()) else { return false };
+    let Some(room) = free_disk(context.store.root()) else { return false };
     let fits = |plan| estimate(game, plan).is_none_or(|expected| expected.disk <= room);
     plan.has_blocks(game) && !there(plan) && !fits(plan) && (there(&derived) || fits(&derived))
 }
@@ -249,23 +249,8 @@ pub(super) fn make(
     force: bool,
 ) -> anyhow::Result<Enumerated> {
     let name = plan.table_name(game);
-    match (plan.index, game.layers()) {
-        _ if force => {}
-        (Index::Rank, _) => {
-            // The bits, the list of a ply and what it finds, and the bits once more when written.
-            let ranks = f64::from(game.rank_count().unwrap_or(0));
-            guard::check_memory(&game.name(), ranks / 2.0 + 2e7, plan.max_memory, guard::BOUND)?;
-        }
-        (Index::Keys, Some(_)) if context.store.place(&name).exists() => {}
-        (Index::Keys, Some(_)) => {
-            if let Some(expected) = estimate(game, &plan) {
-                guard::check(&name, &expected, plan.max_memory, context)?;
-            }
-        }
-        (Index::Keys, None) => {}
-    }
     if !force {
-        plan.max_memory = guard::room_in_memory(plan.max_memory);
+        plan = guard::planned(game, plan, context)?;
     }
     let made = game.enumerate(&plan, &context.store, &context.bars).map_err(|error| {
         guard::with_draft(error.into(), &context.store.place(&name).with_added_extension("partial"))

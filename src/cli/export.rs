@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::export_targets::{self, TargetArgs};
-use super::guard::check_disk;
+use super::guard;
 use super::table_args::OneTable;
 use crate::export::{Exported, bytes_of, write_states};
 use crate::render::number::{bytes, thousands};
 use crate::solved::{Orienting, States};
-use crate::table::TableError;
+use crate::table::{TableError, fits_disk};
 
 /// Write exact values as training targets, or with --states the positions for policies to answer
 ///
@@ -85,8 +85,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let count = states.open_positions(of).map_err(damaged)?;
     let needed = bytes_of(states.game(), count) as f64;
     if !args.force {
-        let what = format!("{} positions take about", thousands(count));
-        check_disk(&what, needed, &place, "choose another --out")?;
+        let what = format!("{} positions take", thousands(count));
+        let refused = |no_room| guard::refused(&what, &no_room, "choose another --out");
+        fits_disk(needed, &place).map_err(refused)?;
     }
     let exported = write_states(&states, of, &place, &context.bars)?;
     print(&exported, context)?;

@@ -8,13 +8,13 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::error::UserError;
-use super::guard::check_disk;
+use super::guard;
 use crate::export::targets::{
     Card, Format, Images, Layout, Selection, Targets, targets_bytes, write_targets,
 };
 use crate::game::{Split, Splits};
 use crate::render::number::{bytes, thousands};
-use crate::table::Table;
+use crate::table::{Table, fits_disk};
 
 /// The options of targets.
 #[derive(Debug, clap::Args)]
@@ -190,7 +190,7 @@ pub(super) fn run(
     if !force && exact && !filtered {
         let what = format!("{} rows take up to", thousands(table.states().rows() as u64));
         let hint = "name fewer --columns, take a --sample, write .parquet";
-        check_disk(&what, needed, &out, hint)?;
+        fits_disk(needed, &out).map_err(|no_room| guard::refused(&what, &no_room, hint))?;
     }
     let card = write_targets(&table, &targets, &out, &context.bars)?;
     if context.json {

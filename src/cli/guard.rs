@@ -8,9 +8,12 @@ use bytesize::ByteSize;
 
 use super::context::Context;
 use super::error::UserError;
-use crate::graph::Estimate;
+use crate::any::{AnyGame, AnyState};
+use crate::game::Game;
+use crate::graph::{Estimate, Index, Plan, estimate, within_room};
+use crate::render::no_room;
 use crate::render::number::{bytes, seconds, thousands};
-use crate::table::bytes_in;
+use crate::table::{NoRoom, bytes_in};
 
 /// Estimates above this number of states are shown before the work begins.
 const LARGE: f64 = 1e6;
@@ -34,93 +37,56 @@ impl FromStr for MemoryArg {
     }
 }
 
-/// What may be allocated: what was asked for, or what is free, where that is known.
-pub(super) fn room_in_memory(asked: Option<u64>) -> Option<u64> {
-    asked.or_else(|| free_memory().map(|free| free as u64))
-}
-
-/// Says what an enumeration that may take so much memory will take, and refuses what does not fit.
-pub(super) fn check(
-    what: &str,
-    estimate: &Estimate,
-    memory: Option<u64>,
+/// Enumerates no more than there is room for, and says what a large enumeration will take.
+pub(super) fn planned(
+    game: &AnyGame,
+    plan: Plan<AnyState>,
     context: &Context,
-) -> Result<(), UserError> {
-    let beyond = memory.map_or(0.0, |memory| (estimate.memory - memory as f64).max(0.0));
-    if !estimate.in_blocks {
-        check_memory(what, estimate.memory, memory, BOUND)?;
-    }
-    let expects = format!("{what} expects {} states and", count(estimate.states));
-    let hint = format!("{BOUND}, choose another --tables");
-    check_disk(&expects, estimate.disk + beyond, context.store.root(), &hint)?;
-    if estimate.states >= LARGE {
-        let about = if estimate.exact { "" } else { "about " };
-        let derived = if estimate.derived { " without moves" } else { "" };
+) -> Result<Plan<AnyState>, UserError> {
+    let name = plan.table_name(game);
+    let is_known = plan.index == Index::Keys && game.layers().is_some();
+    let is_new = is_known && !context.store.place(&name).exists();
+    let expected = if is_new { estimate(game, &plan) } else { None };
+    let plan = within_room(game, plan, &context.store).map_err(|no_room| {
+        let what = match expected {
+            Some(Estimate { states, .. }) => {
+                format!("{name} expects {} states and needs", count(states))
+            }
+            None => format!("{name} needs"),
+        };
+        let hint = if no_room.disk.is_some() { ", choose another --tables" } else { "" };
+        refused(&what, &no_room, &format!("{BOUND}{hint}"))
+    })?;
+    if let Some(expected) = expected.filter(|expected| expected.states >= LARGE) {
+        let about = if expected.exact { "" } else { "about " };
+        let derived = if expected.derived { " without moves" } else { "" };
+        let beyond = expected.beyond(plan.max_memory);
         let files = match beyond > 0.0 {
             true => format!(", {} in files meanwhile", bytes(beyond)),
             false => String::new(),
         };
         context.remark(format!(
-            "{what}: expects {about}{} states, about {}, {} on disk{derived}, {} of memory{files}",
-            count(estimate.states),
-            seconds(estimate.seconds / rayon::current_num_threads() as f64),
-            bytes(estimate.disk),
-            bytes(estimate.memory - beyond)
+            "{name}: expects {about}{} states, about {}, {} on disk{derived}, {} of memory{files}",
+            count(expected.states),
+            seconds(expected.seconds / rayon::current_num_threads() as f64),
+            bytes(expected.disk),
+            bytes(expected.memory - beyond)
         ));
     }
-    Ok(())
+    Ok(plan)
+}
+
+/// That something does not fit, and what to do.
+pub(super) fn refused(what: &str, room: &NoRoom, hint: &str) -> UserError {
+    UserError::new(format!("{}; {hint}, or add --force", no_room(what, room)))
 }
 
 /// What to do where a board is too large.
-pub(super) const BOUND: &str =
+const BOUND: &str =
     "bound it with --max-depth or --max-states, begin nearer to the end with --root";
-
-/// Refuses what does not fit in so much memory, or in what is free now; `hint` says what to do.
-pub(super) fn check_memory(
-    what: &str,
-    needed: f64,
-    memory: Option<u64>,
-    hint: &str,
-) -> Result<(), UserError> {
-    match room_in_memory(memory) {
-        Some(free) if needed > free as f64 => Err(UserError::new(format!(
-            "{what} needs about {} of memory where {} are free; {hint}, or add --force",
-            bytes(needed),
-            bytes(free as f64)
-        ))),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses to write `what` where it does not fit on the disk; `hint` says what to do.
-pub(super) fn check_disk(
-    what: &str,
-    needed: f64,
-    place: &Path,
-    hint: &str,
-) -> Result<(), UserError> {
-    match free_disk(place) {
-        Some(free) if needed > free => Err(UserError::new(format!(
-            "{what} {} on disk where {} has {} free; {hint}, or add --force",
-            bytes(needed),
-            place.display(),
-            bytes(free)
-        ))),
-        _ => Ok(()),
-    }
-}
 
 fn count(states: f64) -> String {
     if states < 1e15 { thousands(states as u64) } else { format!("{states:.0e}") }
-}
-
-/// The bytes of memory that are free now, where that is known.
-pub(super) fn free_memory() -> Option<f64> {
-    let mut system = sysinfo::System::new().ok()?;
-    system.refresh_memory();
-    let host = system.available_memory();
-    let limited = system.cgroup_limits().map_or(host, |limits| limits.free_memory);
-    Some(host.min(limited)).filter(|&free| free > 0).map(|free| free as f64)
 }
 
 /// Says of a failure for want of room on the disk what the unfinished table keeps there.
@@ -137,20 +103,4 @@ pub(super) fn with_draft(error: anyhow::Error, draft: &Path) -> anyhow::Error {
     anyhow::anyhow!(
         "{error:#}; {place} keeps {kept}: make room and run again to go on, or run 'solver remove {place}'"
     )
-}
-
-/// The room on the disk that holds `dir` or its nearest parent.
-pub(super) fn free_disk(dir: &Path) -> Option<f64> {
-    let there = std::path::absolute(dir).ok()?;
-    let there = there.ancestors().find_map(|parent| parent.canonicalize().ok())?;
-    #[cfg(unix)]
-    {
-        let found = rustix::fs::statvfs(there.as_path()).ok()?;
-        Some(found.f_bavail as f64 * found.f_frsize as f64)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = there;
-        None
-    }
 }

@@ -13,6 +13,7 @@ use crate::evaluate::{Match, Sampling, playable, unfolded_bytes};
 use crate::policy::PolicySpec;
 use crate::render::match_text;
 use crate::solved::SolvedTable;
+use crate::table::fits_memory;
 
 /// Play two policies against each other, exactly
 ///
@@ -68,12 +69,9 @@ fn play(
     playable(table).map_err(|what| UserError::new(format!("{name} {what}")))?;
     if !force {
         let bytes = unfolded_bytes(table.table().manifest(), policies.len());
-        guard::check_memory(
-            &format!("playing games on {name}"),
-            bytes,
-            None,
-            "give a smaller table",
-        )?;
+        let what = format!("playing games on {name} needs");
+        let refused = |no_room| guard::refused(&what, &no_room, "give a smaller table");
+        fits_memory(bytes, None).map_err(refused)?;
     }
     let players = players(policies, table.game(), &context.store)?;
     Match::of(table, &players, openings, &context.bars).map_err(|error| failed(table, error))

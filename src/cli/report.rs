@@ -10,7 +10,6 @@ use super::chosen::ChosenArgs;
 use super::complete::policies;
 use super::context::{Context, command_line};
 use super::error::{Kind, UserError, say};
-use super::guard;
 use super::players::players;
 use super::table_args::{TableArgs, solved};
 use super::timed::{Clock, timed};
@@ -22,7 +21,7 @@ use crate::game::Divider;
 use crate::policy::{Answers, PolicySpec};
 use crate::render::{About, RowsFile, accuracy_text, html, model_cards, summary};
 use crate::solved::{Orienting, SolvedTable};
-use crate::table::{TableError, writable};
+use crate::table::{TableError, fits_memory, writable};
 
 /// Measure policies against the solution, building the table if it is not there
 ///
@@ -263,6 +262,7 @@ impl Measure<'_> {
             games: self.games,
             mistakes: self.mistakes,
             agreement: self.page,
+            kept: None,
         };
         let too_large = match request.games && request.why_no_games().is_none() {
             true => self.too_large(request.bytes_of_games()),
@@ -301,7 +301,7 @@ impl Measure<'_> {
 
     /// That games, which need so many bytes, do not fit in memory, if so.
     fn too_large(&self, bytes: f64) -> Option<String> {
-        let is_too_large = guard::free_memory().is_some_and(|free| bytes >= free);
+        let is_too_large = fits_memory(bytes, None).is_err();
         is_too_large.then(|| {
             let bytes = crate::render::number::bytes(bytes);
             format!("they need about {bytes} of memory, more than is free")

@@ -177,18 +177,14 @@ pub(super) fn solve_table(
     force: bool,
     context: &Context,
 ) -> anyhow::Result<Run> {
-    let states = table.manifest().counts.table.states as f64;
     let game = context.games.of_table(table)?;
-    let memory = guard::room_in_memory(options.max_memory);
-    let by_layer =
-        game.layers().is_some() && options.order.unwrap_or_default() == Order::Topological;
-    let mut options = *options;
-    if by_layer {
-        // What does not fit lies in files.
-        options.max_memory = memory;
-    } else if !force {
-        guard::check_memory(&table.name(), 2e8 + states * 16.0, memory, "close other programs")?;
-    }
+    let options = match options.within_room(&game, table) {
+        Err(no_room) if !force => {
+            let what = format!("{} needs", table.name());
+            return Err(guard::refused(&what, &no_room, "close other programs").into());
+        }
+        found => found.unwrap_or(*options),
+    };
     let mut on_sweep = |sweep: usize, record: &SweepRecord| {
         tracing::info!(sweep, record.residual, record.changed, record.decided, "swept");
     };

@@ -6,6 +6,8 @@
 //! made of pieces of a fixed size and added in order, so that the number of threads changes no bit
 //! of them.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::details::{DetailSums, Details, HeldOut};
@@ -216,13 +218,13 @@ struct Part {
     /// One of each policy.
     sums: Vec<Sums>,
     /// The piece and what each policy answered, if there is a sink.
-    piece: Option<Piece>,
+    piece: Option<Arc<Piece>>,
     answers: Vec<Answers>,
 }
 
 fn judge(
     source: &dyn Source,
-    piece: Piece,
+    piece: Arc<Piece>,
     players: &[Player],
     dividers: &[Option<Divider<AnyGame>>],
     keep: bool,

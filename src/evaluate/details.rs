@@ -1,8 +1,7 @@
 //! More about a policy's answers than means over all positions: by groups of them, by square, what is
 //! lost and how often, and how good its values are.
 
-use std::collections::BTreeMap;
-
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::figures::{Figures, FiguresBySet, score_lost};
@@ -73,7 +72,7 @@ pub struct Group {
 }
 
 /// What a group of positions has in common; in JSON a field of that name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Key {
     /// The layer before the move: what [`Words::layers`](super::Words::layers) counts.
@@ -124,7 +123,7 @@ impl By {
 #[derive(Clone, Debug, Default)]
 pub(super) struct DetailSums {
     pub total: FiguresBySet,
-    groups: BTreeMap<Key, FiguresBySet>,
+    groups: FxHashMap<Key, FiguresBySet>,
     losses: Losses,
     losses_decisive: Losses,
     values: Option<ValueFigures>,
@@ -137,22 +136,11 @@ impl DetailSums {
     pub fn add_position(&mut self, case: &Case, truths: &[Truth], answer: &Answer<'_>) {
         let &Answer { probabilities, scores, value, final_score } = answer;
         let figures = Figures::of_position(case, truths, probabilities, scores).times(case.weight);
-        let has_scores = case.own.score.is_some();
-        let mut sets = FiguresBySet { all: figures, ..FiguresBySet::default() };
-        if has_scores {
-            sets = FiguresBySet { all: figures, ..FiguresBySet::scored() };
-        }
-        if case.differs_in_outcome {
-            sets.decisive_outcome = figures;
-        }
-        if case.differs_in_score {
-            sets.decisive_score = Some(figures);
-        }
-        self.total.add(&sets);
+        self.total.add_position(case, &figures);
         for key in keys(case, truths.len()).into_iter().flatten() {
-            self.groups.entry(key).or_default().add(&sets);
+            self.groups.entry(key).or_default().add_position(case, &figures);
         }
-        if has_scores {
+        if case.own.score.is_some() {
             for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
                 let lost = score_lost(&case.own, truth).unsigned_abs() as usize;
                 let expected = p * f64::from(case.weight);
@@ -193,7 +181,10 @@ impl DetailSums {
         let has_scores = self.total.decisive_score.is_some();
         let groups = |is_of: fn(Key) -> bool| {
             let of_kind = self.groups.iter().filter(|(key, _)| is_of(**key));
-            of_kind.map(|(&key, &figures)| Group { key, figures }).collect()
+            let mut found: Vec<_> =
+                of_kind.map(|(&key, &figures)| Group { key, figures }).collect();
+            found.sort_unstable_by_key(|group| group.key);
+            found
         };
         Details {
             layers: groups(|key| matches!(key, Key::Layer(_))),

@@ -81,6 +81,9 @@ impl Figures {
     /// The figures of so many positions alike.
     #[must_use]
     pub(super) fn times(mut self, weight: u32) -> Figures {
+        if weight == 1 {
+            return self;
+        }
         let (count, weight) = (u64::from(weight), f64::from(weight));
         let Figures { states, scored, timed, correlated, no_chance, .. } = &mut self;
         [states, scored, timed, correlated, no_chance].into_iter().for_each(|n| *n *= count);
@@ -187,8 +190,8 @@ impl Figures {
         if case.timed {
             figures.optimal_distance = distance.total();
         }
-        let q: Vec<f64> = truths.iter().map(|truth| truth.q() as f64).collect();
-        if let Some(correlation) = rank_correlation(scores, &q) {
+        let q = |at: usize| truths[at].q() as f64;
+        if let Some(correlation) = rank_correlation(scores.len(), |at| scores[at], q) {
             (figures.correlation, figures.correlated) = (correlation, 1);
         }
         let kept = if has_scores { figures.optimal_score } else { figures.optimal_outcome };
@@ -251,9 +254,18 @@ pub struct FiguresBySet {
 }
 
 impl FiguresBySet {
-    /// Those of no positions of a game that has scores; the default is of one that has none.
-    pub fn scored() -> FiguresBySet {
-        FiguresBySet { decisive_score: Some(Figures::default()), ..FiguresBySet::default() }
+    /// Adds the figures of a position to those of the sets that it is in.
+    pub(super) fn add_position(&mut self, case: &Case, figures: &Figures) {
+        self.all.add(figures);
+        if case.differs_in_outcome {
+            self.decisive_outcome.add(figures);
+        }
+        if case.own.score.is_some() {
+            let scored = self.decisive_score.get_or_insert_default();
+            if case.differs_in_score {
+                scored.add(figures);
+            }
+        }
     }
 
     /// Adds the figures of other positions.

@@ -6,6 +6,8 @@
 //! proven may be as good or as bad as any: the first is the least that is kept, the second the least
 //! that is thrown away.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::accuracy::PolicyAccuracy;
@@ -75,14 +77,14 @@ impl Source for Forced<'_> {
         self.table.states().rows() as u64
     }
 
-    fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Arc<Piece>, u64), String> {
         let states = self.table.states();
         let piece = &states.pieces()[piece];
         let mut out = Piece::default();
         states.visit(piece.rows.clone(), |row, position| {
             self.row((row, piece.layer), position, &mut out)
         })?;
-        Ok((out, piece.rows.len() as u64))
+        Ok((Arc::new(out), piece.rows.len() as u64))
     }
 }
 

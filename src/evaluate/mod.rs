@@ -24,6 +24,7 @@ mod forced;
 mod games;
 mod images;
 mod judgement;
+mod kept;
 mod losses;
 mod metrics;
 mod mistakes;
@@ -52,6 +53,7 @@ pub use games::{
 };
 pub use images::{ImageFigures, Square, SquareFigures};
 pub use judgement::{Judgement, judgements};
+pub use kept::{Kept, Remembered};
 pub use losses::Losses;
 pub use metrics::Metrics;
 pub use mistakes::{Costliest, Mistake, MoveFacts};

@@ -2,25 +2,26 @@
 
 /// Spearman's ρ of two lists of the same length: the correlation of their ranks, equal elements
 /// sharing the mean of theirs. `None` where one of the lists is constant. Spearman 1904.
-pub(super) fn rank_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
-    let (a, b) = (ranks(a), ranks(b));
-    // Ranks are halves of integers and their mean is too, so that these sums are exact.
-    let mean = (a.len() as f64 + 1.0) / 2.0;
-    let product = |a: &[f64], b: &[f64]| -> f64 {
-        a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum()
-    };
-    let (both, one, other) = (product(&a, &b), product(&a, &a), product(&b, &b));
-    (one > 0.0 && other > 0.0).then(|| both / (one * other).sqrt())
+pub(super) fn rank_correlation(
+    len: usize,
+    a: impl Fn(usize) -> f64,
+    b: impl Fn(usize) -> f64,
+) -> Option<f64> {
+    let (mut both, mut one, mut other) = (0, 0, 0);
+    for at in 0..len {
+        let (a, b) = (rank(len, &a, at), rank(len, &b, at));
+        both += a * b;
+        one += a * a;
+        other += b * b;
+    }
+    (one > 0 && other > 0).then(|| both as f64 / (one as f64 * other as f64).sqrt())
 }
 
-/// The rank of each element, from 1 for the smallest.
-fn ranks(list: &[f64]) -> Vec<f64> {
-    let rank = |x: &f64| {
-        let below = list.iter().filter(|y| *y < x).count();
-        let equal = list.iter().filter(|y| *y == x).count();
-        below as f64 + (equal as f64 + 1.0) / 2.0
-    };
-    list.iter().map(rank).collect()
+/// Twice the rank of an element less the mean rank: so many are below it less those above. Whole, so that
+/// no sum is rounded.
+fn rank(len: usize, list: impl Fn(usize) -> f64, at: usize) -> i64 {
+    let own = list(at);
+    (0..len).map(|at| i64::from(list(at) < own) - i64::from(list(at) > own)).sum()
 }
 
 /// The probability that one of the best is among the first one, two or three, the highest first and
@@ -33,6 +34,9 @@ pub(super) fn among_first(list: &[f64], is_best: impl Fn(usize) -> bool) -> [f64
         above += usize::from(x > first);
         level += usize::from(x == first);
         others += usize::from(x == first && !is_best(at));
+    }
+    if others == 0 {
+        return [1, 2, 3].map(|places| f64::from(u8::from(above < places)));
     }
     // That all drawn from those level with the first of the best are others: none above is best.
     let (mut none, mut drawn) = (1.0, 0);
@@ -51,12 +55,13 @@ mod tests {
 
     #[test]
     fn orders_are_compared() {
-        assert_eq!(rank_correlation(&[1.0, 2.0, 9.0], &[-3.0, 0.0, 0.5]), Some(1.0));
-        assert_eq!(rank_correlation(&[1.0, 2.0, 9.0], &[3.0, 2.0, 1.0]), Some(-1.0));
-        assert_eq!(rank_correlation(&[1.0, 1.0], &[1.0, 2.0]), None);
-        assert_eq!(rank_correlation(&[1.0], &[1.0]), None);
+        let of = |a: &[f64], b: &[f64]| rank_correlation(a.len(), |at| a[at], |at| b[at]);
+        assert_eq!(of(&[1.0, 2.0, 9.0], &[-3.0, 0.0, 0.5]), Some(1.0));
+        assert_eq!(of(&[1.0, 2.0, 9.0], &[3.0, 2.0, 1.0]), Some(-1.0));
+        assert_eq!(of(&[1.0, 1.0], &[1.0, 2.0]), None);
+        assert_eq!(of(&[1.0], &[1.0]), None);
         // Ranks 1, 2.5, 2.5, 4 and 1, 3, 2, 4: 4.5 / sqrt(4.5 * 5).
-        let found = rank_correlation(&[0.0, 5.0, 5.0, 6.0], &[1.0, 3.0, 2.0, 4.0]).unwrap();
+        let found = of(&[0.0, 5.0, 5.0, 6.0], &[1.0, 3.0, 2.0, 4.0]).unwrap();
         assert!((found - 4.5 / 22.5f64.sqrt()).abs() < 1e-15, "{found}");
     }
 

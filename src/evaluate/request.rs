@@ -1,9 +1,12 @@
 //! A whole report: what is asked for, and the one way in which it is made.
 
+use std::sync::Arc;
+
 use super::accuracy::{Gathered, MeasureError, Player, Sink, measure};
 use super::agreement::Agreement;
 use super::forced::{Forced, ForcedFigures};
 use super::games::{BothSides, Match, Opening, Played, games};
+use super::kept::{Kept, Remembered};
 use super::mistakes::Costliest;
 use super::play::Play;
 use super::report::{AccuracyReport, Words};
@@ -32,6 +35,8 @@ pub struct Request<'a> {
     pub mistakes: usize,
     /// Whether it is found out how alike they choose.
     pub agreement: bool,
+    /// Where what is needed of the table alone is kept for the next report on it, if at all.
+    pub kept: Option<&'a Kept>,
 }
 
 impl Request<'_> {
@@ -64,10 +69,12 @@ impl Request<'_> {
         let Request { table, players, orienting, .. } = self;
         let why_no_games = if self.games { self.why_no_games() } else { None };
         let unfolded = match self.games && why_no_games.is_none() {
-            true => Some(Unfolded::new(table.states()).map_err(MeasureError::Damaged)?),
+            true => Some(unfolded(table, self.kept).map_err(MeasureError::Damaged)?),
             false => None,
         };
         let judged = Judged { table, orienting };
+        let remembered = self.kept.map(|kept| Remembered { judged, kept });
+        let all = remembered.as_ref().map_or(&judged as &dyn Source, |all| all);
         // In layered games the judged positions are those that games come to.
         let gathers = unfolded.is_some() && table.game().layers().is_some();
         let mut gathered = Gathered::default();
@@ -88,8 +95,8 @@ impl Request<'_> {
             sink.as_mut().map_or(Ok(()), |sink| sink(piece, answers))
         };
         let collect: Option<&mut Sink<'_>> = if is_kept { Some(&mut collect) } else { None };
-        let some = self.chosen.as_ref().map(|(wanted, _)| Chosen { source: &judged, wanted });
-        let source = some.as_ref().map_or(&judged as &dyn Source, |some| some);
+        let some = self.chosen.as_ref().map(|(wanted, _)| Chosen { source: all, wanted });
+        let source = some.as_ref().map_or(all, |some| some);
         let measured = measure(source, players, collect, progress)?;
         let mut report = AccuracyReport::new(&judged, measured)?;
         if !table.table().manifest().complete {
@@ -175,6 +182,14 @@ impl Gathered {
         };
         measure(&Everywhere { table, unfolded }, players, Some(&mut sink), progress)?;
         Ok(gathered)
+    }
+}
+
+/// The table unfolded, as it is kept or anew.
+fn unfolded(table: &SolvedTable, kept: Option<&Kept>) -> Result<Arc<Unfolded>, String> {
+    match kept {
+        Some(kept) => kept.unfolded(table.states()),
+        None => Unfolded::new(table.states()).map(Arc::new),
     }
 }
 

@@ -6,6 +6,8 @@
 //! only the first of a row is asked about, and stands for them all. In other tables every row counts once: for a state and its mirror
 //! image where states are folded, and for either player's being to move where sides are not kept.
 
+use std::sync::Arc;
+
 use super::truth::{Case, Truth};
 use super::unfolded::Unfolded;
 use crate::any::{AnyGame, AnyState};
@@ -29,6 +31,13 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// About how many bytes it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let action = size_of::<Action>() + size_of::<Truth>() + size_of::<u16>();
+        let position = size_of::<Position<AnyState>>() + size_of::<usize>() + size_of::<Case>();
+        self.cases.len() * position + self.truths.len() * action
+    }
+
     /// Adds the position at a place of another piece, with what is known of it.
     pub fn push(&mut self, all: &Piece, at: usize) {
         let range = all.batch.range(at);
@@ -54,7 +63,7 @@ pub trait Source: Sync {
     fn rows(&self) -> u64;
 
     /// A piece and how many rows it has, or what is wrong with the table.
-    fn fill(&self, piece: usize) -> Result<(Piece, u64), String>;
+    fn fill(&self, piece: usize) -> Result<(Arc<Piece>, u64), String>;
 }
 
 /// Whether the position at a place of a piece is one of those that are wanted.
@@ -81,12 +90,12 @@ impl Source for Chosen<'_> {
         self.source.rows()
     }
 
-    fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Arc<Piece>, u64), String> {
         let (all, rows) = self.source.fill(piece)?;
         let mut some = Piece::default();
         let places = 0..all.cases.len();
         places.filter(|&at| (self.wanted)(&all, at)).for_each(|at| some.push(&all, at));
-        Ok((some, rows))
+        Ok((Arc::new(some), rows))
     }
 }
 
@@ -112,9 +121,10 @@ impl Source for Judged<'_> {
         self.table.states().rows() as u64
     }
 
-    fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Arc<Piece>, u64), String> {
         let Judged { table, orienting } = *self;
-        Cases { table, orienting, unfolded: None }.fill(piece)
+        let (piece, rows) = Cases { table, orienting, unfolded: None }.fill(piece)?;
+        Ok((Arc::new(piece), rows))
     }
 }
 
@@ -140,7 +150,7 @@ impl Source for Everywhere<'_> {
         self.table.states().rows() as u64
     }
 
-    fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Arc<Piece>, u64), String> {
         let Everywhere { table, unfolded } = *self;
         let cases = Cases { table, orienting: Orienting::All, unfolded: Some(unfolded) };
         let (mut piece, rows) = cases.fill(piece)?;
@@ -149,7 +159,7 @@ impl Source for Everywhere<'_> {
             // To a policy the first player is to move, as in the rows of such games.
             piece.batch = piece.batch.map(|position| Position { side: Side::First, ..*position });
         }
-        Ok((piece, rows))
+        Ok((Arc::new(piece), rows))
     }
 }
 

@@ -1,7 +1,8 @@
 //! What an enumeration will take, before it is begun.
 
-use super::plan::Plan;
+use super::plan::{Index, Plan};
 use crate::game::{Expected, Game};
+use crate::table::{NoRoom, Store, fits_disk, fits_memory, room_in_memory};
 
 /// What a table is expected to hold and take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +64,41 @@ pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
             (false, _) => 0.65e-6,
         };
     Some(Estimate { states, edges, disk, memory, seconds, exact, in_blocks, derived })
+}
+
+impl Estimate {
+    /// Bytes that do not fit in the memory that may be taken, and lie in files meanwhile.
+    pub fn beyond(&self, memory: Option<u64>) -> f64 {
+        let room = room_in_memory(memory).map_or(f64::INFINITY, |room| room as f64);
+        if self.in_blocks { (self.memory - room).max(0.0) } else { 0.0 }
+    }
+}
+
+/// A plan that takes no more memory than there is; or what is expected not to fit, in memory or where
+/// the table would lie.
+pub fn within_room<G: Game>(
+    game: &G,
+    mut plan: Plan<G::State>,
+    store: &Store,
+) -> Result<Plan<G::State>, NoRoom> {
+    match (plan.index, game.layers()) {
+        (Index::Rank, _) => {
+            // The bits, the list of a ply and what it finds, and the bits once more when written.
+            let ranks = f64::from(game.rank_count().unwrap_or(0));
+            fits_memory(ranks / 2.0 + 2e7, plan.max_memory)?;
+        }
+        (Index::Keys, Some(_)) if !store.place(&plan.table_name(game)).exists() => {
+            if let Some(expected) = estimate(game, &plan) {
+                if !expected.in_blocks {
+                    fits_memory(expected.memory, plan.max_memory)?;
+                }
+                fits_disk(expected.disk + expected.beyond(plan.max_memory), store.root())?;
+            }
+        }
+        (Index::Keys, _) => {}
+    }
+    plan.max_memory = room_in_memory(plan.max_memory);
+    Ok(plan)
 }
 
 /// Bytes of the bitmaps of three layers that follow each other, which are held together, where they

@@ -35,7 +35,7 @@ pub use build::{Enumerated, build};
 pub(crate) use by_block::States;
 pub use by_block::{DerivedMoves, Deriver};
 pub use check::{CheckedLayer, LayerChecks, LayerMoves};
-pub use estimate::{Estimate, estimate};
+pub use estimate::{Estimate, estimate, within_room};
 pub use index::{BucketIndex, search};
 pub use packed::{
     PackError, Packed, check_packable, differing, is_packed_of, is_unpacked_of, pack, unpack,

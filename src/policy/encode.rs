@@ -80,25 +80,47 @@ impl Plane {
         text.split('+').map(read).collect()
     }
 
-    /// The number of a square.
-    fn at(self, squares: &Squares<'_>, square: usize, count: usize) -> f32 {
-        let has = |bits: u64| (bits >> square & 1) as f32;
+    /// Writes the number of each square, in their order. What a plane is, is asked once for all of them.
+    fn write<'o>(self, squares: &Squares<'_>, out: impl ExactSizeIterator<Item = &'o mut f32>) {
         let Squares { mover, opponent, legal, side, own } = *squares;
         let is_first = side == Side::First;
-        match self {
-            Plane::Mover => has(mover),
-            Plane::Opponent => has(opponent),
-            Plane::Empty => 1.0 - has(mover | opponent),
-            Plane::Legal => has(legal),
-            Plane::Signed => has(mover) - has(opponent),
-            Plane::Black => has(if is_first { mover } else { opponent }),
-            Plane::White => has(if is_first { opponent } else { mover }),
-            Plane::BlackToMove => f32::from(u8::from(is_first)),
-            Plane::Ones => 1.0,
-            Plane::Zeros => 0.0,
-            Plane::Own(plane) => f32::from(own[plane * count + square]),
-        }
+        let bits = match self {
+            Plane::Mover => mover,
+            Plane::Opponent => opponent,
+            Plane::Empty => !(mover | opponent),
+            Plane::Legal => legal,
+            Plane::Black => {
+                if is_first {
+                    mover
+                } else {
+                    opponent
+                }
+            }
+            Plane::White => {
+                if is_first {
+                    opponent
+                } else {
+                    mover
+                }
+            }
+            Plane::Ones => !0,
+            Plane::BlackToMove if is_first => !0,
+            Plane::BlackToMove | Plane::Zeros => 0,
+            Plane::Signed => {
+                let sign = |square| bit(mover, square) - bit(opponent, square);
+                return out.zip(0..).for_each(|(out, square)| *out = sign(square));
+            }
+            Plane::Own(plane) => {
+                let own = &own[plane * out.len()..];
+                return out.zip(own).for_each(|(out, &number)| *out = f32::from(number));
+            }
+        };
+        out.zip(0..).for_each(|(out, square)| *out = bit(bits, square));
     }
+}
+
+fn bit(bits: u64, square: u32) -> f32 {
+    (bits >> square & 1) as f32
 }
 
 impl fmt::Display for Plane {
@@ -304,12 +326,14 @@ impl Encoding {
     pub fn write(&self, squares: &Squares<'_>, out: &mut [f32]) {
         assert_eq!(out.len(), self.len(), "one place a number");
         for (at, plane) in self.planes.iter().enumerate() {
-            let (first, step) = match self.layout.order() {
-                Order::PlanesFirst => (at * self.squares, 1),
-                Order::PlanesLast => (at, self.planes.len()),
-            };
-            for square in 0..self.squares {
-                out[first + square * step] = plane.at(squares, square, self.squares);
+            match self.layout.order() {
+                Order::PlanesFirst => {
+                    let out = &mut out[at * self.squares..][..self.squares];
+                    plane.write(squares, out.iter_mut());
+                }
+                Order::PlanesLast => {
+                    plane.write(squares, out[at..].iter_mut().step_by(self.planes.len()));
+                }
             }
         }
     }

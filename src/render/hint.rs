@@ -1,5 +1,8 @@
 //! A line about what is wrong, and what to do.
 
+use super::number::bytes;
+use crate::table::NoRoom;
+
 /// A line's message and its hint, which stands behind the last semicolon, unless that is in
 /// parentheses.
 pub(crate) fn message_and_hint(line: &str) -> (&str, Option<&str>) {
@@ -8,6 +11,17 @@ pub(crate) fn message_and_hint(line: &str) -> (&str, Option<&str>) {
             (message, Some(hint))
         }
         _ => (line, None),
+    }
+}
+
+/// That something (`what` it is, with its verb) does not fit.
+pub fn no_room(what: &str, NoRoom { needed, free, disk }: &NoRoom) -> String {
+    let (needed, free) = (bytes(*needed), bytes(*free));
+    match disk {
+        None => format!("{what} about {needed} of memory where {free} are free"),
+        Some(dir) => {
+            format!("{what} about {needed} on disk where {} has {free} free", dir.display())
+        }
     }
 }
 

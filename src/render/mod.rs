@@ -35,6 +35,7 @@ pub use accuracy_text::accuracy_text;
 pub use comparison_text::{Compared, comparison_text};
 pub use games_text::{games_text, match_text};
 pub use grid::Grid;
+pub use hint::no_room;
 pub use history::{Line, Panel, history, panels};
 pub use html::{About, board, html};
 pub use leaderboard::leaderboard;

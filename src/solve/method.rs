@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use super::sweep::{Order, SweepError};
 use crate::game::{Empties, Game, Repetition, Score};
-use crate::table::{CHECKPOINT_AFTER, Solution, SweepRecord, Table};
+use crate::table::{
+    CHECKPOINT_AFTER, NoRoom, Solution, SweepRecord, Table, fits_memory, room_in_memory,
+};
 
 /// What is asked of a solution; what is `None` follows from the game and the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -78,6 +80,18 @@ pub struct Method {
     pub checkpoint_after: Duration,
     /// Take no more bytes of memory than about this. No influence on any value.
     pub max_memory: Option<u64>,
+}
+
+impl SolveOptions {
+    /// The same in no more memory than there is, or what does not fit: by layers, what does not lies
+    /// in files.
+    pub fn within_room<G: Game>(self, game: &G, table: &Table) -> Result<SolveOptions, NoRoom> {
+        if game.layers().is_some() && self.order.unwrap_or_default() == Order::Topological {
+            return Ok(SolveOptions { max_memory: room_in_memory(self.max_memory), ..self });
+        }
+        let states = table.manifest().counts.table.states as f64;
+        fits_memory(2e8 + states * 16.0, self.max_memory).map(|()| self)
+    }
 }
 
 impl Method {

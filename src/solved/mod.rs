@@ -28,7 +28,7 @@ pub use lines::LONGEST_LINE;
 pub use totals::{LayerValues, Totals};
 
 /// Which positions of a row are taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Orienting {
     /// Every orientation, with every side to move, in which the row is reachable; where a complete
     /// table does not tell, every image of it.

@@ -9,6 +9,7 @@
 mod commit;
 mod draft;
 mod error;
+mod guard;
 mod ints;
 mod manifest;
 mod memory;
@@ -31,6 +32,7 @@ use crate::parallel;
 pub use commit::Lock;
 pub use draft::{Draft, Lengths};
 pub use error::TableError;
+pub use guard::{NoRoom, fits_disk, fits_memory, free_disk, room_in_memory};
 pub use ints::Ints;
 pub use manifest::{
     ArrayEntry, Counts, DISCOUNTED_COLUMN, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest,

@@ -1,6 +1,8 @@
 //! A table taken apart into what is learned from and what is measured.
 #![cfg(feature = "learn")]
 
+use std::sync::Arc;
+
 use std::collections::BTreeSet;
 
 use crate::common::solved::{board_4x4, opened, solved, standard};
@@ -46,7 +48,7 @@ fn parts_share_no_position_and_samples_are_nested() {
     let later = whole.share(splits, 0.25);
     let known = |part: &Part| {
         let pieces = part.pieces().iter();
-        let of = |piece: &Piece| (piece.truths.clone(), piece.cases.clone());
+        let of = |piece: &Arc<Piece>| (piece.truths.clone(), piece.cases.clone());
         let (truths, cases): (Vec<_>, Vec<_>) = pieces.map(of).unzip();
         format!("{:?} {:?}", truths.concat(), cases.concat())
     };

@@ -1,5 +1,7 @@
 //! A table's positions by the part they belong to: training, validation and test.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use crate::any::AnyGame;
@@ -14,7 +16,7 @@ const AT_ONCE: usize = 1024;
 #[derive(Clone, Debug)]
 pub struct Part {
     game: AnyGame,
-    pieces: Vec<Piece>,
+    pieces: Vec<Arc<Piece>>,
     rows: u64,
 }
 
@@ -67,18 +69,18 @@ impl Part {
             }
             some
         };
-        let pieces = gather(self.pieces.iter().map(of));
+        let pieces = gather(self.pieces.iter().map(|piece| of(piece)));
         Part { game: self.game.clone(), pieces, rows: self.rows }
     }
 
     /// Its positions, piece by piece.
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[Arc<Piece>] {
         &self.pieces
     }
 }
 
 /// The same positions in the same order, in fewer pieces.
-fn gather(all: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
+fn gather(all: impl IntoIterator<Item = Piece>) -> Vec<Arc<Piece>> {
     let mut pieces: Vec<Piece> = Vec::new();
     for piece in all {
         match pieces.last_mut().filter(|last| last.cases.len() < AT_ONCE) {
@@ -86,7 +88,7 @@ fn gather(all: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
             None => pieces.extend(Some(piece).filter(|piece| !piece.cases.is_empty())),
         }
     }
-    pieces
+    pieces.into_iter().map(Arc::new).collect()
 }
 
 impl Source for Part {
@@ -102,7 +104,7 @@ impl Source for Part {
         self.rows
     }
 
-    fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Arc<Piece>, u64), String> {
         let piece = self.pieces[piece].clone();
         let rows = piece.cases.len() as u64;
         Ok((piece, rows))

@@ -40,32 +40,32 @@ impl Dense {
         answers: &mut Answers,
     ) -> Result<(), String> {
         let at = answers.probabilities.len();
-        answers.probabilities.resize(at + actions.len(), 0.0);
-        let out = &mut answers.probabilities[at..];
         match self {
-            Dense::Actions => choose(numbers[0], actions, out, name)?,
-            _ => no_nan(numbers)?,
+            Dense::Actions => answers.probabilities.resize(at + actions.len(), 0.0),
+            _ => {
+                no_nan(numbers)?;
+                answers.probabilities.extend(legal(numbers, actions));
+            }
         }
+        let out = &mut answers.probabilities[at..];
         match self {
             // A position that is over has no moves, and no request is made for it.
             _ if actions.is_empty() => {}
-            Dense::Actions => {}
+            Dense::Actions => choose(numbers[0], actions, out, name)?,
             Dense::Logits => {
-                let logits = legal(numbers, actions);
-                softmax(&logits, out)?;
+                softmax(out)?;
                 if !scored {
-                    answers.scores.extend(logits);
+                    answers.scores.extend(legal(numbers, actions));
                 }
             }
             Dense::Probabilities => {
-                out.copy_from_slice(&legal(numbers, actions));
                 nothing_illegal(numbers, actions, name)?;
                 normalise(out).map_err(|what| format!("{what} ('{}')", name()))?;
             }
             Dense::Scores => {
-                let scores = legal(numbers, actions);
-                share_best(&scores, out);
-                answers.scores.extend(scores);
+                answers.scores.extend_from_slice(out);
+                let at = answers.scores.len() - out.len();
+                share_best(&answers.scores[at..], out);
             }
         }
         Ok(())
@@ -88,8 +88,8 @@ impl Dense {
     }
 }
 
-fn legal(numbers: &[f64], actions: &[Action]) -> Vec<f64> {
-    actions.iter().map(|action| numbers[usize::from(action.0)]).collect()
+fn legal(numbers: &[f64], actions: &[Action]) -> impl Iterator<Item = f64> {
+    actions.iter().map(|action| numbers[usize::from(action.0)])
 }
 
 fn no_nan(numbers: &[f64]) -> Result<(), String> {
@@ -106,9 +106,6 @@ fn choose(
     out: &mut [f64],
     name: &dyn Fn() -> String,
 ) -> Result<(), String> {
-    if actions.is_empty() {
-        return Ok(());
-    }
     let at = actions.iter().position(|action| f64::from(action.0) == number).ok_or_else(|| {
         format!("action {number} is no legal move of '{}', which has {}", name(), listed(actions))
     })?;

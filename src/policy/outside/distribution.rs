@@ -5,9 +5,9 @@ const LOOSE: f64 = 1e-3;
 /// Sums that are nearer are left as they are, so that a sixth stays a sixth.
 const EXACT: f64 = 1e-9;
 
-/// Writes the softmax of `logits` to `out`, which has the same length; says what is wrong where
-/// there is none. Minus infinity stands for probability 0.
-pub(super) fn softmax(logits: &[f64], out: &mut [f64]) -> Result<(), &'static str> {
+/// Turns logits into their softmax; says what is wrong where there is none. Minus infinity stands for
+/// probability 0.
+pub(super) fn softmax(logits: &mut [f64]) -> Result<(), &'static str> {
     let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if most == f64::NEG_INFINITY {
         return Err("the logits of all legal moves are minus infinity");
@@ -16,11 +16,11 @@ pub(super) fn softmax(logits: &[f64], out: &mut [f64]) -> Result<(), &'static st
         return Err("the logit of a legal move is infinite");
     }
     let mut sum = 0.0;
-    for (out, logit) in out.iter_mut().zip(logits) {
-        *out = (logit - most).exp();
-        sum += *out;
+    for logit in logits.iter_mut() {
+        *logit = (*logit - most).exp();
+        sum += *logit;
     }
-    out.iter_mut().for_each(|p| *p /= sum);
+    logits.iter_mut().for_each(|p| *p /= sum);
     Ok(())
 }
 
@@ -54,15 +54,16 @@ mod tests {
 
     #[test]
     fn equal_logits_share_exactly() {
-        let mut out = [9.0; 4];
         let low = f64::NEG_INFINITY;
-        softmax(&[700.5, low, 700.5, 700.5], &mut out).unwrap();
+        let mut out = [700.5, low, 700.5, 700.5];
+        softmax(&mut out).unwrap();
         let third = 1.0 / 3.0;
         assert_eq!(out, [third, 0.0, third, third]);
-        softmax(&[0.0, 2.0_f64.ln(), low, low], &mut out).unwrap();
+        let mut out = [0.0, 2.0_f64.ln(), low, low];
+        softmax(&mut out).unwrap();
         assert!((out[1] - 2.0 / 3.0).abs() < 1e-15 && out[2] == 0.0, "{out:?}");
-        assert!(softmax(&[low, low], &mut out[..2]).is_err());
-        assert!(softmax(&[0.0, f64::INFINITY], &mut out[..2]).is_err());
+        assert!(softmax(&mut [low, low]).is_err());
+        assert!(softmax(&mut [0.0, f64::INFINITY]).is_err());
     }
 
     #[test]

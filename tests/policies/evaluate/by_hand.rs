@@ -1,6 +1,8 @@
 //! Figures of a hand-made policy on hand-made values, worked out by hand.
 
+use std::sync::Arc;
 use yomikiri::any::{AnyGame, AnyState};
+
 use yomikiri::evaluate::{Case, Figures, Key, Piece, Player, Source, Truth, measure};
 use yomikiri::game::{Game, Outcome, Score};
 use yomikiri::policy::{Answers, Batch, Policy, PolicyError};
@@ -35,7 +37,7 @@ impl Source for Invented {
         2
     }
 
-    fn fill(&self, _piece: usize) -> Result<(Piece, u64), String> {
+    fn fill(&self, _piece: usize) -> Result<(Arc<Piece>, u64), String> {
         let (game, mut out) = (&self.0, Piece::default());
         let start = game.start();
         let after = game.advance(&start, game.actions(&start.state)[0]);
@@ -57,7 +59,7 @@ impl Source for Invented {
             });
             out.truths.extend_from_slice(moves);
         }
-        Ok((out, 2))
+        Ok((Arc::new(out), 2))
     }
 }
 

@@ -70,6 +70,7 @@ impl Opened {
             games: false,
             mistakes: 0,
             agreement: false,
+            kept: None,
         };
         request.report(None, &Silent).unwrap()
     }
@@ -175,7 +176,8 @@ fn figures_agree_with_a_walk_by_the_rules_alone() {
         assert_eq!(found.policy, name);
         let layers = walk.figures(rule);
         assert_eq!(found.details.layers.len(), layers.len());
-        let mut total = FiguresBySet::scored();
+        let mut total =
+            FiguresBySet { decisive_score: Some(Figures::default()), ..FiguresBySet::default() };
         for (layer, (discs, wanted)) in found.details.layers.iter().zip(&layers) {
             assert_eq!(layer.key, Key::Layer(*discs as i32));
             assert_close(&layer.figures, wanted, &format!("{name} at {discs} discs"));
@@ -188,7 +190,8 @@ fn figures_agree_with_a_walk_by_the_rules_alone() {
 #[test]
 fn layers_add_up_to_the_total() {
     for policy in &folded().1.policies {
-        let mut sum = FiguresBySet::scored();
+        let mut sum =
+            FiguresBySet { decisive_score: Some(Figures::default()), ..FiguresBySet::default() };
         policy.details.layers.iter().for_each(|layer| sum.add(&layer.figures));
         assert_close(&sum, &policy.total, &policy.policy);
     }

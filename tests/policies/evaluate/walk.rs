@@ -107,7 +107,10 @@ impl Walk {
                     count(&mut one, best, score, 1.0 / chosen);
                 }
             }
-            let figures = layers.entry(position.state.discs()).or_insert_with(FiguresBySet::scored);
+            let figures = layers.entry(position.state.discs()).or_insert_with(|| FiguresBySet {
+                decisive_score: Some(Figures::default()),
+                ..FiguresBySet::default()
+            });
             figures.all.add(&one);
             if scores.iter().any(|score| score.signum() != best.signum()) {
                 figures.decisive_outcome.add(&one);

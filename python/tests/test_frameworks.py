@@ -1,0 +1,161 @@
+"""PyTorch, JAX and TensorFlow themselves, each where it is installed: arrays in and out, loaders, networks."""
+
+import time
+
+import numpy as np
+import pytest
+
+import yomikiri as ym
+
+try:
+    from torch.utils.data import IterableDataset
+except ImportError:
+    IterableDataset = object
+
+
+def weights(seed=3):
+    random = np.random.default_rng(seed)
+    return [random.normal(size=shape).astype(np.float32) for shape in ((32, 64), (64, 17))]
+
+
+def network(planes):
+    """The network whose like the frameworks have here."""
+    first, second = weights()
+    return np.maximum(planes.reshape(len(planes), -1) @ first, 0) @ second
+
+
+@pytest.fixture(scope="module")
+def expected(table):
+    return ym.evaluate(table, network, games=False).metrics
+
+
+def agree(found, expected):
+    # The frameworks add up in another order.
+    for name in ("result_kept", "score_lost", "nll"):
+        assert found[name] == pytest.approx(expected[name], rel=1e-4), name
+
+
+@pytest.fixture(scope="module")
+def torch():
+    return pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def module(torch):
+    net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(32, 64, bias=False), torch.nn.ReLU(),
+                              torch.nn.Linear(64, 17, bias=False))
+    for layer, weight in zip((net[1], net[3]), weights()):
+        layer.weight.data = torch.from_numpy(weight.T.copy())
+    return net.eval()
+
+
+def test_a_torch_module_is_measured_in_less_than_a_second(torch, module, table, expected):
+    agree(ym.evaluate(table, module, games=False).metrics, expected)
+    spent = []
+    for _ in range(3):
+        begun = time.perf_counter()
+        ym.evaluate(table, module)
+        spent.append(time.perf_counter() - begun)
+    assert min(spent) < 1, spent
+    assert all(weight.grad is None for weight in module.parameters())
+
+
+def test_whatever_torch_gives_is_taken(torch, module, table, expected):
+    values = []
+
+    def told(planes, legal):
+        logits = module(torch.from_numpy(planes))  # with a gradient
+        assert logits.requires_grad and legal.dtype == bool
+        values.append(logits)
+        return logits, torch.tanh(logits[:, :1])
+
+    report = ym.evaluate(table, told, games=False).metrics
+    agree(report, expected)
+    assert 0 < report["value_error"] < 2 and sum(map(len, values)) == 56_621
+    half = ym.evaluate(table, lambda planes: module(torch.from_numpy(planes)).bfloat16(), games=False).metrics
+    assert half["result_kept"] == pytest.approx(expected["result_kept"], abs=0.01)
+    chosen = ym.evaluate(table, lambda planes, legal: torch.from_numpy(legal).int().argmax(1), games=False).metrics
+    assert chosen["policy"] == "<lambda>" and 0 < chosen["result_kept"] < 1
+    with pytest.raises(ym.PolicyError, match="row 0: .*NaN"):
+        ym.evaluate(table, lambda planes: torch.full((len(planes), 17), torch.nan))
+
+
+def test_torch_tensors_are_looked_up(torch, table, everything):
+    planes = torch.from_numpy(everything.planes[:1000]).float()
+    values = table.lookup(planes)
+    assert (values.score == everything.score[:1000]).all()
+    assert torch.from_numpy(values.q).shape == (1000, 17)
+    boards = np.stack([everything.mover, everything.opponent], axis=1)[:1000]
+    assert (table.lookup(torch.from_numpy(boards)).score == values.score).all()
+    assert torch.from_dlpack(values.score).dtype == torch.int8
+
+
+class States(IterableDataset):
+    """The positions of a table for a loader, a share for each of its workers."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __iter__(self):
+        from torch.utils.data import get_worker_info
+
+        worker = get_worker_info()
+        shard = (worker.id, worker.num_workers) if worker else (0, 1)
+        for batch in self.table.states(images="all", batch=512, shard=shard, columns=["row", "planes", "score"]):
+            assert (self.table.lookup(batch.planes).score == batch.score).all()
+            yield batch.row.astype(np.int64), batch.planes
+
+
+@pytest.mark.parametrize("context", ["fork", "spawn", "forkserver"])
+def test_loaders_with_workers_read_every_position_once(torch, table, context):
+    table.lookup("start")  # the parent's threads have begun
+    data = table.dataset("train")
+    options = {"num_workers": 2, "multiprocessing_context": context, "timeout": 100}
+    loader = torch.utils.data.DataLoader(data, batch_size=500, shuffle=True, **options)
+    seen = torch.cat([planes for planes, policy, value, legal in loader])
+    assert len(seen) == len(data) and seen.dtype == torch.float32 and seen.sum() == data.planes.sum()
+    loader = torch.utils.data.DataLoader(States(table), batch_size=None, **options)
+    rows = torch.cat([rows for rows, planes in loader])
+    assert len(rows) == 56_621 and rows.sum() == sum(batch.row.sum() for batch in table.states(images="all", columns=["row"]))
+
+
+def test_jax_arrays_are_taken_and_looked_up(table, expected, everything):
+    jax = pytest.importorskip("jax")
+    first, second = map(jax.numpy.asarray, weights())
+
+    @jax.jit
+    def policy(planes):
+        hidden = jax.nn.relu(planes.reshape(len(planes), -1) @ first)
+        return hidden @ second, jax.numpy.tanh(hidden[:, 0])
+
+    agree(ym.evaluate(table, lambda planes: policy(planes), games=False).metrics, expected)
+    half = ym.evaluate(table, lambda planes: policy(planes)[0].astype("bfloat16"), games=False).metrics
+    assert half["result_kept"] == pytest.approx(expected["result_kept"], abs=0.01)
+    planes = jax.numpy.asarray(everything.planes[:1000])
+    assert (table.lookup(planes).score == everything.score[:1000]).all()
+    assert jax.numpy.asarray(table.lookup(planes).q).shape == (1000, 17)
+
+
+def test_tensorflow_tensors_are_taken_and_looked_up(table, expected, everything):
+    tf = pytest.importorskip("tensorflow")
+    first, second = map(tf.constant, weights())
+
+    @tf.function(reduce_retracing=True)
+    def policy(planes):
+        hidden = tf.nn.relu(tf.reshape(planes, (-1, 32)) @ first)
+        return hidden @ second, tf.tanh(hidden[:, :1])
+
+    agree(ym.evaluate(table, lambda planes: policy(planes), games=False).metrics, expected)
+    half = ym.evaluate(table, lambda planes: tf.cast(policy(planes)[0], tf.bfloat16), games=False).metrics
+    assert half["result_kept"] == pytest.approx(expected["result_kept"], abs=0.01)
+    planes = tf.constant(everything.planes[:1000])
+    assert (table.lookup(planes).score == everything.score[:1000]).all()
+    batches = tf.data.Dataset.from_generator(
+        lambda: ((batch.planes, batch.score) for batch in table.states(batch=1024)),
+        output_signature=(tf.TensorSpec((None, 2, 4, 4), tf.uint8), tf.TensorSpec((None,), tf.int8)),
+    )
+    assert sum(len(score) for _, score in batches.prefetch(2)) == len([*_rows(table)])
+
+
+def _rows(table):
+    return (row for batch in table.states(columns=["row"]) for row in batch.row)
