@@ -7,7 +7,7 @@ use super::games_text::signed;
 use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
 use super::names::Names;
-use super::number::{amount, thousands};
+use super::number::{amount, percent, thousands};
 use crate::evaluate::{AccuracyReport, By, Figures, FiguresBySet, PolicyAccuracy, PolicyGames};
 use crate::game::{Outcome, Split};
 
@@ -19,19 +19,24 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     let order = report.ranking();
     let positions = report.policies.first().map_or(0, |policy| decisive(&policy.total).states);
     let mut text = header(report);
-    text += &format!(
-        "\nWhere the choice of the move decides the result ({} positions), the best policy first\n\n",
-        thousands(positions)
-    );
-    text += &ranked(report, &order, &names);
-    text += &format!("\n{}", meanings(report));
+    let is_bounded = report.policies.first().is_some_and(|policy| policy.forced.is_some());
+    if positions > 0 || !is_bounded {
+        text += &format!(
+            "\nWhere the choice of the move decides the result ({} positions), the best policy first\n\n",
+            thousands(positions)
+        );
+        text += &ranked(report, &order, &names);
+        text += &format!("\n{}", meanings(report));
+    } else {
+        text += "\nIn none of these positions the choice of the move decides the result\n";
+    }
     text += &forced_text(report, &order, &names.short);
     if !names.legend.is_empty() {
         text += &format!("\n{}", names.legend());
     }
     for &by in by {
         let what = by_words(report, by).1;
-        let learned = report.policies.iter().any(|policy| policy.held_out_details.is_some());
+        let learned = report.policies.iter().any(has_learned);
         let learned = if learned { ", those with a * where they have not learned" } else { "" };
         text +=
             &format!("\nResult kept there, by {what}; policies by their number above{learned}\n\n");
@@ -143,8 +148,14 @@ fn meanings(report: &AccuracyReport) -> String {
         lines.push(("perfect", format!("{units} in games from the start against perfect moves")));
         let taken = "what of the result a best response takes, the mean of both sides: 0 to 2";
         lines.push(("exploited", taken.to_string()));
-        lines.extend(report.games.as_ref().and_then(|games| games.most_plies).map(|plies| {
-            ("", format!("games that are not over after {plies} plies are taken to go on for ever"))
+        let games = report.games.as_ref();
+        let endless = games.and_then(|games| games.most_plies.zip(games.endless()));
+        lines.extend(endless.map(|(plies, endless)| {
+            let rest = match endless {
+                0.0 => "none".to_string(),
+                endless => format!("up to {}", percent(endless)),
+            };
+            ("", format!("games not over after {plies} plies are taken to go on for ever: {rest}"))
         }));
     }
     lines.extend(held_out(report).map(|text| ("*", text)));
@@ -152,7 +163,7 @@ fn meanings(report: &AccuracyReport) -> String {
 }
 
 /// Whether a policy has learned from some of the positions.
-fn has_learned(policy: &PolicyAccuracy) -> bool {
+pub(super) fn has_learned(policy: &PolicyAccuracy) -> bool {
     policy.splits.is_some_and(|splits| splits.train.all.states > 0)
 }
 
