@@ -364,7 +364,7 @@ pub(super) fn judged(table: &TableFacts) -> String {
         false => "those whose moves' results are all proven",
     };
     format!(
-        "{} of the {} positions with a move to make: {proven}",
+        "{} of the {} positions with a move to make:\n           {proven}",
         thousands(table.judged_states),
         thousands(table.nonterminal_states)
     )

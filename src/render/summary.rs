@@ -8,7 +8,9 @@ use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
 use super::names::Names;
 use super::number::{amount, percent, thousands};
-use crate::evaluate::{AccuracyReport, By, Figures, FiguresBySet, PolicyAccuracy, PolicyGames};
+use crate::evaluate::{
+    AccuracyReport, By, Figures, FiguresBySet, Key, PolicyAccuracy, PolicyGames,
+};
 use crate::game::{Outcome, Split};
 
 /// Lays out a report at a glance: the table, every policy in a line, the best first, then result
@@ -36,10 +38,11 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     }
     for &by in by {
         let what = by_words(report, by).1;
-        let learned = report.policies.iter().any(has_learned);
-        let learned = if learned { ", those with a * where they have not learned" } else { "" };
-        text +=
-            &format!("\nResult kept there, by {what}; policies by their number above{learned}\n\n");
+        text += &format!("\nResult kept there, by {what}; policies by their number above\n");
+        if report.policies.iter().any(has_learned) {
+            text += "of those with a * where they have not learned, in as many positions as 'of a *' says\n";
+        }
+        text += "\n";
         text += &groups(report, &order, by);
     }
     text += &mistakes_text(report, mistakes);
@@ -185,18 +188,26 @@ fn held_out(report: &AccuracyReport) -> Option<String> {
 fn groups(report: &AccuracyReport, order: &[usize], by: By) -> String {
     let (heading, _) = by_words(report, by);
     let numbers: Vec<String> = (1..=order.len()).map(|place| place.to_string()).collect();
-    let headings =
-        [&[heading, "positions"], &numbers.iter().map(|n| &n[..]).collect::<Vec<_>>()[..]];
+    let starred = report.policies.iter().find(|policy| has_learned(policy));
+    let of_starred = starred.map(|_| "of a *");
+    let headings = [heading, "positions"].into_iter().chain(of_starred);
+    let headings: Vec<&str> = headings.chain(numbers.iter().map(|n| &n[..])).collect();
+    let in_group = |policy: &PolicyAccuracy, key: Key| {
+        let mut groups = policy.held_out_details().groups(by).iter();
+        groups.find(|other| other.key == key).map(|group| *decisive(&group.figures))
+    };
     let first = report.policies.first().map_or(&[][..], |policy| policy.details.groups(by));
     let rows = first.iter().filter_map(|group| {
         let states = decisive(&group.figures).states;
         let mut row = vec![format!("{:>5}", group.key.number()), thousands(states)];
+        row.extend(starred.map(|policy| {
+            thousands(in_group(policy, group.key).map_or(0, |figures| figures.states))
+        }));
         row.extend(order.iter().map(|&at| {
-            let mut groups = report.policies[at].held_out_details().groups(by).iter();
-            let group = groups.find(|other| other.key == group.key);
-            share(group.and_then(|group| decisive(&group.figures).optimal_by_outcome()))
+            let figures = in_group(&report.policies[at], group.key);
+            share(figures.and_then(|figures| figures.optimal_by_outcome()))
         }));
         (states > 0).then_some(row)
     });
-    Grid::of(&headings.concat(), rows).to_text()
+    Grid::of(&headings, rows).to_text()
 }
