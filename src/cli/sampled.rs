@@ -91,11 +91,11 @@ fn print(sampled: &Sampled, context: &mut Context) -> anyhow::Result<()> {
             thousands(tally.losses),
             percent(tally.points()),
             percent(tally.error()),
-            match &sampled.units {
-                None => String::new(),
-                Some(units) => {
-                    format!(", {:+.2} {units} a game", tally.score as f64 / tally.games() as f64)
+            match (&sampled.units, tally.score) {
+                (Some(units), Some(score)) => {
+                    format!(", {:+.2} {units} a game", score as f64 / tally.games() as f64)
                 }
+                _ => String::new(),
             }
         ))?;
     }

@@ -21,8 +21,8 @@ pub struct Tally {
     pub draws: u64,
     /// How many it lost.
     pub losses: u64,
-    /// The sum of its final scores.
-    pub score: i64,
+    /// The sum of its final scores; `None` in games without.
+    pub score: Option<i64>,
 }
 
 impl Tally {
@@ -65,7 +65,9 @@ impl Tally {
             Outcome::Draw => self.draws += 1,
             Outcome::Loss => self.losses += 1,
         }
-        self.score += score;
+        if game.max_score().is_some() {
+            *self.score.get_or_insert_default() += score;
+        }
     }
 }
 

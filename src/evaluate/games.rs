@@ -24,6 +24,19 @@ pub struct Games {
     pub table: Vec<Vec<Expected>>,
 }
 
+impl Games {
+    /// The greatest probability that a game of the report is not over after
+    /// [`most_plies`](Games::most_plies); `None` where games end.
+    pub fn endless(&self) -> Option<f64> {
+        let both = |both: &BothSides<Expected>| [both.first.endless, both.second.endless];
+        let fixed = self.policies.iter().flat_map(|policy| {
+            [both(&policy.against_random), both(&policy.against_perfect)].concat()
+        });
+        let others = self.table.iter().flatten().map(|expected| expected.endless);
+        self.most_plies.map(|_| fixed.chain(others).fold(0.0, f64::max))
+    }
+}
+
 /// The games of one policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PolicyGames {

@@ -31,12 +31,16 @@ pub struct Expected {
     pub loss: f64,
     /// Expected final score.
     pub score: f64,
+    /// Probability that it is not over after [`Play::PLIES`] plies and counts as play without end,
+    /// as which it is among the others; 0 where games end.
+    pub endless: f64,
 }
 
 impl Expected {
     fn of_end(outcome: Outcome, score: f64) -> Expected {
         let is = |other| if outcome == other { 1.0 } else { 0.0 };
-        Expected { win: is(Outcome::Win), draw: is(Outcome::Draw), loss: is(Outcome::Loss), score }
+        let [win, draw, loss] = [Outcome::Win, Outcome::Draw, Outcome::Loss].map(is);
+        Expected { win, draw, loss, score, endless: 0.0 }
     }
 
     /// Adds another with a weight.
@@ -45,11 +49,12 @@ impl Expected {
         self.draw += weight * other.draw;
         self.loss += weight * other.loss;
         self.score += weight * other.score;
+        self.endless += weight * other.endless;
     }
 
     /// The same for the other player.
     pub fn reversed(&self) -> Expected {
-        Expected { win: self.loss, draw: self.draw, loss: self.win, score: -self.score }
+        Expected { win: self.loss, loss: self.win, score: -self.score, ..*self }
     }
 
     /// The expected outcome: a win 1, a draw 0, a loss −1.
@@ -158,10 +163,11 @@ impl<'a> Play<'a> {
 
     /// What play without end counts as, for the first player.
     pub(super) fn without_end(&self) -> Expected {
-        match self.table.values().repetition() {
+        let counted = match self.table.values().repetition() {
             Repetition::SecondPlayerWins => Expected::of_end(Outcome::Loss, -1.0),
             Repetition::Draw | Repetition::Unknown => Expected::of_end(Outcome::Draw, 0.0),
-        }
+        };
+        Expected { endless: 1.0, ..counted }
     }
 
     /// How a game has ended, for the first player.

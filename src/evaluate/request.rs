@@ -43,7 +43,6 @@ impl Request<'_> {
     /// Why games cannot be played out; `None` where they can: on a table that is [`playable`], where
     /// every position is asked about.
     pub fn why_no_games(&self) -> Option<String> {
-        let name = self.table.table().name();
         if self.chosen.is_some() {
             return Some(
                 "the figures are of some positions, games lead to all of them".to_string(),
@@ -52,7 +51,7 @@ impl Request<'_> {
         if self.orienting != Orienting::All {
             return Some("policies are asked about one image of a position only".to_string());
         }
-        playable(self.table).err().map(|what| format!("{name} {what}"))
+        playable(self.table).err().map(|what| format!("the table {what}"))
     }
 
     /// About how much memory games take, in bytes.

@@ -15,7 +15,7 @@ use crate::evaluate::{
 use crate::game::Split;
 
 /// The roots that a header names; a table can have very many.
-const ROOTS_SHOWN: usize = 4;
+const ROOTS_SHOWN: usize = 3;
 
 /// A set of positions, with what it is called.
 struct Set {
@@ -308,7 +308,7 @@ pub(super) fn header(report: &AccuracyReport) -> String {
             &format!("Asked      about {asked} of them: one a row, which stands for its images\n");
     }
     if let Some(why) = &report.why_no_games {
-        text += &format!("Games      are not played out: {why}\n");
+        text += &format!("Games      are not played out:\n           {why}\n");
     }
     if let (false, Some(policy)) = (table.has_scores(), report.policies.first()) {
         text += &format!(
@@ -342,7 +342,7 @@ fn positions(table: &TableFacts) -> String {
 }
 
 /// Which positions the figures are of.
-fn judged(table: &TableFacts) -> String {
+pub(super) fn judged(table: &TableFacts) -> String {
     if let Some(chosen) = &table.chosen {
         return format!(
             "{} of the {} positions with a move to make:\n           {chosen}",
@@ -364,7 +364,7 @@ fn judged(table: &TableFacts) -> String {
         false => "those whose moves' results are all proven",
     };
     format!(
-        "{} of the {} positions with a move to make: {proven}",
+        "{} of the {} positions with a move to make:\n           {proven}",
         thousands(table.judged_states),
         thousands(table.nonterminal_states)
     )

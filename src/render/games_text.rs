@@ -12,8 +12,9 @@ use crate::evaluate::{
 pub(super) fn most_plies_text(most_plies: Option<u32>) -> String {
     let text = |plies| {
         format!(
-            "\nA game that is not over after {plies} plies counts as play without end. Policies do not see how often a\n\
-             position was there: one that comes back ends no game, and a best response may wait for a mistake.\n"
+            "\nA game that is not over after {plies} plies counts as play without end (no end: how often it is not).\n\
+             Policies do not see how often a position was there: one that comes back ends no game, and a best\n\
+             response may wait for a mistake.\n"
         )
     };
     most_plies.map_or(String::new(), text)
@@ -67,14 +68,17 @@ pub fn match_text(met: &Match) -> String {
     );
     let mut grid = Grid::default();
     let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
-    let (as_first, as_second) = (format!("as {first}"), format!("as {second}"));
-    grid.push(words(&["random", "", &as_first, "", "", "", &as_second, "", ""]));
-    let results = ["win", "draw", "loss", &met.units[..]];
+    let results = results(&met.units, met.most_plies);
+    let upper = |side: &str| {
+        let upper = |at| if at == 1 { format!("as {side}") } else { String::new() };
+        (0..results.len()).map(upper).collect::<Vec<_>>()
+    };
+    grid.push([vec!["random".to_string()], upper(first), upper(second)].concat());
     grid.push(words(&[&["plies"], &results[..], &results[..]].concat()));
     for opening in &met.openings {
         let mut row = vec![format!("{:>6}", opening.random_plies)];
-        row.extend(cells(&opening.results.first));
-        row.extend(cells(&opening.results.second));
+        row.extend(cells(&opening.results.first, met.most_plies));
+        row.extend(cells(&opening.results.second, met.most_plies));
         grid.push(row);
     }
     text + &grid.to_text() + &most_plies_text(met.most_plies)
@@ -82,9 +86,9 @@ pub fn match_text(met: &Match) -> String {
 
 fn against(games: &Games, words: &Words, of: fn(&PolicyGames) -> &BothSides<Expected>) -> String {
     let [first, second] = words.sides.map(|side| format!("as {side}"));
-    let heading = ["win", "draw", "loss", &words.units[..]];
+    let heading = results(&words.units, games.most_plies);
     let upper = |side: &str| {
-        let mut row = vec![String::new(); 4];
+        let mut row = vec![String::new(); heading.len()];
         row[1] = side.to_string();
         row
     };
@@ -92,7 +96,7 @@ fn against(games: &Games, words: &Words, of: fn(&PolicyGames) -> &BothSides<Expe
         let both = of(policy);
         let mut row = vec![policy.policy.clone()];
         for expected in [&both.first, &both.second] {
-            row.extend(cells(expected));
+            row.extend(cells(expected, games.most_plies));
         }
         row
     });
@@ -105,11 +109,18 @@ fn against(games: &Games, words: &Words, of: fn(&PolicyGames) -> &BothSides<Expe
     grid.to_text()
 }
 
-/// Win, draw and loss in percent, and the score.
-fn cells(expected: &Expected) -> Vec<String> {
+/// The headings of [`cells`].
+fn results(units: &str, most_plies: Option<u32>) -> Vec<&str> {
+    let no_end = most_plies.map(|_| "no end");
+    ["win", "draw", "loss", units].into_iter().chain(no_end).collect()
+}
+
+/// Win, draw and loss in percent, and the score; where games may go on for ever, how often they do.
+fn cells(expected: &Expected, most_plies: Option<u32>) -> Vec<String> {
     let mut cells: Vec<String> =
         [expected.win, expected.draw, expected.loss].into_iter().map(percent).collect();
     cells.push(signed(expected.score));
+    cells.extend(most_plies.map(|_| percent(expected.endless)));
     cells
 }
 

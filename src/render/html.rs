@@ -2,9 +2,11 @@
 
 use minijinja::{Environment, Value, context};
 
+use super::accuracy_text::judged;
 use super::names::Names;
 use super::number::{amount, percent, thousands};
 use super::plots::{colour, mark, plots};
+use super::summary::has_learned;
 use crate::evaluate::{AccuracyReport, Details, FiguresBySet};
 
 /// Where and how a page was made, for its foot.
@@ -37,7 +39,9 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
     environment.add_filter("percent", |x: Option<f64>| x.map_or("–".to_string(), percent));
     environment.add_filter("amount", |x: Option<f64>| x.map_or("–".to_string(), amount));
     environment.add_filter("signed", |x: Option<f64>| {
-        x.map_or("–".to_string(), |x| format!("{x:+.2}").replace('-', "−"))
+        // What is rounded to nothing has no sign.
+        let shown = |x: f64| if x.abs() < 0.005 { "0.00".to_string() } else { format!("{x:+.2}") };
+        x.map_or("–".to_string(), |x| shown(x).replace('-', "−"))
     });
     environment.add_filter("whole", |x: Option<f64>| {
         x.map_or("–".to_string(), |x| format!("{:.0}", x * 100.0))
@@ -47,6 +51,10 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
     environment.add_filter("most", |all: Vec<f64>| all.into_iter().fold(0.0, f64::max));
     environment.add_filter("fixed", |x: f64| format!("{x:.4}"));
     environment.add_filter("thousands", |n: u64| thousands(n));
+    environment.add_filter("plus", |n: i64| match n {
+        0 => "0".to_string(),
+        n => format!("{n:+}").replace('-', "−"),
+    });
     environment.add_filter("group", decisive_of);
     environment.add_filter("board", |mistake: Value| Value::from_safe_string(marked(&mistake)));
     let template = include_str!("report.html");
@@ -75,6 +83,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         order => report.ranking(),
         short => names.short,
         held => Value::from_serialize(held),
+        stars => report.policies.iter().map(has_learned).collect::<Vec<bool>>(),
         exploited => report.games.as_ref().map(|games| {
             games.policies.iter().map(|policy| policy.exploited()).collect::<Vec<f64>>()
         }),
@@ -83,6 +92,8 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
         costs => (!report.seconds.is_empty()).then(|| {
             report.seconds.iter().map(|seconds| seconds.map(|s| s * 1e6)).collect::<Vec<_>>()
         }),
+        judged => judged(&report.table).split_whitespace().collect::<Vec<_>>().join(" "),
+        endless => report.games.as_ref().and_then(|games| games.endless()),
         most_score => most_score(report),
         few => FEW,
         colours => policies.clone().map(colour).collect::<Vec<_>>(),
@@ -163,6 +174,13 @@ pub fn board(text: &str, marks: &[(String, &str)]) -> String {
             escaped(name)
         );
     }
+    // Othello is played on green with discs, other games on wood.
+    let is_green = |cell: &&str| matches!(*cell, "." | "X" | "O");
+    let wood = match rows.iter().flat_map(|(_, cells)| cells.iter()).all(is_green) {
+        true => "",
+        false => " wood",
+    };
+    let (mut pieces, mut marked) = (String::new(), String::new());
     for (row, (name, cells)) in rows.iter().enumerate() {
         let top = 20 + 20 * row;
         svg += &format!(
@@ -173,35 +191,46 @@ pub fn board(text: &str, marks: &[(String, &str)]) -> String {
         for (column, cell) in cells.iter().enumerate() {
             let left = 22 + 20 * column;
             svg += &format!(
-                "<rect class=\"square\" x=\"{left}\" y=\"{top}\" width=\"20\" height=\"20\"/>"
+                "<rect class=\"square{wood}\" x=\"{left}\" y=\"{top}\" width=\"20\" height=\"20\"/>"
             );
             let (x, y) = (left + 10, top + 10);
-            svg += &match *cell {
+            pieces += &match *cell {
                 "." => String::new(),
                 "X" => format!("<circle class=\"black\" cx=\"{x}\" cy=\"{y}\" r=\"8\"/>"),
                 "O" => format!("<circle class=\"white\" cx=\"{x}\" cy=\"{y}\" r=\"8\"/>"),
                 piece => format!(
-                    "<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-                    y + 5,
+                    "<text class=\"piece\" x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                    y + 4,
                     escaped(piece)
                 ),
             };
-            // c4 in Othello; in shogi the column's number, then the row's letter, as in P-4c.
-            let square = [format!("{}{name}", names[column]), format!("{name}{}", names[column])];
-            for (_, class) in marks.iter().filter(|(to, _)| square.iter().any(|s| to.ends_with(s)))
-            {
-                svg += &match *class {
-                    "right" => format!("<circle class=\"right\" cx=\"{x}\" cy=\"{y}\" r=\"6\"/>"),
-                    _ => format!(
-                        "<path class=\"wrong\" d=\"M{} {}l10 10m0 -10l-10 10\"/>",
-                        x - 5,
-                        y - 5
-                    ),
-                };
-            }
         }
     }
-    above + &svg + "</svg>" + &below
+    // c4 in Othello; in shogi the column's number, then the row's letter, as in 3b4c+ or P*4c.
+    let place = |is_named: &dyn Fn(&str) -> bool| {
+        let of = |row: usize| {
+            let named = |column: &usize| {
+                let (row, column) = (rows[row].0, names[*column]);
+                is_named(&format!("{column}{row}")) || is_named(&format!("{row}{column}"))
+            };
+            let column = (0..names.len()).find(named)?;
+            Some((32 + 20 * column, 30 + 20 * row))
+        };
+        (0..rows.len()).find_map(of)
+    };
+    for (name, class) in marks {
+        let name = name.strip_suffix('+').unwrap_or(name);
+        let Some((x, y)) = place(&|square| name.ends_with(square)) else { continue };
+        let from = place(&|square| name.len() > square.len() && name.starts_with(square));
+        if let Some((from_x, from_y)) = from {
+            marked += &format!("<path class=\"{class}\" d=\"M{from_x} {from_y}L{x} {y}\"/>");
+        }
+        marked += &match *class {
+            "right" => format!("<circle class=\"right\" cx=\"{x}\" cy=\"{y}\" r=\"8\"/>"),
+            _ => format!("<path class=\"wrong\" d=\"M{} {}l10 10m0 -10l-10 10\"/>", x - 5, y - 5),
+        };
+    }
+    above + &svg + &marked + &pieces + "</svg>" + &below
 }
 
 fn escaped(text: &str) -> String {
@@ -223,6 +252,12 @@ mod tests {
         assert_eq!(svg.matches("class=\"white\"").count(), 1);
         assert!(svg.contains("&lt;") && svg.ends_with("</svg>"));
         assert_eq!(board("X 1\n2 <\n", &[]), "<pre>X 1\n2 &lt;\n</pre>");
+        let marks = [("2a1b+".to_string(), "right"), ("P*2b".to_string(), "wrong")];
+        let moved = board("   2  1\na  e +l\nb  .  .\n", &marks);
+        assert!(moved.contains("class=\"right\" d=\"M32 30L52 50\""), "{moved}");
+        assert!(moved.contains("class=\"right\" cx=\"52\" cy=\"50\""), "{moved}");
+        assert!(moved.contains("class=\"wrong\" d=\"M27 45"), "{moved}");
+        assert_eq!(moved.matches("square wood").count(), 4);
         let shogi = board("White holds -\n   2  1\na  e +l\nb  .  .\nBlack holds P\n", &[]);
         assert!(shogi.starts_with("<div>White holds -</div><svg"), "{shogi}");
         assert!(shogi.ends_with("</svg><div>Black holds P</div>"), "{shogi}");

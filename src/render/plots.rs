@@ -30,6 +30,9 @@ pub const COLOURS: [(u8, u8, u8); 8] = [
     (128, 128, 128),
 ];
 
+/// The colour of a line that is no policy's: that of the ink, without marks.
+const REFERENCE: usize = 255;
+
 /// What is drawn in the ink of the page, and how it is written by the drawing library.
 const INK: RGBColor = RGBColor(1, 2, 3);
 const INK_WRITTEN: &str = "#010203";
@@ -199,7 +202,7 @@ fn reliability(report: &AccuracyReport) -> Option<Plot> {
     let mut lines = lines;
     // What perfect calibration would be.
     let points = vec![(0.0, 0.0), (1.0, 1.0)];
-    lines.push(Series { colour: COLOURS.len() - 1, points, name: String::new() });
+    lines.push(Series { colour: REFERENCE, points, name: String::new() });
     let axes = Axes {
         x: (0.0, 1.0),
         y: (0.0, 1.0),
@@ -262,7 +265,10 @@ fn draw(title: &str, axes: &Axes, lines: &[Series]) -> String {
     for line in lines {
         let RGBColor(r, g, b) = placeholder(line.colour);
         let written = format!("#{r:02X}{g:02X}{b:02X}");
-        let (colour, dash) = (colour(line.colour), dash(line.colour));
+        let (colour, dash) = match line.colour {
+            REFERENCE => ("currentColor".to_string(), "none"),
+            of => (colour(of), dash(of)),
+        };
         let dashed = format!(
             "stroke=\"{colour}\" stroke-dasharray=\"{dash}\" stroke-width=\"2\" fill=\"none\""
         );
@@ -277,6 +283,40 @@ fn draw(title: &str, axes: &Axes, lines: &[Series]) -> String {
         .replacen('>', &format!("><title>{title}</title>"), 1)
         .replace(INK_WRITTEN, "currentColor")
         .replace(FAINT_WRITTEN, "currentColor\" stroke-opacity=\"0.15")
+}
+
+/// Whether a point is in the left half: its name goes towards the middle, where there is room.
+fn is_left(axes: &Axes, x: f64) -> bool {
+    x < (axes.x.0 + axes.x.1) / 2.0
+}
+
+/// By how many pixels the name of each line, which has one point then, goes below its point so as
+/// not to lie on the name of another. The sizes are about those of [`draw_into`].
+fn lower(axes: &Axes, lines: &[Series]) -> Vec<i32> {
+    let (wide, high, letter, line_height) = (520.0, 290.0, 9.0, 17.0);
+    let share = |x: f64, (least, most): (f64, f64)| (x - least) / (most - least);
+    let named = lines.iter().enumerate().filter(|(_, line)| !line.name.is_empty());
+    let mut labels: Vec<(usize, f64, [f64; 2])> = named
+        .filter_map(|(at, line)| {
+            let &(x, y) = line.points.first()?;
+            let (right, down) = (wide * share(x, axes.x), high * (1.0 - share(y, axes.y)));
+            let long = letter * (line.name.chars().count() + 2) as f64;
+            let across =
+                if is_left(axes, x) { [right, right + long] } else { [right - long, right] };
+            Some((at, down, across))
+        })
+        .collect();
+    labels.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut lower = vec![0; lines.len()];
+    let mut placed: Vec<(f64, [f64; 2])> = Vec::new();
+    for (at, down, across) in labels {
+        let beside =
+            placed.iter().filter(|(_, other)| across[0] < other[1] && other[0] < across[1]);
+        let least = beside.map(|(other, _)| other + line_height).fold(down, f64::max);
+        lower[at] = (least - down).round() as i32;
+        placed.push((least, across));
+    }
+    lower
 }
 
 fn draw_into(
@@ -314,22 +354,22 @@ fn draw_into(
             false => format!("{y:.0}"),
         })
         .draw()?;
-    for line in lines {
+    for (line, down) in lines.iter().zip(lower(axes, lines)) {
         let colour = placeholder(line.colour);
         let points = line.points.iter().copied();
         chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?;
         let fill = colour.filled();
-        // Towards the middle, where there is room.
-        let middle = (axes.x.0 + axes.x.1) / 2.0;
         let beside = |at: (f64, f64)| {
-            let (side, away) = if at.0 < middle { (HPos::Left, 9) } else { (HPos::Right, -9) };
+            let (side, away) =
+                if is_left(axes, at.0) { (HPos::Left, 9) } else { (HPos::Right, -9) };
             let style =
                 ("sans-serif", 17).into_font().color(&INK).pos(Pos::new(side, VPos::Center));
-            EmptyElement::at(at) + Text::new(line.name.clone(), (away, 0), style)
+            EmptyElement::at(at) + Text::new(line.name.clone(), (away, down), style)
         };
         let named = points.clone().filter(|_| !line.name.is_empty());
         chart.draw_series(named.map(beside))?;
         match shape(line.colour) {
+            _ if line.colour == REFERENCE => continue,
             0 => chart.draw_series(points.map(|at| Circle::new(at, 4, fill)))?,
             1 => chart.draw_series(points.map(|at| TriangleMarker::new(at, 5, fill)))?,
             2 => {

@@ -7,8 +7,10 @@ use super::games_text::signed;
 use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
 use super::names::Names;
-use super::number::{amount, thousands};
-use crate::evaluate::{AccuracyReport, By, Figures, FiguresBySet, PolicyAccuracy, PolicyGames};
+use super::number::{amount, percent, thousands};
+use crate::evaluate::{
+    AccuracyReport, By, Figures, FiguresBySet, Key, PolicyAccuracy, PolicyGames,
+};
 use crate::game::{Outcome, Split};
 
 /// Lays out a report at a glance: the table, every policy in a line, the best first, then result
@@ -19,22 +21,28 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     let order = report.ranking();
     let positions = report.policies.first().map_or(0, |policy| decisive(&policy.total).states);
     let mut text = header(report);
-    text += &format!(
-        "\nWhere the choice of the move decides the result ({} positions), the best policy first\n\n",
-        thousands(positions)
-    );
-    text += &ranked(report, &order, &names);
-    text += &format!("\n{}", meanings(report));
+    let is_bounded = report.policies.first().is_some_and(|policy| policy.forced.is_some());
+    if positions > 0 || !is_bounded {
+        text += &format!(
+            "\nWhere the choice of the move decides the result ({} positions), the best policy first\n\n",
+            thousands(positions)
+        );
+        text += &ranked(report, &order, &names);
+        text += &format!("\n{}", meanings(report));
+    } else {
+        text += "\nIn none of these positions the choice of the move decides the result\n";
+    }
     text += &forced_text(report, &order, &names.short);
     if !names.legend.is_empty() {
         text += &format!("\n{}", names.legend());
     }
     for &by in by {
         let what = by_words(report, by).1;
-        let learned = report.policies.iter().any(|policy| policy.held_out_details.is_some());
-        let learned = if learned { ", those with a * where they have not learned" } else { "" };
-        text +=
-            &format!("\nResult kept there, by {what}; policies by their number above{learned}\n\n");
+        text += &format!("\nResult kept there, by {what}; policies by their number above\n");
+        if report.policies.iter().any(has_learned) {
+            text += "of those with a * where they have not learned, in as many positions as 'of a *' says\n";
+        }
+        text += "\n";
         text += &groups(report, &order, by);
     }
     text += &mistakes_text(report, mistakes);
@@ -143,8 +151,14 @@ fn meanings(report: &AccuracyReport) -> String {
         lines.push(("perfect", format!("{units} in games from the start against perfect moves")));
         let taken = "what of the result a best response takes, the mean of both sides: 0 to 2";
         lines.push(("exploited", taken.to_string()));
-        lines.extend(report.games.as_ref().and_then(|games| games.most_plies).map(|plies| {
-            ("", format!("games that are not over after {plies} plies are taken to go on for ever"))
+        let games = report.games.as_ref();
+        let endless = games.and_then(|games| games.most_plies.zip(games.endless()));
+        lines.extend(endless.map(|(plies, endless)| {
+            let rest = match endless {
+                0.0 => "none".to_string(),
+                endless => format!("up to {}", percent(endless)),
+            };
+            ("", format!("games not over after {plies} plies are taken to go on for ever: {rest}"))
         }));
     }
     lines.extend(held_out(report).map(|text| ("*", text)));
@@ -152,7 +166,7 @@ fn meanings(report: &AccuracyReport) -> String {
 }
 
 /// Whether a policy has learned from some of the positions.
-fn has_learned(policy: &PolicyAccuracy) -> bool {
+pub(super) fn has_learned(policy: &PolicyAccuracy) -> bool {
     policy.splits.is_some_and(|splits| splits.train.all.states > 0)
 }
 
@@ -174,18 +188,26 @@ fn held_out(report: &AccuracyReport) -> Option<String> {
 fn groups(report: &AccuracyReport, order: &[usize], by: By) -> String {
     let (heading, _) = by_words(report, by);
     let numbers: Vec<String> = (1..=order.len()).map(|place| place.to_string()).collect();
-    let headings =
-        [&[heading, "positions"], &numbers.iter().map(|n| &n[..]).collect::<Vec<_>>()[..]];
+    let starred = report.policies.iter().find(|policy| has_learned(policy));
+    let of_starred = starred.map(|_| "of a *");
+    let headings = [heading, "positions"].into_iter().chain(of_starred);
+    let headings: Vec<&str> = headings.chain(numbers.iter().map(|n| &n[..])).collect();
+    let in_group = |policy: &PolicyAccuracy, key: Key| {
+        let mut groups = policy.held_out_details().groups(by).iter();
+        groups.find(|other| other.key == key).map(|group| *decisive(&group.figures))
+    };
     let first = report.policies.first().map_or(&[][..], |policy| policy.details.groups(by));
     let rows = first.iter().filter_map(|group| {
         let states = decisive(&group.figures).states;
         let mut row = vec![format!("{:>5}", group.key.number()), thousands(states)];
+        row.extend(starred.map(|policy| {
+            thousands(in_group(policy, group.key).map_or(0, |figures| figures.states))
+        }));
         row.extend(order.iter().map(|&at| {
-            let mut groups = report.policies[at].held_out_details().groups(by).iter();
-            let group = groups.find(|other| other.key == group.key);
-            share(group.and_then(|group| decisive(&group.figures).optimal_by_outcome()))
+            let figures = in_group(&report.policies[at], group.key);
+            share(figures.and_then(|figures| figures.optimal_by_outcome()))
         }));
         (states > 0).then_some(row)
     });
-    Grid::of(&headings.concat(), rows).to_text()
+    Grid::of(&headings, rows).to_text()
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::common::tables::Tables;
+use crate::common::tables::{Tables, copy_dir};
 
 /// Commands of every kind, in an order in which each finds what it needs; `DIR` is the directory of
 /// tables.
@@ -28,7 +28,9 @@ report --policy random,greedy --canonical --mistakes 1
 report --policy greedy --split test
 compare mcts:5:{} random --seeds 0,1
 match random greedy --openings 1
+match random greedy --game animal-shogi-3x3 --openings 1
 match random greedy --size 4 --sample 20
+match random greedy --game minishogi --sample 2
 export --states --out DIR/states
 export --out DIR/targets
 pack
@@ -73,6 +75,11 @@ fn every_command_prints_what_its_schema_says() {
             .push(json);
     };
     COMMANDS.lines().for_each(&mut run);
+    if cfg!(feature = "onnx") {
+        let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
+        copy_dir(&kept, &tables.place("policies"));
+        run("report --game othello-4x4 --canonical --policy learned:supervised-othello-4x4");
+    }
     if cfg!(feature = "learn") {
         run("train tabular --games 20 --method td,sarsa");
         run("train td --size 4 --games 2");
@@ -104,6 +111,41 @@ fn every_command_prints_what_its_schema_says() {
     }
     let checked = Command::new("python3").arg(script).args([schemas(), file]).output().unwrap();
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+}
+
+/// The names of all fields below a value.
+fn fields(value: &Value, found: &mut BTreeSet<String>) {
+    for (name, below) in value.as_object().into_iter().flatten() {
+        found.insert(name.clone());
+        fields(below, found);
+    }
+    value.as_array().into_iter().flatten().for_each(|below| fields(below, found));
+}
+
+/// `docs/report-schema.md` explains what reports, comparisons, matches and their files tell.
+#[test]
+fn every_field_and_column_of_results_is_explained() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/report-schema.md");
+    let docs = fs::read_to_string(docs).unwrap();
+    let explained: BTreeSet<&str> =
+        docs.split('`').skip(1).step_by(2).flat_map(|name| name.split(['.', '[', ']'])).collect();
+    let tables = Tables::new();
+    let csv = tables.place("rows.csv");
+    let mut met = BTreeSet::new();
+    for line in [
+        &format!("report --policy random,mcts:2 --mistakes 1 --csv {}", csv.display()),
+        "compare greedy random",
+        "match greedy random --openings 1",
+        "match greedy random --game othello-4x4 --sample 2",
+    ] {
+        fields(&tables.json(&line.split(' ').collect::<Vec<_>>()), &mut met);
+    }
+    let rows = fs::read_to_string(csv).unwrap();
+    let columns = rows.lines().next().unwrap().split(',').map(String::from);
+    met.extend(columns);
+    assert!(met.contains("likeliest_score") && met.contains("reliability"));
+    let unknown: Vec<&String> = met.iter().filter(|name| !explained.contains(&name[..])).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
 }
 
 /// What has no description, below a schema.

@@ -110,7 +110,8 @@ fn who_waits_is_not_beaten_and_who_resigns_is() {
     let opened = Opened::new(&game, &Plan::from_start(&game));
     let play = Play::new(&opened.unfolded, &opened.solved);
     assert_eq!((opened.unfolded.positions(), opened.unfolded.edges()), (4, 4));
-    let expected = |win, draw, loss| Expected { win, draw, loss, score: win - loss };
+    // All that is drawn here goes on for ever.
+    let expected = |win, draw, loss| Expected { win, draw, loss, score: win - loss, endless: draw };
     // Whoever resigns first has lost: the first player in 1/2 + 1/8 + ... of the games.
     assert!(close(&opened.result(0, 0), &expected(1.0 / 3.0, 0.0, 2.0 / 3.0)));
     assert!(close(&opened.result(0, 2), &expected(0.0, 0.0, 1.0)));
@@ -144,6 +145,7 @@ fn who_waits_is_not_beaten_and_who_resigns_is() {
     assert!(perfect.own_lines.is_expert() && !random.own_lines.is_champion());
     assert_eq!(random.costliest.len(), 1);
     assert_eq!(report.table[0][1], random.against_perfect.first);
+    assert_eq!(report.endless(), Some(1.0));
 }
 
 /// The graph of a game by its rules alone: positions and, of each, where its moves lead.
@@ -291,7 +293,7 @@ fn perfect_play_is_worth_the_value_of_the_game_wherever_it_ends() {
     for opened in [small(), pawn()] {
         let play = Play::new(&opened.unfolded, &opened.solved);
         // Black wins both.
-        let wanted = Expected { win: 1.0, draw: 0.0, loss: 0.0, score: 1.0 };
+        let wanted = Expected { win: 1.0, score: 1.0, ..Expected::default() };
         assert!(close(&opened.result(2, 2), &wanted));
         for side in Side::ALL {
             let lost = exploitability(&play, opened.policy(2), side);

@@ -162,6 +162,17 @@ fn heat_maps_are_of_what_was_not_learned() {
     assert_eq!(row("supervised *"), kept(&network["held_out"]["layers"]));
     assert_ne!(row("supervised *"), kept(&network["layers"]));
     assert_eq!(row("greedy"), kept(&greedy["layers"]));
+    // So does the text, with how many positions that are.
+    let text = tables.ok(&["report", "-q", "--canonical", "--by", "layer", "--policy", policies]);
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let layers = network["held_out"]["layers"].as_array().unwrap();
+    let twelve = layers.iter().find(|group| group["layer"] == 12).unwrap();
+    let figures = &twelve["figures"]["decisive_outcome"];
+    let line = text.lines().find(|line| line.starts_with("   12 ")).unwrap();
+    let cells: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(cells[2], figures["states"].to_string());
+    let kept = 100.0 * figures["optimal_by_outcome"].as_f64().unwrap();
+    assert_eq!(cells[3], format!("{kept:.1}%"));
 }
 
 /// Where the networks of the repository are measured too, the report fits a screen, the best stand
