@@ -112,7 +112,7 @@ def test_the_single_player_environment_is_gymnasiums(table, monkeypatch):
     monkeypatch.setenv("YOMIKIRI_TABLES", str(table.path.parent))
     seen, info = ym.env("othello-4x4", opponent="perfect").reset()
     assert seen["action_mask"].sum() == 4
-    with pytest.raises(ValueError, match="too large"):
+    with pytest.raises(ym.YomikiriError, match="needs about"):
         ym.env("othello-8x8", opponent="perfect")
     with pytest.raises(ValueError, match="reward"):
         ym.env("animal-shogi", reward="score")
