@@ -1,11 +1,12 @@
 """What the solver gives the package; use `yomikiri`, not this."""
 
 import os
-from typing import Any, Callable
+from typing import Any, Callable, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+__all__: list[str]
 __version__: str
 
 class YomikiriError(Exception): ...
@@ -13,11 +14,12 @@ class TableError(YomikiriError): ...
 class PositionError(ValueError): ...
 class PolicyError(YomikiriError): ...
 
-Progress = Callable[[str, int, int | None], Any]
-Given = str | tuple[str, Callable[..., dict[str, NDArray[np.float64]]], str, str | None]
+_Progress = Callable[[str, int, int | None], Any]
+_Given = str | tuple[str, Callable[..., dict[str, NDArray[np.float64]]], str, str | None]
 
+@final
 class Game:
-    def __init__(self, name: str) -> None: ...
+    def __new__(cls, name: str) -> Game: ...
     name: str
     title: str
     actions: int
@@ -34,6 +36,7 @@ class Game:
     def of_keys(self, keys: NDArray[np.uint64], sides: NDArray[np.uint8]) -> Positions: ...
     def action_name(self, side: int, action: int) -> str: ...
 
+@final
 class Positions:
     game: Game
     def __len__(self) -> int: ...
@@ -51,6 +54,7 @@ class Positions:
     def transform(self, symmetry: int) -> Positions: ...
     def encode(self, layout: str, planes: str | None) -> NDArray[np.float32]: ...
 
+@final
 class Table:
     name: str
     path: os.PathLike[str]
@@ -70,10 +74,12 @@ class Table:
         layout: str,
     ) -> dict[str, Any]: ...
 
+@final
 class Asked:
-    def __init__(self, game: Game, policy: str, table: Table | None, tables: os.PathLike[str] | str) -> None: ...
+    def __new__(cls, game: Game, policy: str, table: Table | None, tables: os.PathLike[str] | str) -> Asked: ...
     def answer(self, positions: Positions) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]: ...
 
+@final
 class Report:
     def json(self) -> str: ...
     def metrics(self) -> str: ...
@@ -84,16 +90,16 @@ class Report:
 def open_table(name: str, tables: os.PathLike[str] | str, checked: bool) -> Table: ...
 def solve(
     game: Game, tables: os.PathLike[str] | str, roots: Positions | None, max_depth: int | None, checks_only: bool,
-    force: bool, progress: Progress | None,
+    force: bool, progress: _Progress | None,
 ) -> Table: ...
 def evaluate(
-    table: Table, policies: list[Given], canonical: bool, games: bool, mistakes: int, split: str | None,
-    progress: Progress | None,
+    table: Table, policies: list[_Given], canonical: bool, games: bool, mistakes: int, split: str | None,
+    progress: _Progress | None,
 ) -> Report: ...
 def compare(
-    table: Table, first: Given, second: Given, split: str | None, worst: int, progress: Progress | None,
+    table: Table, first: _Given, second: _Given, split: str | None, worst: int, progress: _Progress | None,
 ) -> tuple[str, str]: ...
 def play_match(
-    table: Table, first: Given, second: Given, openings: int, progress: Progress | None,
+    table: Table, first: _Given, second: _Given, openings: int, progress: _Progress | None,
 ) -> tuple[str, str]: ...
 def board_svg(diagram: str) -> str: ...

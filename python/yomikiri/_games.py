@@ -309,7 +309,8 @@ class Position:
         return hash(self.notation)
 
     def __str__(self):
-        return f"{self._core.diagrams()[0]}{'' if self.over else self.mover + ' to move'}"
+        board = self._core.diagrams()[0].rstrip("\n")
+        return board if self.over else f"{board}\n{self.mover} to move"
 
     def __repr__(self):
         return f"<{self._core.game.name}: {self.notation}>"

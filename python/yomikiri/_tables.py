@@ -77,7 +77,8 @@ def solve(
     at instead of the start (texts, or what `Game.positions` takes), ``max_depth`` the plies after which no move is
     followed (minishogi needs it), ``checks_only`` follows only checks of who is to move at the roots. ``progress``
     shows a bar where tqdm is installed; by itself where somebody looks. Ctrl-C ends it; the same call goes on where
-    it ended. What is expected not to fit in memory or on the disk is refused, unless ``force`` is set. Raises `ValueError`, `TableError`, `YomikiriError`."""
+    it ended. What is expected not to fit in memory or on the disk is refused, unless ``force`` is set. Raises
+    `ValueError`, `TableError`, `YomikiriError`."""
     rules = game if isinstance(game, Game) else _game(game)
     begin = None if roots is None else rules.positions(roots)._core
     with _Told(progress) as tell:

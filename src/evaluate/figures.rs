@@ -254,6 +254,11 @@ pub struct FiguresBySet {
 }
 
 impl FiguresBySet {
+    /// Those of no positions of a game that has scores; the default is of one that has none.
+    pub fn scored() -> FiguresBySet {
+        FiguresBySet { decisive_score: Some(Figures::default()), ..FiguresBySet::default() }
+    }
+
     /// Adds the figures of a position to those of the sets that it is in.
     pub(super) fn add_position(&mut self, case: &Case, figures: &Figures) {
         self.all.add(figures);
