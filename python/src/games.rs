@@ -352,7 +352,7 @@ impl Positions {
         layout: &str,
         planes: Option<&str>,
     ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        let encoding = encoding(&self.game, layout, planes)?;
+        let encoding = encoding(&self.game, layout, planes).map_err(value_error)?;
         let out = detached(py, || Ok(self::planes(&encoding, &self.game, &self.all)))?;
         array(py, out, self.all.len(), &encoding)
     }
@@ -381,15 +381,13 @@ pub fn array<'py>(
 
 /// How positions are laid out by the name of a layout; `pgx` is nhwc. Games without discs have their own
 /// planes.
-pub fn encoding(game: &AnyGame, layout: &str, planes: Option<&str>) -> PyResult<Encoding> {
+pub fn encoding(game: &AnyGame, layout: &str, planes: Option<&str>) -> Result<Encoding, String> {
     let name = if layout == "pgx" { "nhwc" } else { layout };
-    let known = Layout::named(name).ok_or_else(|| {
-        value_error(format!("layout '{layout}': known are pgx, {}", Layout::names()))
-    })?;
+    let known = Layout::named(name)
+        .ok_or_else(|| format!("layout '{layout}': known are pgx, {}", Layout::names()))?;
     let listed = planes.map(Plane::read_list).transpose();
-    let listed = listed.map_err(|bad| {
-        value_error(format!("planes '{bad}': known are {}, joined by +", Plane::names()))
-    })?;
+    let listed = listed
+        .map_err(|bad| format!("planes '{bad}': known are {}, joined by +", Plane::names()))?;
     let own: Option<Vec<Plane>> = match game.squares(&game.start().state) {
         Some(_) => listed,
         None if known.takes_planes() && listed.is_none() => {
@@ -397,16 +395,13 @@ pub fn encoding(game: &AnyGame, layout: &str, planes: Option<&str>) -> PyResult<
         }
         None => {
             let name = game.name();
-            return Err(value_error(format!(
+            return Err(format!(
                 "{name} has planes of its own; give nchw, nhwc, flat or interleaved and no planes"
-            )));
+            ));
         }
     };
     if own.as_ref().is_some_and(Vec::is_empty) {
-        return Err(value_error(format!(
-            "{} has no planes; ask for layout positions, keys or notations, or give it some by write_planes",
-            game.name()
-        )));
+        return Err(format!("{} has no planes; write_planes gives it some", game.name()));
     }
     let (rows, columns) = game.shape();
     let axes = match known {
@@ -419,7 +414,7 @@ pub fn encoding(game: &AnyGame, layout: &str, planes: Option<&str>) -> PyResult<
     {
         return Ok(found);
     }
-    Err(value_error(format!("layout '{layout}' takes no other planes")))
+    Err(format!("layout '{layout}' takes no other planes"))
 }
 
 /// A board of text as SVG.

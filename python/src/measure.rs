@@ -70,7 +70,12 @@ fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
         Given::Asked(name, callable, layout, planes) => {
             let form = match WITHOUT_PLANES.contains(&&*layout) {
                 true => Form::Positions,
-                false => Form::Planes(encoding(game, &layout, planes.as_deref())?),
+                false => {
+                    Form::Planes(encoding(game, &layout, planes.as_deref()).map_err(|what| {
+                        let others = WITHOUT_PLANES.join(", ");
+                        value_error(format!("{what}; layouts without planes are {others}"))
+                    })?)
+                }
             };
             Ok(Held::Asked(name, callable.unbind(), form))
         }

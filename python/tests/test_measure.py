@@ -180,7 +180,7 @@ def test_what_a_callable_raises_comes_through(table):
     [
         (("nobody",), {}, ValueError, "nobody"), ((), {}, ValueError, "at least one"), ((3,), {}, TypeError, "int"),
         (("greedy",), {"names": []}, ValueError, "names"), (("greedy",), {"split": "rest"}, ValueError, "split"),
-        ((network,), {"layout": "chw"}, ValueError, "layout"), ((network,), {"planes": "mine"}, ValueError, "planes"),
+        ((network,), {"layout": "chw"}, ValueError, "layout.*notations"), ((network,), {"planes": "mine"}, ValueError, "planes"),
         (("learned:no-such-network",), {}, ym.PolicyError, "no-such-network"),
         (("onnx:no-such-file",), {}, ym.PolicyError, "no-such-file"),
     ],
@@ -218,6 +218,29 @@ def test_shogi_is_measured_too(animal):
     report = ym.evaluate(animal, "random", "perfect", lambda planes, legal: np.where(legal, 0.0, -np.inf), names=[None, None, "equal"])
     assert report["perfect"]["result_kept"] == 1
     assert report["equal"]["result_kept"] == pytest.approx(report["random"]["result_kept"], abs=1e-12)
+
+
+def test_a_small_network_is_measured_in_less_than_a_second(table):
+    import time
+
+    spent = []
+    for _ in range(3):
+        begun = time.perf_counter()
+        ym.evaluate(table, network)
+        spent.append(time.perf_counter() - begun)
+    assert min(spent) < 1, spent
+
+
+def test_figures_are_the_same_again(table, report):
+    # What is kept with the table is what was found at first, and is kept apart for one image of each position.
+    fresh = ym.open(table.path)
+    for options in ({}, {"canonical": True}, {"split": "test"}):
+        first = ym.evaluate(fresh, network, **options).json
+        assert ym.evaluate(fresh, network, **options).json == ym.evaluate(table, network, **options).json == first
+    assert ym.evaluate(table, network, "greedy", "perfect").json == report.json
+    logits = ym.evaluate(table, lambda planes: network(planes)[0].astype("f4"), games=False).metrics
+    wider = ym.evaluate(table, lambda planes: network(planes)[0].astype("f4").astype("f8"), games=False).metrics
+    assert logits == wider
 
 
 def test_nothing_leaks(table, everything):

@@ -12,10 +12,10 @@ use crate::any::AnyGame;
 use crate::parallel::lock;
 use crate::solved::{Orienting, States};
 
-/// Judged positions of one table and its actual positions, from the first time they are asked for;
-/// positions only where all of them take no more than about [`Kept::MOST`].
-#[derive(Debug, Default)]
+/// Judged positions of one table and its actual positions, from the first time they are asked for.
+#[derive(Debug)]
 pub struct Kept {
+    most: usize,
     pieces: Mutex<Pieces>,
     unfolded: OnceLock<Arc<Unfolded>>,
 }
@@ -27,9 +27,18 @@ struct Pieces {
     bytes: usize,
 }
 
+impl Default for Kept {
+    /// Of 128 MiB, of which 4×4 Othello takes a tenth.
+    fn default() -> Kept {
+        Kept::up_to(128 << 20)
+    }
+}
+
 impl Kept {
-    /// How many bytes of positions are kept. All of 4×4 Othello take a tenth.
-    pub const MOST: usize = 128 << 20;
+    /// Nothing yet; judged positions only if all of them take no more than about so many bytes.
+    pub fn up_to(most: usize) -> Kept {
+        Kept { most, pieces: Mutex::default(), unfolded: OnceLock::new() }
+    }
 
     /// The table unfolded, which all who ask call with the same states.
     pub(super) fn unfolded(&self, states: &States) -> Result<Arc<Unfolded>, String> {
@@ -73,12 +82,46 @@ impl Source for Remembered<'_> {
         let (filled, rows) = judged.fill(piece)?;
         let mut kept = lock(&self.kept.pieces);
         kept.bytes = kept.bytes.saturating_add(filled.bytes());
-        if kept.bytes <= Kept::MOST {
+        if kept.bytes <= self.kept.most {
             kept.filled.insert(key, filled.clone());
         } else {
             // Part of them would be of little use.
             kept.filled = HashMap::new();
         }
         Ok((filled, rows))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::othello::Othello;
+    use crate::progress::Silent;
+    use crate::solved::SolvedTable;
+    use crate::table::Store;
+
+    #[test]
+    fn positions_are_filled_once_where_they_fit() {
+        let dir = tempfile::tempdir().unwrap();
+        let game = AnyGame::new(Othello::<u64>::new(4, 4, true));
+        let table = SolvedTable::of_whole(game, &Store::at(dir.path()), &Silent).unwrap();
+        let (all, none) = (Kept::default(), Kept::up_to(100));
+        for orienting in [Orienting::All, Orienting::First] {
+            let judged = Judged { table: &table, orienting };
+            for piece in 0..judged.pieces() {
+                let (filled, rows) = judged.fill(piece).unwrap();
+                let [first, second] =
+                    [(); 2].map(|()| Remembered { judged, kept: &all }.fill(piece).unwrap());
+                assert!(Arc::ptr_eq(&first.0, &second.0) && (first.1, second.1) == (rows, rows));
+                let again = Remembered { judged, kept: &none }.fill(piece).unwrap();
+                for (piece, _) in [first, again] {
+                    assert_eq!(piece.batch.positions(), filled.batch.positions());
+                    assert_eq!((&piece.cases, &piece.truths), (&filled.cases, &filled.truths));
+                }
+            }
+        }
+        assert!(lock(&none.pieces).filled.is_empty());
+        let [first, second] = [(); 2].map(|()| all.unfolded(table.states()).unwrap());
+        assert!(Arc::ptr_eq(&first, &second));
     }
 }
