@@ -244,8 +244,9 @@ impl CyclicMethod {
 
     /// What an interrupted computation must have been of to be gone on with.
     pub(super) fn identity(self, table: &Table) -> String {
-        let reachable = table.manifest().arrays.get("reachable").map(|array| &array.crc32);
-        format!("{self:?} {reachable:?}")
+        let arrays = ["reachable", "keys", "edge_targets"];
+        let sums = arrays.map(|name| table.manifest().arrays.get(name).map(|array| &array.crc32));
+        format!("{self:?} {sums:?}")
     }
 
     /// The sweeps of a solution that the table has already, computed in this way.

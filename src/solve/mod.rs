@@ -17,6 +17,7 @@ mod columns;
 pub mod cyclic;
 mod distances;
 mod iterate;
+mod kept;
 mod method;
 mod policies;
 mod proof;
@@ -30,11 +31,11 @@ pub use distances::ByDistance;
 #[cfg(feature = "cluster")]
 pub(crate) use iterate::install_found;
 pub use iterate::{Run, value_iterate};
+pub use kept::Kept;
 pub use method::{Algorithm, CyclicMethod, Method, SolveOptions};
 pub use proof::{Counterexample, Verified, prove};
 pub use ranked::{
-    ENDLESS, Kept, RankedError, iterate as iterate_ranked, outcome_of,
-    retrograde as retrograde_ranked,
+    ENDLESS, RankedError, iterate as iterate_ranked, outcome_of, retrograde as retrograde_ranked,
 };
 pub use sweep::{Order, SweepError};
 pub use table::solve;

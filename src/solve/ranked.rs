@@ -16,18 +16,20 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::game::blocks::fetch;
 use crate::game::{End, Outcome, RankedMoves};
 use crate::graph::{Ranked, ones_of};
 use crate::parallel;
-use crate::progress::Progress;
+use crate::progress::{Progress, Silent};
 use crate::solve::backup::Backup;
+use crate::solve::kept::Kept;
 use crate::solve::sweep::{Jacobi, Successors, SweepError};
-use crate::table::{Scratch, SweepRecord, crc32};
+use crate::table::SweepRecord;
 
 /// What `distance` holds in a ranked table where no end can be forced.
 pub const ENDLESS: u8 = u8::MAX;
@@ -115,6 +117,11 @@ impl<'a> Bytes<'a> {
         Bytes { ranked, moves, of }
     }
 
+    fn of(ranked: &'a Ranked, moves: &'a dyn RankedMoves, of: Vec<u8>) -> Bytes<'a> {
+        // Not in parallel, here and back: so the vector is reused.
+        Bytes { ranked, moves, of: of.into_iter().map(AtomicU8::new).collect() }
+    }
+
     #[inline]
     fn get(&self, rank: u32) -> u8 {
         self.of[rank as usize].load(Ordering::Relaxed)
@@ -182,11 +189,13 @@ pub fn retrograde(
     mut each: impl FnMut(usize, &SweepRecord),
 ) -> Result<(Vec<u8>, bool), SweepError> {
     let (mut level, mut next) = (Level::new(moves.ranks()), Level::new(moves.ranks()));
-    let mut secured = Instant::now();
-    let saved = kept.load(ranked, moves, &level);
+    let saved = load::<State>(kept, moves).filter(|(_, state)| state.distance >= 2);
     let resumed = saved.is_some();
     let (bytes, mut state) = match saved {
-        Some((bytes, state)) => {
+        Some((of, state)) => {
+            let has_it = |rank: &usize| of[*rank] == state.distance;
+            (0..of.len()).filter(has_it).for_each(|rank| level.add(rank as u32));
+            let bytes = Bytes::of(ranked, moves, of);
             state.sweeps.iter().for_each(|&(number, sweep)| each(number, &sweep));
             progress.begin("working back", Some(ranked.rows() as u64 - state.decided()));
             (bytes, state)
@@ -198,13 +207,7 @@ pub fn retrograde(
             let Ends { won, lost, undecided } = bytes.count_moves(&level, &next, progress)?;
             tracing::info!(seconds = started.elapsed().as_secs_f64(), undecided, "moves counted");
             progress.begin("working back", Some(undecided));
-            let mut state = State {
-                identity: kept.identity.clone(),
-                states: won,
-                later: lost,
-                distance: 1,
-                ..State::default()
-            };
+            let mut state = State { states: won, later: lost, distance: 1, ..State::default() };
             // The first pass has found the ends, and what is one move away from them alone.
             state.tell(1, ranked.rows() as u64 - undecided, &mut each);
             (bytes, state)
@@ -226,40 +229,25 @@ pub fn retrograde(
         if state.distance == LONGEST && state.states > 0 {
             return Err(RankedError::TooLong.into());
         }
-        if state.states > 0 && secured.elapsed() >= kept.after {
-            kept.save(&bytes, &mut state)?;
-            secured = Instant::now();
+        if state.states > 0 && kept.is_due() {
+            let plain = |byte: &AtomicU8| byte.load(Ordering::Relaxed);
+            let pieces = bytes.of.chunks(PIECE);
+            kept.save(&state, pieces.map(|piece| piece.iter().map(plain).collect()))?;
         }
     }
     Ok((bytes.distances(), resumed))
 }
 
-/// Where a process leaves what another can go on from.
-pub struct Kept {
-    /// Where it lies.
-    pub scratch: Scratch,
-    /// What it is the work of: the table and the method.
-    pub identity: String,
-    /// How long work goes on before it is secured.
-    pub after: Duration,
-}
-
 /// How far retrograde analysis has come. From distance 2 on the bytes say which states have it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct State {
-    identity: String,
     /// The distance of what is to be taken back, and how many states have it.
     distance: u8,
     states: u64,
     /// States of the distance after it that are known already; none in what is saved.
     later: u64,
     sweeps: Vec<(usize, SweepRecord)>,
-    /// Checksums of the pieces of the file of bytes.
-    crc32: Vec<u32>,
 }
-
-/// How many bytes a piece of the file has.
-const PIECE: usize = 1 << 24;
 
 impl State {
     fn decided(&self) -> u64 {
@@ -272,50 +260,17 @@ impl State {
         each(number, &sweep);
         self.sweeps.push((number, sweep));
     }
-
-    /// The file of the bytes; the one that the state on disk speaks of stays whole while the next is
-    /// written.
-    fn file(&self) -> String {
-        format!("distances-{}", self.distance)
-    }
 }
 
-impl Kept {
-    fn save(&self, bytes: &Bytes<'_>, state: &mut State) -> Result<(), SweepError> {
-        let last = self.scratch.state::<State>();
-        state.crc32.clear();
-        for (number, piece) in bytes.of.chunks(PIECE).enumerate() {
-            let piece: Vec<u8> = piece.iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
-            self.scratch.write_at(&state.file(), (number * PIECE) as u64, &piece)?;
-            state.crc32.push(crc32(&piece));
-        }
-        self.scratch.save(state)?;
-        last.iter().for_each(|last| self.scratch.remove_file(&last.file()));
-        Ok(())
-    }
+/// How many bytes are secured as one piece.
+const PIECE: usize = 1 << 24;
 
-    /// What another process left of the same work, if it is whole; `level` gets the states to be
-    /// taken back.
-    fn load<'a>(
-        &self,
-        ranked: &'a Ranked,
-        moves: &'a dyn RankedMoves,
-        level: &Level,
-    ) -> Option<(Bytes<'a>, State)> {
-        let state = self.scratch.state::<State>().filter(|s| s.identity == self.identity)?;
-        let mut bytes = vec![0; moves.ranks() as usize];
-        if state.crc32.len() != bytes.len().div_ceil(PIECE) || state.distance < 2 {
-            return None;
-        }
-        for ((number, piece), &sum) in bytes.chunks_mut(PIECE).enumerate().zip(&state.crc32) {
-            self.scratch.read_at(&state.file(), (number * PIECE) as u64, piece)?;
-            (crc32(piece) == sum).then_some(())?;
-        }
-        let has_it = |rank: &usize| bytes[*rank] == state.distance;
-        (0..bytes.len()).filter(has_it).for_each(|rank| level.add(rank as u32));
-        let of = bytes.into_iter().map(AtomicU8::new).collect();
-        Some((Bytes { ranked, moves, of }, state))
-    }
+/// The bytes of all ranks that another process left, if they are whole.
+fn load<P: DeserializeOwned>(kept: &Kept, moves: &dyn RankedMoves) -> Option<(Vec<u8>, P)> {
+    let mut saved = kept.load()?;
+    let mut bytes = vec![0; moves.ranks() as usize];
+    bytes.chunks_mut(PIECE).try_for_each(|piece| saved.read(piece))?;
+    Some((bytes, saved.place()?))
 }
 
 /// How many states the first pass finds.
@@ -416,40 +371,42 @@ impl Bytes<'_> {
     }
 }
 
-/// The distance of every reachable state by value iteration, in the order of rows.
+/// The distance of every reachable state by value iteration, in the order of rows, and whether an
+/// interrupted process had begun.
 pub fn iterate(
     ranked: &Ranked,
     moves: &dyn RankedMoves,
+    kept: &Kept,
     progress: &dyn Progress,
     mut each: impl FnMut(usize, &SweepRecord),
-) -> Result<Vec<u8>, SweepError> {
-    let mut bytes = Bytes::new(ranked, moves);
-    progress.begin("finding ends", Some(ranked.rows() as u64));
-    let end = |rank: u32, (left, ends): &mut (Vec<u32>, Vec<Option<End>>)| {
-        match moves.ends(rank, ends) {
-            Some(end) => bytes.set(rank, byte_of(end)?),
-            None => {
-                bytes.set(rank, LONGEST + 1);
-                left.push(rank);
-            }
+) -> Result<(Vec<u8>, bool), SweepError> {
+    let saved = load::<Vec<SweepRecord>>(kept, moves);
+    let resumed = saved.is_some();
+    let (bytes, mut sweeps) = match saved {
+        Some((of, sweeps)) => (Bytes::of(ranked, moves, of), sweeps),
+        None => {
+            let bytes = Bytes::new(ranked, moves);
+            bytes.find_ends(progress)?;
+            (bytes, Vec::new())
         }
-        Ok(())
     };
-    let join = |mut a: (Vec<u32>, _), mut b: (Vec<u32>, _)| {
-        a.0.append(&mut b.0);
-        a
-    };
-    let (rows, _) = bytes.each_reachable(|| (Vec::new(), Vec::new()), end, join, progress)?;
-    // Not in parallel, here and back: so the vector is reused.
+    (1..).zip(&sweeps).for_each(|(number, sweep)| each(number, sweep));
+    let rows = bytes.undecided()?;
     let mut values: Vec<u8> = bytes.of.into_iter().map(AtomicU8::into_inner).collect();
-    let mut jacobi =
-        Jacobi { backup: &ByteBackup, moves: &moves, values: &mut values, rows, sweeps: 0 };
+    let mut jacobi = Jacobi {
+        backup: &ByteBackup,
+        moves: &moves,
+        values: &mut values,
+        rows,
+        sweeps: sweeps.len(),
+    };
     loop {
         let name = format!("sweep {}", jacobi.sweeps + 1);
         progress.begin(&name, Some(jacobi.rows.len() as u64));
         let swept = jacobi.sweep(progress);
         let decided = Some((ranked.rows() - jacobi.rows.len()) as u64);
-        each(jacobi.sweeps, &SweepRecord { decided, ..swept });
+        sweeps.push(SweepRecord { decided, ..swept });
+        each(jacobi.sweeps, &sweeps[jacobi.sweeps - 1]);
         // The ends are 0 and 1 plies away, so the first sweep may find nothing yet.
         if swept.changed == 0 && jacobi.sweeps > 1 {
             break;
@@ -457,9 +414,37 @@ pub fn iterate(
         if jacobi.sweeps == usize::from(LONGEST) {
             return Err(RankedError::TooLong.into());
         }
+        if kept.is_due() {
+            kept.save(&sweeps, jacobi.values.chunks(PIECE).map(<[u8]>::to_vec))?;
+        }
     }
-    bytes.of = values.into_iter().map(AtomicU8::new).collect();
-    Ok(bytes.distances())
+    Ok((Bytes::of(ranked, moves, values).distances(), resumed))
+}
+
+impl Bytes<'_> {
+    /// Gives every reachable state its end, or that it is undecided.
+    fn find_ends(&self, progress: &dyn Progress) -> Result<(), RankedError> {
+        progress.begin("finding ends", Some(self.ranked.rows() as u64));
+        let visit = |rank: u32, ends: &mut Vec<Option<End>>| {
+            let end = self.moves.ends(rank, ends);
+            self.set(rank, end.map_or(Ok(LONGEST + 1), byte_of)?);
+            Ok(())
+        };
+        self.each_reachable(Vec::new, visit, |a, _| a, progress).map(drop)
+    }
+
+    /// The ranks of the reachable states that are not decided.
+    fn undecided(&self) -> Result<Vec<u32>, RankedError> {
+        let visit = |rank: u32, open: &mut Vec<u32>| {
+            open.extend(Some(rank).filter(|&rank| self.get(rank) > LONGEST));
+            Ok(())
+        };
+        let join = |mut a: Vec<u32>, mut b: Vec<u32>| {
+            a.append(&mut b);
+            a
+        };
+        self.each_reachable(Vec::new, visit, join, &Silent)
+    }
 }
 
 impl Successors for &dyn RankedMoves {

@@ -12,7 +12,8 @@ use crate::graph::{Deriver, Graph, Ranked, RankedGame, Space};
 use crate::progress::Progress;
 use crate::table::{Scratch, SweepRecord, Table, TableError};
 
-/// How long work on ranks goes on before it is secured, which takes a byte a rank each time.
+/// How long work on a game with cycles goes on before it is secured, which takes a byte a rank each
+/// time, or four or eight a state that has moves.
 const SECURED_AFTER: Duration = Duration::from_secs(10);
 
 /// Solves a table in the way that its game and the options call for; `each` is called after every
@@ -67,51 +68,55 @@ pub fn solve<G: Game>(
         let sweeps = method.already_there(table)?;
         Some(Run { sweeps, already_solved: true, resumed: false })
     };
-    if let Some(run) = there(table) {
+    let secured_after = options.checkpoint_after.unwrap_or(SECURED_AFTER);
+    let kept = Kept::new(Scratch::of(table.dir()), method.identity(table), secured_after);
+    // A process that ended between installing the columns and removing what it kept left that.
+    if let Some(run) = there(table).filter(|_| !kept.is_there()) {
         return Ok(run);
     }
     let _lock = table.lock()?;
     if let Some(run) = there(table) {
+        if kept.is_there() {
+            kept.remove();
+        }
         return Ok(run);
     }
-    let (mut sweeps, mut resumed) = (Vec::new(), false);
+    let mut sweeps = Vec::new();
     let on_sweep = |number: usize, sweep: &SweepRecord| {
         each(number, sweep);
         sweeps.push(*sweep);
     };
-    if let Some(ranked) = Ranked::of(table, true)? {
+    let resumed = if let Some(ranked) = Ranked::of(table, true)? {
         Space::<G>::check_whole(&ranked, game, table)?;
         let moves = RankedGame { game, ranked: Some(&ranked) };
-        let kept = Kept {
-            scratch: Scratch::of(table.dir()),
-            identity: method.identity(table),
-            after: options.checkpoint_after.unwrap_or(SECURED_AFTER),
-        };
-        let distances;
-        (distances, resumed) = match method.algorithm {
+        let (distances, resumed) = match method.algorithm {
             Algorithm::Retrograde => retrograde_ranked(&ranked, &moves, &kept, progress, on_sweep)?,
             Algorithm::ValueIteration => {
-                (iterate_ranked(&ranked, &moves, progress, on_sweep)?, false)
+                iterate_ranked(&ranked, &moves, &kept, progress, on_sweep)?
             }
         };
         columns::install_ranked(table, method, &distances, &sweeps)?;
-        kept.scratch.remove();
+        resumed
     } else {
-        let values = solve_keyed(game, table, method, progress, on_sweep)?;
+        let (values, resumed) = solve_keyed(game, table, method, &kept, progress, on_sweep)?;
         columns::install_prospects(table, method, &values, &sweeps)?;
-    }
+        resumed
+    };
+    kept.remove();
     progress.finish(&format!("{} sweeps", sweeps.len()));
     Ok(Run { sweeps, already_solved: false, resumed })
 }
 
-/// The values of a table of sorted keys of a game that may go round in circles.
+/// The values of a table of sorted keys of a game that may go round in circles, and whether an
+/// interrupted process had begun.
 fn solve_keyed<G: Game>(
     game: &G,
     table: &Table,
     method: CyclicMethod,
+    kept: &Kept,
     progress: &dyn Progress,
     mut on_sweep: impl FnMut(usize, &SweepRecord),
-) -> Result<Vec<Value>, SweepError> {
+) -> Result<(Vec<Value>, bool), SweepError> {
     let graph = Graph::open_checked(table)?;
     // A key that is no position passed its checksum, so it was written wrong; `verify` names it.
     let position = |row: usize| graph.position(game, row);
@@ -144,7 +149,7 @@ fn solve_keyed<G: Game>(
         on_sweep(number, sweep);
     };
     Ok(match method.algorithm {
-        Algorithm::Retrograde => retrograde(&graph, on_sweep),
-        Algorithm::ValueIteration => iterate(&graph, on_sweep),
+        Algorithm::Retrograde => retrograde(&graph, Some(kept), on_sweep)?,
+        Algorithm::ValueIteration => iterate(&graph, Some(kept), on_sweep)?,
     })
 }

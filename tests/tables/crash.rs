@@ -16,7 +16,7 @@ use crate::common::tables::{
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::graph::{Index, Plan};
 use yomikiri::progress::{Progress, Silent};
-use yomikiri::solve::{Order, SolveOptions};
+use yomikiri::solve::{Algorithm, Order, SolveOptions};
 use yomikiri::table::Table;
 
 /// Ends the work, as a kill would, at the nth time that it tells how far it is.
@@ -186,38 +186,70 @@ fn solving_goes_on_from_its_checkpoint_at_every_step() {
     }
 }
 
-/// The same over ranks, where work is secured after each distance but the first.
-#[test]
-fn solving_over_ranks_goes_on_from_its_checkpoint() {
-    let game = named("animal-shogi-3x3");
+/// Interrupts the solving of a game with cycles wherever it tells of itself, by `stride`, and goes on: to the same
+/// files. Tells how often something was kept.
+fn solving_with_cycles_goes_on(
+    game: &AnyGame,
+    unsolved: &Tables,
+    name: &str,
+    (algorithm, stride): (Algorithm, usize),
+) -> u32 {
+    let method = SolveOptions {
+        algorithm: Some(algorithm),
+        checkpoint_after: Some(Duration::ZERO),
+        ..SolveOptions::default()
+    };
     let whole = Tables::new();
-    let plan = Plan { index: Index::Rank, ..standard(&game) };
-    let name = game.enumerate(&plan, &whole.store(), &Silent).unwrap().table.name();
-    let method = SolveOptions { checkpoint_after: Some(Duration::ZERO), ..SolveOptions::default() };
-    let unsolved = Tables::new();
-    copy_dir(whole.root(), unsolved.root());
-    let mut table = whole.store().open(&name).unwrap();
-    let run = solve(&game, &mut table, &method, &Silent).unwrap();
+    copy_dir(unsolved.root(), whole.root());
+    let mut table = whole.store().open(name).unwrap();
+    let run = solve(game, &mut table, &method, &Silent).unwrap();
     let mut resumed = 0;
-    for step in (1..).step_by(3) {
+    for step in (1..).step_by(stride) {
         let tables = Tables::new();
         copy_dir(unsolved.root(), tables.root());
-        let mut table = tables.store().open(&name).unwrap();
+        let mut table = tables.store().open(name).unwrap();
         if !interrupted(step, |progress| {
-            let _ = solve(&game, &mut table, &method, progress);
+            let _ = solve(game, &mut table, &method, progress);
         }) {
             break;
         }
-        let scratch = tables.place(&name).join("solve.partial");
+        let what = format!("{name} by {algorithm:?}, interrupted at step {step}");
+        let scratch = tables.place(name).join("solve.partial");
         let begun = scratch.exists();
-        assert!(!begun || files(&scratch).len() <= 2, "step {step}: more than one file of bytes");
-        let mut table = tables.store().open(&name).unwrap();
-        let again = solve(&game, &mut table, &method, &Silent).unwrap();
-        assert_eq!((again.resumed, &again.sweeps), (begun, &run.sweeps), "step {step}");
-        assert_same_files(whole.root(), tables.root(), &format!("step {step}"));
+        assert!(!begun || files(&scratch).len() <= 2, "{what}: more than one file of values");
+        let mut table = tables.store().open(name).unwrap();
+        let again = solve(game, &mut table, &method, &Silent).unwrap();
+        assert_eq!((again.resumed, &again.sweeps), (begun, &run.sweeps), "{what}");
+        assert!(!scratch.exists(), "{what}");
+        assert_same_files(whole.root(), tables.root(), &what);
         resumed += u32::from(begun);
     }
-    assert!(resumed > 5, "went on {resumed} times");
+    resumed
+}
+
+#[test]
+fn solving_with_cycles_goes_on_from_its_checkpoint() {
+    let games = [
+        ("animal-shogi-3x3", Index::Rank, None),
+        ("animal-shogi-3x3", Index::Keys, None),
+        ("minishogi", Index::Keys, Some(4)),
+    ];
+    for (game, index, max_depth) in games {
+        let game = named(game);
+        let unsolved = Tables::new();
+        let plan = Plan { index, max_depth, ..standard(&game) };
+        let name = game.enumerate(&plan, &unsolved.store(), &Silent).unwrap().table.name();
+        for algorithm in [Algorithm::Retrograde, Algorithm::ValueIteration] {
+            // Over ranks each piece of work is told of; over keys each sweep.
+            let (stride, least) = match (index, algorithm, max_depth) {
+                (_, _, Some(_)) => (1, 1),
+                (Index::Rank, Algorithm::ValueIteration, _) => (40, 3),
+                _ => (9, 3),
+            };
+            let resumed = solving_with_cycles_goes_on(&game, &unsolved, &name, (algorithm, stride));
+            assert!(resumed >= least, "{name} by {algorithm:?}: went on {resumed} times");
+        }
+    }
 }
 
 #[test]

@@ -5,9 +5,10 @@ use super::graph::{Bounds, CyclicGraph, Start, intervals};
 use crate::parallel;
 use crate::progress::Silent;
 use crate::solve::backup::Backup;
+use crate::solve::kept::Kept;
 use crate::solve::sweep::{Jacobi, Successors};
 use crate::solve::value::{Prospect, Value};
-use crate::table::SweepRecord;
+use crate::table::{SweepRecord, TableError};
 
 /// Solves a graph by sweeps, each from the values before it (Jacobi), until one changes nothing.
 /// States that are decided are left out of later sweeps.
@@ -15,23 +16,30 @@ use crate::table::SweepRecord;
 /// The n-th sweep finds the ends that are n plies away, so there are as many sweeps as the longest
 /// forced game has plies, and one that confirms. `on_sweep` is called after each, numbered from 1.
 /// Works on the threads of the current pool, and gives the same for any number of them. The graph
-/// must pass [`CyclicGraph::check`].
+/// must pass [`CyclicGraph::check`]. What an interrupted process kept is gone on with.
 ///
-/// Gives one interval per state, its mover's. Memory: 8 bytes per state and up to 16 per state with
+/// Gives one interval per state, its mover's, and whether there was anything kept. Memory: 8 bytes per state and up to 16 per state with
 /// moves.
 pub fn iterate(
     graph: &CyclicGraph<'_>,
+    kept: Option<&Kept>,
     mut on_sweep: impl FnMut(usize, &SweepRecord),
-) -> Vec<Value> {
-    let log = Log::new(&mut on_sweep);
+) -> Result<(Vec<Value>, bool), TableError> {
+    let log = Log::new(kept, &mut on_sweep);
     if graph.bounds_coincide() { from_start::<1>(graph, log) } else { from_start::<2>(graph, log) }
 }
 
-fn from_start<const BOUNDS: usize>(graph: &CyclicGraph<'_>, mut log: Log<'_>) -> Vec<Value> {
+fn from_start<const BOUNDS: usize>(
+    graph: &CyclicGraph<'_>,
+    mut log: Log<'_>,
+) -> Result<(Vec<Value>, bool), TableError> {
     let Start { mut values, lead, .. } = Start::<BOUNDS>::of(graph);
-    let rows = parallel::select(graph.states(), |row| graph.has_moves(row));
-    sweep(&CyclicBackup { graph, lead }, &mut values, rows, &mut log);
-    intervals(values)
+    let resumed = log.resume(graph, &mut values).is_some();
+    let (backup, swept) = (CyclicBackup { graph, lead }, log.sweeps.len());
+    let open = |row: usize| graph.has_moves(row) && !backup.is_final(values[row], swept);
+    let rows = parallel::select(graph.states(), open);
+    sweep(&backup, &mut values, rows, &mut log)?;
+    Ok((intervals(values), resumed))
 }
 
 /// Sweeps rows until nothing changes. None of them is one that the log counts as decided.
@@ -40,14 +48,16 @@ pub(super) fn sweep<const BOUNDS: usize>(
     values: &mut [Bounds<BOUNDS>],
     rows: Vec<u32>,
     log: &mut Log<'_>,
-) {
-    let mut jacobi = Jacobi { backup, moves: backup.graph, values, rows, sweeps: 0 };
+) -> Result<(), TableError> {
+    let (moves, sweeps) = (backup.graph, log.sweeps.len());
+    let mut jacobi = Jacobi { backup, moves, values, rows, sweeps };
     loop {
         let swept = jacobi.sweep(&Silent);
         log.add(swept.residual, swept.changed, swept.decided.unwrap_or_default());
         if swept.changed == 0 {
-            return;
+            return Ok(());
         }
+        log.secure(moves, None, |row| jacobi.values[row])?;
     }
 }
 

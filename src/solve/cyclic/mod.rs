@@ -79,28 +79,87 @@ pub use iterate::iterate;
 pub(super) use links::RowSet;
 pub use retrograde::retrograde;
 
-use crate::table::SweepRecord;
+use serde::{Deserialize, Serialize};
+
+use super::kept::Kept;
+use super::value::Prospect;
+use crate::table::{SweepRecord, TableError};
+use graph::Bounds;
 
 /// Tells of sweeps. In a record `residual` is the largest change of a bound: the difference in
 /// plies between two ends with the same winner, 1 for any other change, 0 if there was none.
 /// `changed` says how many states had a bound changed, and `decided` how many with moves have,
 /// since the beginning, bounds that are both ends and final.
 struct Log<'a> {
-    sweeps: usize,
-    decided: u64,
+    sweeps: Vec<SweepRecord>,
     on_sweep: &'a mut dyn FnMut(usize, &SweepRecord),
+    kept: Option<&'a Kept>,
 }
 
+/// How far the work has come that is secured after a sweep.
+#[derive(Serialize, Deserialize)]
+struct Place {
+    sweeps: Vec<SweepRecord>,
+    /// Retrograde analysis: the distance found last. None: sweeps over what is undecided.
+    distance: Option<u16>,
+}
+
+/// Of how many rows the values are secured as one piece.
+const PIECE: usize = 1 << 21;
+
 impl<'a> Log<'a> {
-    fn new(on_sweep: &'a mut dyn FnMut(usize, &SweepRecord)) -> Self {
-        Log { sweeps: 0, decided: 0, on_sweep }
+    fn new(kept: Option<&'a Kept>, on_sweep: &'a mut dyn FnMut(usize, &SweepRecord)) -> Self {
+        Log { sweeps: Vec::new(), on_sweep, kept }
+    }
+
+    fn decided(&self) -> u64 {
+        self.sweeps.last().and_then(|sweep| sweep.decided).unwrap_or(0)
     }
 
     /// Adds a sweep in which so many states were decided.
     fn add(&mut self, residual: f64, changed: u64, decided: u64) {
-        self.sweeps += 1;
-        self.decided += decided;
-        let decided = Some(self.decided);
-        (self.on_sweep)(self.sweeps, &SweepRecord { residual, changed, decided });
+        let decided = Some(self.decided() + decided);
+        self.sweeps.push(SweepRecord { residual, changed, decided });
+        (self.on_sweep)(self.sweeps.len(), &self.sweeps[self.sweeps.len() - 1]);
+    }
+
+    /// Secures the values of rows with moves, if it is time; all others are known before the first
+    /// sweep.
+    fn secure<const BOUNDS: usize>(
+        &self,
+        graph: &CyclicGraph<'_>,
+        distance: Option<u16>,
+        value: impl Fn(usize) -> Bounds<BOUNDS>,
+    ) -> Result<(), TableError> {
+        let Some(kept) = self.kept.filter(|kept| kept.is_due()) else { return Ok(()) };
+        let pieces = (0..graph.states()).step_by(PIECE).map(|from| {
+            let rows = (from..).take(PIECE).take_while(|&row| row < graph.states());
+            rows.filter(|&row| graph.has_moves(row)).flat_map(&value).collect()
+        });
+        kept.save(Place { sweeps: self.sweeps.clone(), distance }, pieces)
+    }
+
+    /// Goes on from what another process secured, if there is anything: puts the values in their
+    /// places and gives the distance found last, if it was finding them.
+    fn resume<const BOUNDS: usize>(
+        &mut self,
+        graph: &CyclicGraph<'_>,
+        values: &mut [Bounds<BOUNDS>],
+    ) -> Option<Option<u16>> {
+        let mut saved = self.kept?.load::<Place>()?;
+        let mut found = Vec::with_capacity(graph.states().div_ceil(PIECE));
+        for from in (0..graph.states()).step_by(PIECE) {
+            let rows = from..graph.states().min(from + PIECE);
+            let with_moves = rows.filter(|&row| graph.has_moves(row)).count();
+            let mut piece = vec![[Prospect::DRAW; BOUNDS]; with_moves];
+            saved.read(&mut piece)?;
+            found.push(piece);
+        }
+        let Place { sweeps, distance } = saved.place()?;
+        let rows = (0..graph.states()).filter(|&row| graph.has_moves(row));
+        rows.zip(found.into_iter().flatten()).for_each(|(row, value)| values[row] = value);
+        (1..).zip(&sweeps).for_each(|(number, sweep)| (self.on_sweep)(number, sweep));
+        self.sweeps = sweeps;
+        Some(distance)
     }
 }

@@ -15,8 +15,9 @@ use super::links::{Links, Shared};
 use crate::game::Outcome;
 use crate::parallel::{self, GRAIN};
 use crate::solve::backup::Backup;
+use crate::solve::kept::Kept;
 use crate::solve::value::{Prospect, Value};
-use crate::table::SweepRecord;
+use crate::table::{SweepRecord, TableError};
 
 /// Solves a graph from its ends backwards.
 ///
@@ -26,21 +27,27 @@ use crate::table::SweepRecord;
 /// be worth more than play without end, sweeps like those of `iterate` over the states left
 /// undecided follow. `on_sweep` is called after each, numbered from 1. Works on the threads of the
 /// current pool, and gives the same for any number of them. The graph must pass
-/// [`CyclicGraph::check`].
+/// [`CyclicGraph::check`]. What an interrupted process kept is gone on with, and whether there was
+/// anything is told with the values.
 ///
 /// Memory: 16 bytes per state, 4 per edge between states not decided in the first plies and 8 per
 /// state found at one distance. If that many edges are 2³² or more, or a state has 65,535, they
 /// are not turned round, and every distance takes a look at all undecided states.
 pub fn retrograde(
     graph: &CyclicGraph<'_>,
+    kept: Option<&Kept>,
     mut on_sweep: impl FnMut(usize, &SweepRecord),
-) -> Vec<Value> {
-    turning_below(SHARE, graph, Log::new(&mut on_sweep))
+) -> Result<(Vec<Value>, bool), TableError> {
+    turning_below(SHARE, graph, Log::new(kept, &mut on_sweep))
 }
 
 /// [`retrograde`] that turns edges round when less than one bound per `share` undecided
 /// states was found.
-pub(super) fn turning_below(share: u64, graph: &CyclicGraph<'_>, log: Log<'_>) -> Vec<Value> {
+pub(super) fn turning_below(
+    share: u64,
+    graph: &CyclicGraph<'_>,
+    log: Log<'_>,
+) -> Result<(Vec<Value>, bool), TableError> {
     if graph.bounds_coincide() {
         from_ends::<1>(share, graph, log)
     } else {
@@ -52,19 +59,22 @@ fn from_ends<const BOUNDS: usize>(
     share: u64,
     graph: &CyclicGraph<'_>,
     mut log: Log<'_>,
-) -> Vec<Value> {
-    let Start { values, lead, has_endless_goals } = Start::<BOUNDS>::of(graph);
+) -> Result<(Vec<Value>, bool), TableError> {
+    let Start { mut values, lead, has_endless_goals } = Start::<BOUNDS>::of(graph);
     let backup = CyclicBackup { graph, lead };
-    let search = Retrograde { graph, backup: &backup, values: Shared::new(values) };
-    search.find_ends(share, &mut log);
-    let mut values = search.values.into_values();
+    let resumed = log.resume(graph, &mut values);
+    if let Some(from) = resumed.unwrap_or(Some(0)) {
+        let search = Retrograde { graph, backup: &backup, values: Shared::new(values) };
+        search.find_ends(share, from, &mut log)?;
+        values = search.values.into_values();
+    }
     if has_endless_goals {
         let undecided = |row: usize| !values[row].iter().all(|bound| bound.is_end());
         let open = |row| graph.has_moves(row) && undecided(row);
         let rows = parallel::select(graph.states(), open);
-        sweep(&backup, &mut values, rows, &mut log);
+        sweep(&backup, &mut values, rows, &mut log)?;
     }
-    intervals(values)
+    Ok((intervals(values), resumed.is_some()))
 }
 
 /// Up to this distance states look ahead in any case, since cut off states end in 1 and 2.
@@ -103,23 +113,24 @@ struct Retrograde<'a, const BOUNDS: usize> {
 }
 
 impl<const BOUNDS: usize> Retrograde<'_, BOUNDS> {
-    /// All bounds that are ends, by increasing distance.
-    fn find_ends(&self, share: u64, log: &mut Log<'_>) {
+    /// All bounds that are ends, by increasing distance, those that are `from` plies away and
+    /// nearer being known.
+    fn find_ends(&self, share: u64, from: u16, log: &mut Log<'_>) -> Result<(), TableError> {
         let with_moves = parallel::count(self.graph.states(), |row| self.graph.has_moves(row));
         let mut fixed = self.fixed_distances();
         let mut links = None;
-        let (mut distance, mut latest) = (0, Found::none());
+        let (mut distance, mut latest) = (from, self.at(from, true));
         loop {
             let next = (distance + 1).min(Prospect::MAX_DISTANCE);
             let has_fixed = std::mem::take(&mut fixed[usize::from(distance)]);
             if has_fixed || !latest.is_empty() {
-                let few = latest.count() * share < with_moves.saturating_sub(log.decided);
+                let few = latest.count() * share < with_moves.saturating_sub(log.decided());
                 if distance > AHEAD && few && links.is_none() {
                     links = Some(Links::of(self.graph, &self.values, distance));
                 }
                 latest = match &links {
                     Some(Some(links)) if has_fixed => {
-                        self.look_back(&latest.and(self.fixed_at(distance)), links, next)
+                        self.look_back(&latest.and(self.at(distance, false)), links, next)
                     }
                     Some(Some(links)) => self.look_back(&latest, links, next),
                     _ => self.look_ahead(next),
@@ -130,8 +141,11 @@ impl<const BOUNDS: usize> Retrograde<'_, BOUNDS> {
             distance = match further {
                 _ if !latest.is_empty() => next,
                 Some(further) => distance + further as u16,
-                None => return,
+                None => return Ok(()),
             };
+            if !latest.is_empty() {
+                log.secure(self.graph, Some(distance), |row| self.values.get(row))?;
+            }
         }
     }
 
@@ -163,11 +177,12 @@ impl<const BOUNDS: usize> Retrograde<'_, BOUNDS> {
         found.into_iter().fold(Found::none(), Found::and)
     }
 
-    /// The fixed bounds that end in `distance` plies.
-    fn fixed_at(&self, distance: u16) -> Found<BOUNDS> {
+    /// The bounds that end in `distance` plies of rows with moves, or else the fixed ones.
+    fn at(&self, distance: u16, with_moves: bool) -> Found<BOUNDS> {
         self.gather(|row, found| {
             for (bound, value) in self.values.get(row).iter().enumerate() {
-                if value.distance() == Some(distance) && !self.graph.has_moves(row) {
+                let fits = self.graph.has_moves(row) == with_moves;
+                if fits && value.distance() == Some(distance) {
                     found.0[bound].push(row as u32);
                 }
             }

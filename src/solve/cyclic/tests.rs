@@ -1,4 +1,6 @@
 use std::cmp::Reverse;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -7,6 +9,7 @@ use super::reference::{Kind, Toy, ToyState, Value, by_attractors, by_sweeps, cla
 use super::*;
 use crate::game::{Outcome, Repetition};
 use crate::solve::value::{self, Prospect};
+use crate::table::Scratch;
 
 /// The values that an algorithm gives, and its sweeps.
 type Solution = (Vec<value::Value>, Vec<SweepRecord>);
@@ -19,9 +22,9 @@ fn both_roads(toy: &Toy) -> [Solution; 2] {
             sweeps.push(*sweep);
             assert_eq!(sweeps.len(), number);
         };
-        let values = iterate(graph, |n, sweep| numbered(&mut swept, n, sweep));
-        let others = retrograde(graph, |n, sweep| numbered(&mut traced, n, sweep));
-        [(values, swept), (others, traced)]
+        let values = iterate(graph, None, |n, sweep| numbered(&mut swept, n, sweep));
+        let others = retrograde(graph, None, |n, sweep| numbered(&mut traced, n, sweep));
+        [(values.unwrap().0, swept), (others.unwrap().0, traced)]
     })
 }
 
@@ -33,9 +36,42 @@ fn spelled_out(values: &[value::Value]) -> Vec<(Value, Value)> {
 fn traced_at_once(toy: &Toy) -> Solution {
     let mut sweeps = Vec::new();
     let mut on_sweep = |_: usize, sweep: &SweepRecord| sweeps.push(*sweep);
-    let log = Log::new(&mut on_sweep);
+    let log = Log::new(None, &mut on_sweep);
     let values = toy.with_graph(|graph| retrograde::turning_below(0, graph, log));
-    (values, sweeps)
+    (values.unwrap().0, sweeps)
+}
+
+/// Ends each road after its `at`th sweep, as a kill would, and goes on from what was kept.
+fn interrupted(toy: &Toy, at: usize) {
+    let whole = both_roads(toy);
+    for (road, (values, sweeps)) in whole.iter().enumerate() {
+        let dir = tempfile::tempdir().unwrap();
+        let solve = |stop: usize| {
+            let kept = Kept::new(Scratch::of(dir.path()), "it".to_string(), Duration::ZERO);
+            let mut told = Vec::new();
+            let on_sweep = |number: usize, sweep: &SweepRecord| {
+                told.push(*sweep);
+                if number == stop {
+                    // Unwinds without a word on stderr.
+                    resume_unwind(Box::new("interrupted"));
+                }
+            };
+            let solved = toy.with_graph(|graph| match road {
+                0 => iterate(graph, Some(&kept), on_sweep),
+                _ => retrograde(graph, Some(&kept), on_sweep),
+            });
+            let (values, resumed) = solved.unwrap();
+            (values, told, resumed)
+        };
+        let ended = catch_unwind(AssertUnwindSafe(|| solve(at))).is_ok();
+        assert_eq!(ended, sweeps.len() < at);
+        let kept = dir.path().join("solve.partial").exists();
+        let again = solve(usize::MAX);
+        // What an interrupted sweep found is not secured yet.
+        assert_eq!(again.2, kept);
+        assert!(again.2 || at == 1 || sweeps.len() < 2, "road {road} kept nothing of {toy:?}");
+        assert_eq!((&again.0, &again.1), (values, sweeps), "road {road} on {toy:?}");
+    }
 }
 
 /// Solves by all means and returns the values.
@@ -273,6 +309,15 @@ proptest! {
     #[test]
     fn ends_of_any_distance_agree_with_plain_references(toy in any_toy(0..12)) {
         solve(&toy);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn both_roads_go_on_from_what_was_kept(toy in any_toy(0..12), at in 1..9usize) {
+        interrupted(&toy, at);
     }
 }
 
