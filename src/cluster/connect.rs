@@ -1,7 +1,7 @@
 //! The processes of a job, connected: timely's own communication over sockets that are opened here, because timely's
 //! way of opening them waits for ever and says so on stdout.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -18,9 +18,32 @@ use super::{ClusterError, Done, Job};
 
 /// How long the others are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a host may be silent: the system asks it now and then whether it is there.
+const SILENCE: Duration = Duration::from_secs(10);
 
-/// A connection to every other process. Each listens, and calls those before it, as timely does.
-fn sockets(hosts: &[String], own: usize) -> Result<Vec<Option<TcpStream>>, ClusterError> {
+/// Lets the system end a connection whose other end is gone without a word, a host that lost its power, say.
+fn notice_silence(stream: &TcpStream) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::net::sockopt;
+        sockopt::set_socket_keepalive(stream, true)?;
+        sockopt::set_tcp_keepidle(stream, SILENCE / 5)?;
+        sockopt::set_tcp_keepintvl(stream, SILENCE / 5)?;
+        sockopt::set_tcp_keepcnt(stream, 4)?;
+        sockopt::set_tcp_user_timeout(stream, SILENCE.as_millis() as u32)?;
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (stream, SILENCE);
+    Ok(())
+}
+
+/// A connection to every other process. Each listens, and calls those before it, as timely does; who calls says
+/// which process it is and how many workers it has.
+fn sockets(
+    hosts: &[String],
+    own: usize,
+    workers: usize,
+) -> Result<Vec<Option<TcpStream>>, ClusterError> {
     let wrong = |what: String| ClusterError::Others(what);
     let address = &hosts[own];
     let listener = TcpListener::bind(address).map_err(|error| {
@@ -42,8 +65,9 @@ fn sockets(hosts: &[String], own: usize) -> Result<Vec<Option<TcpStream>>, Clust
                 Err(_) => return Err(late(number)),
             }
         };
-        let said =
-            stream.set_nodelay(true).and_then(|()| stream.write_all(&(own as u64).to_be_bytes()));
+        let card = [own as u64, workers as u64].map(u64::to_be_bytes).concat();
+        let said = stream.set_nodelay(true).and_then(|()| notice_silence(&stream));
+        let said = said.and_then(|()| stream.write_all(&card));
         said.map_err(|error| {
             wrong(format!("process {number} at {host} cannot be talked to ({error})"))
         })?;
@@ -58,16 +82,26 @@ fn sockets(hosts: &[String], own: usize) -> Result<Vec<Option<TcpStream>>, Clust
             sleep(Duration::from_millis(20));
             continue;
         };
-        let mut number = [0; 8];
+        let mut card = [[0; 8]; 2];
         let heard = stream.set_nonblocking(false);
         let heard = heard.and_then(|()| stream.set_read_timeout(Some(Duration::from_secs(5))));
-        let heard = heard.and_then(|()| stream.read_exact(&mut number));
+        let heard = heard.and_then(|()| stream.read_exact(card.as_flattened_mut()));
         let heard = heard
             .and_then(|()| stream.set_read_timeout(None))
-            .and_then(|()| stream.set_nodelay(true));
-        let number = usize::try_from(u64::from_be_bytes(number)).unwrap_or(usize::MAX);
+            .and_then(|()| stream.set_nodelay(true))
+            .and_then(|()| notice_silence(&stream));
+        let card = card.map(u64::from_be_bytes);
+        let [number, theirs] = card.map(|one| usize::try_from(one).unwrap_or(usize::MAX));
         match all.get_mut(number) {
-            Some(slot @ None) if heard.is_ok() && number > own => *slot = Some(stream),
+            Some(slot @ None) if heard.is_ok() && number > own => {
+                if theirs != workers {
+                    let what = format!(
+                        "process {number} has {theirs} workers and this one {workers}; give all of them the same --threads"
+                    );
+                    return Err(ClusterError::Input(what));
+                }
+                *slot = Some(stream);
+            }
             _ => {
                 let what = format!(
                     "{from} is not one of the processes after {own}, or is one twice; give all of them the same hosts"
@@ -88,7 +122,7 @@ pub(super) fn run(
     let wrong =
         |what: String| ClusterError::Others(format!("the processes cannot be connected ({what})"));
     let (builders, guard) = if job.hosts.len() > 1 {
-        let sockets = sockets(&job.hosts, job.process)?;
+        let sockets = sockets(&job.hosts, job.process, job.workers)?;
         let hooks = Hooks::default();
         let inside = ProcessBuilder::new_typed_vector(
             job.workers,

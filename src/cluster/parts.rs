@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ClusterError;
 use super::expand::Sets;
-use crate::table::{Counts, Store, crc32};
+use crate::table::{Counts, Lock, Store, crc32};
 
 /// Where the parts of a table lie.
 pub fn parts_dir(store: &Store, table: &str) -> PathBuf {
@@ -48,6 +48,14 @@ impl Part {
     /// The files of a worker that lie in a directory.
     pub fn at(dir: &Path, job: String) -> Part {
         Part { dir: dir.to_path_buf(), job }
+    }
+
+    /// Keeps all other processes from writing here, as long as the lock is held.
+    pub fn lock(&self) -> Result<Lock, ClusterError> {
+        let parts = self.dir.parent().unwrap_or(&self.dir);
+        let create = fs::create_dir_all(parts);
+        create.map_err(|error| Part::wrong(parts, format!("cannot be made ({error})")))?;
+        Ok(Lock::take(&self.dir.with_added_extension("lock"))?)
     }
 
     fn wrong(path: &Path, what: impl ToString) -> ClusterError {

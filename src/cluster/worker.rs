@@ -140,6 +140,7 @@ pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, Clus
     let mut post = Post::new(worker);
     let asked = asked(job, post.peers());
     let part = Part::new(&job.parts, post.worker.index(), asked.clone());
+    let _lock = part.lock()?;
     let (rows, columns) = job.game.shape();
     let squares = (rows * columns) as u32;
     let roots = job.plan.roots.iter().filter_map(|root| {

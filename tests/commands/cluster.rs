@@ -124,6 +124,29 @@ fn processes_that_do_not_fit_together_say_so() {
         assert_eq!((code, said.lines().count()), (Some(2), 1), "{said}");
         assert!(said.contains("not asked for the same"), "{said}");
     }
+    // Not the same number of workers: who is called says it, the other loses its connection.
+    let all = hosts(dir.path(), 2);
+    let listed = dir.path().join("hosts");
+    let args = |process: &str, threads: &str| {
+        let hosts = listed.to_str().unwrap();
+        let args = ["enumerate", "--threads", threads, "--hosts", hosts, "--process", process];
+        solver(dir.path(), &args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let both = [args("0", "1"), args("1", "2")].map(ended);
+    assert_eq!((both[0].0, both[0].1.lines().count()), (Some(2), 1), "{both:?}");
+    assert!(both[0].1.contains("process 1 has 2 workers and this one 1"), "{both:?}");
+    assert_eq!((both[1].0, both[1].1.lines().count()), (Some(1), 1), "{both:?}");
+    drop(all);
+    // Somebody else writes there.
+    let parts = dir.path().join("othello-4x4-derived.parts");
+    fs::create_dir_all(&parts).unwrap();
+    let lock = fs::File::create(parts.join("part-0.lock")).unwrap();
+    lock.lock().unwrap();
+    let output = solver(dir.path(), &["enumerate", "--processes", "1"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && said.lines().count() == 1, "{said}");
+    assert!(said.contains("part-0.lock"), "{said}");
+    drop(lock);
     // States first.
     hosts(dir.path(), 2);
     let both = [0, 1].map(|process| start(dir.path(), "value-iterate", "4x4", process));

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# What it costs to spread a board over processes: one process of two threads against two of one, beside the plain
+# run, with the bytes sent a move and the largest memory of a process; that all make the same bytes; and, where one
+# may make network namespaces (root, with iproute2), two hosts over links that are slow, lossy and then cut.
+#   bash benches/cluster.sh [SIZE...]    (after cargo build --release --features cluster; SOLVER names another program)
+set -euo pipefail
+here="$(cd "$(dirname "$0")" && pwd)"
+solver="${SOLVER:-$here/../target/release/solver}"
+[ $# -gt 0 ] || set -- 4x5 4x6
+work=$(mktemp -d)
+cleanup() {
+    ip netns del yomikiri-a 2>/dev/null || true
+    ip netns del yomikiri-b 2>/dev/null || true
+    rm -rf "$work"
+}
+trap cleanup EXIT
+
+python3 - "$solver" "$work" "$@" <<'PY'
+import glob, hashlib, json, os, resource, shutil, signal, subprocess, sys, time
+
+solver, work, *sizes = sys.argv[1:]
+
+def digest(table):
+    all = hashlib.sha256()
+    for path in sorted(glob.glob(os.path.join(table, "*"))):
+        all.update(os.path.basename(path).encode())
+        with open(path, "rb") as file:
+            while block := file.read(1 << 24):
+                all.update(block)
+    return all.hexdigest()
+
+def timed(tables, *args):
+    """Runs a command; seconds, and the memory of the largest process in MB, which is polled."""
+    begin, peak = time.perf_counter(), 0
+    process = subprocess.Popen([solver, "--tables", tables, "-q", *args], stdout=subprocess.PIPE)
+    while process.poll() is None:
+        for status in glob.glob("/proc/[0-9]*/status"):
+            try:
+                text = open(status).read()
+                if "Name:\tsolver" in text and "VmHWM" in text:
+                    peak = max(peak, int(text.split("VmHWM:")[1].split()[0]))
+            except OSError:
+                pass
+        time.sleep(0.05)
+    said = process.stdout.read().decode()
+    assert process.returncode == 0, args
+    return time.perf_counter() - begin, peak / 1000, said
+
+def objects(text):
+    read, at = json.JSONDecoder(), 0
+    while at < len(text):
+        one, at = read.raw_decode(text, at)
+        yield one
+        at += len(text[at:]) - len(text[at:].lstrip())
+
+for size in sizes:
+    name, rows, wanted = f"othello-{size}-derived", [], None
+    for label, args in [("plain, 2 threads", ["--transitions", "derived"]),
+                        ("1 process of 2", ["--processes", "1", "--threads", "2"]),
+                        ("2 processes of 1", ["--processes", "2", "--threads", "1"])]:
+        tables = os.path.join(work, "tables")
+        shutil.rmtree(tables, ignore_errors=True)
+        spread = "--processes" in args
+        found, peak, said = timed(tables, "enumerate", "--size", size, *args, *(["--json"] if spread else []))
+        solved, more, also = timed(tables, "value-iterate", *(["--size", size, *args, "--json"] if spread else []))
+        sent = sum(part["bytes_sent"] for part in objects(said + also)) if spread else 0
+        if spread:
+            subprocess.run([solver, "--tables", tables, "-q", "gather", "--size", size], check=True,
+                           stdout=subprocess.DEVNULL)
+        made = digest(os.path.join(tables, name))
+        wanted = wanted or made
+        assert made == wanted, f"{size}: {label} makes other bytes"
+        moves = json.load(open(os.path.join(tables, name, "manifest.json")))["counts"]["table"]["transitions"]
+        rows.append((found, solved))
+        print(f"{size}, {label}: enumerate {found:.2f} s, value-iterate {solved:.2f} s, no process above "
+              f"{max(peak, more):,.0f} MB" + (f", {sent / moves:.1f} bytes sent a move" if spread else ""), flush=True)
+    (a, b), (c, d) = rows[1], rows[2]
+    print(f"{size}, two processes over one: enumerate {c / a:.2f}, value-iterate {d / b:.2f}", flush=True)
+PY
+
+if [ "$(id -u)" != 0 ] || ! ip netns add yomikiri-a 2>/dev/null; then
+    echo "no network namespaces: root and iproute2 are needed"
+    exit 0
+fi
+ip netns add yomikiri-b
+ip link add ya netns yomikiri-a type veth peer name yb netns yomikiri-b
+ip -n yomikiri-a addr add 10.99.0.1/24 dev ya
+ip -n yomikiri-b addr add 10.99.0.2/24 dev yb
+for end in a b; do
+    ip -n yomikiri-$end link set lo up
+    ip -n yomikiri-$end link set y$end up
+done
+printf '10.99.0.1:7101\n10.99.0.2:7101\n' >"$work/hosts"
+
+both() {
+    ip netns exec yomikiri-a "$solver" --tables "$work/$1" -q "${@:2}" --hosts "$work/hosts" --process 0 >/dev/null &
+    local first=$!
+    ip netns exec yomikiri-b "$solver" --tables "$work/$1" -q "${@:2}" --hosts "$work/hosts" --process 1 >/dev/null
+    wait $first
+}
+"$solver" --tables "$work/one" -q enumerate --size 4x5 --transitions derived >/dev/null
+"$solver" --tables "$work/one" -q value-iterate >/dev/null
+for link in "as it is" "delay 20ms" "delay 5ms loss 2%" "rate 100mbit"; do
+    if [ "$link" != "as it is" ]; then
+        # shellcheck disable=SC2086
+        ip netns exec yomikiri-a tc qdisc replace dev ya root netem $link || { echo "tc netem is not there"; break; }
+    fi
+    rm -rf "$work/two"
+    begin=$(date +%s.%N)
+    both two enumerate --size 4x5
+    both two value-iterate --size 4x5
+    end=$(date +%s.%N)
+    "$solver" --tables "$work/two" -q gather --size 4x5 >/dev/null
+    diff -r "$work/one/othello-4x5-derived" "$work/two/othello-4x5-derived"
+    printf '4x5 by two hosts, link %s: %.1f s, the same bytes\n' "$link" "$(awk "BEGIN { print $end - $begin }")"
+done
+ip netns exec yomikiri-a tc qdisc del dev ya root 2>/dev/null || true
+rm -rf "$work/two"
+(both two enumerate --size 4x6 2>"$work/said" || true) &
+sleep 2
+begin=$(date +%s)
+ip -n yomikiri-a link set ya down
+wait
+echo "4x6 by two hosts, cut after 2 s: both have stopped $(($(date +%s) - begin)) s later, and say:"
+cat "$work/said"
