@@ -51,11 +51,11 @@ def module(torch):
 
 def test_a_torch_module_is_measured_in_less_than_a_second(torch, module, table, expected):
     agree(ym.evaluate(table, module, games=False).metrics, expected)
-    spent = []
+    spent = []  # of processors, for the clock goes on while others work
     for _ in range(3):
-        begun = time.perf_counter()
+        begun = time.process_time()
         ym.evaluate(table, module)
-        spent.append(time.perf_counter() - begun)
+        spent.append(time.process_time() - begun)
     assert min(spent) < 1, spent
     assert all(weight.grad is None for weight in module.parameters())
 
