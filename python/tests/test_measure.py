@@ -221,13 +221,14 @@ def test_shogi_is_measured_too(animal):
 
 
 def test_a_small_network_is_measured_in_less_than_a_second(table):
+    # Of processors, for the clock goes on while others work.
     import time
 
     spent = []
     for _ in range(3):
-        begun = time.perf_counter()
+        begun = time.process_time()
         ym.evaluate(table, network)
-        spent.append(time.perf_counter() - begun)
+        spent.append(time.process_time() - begun)
     assert min(spent) < 1, spent
 
 

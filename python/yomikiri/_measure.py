@@ -112,8 +112,8 @@ def evaluate(
 
     * an array ``(N, actions)`` of logits (illegal moves are masked for you), or ``(N,)`` whole numbers: actions;
     * a tuple ``(logits, values)``, values from -1 (the mover loses) to 1;
-    * or a dictionary with one of ``logits``, ``probabilities``, ``actions``, ``scores`` (the best are chosen), and if it
-      has them ``values`` and ``final_scores`` (in discs).
+    * or a dictionary with one of ``logits``, ``probabilities``, ``actions``, ``scores`` (the best are chosen), and if
+      it has them ``values`` and ``final_scores`` (in discs).
 
     It is called on this thread, one batch of some thousand positions after the other, and its answer for a position
     must not depend on the batch. ``split`` measures on ``train``, ``validation`` or ``test`` alone; ``canonical`` asks

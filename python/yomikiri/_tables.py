@@ -197,8 +197,8 @@ class Table:
         ``canonical`` (each row once, ``weight`` telling how many positions it stands for), ``all`` (every orientation
         that can be reached) or ``expanded`` (every symmetry). ``layout`` of planes: ``default``, ``pgx``,
         ``openspiel``, ``azg``. ``shuffle`` is a seed: pieces of the table come in an order by it, mixed within some
-        tens of thousands of rows. ``shard`` ``(k, n)`` gives the ``k``-th of ``n`` shares, which together are everything:
-        one for each worker of a loader."""
+        tens of thousands of rows. ``shard`` ``(k, n)`` gives the ``k``-th of ``n`` shares, which together are
+        everything: one for each worker of a loader."""
         if columns is None:
             scores = ["score", "q_score"] if self.has_scores else ["q_outcome"]
             columns = ["planes", "side", "outcome", "distance", "legal", "optimal", "weight", *scores]
