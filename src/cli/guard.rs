@@ -72,8 +72,8 @@ pub(super) fn check(
 }
 
 /// What to do where a board is too large.
-pub(super) const BOUND: &str =
-    "bound it with --max-depth or --max-states, begin nearer to the end with --root";
+pub(super) const BOUND: &str = "bound it with --max-depth or --max-states of 'solver enumerate', \
+                                begin nearer to the end with its --root";
 
 /// Refuses what does not fit in so much memory, or in what is free now; `hint` says what to do.
 pub(super) fn check_memory(
