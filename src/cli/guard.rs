@@ -82,8 +82,8 @@ pub(super) fn refused(what: &str, room: &NoRoom, hint: &str) -> UserError {
 }
 
 /// What to do where a board is too large.
-const BOUND: &str =
-    "bound it with --max-depth or --max-states, begin nearer to the end with --root";
+const BOUND: &str = "bound it with --max-depth or --max-states of 'solver enumerate', \
+                                begin nearer to the end with its --root";
 
 fn count(states: f64) -> String {
     if states < 1e15 { thousands(states as u64) } else { format!("{states:.0e}") }

@@ -247,7 +247,7 @@ mod tests {
         let svg = board("  a b\n1 X .\n2 O <\n", &marks);
         assert!(svg.contains("class=\"right\" cx=\"52\" cy=\"30\""), "{svg}");
         assert!(svg.contains("class=\"wrong\" d=\"M27 45"), "{svg}");
-        assert_eq!(svg.matches("class=\"square\"").count(), 4);
+        assert_eq!(svg.matches("class=\"square wood\"").count(), 4);
         assert_eq!(svg.matches("class=\"black\"").count(), 1);
         assert_eq!(svg.matches("class=\"white\"").count(), 1);
         assert!(svg.contains("&lt;") && svg.ends_with("</svg>"));
@@ -262,7 +262,7 @@ mod tests {
         assert!(shogi.starts_with("<div>White holds -</div><svg"), "{shogi}");
         assert!(shogi.ends_with("</svg><div>Black holds P</div>"), "{shogi}");
         assert!(
-            shogi.matches("class=\"square\"").count() == 4 && shogi.contains(">+l<"),
+            shogi.matches("class=\"square wood\"").count() == 4 && shogi.contains(">+l<"),
             "{shogi}"
         );
     }

@@ -156,7 +156,7 @@ fn meanings(report: &AccuracyReport) -> String {
         lines.extend(endless.map(|(plies, endless)| {
             let rest = match endless {
                 0.0 => "none".to_string(),
-                endless => format!("up to {}", percent(endless)),
+                endless => format!("{} at most", percent(endless)),
             };
             ("", format!("games not over after {plies} plies are taken to go on for ever: {rest}"))
         }));

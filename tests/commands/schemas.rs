@@ -28,7 +28,6 @@ report --policy random,greedy --canonical --mistakes 1
 report --policy greedy --split test
 compare mcts:5:{} random --seeds 0,1
 match random greedy --openings 1
-match random greedy --game animal-shogi-3x3 --openings 1
 match random greedy --size 4 --sample 20
 match random greedy --game minishogi --sample 2
 export --states --out DIR/states
@@ -54,6 +53,7 @@ list
 enumerate --game minishogi --max-depth 2
 list
 remove back nothing
+match random greedy --game animal-shogi-3x3
 ";
 
 fn schemas() -> PathBuf {
