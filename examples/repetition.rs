@@ -1,6 +1,7 @@
-//! Does it matter what became before? Values of tables, which know no history, against a search that
-//! keeps it: a position that occurs for the fourth time ends the game, drawn, but who has given check
-//! all the while since it occurred first has lost. See `docs/repetition.md`.
+//! Does it matter what became before? Values of tables, which know no history, against those of a
+//! game that does: a position that occurs for the fourth time ends it, drawn, but who has given check
+//! all the while since it occurred first has lost. Every position's value is found without a search,
+//! and a sample's by a search that keeps history. See `docs/repetition.md`.
 //!
 //!     cargo run --release --example repetition
 
@@ -33,18 +34,21 @@ const SAMPLE: usize = 1000;
 
 /// A move between positions in which no end can be forced.
 struct Edge {
-    after: Board,
+    after: u32,
     check: bool,
 }
 
-/// The positions of a game in which no end can be forced, as boards, and their moves to others of
-/// them. All other moves lead to positions that the opponent wins.
-struct Endless(HashMap<Board, Vec<Edge>>);
+/// The positions of a game in which no end can be forced, in the order of their keys, and their
+/// moves to others of them. All other moves lead to positions that the opponent wins.
+pub struct Endless {
+    boards: Vec<Board>,
+    edges: Vec<Vec<Edge>>,
+}
 
 impl Endless {
     /// Finds every position that can be reached, decides what can be decided, and keeps the rest;
     /// tells too how many positions there are, mirror images counted twice.
-    fn of(game: &Shogi<u64>) -> (Endless, usize) {
+    pub fn of(game: &Shogi<u64>) -> (Endless, usize) {
         let mut rows = HashMap::from([(game.start().state, 0)]);
         let mut boards = vec![game.start().state];
         let (mut after, mut values) = (Vec::<Vec<u32>>::new(), Vec::new());
@@ -77,38 +81,95 @@ impl Endless {
                 values[row] = values[row].or(value);
             }
         }
-        let open = |row: &usize| values[*row].is_none();
-        let edges = |row: usize| {
-            let rows = after[row].iter().map(|&next| next as usize).filter(open);
-            rows.map(|next| Edge { after: boards[next], check: game.in_check(&boards[next]) })
+        let mut open: Vec<usize> = (0..boards.len()).filter(|&row| values[row].is_none()).collect();
+        open.sort_by_key(|&row| game.key(&boards[row]));
+        let numbers: HashMap<u32, u32> =
+            (0..).zip(&open).map(|(n, &row)| (row as u32, n)).collect();
+        let edges = |&row: &usize| {
+            let own = after[row].iter().filter_map(|next| Some((*next, *numbers.get(next)?)));
+            own.map(|(next, after)| Edge { after, check: game.in_check(&boards[next as usize]) })
                 .collect()
         };
-        let endless = (0..boards.len()).filter(open).map(|row| (boards[row], edges(row)));
-        (Endless(endless.collect()), boards.len())
+        let edges = open.iter().map(edges).collect();
+        (Endless { boards: open.iter().map(|&row| boards[row]).collect(), edges }, boards.len())
     }
 
-    /// From how many positions one side can give check with every move from there on, if the other
-    /// helps.
-    fn can_check_for_ever(&self) -> usize {
-        // Of either side, whether the mover is that side: what cannot be played on is taken away.
-        let mut alive: HashMap<(Board, bool), ()> =
-            self.0.keys().flat_map(|&board| [((board, true), ()), ((board, false), ())]).collect();
+    /// The value of every position with history, of which there is none yet, found without a search.
+    ///
+    /// One player is the checker, of whom we ask where the other forces that from some move on all
+    /// of the checker's are checks, and not all of the other's. Both have a best move in every
+    /// position, whatever came before (a parity game with three priorities: Emerson and Jutla
+    /// 1991), so that what holds of play without end holds of every way round from a position back
+    /// to itself, and hence where the second, third or fourth occurrence ends the game.
+    pub fn values(&self) -> Vec<i8> {
+        // Two nodes a position: the checker is to move in the odd one.
+        let mut lost = vec![false; 2 * self.edges.len()];
         loop {
-            let goes_on = |&(board, mine): &(Board, bool)| {
-                let leads =
-                    |edge: &Edge| (edge.check || !mine) && alive.contains_key(&(edge.after, !mine));
-                self.0[&board].iter().any(leads)
-            };
-            let left: HashMap<_, _> =
-                alive.keys().filter(|node| goes_on(node)).map(|&node| (node, ())).collect();
-            if left.len() == alive.len() {
-                let lives = |board: &&Board| {
-                    [true, false].iter().any(|&mine| left.contains_key(&(**board, mine)))
-                };
-                return self.0.keys().filter(lives).count();
+            let mut nodes: Vec<usize> = (0..lost.len()).collect();
+            let mut again = vec![true; lost.len()];
+            loop {
+                let forced = self.forced(&lost, &again, &nodes);
+                if forced == again {
+                    break;
+                }
+                nodes.retain(|&node| forced[node]);
+                again = forced;
             }
-            alive = left;
+            if again == lost {
+                break;
+            }
+            lost = again;
         }
+        lost.chunks(2).map(|of| i8::from(of[0]) - i8::from(of[1])).collect()
+    }
+
+    /// Searches about as many positions as `sample`, spread evenly: how many are lost, drawn, won,
+    /// and not searched to the end.
+    ///
+    /// # Panics
+    ///
+    /// When a value is not the one that was found without a search.
+    pub fn search(&mut self, values: &[i8], occurrences: usize, sample: usize) -> [usize; 4] {
+        // What is best without a search is searched first.
+        for edges in &mut self.edges {
+            edges.sort_by_key(|edge| values[edge.after as usize]);
+        }
+        let mut found = [0; 4];
+        for row in (0..values.len()).step_by(values.len().div_ceil(sample).max(1)) {
+            let line = vec![(row as u32, false)];
+            let mut search = Search { endless: self, occurrences, line, left: BUDGET };
+            let value = search.value(-1, 1);
+            assert!(value.is_none_or(|value| value == values[row]), "{:?}", self.boards[row]);
+            found[value.map_or(3, |value| (value + 1) as usize)] += 1;
+        }
+        found
+    }
+
+    /// From which nodes the other player forces, the checker giving nothing but checks, a move of
+    /// his own that is none and leads to one of `again`, or what is lost for the checker anyway.
+    fn forced(&self, lost: &[bool], again: &[bool], nodes: &[usize]) -> Vec<bool> {
+        let mut forced = vec![false; lost.len()];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &node in nodes.iter().rev() {
+                let is_checker = node % 2 == 1;
+                let leads = |edge: &Edge| {
+                    let to = 2 * edge.after as usize + usize::from(!is_checker);
+                    lost[to]
+                        || match (is_checker, edge.check) {
+                            (_, true) => forced[to],
+                            (true, false) => false,
+                            (false, false) => again[to],
+                        }
+                };
+                let mut edges = self.edges[node / 2].iter();
+                let is_forced = if is_checker { edges.all(leads) } else { edges.any(leads) };
+                changed |= is_forced && !forced[node];
+                forced[node] |= is_forced;
+            }
+        }
+        forced
     }
 }
 
@@ -118,26 +179,26 @@ struct Search<'a> {
     /// With which occurrence of a position the game is over.
     occurrences: usize,
     /// The positions so far, and whether the move that led to each was a check.
-    line: Vec<(Board, bool)>,
+    line: Vec<(u32, bool)>,
     left: u32,
 }
 
 impl Search<'_> {
-    /// The value of the last position of the line for its mover, which stands there for the first
-    /// time or may occur again; `None` when the budget is spent.
-    fn value(&mut self) -> Option<i8> {
+    /// The value of the last position of the line for its mover, as far as it lies between `least`
+    /// and `most`; `None` when the budget is spent.
+    fn value(&mut self, least: i8, most: i8) -> Option<i8> {
         self.left = self.left.checked_sub(1).filter(|_| self.line.len() < DEEPEST)?;
-        let board = self.line.last()?.0;
-        let mut best = -1;
-        for edge in &self.endless.0[&board] {
+        let row = self.line.last()?.0;
+        let mut best = least;
+        for edge in &self.endless.edges[row as usize] {
             self.line.push((edge.after, edge.check));
             let value = match self.ended() {
                 Some(value) => Some(value),
-                None => self.value(),
+                None => self.value(-most, -best),
             };
             self.line.pop();
             best = best.max(-value?);
-            if best == 1 {
+            if best >= most {
                 break;
             }
         }
@@ -167,31 +228,23 @@ impl Search<'_> {
 fn main() {
     for variant in [SMALL_ANIMAL_SHOGI, GIRAFFES] {
         let game = Shogi::<u64>::new(&variant, false);
-        let (endless, positions) = Endless::of(&game);
-        let count = endless.0.len();
-        println!(
-            "{}: {positions} positions as the mover sees them, {count} without an end",
-            variant.title
-        );
-        println!(
-            "  {} from which one side might give check with every move",
-            endless.can_check_for_ever()
-        );
-        let mut boards: Vec<&Board> = endless.0.keys().collect();
-        boards.sort_by_key(|board| game.key(board));
-        let sample: Vec<_> = boards.iter().step_by(count.div_ceil(SAMPLE).max(1)).collect();
+        let (mut endless, positions) = Endless::of(&game);
+        let count = endless.boards.len();
+        let title = variant.title;
+        println!("{title}: {positions} positions as the mover sees them, {count} without an end");
+        let values = endless.values();
+        for (value, name) in [(0, "drawn"), (1, "won"), (-1, "lost")] {
+            let rows = || (0..count).filter(|&row| values[row] == value);
+            let checked = rows().filter(|&row| game.in_check(&endless.boards[row])).count();
+            let all = rows().count();
+            println!("  with history {all} are {name}, in {checked} the mover is in check");
+        }
         for occurrences in [2, 3, 4] {
-            let mut results = [0; 4];
-            for &&&board in &sample {
-                let line = vec![(board, false)];
-                let mut search = Search { endless: &endless, occurrences, line, left: BUDGET };
-                results[search.value().map_or(3, |value| (value + 1) as usize)] += 1;
-            }
-            let [lost, drawn, won, unknown] = results;
+            let [lost, drawn, won, unknown] = endless.search(&values, occurrences, SAMPLE);
             println!(
-                "  over with occurrence {occurrences}: of {} searched {drawn} stay drawn, {won} are won, {lost} lost, \
-                 {unknown} not searched to the end",
-                sample.len()
+                "  over with occurrence {occurrences}: of {} searched {drawn} are drawn, {won} won, {lost} lost, as \
+                 found without; {unknown} not searched to the end",
+                drawn + won + lost + unknown
             );
         }
     }

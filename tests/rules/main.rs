@@ -6,6 +6,7 @@ mod notation;
 mod othello_properties;
 mod perft;
 mod plain_shogi;
+mod repetition;
 mod shogi_notation;
 mod shogi_perft;
 mod shogi_rules;

@@ -156,6 +156,7 @@ impl<'a> Log<'a> {
             found.push(piece);
         }
         let Place { sweeps, distance } = saved.place()?;
+        distance.is_none_or(|plies| plies <= Prospect::MAX_DISTANCE).then_some(())?;
         let rows = (0..graph.states()).filter(|&row| graph.has_moves(row));
         rows.zip(found.into_iter().flatten()).for_each(|(row, value)| values[row] = value);
         (1..).zip(&sweeps).for_each(|(number, sweep)| (self.on_sweep)(number, sweep));
