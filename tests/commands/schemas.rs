@@ -75,14 +75,14 @@ fn every_command_prints_what_its_schema_says() {
             .push(json);
     };
     COMMANDS.lines().for_each(&mut run);
+    if cfg!(feature = "learn") {
+        run("train tabular --games 20 --method td,sarsa");
+        run("train td --size 4 --games 2");
+    }
     if cfg!(feature = "onnx") {
         let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
         copy_dir(&kept, &tables.place("policies"));
         run("report --game othello-4x4 --canonical --policy learned:supervised-othello-4x4");
-    }
-    if cfg!(feature = "learn") {
-        run("train tabular --games 20 --method td,sarsa");
-        run("train td --size 4 --games 2");
     }
     if cfg!(feature = "cluster") {
         run("enumerate --size 4 --processes 1");
