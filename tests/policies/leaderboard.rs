@@ -125,7 +125,9 @@ fn held_out_figures_are_those_on_the_card() {
     let text = tables.ok(&args);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("supervised ") && !text.contains("supervised *"), "{text}");
-    assert!(text.contains("\nGames      are not played out: the figures are of some positions"));
+    assert!(text.contains(
+        "\nGames      are not played out:\n           the figures are of some positions"
+    ));
 }
 
 /// The page shows by discs what the network keeps where it has not learned, beside a policy that has
