@@ -10,7 +10,7 @@
 //!
 //! # Values
 //!
-//! A [`Prospect`](crate::solve::Prospect) is what the mover may look forward to: a win or loss with
+//! A [`Prospect`] is what the mover may look forward to: a win or loss with
 //! its distance, a draw, or a win or loss by play without end. A state has an interval of them, and
 //!
 //! ```text
