@@ -87,7 +87,8 @@ pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<
 fn job(game: AnyGame, solves: bool, hosts: Vec<String>, process: usize, context: &Context) -> Job {
     let plan: Plan<AnyState> = Plan { derived: true, ..Plan::from_start(&game) };
     let parts = parts_dir(&context.store, &plan.table_name(&game));
-    Job { game, plan, parts, solves, hosts, process, workers: context.workers }
+    let workers = context.workers;
+    Job { game, plan, parts, solves, hosts, process, workers, memory: None, plies: None }
 }
 
 #[derive(Serialize)]
@@ -99,11 +100,22 @@ struct Output {
     bytes_sent: u64,
 }
 
+/// What the processes are to do.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Asked {
+    /// Whether they find values, of states that have been found.
+    pub solves: bool,
+    /// Bytes that each may allocate.
+    pub memory: Option<u64>,
+    /// After how many plies they stop.
+    pub plies: Option<u32>,
+}
+
 /// Does the work of one process, or starts all of them.
 pub(super) fn run(
     args: &ClusterArgs,
     size: Option<&str>,
-    solves: bool,
+    asked: Asked,
     context: &mut Context,
 ) -> anyhow::Result<ExitCode> {
     if let Some(processes) = args.processes {
@@ -130,7 +142,11 @@ pub(super) fn run(
         return Err(wrong(format!("has {count} hosts, so there is no --process {process}")).into());
     }
     let game = game_of(None, size, context)?;
-    let job = job(game, solves, hosts, process, context);
+    let job = Job {
+        memory: asked.memory,
+        plies: asked.plies,
+        ..job(game, asked.solves, hosts, process, context)
+    };
     JSON.store(context.json, Ordering::Relaxed);
     // Timely's threads end the work by a panic where a connection is lost, which workers would wait out.
     std::panic::set_hook(Box::new(|panic| {

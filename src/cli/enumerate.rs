@@ -116,7 +116,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
         refuse_if_spread(&args)?;
-        return super::cluster::run(&args.cluster, args.size.as_deref(), false, context);
+        let memory = args.memory.map(|memory| memory.0);
+        let asked = super::cluster::Asked { solves: false, memory, plies: args.max_depth };
+        return super::cluster::run(&args.cluster, args.size.as_deref(), asked, context);
     }
     let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
     let fold = args.symmetry == Symmetry::Full;
@@ -142,10 +144,8 @@ fn refuse_if_spread(args: &Args) -> Result<(), UserError> {
         (args.index.is_some(), "--index"),
         (args.transitions == Some(TransitionsArg::Stored), "--transitions stored"),
         (args.symmetry == Symmetry::None, "--symmetry none"),
-        (args.max_depth.is_some(), "--max-depth"),
         (args.max_states.is_some(), "--max-states"),
         (args.name.is_some(), "--name"),
-        (args.memory.is_some(), "--memory"),
     ];
     match unfit.into_iter().find(|(unfit, _)| *unfit) {
         Some((_, option)) => Err(UserError::new(format!(

@@ -103,7 +103,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
         refuse_if_spread(&args)?;
-        return super::cluster::run(&args.cluster, args.size.as_deref(), true, context);
+        let memory = args.memory.map(|memory| memory.0);
+        let asked = super::cluster::Asked { solves: true, memory, plies: None };
+        return super::cluster::run(&args.cluster, args.size.as_deref(), asked, context);
     }
     let mut table = args.table.open(context)?;
     if args.table.is_latest() {
@@ -159,7 +161,6 @@ fn refuse_if_spread(args: &Args) -> Result<(), UserError> {
         (args.empties.is_some(), "--empties"),
         (args.method.is_some(), "--method"),
         (args.repetition.is_some(), "--repetition"),
-        (args.memory.is_some(), "--memory"),
         (!args.table.is_latest(), "a table"),
     ];
     match unfit.into_iter().find(|(unfit, _)| *unfit) {

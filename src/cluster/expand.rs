@@ -1,23 +1,28 @@
-//! The moves of one block: what a worker does for each of its own.
+//! The moves of states of one block, compiled for the processor: what a worker does for each of its own.
 
-use rustc_hash::FxHashMap;
-
-use crate::game::blocks::{Bits, Blocks, Work};
+use crate::game::blocks::{Bits, Block, Blocks, Work};
 use crate::game::{Group, Orientations, Score, Side};
 use crate::graph::States;
-use crate::solve::value::Prospect;
+use crate::solve::value::{Prospect, Short, Turned};
 use crate::table::{Counts, Tally};
 
 /// States that are looked at together.
-const TOGETHER: usize = 1 << 12;
+pub(super) const TOGETHER: usize = 1 << 12;
 
 /// States of a block, ascending by place, each with its orientations.
 pub(super) type Sets = Vec<(u32, u16)>;
 
-/// What places of a block are reached in which orientations, in one number that sorts by place.
-pub(super) type Reached = FxHashMap<u32, Vec<u64>>;
+/// A place and orientations in one number that sorts by place.
+pub(super) fn pair(place: u32, set: u16) -> u64 {
+    u64::from(place) << 16 | u64::from(set)
+}
 
-/// Sorts what is reached, and joins what is of one place.
+/// The place and the orientations of a [`pair`].
+pub(super) fn of_pair(pair: u64) -> (u32, u16) {
+    ((pair >> 16) as u32, pair as u16)
+}
+
+/// Sorts pairs, and joins those of one place.
 pub(super) fn join(found: &mut Vec<u64>) {
     found.sort_unstable();
     found.dedup_by(|next, kept| {
@@ -29,89 +34,68 @@ pub(super) fn join(found: &mut Vec<u64>) {
     });
 }
 
-/// Closes a block under passes and makes all its moves.
+/// What the moves of some states of a block lead to.
 pub(super) struct Expand<'a, B: Bits> {
     pub rules: &'a Blocks<B>,
     pub group: &'a Group,
-    pub occupied: u32,
-    /// The states that placements lead to; afterwards also those that passes lead to.
-    pub sets: &'a mut Sets,
-    pub reached: &'a mut Reached,
+    pub block: &'a Block<B>,
+    pub states: &'a mut States,
+    pub sets: &'a [(u32, u16)],
+    /// Of each placement, the pairs that it leads to.
+    pub lists: &'a mut [Vec<u64>],
+    /// The pairs of the same block that passes lead to, if they are wanted.
+    pub passed: Option<&'a mut Vec<u64>>,
+    /// Of every state its place, its moves, and whether it must pass.
+    pub moves: &'a mut Vec<(u32, u32, bool)>,
 }
 
 impl<B: Bits> Work for Expand<'_, B> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Expand { rules, group, block, states, sets, lists, mut passed, moves } = self;
+        states.movers.clear();
+        states.movers.extend(sets.iter().map(|&(place, _)| rules.mover(block, place)));
+        let visit = |placement: usize, state: u32, (place, ties)| {
+            let own = Orientations(sets[state as usize].1);
+            lists[placement].push(pair(place, group.successor_orientations(own, ties).0));
+        };
+        states.expand(rules, block, |_| true, visit);
+        let first = moves.len();
+        moves.extend(sets.iter().zip(&states.moves).map(|(set, &moves)| (set.0, moves, false)));
+        for &state in &states.passing {
+            let state = state as usize;
+            (moves[first + state].1, moves[first + state].2) = (1, true);
+            if let Some(passed) = &mut passed {
+                let (place, ties) = rules.swapped(block, states.movers[state]);
+                let own = Orientations(sets[state].1);
+                passed.push(pair(place, group.successor_orientations(own, ties).0));
+            }
+        }
+    }
+}
+
+/// Counts the states of a block that is closed under passes.
+pub(super) struct Count<'a, B: Bits> {
+    pub rules: &'a Blocks<B>,
+    pub group: &'a Group,
+    pub block: &'a Block<B>,
+    pub sets: &'a Sets,
+    /// As [`Expand`] leaves them, ascending by place.
+    pub moves: &'a [(u32, u32, bool)],
+}
+
+impl<B: Bits> Work for Count<'_, B> {
     type Output = Counts;
 
     #[inline(always)]
     fn run(self) -> Counts {
-        let Expand { rules, group, occupied, sets, reached } = self;
-        let (block, order) = (rules.block(occupied), group.order());
-        let mut lists: Vec<Vec<u64>> = block.placements.iter().map(|_| Vec::new()).collect();
-        let mut passed: Vec<u64> = Vec::new();
-        // Moves and whether they are a pass, of every state.
-        let mut moves: Vec<(u32, u32, bool)> = Vec::new();
-        let mut some = States::default();
-        let mut expand = |sets: &[(u32, u16)], passed: Option<&mut Vec<u64>>| {
-            let mut passed = passed;
-            for sets in sets.chunks(TOGETHER) {
-                some.movers.clear();
-                some.movers.extend(sets.iter().map(|&(place, _)| rules.mover(&block, place)));
-                some.expand(
-                    rules,
-                    &block,
-                    |_| true,
-                    |placement, state, (place, ties)| {
-                        let own = Orientations(sets[state as usize].1);
-                        let to = group.successor_orientations(own, ties).0;
-                        lists[placement].push(u64::from(place) << 16 | u64::from(to));
-                    },
-                );
-                let first = moves.len();
-                let all = sets.iter().zip(&some.moves).map(|(set, &moves)| (set.0, moves, false));
-                moves.extend(all);
-                for &state in &some.passing {
-                    let state = state as usize;
-                    (moves[first + state].1, moves[first + state].2) = (1, true);
-                    let Some(passed) = &mut passed else { continue };
-                    let (place, ties) = rules.swapped(&block, some.movers[state]);
-                    let to = group.successor_orientations(Orientations(sets[state].1), ties).0;
-                    passed.push(u64::from(place) << 16 | u64::from(to));
-                }
-            }
-        };
-        expand(sets, Some(&mut passed));
-        if !passed.is_empty() {
-            join(&mut passed);
-            let mut again = Vec::new();
-            for pair in passed {
-                let (place, to) = ((pair >> 16) as u32, pair as u16);
-                match sets.binary_search_by_key(&place, |set| set.0) {
-                    Ok(at) if sets[at].1 | to == sets[at].1 => {}
-                    Ok(at) => again.push((place, sets[at].1 | to)),
-                    Err(_) => again.push((place, to)),
-                }
-            }
-            expand(&again, None);
-            sets.extend(again);
-            sets.sort_unstable();
-            sets.dedup_by(|next, kept| {
-                let same = next.0 == kept.0;
-                if same {
-                    kept.1 |= next.1;
-                }
-                same
-            });
-            moves.sort_unstable();
-            moves.dedup_by_key(|moves| moves.0);
-        }
-        for (placement, list) in block.placements.iter().zip(lists) {
-            if !list.is_empty() {
-                reached.entry(placement.to.occupied).or_default().extend(list);
-            }
-        }
+        let Count { rules, group, block, sets, moves } = self;
+        let order = group.order();
         let (mut table, mut all) = (Tally::default(), Tally::default());
         let (mut mover_relative, mut with_both) = (0, 0);
-        for (&(place, own), &(_, moves, passes)) in sets.iter().zip(&moves) {
+        for (&(place, own), &(_, moves, passes)) in sets.iter().zip(moves) {
             let set = Orientations(own);
             let one = Tally {
                 states: 1,
@@ -124,9 +108,11 @@ impl<B: Bits> Work for Expand<'_, B> {
             all.add(&one.times(u64::from(set.count())));
             let sides = Side::ALL.map(|side| set.with(side, order));
             mover_relative += u64::from((sides[0] | sides[1]).count_ones());
-            let (other, ties) = rules.swapped(&block, rules.mover(&block, place));
-            let other = sets.binary_search_by_key(&other, |set| set.0);
-            if let (true, Ok(other)) = (sides[0] != 0, other) {
+            if sides[0] == 0 {
+                continue;
+            }
+            let (other, ties) = rules.swapped(block, rules.mover(block, place));
+            if let Ok(other) = sets.binary_search_by_key(&other, |set| set.0) {
                 let theirs = Orientations(sets[other].1).with(Side::Second, order);
                 with_both += u64::from((group.carry(sides[0], ties) & theirs).count_ones());
             }
@@ -142,62 +128,49 @@ impl<B: Bits> Work for Expand<'_, B> {
     }
 }
 
-/// Finds the values of a closed block from those that its moves lead to.
-pub(super) struct Settle<'a, B: Bits, F> {
+/// Which values the states of a block need, and which have theirs.
+pub(super) struct Trace<'a, B: Bits, F> {
     pub rules: &'a Blocks<B>,
-    pub occupied: u32,
-    pub sets: &'a Sets,
+    pub block: &'a Block<B>,
+    pub states: &'a mut States,
+    pub places: &'a [u32],
+    /// The row of the first.
+    pub row: u32,
+    /// Of each placement, where it leads and from which row: the place above, the row below.
+    pub lists: &'a mut [Vec<u64>],
     /// The score of a finished game, for its mover, by its key.
     pub leaf: F,
-    /// Of each block that is led to: places, ascending, and their values.
-    pub needed: &'a FxHashMap<u32, (Vec<u32>, Vec<i32>)>,
+    /// Rows whose game is over, with their values.
+    pub over: &'a mut Vec<(u32, Short)>,
+    /// Rows that pass.
+    pub passing: &'a mut Vec<u32>,
 }
 
-impl<B: Bits, F: Fn(u64) -> Score> Work for Settle<'_, B, F> {
-    /// The numbers of the prospects, in the order of the states.
-    type Output = Vec<i32>;
+impl<B: Bits, F: Fn(u64) -> Score> Work for Trace<'_, B, F> {
+    /// How many moves the states have.
+    type Output = u64;
 
     #[inline(always)]
-    fn run(self) -> Vec<i32> {
-        let Settle { rules, occupied, sets, leaf, needed } = self;
-        let block = rules.block(occupied);
-        let empty = (Vec::new(), Vec::new());
-        let to = block.placements.iter().map(|p| needed.get(&p.to.occupied).unwrap_or(&empty));
-        let to: Vec<&(Vec<u32>, Vec<i32>)> = to.collect();
-        let (mut values, mut passing) = (Vec::with_capacity(sets.len()), Vec::new());
-        let mut some = States::default();
-        for sets in sets.chunks(TOGETHER) {
-            some.movers.clear();
-            some.movers.extend(sets.iter().map(|&(place, _)| rules.mover(&block, place)));
-            let mut best = vec![i32::MIN; sets.len()];
-            some.expand(
-                rules,
-                &block,
-                |_| true,
-                |placement, state, (place, _)| {
-                    let (places, values) = to[placement];
-                    let at = places.binary_search(&place).expect("every move was asked for");
-                    let value = Prospect::of_number(values[at]).before().number();
-                    best[state as usize] = best[state as usize].max(value);
-                },
-            );
-            let first = values.len();
-            for ((best, &moves), &(place, _)) in best.into_iter().zip(&some.moves).zip(sets) {
-                let value = match moves {
-                    0 => Prospect::new(leaf(rules.key(&block, place)), Some(0)),
-                    _ => Prospect::of_number(best),
-                };
-                values.push(value.number());
+    fn run(self) -> u64 {
+        let Trace { rules, block, states, places, row, lists, leaf, over, passing } = self;
+        states.movers.clear();
+        states.movers.extend(places.iter().map(|&place| rules.mover(block, place)));
+        let visit = |placement: usize, state: u32, (place, _)| {
+            lists[placement].push(u64::from(place) << 32 | u64::from(row + state));
+        };
+        states.expand(rules, block, |_| true, visit);
+        let mut passes = states.passing.iter().peekable();
+        let mut moves = 0;
+        for (state, &own) in (0..).zip(&states.moves) {
+            moves += u64::from(own);
+            if passes.next_if(|&&passing| passing == state).is_some() {
+                passing.push(row + state);
+                moves += 1;
+            } else if own == 0 {
+                let score = leaf(rules.key(block, places[state as usize]));
+                over.push((row + state, Short::of(Prospect::new(score, Some(0)))));
             }
-            passing.extend(some.passing.iter().map(|&state| first + state as usize));
         }
-        // A pass leads to a state that need not pass.
-        for at in passing {
-            let (other, _) = rules.swapped(&block, rules.mover(&block, sets[at].0));
-            let other =
-                sets.binary_search_by_key(&other, |set| set.0).expect("closed under passes");
-            values[at] = Prospect::of_number(values[other]).before().number();
-        }
-        values
+        moves
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::parts::{Layer, Part};
+use super::parts::{Chunks, Kind, Part};
 use super::{ClusterError, Job};
 use crate::game::Game;
 use crate::game::blocks::{Blocks, Tables};
 use crate::graph::{AssembledLayer, assemble};
 use crate::progress::Progress;
-use crate::solve::value::Prospect;
+use crate::solve::value::{Prospect, Short, Turned};
 use crate::solve::{Method, install_found};
 use crate::table::{Counts, Store, Table};
 
@@ -70,33 +70,40 @@ pub fn gather(
         let mut blocks = BTreeMap::new();
         let mut counts = Counts::default();
         for (part, dir) in parts.iter().zip(&dirs) {
-            let layer = part.read_layer(number)?.ok_or_else(|| not_there(dir, number))?;
-            let own = part
-                .read_values(number)?
-                .filter(|own| own.len() as u64 == layer.counts.table.states);
-            counts.add(&layer.counts);
-            let Layer { blocks: theirs, .. } = layer;
+            let layer = part.read(Kind::Layer, number)?.ok_or_else(|| not_there(dir, number))?;
+            layer.check()?;
+            let own = part.read(Kind::Values, number)?.filter(|own| own.rows() == layer.rows());
+            own.as_ref().map_or(Ok(()), Chunks::check)?;
+            counts.add(layer.counts());
             if own.is_none() {
                 values = None;
             }
-            let mut at = 0;
-            for (block, sets) in theirs {
-                let end = at + sets.len();
-                let own = own.as_ref().map(|own| own[at..end].to_vec());
-                at = end;
-                blocks.insert(block, (sets, own));
+            for (number, chunk) in layer.extents().iter().enumerate() {
+                let piece = layer.piece(chunk)?;
+                let worth = match own.as_ref() {
+                    Some(own) => {
+                        own.values(own.extents().get(number).ok_or_else(|| own.damaged())?)?
+                    }
+                    None => &[],
+                };
+                for (block, rows) in piece.ranges() {
+                    let both = piece.places.get(rows.clone()).zip(piece.sets.get(rows.clone()));
+                    let (places, sets) = both.ok_or_else(|| layer.damaged())?;
+                    let worth = worth.get(rows).unwrap_or_default();
+                    blocks.insert(block, (places.to_vec(), sets.to_vec(), worth.to_vec()));
+                }
             }
         }
         if counts.table.states == 0 {
             return Ok(None);
         }
         let (mut keys, mut orientations) = (Vec::new(), Vec::new());
-        for (block, (sets, own)) in blocks {
+        for (block, (places, sets, worth)) in blocks {
             let block = rules.block(block);
-            keys.extend(sets.iter().map(|&(place, _)| rules.key(&block, place)));
-            orientations.extend(sets.iter().map(|set| set.1));
-            if let (Some(values), Some(own)) = (&mut values, own) {
-                values.extend(own.into_iter().map(Prospect::of_number));
+            keys.extend(places.iter().map(|&place| rules.key(&block, place)));
+            orientations.extend(sets);
+            if let Some(values) = &mut values {
+                values.extend(worth.into_iter().map(|value| Short::of_number(value).prospect()));
             }
         }
         Ok(Some(AssembledLayer { keys, orientations, counts }))

@@ -2,22 +2,26 @@
 //!
 //! A block (the states with the same occupied squares) has an owner among all workers, by hash. Layer by layer a
 //! worker makes the moves of its own blocks and sends where they lead to the owners, packed by target block and
-//! without what it would send twice. A layer is an epoch of the dataflow: once no message of the epoch can be on its
-//! way any more, every owner has all states of its blocks. Backwards, a worker asks the owners of the next layer for
-//! the values that its moves need, each once, and is answered in the order of what it asked: an epoch each.
+//! without what it would send twice. A layer is a round of the dataflow: once no message of it can be on its way any
+//! more, every owner has all states of its blocks. Backwards, a worker asks the owners of the next layer for the values
+//! that its moves need, each once among some millions of moves, and owners answer from files that are mapped.
+//!
+//! Memory is bounded: what is received for the next layer is cut into slices by hash, which lie in a file beyond the
+//! bound and are made states a few at a time; and all wait until little is on its way before more is sent.
 //!
 //! Every worker writes a layer of its own blocks into a file, synced before the next layer begins, so that all go on
 //! at the last layer that all have. [`gather`] makes the usual table of them.
-//!
-//! Limits: a layer of a worker's blocks, and what it sends and receives for one, must fit in its memory.
 
+mod backwards;
 mod connect;
 mod expand;
 mod gather;
 mod parts;
+mod post;
+mod spool;
 mod worker;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use gather::gather;
 pub use parts::parts_dir;
@@ -28,7 +32,7 @@ use crate::game::blocks::Instructions;
 use crate::game::blocks::Tables;
 use crate::graph::{GraphError, Plan};
 use crate::solve::SweepError;
-use crate::table::TableError;
+use crate::table::{Counts, TableError};
 
 /// What has ended the work of a process.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +62,12 @@ pub enum ClusterError {
     Sweep(#[from] SweepError),
 }
 
+impl ClusterError {
+    fn file(path: &Path, what: &str, error: std::io::Error) -> ClusterError {
+        ClusterError::File { path: path.to_path_buf(), what: format!("cannot {what} ({error})") }
+    }
+}
+
 /// What a process is to do, and who the others are.
 #[derive(Clone)]
 pub struct Job {
@@ -75,6 +85,10 @@ pub struct Job {
     pub process: usize,
     /// Workers of each process.
     pub workers: usize,
+    /// About how many bytes a process may allocate; as many as it takes if none.
+    pub memory: Option<u64>,
+    /// After how many plies enumerating stops, to be gone on with by a later run; never if none.
+    pub plies: Option<u32>,
 }
 
 /// What a worker did.
@@ -86,6 +100,13 @@ pub struct Done {
     pub moves: u64,
     /// Bytes of places, orientations and values that it sent, to itself or others.
     pub sent: u64,
+}
+
+impl Done {
+    fn add(&mut self, counts: &Counts) {
+        self.states += counts.table.states;
+        self.moves += counts.table.transitions;
+    }
 }
 
 /// Does this process's part of a job: connects to the others, compares with them what was asked, and goes on at the last
@@ -101,4 +122,54 @@ pub fn run(job: &Job, fail: fn(&ClusterError)) -> Result<Done, ClusterError> {
         return connect::run(job, worker::work::<Instructions>, fail);
     }
     connect::run(job, worker::work::<Tables>, fail)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+
+    use super::*;
+    use crate::progress::Silent;
+    use crate::registry::othello;
+    use crate::solve::SolveOptions;
+    use crate::table::Store;
+
+    fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+        let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap());
+        files.map(|f| (f.file_name().into_string().unwrap(), fs::read(f.path()).unwrap())).collect()
+    }
+
+    /// The least memory: layers are received in files, and made, sent and asked for in many shares.
+    #[test]
+    fn little_memory_and_a_stop_between_change_no_byte() {
+        let dir = tempfile::tempdir().unwrap();
+        let game = othello("4x5").unwrap();
+        let plan = Plan { derived: true, ..Plan::from_start(&game) };
+        let [one, all] = ["one", "all"].map(|name| Store::at(&dir.path().join(name)));
+        let mut table = game.enumerate(&plan, &one, &Silent).unwrap().table;
+        game.solve(&mut table, &SolveOptions::default(), &Silent, &mut |_, _| {}).unwrap();
+        let parts = parts_dir(&all, &plan.table_name(&game));
+        let hosts = vec!["localhost:1".to_string()];
+        let (process, workers, memory) = (0, 2, Some(0));
+        let job = Job {
+            game,
+            plan,
+            parts,
+            solves: false,
+            hosts,
+            process,
+            workers,
+            memory,
+            plies: Some(9),
+        };
+        let fail = |error: &ClusterError| panic!("{error}");
+        let first = run(&job, fail).unwrap();
+        let rest = run(&Job { plies: None, ..job.clone() }, fail).unwrap();
+        assert!(first.states > 1000 && rest.sent > 1 << 20, "{first:?} {rest:?}");
+        let solved = run(&Job { plies: None, solves: true, ..job.clone() }, fail).unwrap();
+        assert_eq!(solved.states, table.manifest().counts.table.states);
+        let made = gather(&job, std::slice::from_ref(&job.parts), &all, &Silent).unwrap();
+        assert!(files(made.dir()) == files(table.dir()));
+    }
 }

@@ -1,36 +1,54 @@
-//! The files of the workers: a layer of a worker's own blocks, and the values of it, each with its checksum.
+//! The files of the workers: a layer of a worker's own states, and the values of it, in chunks with a checksum each.
+//!
+//! A file holds one chunk after another, then what is said of them as JSON, its length and its checksum. It comes to its
+//! place by rename once the disk has it, so that a file that is there is whole.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use bytemuck::Pod;
+use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
 use super::ClusterError;
-use super::expand::Sets;
-use crate::table::{Counts, Lock, Store, crc32};
+use crate::table::{self, Counts, Lock, Store, crc32};
 
 /// Where the parts of a table lie.
 pub fn parts_dir(store: &Store, table: &str) -> PathBuf {
     store.place(table).with_added_extension("parts")
 }
 
-/// What stands first in a file.
+/// What a file of chunks ends with.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct Foot {
+    /// What the workers were asked for.
     job: String,
     counts: Counts,
-    /// The occupied squares of each block and how many states it has.
-    blocks: Vec<(u32, u32)>,
+    chunks: Vec<Extent>,
 }
 
-/// A layer of a worker's own blocks.
-#[derive(Default)]
-pub(super) struct Layer {
-    pub blocks: BTreeMap<u32, Sets>,
-    pub counts: Counts,
+/// A chunk of a file.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Extent {
+    /// The end of the slices that it holds; it begins where the one before ends.
+    pub slices: u32,
+    /// How many blocks.
+    pub blocks: u32,
+    /// How many states.
+    pub rows: u32,
+    at: u64,
+    bytes: u64,
+    crc: u32,
+}
+
+/// What kinds of files there are, as their names begin.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    /// States of a layer.
+    Layer,
+    /// Their values.
+    Values,
 }
 
 /// The directory of one worker's files.
@@ -54,121 +72,216 @@ impl Part {
     pub fn lock(&self) -> Result<Lock, ClusterError> {
         let parts = self.dir.parent().unwrap_or(&self.dir);
         let create = fs::create_dir_all(parts);
-        create.map_err(|error| Part::wrong(parts, format!("cannot be made ({error})")))?;
+        create.map_err(|error| ClusterError::file(parts, "be made", error))?;
         Ok(Lock::take(&self.dir.with_added_extension("lock"))?)
     }
 
-    fn wrong(path: &Path, what: impl ToString) -> ClusterError {
-        ClusterError::File { path: path.to_path_buf(), what: what.to_string() }
+    fn file(&self, kind: Kind, number: u32) -> PathBuf {
+        let name = match kind {
+            Kind::Layer => "layer",
+            Kind::Values => "values",
+        };
+        self.dir.join(format!("{name}-{number:02}"))
     }
 
-    fn layer_file(&self, number: u32) -> PathBuf {
-        self.dir.join(format!("layer-{number:02}"))
-    }
-
-    fn values_file(&self, number: u32) -> PathBuf {
-        self.dir.join(format!("values-{number:02}"))
-    }
-
-    /// Writes a file whole, or not at all.
-    fn write(&self, path: &Path, parts: &[&[u8]]) -> Result<(), ClusterError> {
-        let write = || {
+    /// Begins a file.
+    pub fn write(&self, kind: Kind, number: u32) -> Result<Writing, ClusterError> {
+        let path = self.file(kind, number);
+        let begin = || -> std::io::Result<_> {
             fs::create_dir_all(&self.dir)?;
-            let unfinished = path.with_added_extension("partial");
-            let mut file = File::create(&unfinished)?;
-            let all = parts.concat();
-            file.write_all(&crc32(&all).to_le_bytes())?;
-            file.write_all(&all)?;
-            file.sync_all()?;
-            fs::rename(&unfinished, path)?;
-            File::open(&self.dir)?.sync_all()
+            let part = table::Part::of(&path)?;
+            let file = File::create(part.path())?;
+            Ok((part, file))
         };
-        write().map_err(|error: std::io::Error| {
-            Part::wrong(path, format!("cannot be written ({error})"))
-        })
-    }
-
-    /// Reads a file and compares its checksum; `None` if there is none.
-    fn read(path: &Path) -> Result<Option<Vec<u8>>, ClusterError> {
-        let bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Part::wrong(path, format!("cannot be read ({error})"))),
-        };
-        match bytes.split_first_chunk() {
-            Some((crc, rest)) if u32::from_le_bytes(*crc) == crc32(rest) => Ok(Some(rest.to_vec())),
-            _ => Err(Part::wrong(
-                path,
-                "is damaged; remove it, and the layers after it are made again",
-            )),
+        match begin() {
+            Ok((part, file)) => Ok(Writing { path, part, file, at: 0, chunks: Vec::new() }),
+            Err(error) => Err(ClusterError::file(&path, "be written", error)),
         }
     }
 
-    /// Writes a layer.
-    pub fn write_layer(&self, number: u32, layer: &Layer) -> Result<(), ClusterError> {
-        let blocks = layer.blocks.iter().map(|(&block, sets)| (block, sets.len() as u32)).collect();
-        let head = Head { job: self.job.clone(), counts: layer.counts, blocks };
-        let head = serde_json::to_vec(&head).expect("plain data");
-        let places: Vec<u32> = layer.blocks.values().flatten().map(|set| set.0).collect();
-        let sets: Vec<u16> = layer.blocks.values().flatten().map(|set| set.1).collect();
-        let length = (head.len() as u64).to_le_bytes();
-        let parts =
-            [&length, &head[..], bytemuck::cast_slice(&places), bytemuck::cast_slice(&sets)];
-        self.write(&self.layer_file(number), &parts)
-    }
-
-    /// Reads a layer; `None` if there is none, or it is of another job.
-    pub fn read_layer(&self, number: u32) -> Result<Option<Layer>, ClusterError> {
-        let path = self.layer_file(number);
-        let Some(bytes) = Part::read(&path)? else { return Ok(None) };
-        let layer = || {
-            let (length, rest) = bytes.split_first_chunk()?;
-            let (head, rest) =
-                rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-            let head: Head = serde_json::from_slice(head).ok()?;
-            let rows = head.blocks.iter().map(|block| block.1 as usize).sum::<usize>();
-            let (places, sets) = rest.split_at_checked(rows.checked_mul(4)?)?;
-            let (places, sets) = (numbers::<u32>(places)?, numbers::<u16>(sets)?);
-            let mut all = places.into_iter().zip(sets);
-            let blocks = head
-                .blocks
-                .iter()
-                .map(|&(block, rows)| (block, all.by_ref().take(rows as usize).collect()));
-            Some((head.job, Layer { blocks: blocks.collect(), counts: head.counts }))
+    /// Maps a file; `None` if there is none, or it is of another job.
+    pub fn read(&self, kind: Kind, number: u32) -> Result<Option<Chunks>, ClusterError> {
+        let path = self.file(kind, number);
+        let map = match File::open(&path).and_then(|file| table::map_read_only(&file)) {
+            Ok(map) => map,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(ClusterError::file(&path, "be read", error)),
         };
-        let (job, layer) = layer().ok_or_else(|| Part::wrong(&path, "is no layer; remove it"))?;
-        Ok((job == self.job).then_some(layer))
+        let foot = || {
+            let (rest, ends) = map.split_last_chunk::<12>()?;
+            let [length, crc] = [&ends[..8], &ends[8..]];
+            let length = usize::try_from(u64::from_le_bytes(length.try_into().ok()?)).ok()?;
+            let foot = &rest[rest.len().checked_sub(length)?..];
+            (u32::from_le_bytes(crc.try_into().ok()?) == crc32(foot)).then_some(())?;
+            serde_json::from_slice(foot).ok()
+        };
+        let foot: Foot = foot().ok_or_else(|| damaged(&path))?;
+        let is_same = foot.job == self.job;
+        Ok(is_same.then_some(Chunks { path, map, foot }))
     }
 
     /// How many layers there are from `first` on.
     pub fn layers_from(&self, first: u32, end: u32) -> Result<u32, ClusterError> {
         for number in first..end {
-            if self.read_layer(number)?.is_none() {
+            if self.read(Kind::Layer, number)?.is_none() {
                 return Ok(number - first);
             }
         }
         Ok(end - first)
     }
+}
 
-    /// Writes the values of a layer.
-    pub fn write_values(&self, number: u32, values: &[i32]) -> Result<(), ClusterError> {
-        let job = crc32(self.job.as_bytes()).to_le_bytes();
-        self.write(&self.values_file(number), &[&job, bytemuck::cast_slice(values)])
+fn damaged(path: &Path) -> ClusterError {
+    let what = "is damaged; remove it, and it is made again with those that follow".to_string();
+    ClusterError::File { path: path.to_path_buf(), what }
+}
+
+/// A file that is being written.
+pub(super) struct Writing {
+    path: PathBuf,
+    part: table::Part,
+    file: File,
+    at: u64,
+    chunks: Vec<Extent>,
+}
+
+impl Writing {
+    /// Writes a chunk of states of so many slices, all that end before `slices`.
+    pub fn chunk(
+        &mut self,
+        slices: u32,
+        (blocks, rows): (usize, usize),
+        arrays: &[&[u8]],
+    ) -> Result<(), ClusterError> {
+        let (Ok(blocks), Ok(rows)) = (u32::try_from(blocks), u32::try_from(rows)) else {
+            let what = "more states than 4-byte numbers count are in one chunk; take more workers";
+            return Err(ClusterError::Input(what.to_string()));
+        };
+        let (mut crc, mut bytes) = (crc32fast::Hasher::new(), 0);
+        let mut write = |bytes_of: &[u8]| {
+            crc.update(bytes_of);
+            bytes += bytes_of.len() as u64;
+            self.file.write_all(bytes_of)
+        };
+        let written = arrays.iter().try_for_each(|array| write(array));
+        // The next begins where numbers may begin.
+        let written = written.and_then(|()| {
+            let over = arrays.iter().map(|array| array.len()).sum::<usize>() % 8;
+            write(&[0; 8][..(8 - over) % 8])
+        });
+        written.map_err(|error| ClusterError::file(&self.path, "be written", error))?;
+        self.chunks.push(Extent { slices, blocks, rows, at: self.at, bytes, crc: crc.finalize() });
+        self.at += bytes;
+        Ok(())
     }
 
-    /// Reads the values of a layer; `None` if there are none, or they are of another job.
-    pub fn read_values(&self, number: u32) -> Result<Option<Vec<i32>>, ClusterError> {
-        let path = self.values_file(number);
-        let Some(bytes) = Part::read(&path)? else { return Ok(None) };
-        let split = bytes
-            .split_first_chunk()
-            .filter(|(job, _)| **job == crc32(self.job.as_bytes()).to_le_bytes());
-        Ok(split.and_then(|(_, values)| numbers(values)))
+    /// Writes what is said of the chunks, and waits for the disk.
+    pub fn finish(mut self, part: &Part, counts: Counts) -> Result<(), ClusterError> {
+        let foot = Foot { job: part.job.clone(), counts, chunks: self.chunks };
+        let mut foot = serde_json::to_vec(&foot).expect("plain data");
+        let (length, crc) = (foot.len() as u64, crc32(&foot));
+        foot.extend(length.to_le_bytes());
+        foot.extend(crc.to_le_bytes());
+        let written = self.file.write_all(&foot).and_then(|()| self.file.sync_all());
+        let written = written.and_then(|()| self.part.commit());
+        let written = written.and_then(|()| table::sync_dir(&part.dir));
+        written.map_err(|error| ClusterError::file(&self.path, "be written", error))
     }
 }
 
-/// The numbers in some bytes, wherever these lie.
-fn numbers<T: Pod>(bytes: &[u8]) -> Option<Vec<T>> {
-    let whole = bytes.len().is_multiple_of(size_of::<T>());
-    whole.then(|| bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
+/// A file of chunks, mapped.
+pub(super) struct Chunks {
+    path: PathBuf,
+    map: Mmap,
+    foot: Foot,
+}
+
+/// The states of a chunk.
+pub(super) struct Piece<'a> {
+    /// The occupied squares of its blocks, ascending, and where the states of each end.
+    pub blocks: &'a [[u32; 2]],
+    /// Where in its block each state is.
+    pub places: &'a [u32],
+    /// The orientations of each.
+    pub sets: &'a [u16],
+}
+
+impl Chunks {
+    /// What was counted in all chunks.
+    pub fn counts(&self) -> &Counts {
+        &self.foot.counts
+    }
+
+    /// The chunks.
+    pub fn extents(&self) -> &[Extent] {
+        &self.foot.chunks
+    }
+
+    /// How many states all chunks have.
+    pub fn rows(&self) -> u64 {
+        self.foot.chunks.iter().map(|chunk| u64::from(chunk.rows)).sum()
+    }
+
+    fn bytes(&self, chunk: &Extent) -> Option<&[u8]> {
+        let begin = usize::try_from(chunk.at).ok()?;
+        self.map.get(begin..begin.checked_add(usize::try_from(chunk.bytes).ok()?)?)
+    }
+
+    /// Compares the checksums of all chunks.
+    pub fn check(&self) -> Result<(), ClusterError> {
+        let is_right = |chunk: &Extent| {
+            self.bytes(chunk).is_some_and(|bytes| crc32fast::hash(bytes) == chunk.crc)
+        };
+        match self.foot.chunks.iter().all(is_right) {
+            true => Ok(()),
+            false => Err(self.damaged()),
+        }
+    }
+
+    /// What to say when the file is not what it should be.
+    pub fn damaged(&self) -> ClusterError {
+        damaged(&self.path)
+    }
+
+    /// The states of a chunk.
+    pub fn piece(&self, chunk: &Extent) -> Result<Piece<'_>, ClusterError> {
+        let cut = || {
+            let rows = chunk.rows as usize;
+            let (blocks, rest) = numbers(self.bytes(chunk)?, chunk.blocks as usize)?;
+            let (places, rest) = numbers(rest, rows)?;
+            Some(Piece { blocks, places, sets: numbers(rest, rows)?.0 })
+        };
+        cut().ok_or_else(|| self.damaged())
+    }
+
+    /// The numbers of a chunk that has one a state.
+    pub fn values(&self, chunk: &Extent) -> Result<&[i16], ClusterError> {
+        let cut = || Some(numbers(self.bytes(chunk)?, chunk.rows as usize)?.0);
+        cut().ok_or_else(|| self.damaged())
+    }
+}
+
+/// So many numbers at the beginning of some bytes, and what follows.
+fn numbers<T: Pod>(bytes: &[u8], count: usize) -> Option<(&[T], &[u8])> {
+    let (own, rest) = bytes.split_at_checked(count.checked_mul(size_of::<T>())?)?;
+    Some((bytemuck::try_cast_slice(own).ok()?, rest))
+}
+
+impl<'a> Piece<'a> {
+    /// The blocks with the rows of each.
+    pub fn ranges(&self) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> + use<'a> {
+        let blocks = self.blocks;
+        (0..blocks.len()).map(move |number| (blocks[number][0], rows_of(blocks, number)))
+    }
+
+    /// The rows of a block.
+    pub fn find(&self, block: u32) -> Option<std::ops::Range<usize>> {
+        let number = self.blocks.binary_search_by_key(&block, |block| block[0]).ok()?;
+        Some(rows_of(self.blocks, number))
+    }
+}
+
+fn rows_of(blocks: &[[u32; 2]], number: usize) -> std::ops::Range<usize> {
+    let begin = number.checked_sub(1).map_or(0, |before| blocks[before][1]);
+    begin as usize..blocks[number][1] as usize
 }

@@ -1,130 +1,65 @@
-//! What one worker does: its own blocks' layers forwards, or their values backwards.
+//! What one worker does: its own blocks' layers forwards, or their values backwards (in `backwards`).
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
-use timely::dataflow::operators::{Exchange, Input, Inspect, Probe};
-use timely::dataflow::{InputHandle, ProbeHandle};
 use timely::worker::Worker;
 
-use super::expand::{Expand, Reached, Sets, Settle, join};
-use super::parts::{Layer, Part};
+use super::backwards::backwards;
+use super::expand::{Count, Expand, Sets, TOGETHER, join, of_pair, pair};
+use super::parts::{Kind, Part};
+use super::post::{Keeping, Message, Post, hash, owner, slice};
+use super::spool::{Spool, strange};
 use super::{ClusterError, Done, Job};
 use crate::game::blocks::{Bits, Blocks};
-use crate::game::{Empties, Game, Score, WideKey};
+use crate::game::{Game, Group};
+use crate::graph::States;
+use crate::table::Counts;
 
-/// Places that are kept back to be packed and joined by target block before they are sent.
-const KEPT_BACK: usize = 1 << 22;
+/// Words of a message, about.
+const MESSAGE: usize = 1 << 15;
+/// Pairs of a record at most.
+const RECORD: usize = 1 << 13;
 
-/// What workers tell each other.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-enum Message {
-    /// What a worker was asked for, and how many layers it has done.
-    Hello { worker: usize, asked: String, layers: Option<u32> },
-    /// Places of a block that are reached, and in which orientations.
-    Found { block: u32, places: Vec<u32>, sets: Vec<u16> },
-    /// Places of a block whose values a worker needs.
-    Ask { worker: usize, block: u32, places: Vec<u32> },
-    /// The values of the places that were asked for, in their order.
-    Answer { block: u32, values: Vec<i32> },
+/// How much a worker holds at a time.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// Words received for the next layer.
+    spool: usize,
+    /// Words of a group of slices, which are made states together.
+    group: usize,
+    /// Moves that are kept back, to be joined by what they lead to before they are sent.
+    pub kept: usize,
 }
 
-/// An epoch, to whom, and what.
-type Letter = (u64, u64, Message);
-
-/// The dataflow of a worker: letters in, exchanged, and kept by epoch.
-struct Post<'a> {
-    worker: &'a mut Worker,
-    input: InputHandle<u64, timely::container::CapacityContainerBuilder<Vec<Letter>>>,
-    probe: ProbeHandle<u64>,
-    inbox: Rc<RefCell<BTreeMap<u64, Vec<Message>>>>,
-    epoch: u64,
-    sent: u64,
-}
-
-impl<'a> Post<'a> {
-    fn new(worker: &'a mut Worker) -> Post<'a> {
-        let inbox: Rc<RefCell<BTreeMap<u64, Vec<Message>>>> = Rc::default();
-        let mut input = InputHandle::new();
-        let kept = Rc::clone(&inbox);
-        let probe = worker.dataflow(|scope| {
-            scope
-                .input_from(&mut input)
-                .container::<Vec<_>>()
-                .exchange(|letter: &Letter| letter.1)
-                .inspect(move |(epoch, _, message)| {
-                    kept.borrow_mut().entry(*epoch).or_default().push(message.clone());
-                })
-                .probe()
-                .0
+impl Limits {
+    /// What fits in the memory of a process with so many workers. A word of a group becomes some 16 bytes, a move
+    /// kept back takes 48 with what lies in queues on both ends.
+    fn of(memory: Option<u64>, workers: usize) -> Limits {
+        let share = memory.map_or(usize::MAX, |memory| {
+            let beside = memory.saturating_sub(24 << 20).max(8 << 20);
+            usize::try_from(beside).unwrap_or(usize::MAX) / workers
         });
-        Post { worker, input, probe, inbox, epoch: 0, sent: 0 }
-    }
-
-    fn peers(&self) -> usize {
-        self.worker.peers()
-    }
-
-    /// The owner of a block: high bits of a product, so that neighbours are spread.
-    fn owner(&self, block: u32) -> u64 {
-        (u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % self.peers() as u64
-    }
-
-    fn send(&mut self, to: u64, message: Message) {
-        self.sent += match &message {
-            Message::Hello { .. } => 0,
-            Message::Found { places, .. } => places.len() * 6,
-            Message::Ask { places, .. } => places.len() * 4,
-            Message::Answer { values, .. } => values.len() * 4,
-        } as u64;
-        self.input.send((self.epoch, to, message));
-        self.worker.step();
-    }
-
-    /// Ends the epoch, waits until all have, and gives what came in it.
-    fn end_of_epoch(&mut self) -> Vec<Message> {
-        let ended = self.epoch;
-        self.epoch += 1;
-        self.input.advance_to(self.epoch);
-        while self.probe.less_than(&self.epoch) {
-            self.worker.step_or_park(Some(std::time::Duration::from_millis(10)));
-        }
-        self.inbox.borrow_mut().remove(&ended).unwrap_or_default()
-    }
-
-    /// Compares with all others what was asked; gives the number of layers that all have done.
-    fn compare(&mut self, asked: &str, layers: Option<u32>) -> Result<Option<u32>, ClusterError> {
-        let worker = self.worker.index();
-        for to in 0..self.peers() as u64 {
-            self.send(to, Message::Hello { worker, asked: asked.to_string(), layers });
-        }
-        let mut least = layers;
-        for message in self.end_of_epoch() {
-            let Message::Hello { worker, asked: theirs, layers } = message else { continue };
-            if theirs != asked {
-                let what = format!(
-                    "the processes were not asked for the same: worker {worker} for {theirs}, this one for {asked}; give all the same program and arguments"
-                );
-                return Err(ClusterError::Input(what));
-            }
-            least = least.zip(layers).map(|(a, b)| a.min(b));
-        }
-        Ok(least)
-    }
-
-    /// Sends what was kept back.
-    fn send_found(&mut self, reached: &mut Reached) {
-        for (block, mut found) in reached.drain() {
-            join(&mut found);
-            let places = found.iter().map(|pair| (pair >> 16) as u32).collect();
-            let sets = found.iter().map(|pair| *pair as u16).collect();
-            let to = self.owner(block);
-            self.send(to, Message::Found { block, places, sets });
+        let quarter = share / 4;
+        Limits {
+            spool: quarter / 6,
+            group: (quarter / 16).min(1 << 23),
+            kept: (quarter / 48).min(1 << 22),
         }
     }
+}
+
+/// A worker's work.
+pub(super) struct Works<'a, B: Bits> {
+    pub job: &'a Job,
+    pub rules: Blocks<B>,
+    pub group: &'a Group,
+    pub part: Part,
+    pub limits: Limits,
+    /// The layers of the game, from that of the roots.
+    pub layers: Range<u32>,
+    /// What all workers must have been asked alike.
+    pub asked: String,
 }
 
 /// What all processes must have been asked alike.
@@ -134,200 +69,263 @@ pub(super) fn asked(job: &Job, peers: usize) -> String {
     format!("version {version}, {peers} workers, {identity}")
 }
 
+/// The record that some words begin with, and its slice: a block, how many pairs, their places, then their orientations,
+/// two in a word.
+fn first(words: &[u32]) -> Option<(usize, u32)> {
+    let &[block, count, ..] = words else { return None };
+    let count = count as usize;
+    Some((2 + count + count.div_ceil(2), slice(hash(block.into()))))
+}
+
+/// Appends a record.
+fn encode(words: &mut Vec<u32>, block: u32, pairs: &[u64]) {
+    words.extend([block, pairs.len() as u32]);
+    words.extend(pairs.iter().map(|&pair| of_pair(pair).0));
+    let set = |pair: &u64| u32::from(of_pair(*pair).1);
+    words.extend(pairs.chunks(2).map(|two| set(&two[0]) | two.get(1).map_or(0, set) << 16));
+}
+
+/// Calls `visit` with the block and pairs of every record.
+fn decode(
+    mut words: &[u32],
+    visit: &mut dyn FnMut(u32, &mut dyn Iterator<Item = u64>),
+) -> Option<()> {
+    while let [block, count, rest @ ..] = words {
+        let (places, rest) = rest.split_at_checked(*count as usize)?;
+        let (sets, rest) = rest.split_at_checked(places.len().div_ceil(2))?;
+        let set = |number: usize| (sets[number / 2] >> (16 * (number % 2))) as u16;
+        let mut pairs = places.iter().enumerate().map(|(n, &place)| pair(place, set(n)));
+        visit(*block, &mut pairs);
+        words = rest;
+    }
+    words.is_empty().then_some(())
+}
+
 /// Does a worker's part.
 pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, ClusterError> {
     let rules = Blocks::<B>::new(&job.game);
-    let mut post = Post::new(worker);
-    let asked = asked(job, post.peers());
-    let part = Part::new(&job.parts, post.worker.index(), asked.clone());
+    let part = Part::new(&job.parts, worker.index(), asked(job, worker.peers()));
     let _lock = part.lock()?;
+    let limits = Limits::of(job.memory, job.workers);
+    let keeping = Keeping { words: limits.spool, dir: job.parts.clone(), first };
+    let asked = asked(job, worker.peers());
+    let mut post = Post::new(worker, keeping);
     let (rows, columns) = job.game.shape();
     let squares = (rows * columns) as u32;
     let roots = job.plan.roots.iter().filter_map(|root| {
         let (block, place, ties) = rules.place_of(job.game.squares(&root.state)?);
-        Some((block, place, job.game.group().root_orientations(root.side, ties).0))
+        Some((block, pair(place, job.game.group().root_orientations(root.side, ties).0)))
     });
-    let roots: Vec<(u32, u32, u16)> = roots.collect();
-    let first = roots.iter().map(|root| root.0.count_ones()).min().unwrap_or(squares);
-    let asked = format!("{} of {asked}", if job.solves { "values" } else { "states" });
+    let roots: Vec<(u32, u64)> = roots.collect();
+    let begin = roots.iter().map(|root| root.0.count_ones()).min().unwrap_or(squares);
+    let layers = begin..squares + 1;
+    let what = if job.solves { "values" } else { "states" };
+    let asked = format!("{what} of {asked}");
+    let works = Works { job, rules, group: job.game.group(), part, limits, layers, asked };
     let done = match job.solves {
-        false => forwards(job, &rules, &mut post, &part, &asked, &roots, first..squares + 1),
-        true => backwards(job, &rules, &mut post, &part, &asked, first..squares + 1),
+        false => works.forwards(&mut post, &roots),
+        true => backwards(&works, &mut post),
     }?;
     Ok(Done { sent: post.sent, ..done })
 }
 
-/// Finds the states of own blocks, layer by layer.
-fn forwards<B: Bits>(
-    job: &Job,
-    rules: &Blocks<B>,
-    post: &mut Post<'_>,
-    part: &Part,
-    asked: &str,
-    roots: &[(u32, u32, u16)],
-    layers: std::ops::Range<u32>,
-) -> Result<Done, ClusterError> {
-    let own = part.layers_from(layers.start, layers.end)?;
-    let there = post.compare(asked, Some(own))?.unwrap_or(0);
-    let mut done = Done::default();
-    let mut layer = Layer::default();
-    let mut number = layers.start;
-    if there > 0 {
+/// Pairs by block, until they are sent.
+#[derive(Default)]
+struct Reached {
+    blocks: FxHashMap<u32, Vec<u64>>,
+    count: usize,
+}
+
+impl<B: Bits> Works<'_, B> {
+    /// Finds the states of own blocks, layer by layer.
+    fn forwards(&self, post: &mut Post<'_>, roots: &[(u32, u64)]) -> Result<Done, ClusterError> {
+        let Range { start, end } = self.layers;
+        let own = self.part.layers_from(start, end)?;
+        let there = post.compare(&self.asked, Some(own))?.unwrap_or(0);
+        let end = self.job.plies.map_or(end, |plies| end.min(start.saturating_add(plies) + 1));
+        let mut done = Done::default();
         // The last layer that all have is expanded once more, for what it leads to.
-        number = layers.start + there - 1;
-        layer = part.read_layer(number)?.unwrap_or_default();
-    } else {
-        for &(block, place, set) in roots {
-            if post.owner(block) == post.worker.index() as u64 {
-                layer.blocks.entry(block).or_default().push((place, set));
-            }
-        }
-        layer.blocks.values_mut().for_each(|sets| sets.sort_unstable());
-    }
-    loop {
-        let (mut reached, mut kept) = (Reached::default(), 0);
-        layer.counts = Default::default();
-        for (&occupied, sets) in &mut layer.blocks {
-            let group = job.game.group();
-            let counts = B::run(Expand { rules, group, occupied, sets, reached: &mut reached });
-            kept += counts.table.transitions as usize;
-            layer.counts.add(&counts);
-            if kept > KEPT_BACK {
-                post.send_found(&mut reached);
-                kept = 0;
-            }
-        }
-        post.send_found(&mut reached);
-        part.write_layer(number, &layer)?;
-        done.states += layer.counts.table.states;
-        done.moves += layer.counts.table.transitions;
-        tracing::info!(
-            layer = number,
-            states = layer.counts.table.states,
-            "layer of own blocks complete"
-        );
-        let mut found: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-        for message in post.end_of_epoch() {
-            let Message::Found { block, places, sets } = message else { continue };
-            let pairs = places.into_iter().zip(sets);
-            let pairs = pairs.map(|(place, set)| u64::from(place) << 16 | u64::from(set));
-            found.entry(block).or_default().extend(pairs);
-        }
-        number += 1;
-        if number == layers.end {
+        let mut number = start + there.saturating_sub(1);
+        if number >= end {
             return Ok(done);
         }
-        let blocks = found.into_iter().map(|(block, mut pairs)| {
-            join(&mut pairs);
-            let sets: Sets = pairs.iter().map(|pair| ((pair >> 16) as u32, *pair as u16)).collect();
-            (block, sets)
-        });
-        layer = Layer { blocks: blocks.collect(), counts: Default::default() };
-    }
-}
-
-/// The values of a layer of own blocks, in the order of their states.
-type Valued = FxHashMap<u32, (Vec<u32>, Vec<i32>)>;
-
-fn valued(layer: Layer, values: &[i32]) -> Valued {
-    let mut from = 0;
-    let blocks = layer.blocks.into_iter().map(|(block, sets)| {
-        let own = values[from..from + sets.len()].to_vec();
-        from += sets.len();
-        (block, (sets.into_iter().map(|set| set.0).collect(), own))
-    });
-    blocks.collect()
-}
-
-/// Finds the values of own blocks, layer by layer from the end.
-fn backwards<B: Bits>(
-    job: &Job,
-    rules: &Blocks<B>,
-    post: &mut Post<'_>,
-    part: &Part,
-    asked: &str,
-    layers: std::ops::Range<u32>,
-) -> Result<Done, ClusterError> {
-    let all = layers.end - layers.start;
-    let mut own = (part.layers_from(layers.start, layers.end)? == all).then_some(0);
-    if let Some(own) = &mut own {
-        for number in layers.clone().rev() {
-            if part.read_values(number)?.is_none() {
-                break;
-            }
-            *own += 1;
-        }
-    }
-    let there = post.compare(asked, own)?.ok_or_else(|| {
-        let what =
-            "not all processes have all states; run 'solver enumerate' with the same hosts first";
-        ClusterError::Input(what.to_string())
-    })?;
-    let read = |number: u32| -> Result<Layer, ClusterError> {
-        let missing = || ClusterError::Others("a layer has been removed meanwhile".to_string());
-        part.read_layer(number)?.ok_or_else(missing)
-    };
-    let (mut done, mut later) = (Done::default(), Valued::default());
-    if there > 0 {
-        let number = layers.end - there;
-        let (layer, values) = (read(number)?, part.read_values(number)?.unwrap_or_default());
-        if layer.counts.table.states != values.len() as u64 {
-            let what = format!(
-                "the values of layer {number} are not of its states; remove the parts' values"
-            );
-            return Err(ClusterError::Input(what));
-        }
-        later = valued(layer, &values);
-    }
-    for number in (layers.start..layers.end - there).rev() {
-        let mut layer = read(number)?;
         let mut reached = Reached::default();
-        for (&occupied, sets) in &mut layer.blocks {
-            let group = job.game.group();
-            let counts = B::run(Expand { rules, group, occupied, sets, reached: &mut reached });
-            done.moves += counts.table.transitions;
+        let counts = match there {
+            0 => {
+                let mut spool = Spool::new(usize::MAX, &self.job.parts);
+                for &(block, pair) in roots {
+                    if owner(hash(block.into()), post.workers()) == post.own() as u64 {
+                        let mut words = Vec::new();
+                        encode(&mut words, block, &[pair]);
+                        spool.take(&words, first)?;
+                    }
+                }
+                self.make_layer(post, number, spool, &mut reached)?
+            }
+            _ => self.again(post, number, &mut reached)?,
+        };
+        done.add(&counts);
+        loop {
+            self.send(post, &mut reached);
+            post.end_round(&mut |_| Ok(()))?;
+            number += 1;
+            if number == end {
+                return Ok(done);
+            }
+            let spool = post.spool();
+            done.add(&self.make_layer(post, number, spool, &mut reached)?);
         }
-        let mut needed = Valued::default();
-        for (block, mut found) in reached {
-            join(&mut found);
-            let places: Vec<u32> = found.iter().map(|pair| (pair >> 16) as u32).collect();
-            let worker = post.worker.index();
-            let to = post.owner(block);
-            post.send(to, Message::Ask { worker, block, places: places.clone() });
-            needed.insert(block, (places, Vec::new()));
+    }
+
+    /// Makes states of what was received, writes them, and makes their moves.
+    fn make_layer(
+        &self,
+        post: &mut Post<'_>,
+        number: u32,
+        mut spool: Spool,
+        reached: &mut Reached,
+    ) -> Result<Counts, ClusterError> {
+        let (mut file, mut counts) = (self.part.write(Kind::Layer, number)?, Counts::default());
+        for slices in spool.groups(self.limits.group) {
+            let last = slices.end;
+            let mut found: FxHashMap<u32, Vec<u64>> = FxHashMap::default();
+            let mut whole = Some(());
+            spool.give(slices, &mut |words| {
+                let decoded = decode(words, &mut |block, pairs| {
+                    found.entry(block).or_default().extend(pairs)
+                });
+                whole = whole.and(decoded);
+            })?;
+            whole.ok_or_else(strange)?;
+            let mut found: Vec<(u32, Vec<u64>)> = found.into_iter().collect();
+            found.sort_unstable_by_key(|block| block.0);
+            let (mut blocks, mut places, mut all) = (Vec::new(), Vec::new(), Vec::new());
+            for (occupied, mut pairs) in found {
+                join(&mut pairs);
+                let sets = pairs.drain(..).map(of_pair).collect();
+                drop(pairs);
+                let sets = self.expand(post, occupied, sets, reached, &mut counts)?;
+                places.extend(sets.iter().map(|set| set.0));
+                all.extend(sets.iter().map(|set| set.1));
+                blocks.push([occupied, places.len() as u32]);
+            }
+            let arrays: [&[u8]; 3] = [
+                bytemuck::cast_slice(&blocks),
+                bytemuck::cast_slice(&places),
+                bytemuck::cast_slice(&all),
+            ];
+            file.chunk(last, (blocks.len(), places.len()), &arrays)?;
         }
-        for message in post.end_of_epoch() {
-            let Message::Ask { worker, block, places } = message else { continue };
-            let astray = || {
-                ClusterError::Input(
-                    "a move leads out of the states found; remove the parts and begin again"
-                        .to_string(),
-                )
-            };
-            let (there, values) = later.get(&block).ok_or_else(astray)?;
-            let value =
-                |place: &u32| there.binary_search(place).map(|at| values[at]).map_err(|_| astray());
-            let values = places.iter().map(value).collect::<Result<Vec<i32>, _>>()?;
-            post.send(worker as u64, Message::Answer { block, values });
-        }
-        for message in post.end_of_epoch() {
-            let Message::Answer { block, values } = message else { continue };
-            if let Some(needed) = needed.get_mut(&block) {
-                needed.1 = values;
+        file.finish(&self.part, counts)?;
+        tracing::info!(
+            layer = number,
+            states = counts.table.states,
+            "layer of own blocks complete"
+        );
+        Ok(counts)
+    }
+
+    /// Makes the moves of a layer that is there.
+    fn again(
+        &self,
+        post: &mut Post<'_>,
+        number: u32,
+        reached: &mut Reached,
+    ) -> Result<Counts, ClusterError> {
+        let mut counts = Counts::default();
+        let Some(layer) = self.part.read(Kind::Layer, number)? else { return Ok(counts) };
+        layer.check()?;
+        for chunk in layer.extents() {
+            let piece = layer.piece(chunk)?;
+            for (occupied, rows) in piece.ranges() {
+                let both = piece.places.get(rows.clone()).zip(piece.sets.get(rows));
+                let (places, sets) = both.ok_or_else(|| layer.damaged())?;
+                let sets = places.iter().copied().zip(sets.iter().copied()).collect();
+                self.expand(post, occupied, sets, reached, &mut counts)?;
             }
         }
-        let mut values: Vec<i32> = Vec::new();
-        for (&occupied, sets) in &layer.blocks {
-            let leaf = |key: u64| {
-                let state = job.game.state(WideKey([key, 0]));
-                state.map_or(Score(0), |state| job.game.score(&state, Empties::Uncounted))
-            };
-            values.extend(B::run(Settle { rules, occupied, sets, leaf, needed: &needed }));
-        }
-        part.write_values(number, &values)?;
-        done.states += values.len() as u64;
-        tracing::info!(layer = number, states = values.len(), "values of own blocks complete");
-        later = valued(layer, &values);
+        Ok(counts)
     }
-    Ok(done)
+
+    /// Makes the moves of a block's states, and of those that passes lead to; gives all of them.
+    fn expand(
+        &self,
+        post: &mut Post<'_>,
+        occupied: u32,
+        mut sets: Sets,
+        reached: &mut Reached,
+        counts: &mut Counts,
+    ) -> Result<Sets, ClusterError> {
+        let (rules, group) = (&self.rules, self.group);
+        let block = &rules.block(occupied);
+        let (mut states, mut moves, mut passed) = (States::default(), Vec::new(), Vec::new());
+        let mut lists = vec![Vec::new(); block.placements.len()];
+        let mut expand =
+            |sets: &[(u32, u16)], mut passed: Option<&mut Vec<u64>>, moves: &mut Vec<_>| {
+                for sets in sets.chunks(TOGETHER) {
+                    let passed = passed.as_deref_mut();
+                    let (states, lists) = (&mut states, &mut lists[..]);
+                    B::run(Expand { rules, group, block, states, sets, lists, passed, moves });
+                    for (placement, list) in block.placements.iter().zip(lists) {
+                        if !list.is_empty() {
+                            reached.count += list.len();
+                            reached.blocks.entry(placement.to.occupied).or_default().append(list);
+                        }
+                    }
+                    if reached.count > self.limits.kept {
+                        self.send(post, reached);
+                        post.end_share()?;
+                    }
+                }
+                Ok::<(), ClusterError>(())
+            };
+        expand(&sets, Some(&mut passed), &mut moves)?;
+        if !passed.is_empty() {
+            join(&mut passed);
+            let mut again = Sets::new();
+            for (place, to) in passed.into_iter().map(of_pair) {
+                match sets.binary_search_by_key(&place, |set| set.0) {
+                    Ok(at) if sets[at].1 | to == sets[at].1 => {}
+                    Ok(at) => again.push((place, sets[at].1 | to)),
+                    Err(_) => again.push((place, to)),
+                }
+            }
+            expand(&again, None, &mut moves)?;
+            sets.extend(again);
+            sets.sort_unstable();
+            sets.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                if same {
+                    kept.1 |= next.1;
+                }
+                same
+            });
+            moves.sort_unstable();
+            moves.dedup_by_key(|moves| moves.0);
+        }
+        counts.add(&B::run(Count { rules, group, block, sets: &sets, moves: &moves }));
+        Ok(sets)
+    }
+
+    /// Sends what was kept back to the owners, by block.
+    fn send(&self, post: &mut Post<'_>, reached: &mut Reached) {
+        let mut letters: Vec<Vec<u32>> = vec![Vec::new(); post.workers()];
+        for (block, mut pairs) in reached.blocks.drain() {
+            join(&mut pairs);
+            let to = owner(hash(block.into()), post.workers());
+            let words = &mut letters[to as usize];
+            for record in pairs.chunks(RECORD) {
+                encode(words, block, record);
+                if words.len() > MESSAGE {
+                    post.send(to, Message::Found(std::mem::take(words)));
+                }
+            }
+        }
+        for (to, words) in (0..).zip(letters) {
+            if !words.is_empty() {
+                post.send(to, Message::Found(words));
+            }
+        }
+        reached.count = 0;
+    }
 }

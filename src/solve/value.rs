@@ -148,7 +148,7 @@ impl Prospect {
 /// A prospect as it is kept while exact values are swept: ordered like [`Prospect`]s but for draws,
 /// whose order is turned round, so that of several states the lowest is the best to move to. Between
 /// wins or losses [`Prospect::before`] turns the order; of two draws both players prefer the nearer.
-pub(super) trait Turned: Copy + Ord + Pod + Send + Sync {
+pub(crate) trait Turned: Copy + Ord + Pod + Send + Sync {
     /// Worse to move to than any other.
     const HIGHEST: Self;
     /// The prospect so kept.
@@ -180,11 +180,23 @@ impl Turned for Prospect {
 /// `s` in `d` plies is `256 s + 127 − d`, a draw `d`, a loss `256 s + 127 + d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(transparent)]
-pub(super) struct Short(i16);
+pub(crate) struct Short(i16);
 
 impl Short {
     /// The furthest end there is room for, in plies.
     pub const LONGEST: u16 = 127;
+
+    /// The number that orders them.
+    #[cfg(feature = "cluster")]
+    pub fn number(self) -> i16 {
+        self.0
+    }
+
+    /// What has a [`number`](Short::number).
+    #[cfg(feature = "cluster")]
+    pub fn of_number(number: i16) -> Short {
+        Short(number)
+    }
 }
 
 impl Turned for Short {

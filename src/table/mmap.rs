@@ -16,7 +16,7 @@ use memmap2::{Advice, Mmap, MmapMut, MmapOptions};
 /// Safety contract: the files of a table are never changed in place, only replaced by rename, so a
 /// mapped file keeps its bytes and its length. A foreign process that truncates one nevertheless
 /// ends us with SIGBUS; no other harm can come of it, because every length is checked on opening.
-pub(super) fn map_read_only(file: &File) -> io::Result<Mmap> {
+pub(crate) fn map_read_only(file: &File) -> io::Result<Mmap> {
     // SAFETY: see the contract above; the map is read-only and outlives no assumption of length.
     let map = unsafe { Mmap::map(file)? };
     // Tables are read front to back or back to front; the advice is only a hint and may fail.
