@@ -15,11 +15,12 @@ use super::counts::size_of_table;
 use super::enumerate::game_of;
 use super::error::{self, Kind, UserError};
 use crate::any::{AnyGame, AnyState};
-use crate::cluster::{ClusterError, Job, gather, parts_dir, run as run_job};
+use crate::cluster::{ClusterError, Job, gather, open, parts_dir, run as run_job, table_of};
 use crate::graph::Plan;
 use crate::input;
 use crate::render::hint::message_and_hint;
 use crate::render::number::{bytes, thousands};
+use crate::solved::SolvedTable;
 
 /// Who does the work.
 #[derive(Debug, clap::Args)]
@@ -82,6 +83,14 @@ pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<
         context.line(format!("table {name} in {dir}, {size}{with}"))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What several processes have written, read in place.
+pub(super) fn in_place(parts: &[PathBuf], context: &Context) -> anyhow::Result<SolvedTable> {
+    let table = table_of(parts)?;
+    let game = context.games.named(&table.manifest().identity.game)?;
+    let (rows, values) = open(&game, parts)?;
+    Ok(SolvedTable::elsewhere(game, table, rows, values))
 }
 
 fn job(game: AnyGame, solves: bool, hosts: Vec<String>, process: usize, context: &Context) -> Job {

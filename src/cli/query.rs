@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::answer_text::Shown;
 use super::complete::tables;
 use super::context::Context;
-use super::error::{UserError, not_solved};
+use super::error::UserError;
 use super::holder::holder;
 use super::lines::next_line;
 use super::table_args::Named;
@@ -36,6 +36,11 @@ pub(super) struct Args {
     rest: Vec<String>,
     #[command(flatten)]
     table: Named,
+    /// Read what several processes have written in place, without a table: the directory of parts of each host, given as often
+    /// as there are
+    #[cfg(feature = "cluster")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["table", "game"])]
+    parts: Vec<std::path::PathBuf>,
     /// Draw the board with the Japanese names of the pieces (shogi)
     #[arg(long)]
     japanese: bool,
@@ -47,25 +52,30 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let first = args.first.unwrap_or_default();
     let option = args.table.name(context)?;
-    let is_table = option.is_none() && context.store.has(&first);
+    #[cfg(feature = "cluster")]
+    let parts = match args.parts.is_empty() {
+        true => None,
+        false => Some(super::cluster::in_place(&args.parts, context)?),
+    };
+    #[cfg(not(feature = "cluster"))]
+    let parts: Option<SolvedTable> = None;
+    let is_table = parts.is_none() && option.is_none() && context.store.has(&first);
     let words = (!is_table).then_some(first.clone()).into_iter();
     let words: Vec<String> = words.chain(args.second).chain(args.rest).collect();
     let mut text = words.join(" ");
     let table = match option.or(is_table.then_some(first.clone())) {
-        Some(name) => Some(context.store.open(&name)?),
-        None if text.is_empty() => Some(context.latest()?),
+        _ if parts.is_some() => parts,
+        Some(name) => Some(context.solved(context.store.open(&name)?, false)?),
+        None if text.is_empty() => Some(context.solved(context.latest()?, false)?),
         None => None,
     };
-    if let Some(table) = table.as_ref().filter(|table| table.manifest().solution.is_none()) {
-        return Err(not_solved(&table.name()).into());
-    }
     if args.batch {
         let Some(table) = table else {
             let what =
                 format!("'{text}' is no table; --batch reads the positions of one from stdin");
             return Err(UserError::new(what).into());
         };
-        batch(&context.solved(table, false)?, context)?;
+        batch(&table, context)?;
         return Ok(ExitCode::SUCCESS);
     }
     if text == "-" {
@@ -74,7 +84,6 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     }
     let (table, position) = match table {
         Some(table) => {
-            let table = context.solved(table, false)?;
             let root = table.states().roots()?.first().copied();
             let position = match root.filter(|_| words.iter().all(String::is_empty)) {
                 Some(root) => root,

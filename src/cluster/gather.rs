@@ -14,7 +14,7 @@ use crate::solve::{Method, install_found};
 use crate::table::{Counts, Store, Table};
 
 /// Where the files of each worker are: below one of the directories.
-fn dirs(parts: &[PathBuf]) -> Result<Vec<PathBuf>, ClusterError> {
+pub(super) fn dirs(parts: &[PathBuf]) -> Result<Vec<PathBuf>, ClusterError> {
     let mut all = BTreeMap::new();
     for dir in parts {
         let wrong = |error: std::io::Error| ClusterError::File {
@@ -116,7 +116,7 @@ pub fn gather(
     Ok(table)
 }
 
-fn not_there(dir: &Path, number: u32) -> ClusterError {
+pub(super) fn not_there(dir: &Path, number: u32) -> ClusterError {
     let what = format!(
         "has no layer {number} of this game and number of workers; run 'solver enumerate' with the same hosts to the end"
     );

@@ -16,6 +16,7 @@ mod backwards;
 mod connect;
 mod expand;
 mod gather;
+mod in_place;
 mod parts;
 mod post;
 mod spool;
@@ -24,6 +25,7 @@ mod worker;
 use std::path::{Path, PathBuf};
 
 pub use gather::gather;
+pub use in_place::{open, table_of};
 pub use parts::parts_dir;
 
 use crate::any::{AnyGame, AnyState};

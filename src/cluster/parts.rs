@@ -12,7 +12,7 @@ use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
 use super::ClusterError;
-use crate::table::{self, Counts, Lock, Store, crc32};
+use crate::table::{self, Counts, Identity, Lock, Store, crc32};
 
 /// Where the parts of a table lie.
 pub fn parts_dir(store: &Store, table: &str) -> PathBuf {
@@ -101,23 +101,7 @@ impl Part {
 
     /// Maps a file; `None` if there is none, or it is of another job.
     pub fn read(&self, kind: Kind, number: u32) -> Result<Option<Chunks>, ClusterError> {
-        let path = self.file(kind, number);
-        let map = match File::open(&path).and_then(|file| table::map_read_only(&file)) {
-            Ok(map) => map,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(ClusterError::file(&path, "be read", error)),
-        };
-        let foot = || {
-            let (rest, ends) = map.split_last_chunk::<12>()?;
-            let [length, crc] = [&ends[..8], &ends[8..]];
-            let length = usize::try_from(u64::from_le_bytes(length.try_into().ok()?)).ok()?;
-            let foot = &rest[rest.len().checked_sub(length)?..];
-            (u32::from_le_bytes(crc.try_into().ok()?) == crc32(foot)).then_some(())?;
-            serde_json::from_slice(foot).ok()
-        };
-        let foot: Foot = foot().ok_or_else(|| damaged(&path))?;
-        let is_same = foot.job == self.job;
-        Ok(is_same.then_some(Chunks { path, map, foot }))
+        Ok(Chunks::open(self.file(kind, number))?.filter(|chunks| chunks.foot.job == self.job))
     }
 
     /// How many layers there are from `first` on.
@@ -134,6 +118,23 @@ impl Part {
 fn damaged(path: &Path) -> ClusterError {
     let what = "is damaged; remove it, and it is made again with those that follow".to_string();
     ClusterError::File { path: path.to_path_buf(), what }
+}
+
+/// What the table of some worker's files is made from, and what the workers were asked for; `None` if there is no layer.
+pub(super) fn identity_in(dir: &Path) -> Result<Option<(Identity, String)>, ClusterError> {
+    let wrong = |error| ClusterError::file(dir, "be read", error);
+    for entry in fs::read_dir(dir).map_err(wrong)? {
+        let path = entry.map_err(wrong)?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        if name.is_some_and(|name| name.starts_with("layer-") && !name.contains('.')) {
+            let Some(Chunks { foot: Foot { job, .. }, .. }) = Chunks::open(path.clone())? else {
+                continue;
+            };
+            let identity = job.find('{').and_then(|at| serde_json::from_str(&job[at..]).ok());
+            return Ok(Some((identity.ok_or_else(|| damaged(&path))?, job)));
+        }
+    }
+    Ok(None)
 }
 
 /// A file that is being written.
@@ -207,6 +208,30 @@ pub(super) struct Piece<'a> {
 }
 
 impl Chunks {
+    /// Maps a file; `None` if there is none.
+    fn open(path: PathBuf) -> Result<Option<Chunks>, ClusterError> {
+        let map = match File::open(&path).and_then(|file| table::map_read_only(&file)) {
+            Ok(map) => map,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(ClusterError::file(&path, "be read", error)),
+        };
+        let foot = || {
+            let (rest, ends) = map.split_last_chunk::<12>()?;
+            let [length, crc] = [&ends[..8], &ends[8..]];
+            let length = usize::try_from(u64::from_le_bytes(length.try_into().ok()?)).ok()?;
+            let foot = &rest[rest.len().checked_sub(length)?..];
+            (u32::from_le_bytes(crc.try_into().ok()?) == crc32(foot)).then_some(())?;
+            serde_json::from_slice(foot).ok()
+        };
+        let foot: Foot = foot().ok_or_else(|| damaged(&path))?;
+        Ok(Some(Chunks { path, map, foot }))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// What was counted in all chunks.
     pub fn counts(&self) -> &Counts {
         &self.foot.counts

@@ -44,6 +44,8 @@ pub use plan::{Index, Plan, read_roots, table_name};
 pub(crate) use ranked::ones_of;
 pub use ranked::{Ranked, RankedGame, Ranks};
 pub use space::{Finder, Piece, RowMove, Rows, Space, Transitions, open_rows};
+#[cfg(feature = "cluster")]
+pub(crate) use space::{kind_by_rules, moves_by_rules, open_positions, pieces_of};
 pub use view::{Graph, Keys, TerminalScores};
 
 use crate::table::TableError;

@@ -143,7 +143,7 @@ const CHUNK: usize = 1 << 11;
 pub(super) const CHUNK_RANKS: usize = 1 << 15;
 
 /// The pieces of the rows of layers, of which the first has this number.
-pub(super) fn pieces_of(layers: impl Iterator<Item = Range<usize>>, first: u32) -> Vec<Piece> {
+pub(crate) fn pieces_of(layers: impl Iterator<Item = Range<usize>>, first: u32) -> Vec<Piece> {
     let pieces = layers.zip(first..).flat_map(|(rows, layer)| {
         let starts = rows.clone().step_by(CHUNK);
         starts.map(move |start| {
@@ -182,12 +182,12 @@ pub(super) fn check_rank(row: usize, found: Option<usize>) -> Result<(), String>
 }
 
 /// What a row is whose moves are made from the rules: then nothing is cut off.
-pub(super) fn kind_by_rules(is_over: &dyn Fn() -> bool) -> StateKind {
+pub(crate) fn kind_by_rules(is_over: &dyn Fn() -> bool) -> StateKind {
     if is_over() { StateKind::Terminal } else { StateKind::Interior }
 }
 
 /// [`Space::open_positions`] of rows of which none is cut off.
-pub(super) fn open_positions(counts: &Counts, most: usize) -> u64 {
+pub(crate) fn open_positions(counts: &Counts, most: usize) -> u64 {
     let open = match (most, counts.reachable) {
         (2.., Some(reachable)) => reachable,
         _ => counts.table,
@@ -196,7 +196,7 @@ pub(super) fn open_positions(counts: &Counts, most: usize) -> u64 {
 }
 
 /// [`Transitions::moves`] from the rules; `find` gives the row of a position.
-pub(super) fn moves_by_rules<G: Game>(
+pub(crate) fn moves_by_rules<G: Game>(
     game: &G,
     row: usize,
     (state, side): (&G::State, Side),

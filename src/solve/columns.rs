@@ -277,6 +277,23 @@ enum Columns {
     Packed(PackedColumn<i8>, Option<PackedColumn<u16>>),
     /// Distances of a table by rank, packed.
     PackedRanked(PackedColumn<u8>),
+    /// What is no table's.
+    #[cfg(feature = "cluster")]
+    Elsewhere(Elsewhere),
+}
+
+/// Values of so many rows that lie elsewhere than in a table's files.
+#[cfg(feature = "cluster")]
+struct Elsewhere {
+    rows: usize,
+    of: Box<dyn Fn(usize) -> Prospect + Send + Sync>,
+}
+
+#[cfg(feature = "cluster")]
+impl std::fmt::Debug for Elsewhere {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Elsewhere({} rows)", self.rows)
+    }
 }
 
 impl Columns {
@@ -353,11 +370,24 @@ impl Values {
             Columns::Prospects(a, b) => [a.len(), b.len(), b.len()],
             Columns::Ranked(a) => [a.len(); 3],
             Columns::Packed(..) | Columns::PackedRanked(_) => [states; 3],
+            #[cfg(feature = "cluster")]
+            Columns::Elsewhere(_) => [states; 3],
         };
         if lengths != [states; 3] {
             return Err(damaged("its columns' lengths do not fit".to_string()));
         }
         Ok(Some(Values { columns, has_scores, empties, repetition }))
+    }
+
+    /// Exact scores of so many rows that lie elsewhere than in a table's files.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn elsewhere(
+        rows: usize,
+        of: Box<dyn Fn(usize) -> Prospect + Send + Sync>,
+    ) -> Values {
+        let columns = Columns::Elsewhere(Elsewhere { rows, of });
+        let (empties, repetition) = (Empties::Uncounted, Repetition::Draw);
+        Values { columns, has_scores: true, empties, repetition }
     }
 
     /// How many rows there are.
@@ -368,6 +398,8 @@ impl Values {
             Columns::Ranked(column) => column.len(),
             Columns::Packed(column, _) => column.rows(),
             Columns::PackedRanked(column) => column.rows(),
+            #[cfg(feature = "cluster")]
+            Columns::Elsewhere(values) => values.rows,
         }
     }
 
@@ -420,6 +452,8 @@ impl Values {
                 Value::exactly(Prospect::new(score, known(distance.get(row))))
             }
             Columns::PackedRanked(distance) => ranked_value(distance.get(row), self.repetition),
+            #[cfg(feature = "cluster")]
+            Columns::Elsewhere(values) => Value::exactly((values.of)(row)),
         }
     }
 }

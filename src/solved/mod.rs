@@ -296,6 +296,18 @@ impl SolvedTable {
         Ok(Some(SolvedTable { states, values }))
     }
 
+    /// Rows and values that lie elsewhere than in the files of a table that says what they are.
+    #[cfg(feature = "cluster")]
+    pub fn elsewhere(
+        game: AnyGame,
+        table: Table,
+        rows: Box<dyn Rows<AnyGame>>,
+        values: Values,
+    ) -> SolvedTable {
+        let pieces = rows.pieces();
+        SolvedTable { states: States { game, table, rows, pieces }, values }
+    }
+
     /// The rows.
     pub fn states(&self) -> &States {
         &self.states

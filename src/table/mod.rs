@@ -88,6 +88,12 @@ impl Table {
         }
     }
 
+    /// What a manifest says of rows and values that lie elsewhere than in a table's files.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn without_files(dir: &Path, manifest: Manifest) -> Table {
+        Table { dir: dir.to_path_buf(), manifest, columns: BTreeMap::new() }
+    }
+
     /// Takes the right to change this table, or says that another process has it. What another has
     /// written since it was opened is then known.
     pub fn lock(&mut self) -> Result<Lock, TableError> {

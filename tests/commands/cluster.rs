@@ -41,6 +41,46 @@ fn gathered(tables: &Path, size: &str) -> BTreeMap<String, Vec<u8>> {
     files(&tables.join(format!("othello-{size}-derived")))
 }
 
+/// Every position that three plies lead to, one a line.
+fn positions(tables: &Path, table: &str) -> String {
+    let mut all = vec!["start".to_string()];
+    let mut last = all.clone();
+    for _ in 0..3 {
+        let answers = last.iter().map(|position| {
+            let output = run(tables, &["query", table, position, "--json"]);
+            serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+        });
+        let moves = answers.flat_map(|answer| answer["moves"].as_array().unwrap().clone());
+        let after = moves.map(|one| one["position"].as_str().unwrap().to_string());
+        last = after.collect();
+        all.extend(last.iter().cloned());
+    }
+    all.join("\n")
+}
+
+fn batch(tables: &Path, args: &[&str], lines: &str) -> String {
+    let file = tables.join("lines");
+    fs::write(&file, lines).unwrap();
+    let args = [&["query", "--batch"], args].concat();
+    let output = solver(tables, &args).stdin(fs::File::open(file).unwrap()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn from_table(tables: &Path, size: &str) -> String {
+    let table = format!("othello-{size}-derived");
+    let answers = batch(tables, &[&table], &positions(tables, &table));
+    assert!(answers.lines().count() > 20 && !answers.contains("error"), "{answers}");
+    answers
+}
+
+/// The same answers, from the parts alone.
+fn in_place(tables: &Path, size: &str) -> String {
+    let table = format!("othello-{size}-derived");
+    let parts = tables.join(format!("{table}.parts"));
+    batch(tables, &["--parts", parts.to_str().unwrap()], &positions(tables, &table))
+}
+
 #[test]
 fn processes_make_the_bytes_of_one() {
     for size in ["4x4", "4x5"] {
@@ -50,6 +90,7 @@ fn processes_make_the_bytes_of_one() {
             run(dir.path(), &["enumerate", "--size", size, "--processes", processes]);
             run(dir.path(), &["value-iterate", "--size", size, "--processes", processes]);
             assert!(gathered(dir.path(), size) == wanted, "{size} with {processes}");
+            assert_eq!(in_place(dir.path(), size), from_table(dir.path(), size));
         }
     }
 }
@@ -114,6 +155,40 @@ fn a_killed_process_ends_the_others_and_the_work_goes_on() {
     }
 }
 
+/// A process that may write no file of more than so many bytes.
+#[cfg(unix)]
+fn start_cramped(dir: &Path, command: &str, size: &str, process: usize, bytes: u32) -> Child {
+    let blocks = bytes / 512;
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let (hosts, process) = (dir.join("hosts"), process.to_string());
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_solver"));
+    shell.arg("--tables").arg(dir).args(["-q", command, "--size", size, "--hosts"]).arg(hosts);
+    shell.arg("--process").arg(process).stdin(Stdio::null());
+    shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_disk_without_room_ends_all_and_the_work_goes_on() {
+    let wanted = plain("4x4");
+    let dir = tempfile::tempdir().unwrap();
+    for (command, bytes) in [("enumerate", 4096), ("value-iterate", 1024)] {
+        hosts(dir.path(), 2);
+        let cramped = start_cramped(dir.path(), command, "4x4", 1, bytes);
+        let (code, said) = ended(start(dir.path(), command, "4x4", 0));
+        assert_eq!((code, said.lines().count()), (Some(1), 1), "{said}");
+        assert!(said.contains("another process has ended"), "{said}");
+        let (code, said) = ended(cramped);
+        assert_eq!((code, said.lines().count()), (Some(1), 1), "{said}");
+        assert!(said.contains("part-1") && said.contains("cannot be written"), "{said}");
+        hosts(dir.path(), 2);
+        let both = [0, 1].map(|process| start(dir.path(), command, "4x4", process));
+        both.into_iter().for_each(|one| assert_eq!(ended(one), (Some(0), String::new())));
+    }
+    assert!(gathered(dir.path(), "4x4") == wanted);
+}
+
 #[test]
 fn processes_that_do_not_fit_together_say_so() {
     let dir = tempfile::tempdir().unwrap();
@@ -169,8 +244,12 @@ fn processes_that_do_not_fit_together_say_so() {
         assert_eq!((code, said.lines().count()), (Some(2), 1), "{said}");
         assert!(said.contains(what), "{said}");
     }
-    // A part that is not there, and one that is damaged.
+    // A part that is not there, one without values, and one that is damaged.
     run(dir.path(), &["enumerate", "--size", "4x4", "--processes", "2"]);
+    let asked = ["query", "--parts", parts.to_str().unwrap(), "start"];
+    let output = solver(dir.path(), &asked).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && said.contains("has no values of layer 4"), "{said}");
     let layer = dir.path().join("othello-4x4-derived.parts/part-1/layer-09");
     let mut bytes = fs::read(&layer).unwrap();
     bytes[100] ^= 1;

@@ -1,0 +1,268 @@
+//! The parts of all workers, read in place as the rows and values of a table: a row for every state, worker by worker
+//! within a layer.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::ClusterError;
+use super::gather::{dirs, not_there};
+use super::parts::{Chunks, Extent, Kind, Part, identity_in};
+use super::post::{hash, owner, slice};
+use crate::any::{AnyGame, AnyPosition, AnyState};
+use crate::game::blocks::{Blocks, Tables};
+use crate::game::{Game, Orientations, Side, WideKey};
+use crate::graph::{
+    Finder, Piece, RowMove, Rows, Space, StateKind, Transitions, kind_by_rules, moves_by_rules,
+    open_positions, pieces_of,
+};
+use crate::solve::Values;
+use crate::solve::value::{Short, Turned};
+use crate::table::{Counts, FORMAT, FORMAT_VERSION, Manifest, Table, TableError, whole};
+
+/// A worker's files of a layer.
+struct Own {
+    layer: Chunks,
+    values: Chunks,
+    /// The row at which each chunk begins, counted in the file, and the end.
+    begins: Vec<usize>,
+}
+
+/// All files of a game in blocks that several processes have solved.
+pub struct Parts {
+    rules: Blocks<Tables>,
+    workers: usize,
+    first: u32,
+    counts: Counts,
+    /// Layer by layer, worker by worker.
+    files: Vec<Own>,
+    /// The row at which each file begins, and the end.
+    begins: Vec<usize>,
+}
+
+/// The table that the parts in some directories stand for, without files of its own.
+pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
+    let dirs = dirs(parts)?;
+    let Some((identity, job)) = identity_in(&dirs[0])? else {
+        let what = "holds no states; run 'solver enumerate' with the same hosts".to_string();
+        return Err(ClusterError::File { path: dirs[0].clone(), what });
+    };
+    let (mut first_layer, mut layers, mut counts) = (0, Vec::new(), Counts::default());
+    for number in 0..=u64::BITS {
+        let mut layer = None;
+        for dir in &dirs {
+            if let Some(own) = Part::at(dir, job.clone()).read(Kind::Layer, number)? {
+                layer.get_or_insert(Counts::default()).add(own.counts());
+            }
+        }
+        match layer {
+            Some(layer) => layers.push(layer),
+            None if layers.is_empty() => first_layer = number + 1,
+            None => break,
+        }
+    }
+    layers.iter().for_each(|layer| counts.add(layer));
+    // Nobody asks for the rows of the roots here; they are looked up.
+    let root_ids = vec![0; identity.roots.len()];
+    let manifest = Manifest {
+        format: FORMAT.to_string(),
+        format_version: FORMAT_VERSION,
+        identity,
+        complete: true,
+        conventions: BTreeMap::new(),
+        first_layer,
+        counts,
+        layers,
+        root_ids,
+        arrays: BTreeMap::new(),
+        packed: BTreeMap::new(),
+        solution: None,
+        discounted: None,
+        checksum: String::new(),
+    };
+    Ok(Table::without_files(&parts[0], manifest))
+}
+
+/// The rows and values of the parts in some directories, of a game.
+pub fn open(
+    game: &AnyGame,
+    parts: &[PathBuf],
+) -> Result<(Box<dyn Rows<AnyGame>>, Values), ClusterError> {
+    if !game.has_blocks() {
+        let what = format!("only parts of Othello have values; gather those of {}", game.name());
+        return Err(ClusterError::Input(what));
+    }
+    let dirs = dirs(parts)?;
+    let job = identity_in(&dirs[0])?.map_or(String::new(), |(_, job)| job);
+    let (rows, columns) = game.shape();
+    let squares = (rows * columns) as u32;
+    let parts: Vec<Part> = dirs.iter().map(|dir| Part::at(dir, job.clone())).collect();
+    let mut first = 0;
+    while first <= squares && parts[0].read(Kind::Layer, first)?.is_none() {
+        first += 1;
+    }
+    let (mut files, mut begins, mut counts) = (Vec::new(), vec![0], Counts::default());
+    for number in first..squares + 1 {
+        for (part, dir) in parts.iter().zip(&dirs) {
+            let layer = part.read(Kind::Layer, number)?.ok_or_else(|| not_there(dir, number))?;
+            let values = part.read(Kind::Values, number)?;
+            let values = values.filter(|values| values.rows() == layer.rows()).ok_or_else(|| {
+                let what = format!(
+                    "has no values of layer {number}; run 'solver value-iterate' with the same hosts to the end"
+                );
+                ClusterError::File { path: dir.clone(), what }
+            })?;
+            let mut all = vec![0];
+            let mut end = 0;
+            for chunk in layer.extents() {
+                end += chunk.rows as usize;
+                all.push(end);
+            }
+            counts.add(layer.counts());
+            begins.push(begins[begins.len() - 1] + end);
+            files.push(Own { layer, values, begins: all });
+        }
+    }
+    let rules = Blocks::new(game);
+    let parts = Parts { rules, workers: parts.len(), first, counts, files, begins };
+    let view = View(Arc::new(parts));
+    let values = View(Arc::clone(&view.0));
+    let rows = view.0.rows();
+    let values = Values::elsewhere(rows, Box::new(move |row| values.value(row).prospect()));
+    Ok((Box::new(view), values))
+}
+
+/// What the rows and the values of the parts share.
+struct View(Arc<Parts>);
+
+/// What was read, if it is whole.
+fn sound<T>(read: Result<T, ClusterError>, file: &Chunks) -> T {
+    whole(read.map_err(|_| TableError::damaged(file.path(), "it is not what it should be")))
+}
+
+fn present<T>(read: Option<T>, file: &Chunks) -> T {
+    sound(read.ok_or_else(|| file.damaged()), file)
+}
+
+impl Parts {
+    fn rows(&self) -> usize {
+        self.begins[self.begins.len() - 1]
+    }
+
+    /// The file of a row, its chunk, and where in that it is.
+    fn at(&self, row: usize) -> (&Own, usize, usize) {
+        let number = self.begins.partition_point(|&begin| begin <= row) - 1;
+        let (own, inside) = (&self.files[number], row - self.begins[number]);
+        let chunk = own.begins.partition_point(|&begin| begin <= inside) - 1;
+        (own, chunk, inside - own.begins[chunk])
+    }
+
+    /// The row of a place in a block.
+    fn find(&self, block: u32, place: u32) -> Option<usize> {
+        let layer = block.count_ones().checked_sub(self.first)? as usize;
+        let hash = hash(block.into());
+        let number = layer * self.workers + owner(hash, self.workers) as usize;
+        let own = self.files.get(number)?;
+        let chunks = own.layer.extents();
+        let chunk = chunks.partition_point(|chunk| chunk.slices <= slice(hash));
+        let piece = sound(own.layer.piece(chunks.get(chunk)?), &own.layer);
+        let rows = piece.find(block)?;
+        let places = present(piece.places.get(rows.clone()), &own.layer);
+        let at = places.binary_search(&place).ok()?;
+        Some(self.begins[number] + own.begins[chunk] + rows.start + at)
+    }
+}
+
+impl View {
+    fn value(&self, row: usize) -> Short {
+        let (own, chunk, at) = self.0.at(row);
+        let extent: Option<&Extent> = own.values.extents().get(chunk);
+        let values = sound(own.values.values(present(extent, &own.values)), &own.values);
+        Short::of_number(*present(values.get(at), &own.values))
+    }
+
+    fn look_up(&self, game: &AnyGame, position: &AnyPosition) -> Option<(usize, u8)> {
+        let (block, place, ties) = self.0.rules.place_of(game.squares(&position.state)?);
+        Some((self.0.find(block, place)?, ties))
+    }
+}
+
+impl Space<AnyGame> for View {
+    fn rows(&self) -> usize {
+        self.0.rows()
+    }
+
+    fn find(&self, game: &AnyGame, position: &AnyPosition) -> Option<usize> {
+        Some(self.look_up(game, position)?.0)
+    }
+
+    fn pieces(&self) -> Vec<Piece> {
+        let ends = self.0.begins.iter().step_by(self.0.workers).collect::<Vec<_>>();
+        pieces_of(ends.windows(2).map(|two| *two[0]..*two[1]), self.0.first)
+    }
+
+    fn visit(
+        &self,
+        game: &AnyGame,
+        rows: &mut dyn Iterator<Item = usize>,
+        visit: &mut dyn FnMut(usize, AnyPosition) -> Result<(), String>,
+    ) -> Result<(), String> {
+        for row in rows {
+            let (own, chunk, at) = self.0.at(row);
+            let piece = sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer);
+            let number = piece.blocks.partition_point(|block| block[1] as usize <= at);
+            let block = present(piece.blocks.get(number), &own.layer)[0];
+            let place = *present(piece.places.get(at), &own.layer);
+            let key = self.0.rules.key(&self.0.rules.block(block), place);
+            let position = game.position_of(WideKey([key, 0]));
+            visit(row, position.ok_or_else(|| format!("row {row} is no position"))?)?;
+        }
+        Ok(())
+    }
+
+    fn finder<'a>(&'a self, game: &'a AnyGame) -> Box<Finder<'a, AnyState>> {
+        Box::new(move |position, _, _| self.look_up(game, position))
+    }
+
+    fn check_whole(&self, _: &AnyGame, _: &Table) -> Result<(), TableError> {
+        for own in &self.0.files {
+            for file in [&own.layer, &own.values] {
+                let checked = file.check();
+                checked.map_err(|_| TableError::damaged(file.path(), "its checksums differ"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn kind(&self, _: usize, is_over: &dyn Fn() -> bool) -> StateKind {
+        kind_by_rules(is_over)
+    }
+
+    fn orientations(&self, row: usize) -> Option<Orientations> {
+        let (own, chunk, at) = self.0.at(row);
+        let piece = sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer);
+        Some(Orientations(*present(piece.sets.get(at), &own.layer)))
+    }
+
+    fn layer_of(&self, row: usize) -> Option<u32> {
+        let number = self.0.begins.partition_point(|&begin| begin <= row).checked_sub(1)?;
+        (row < self.0.rows()).then(|| self.0.first + (number / self.0.workers) as u32)
+    }
+
+    fn open_positions(&self, most: usize) -> u64 {
+        open_positions(&self.0.counts, most)
+    }
+}
+
+impl Transitions<AnyGame> for View {
+    fn moves(
+        &self,
+        game: &AnyGame,
+        row: usize,
+        state: &AnyState,
+        moves: &mut Vec<RowMove>,
+    ) -> Result<(), String> {
+        let find = |position: &AnyPosition| self.find(game, position);
+        moves_by_rules(game, row, (state, Side::First), &find, moves)
+    }
+}
