@@ -30,18 +30,18 @@ def digest(table):
     return all.hexdigest()
 
 def timed(tables, *args):
-    """Runs a command; seconds, and the memory of the largest process in MB, which is polled."""
+    """Runs a command; seconds, the most that a process allocated in MB, files not counted (polled), and its stdout."""
     begin, peak = time.perf_counter(), 0
     process = subprocess.Popen([solver, "--tables", tables, "-q", *args], stdout=subprocess.PIPE)
     while process.poll() is None:
         for status in glob.glob("/proc/[0-9]*/status"):
             try:
                 text = open(status).read()
-                if "Name:\tsolver" in text and "VmHWM" in text:
-                    peak = max(peak, int(text.split("VmHWM:")[1].split()[0]))
+                if "Name:\tsolver" in text and "RssAnon" in text:
+                    peak = max(peak, int(text.split("RssAnon:")[1].split()[0]))
             except OSError:
                 pass
-        time.sleep(0.05)
+        time.sleep(0.02)
     said = process.stdout.read().decode()
     assert process.returncode == 0, args
     return time.perf_counter() - begin, peak / 1000, said
@@ -57,7 +57,8 @@ for size in sizes:
     name, rows, wanted = f"othello-{size}-derived", [], None
     for label, args in [("plain, 2 threads", ["--transitions", "derived"]),
                         ("1 process of 2", ["--processes", "1", "--threads", "2"]),
-                        ("2 processes of 1", ["--processes", "2", "--threads", "1"])]:
+                        ("2 processes of 1", ["--processes", "2", "--threads", "1"]),
+                        ("the same in 300M", ["--processes", "2", "--threads", "1", "--memory", "300M"])]:
         tables = os.path.join(work, "tables")
         shutil.rmtree(tables, ignore_errors=True)
         spread = "--processes" in args
@@ -72,10 +73,58 @@ for size in sizes:
         assert made == wanted, f"{size}: {label} makes other bytes"
         moves = json.load(open(os.path.join(tables, name, "manifest.json")))["counts"]["table"]["transitions"]
         rows.append((found, solved))
-        print(f"{size}, {label}: enumerate {found:.2f} s, value-iterate {solved:.2f} s, no process above "
+        print(f"{size}, {label}: enumerate {found:.2f} s, value-iterate {solved:.2f} s, no process allocates above "
               f"{max(peak, more):,.0f} MB" + (f", {sent / moves:.1f} bytes sent a move" if spread else ""), flush=True)
-    (a, b), (c, d) = rows[1], rows[2]
+    (a, b), (c, d) = rows[1:3]
     print(f"{size}, two processes over one: enumerate {c / a:.2f}, value-iterate {d / b:.2f}", flush=True)
+PY
+
+# Processes are killed at random moments, ten times forwards and ten times backwards, and begun again.
+python3 - "$solver" "$work" "${!#}" <<'PY'
+import glob, os, random, shutil, socket, subprocess, sys, time
+
+solver, work, size = sys.argv[1:]
+print(f"{size}, killed: ", end="", flush=True)
+chance, tables = random.Random(), os.path.join(work, "killed")
+base = [solver, "--tables", tables, "-q"]
+for words in (["enumerate", "--size", size, "--transitions", "derived"], ["value-iterate"]):
+    subprocess.run([solver, "--tables", os.path.join(work, "whole"), "-q", *words], check=True, stdout=subprocess.DEVNULL)
+for command in ("enumerate", "value-iterate"):
+    kills = rounds = 0
+    while True:
+        sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+        with open(os.path.join(work, "ports"), "w") as file:
+            file.writelines(f"127.0.0.1:{s.getsockname()[1]}\n" for s in sockets)
+        for s in sockets:
+            s.close()
+        both = [subprocess.Popen([*base, command, "--size", size, "--hosts", os.path.join(work, "ports"), "--process", str(k),
+                                  "--threads", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for k in (0, 1)]
+        if kills < 10:
+            time.sleep(chance.uniform(0.3, 2.5))
+            killed = both[chance.randrange(2)]
+            kills += killed.poll() is None
+            killed.kill()
+        begin = time.monotonic()
+        said = [p.communicate()[1].decode() for p in both]
+        assert time.monotonic() - begin < (15 if kills < 10 else 600), "the other hangs"
+        assert all(len(line.splitlines()) <= 1 for line in said), said
+        rounds += 1
+        if all(p.returncode == 0 for p in both):
+            if kills >= 10:
+                break
+            # Done before it was killed often enough: from the beginning.
+            if command == "enumerate":
+                shutil.rmtree(tables, ignore_errors=True)
+            else:
+                for path in glob.glob(os.path.join(tables, "*.parts", "part-*", "values-*")):
+                    os.remove(path)
+    print(f"{command} {kills} times in {rounds} runs, ", end="", flush=True)
+subprocess.run([*base, "gather", "--size", size], check=True, stdout=subprocess.DEVNULL)
+name = f"othello-{size}-derived"
+subprocess.run(["diff", "-r", os.path.join(tables, name), os.path.join(work, "whole", name)], check=True)
+print("the same bytes", flush=True)
+shutil.rmtree(tables)
+shutil.rmtree(os.path.join(work, "whole"))
 PY
 
 if [ "$(id -u)" != 0 ] || ! ip netns add yomikiri-a 2>/dev/null; then
@@ -100,21 +149,33 @@ both() {
 }
 "$solver" --tables "$work/one" -q enumerate --size 4x5 --transitions derived >/dev/null
 "$solver" --tables "$work/one" -q value-iterate >/dev/null
-for link in "as it is" "delay 20ms" "delay 5ms loss 2%" "rate 100mbit"; do
-    if [ "$link" != "as it is" ]; then
-        # shellcheck disable=SC2086
-        ip netns exec yomikiri-a tc qdisc replace dev ya root netem $link || { echo "tc netem is not there"; break; }
-    fi
+spread() {
     rm -rf "$work/two"
+    local begin end
     begin=$(date +%s.%N)
     both two enumerate --size 4x5
     both two value-iterate --size 4x5
     end=$(date +%s.%N)
     "$solver" --tables "$work/two" -q gather --size 4x5 >/dev/null
     diff -r "$work/one/othello-4x5-derived" "$work/two/othello-4x5-derived"
-    printf '4x5 by two hosts, link %s: %.1f s, the same bytes\n' "$link" "$(awk "BEGIN { print $end - $begin }")"
+    printf '4x5 by two hosts, link %s: %.1f s, the same bytes\n' "$1" "$(awk "BEGIN { print $end - $begin }")"
+}
+spread "as it is"
+printf '10.98.0.1:7101\n10.98.0.2:7101\n' >"$work/hosts"
+for link in delay=0.02 "delay=0.005 loss=0.02" rate=100e6; do
+    # shellcheck disable=SC2086
+    python3 "$here/link.py" yomikiri-a 10.98.0.1 yomikiri-b 10.98.0.2 $link >"$work/link" 2>"$work/carried" &
+    emulator=$!
+    until grep -q ready "$work/link"; do
+        kill -0 $emulator 2>/dev/null || { cat "$work/carried"; exit 1; }
+        sleep 0.1
+    done
+    spread "$link"
+    kill $emulator
+    wait $emulator || true
+    tail -1 "$work/carried"
 done
-ip netns exec yomikiri-a tc qdisc del dev ya root 2>/dev/null || true
+printf '10.99.0.1:7101\n10.99.0.2:7101\n' >"$work/hosts"
 rm -rf "$work/two"
 (both two enumerate --size 4x6 2>"$work/said" || true) &
 sleep 2
