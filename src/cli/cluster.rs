@@ -15,7 +15,7 @@ use super::counts::size_of_table;
 use super::enumerate::game_of;
 use super::error::{self, Kind, UserError};
 use crate::any::{AnyGame, AnyState};
-use crate::cluster::{ClusterError, Job, gather, open, parts_dir, run as run_job, table_of};
+use crate::cluster::{ClusterError, Job, check, gather, open, parts_dir, run as run_job, table_of};
 use crate::graph::Plan;
 use crate::input;
 use crate::render::hint::message_and_hint;
@@ -26,8 +26,8 @@ use crate::solved::SolvedTable;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Several processes")]
 pub(super) struct ClusterArgs {
-    /// Spread the work over so many processes on this machine, each with one worker (Othello, whole, with its moves
-    /// derived); 'solver gather' makes the table of what they write
+    /// Spread the work over so many processes on this machine, each with --threads workers (Othello, whole, with its moves
+    /// derived, or shogi ply by ply); 'solver gather' makes the table of what they write
     #[arg(long, value_name = "N", conflicts_with = "hosts")]
     processes: Option<usize>,
     /// Spread the work over the processes of a file of addresses (host:port, one a line), of which this is one
@@ -48,11 +48,11 @@ impl ClusterArgs {
 /// Make the usual table of what several processes have written, with values if all have them
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The directories with the parts of all processes [default: the parts of the game on this machine]
+    /// The directories with the parts of all processes [default: the parts of an Othello board on this machine]
     #[arg(value_name = "DIR")]
     parts: Vec<PathBuf>,
     /// Othello on a board of rows x columns [default: 4]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", conflicts_with = "parts")]
     size: Option<String>,
 }
 
@@ -65,9 +65,17 @@ struct Gathered {
 }
 
 pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let game = game_of(None, args.size.as_deref(), context)?;
-    let job = job(game, false, Vec::new(), 0, context);
-    let parts = if args.parts.is_empty() { vec![job.parts.clone()] } else { args.parts };
+    let parts = match args.parts.is_empty() {
+        true => {
+            let game = game_of(None, args.size.as_deref(), context)?;
+            vec![parts_dir(&context.store, &whole(&game).table_name(&game))]
+        }
+        false => args.parts,
+    };
+    let stands_for = table_of(&parts)?;
+    let game = context.games.named(&stands_for.manifest().identity.game)?;
+    let plan = Plan::of(&game, &stands_for)?;
+    let job = job(game, plan, Asked::default(), context);
     let table = gather(&job, &parts, &context.store, &context.bars)?;
     let output = Gathered {
         table: table.name(),
@@ -93,11 +101,16 @@ pub(super) fn in_place(parts: &[PathBuf], context: &Context) -> anyhow::Result<S
     Ok(SolvedTable::elsewhere(game, table, rows, values))
 }
 
-fn job(game: AnyGame, solves: bool, hosts: Vec<String>, process: usize, context: &Context) -> Job {
-    let plan: Plan<AnyState> = Plan { derived: true, ..Plan::from_start(&game) };
+/// What several processes enumerate of a game of layers: all of it, its moves derived.
+pub(super) fn whole(game: &AnyGame) -> Plan<AnyState> {
+    Plan { derived: true, ..Plan::from_start(game) }
+}
+
+fn job(game: AnyGame, plan: Plan<AnyState>, asked: Asked, context: &Context) -> Job {
     let parts = parts_dir(&context.store, &plan.table_name(&game));
-    let workers = context.workers;
-    Job { game, plan, parts, solves, hosts, process, workers, memory: None, plies: None }
+    let (workers, Asked { solves, memory, plies }) = (context.workers, asked);
+    let (hosts, process) = (Vec::new(), 0);
+    Job { game, plan, parts, solves, hosts, process, workers, memory, plies }
 }
 
 #[derive(Serialize)]
@@ -123,10 +136,13 @@ pub(super) struct Asked {
 /// Does the work of one process, or starts all of them.
 pub(super) fn run(
     args: &ClusterArgs,
-    size: Option<&str>,
+    game: AnyGame,
+    plan: Plan<AnyState>,
     asked: Asked,
     context: &mut Context,
 ) -> anyhow::Result<ExitCode> {
+    let job = job(game, plan, asked, context);
+    check(&job)?;
     if let Some(processes) = args.processes {
         return start_all(processes);
     }
@@ -150,12 +166,7 @@ pub(super) fn run(
         let count = hosts.len();
         return Err(wrong(format!("has {count} hosts, so there is no --process {process}")).into());
     }
-    let game = game_of(None, size, context)?;
-    let job = Job {
-        memory: asked.memory,
-        plies: asked.plies,
-        ..job(game, asked.solves, hosts, process, context)
-    };
+    let job = Job { hosts, process, ..job };
     JSON.store(context.json, Ordering::Relaxed);
     // Timely's threads end the work by a panic where a connection is lost, which workers would wait out.
     std::panic::set_hook(Box::new(|panic| {

@@ -115,10 +115,15 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     say_that_it_goes_on(context.bars.clone(), context.json)?;
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
-        refuse_if_spread(&args)?;
+        let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
+        refuse_if_spread(&args, &game)?;
         let memory = args.memory.map(|memory| memory.0);
-        let asked = super::cluster::Asked { solves: false, memory, plies: args.max_depth };
-        return super::cluster::run(&args.cluster, args.size.as_deref(), asked, context);
+        let (plan, plies) = match game.layers() {
+            None => (plan(&args, &game)?, None),
+            Some(_) => (super::cluster::whole(&game), args.max_depth),
+        };
+        let asked = super::cluster::Asked { solves: false, memory, plies };
+        return super::cluster::run(&args.cluster, game, plan, asked, context);
     }
     let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
     let fold = args.symmetry == Symmetry::Full;
@@ -134,14 +139,14 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
 
 /// Refuses what has no meaning, or is not there yet, where the work is spread over processes.
 #[cfg(feature = "cluster")]
-fn refuse_if_spread(args: &Args) -> Result<(), UserError> {
+fn refuse_if_spread(args: &Args, game: &AnyGame) -> Result<(), UserError> {
+    let (layered, by_rank) = (game.layers().is_some(), args.index == Some(IndexArg::Rank));
     let unfit = [
-        (args.game.is_some(), "--game"),
-        (args.root.is_some(), "--root"),
-        (args.roots.is_some(), "--roots"),
+        (layered && args.root.is_some(), "--root"),
+        (layered && args.roots.is_some(), "--roots"),
         (args.start.is_some(), "--start"),
         (args.checks_only, "--checks-only"),
-        (args.index.is_some(), "--index"),
+        (by_rank || layered && args.index.is_some(), "--index"),
         (args.transitions == Some(TransitionsArg::Stored), "--transitions stored"),
         (args.symmetry == Symmetry::None, "--symmetry none"),
         (args.max_states.is_some(), "--max-states"),
@@ -149,7 +154,7 @@ fn refuse_if_spread(args: &Args) -> Result<(), UserError> {
     ];
     match unfit.into_iter().find(|(unfit, _)| *unfit) {
         Some((_, option)) => Err(UserError::new(format!(
-            "{option} does not go with several processes, which enumerate whole boards of a --size with derived moves; leave it out"
+            "{option} does not go with several processes, which enumerate whole boards of Othello with derived moves, and other games ply by ply among sorted keys; leave it out"
         ))),
         None => Ok(()),
     }

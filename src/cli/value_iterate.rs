@@ -105,7 +105,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         refuse_if_spread(&args)?;
         let memory = args.memory.map(|memory| memory.0);
         let asked = super::cluster::Asked { solves: true, memory, plies: None };
-        return super::cluster::run(&args.cluster, args.size.as_deref(), asked, context);
+        let game = super::enumerate::game_of(None, args.size.as_deref(), context)?;
+        let plan = super::cluster::whole(&game);
+        return super::cluster::run(&args.cluster, game, plan, asked, context);
     }
     let mut table = args.table.open(context)?;
     if args.table.is_latest() {

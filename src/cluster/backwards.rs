@@ -37,7 +37,7 @@ impl Known {
         let piece = self.layer.piece(own).ok()?;
         let rows = piece.find(block)?;
         let known = piece.places.get(rows.clone())?;
-        let worth = self.values.values(theirs).ok()?.get(rows)?;
+        let worth = self.values.numbers::<i16>(theirs).ok()?.get(rows)?;
         let mut from = 0;
         for place in places {
             // Both ascend: the next is near, so steps are doubled until they are too long.

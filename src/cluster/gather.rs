@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use rayon::slice::ParallelSliceMut;
+
 use super::parts::{Chunks, Kind, Part};
+use super::plies::chunk_of;
+use super::spool::SLICES;
 use super::{ClusterError, Job};
-use crate::game::Game;
 use crate::game::blocks::{Blocks, Tables};
-use crate::graph::{AssembledLayer, assemble};
+use crate::game::{Game, WideKey};
+use crate::graph::{AssembledLayer, GraphError, assemble};
 use crate::progress::Progress;
 use crate::solve::value::{Prospect, Short, Turned};
 use crate::solve::{Method, install_found};
-use crate::table::{Counts, Store, Table};
+use crate::table::{Counts, Store, Table, TableError};
 
 /// Where the files of each worker are: below one of the directories.
 pub(super) fn dirs(parts: &[PathBuf]) -> Result<Vec<PathBuf>, ClusterError> {
@@ -51,6 +55,9 @@ pub fn gather(
     let dirs = dirs(parts)?;
     let asked = super::worker::asked(job, dirs.len());
     let parts: Vec<Part> = dirs.iter().map(|dir| Part::at(dir, asked.clone())).collect();
+    if job.game.layers().is_none() {
+        return gather_plies(job, &parts, &dirs, store, progress);
+    }
     let rules = Blocks::<Tables>::new(&job.game);
     let (rows, columns) = job.game.shape();
     let squares = (rows * columns) as u32;
@@ -82,7 +89,7 @@ pub fn gather(
                 let piece = layer.piece(chunk)?;
                 let worth = match own.as_ref() {
                     Some(own) => {
-                        own.values(own.extents().get(number).ok_or_else(|| own.damaged())?)?
+                        own.numbers(own.extents().get(number).ok_or_else(|| own.damaged())?)?
                     }
                     None => &[],
                 };
@@ -114,6 +121,41 @@ pub fn gather(
         install_found(&mut table, &Method::exact(&job.game), &values)?;
     }
     Ok(table)
+}
+
+/// The same of a game with cycles: the keys of each ply, put in order.
+fn gather_plies(
+    job: &Job,
+    parts: &[Part],
+    dirs: &[PathBuf],
+    store: &Store,
+    progress: &dyn Progress,
+) -> Result<Table, ClusterError> {
+    let keys_of = |ply: u32| -> Result<Vec<WideKey>, ClusterError> {
+        let mut keys = Vec::new();
+        for (part, dir) in parts.iter().zip(dirs) {
+            let own = part.read(Kind::Layer, ply)?.ok_or_else(|| not_there(dir, ply))?;
+            own.check()?;
+            for slice in 0..SLICES {
+                keys.extend_from_slice(chunk_of(&own, slice)?);
+            }
+        }
+        keys.par_sort_unstable();
+        Ok(keys)
+    };
+    // What is wrong with a part ends the gathering, and is told as it is.
+    let mut failed = None;
+    let mut ply_of = |ply: u32| {
+        keys_of(ply).map_err(|error| {
+            failed = Some(error);
+            GraphError::Table(TableError::damaged(&job.parts, "a part cannot be read"))
+        })
+    };
+    let table = job.game.assemble_plies(&job.plan, store, &mut ply_of, progress);
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(table?),
+    }
 }
 
 pub(super) fn not_there(dir: &Path, number: u32) -> ClusterError {

@@ -177,7 +177,7 @@ impl View {
     fn value(&self, row: usize) -> Short {
         let (own, chunk, at) = self.0.at(row);
         let extent: Option<&Extent> = own.values.extents().get(chunk);
-        let values = sound(own.values.values(present(extent, &own.values)), &own.values);
+        let values = sound(own.values.numbers(present(extent, &own.values)), &own.values);
         Short::of_number(*present(values.get(at), &own.values))
     }
 

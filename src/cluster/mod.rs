@@ -1,4 +1,4 @@
-//! Tables of games in blocks found and solved by several processes, on one machine or more, over timely dataflow.
+//! Tables found and solved by several processes, on one machine or more, over timely dataflow.
 //!
 //! A block (the states with the same occupied squares) has an owner among all workers, by hash. Layer by layer a
 //! worker makes the moves of its own blocks and sends where they lead to the owners, packed by target block and
@@ -18,6 +18,7 @@ mod expand;
 mod gather;
 mod in_place;
 mod parts;
+mod plies;
 mod post;
 mod spool;
 mod worker;
@@ -29,10 +30,11 @@ pub use in_place::{open, table_of};
 pub use parts::parts_dir;
 
 use crate::any::{AnyGame, AnyState};
+use crate::game::Game;
 #[cfg(target_arch = "x86_64")]
 use crate::game::blocks::Instructions;
 use crate::game::blocks::Tables;
-use crate::graph::{GraphError, Plan};
+use crate::graph::{GraphError, Index, Plan};
 use crate::solve::SweepError;
 use crate::table::{Counts, TableError};
 
@@ -111,13 +113,29 @@ impl Done {
     }
 }
 
+/// Whether a job is one of those that are spread over processes.
+pub fn check(job: &Job) -> Result<(), ClusterError> {
+    let (plan, cyclic) = (&job.plan, job.game.layers().is_none());
+    let what = if cyclic && plan.index == Index::Rank {
+        "several processes find games with cycles among sorted keys; give --index keys or --max-depth"
+    } else if cyclic && job.solves {
+        "games with cycles are solved by one process; run 'solver gather', then 'solver value-iterate'"
+    } else if cyclic && (plan.checks_only || plan.max_states.is_some()) {
+        "several processes follow all moves, to a number of plies"
+    } else if !(cyclic || plan.has_blocks(&job.game) && plan.derived) {
+        "of Othello several processes find whole boards of up to 32 squares, whose moves are derived"
+    } else {
+        return Ok(());
+    };
+    Err(ClusterError::Input(what.to_string()))
+}
+
 /// Does this process's part of a job: connects to the others, compares with them what was asked, and goes on at the last
 /// layer that all have. `fail` is called with an error that ends the work, and must end the process, or the others would wait.
 pub fn run(job: &Job, fail: fn(&ClusterError)) -> Result<Done, ClusterError> {
-    if !job.plan.has_blocks(&job.game) || !job.plan.derived {
-        let what =
-            "only whole games in blocks (Othello up to 32 squares) are spread over processes";
-        return Err(ClusterError::Input(what.to_string()));
+    check(job)?;
+    if job.game.layers().is_none() {
+        return connect::run(job, plies::work, fail);
     }
     #[cfg(target_arch = "x86_64")]
     if Instructions::are_there() {
@@ -132,8 +150,8 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::game::othello::Othello;
     use crate::progress::Silent;
-    use crate::registry::othello;
     use crate::solve::SolveOptions;
     use crate::table::Store;
 
@@ -146,7 +164,7 @@ mod tests {
     #[test]
     fn little_memory_and_a_stop_between_change_no_byte() {
         let dir = tempfile::tempdir().unwrap();
-        let game = othello("4x5").unwrap();
+        let game = AnyGame::new(Othello::<u64>::new(4, 5, true));
         let plan = Plan { derived: true, ..Plan::from_start(&game) };
         let [one, all] = ["one", "all"].map(|name| Store::at(&dir.path().join(name)));
         let mut table = game.enumerate(&plan, &one, &Silent).unwrap().table;

@@ -280,7 +280,7 @@ impl Chunks {
     }
 
     /// The numbers of a chunk that has one a state.
-    pub fn values(&self, chunk: &Extent) -> Result<&[i16], ClusterError> {
+    pub fn numbers<T: Pod>(&self, chunk: &Extent) -> Result<&[T], ClusterError> {
         let cut = || Some(numbers(self.bytes(chunk)?, chunk.rows as usize)?.0);
         cut().ok_or_else(|| self.damaged())
     }

@@ -17,7 +17,7 @@ use crate::graph::States;
 use crate::table::Counts;
 
 /// Words of a message, about.
-const MESSAGE: usize = 1 << 15;
+pub(super) const MESSAGE: usize = 1 << 15;
 /// Pairs of a record at most.
 const RECORD: usize = 1 << 13;
 
@@ -25,7 +25,7 @@ const RECORD: usize = 1 << 13;
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     /// Words received for the next layer.
-    spool: usize,
+    pub spool: usize,
     /// Words of a group of slices, which are made states together.
     group: usize,
     /// Moves that are kept back, to be joined by what they lead to before they are sent.
@@ -35,7 +35,7 @@ pub(super) struct Limits {
 impl Limits {
     /// What fits in the memory of a process with so many workers. A word of a group becomes some 16 bytes, a move
     /// kept back takes 48 with what lies in queues on both ends.
-    fn of(memory: Option<u64>, workers: usize) -> Limits {
+    pub fn of(memory: Option<u64>, workers: usize) -> Limits {
         let share = memory.map_or(usize::MAX, |memory| {
             let beside = memory.saturating_sub(24 << 20).max(8 << 20);
             usize::try_from(beside).unwrap_or(usize::MAX) / workers
@@ -134,6 +134,8 @@ pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, Clus
 struct Reached {
     blocks: FxHashMap<u32, Vec<u64>>,
     count: usize,
+    /// Whether this is as far as it goes: nothing is sent.
+    is_last: bool,
 }
 
 impl<B: Bits> Works<'_, B> {
@@ -149,7 +151,7 @@ impl<B: Bits> Works<'_, B> {
         if number >= end {
             return Ok(done);
         }
-        let mut reached = Reached::default();
+        let mut reached = Reached { is_last: number + 1 == end, ..Reached::default() };
         let counts = match there {
             0 => {
                 let mut spool = Spool::new(usize::MAX, &self.job.parts);
@@ -165,16 +167,15 @@ impl<B: Bits> Works<'_, B> {
             _ => self.again(post, number, &mut reached)?,
         };
         done.add(&counts);
-        loop {
+        while !reached.is_last {
             self.send(post, &mut reached);
             post.end_round(&mut |_| Ok(()))?;
             number += 1;
-            if number == end {
-                return Ok(done);
-            }
+            reached.is_last = number + 1 == end;
             let spool = post.spool();
             done.add(&self.make_layer(post, number, spool, &mut reached)?);
         }
+        Ok(done)
     }
 
     /// Makes states of what was received, writes them, and makes their moves.

@@ -29,7 +29,7 @@ mod view;
 use std::path::PathBuf;
 
 #[cfg(feature = "cluster")]
-pub(crate) use build::{AssembledLayer, assemble};
+pub(crate) use build::{AssembledLayer, assemble, assemble_plies};
 pub use build::{Enumerated, build};
 #[cfg(feature = "cluster")]
 pub(crate) use by_block::States;

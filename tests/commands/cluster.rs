@@ -95,6 +95,42 @@ fn processes_make_the_bytes_of_one() {
     }
 }
 
+#[test]
+fn plies_of_shogi_by_processes_make_the_bytes_of_one() {
+    for (name, args) in [
+        ("minishogi-depth4", &["--game", "minishogi", "--max-depth", "4"][..]),
+        ("animal-shogi-depth5", &["--game", "animal-shogi", "--max-depth", "5"]),
+    ] {
+        let enumerate = [&["enumerate"], args].concat();
+        let dir = tempfile::tempdir().unwrap();
+        run(dir.path(), &enumerate);
+        let wanted = files(&dir.path().join(name));
+        assert!(wanted.contains_key("edge_targets.npy"));
+        for processes in ["1", "3"] {
+            let dir = tempfile::tempdir().unwrap();
+            let parts = dir.path().join(format!("{name}.parts"));
+            run(dir.path(), &[&enumerate[..], &["--processes", processes]].concat());
+            // As if killed before its last ply: all go on from the one before.
+            let last =
+                fs::read_dir(parts.join("part-0")).unwrap().map(|entry| entry.unwrap().path());
+            fs::remove_file(last.max().unwrap()).unwrap();
+            run(dir.path(), &[&enumerate[..], &["--processes", processes]].concat());
+            run(dir.path(), &["gather", parts.to_str().unwrap()]);
+            assert!(files(&dir.path().join(name)) == wanted, "{name} with {processes}");
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    for (args, what) in [
+        (&["enumerate", "--game", "animal-shogi"][..], "give --index keys or --max-depth"),
+        (&["value-iterate", "--size", "8"], "up to 32 squares"),
+    ] {
+        let output = solver(dir.path(), &[args, &["--processes", "2"]].concat()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.lines().count() == 1, "{said}");
+        assert!(said.contains(what), "{said}");
+    }
+}
+
 /// A file of hosts with ports that were free, and the addresses.
 fn hosts(dir: &Path, count: usize) -> Vec<String> {
     let listeners: Vec<_> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();

@@ -12,6 +12,9 @@
 //! With [`Plan::checks_only`] the player to move at the roots gives check with every move, the
 //! other plays everything: the tree that a tsume solver searches.
 
+#[cfg(feature = "cluster")]
+mod given;
+
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
