@@ -4,7 +4,7 @@ use timely::worker::Worker;
 
 use super::parts::{Chunks, Kind, Part};
 use super::post::{Keeping, Message, Post, hash, owner, slice};
-use super::spool::{SLICES, Spool, strange};
+use super::spool::{Records, SLICES, Spool, strange};
 use super::worker::{Limits, MESSAGE, asked};
 use super::{ClusterError, Done, Job};
 use crate::any::AnyPosition;
@@ -32,6 +32,20 @@ fn words_of(WideKey([a, b]): WideKey) -> [u32; WORDS] {
     [(a >> 32) as u32, a as u32, (b >> 32) as u32, b as u32]
 }
 
+/// The keys of some words, ascending, each once.
+fn distinct(words: &[u32]) -> Vec<WideKey> {
+    let mut keys: Vec<WideKey> = words.as_chunks().0.iter().map(|&words| key_of(words)).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+fn join_records(words: &[u32]) -> Option<Vec<u32>> {
+    Some(distinct(words).into_iter().flat_map(words_of).collect())
+}
+
+const RECORDS: Records = Records { first, join: join_records };
+
 /// A worker's work, with the plies that it has.
 struct Plies<'a> {
     job: &'a Job,
@@ -50,7 +64,7 @@ pub(super) fn work(job: &Job, worker: &mut Worker) -> Result<Done, ClusterError>
     let part = Part::new(&job.parts, worker.index(), asked.clone());
     let _lock = part.lock()?;
     let limits = Limits::of(job.memory, job.workers);
-    let keeping = Keeping { words: limits.spool, dir: job.parts.clone(), first };
+    let keeping = Keeping { words: limits.spool, dir: job.parts.clone(), records: RECORDS };
     let mut post = Post::new(worker, keeping);
     let own = part.layers_from(0, u32::MAX)?;
     let there = post.compare(&format!("states of {asked}"), Some(own))?.unwrap_or(0);
@@ -65,11 +79,11 @@ pub(super) fn work(job: &Job, worker: &mut Worker) -> Result<Done, ClusterError>
     if there > 0 {
         plies.again(&mut post, ply)?;
     } else {
-        let mut spool = Spool::new(usize::MAX, &job.parts);
+        let mut spool = Spool::new(usize::MAX, RECORDS, &job.parts);
         for root in &job.plan.roots {
             let key = job.game.position_key(root);
             if owner(hash_of(key), post.workers()) == post.own() as u64 {
-                spool.take(&words_of(key), first)?;
+                spool.take(&words_of(key))?;
             }
         }
         plies.make(&mut post, ply, spool)?;
@@ -103,12 +117,9 @@ impl Plies<'_> {
         let mut file = self.part.write(Kind::Layer, ply)?;
         let mut counts = Tally::default();
         for slice in 0..SLICES {
-            let mut keys: Vec<WideKey> = Vec::new();
-            spool.give(slice..slice + 1, &mut |words| {
-                keys.extend(words.as_chunks().0.iter().map(|&words| key_of(words)));
-            })?;
-            keys.sort_unstable();
-            keys.dedup();
+            let mut words = Vec::new();
+            spool.give(slice..slice + 1, &mut |more| words.extend_from_slice(more))?;
+            let mut keys = distinct(&words);
             for earlier in &self.made {
                 let known = chunk_of(earlier, slice)?;
                 let mut from = 0;

@@ -15,7 +15,7 @@ use timely::dataflow::{InputHandle, ProbeHandle};
 use timely::worker::Worker;
 
 use super::ClusterError;
-use super::spool::{First, SLICES, Spool};
+use super::spool::{Records, SLICES, Spool};
 
 /// Numbers of what was sent within a round.
 const ROUND: u64 = 1 << 32;
@@ -79,11 +79,11 @@ pub(super) struct Inbox {
     error: Option<ClusterError>,
 }
 
-/// How many words of the next layer are held in memory, where the others lie, and how records begin.
+/// How many words of the next layer are held in memory, where the others lie, and how records are read.
 pub(super) struct Keeping {
     pub words: usize,
     pub dir: PathBuf,
-    pub first: First,
+    pub records: Records,
 }
 
 /// The dataflow of a worker.
@@ -137,7 +137,7 @@ impl<'a> Post<'a> {
     pub fn spool(&mut self) -> Spool {
         let round = self.time / ROUND;
         let spool = self.inbox().spools.remove(&(round - 1));
-        spool.unwrap_or_else(|| Spool::new(0, &self.keeping.dir))
+        spool.unwrap_or_else(|| Spool::new(0, self.keeping.records, &self.keeping.dir))
     }
 
     /// How many states all workers together have counted in the round that is over.
@@ -230,8 +230,9 @@ impl Inbox {
             }
             Message::Found(words) => {
                 let spool = self.spools.entry(time / ROUND);
-                let spool = spool.or_insert_with(|| Spool::new(keeping.words, &keeping.dir));
-                if let Err(error) = spool.take(words, keeping.first) {
+                let spool = spool
+                    .or_insert_with(|| Spool::new(keeping.words, keeping.records, &keeping.dir));
+                if let Err(error) = spool.take(words) {
                     self.error.get_or_insert(error);
                 }
             }

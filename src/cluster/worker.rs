@@ -9,7 +9,7 @@ use super::backwards::backwards;
 use super::expand::{Count, Expand, Sets, TOGETHER, join, of_pair, pair};
 use super::parts::{Kind, Part};
 use super::post::{Keeping, Message, Post, hash, owner, slice};
-use super::spool::{Spool, strange};
+use super::spool::{Records, Spool, strange};
 use super::{ClusterError, Done, Job};
 use crate::game::blocks::{Bits, Blocks};
 use crate::game::{Game, Group};
@@ -101,13 +101,32 @@ fn decode(
     words.is_empty().then_some(())
 }
 
+/// The pairs of every block in some records.
+fn by_block(words: &[u32], found: &mut FxHashMap<u32, Vec<u64>>) -> Option<()> {
+    decode(words, &mut |block, pairs| found.entry(block).or_default().extend(pairs))
+}
+
+/// Joins records of one block and pairs of one place.
+fn join_records(words: &[u32]) -> Option<Vec<u32>> {
+    let mut found = FxHashMap::default();
+    by_block(words, &mut found)?;
+    let mut joined = Vec::new();
+    for (block, mut pairs) in found {
+        join(&mut pairs);
+        pairs.chunks(RECORD).for_each(|record| encode(&mut joined, block, record));
+    }
+    Some(joined)
+}
+
+const RECORDS: Records = Records { first, join: join_records };
+
 /// Does a worker's part.
 pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, ClusterError> {
     let rules = Blocks::<B>::new(&job.game);
     let part = Part::new(&job.parts, worker.index(), asked(job, worker.peers()));
     let _lock = part.lock()?;
     let limits = Limits::of(job.memory, job.workers);
-    let keeping = Keeping { words: limits.spool, dir: job.parts.clone(), first };
+    let keeping = Keeping { words: limits.spool, dir: job.parts.clone(), records: RECORDS };
     let asked = asked(job, worker.peers());
     let mut post = Post::new(worker, keeping);
     let (rows, columns) = job.game.shape();
@@ -154,12 +173,12 @@ impl<B: Bits> Works<'_, B> {
         let mut reached = Reached { is_last: number + 1 == end, ..Reached::default() };
         let counts = match there {
             0 => {
-                let mut spool = Spool::new(usize::MAX, &self.job.parts);
+                let mut spool = Spool::new(usize::MAX, RECORDS, &self.job.parts);
                 for &(block, pair) in roots {
                     if owner(hash(block.into()), post.workers()) == post.own() as u64 {
                         let mut words = Vec::new();
                         encode(&mut words, block, &[pair]);
-                        spool.take(&words, first)?;
+                        spool.take(&words)?;
                     }
                 }
                 self.make_layer(post, number, spool, &mut reached)?
@@ -191,12 +210,7 @@ impl<B: Bits> Works<'_, B> {
             let last = slices.end;
             let mut found: FxHashMap<u32, Vec<u64>> = FxHashMap::default();
             let mut whole = Some(());
-            spool.give(slices, &mut |words| {
-                let decoded = decode(words, &mut |block, pairs| {
-                    found.entry(block).or_default().extend(pairs)
-                });
-                whole = whole.and(decoded);
-            })?;
+            spool.give(slices, &mut |words| whole = whole.and(by_block(words, &mut found)))?;
             whole.ok_or_else(strange)?;
             let mut found: Vec<(u32, Vec<u64>)> = found.into_iter().collect();
             found.sort_unstable_by_key(|block| block.0);
