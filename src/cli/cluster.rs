@@ -205,6 +205,7 @@ pub(super) fn run(
 pub(super) fn kind_of(error: &ClusterError) -> Kind {
     match error {
         ClusterError::Input(_) => Kind::Input,
+        ClusterError::Damaged { .. } => Kind::Damaged,
         ClusterError::File { .. } | ClusterError::Others(_) => Kind::Failure,
         ClusterError::Table(error) => error::kind_of(error).unwrap_or(Kind::Failure),
         ClusterError::Graph(error) => error::kind_of(error).unwrap_or(Kind::Failure),

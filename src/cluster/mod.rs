@@ -55,6 +55,12 @@ pub enum ClusterError {
         /// What is the matter with it.
         what: String,
     },
+    /// A file of a worker's.
+    #[error("{} is damaged; remove it, and it is made again with those that follow", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
     /// The files of a table.
     #[error(transparent)]
     Table(#[from] TableError),

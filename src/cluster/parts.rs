@@ -116,8 +116,7 @@ impl Part {
 }
 
 fn damaged(path: &Path) -> ClusterError {
-    let what = "is damaged; remove it, and it is made again with those that follow".to_string();
-    ClusterError::File { path: path.to_path_buf(), what }
+    ClusterError::Damaged { path: path.to_path_buf() }
 }
 
 /// What the table of some worker's files is made from, and what the workers were asked for; `None` if there is no layer.

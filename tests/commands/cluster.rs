@@ -97,13 +97,18 @@ fn processes_make_the_bytes_of_one() {
 
 #[test]
 fn plies_of_shogi_by_processes_make_the_bytes_of_one() {
-    for (name, args) in [
-        ("minishogi-depth4", &["--game", "minishogi", "--max-depth", "4"][..]),
-        ("animal-shogi-depth5", &["--game", "animal-shogi", "--max-depth", "5"]),
+    let root = "4k/2gb1/P1+B1p/1R3/KG1S1 b RS 1";
+    for args in [
+        &["--game", "minishogi", "--max-depth", "4"][..],
+        &["--game", "minishogi", "--max-depth", "3", "--root", root],
+        // It ends before the bound.
+        &["--game", "animal-shogi-3x3", "--max-depth", "60"],
     ] {
         let enumerate = [&["enumerate"], args].concat();
         let dir = tempfile::tempdir().unwrap();
         run(dir.path(), &enumerate);
+        let latest = fs::read_to_string(dir.path().join("LATEST")).unwrap();
+        let name = latest.trim();
         let wanted = files(&dir.path().join(name));
         assert!(wanted.contains_key("edge_targets.npy"));
         for processes in ["1", "3"] {
@@ -111,12 +116,22 @@ fn plies_of_shogi_by_processes_make_the_bytes_of_one() {
             let parts = dir.path().join(format!("{name}.parts"));
             run(dir.path(), &[&enumerate[..], &["--processes", processes]].concat());
             // As if killed before its last ply: all go on from the one before.
-            let last =
-                fs::read_dir(parts.join("part-0")).unwrap().map(|entry| entry.unwrap().path());
-            fs::remove_file(last.max().unwrap()).unwrap();
+            let part = fs::read_dir(parts.join("part-0")).unwrap();
+            let last = part.map(|entry| entry.unwrap().path()).max().unwrap();
+            fs::remove_file(&last).unwrap();
             run(dir.path(), &[&enumerate[..], &["--processes", processes]].concat());
-            run(dir.path(), &["gather", parts.to_str().unwrap()]);
+            let gather = ["gather", parts.to_str().unwrap()];
+            run(dir.path(), &gather);
             assert!(files(&dir.path().join(name)) == wanted, "{name} with {processes}");
+            // Of a damaged ply no table is made.
+            fs::remove_dir_all(dir.path().join(name)).unwrap();
+            let mut bytes = fs::read(&last).unwrap();
+            bytes[0] ^= 1;
+            fs::write(&last, bytes).unwrap();
+            let output = solver(dir.path(), &gather).output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.code() == Some(3) && said.contains("is damaged"), "{said}");
+            assert!(!dir.path().join(name).exists());
         }
     }
     let dir = tempfile::tempdir().unwrap();
@@ -292,7 +307,7 @@ fn processes_that_do_not_fit_together_say_so() {
     fs::write(&layer, bytes).unwrap();
     let output = solver(dir.path(), &["gather", "--size", "4x4"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && said.contains("layer-09: is damaged"), "{said}");
+    assert!(!output.status.success() && said.contains("layer-09 is damaged"), "{said}");
     fs::remove_dir_all(dir.path().join("othello-4x4-derived.parts/part-0")).unwrap();
     let output = solver(dir.path(), &["gather", "--size", "4x4"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
