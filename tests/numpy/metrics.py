@@ -11,7 +11,7 @@ import pandas as pd
 
 csv, parquet, report = sys.argv[1:]
 rows = pd.read_parquet(parquet)
-text = pd.read_csv(csv)
+text = pd.read_csv(csv, low_memory=False)
 assert list(rows) == list(text) and len(rows) == len(text)
 for name in rows:
     same = rows[name].to_numpy() == text[name].to_numpy()
@@ -61,6 +61,90 @@ def check_sets(figures, part, what):
     check(figures["decisive_score"], part[part.decisive_score], what)
 
 
+def check_losses(losses, part, what):
+    """How much is given away, and how often."""
+    lost, states = np.array(losses["expected_states"]), part.weight.sum()
+    close(lost.sum(), states, what)
+    close(lost @ np.arange(len(lost)), (part.weight * part.loss_score).sum(), what)
+    for percent in [95, 99]:
+        reached = np.cumsum(lost) / states >= percent / 100 - 1e-12
+        close(np.argmax(reached), losses[f"percentile_{percent}"], what)
+    close(np.max(np.nonzero(lost)), losses["worst"], what)
+
+
+def check_squares(squares, part, what):
+    """Where: what all squares lose is what is lost, and where a policy is sure, square by square."""
+    if squares:
+        close(sum(s["score_lost"] for s in squares), (part.weight * part.loss_score).sum(), what)
+        close(sum(s["result_lost"] for s in squares), (part.weight * part.loss_outcome).sum(), what)
+    if squares and (part.likeliest_probability == 1).all():
+        by_square = part.assign(
+            result=part.weight * part.loss_outcome, score_given=part.weight * part.loss_score
+        ).groupby("likeliest")[["weight", "result", "score_given"]].sum()
+        for square in squares:
+            nothing = pd.Series({"weight": 0, "result": 0, "score_given": 0})
+            found = by_square.loc[square["square"]] if square["square"] in by_square.index else nothing
+            close(found.weight, square["played"], (what, square))
+            close(found.result, square["result_lost"], (what, square))
+            close(found.score_given, square["score_lost"], (what, square))
+
+
+def check_values(values, part, what):
+    """The outcomes that are expected."""
+    assert (values is None) == part.value.isna().all()
+    if values is None:
+        return
+    weight, states = part.weight, part.weight.sum()
+    error = part.value - part.outcome
+    close(states, values["states"], what)
+    close(mean(np.abs(error)), values["mean_error"], what)
+    close(np.sqrt(mean(error**2)), values["root_mean_square_error"], what)
+    decided = part[part.outcome != 0]
+    close(decided.weight.sum(), values["decided_states"], what)
+    close(mean(np.sign(decided.value) == decided.outcome), values["sign_accuracy"], what)
+    chance, truth = (part.value + 1) / 2, (part.outcome + 1) / 2
+    close(mean((chance - truth) ** 2), values["brier"], what)
+    bins = np.minimum((chance * 10).astype(int), 9)
+    off = (weight * (chance - truth)).groupby(bins).sum().abs().sum()
+    close(off / states, values["calibration_error"], what)
+    for number, group in enumerate(values["reliability"]):
+        own = bins == number
+        close(weight[own].sum(), group["states"], (what, number))
+        if own.any():
+            close(mean(chance[own]), group["predicted"], (what, number))
+            close(mean(truth[own]), group["actual"], (what, number))
+
+
+def check_scores(scores, part, what):
+    """The final scores that are expected."""
+    assert (scores is None) == part.final_score.isna().all()
+    if scores is None:
+        return
+    error = part.final_score - part.score
+    assert scores["states"] == part.weight.sum()
+    close(mean(np.abs(error)), scores["mean_error"], what)
+    close(mean(error), scores["mean_signed_error"], what)
+    close(np.sqrt(mean(error**2)), scores["root_mean_square_error"], what)
+
+
+def check_part(figures, part, what):
+    """All that is told of some positions."""
+    for groups, key, column in [
+        ("layers", "layer", "layer"),
+        ("by_moves", "moves", "moves"),
+        ("by_distance", "distance", "distance"),
+        ("by_value", "score", "score"),
+    ]:
+        assert [group[key] for group in figures[groups]] == sorted(set(part[column])), (what, key)
+        for group in figures[groups]:
+            check_sets(group["figures"], part[part[column] == group[key]], (what, key, group[key]))
+    check_losses(figures["losses"], part, what)
+    check_losses(figures["losses_decisive"], part[part.decisive_score], what)
+    check_squares(figures["squares"], part, what)
+    check_values(figures["values"], part, what)
+    check_scores(figures["final_scores"], part, what)
+
+
 for policy in report["policies"]:
     name = policy["policy"]
     part = rows[rows.policy == name]
@@ -73,42 +157,27 @@ for policy in report["policies"]:
         if figures["all"]["states"]:
             check_sets(figures, part[part.split == split], (name, split))
         assert figures["all"]["states"] == weight[part.split == split].sum(), (name, split)
-    for groups, key, column in [
-        ("layers", "layer", "layer"),
-        ("by_moves", "moves", "moves"),
-        ("by_distance", "distance", "distance"),
-        ("by_value", "score", "score"),
-    ]:
-        assert [group[key] for group in policy[groups]] == sorted(set(part[column]))
-        for group in policy[groups]:
-            check_sets(group["figures"], part[part[column] == group[key]], (name, key, group[key]))
+    check_part(policy, part, name)
+    if policy["held_out"]:
+        split = policy["held_out"]["split"]
+        check_part(policy["held_out"], part[part.split == split], (name, split))
 
-    lost = np.array(policy["losses"]["expected_states"])
-    close(lost.sum(), states, name)
-    close(lost @ np.arange(len(lost)) / states, mean(part.loss_score), name)
-    for percent in [95, 99]:
-        reached = np.cumsum(lost) / states >= percent / 100 - 1e-12
-        close(np.argmax(reached), policy["losses"][f"percentile_{percent}"], name)
-    close(np.max(np.nonzero(lost)), policy["losses"]["worst"], name)
-    # A policy that is sure of its move loses what the move loses.
+    # A policy that is sure of its move loses what the move loses, and keeps or throws away what it does.
     sure = part[part.likeliest_probability == 1]
     close(np.abs(sure.score - sure.likeliest_score - sure.loss_score).max(), 0, name)
     assert np.allclose(sure.entropy, 0) and (part.entropy <= np.log(part.moves) + 1e-12).all()
+    if len(sure) == len(part):
+        blunders = policy["total"]["all"]["blunders"]
+        for blunder, best, chosen in [("win_to_draw", 1, 0), ("win_to_loss", 1, -1), ("draw_to_loss", 0, -1)]:
+            made = (part.outcome == best) & (part.likeliest_outcome == chosen)
+            close(weight[made].sum(), blunders[blunder]["expected_states"], (name, blunder))
+            close(weight[made].sum() / states, blunders[blunder]["share"], (name, blunder))
     # The probability of the best moves is what is said to keep the score.
     nll = -np.log(part.optimal_by_score.clip(1e-12, 1))
     assert np.allclose(part.nll, nll, rtol=0, atol=1e-12), name
     tops = [part.top_1, part.top_2, part.top_3]
     assert all((a <= b + 1e-12).all() for a, b in zip(tops, tops[1:]))
     assert all((top[part.moves <= k] == 1).all() for k, top in enumerate(tops, 1))
-
-    scores = policy["final_scores"]
-    assert (scores is None) == part.final_score.isna().all()
-    if scores is not None:
-        error = part.final_score - part.score
-        assert scores["states"] == states
-        close(mean(np.abs(error)), scores["mean_error"], name)
-        close(mean(error), scores["mean_signed_error"], name)
-        close(np.sqrt(mean(error**2)), scores["root_mean_square_error"], name)
 
     # Without games the costliest positions are those that lose the most, each row once.
     if policy["costliest"]:
@@ -121,19 +190,5 @@ for policy in report["policies"]:
             assert found["position"] == wanted.position and found["met"] is None
             close(found["outcome_lost"], wanted.loss_outcome, name)
             close(found["score_lost"], wanted.loss_score, name)
-
-    values = policy["values"]
-    assert (values is None) == part.value.isna().all()
-    if values is not None:
-        error = part.value - part.outcome
-        close(mean(np.abs(error)), values["mean_error"], name)
-        close(np.sqrt(mean(error**2)), values["root_mean_square_error"], name)
-        decided = part[part.outcome != 0]
-        close(mean(np.sign(decided.value) == decided.outcome), values["sign_accuracy"], name)
-        chance, truth = (part.value + 1) / 2, (part.outcome + 1) / 2
-        close(mean((chance - truth) ** 2), values["brier"], name)
-        bins = np.minimum((chance * 10).astype(int), 9)
-        off = (weight * (chance - truth)).groupby(bins).sum().abs().sum()
-        close(off / states, values["calibration_error"], name)
 
 print(f"{len(rows)} rows, {compared} figures, all found again")
