@@ -15,8 +15,8 @@ text = page.read_text(encoding="utf-8")
 
 def rows_below(heading):
     part = text.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
-    rows = [[cell.strip() for cell in line.strip()[1:-1].split("|")] for line in part.splitlines() if line.startswith("|")]
-    return rows[2:]
+    lines = [line.strip()[1:-1] for line in part.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.split("|")] for line in lines[2:]]
 
 
 def number(cell):
@@ -48,7 +48,7 @@ def crowding(blocks, workers):
 
 
 def cost(layer, machines, workers):
-    """Seconds forwards and backwards, and bytes, of a layer. The slowest of processors, network and disk sets the pace."""
+    """Seconds forwards and backwards, and bytes, of a layer. Processors, network or disk set the pace."""
     p, all_workers = machines, machines * workers
     states, moves = layer["states"], layer["moves"]
     crowded = crowding(layer["blocks"] / c["images"], all_workers)
@@ -79,7 +79,7 @@ def count(value):
 
 
 def time(seconds):
-    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def interval(layer):
@@ -94,28 +94,28 @@ def whole(layers):
 
 
 def answer():
-    out = ["| board | machines | states | hours, as it is | hours, were blocks shared evenly | sent over the network | disk, a machine "
-           "| memory, a machine | money |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
-    for board, machines, workers in [("4x7", 1, 2), ("4x7", 1, 8), ("5x6", 1, 8), ("5x6", 4, 8), ("5x6", 16, 8), ("5x6", 16, 16)]:
+    out = ["| board | machines | states | hours, as it is | hours, were blocks shared evenly | sent over the network "
+           "| disk, a machine | memory, a machine | money |", "|---|---|--:|--:|--:|--:|--:|--:|--:|"]
+    for board, machines, workers in [("4x7", 1, 2), ("4x7", 1, 8), ("5x6", 1, 8), ("5x6", 4, 8), ("5x6", 16, 8)]:
         rows, columns = map(int, board.split("x"))
         if len(boards.get(board, [])) < rows * columns - 3:
             continue  # Not drawn to the end.
         costs = [cost(layer, machines, workers) for layer in boards[board]]
         states, _, half = whole(boards[board])
-        seconds, even = (sum(one) for one in ([sum(cost["seconds"]) for cost in costs], [cost["even"] for cost in costs]))
-        kept = sum(cost["kept"] for cost in costs)
+        seconds, even = sum(sum(one["seconds"]) for one in costs), sum(one["even"] for one in costs)
+        kept, sent = sum(one["kept"] for one in costs), sum(one["sent"] for one in costs)
         largest = max(layer["states"] for layer in boards[board])
         disk = (kept + c["spool"] * c["state_bytes"] * largest) / machines
         memory = c["values_share"] * c["value_bytes"] * largest / machines + workers * c["worker_memory"]
         money = machines * seconds / 3600 * c["price"]
-        out.append(f"| {board.replace('x', '×')} | {machines} of {workers} workers | {count(states)} ± {100 * half / states:.1f} % "
-                   f"| {seconds / 3600:.2g} | {even / 3600:.2g} | {amount(sum(cost['sent'] for cost in costs))}B "
-                   f"| {amount(disk)}B | {amount(memory)}B | {money:,.0f} USD |")
+        out.append(f"| {board.replace('x', '×')} | {machines} of {workers} workers "
+                   f"| {count(states)} ± {100 * half / states:.1f} % | {seconds / 3600:.2g} | {even / 3600:.2g} "
+                   f"| {amount(sent)}B | {amount(disk)}B | {amount(memory)}B | {money:,.2f} USD |")
     return out
 
 
 def by_layer(board):
-    out = ["| discs | states | 95 % interval | moves | fullest worker | forwards | backwards | paced by | sent | kept |",
+    out = ["| discs | states | 95 % interval | moves | crowding | forwards | backwards | paced by | sent | kept |",
            "|--:|--:|--:|--:|--:|--:|--:|---|--:|--:|"]
     for layer in boards.get(board, []):
         if layer["states"] < 1e6 and layer["discs"] < 20:
@@ -123,14 +123,16 @@ def by_layer(board):
         one = cost(layer, int(c["machines"]), int(c["workers"]))
         names = ["processors", "network", "disk"]
         slow = sorted({names[pace.index(max(pace))] for pace in one["paces"]})
-        out.append(f"| {layer['discs']:.0f} | {count(layer['states'])} | {interval(layer)} | {count(layer['moves'])} | {one['crowded']:.2f} "
-                   f"| {time(one['seconds'][0])} | {time(one['seconds'][1])} | {', '.join(slow)} | {amount(one['sent'])}B "
+        forwards, backwards = (time(seconds) for seconds in one["seconds"])
+        out.append(f"| {layer['discs']:.0f} | {count(layer['states'])} | {interval(layer)} | {count(layer['moves'])} "
+                   f"| {one['crowded']:.2f} | {forwards} | {backwards} | {', '.join(slow)} | {amount(one['sent'])}B "
                    f"| {amount(one['kept'])}B |")
     return out
 
 
 def check():
-    out = ["| board | discs | states, counted | predicted | off | seconds, measured | predicted | off |", "|---|--:|--:|--:|--:|--:|--:|--:|"]
+    out = ["| board | discs | states, counted | predicted | off | seconds, measured | predicted | off |",
+           "|---|--:|--:|--:|--:|--:|--:|--:|"]
     predicted = {(board, int(layer["discs"])): layer for board, layers in boards.items() for layer in layers}
     for (board, discs), (states, seconds) in measured.items():
         layer = predicted.get((board, discs))
@@ -152,7 +154,8 @@ def intervals():
     counted = {key: states for key, (states, _) in measured.items()}
     for board, layers in json.loads((root / "tests/data/othello-layers.json").read_text()).items():
         counted |= {(board, layer["discs"]): layer["states"] for layer in layers["layers"]}
-    out = ["| board | layers drawn | intervals that hold what was counted | largest error of a layer |", "|---|--:|--:|--:|"]
+    out = ["| board | layers drawn | intervals that hold what was counted | largest error of a layer |",
+           "|---|--:|--:|--:|"]
     for board, layers in boards.items():
         drawn = [layer for layer in layers if layer["samples"] and (board, layer["discs"]) in counted]
         true = [counted[board, layer["discs"]] for layer in drawn]
@@ -163,7 +166,8 @@ def intervals():
     return out
 
 
-tables = {"answer": answer, "5x6": lambda: by_layer("5x6"), "4x7": lambda: by_layer("4x7"), "check": check, "intervals": intervals}
+tables = {"answer": answer, "check": check, "intervals": intervals,
+          "5x6": lambda: by_layer("5x6"), "4x7": lambda: by_layer("4x7")}
 for name, make in tables.items():
     marks = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.S)
     assert marks.search(text), f"{page}: no marks of '{name}'"

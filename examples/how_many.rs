@@ -38,6 +38,9 @@ struct Args {
     /// Draw states of a layer until so many were reached.
     #[arg(long, default_value_t = 400, value_parser = clap::value_parser!(u32).range(2..))]
     hits: u32,
+    /// Draw no layer with fewer discs.
+    #[arg(long, default_value_t = 0)]
+    from: u32,
     /// Give a search up after so many states.
     #[arg(long, default_value_t = 20_000_000)]
     bound: u64,
@@ -403,6 +406,8 @@ fn weigh(rules: &Rules, known: &Known, board: &Board, bound: u64) -> Option<((f6
 pub struct Drawing {
     /// Until so many are reached, two or more.
     pub hits: usize,
+    /// Not those of layers with fewer discs.
+    pub from: u32,
     /// A search is given up after so many states.
     pub bound: u64,
     /// What the random numbers come from.
@@ -418,7 +423,7 @@ fn estimate(rules: &Rules, known: &Known, discs: u32, blocks: u64, drawing: Draw
             let (mut squares, mut set, mut left) = (rules.middle, 0usize, u64::from(discs) - 4);
             for (i, square) in rules.free.iter().enumerate() {
                 let chance =
-                    (u128::from(random.next_u64()) * (rules.free.len() - i) as u128 >> 64) as u64;
+                    ((u128::from(random.next_u64()) * (rules.free.len() - i) as u128) >> 64) as u64;
                 if chance < left {
                     (squares, set, left) = (squares | 1 << square, set | 1 << i, left - 1);
                 }
@@ -484,7 +489,7 @@ pub fn layers(rules: &Rules, exact: usize, drawing: Drawing, mut tell: impl FnMu
         known = known.next(&rules.game);
         tell(&known.layer(rules, blocks[known.discs as usize - 4]));
     }
-    for discs in known.discs + 1..=last {
+    for discs in drawing.from.max(known.discs + 1)..=last {
         tell(&estimate(rules, &known, discs, blocks[discs as usize - 4], drawing));
     }
 }
@@ -493,7 +498,8 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let (rows, columns) = args.size;
     println!("board,discs,states,low,high,moves,blocks,samples,hits,undecided");
-    let drawing = Drawing { hits: args.hits as usize, bound: args.bound, seed: args.seed };
+    let drawing =
+        Drawing { hits: args.hits as usize, from: args.from, bound: args.bound, seed: args.seed };
     layers(&Rules::new(rows, columns), args.exact, drawing, |layer| {
         let Layer { discs, states, interval: (low, high), moves, blocks, samples, hits, undecided } =
             layer;

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 fn drawn((rows, columns): (usize, usize), exact: usize, threads: usize) -> Vec<Layer> {
     let mut all = vec![];
-    let drawing = Drawing { hits: 40, bound: 1_000_000, seed: 1 };
+    let drawing = Drawing { hits: 40, from: 0, bound: 1_000_000, seed: 1 };
     let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
         layers(&Rules::new(rows, columns), exact, drawing, |layer| all.push(layer.clone()))
