@@ -11,6 +11,7 @@ mod derived;
 mod determinism;
 mod faults;
 mod ground_truth;
+mod how_many;
 mod numbering;
 mod numpy;
 mod packed;
