@@ -51,7 +51,8 @@ def cost(layer, machines, workers):
     """Seconds forwards and backwards, and bytes, of a layer. Processors, network or disk set the pace."""
     p, all_workers = machines, machines * workers
     states, moves = layer["states"], layer["moves"]
-    crowded = crowding(layer["blocks"] / c["images"], all_workers)
+    blocks = layer["blocks"] / c["images"]
+    crowded, machine_crowded = crowding(blocks, all_workers), crowding(blocks, p)
     away = (p - 1) / p
     sent = [c["forwards_bytes"] * moves, c["backwards_bytes"] * moves]
     kept = [c["state_bytes"] * states, c["value_bytes"] * states]
@@ -59,9 +60,10 @@ def cost(layer, machines, workers):
     network = [away * bytes / p / c["network"] for bytes in sent]
     # What is received may pass through a file, written once and read once; states are written and read once more.
     disk = [(2 * c["spool"] * kept[0] + 2 * kept[0]) / p / c["disk"], (kept[0] + 2 * kept[1]) / p / c["disk"]]
-    paces = [[work[way] / all_workers * crowded, network[way] * crowded, disk[way] * crowded] for way in (0, 1)]
+    even = [[work[way] / all_workers, network[way], disk[way]] for way in (0, 1)]
+    paces = [[pace[0] * crowded, *(one * machine_crowded for one in pace[1:])] for pace in even]
     return {"crowded": crowded, "sent": sum(sent) * away, "kept": sum(kept), "paces": paces,
-            "seconds": [max(pace) for pace in paces], "even": sum(max(pace) / crowded for pace in paces)}
+            "seconds": [max(pace) for pace in paces], "even": sum(max(pace) for pace in even)}
 
 
 def amount(value, units=(("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))):
@@ -98,8 +100,8 @@ def answer():
            "| disk, a machine | memory, a machine | money |", "|---|---|--:|--:|--:|--:|--:|--:|--:|"]
     for board, machines, workers in [("4x7", 1, 2), ("4x7", 1, 8), ("5x6", 1, 8), ("5x6", 4, 8), ("5x6", 16, 8)]:
         rows, columns = map(int, board.split("x"))
-        if len(boards.get(board, [])) < rows * columns - 3:
-            continue  # Not drawn to the end.
+        if len(boards.get(board, [])) < rows * columns - 4:
+            continue  # Not drawn to the end; full boards, which have no moves and are few, may be left out.
         costs = [cost(layer, machines, workers) for layer in boards[board]]
         states, _, half = whole(boards[board])
         seconds, even = sum(sum(one["seconds"]) for one in costs), sum(one["even"] for one in costs)
