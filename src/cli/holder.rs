@@ -32,7 +32,7 @@ pub(super) fn holder(
                 continue;
             }
         };
-        let Ok(table) = context.solved(table, false) else { continue };
+        let Ok(table) = context.solved(table.for_few_rows(), false) else { continue };
         match table.states().find(&position).map(|row| table.value(row)) {
             Some(value) => found.push((value.lower != value.upper, table, position)),
             None => elsewhere.push(name),

@@ -114,7 +114,7 @@ fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
 
 /// What the first root is worth.
 fn value_text(table: Table, context: &Context) -> anyhow::Result<String> {
-    let solved = context.solved(table, false)?;
+    let solved = context.solved(table.for_few_rows(), false)?;
     let roots = solved.states().roots()?;
     let rows = &solved.table().manifest().root_ids;
     let first = roots.first().zip(rows.first()).map(|(root, &row)| root_text(&solved, root, row));

@@ -13,6 +13,7 @@ use super::table_args::Named;
 use crate::game::Game;
 use crate::input;
 use crate::solved::SolvedTable;
+use crate::table::Table;
 
 /// Show the value of a position and of each of its moves
 ///
@@ -63,11 +64,19 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let words = (!is_table).then_some(first.clone()).into_iter();
     let words: Vec<String> = words.chain(args.second).chain(args.rest).collect();
     let mut text = words.join(" ");
-    let table = match option.or(is_table.then_some(first.clone())) {
-        _ if parts.is_some() => parts,
-        Some(name) => Some(context.solved(context.store.open(&name)?, false)?),
-        None if text.is_empty() => Some(context.solved(context.latest()?, false)?),
+    let named = match option.or(is_table.then_some(first.clone())) {
+        _ if parts.is_some() => None,
+        Some(name) => Some(context.store.open(&name)?),
+        None if text.is_empty() => Some(context.latest()?),
         None => None,
+    };
+    let open = |table: Table| {
+        let table = if args.batch { table } else { table.for_few_rows() };
+        context.solved(table, false)
+    };
+    let table = match parts {
+        Some(parts) => Some(parts),
+        None => named.map(open).transpose()?,
     };
     if args.batch {
         let Some(table) = table else {

@@ -230,7 +230,7 @@ fn print(table: Table, run: &Run, discounted: bool, context: &mut Context) -> an
     context.line("")?;
     let text = match discounted {
         true => discounted_text(table, context)?,
-        false => result_text(&context.solved(table, false)?)?,
+        false => result_text(&context.solved(table.for_few_rows(), false)?)?,
     };
     context.print(text)?;
     Ok(())

@@ -11,16 +11,33 @@ use bytemuck::Zeroable;
 use memmap2::UncheckedAdvice;
 use memmap2::{Advice, Mmap, MmapMut, MmapOptions};
 
+/// How much of a mapped file is going to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// All of it, front to back or back to front: the system reads ahead.
+    All,
+    /// A few bytes here and there, for which nothing else is to be read.
+    Little,
+}
+
+/// Maps a whole file, read-only, to be read front to back or back to front.
+pub(crate) fn map_read_only(file: &File) -> io::Result<Mmap> {
+    map_for(file, Reading::All)
+}
+
 /// Maps a whole file, read-only.
 ///
 /// Safety contract: the files of a table are never changed in place, only replaced by rename, so a
 /// mapped file keeps its bytes and its length. A foreign process that truncates one nevertheless
 /// ends us with SIGBUS; no other harm can come of it, because every length is checked on opening.
-pub(crate) fn map_read_only(file: &File) -> io::Result<Mmap> {
+pub(super) fn map_for(file: &File, reading: Reading) -> io::Result<Mmap> {
     // SAFETY: see the contract above; the map is read-only and outlives no assumption of length.
     let map = unsafe { Mmap::map(file)? };
-    // Tables are read front to back or back to front; the advice is only a hint and may fail.
-    let _ = map.advise(Advice::WillNeed);
+    // The advice is only a hint and may fail.
+    let _ = map.advise(match reading {
+        Reading::All => Advice::WillNeed,
+        Reading::Little => Advice::Random,
+    });
     Ok(map)
 }
 

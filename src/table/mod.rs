@@ -29,6 +29,8 @@ use std::time::Duration;
 
 use crate::parallel;
 
+use mmap::Reading;
+
 pub use commit::Lock;
 pub use draft::{Draft, Lengths};
 pub use error::TableError;
@@ -65,6 +67,7 @@ pub struct Table {
     manifest: Manifest,
     /// The files of the columns, which another solution may take out of the directory.
     columns: BTreeMap<String, File>,
+    reading: Reading,
 }
 
 impl Table {
@@ -81,17 +84,29 @@ impl Table {
             // A column is missing where another process has replaced the solution since; where it is
             // missing again and again, somebody has taken it away.
             if columns.len() == manifest.columns().count() || tries == TRIES {
-                return Ok(Table { dir: dir.to_path_buf(), manifest, columns });
+                return Ok(Table {
+                    dir: dir.to_path_buf(),
+                    manifest,
+                    columns,
+                    reading: Reading::All,
+                });
             }
             tries += 1;
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
+    /// The same table, of which only a few rows will be asked: arrays mapped from now on are not read
+    /// ahead, so what is not in memory costs a page of the disk and not megabytes.
+    pub fn for_few_rows(self) -> Table {
+        Table { reading: Reading::Little, ..self }
+    }
+
     /// What a manifest says of rows and values that lie elsewhere than in a table's files.
     #[cfg(feature = "cluster")]
     pub(crate) fn without_files(dir: &Path, manifest: Manifest) -> Table {
-        Table { dir: dir.to_path_buf(), manifest, columns: BTreeMap::new() }
+        let columns = BTreeMap::new();
+        Table { dir: dir.to_path_buf(), manifest, columns, reading: Reading::All }
     }
 
     /// Takes the right to change this table, or says that another process has it. What another has
@@ -174,7 +189,7 @@ impl Table {
                 ),
             ));
         }
-        Array::open(&self.file_of(name)?, &self.path_of(name), rows)
+        Array::open(&self.file_of(name)?, &self.path_of(name), rows, self.reading)
     }
 
     /// The file of an array.
@@ -222,7 +237,7 @@ impl Table {
     /// The same for one array, which the manifest names.
     pub fn check_array(&self, name: &str) -> Result<u64, TableError> {
         let (path, entry) = (self.path_of(name), &self.manifest.arrays[name]);
-        let file = npy::map(&self.file_of(name)?, &path)?;
+        let file = npy::map(&self.file_of(name)?, &path, Reading::All)?;
         let header = npy::header(&path, &entry.dtype, &entry.shape)?;
         if file.len() < HEADER_BYTES || file[..HEADER_BYTES] != header[..] {
             return Err(TableError::damaged(&path, "its header is not the manifest's"));

@@ -15,7 +15,7 @@ use memmap2::Mmap;
 use npyz::WriterBuilder;
 
 use super::error::{IoContext, TableError};
-use super::mmap::{map_read_only, unmap_pages};
+use super::mmap::{Reading, map_for, unmap_pages};
 use crate::{input, parallel};
 
 /// Where the payload begins.
@@ -81,8 +81,8 @@ pub(super) fn open(path: &Path) -> Result<File, TableError> {
 }
 
 /// Maps a table's file.
-pub(super) fn map(file: &File, path: &Path) -> Result<Mmap, TableError> {
-    map_read_only(file).at("map", path)
+pub(super) fn map(file: &File, path: &Path, reading: Reading) -> Result<Mmap, TableError> {
+    map_for(file, reading).at("map", path)
 }
 
 /// A read-only array of `T`, mapped.
@@ -96,8 +96,13 @@ pub struct Array<T> {
 impl<T: Element> Array<T> {
     /// Maps the file at a path and checks header and length against what is expected: rows of `T`,
     /// `rows` of them. The payload is not read.
-    pub fn open(file: &File, path: &Path, rows: u64) -> Result<Array<T>, TableError> {
-        let map = map(file, path)?;
+    pub(super) fn open(
+        file: &File,
+        path: &Path,
+        rows: u64,
+        reading: Reading,
+    ) -> Result<Array<T>, TableError> {
+        let map = map(file, path, reading)?;
         let expected = header(path, T::DESCR, &shape_of::<T>(rows))?;
         let length = rows.saturating_mul(size_of::<T>() as u64).saturating_add(HEADER_BYTES as u64);
         if map.len() as u64 != length {
@@ -116,7 +121,7 @@ impl<T: Element> Array<T> {
 impl<T: Pod> Array<T> {
     /// Maps the rows of a file whose header is not written yet.
     pub(super) fn so_far(path: &Path) -> Result<Array<T>, TableError> {
-        let map = map(&open(path)?, path)?;
+        let map = map(&open(path)?, path, Reading::All)?;
         let payload = map.len().checked_sub(HEADER_BYTES);
         if payload.is_none_or(|bytes| bytes % size_of::<T>() > 0) {
             return Err(TableError::damaged(path, "it ends within a row"));
