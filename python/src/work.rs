@@ -4,7 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
@@ -61,12 +61,10 @@ pub fn run<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&State, std::sync::mpsc::Sender<Request>) -> PyResult<T> + Send,
 ) -> PyResult<T> {
-    let state = State::default();
+    let (state, pool) = (&State::default(), threads()?);
     let (asks, requests) = channel::<Request>();
-    std::thread::scope(|scope| {
-        // Its own: while its threads wait for a callable, that may look something up.
-        let pool = threads()?;
-        let state = &state;
+    let done = std::thread::scope(|scope| {
+        let pool = &pool;
         let worker = scope
             .spawn(move || catch_unwind(AssertUnwindSafe(|| pool.install(|| work(state, asks)))));
         let heard = listen(py, state, requests, progress);
@@ -76,7 +74,9 @@ pub fn run<T: Send>(
         let done = py.detach(|| worker.join()).unwrap_or_else(Err);
         heard?;
         outcome(done)
-    })
+    });
+    rest(pool);
+    done
 }
 
 /// Answers requests until the work is over, which drops their channel.
@@ -125,28 +125,32 @@ fn unwound(panic: Box<dyn Any + Send>) -> PyErr {
 
 /// Runs short work with the interpreter's lock released.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> PyResult<T> + Send) -> PyResult<T> {
-    let pool = pool()?;
-    outcome(py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))))
+    let pool = threads()?;
+    let done = outcome(py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))));
+    rest(pool);
+    done
 }
 
+/// Threads that nobody uses now, with the process that made them.
+static RESTING: Mutex<Vec<(u32, ThreadPool)>> = Mutex::new(Vec::new());
+
+/// Threads for one piece of work: while they wait for a callable, that may look something up, or measure.
 fn threads() -> PyResult<ThreadPool> {
-    let pool = ThreadPoolBuilder::new().build();
+    let mut resting = RESTING.lock().unwrap_or_else(PoisonError::into_inner);
+    while let Some((process, pool)) = resting.pop() {
+        if process == std::process::id() {
+            return Ok(pool);
+        }
+        // A process that was forked off has no threads of its parent's; dropped, these would be waited for.
+        std::mem::forget(pool);
+    }
+    // One of them waits for the callable while the others get its next batches ready.
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let pool = ThreadPoolBuilder::new().num_threads(processors + 1).build();
     pool.map_err(|error| YomikiriError::new_err(format!("no threads: {error}")))
 }
 
-/// The threads of this process. A process that was forked off has none of its parent's, and to wait
-/// for them would be for ever; so it gets its own.
-fn pool() -> PyResult<Arc<ThreadPool>> {
-    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
-    let mut held = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let here = std::process::id();
-    if let Some((process, pool)) = held.as_ref()
-        && *process == here
-    {
-        return Ok(pool.clone());
-    }
-    let pool = Arc::new(threads()?);
-    // Dropped it would wait for the parent's threads.
-    std::mem::forget(held.replace((here, pool.clone())));
-    Ok(pool)
+fn rest(pool: ThreadPool) {
+    let mut resting = RESTING.lock().unwrap_or_else(PoisonError::into_inner);
+    resting.push((std::process::id(), pool));
 }

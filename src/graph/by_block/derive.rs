@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::layer::Layer;
-use super::tasks::{Emit, Rows};
+use super::tasks::{Emit, Rows, Task};
 #[cfg(target_arch = "x86_64")]
 use crate::game::blocks::Instructions;
 use crate::game::blocks::{Bits, Blocks, Tables};
@@ -79,16 +79,8 @@ impl<B: Bits> Derive for (Blocks<B>, Group) {
     ) -> Option<Rows> {
         let (rules, group) = (&self.0, &self.1);
         let orientations = [&[][..]; 2];
-        B::run(Emit::<B, true, false> {
-            rules,
-            group,
-            layer,
-            next,
-            orientations,
-            bases,
-            task,
-            rows,
-        })
+        let of = Task { rules, group, layer, next, orientations, bases, task, rows };
+        B::run(Emit::<B, true, false>(of))
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) use self::layer::Layer;
 use self::layer::{Closed, reach};
 #[cfg(feature = "cluster")]
 pub(crate) use self::tasks::States;
-use self::tasks::{Emit, Find, Keys, Passes, Rows};
+use self::tasks::{Emit, Find, Keys, Passes, Rows, Task};
 use super::GraphError;
 use super::build::{Found, Order, declare};
 use super::by_layer::{State, has_wide_orientations};
@@ -226,27 +226,10 @@ impl<B: Bits> ByBlock<B> {
         let spare = Mutex::new(Vec::new());
         let make = |task: usize| {
             let rows = parallel::lock(&spare).pop().unwrap_or_default();
+            let of = Task { rules, group, layer, next, orientations, bases, task, rows };
             let rows = match derived {
-                true => B::run(Emit::<B, false, true> {
-                    rules,
-                    group,
-                    layer,
-                    next,
-                    orientations,
-                    bases,
-                    task,
-                    rows,
-                }),
-                false => B::run(Emit::<B, true, true> {
-                    rules,
-                    group,
-                    layer,
-                    next,
-                    orientations,
-                    bases,
-                    task,
-                    rows,
-                }),
+                true => B::run(Emit::<B, false, true>(of)),
+                false => B::run(Emit::<B, true, true>(of)),
             };
             rows.expect("what moves lead to has been found")
         };

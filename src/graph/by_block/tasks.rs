@@ -197,7 +197,10 @@ pub(super) struct Rows {
 
 /// Makes the rows of a task: with `EDGES` where their moves lead, with `STATES` all else; then it
 /// tells the next layer in which orientations it is reached.
-pub(super) struct Emit<'a, B: Bits, const EDGES: bool, const STATES: bool> {
+pub(super) struct Emit<'a, B: Bits, const EDGES: bool, const STATES: bool>(pub Task<'a, B>);
+
+/// Rows that are to be made.
+pub(super) struct Task<'a, B: Bits> {
     pub rules: &'a Blocks<B>,
     pub group: &'a Group,
     pub layer: &'a Layer,
@@ -217,14 +220,21 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
 
     #[inline(always)]
     fn run(self) -> Option<Rows> {
-        let Emit {
-            rules, group, layer, next, orientations: [own, theirs], bases, mut rows, ..
-        } = self;
+        let Emit(Task {
+            rules,
+            group,
+            layer,
+            next,
+            orientations: [own, theirs],
+            bases,
+            task,
+            mut rows,
+        }) = self;
         let (order, pass) = (group.order(), rules.pass().0 as u8);
-        let mut row = layer.rows_before(self.task);
+        let mut row = layer.rows_before(task);
         let mut astray = false;
         let (mut edges, mut ends, mut cursors) = (Vec::<Edge>::new(), Vec::new(), Vec::new());
-        States::default().visit(rules, layer, self.task, |some, number, block| {
+        States::default().visit(rules, layer, task, |some, number, block| {
             edges.clear();
             ends.clear();
             ends.resize(block.placements.len(), 0);
