@@ -1,9 +1,10 @@
 //! Policies measured: those of the solver by their names, and callables of Python.
 
 use std::ffi::CString;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods,
@@ -49,14 +50,14 @@ const WITHOUT_PLANES: [&str; 3] = ["positions", "keys", "notations"];
 pub enum Given<'py> {
     /// A policy of the solver.
     Named(String),
-    /// `(name, callable, layout, planes)`.
-    Asked(String, Bound<'py, PyAny>, String, Option<String>),
+    /// `(name, callable, layout, planes, batch)`.
+    Asked(String, Bound<'py, PyAny>, String, Option<String>, usize),
 }
 
 /// What is measured on a thread of its own, where the interpreter is not at hand.
 enum Held {
     Named(PolicySpec),
-    Asked(String, Py<PyAny>, Form),
+    Asked(String, Py<PyAny>, Form, usize),
 }
 
 fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
@@ -67,7 +68,8 @@ fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
             spec.check(game).map_err(value_error)?;
             Ok(Held::Named(spec))
         }
-        Given::Asked(name, callable, layout, planes) => {
+        Given::Asked(_, _, _, _, 0) => Err(value_error("batch is 1 or more")),
+        Given::Asked(name, callable, layout, planes, most) => {
             let form = match WITHOUT_PLANES.contains(&&*layout) {
                 true => Form::Positions,
                 false => {
@@ -77,7 +79,7 @@ fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
                     })?)
                 }
             };
-            Ok(Held::Asked(name, callable.unbind(), form))
+            Ok(Held::Asked(name, callable.unbind(), form, most))
         }
     };
     given.into_iter().map(one).collect()
@@ -92,9 +94,10 @@ fn players(
     let one = |held| match held {
         Held::Named(spec) => yomikiri::learn::player(&spec, game, tables)
             .map_err(|error| PyPolicyError::new_err(error.to_string())),
-        Held::Asked(name, callable, form) => {
+        Held::Asked(name, callable, form, most) => {
             let (callable, asks) = (Arc::new(callable), Mutex::new(asks.clone()));
-            Ok(Player::Policy(Box::new(Callable { name, callable, form, asks })))
+            let spare = Mutex::default();
+            Ok(Player::Policy(Box::new(Callable { name, callable, form, most, asks, spare })))
         }
     };
     held.into_iter().map(one).collect()
@@ -106,7 +109,15 @@ struct Callable {
     name: String,
     callable: Arc<Py<PyAny>>,
     form: Form,
+    /// How many positions it gets at once.
+    most: usize,
     asks: Mutex<Sender<work::Request>>,
+    /// Memory that has served for its answers: to get new pages takes as long as a small network.
+    spare: Mutex<Vec<Vec<f64>>>,
+}
+
+fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a callable gave, checked as far as its shapes go: in the order of the batch.
@@ -131,33 +142,10 @@ impl Policy<AnyGame> for Callable {
         batch: &Batch<AnyState>,
         answers: &mut Answers,
     ) -> Result<(), PolicyError> {
-        let (count, actions) = (batch.len(), game.action_count());
-        let shown = Shown::new(&self.form, game, batch.positions());
-        let mut legal = vec![false; count * actions];
-        for at in 0..count {
-            for action in &batch.actions()[batch.range(at)] {
-                legal[at * actions + usize::from(action.0)] = true;
-            }
-        }
-        let told = self.ask(shown, legal, count, actions)?;
-        for (at, position) in batch.positions().iter().enumerate() {
-            let legal = &batch.actions()[batch.range(at)];
-            let name = || game.notation(position);
-            let wrong = |what: String| PolicyError::new(format!("batch row {at}: {what}"));
-            let numbers = &told.numbers[at * told.width..][..told.width];
-            told.kind
-                .answer(numbers, legal, told.scores.is_some(), &name, answers)
-                .map_err(wrong)?;
-            if let Some(scores) = &told.scores {
-                let scores = &scores[at * actions..][..actions];
-                Dense::score(scores, legal, answers).map_err(wrong)?;
-            }
-            if let Some(values) = &told.values {
-                Dense::value(values[at], answers).map_err(wrong)?;
-            }
-        }
-        answers.final_scores.extend(told.final_scores.into_iter().flatten());
-        Ok(())
+        let places = (0..batch.len()).step_by(self.most);
+        places
+            .map(|first| first..batch.len().min(first.saturating_add(self.most)))
+            .try_for_each(|some| self.answer_some(game, batch, some, answers))
     }
 }
 
@@ -192,6 +180,46 @@ impl Shown {
 }
 
 impl Callable {
+    /// Answers in some positions of a batch by one call.
+    fn answer_some(
+        &self,
+        game: &AnyGame,
+        batch: &Batch<AnyState>,
+        places: Range<usize>,
+        answers: &mut Answers,
+    ) -> Result<(), PolicyError> {
+        let positions = &batch.positions()[places.clone()];
+        let (count, actions) = (positions.len(), game.action_count());
+        let shown = Shown::new(&self.form, game, positions);
+        let legal_at = |at: usize| &batch.actions()[batch.range(places.start + at)];
+        let mut legal = vec![false; count * actions];
+        for at in 0..count {
+            for action in legal_at(at) {
+                legal[at * actions + usize::from(action.0)] = true;
+            }
+        }
+        let told = self.ask(shown, legal, count, actions)?;
+        for (at, position) in positions.iter().enumerate() {
+            let legal = legal_at(at);
+            let name = || game.notation(position);
+            let wrong = |what: String| PolicyError::new(format!("batch row {at}: {what}"));
+            let numbers = &told.numbers[at * told.width..][..told.width];
+            told.kind
+                .answer(numbers, legal, told.scores.is_some(), &name, answers)
+                .map_err(wrong)?;
+            if let Some(scores) = &told.scores {
+                let scores = &scores[at * actions..][..actions];
+                Dense::score(scores, legal, answers).map_err(wrong)?;
+            }
+            if let Some(values) = &told.values {
+                Dense::value(values[at], answers).map_err(wrong)?;
+            }
+        }
+        answers.final_scores.extend(told.final_scores.into_iter().flatten());
+        lock(&self.spare).push(told.numbers);
+        Ok(())
+    }
+
     /// Calls it on Python's thread, and waits.
     fn ask(
         &self,
@@ -203,10 +231,11 @@ impl Callable {
         let gone = || PolicyError::new("it is no longer asked");
         let (send, receive) = sync_channel(1);
         let callable = self.callable.clone();
+        let memory = lock(&self.spare).pop().unwrap_or_default();
         let request: work::Request = Box::new(move |py| {
             let legal = legal.into_pyarray(py).reshape([count, actions])?;
             let told = callable.bind(py).call1((shown.into_python(py)?, legal))?;
-            let told = read(&told, count, actions);
+            let told = read(&told, count, actions, memory);
             // What it raises ends the measurement; what makes no sense is told by the policy.
             let _ = send.send(told);
             Ok(())
@@ -218,8 +247,14 @@ impl Callable {
     }
 }
 
-/// Reads the dictionary of arrays that the package makes of what a callable gave.
-fn read(told: &Bound<'_, PyAny>, count: usize, actions: usize) -> Result<Told, String> {
+/// Reads the dictionary of arrays that the package makes of what a callable gave, the largest into memory
+/// that has served before.
+fn read(
+    told: &Bound<'_, PyAny>,
+    count: usize,
+    actions: usize,
+    memory: Vec<f64>,
+) -> Result<Told, String> {
     let told = told.cast::<PyDict>().map_err(|_| "it gives no dictionary of arrays".to_string())?;
     let item = |name: &str| told.get_item(name).ok().flatten();
     let (kind, deciding) = Dense::ALL
@@ -232,11 +267,11 @@ fn read(told: &Bound<'_, PyAny>, count: usize, actions: usize) -> Result<Told, S
     };
     let (numbers, width) = match kind {
         Dense::Actions => (line(&deciding, "actions", count)?, 1),
-        _ => (table(&deciding, count, actions)?, actions),
+        _ => (table(&deciding, count, actions, memory)?, actions),
     };
     let scores = match (kind, item("scores")) {
         (Dense::Scores, _) | (_, None) => None,
-        (_, Some(scores)) => Some(table(&scores, count, actions)?),
+        (_, Some(scores)) => Some(table(&scores, count, actions, Vec::new())?),
     };
     Ok(Told {
         kind,
@@ -250,7 +285,7 @@ fn read(told: &Bound<'_, PyAny>, count: usize, actions: usize) -> Result<Told, S
 
 fn line(found: &Bound<'_, PyAny>, name: &str, count: usize) -> Result<Vec<f64>, String> {
     let wrong = || format!("its {name} are no array of numbers, one a position");
-    let (shape, numbers) = floats(found).ok_or_else(wrong)?;
+    let (shape, numbers) = floats(found, Vec::new()).ok_or_else(wrong)?;
     match shape[..] {
         [len] if len == count => Ok(numbers),
         [len] => Err(format!("it gives {len} {name} for {count} positions")),
@@ -258,13 +293,18 @@ fn line(found: &Bound<'_, PyAny>, name: &str, count: usize) -> Result<Vec<f64>, 
     }
 }
 
-fn table(found: &Bound<'_, PyAny>, count: usize, actions: usize) -> Result<Vec<f64>, String> {
+fn table(
+    found: &Bound<'_, PyAny>,
+    count: usize,
+    actions: usize,
+    memory: Vec<f64>,
+) -> Result<Vec<f64>, String> {
     let wrong = || {
         format!(
             "it gives no array of numbers of shape ({count}, {actions}): a row a position, a number an action"
         )
     };
-    let (shape, numbers) = floats(found).ok_or_else(wrong)?;
+    let (shape, numbers) = floats(found, memory).ok_or_else(wrong)?;
     match shape[..] {
         [rows, columns] if (rows, columns) == (count, actions) => Ok(numbers),
         [_, _] => Err(format!("it gives an array of shape {shape:?}, not ({count}, {actions})")),
@@ -273,13 +313,15 @@ fn table(found: &Bound<'_, PyAny>, count: usize, actions: usize) -> Result<Vec<f
 }
 
 /// The shape of an array of 32 or 64 bits in C order, and its numbers.
-fn floats(found: &Bound<'_, PyAny>) -> Option<(Vec<usize>, Vec<f64>)> {
+fn floats(found: &Bound<'_, PyAny>, mut memory: Vec<f64>) -> Option<(Vec<usize>, Vec<f64>)> {
+    memory.clear();
     if let Ok(array) = found.extract::<PyReadonlyArrayDyn<'_, f32>>() {
-        let numbers = array.as_slice().ok()?.iter().copied().map(f64::from).collect();
-        return Some((array.shape().to_vec(), numbers));
+        memory.extend(array.as_slice().ok()?.iter().copied().map(f64::from));
+        return Some((array.shape().to_vec(), memory));
     }
     let array: PyReadonlyArrayDyn<'_, f64> = found.extract().ok()?;
-    Some((array.shape().to_vec(), array.as_slice().ok()?.to_vec()))
+    memory.extend_from_slice(array.as_slice().ok()?);
+    Some((array.shape().to_vec(), memory))
 }
 
 /// A part of the positions by the split of a policy's card, or the usual one.
