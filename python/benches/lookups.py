@@ -92,7 +92,8 @@ def reports(runs=15):
             marks.append([clock() for clock in clocks])
             spent.append(np.diff(marks, axis=0))
         (alone, cpu), (whole, whole_cpu), (games, _) = 1e3 * np.min(spent, axis=0)
-        print(f"{name}: alone {alone:.1f} ms, evaluate {whole:.1f} ms (processors {cpu:.1f} and {whole_cpu:.1f} ms), "
+        share = f", {100 * (whole / alone - 1):.0f} % over" if alone > 1 else ""
+        print(f"{name}: alone {alone:.1f} ms, evaluate {whole:.1f} ms{share} (processors {cpu:.1f} and {whole_cpu:.1f} ms), "
               f"with games and mistakes {games:.1f} ms")
 
 
