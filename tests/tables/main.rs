@@ -1,5 +1,6 @@
 //! Tables: how they are made, kept, proven and read, by us and by NumPy.
 
+mod alpha_beta;
 mod backward_compatibility;
 mod checksums;
 #[path = "../common/mod.rs"]

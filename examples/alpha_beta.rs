@@ -1,0 +1,97 @@
+//! What Othello positions are worth by search alone, without a table: a second road to a table's
+//! values, and to those of boards that no table was kept of.
+//!
+//!     cargo run --release --example alpha_beta -- 4x7
+//!     cargo run --release --example alpha_beta -- 4x7 - < positions.txt   # one position a line, as text
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::error::Error;
+use std::io::{BufRead, stdin};
+
+use yomikiri::game::othello::{Board, Othello};
+use yomikiri::game::{Empties, Game, Score};
+
+/// Alpha-beta search to the end of the game, with a memory of what it has found (Knuth and Moore 1975;
+/// a window of one point for all moves but the first, after Pearl's Scout, 1980).
+pub struct Search<'a> {
+    game: &'a Othello<u64>,
+    /// Between which scores a state's lies, the mover's.
+    known: HashMap<Board, (i8, i8)>,
+    /// How many states it has looked at.
+    pub looked_at: u64,
+}
+
+impl Search<'_> {
+    /// One that knows nothing yet.
+    pub fn new(game: &Othello<u64>) -> Search<'_> {
+        Search { game, known: HashMap::new(), looked_at: 0 }
+    }
+
+    /// The mover's final score, both sides playing best.
+    pub fn score(&mut self, board: &Board) -> i8 {
+        let most = self.game.max_score().map_or(i8::MAX, |Score(most)| most);
+        self.within(board, -most, most)
+    }
+
+    /// The score if it is above `low` and below `high`; else a bound on it, on the same side.
+    fn within(&mut self, board: &Board, mut low: i8, mut high: i8) -> i8 {
+        self.looked_at += 1;
+        if self.game.result(board).is_some() {
+            return self.game.score(board, Empties::Uncounted).0;
+        }
+        let (least, most) = self.known.get(board).copied().unwrap_or((i8::MIN + 1, i8::MAX));
+        (low, high) = (low.max(least), high.min(most));
+        if low >= high {
+            return if least >= high { least } else { most };
+        }
+        let mut after = Vec::new();
+        self.game.for_each_successor(board, |_, next| {
+            after.push((self.game.placements(&next).count_ones(), next));
+        });
+        // The fewer answers a move leaves, the sooner it cuts off others.
+        after.sort_by_key(|&(answers, next)| (answers, Reverse(next.opponent.count_ones())));
+        let (mut best, mut floor) = (i8::MIN + 1, low);
+        for (place, (_, next)) in after.iter().enumerate() {
+            let mut found = match place {
+                0 => -self.within(next, -high, -floor),
+                _ => -self.within(next, -floor - 1, -floor),
+            };
+            if place > 0 && found > floor && found < high {
+                found = -self.within(next, -high, -floor);
+            }
+            best = best.max(found);
+            floor = floor.max(best);
+            if floor >= high {
+                break;
+            }
+        }
+        let known = self.known.entry(*board).or_insert((i8::MIN + 1, i8::MAX));
+        if best > low {
+            known.0 = known.0.max(best);
+        }
+        if best < high {
+            known.1 = known.1.min(best);
+        }
+        best
+    }
+}
+
+#[allow(dead_code)]
+fn main() -> Result<(), Box<dyn Error>> {
+    let shape = std::env::args().nth(1).ok_or("name a board: 4x7")?;
+    let (rows, columns) = shape.split_once('x').ok_or("a board is written 4x7")?;
+    let game = Othello::<u64>::new(rows.parse()?, columns.parse()?, true);
+    let mut search = Search::new(&game);
+    if std::env::args().nth(2).as_deref() == Some("-") {
+        for line in stdin().lock().lines() {
+            let line = line?;
+            let position = game.parse_position(&line, &game.start())?;
+            println!("{line} {:+}", search.score(&position.state));
+        }
+    } else {
+        println!("{:+}", search.score(&game.start().state));
+    }
+    eprintln!("{} states looked at", search.looked_at);
+    Ok(())
+}
