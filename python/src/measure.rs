@@ -1,7 +1,6 @@
 //! Policies measured: those of the solver by their names, and callables of Python.
 
 use std::ffi::CString;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -50,14 +49,14 @@ const WITHOUT_PLANES: [&str; 3] = ["positions", "keys", "notations"];
 pub enum Given<'py> {
     /// A policy of the solver.
     Named(String),
-    /// `(name, callable, layout, planes, batch)`.
-    Asked(String, Bound<'py, PyAny>, String, Option<String>, usize),
+    /// `(name, callable, layout, planes)`.
+    Asked(String, Bound<'py, PyAny>, String, Option<String>),
 }
 
 /// What is measured on a thread of its own, where the interpreter is not at hand.
 enum Held {
     Named(PolicySpec),
-    Asked(String, Py<PyAny>, Form, usize),
+    Asked(String, Py<PyAny>, Form),
 }
 
 fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
@@ -68,8 +67,7 @@ fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
             spec.check(game).map_err(value_error)?;
             Ok(Held::Named(spec))
         }
-        Given::Asked(_, _, _, _, 0) => Err(value_error("batch is 1 or more")),
-        Given::Asked(name, callable, layout, planes, most) => {
+        Given::Asked(name, callable, layout, planes) => {
             let form = match WITHOUT_PLANES.contains(&&*layout) {
                 true => Form::Positions,
                 false => {
@@ -79,7 +77,7 @@ fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
                     })?)
                 }
             };
-            Ok(Held::Asked(name, callable.unbind(), form, most))
+            Ok(Held::Asked(name, callable.unbind(), form))
         }
     };
     given.into_iter().map(one).collect()
@@ -94,10 +92,10 @@ fn players(
     let one = |held| match held {
         Held::Named(spec) => yomikiri::learn::player(&spec, game, tables)
             .map_err(|error| PyPolicyError::new_err(error.to_string())),
-        Held::Asked(name, callable, form, most) => {
+        Held::Asked(name, callable, form) => {
             let (callable, asks) = (Arc::new(callable), Mutex::new(asks.clone()));
             let spare = Mutex::default();
-            Ok(Player::Policy(Box::new(Callable { name, callable, form, most, asks, spare })))
+            Ok(Player::Policy(Box::new(Callable { name, callable, form, asks, spare })))
         }
     };
     held.into_iter().map(one).collect()
@@ -109,8 +107,6 @@ struct Callable {
     name: String,
     callable: Arc<Py<PyAny>>,
     form: Form,
-    /// How many positions it gets at once.
-    most: usize,
     asks: Mutex<Sender<work::Request>>,
     /// Memory that has served for its answers: to get new pages takes as long as a small network.
     spare: Mutex<Vec<Vec<f64>>>,
@@ -142,10 +138,35 @@ impl Policy<AnyGame> for Callable {
         batch: &Batch<AnyState>,
         answers: &mut Answers,
     ) -> Result<(), PolicyError> {
-        let places = (0..batch.len()).step_by(self.most);
-        places
-            .map(|first| first..batch.len().min(first.saturating_add(self.most)))
-            .try_for_each(|some| self.answer_some(game, batch, some, answers))
+        let (count, actions) = (batch.len(), game.action_count());
+        let shown = Shown::new(&self.form, game, batch.positions());
+        let legal_at = |at: usize| &batch.actions()[batch.range(at)];
+        let mut legal = vec![false; count * actions];
+        for at in 0..count {
+            for action in legal_at(at) {
+                legal[at * actions + usize::from(action.0)] = true;
+            }
+        }
+        let told = self.ask(shown, legal, count, actions)?;
+        for (at, position) in batch.positions().iter().enumerate() {
+            let legal = legal_at(at);
+            let name = || game.notation(position);
+            let wrong = |what: String| PolicyError::new(format!("batch row {at}: {what}"));
+            let numbers = &told.numbers[at * told.width..][..told.width];
+            told.kind
+                .answer(numbers, legal, told.scores.is_some(), &name, answers)
+                .map_err(wrong)?;
+            if let Some(scores) = &told.scores {
+                let scores = &scores[at * actions..][..actions];
+                Dense::score(scores, legal, answers).map_err(wrong)?;
+            }
+            if let Some(values) = &told.values {
+                Dense::value(values[at], answers).map_err(wrong)?;
+            }
+        }
+        answers.final_scores.extend(told.final_scores.into_iter().flatten());
+        lock(&self.spare).push(told.numbers);
+        Ok(())
     }
 }
 
@@ -180,46 +201,6 @@ impl Shown {
 }
 
 impl Callable {
-    /// Answers in some positions of a batch by one call.
-    fn answer_some(
-        &self,
-        game: &AnyGame,
-        batch: &Batch<AnyState>,
-        places: Range<usize>,
-        answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
-        let positions = &batch.positions()[places.clone()];
-        let (count, actions) = (positions.len(), game.action_count());
-        let shown = Shown::new(&self.form, game, positions);
-        let legal_at = |at: usize| &batch.actions()[batch.range(places.start + at)];
-        let mut legal = vec![false; count * actions];
-        for at in 0..count {
-            for action in legal_at(at) {
-                legal[at * actions + usize::from(action.0)] = true;
-            }
-        }
-        let told = self.ask(shown, legal, count, actions)?;
-        for (at, position) in positions.iter().enumerate() {
-            let legal = legal_at(at);
-            let name = || game.notation(position);
-            let wrong = |what: String| PolicyError::new(format!("batch row {at}: {what}"));
-            let numbers = &told.numbers[at * told.width..][..told.width];
-            told.kind
-                .answer(numbers, legal, told.scores.is_some(), &name, answers)
-                .map_err(wrong)?;
-            if let Some(scores) = &told.scores {
-                let scores = &scores[at * actions..][..actions];
-                Dense::score(scores, legal, answers).map_err(wrong)?;
-            }
-            if let Some(values) = &told.values {
-                Dense::value(values[at], answers).map_err(wrong)?;
-            }
-        }
-        answers.final_scores.extend(told.final_scores.into_iter().flatten());
-        lock(&self.spare).push(told.numbers);
-        Ok(())
-    }
-
     /// Calls it on Python's thread, and waits.
     fn ask(
         &self,

@@ -79,13 +79,13 @@ def _takes_two(function):
     return len(needed) >= 2 or len(places) >= 2 and places[1].name in ("legal", "mask", "legal_actions", "action_mask")
 
 
-def _given(policy, name, layout, planes, batch):
+def _given(policy, name, layout, planes):
     if isinstance(policy, (str, os.PathLike)):
         return str(policy)
     if not callable(policy):
         raise TypeError(f"a policy is a name or a callable, not {type(policy).__name__}")
     name = name or getattr(policy, "__name__", None) or type(policy).__name__
-    return (name, _Asked(policy, layout), layout, planes, batch)
+    return (name, _Asked(policy, layout), layout, planes)
 
 
 def evaluate(
@@ -94,7 +94,6 @@ def evaluate(
     names: list[str] | None = None,
     layout: str = "nchw",
     planes: str | None = None,
-    batch: int = 2048,
     split: str | None = None,
     canonical: bool = False,
     games: bool = True,
@@ -116,7 +115,7 @@ def evaluate(
     * or a dictionary with one of ``logits``, ``probabilities``, ``actions``, ``scores`` (the best are chosen), and if
       it has them ``values`` and ``final_scores`` (in discs).
 
-    It is called on this thread, with up to ``batch`` positions at a time, and its answer for a position must not depend
+    It is called on this thread, with up to 2048 positions at a time, and its answer for a position must not depend
     on the others. ``split`` measures on ``train``, ``validation`` or ``test`` alone; ``canonical`` asks
     about one of all mirror images (up to 16 times faster); ``games`` also plays the policies against perfect and random
     moves and each other, where the table is complete; ``mistakes`` are kept of each.
@@ -127,7 +126,7 @@ def evaluate(
     names = list(names) if names is not None else [None] * len(policies)
     if len(names) != len(policies):
         raise ValueError(f"{len(names)} names are not one for each of {len(policies)} policies")
-    given = [_given(policy, name, layout, planes, batch) for policy, name in zip(policies, names)]
+    given = [_given(policy, name, layout, planes) for policy, name in zip(policies, names)]
     with _Told(progress) as tell:
         return Report(_core.evaluate(table._core, given, canonical, games, mistakes, split, tell))
 
@@ -251,10 +250,10 @@ class Comparison:
         return self._text
 
 
-def compare(table: Table, first, second, *, layout="nchw", planes=None, batch: int = 2048, names=(None, None),
+def compare(table: Table, first, second, *, layout="nchw", planes=None, names=(None, None),
             split=None, worst: int = 10, progress: bool | None = None) -> Comparison:
     """Two policies in the same positions: who gives away less where, and where they differ most."""
-    given = [_given(policy, name, layout, planes, batch) for policy, name in zip((first, second), names)]
+    given = [_given(policy, name, layout, planes) for policy, name in zip((first, second), names)]
     with _Told(progress) as tell:
         return Comparison(*_core.compare(table._core, *given, split, worst, tell))
 
@@ -278,19 +277,19 @@ class Match:
         return self._text
 
 
-def match(table: Table, first, second, *, layout="nchw", planes=None, batch: int = 2048, names=(None, None),
+def match(table: Table, first, second, *, layout="nchw", planes=None, names=(None, None),
           openings: int = 0, progress: bool | None = None) -> Match:
     """Games between two policies on a complete table, exactly; also after up to so many random ``openings``."""
-    given = [_given(policy, name, layout, planes, batch) for policy, name in zip((first, second), names)]
+    given = [_given(policy, name, layout, planes) for policy, name in zip((first, second), names)]
     with _Told(progress) as tell:
         return Match(*_core.play_match(table._core, *given, openings, tell))
 
 
-def exploitability(table: Table, policy, *, layout="nchw", planes=None, batch: int = 2048) -> dict:
+def exploitability(table: Table, policy, *, layout="nchw", planes=None) -> dict:
     """What a best response takes of a policy on a complete table: ``first`` and ``second``, the policy with either
     side, each with the ``outcome_lost`` (0 to 2) and the ``score_lost``. Raises `ValueError` where games cannot be
     played out."""
-    report = evaluate(table, policy, layout=layout, planes=planes, batch=batch, mistakes=0, progress=False)
+    report = evaluate(table, policy, layout=layout, planes=planes, mistakes=0, progress=False)
     if report.json["games"] is None:
         raise ValueError(f"games cannot be played out on {table.name}")
     return report.json["games"]["policies"][0]["exploitability"]

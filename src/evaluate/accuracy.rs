@@ -190,12 +190,13 @@ pub fn measure(
     for begin in (0..source.pieces()).step_by(WINDOW) {
         let window = WINDOW.min(source.pieces() - begin);
         let parts = parallel::try_map(window, &|place| {
-            let (piece, rows) = source.fill(begin + place).map_err(MeasureError::Damaged)?;
-            let part = judge(source, piece, players, &dividers, keep)?;
+            let (pieces, rows) = source.fill(begin + place).map_err(MeasureError::Damaged)?;
+            let part = |at: usize| judge(source, pieces[at].clone(), players, &dividers, keep);
+            let parts = parallel::try_map(pieces.len(), &part)?;
             progress.advance(rows);
-            Ok::<Part, MeasureError>(part)
+            Ok::<Vec<Part>, MeasureError>(parts)
         });
-        for part in parts? {
+        for part in parts?.into_iter().flatten() {
             judged += part.judged;
             asked += part.asked;
             sums.iter_mut().zip(&part.sums).for_each(|(sum, part)| sum.add(part));

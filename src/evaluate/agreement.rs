@@ -64,18 +64,19 @@ mod tests {
         let judged = Judged { table: &table, orienting: Orienting::All };
         let (mut agreement, mut expected, mut positions) = (Agreement::default(), 0.0, 0);
         for piece in 0..judged.pieces() {
-            let (piece, _) = judged.fill(piece).unwrap();
-            let mut answers = [Answers::default(), Answers::default()];
-            for at in 0..piece.cases.len() {
-                let moves = piece.batch.range(at).len();
-                answers[0].probabilities.extend((0..moves).map(|m| f64::from(u8::from(m == 0))));
-                answers[1].probabilities.extend((0..moves).map(|_| 1.0 / moves as f64));
-                if moves > 1 {
-                    expected += 1.0 / moves as f64;
-                    positions += 1;
+            for piece in judged.fill(piece).unwrap().0 {
+                let [mut one, mut other] = [Answers::default(), Answers::default()];
+                for at in 0..piece.cases.len() {
+                    let moves = piece.batch.range(at).len();
+                    one.probabilities.extend((0..moves).map(|m| f64::from(u8::from(m == 0))));
+                    other.probabilities.extend((0..moves).map(|_| 1.0 / moves as f64));
+                    if moves > 1 {
+                        expected += 1.0 / moves as f64;
+                        positions += 1;
+                    }
                 }
+                agreement.add(&piece, &[one, other]);
             }
-            agreement.add(&piece, &answers);
         }
         let mean = expected / f64::from(positions);
         assert!(positions > 20_000 && (agreement.of(0, 1) - mean).abs() < 1e-12);

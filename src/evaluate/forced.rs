@@ -77,14 +77,14 @@ impl Source for Forced<'_> {
         self.table.states().rows() as u64
     }
 
-    fn fill(&self, piece: usize) -> Result<(Arc<Piece>, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
         let states = self.table.states();
         let piece = &states.pieces()[piece];
-        let mut out = Piece::default();
+        let mut parts = Vec::new();
         states.visit(piece.rows.clone(), |row, position| {
-            self.row((row, piece.layer), position, &mut out)
+            self.row((row, piece.layer), position, Piece::with_room(&mut parts))
         })?;
-        Ok((Arc::new(out), piece.rows.len() as u64))
+        Ok((parts.into_iter().map(Arc::new).collect(), piece.rows.len() as u64))
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Kept {
 #[derive(Debug, Default)]
 struct Pieces {
     /// By which positions of a row are taken, and the number of the piece.
-    filled: HashMap<(Orienting, usize), Arc<Piece>>,
+    filled: HashMap<(Orienting, usize), Vec<Arc<Piece>>>,
     bytes: usize,
 }
 
@@ -73,7 +73,7 @@ impl Source for Remembered<'_> {
         self.judged.rows()
     }
 
-    fn fill(&self, piece: usize) -> Result<(Arc<Piece>, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
         let (judged, key) = (&self.judged, (self.judged.orienting, piece));
         let found = lock(&self.kept.pieces).filled.get(&key).cloned();
         if let Some(found) = found {
@@ -81,7 +81,7 @@ impl Source for Remembered<'_> {
         }
         let (filled, rows) = judged.fill(piece)?;
         let mut kept = lock(&self.kept.pieces);
-        kept.bytes = kept.bytes.saturating_add(filled.bytes());
+        kept.bytes = kept.bytes.saturating_add(filled.iter().map(|part| part.bytes()).sum());
         if kept.bytes <= self.kept.most {
             kept.filled.insert(key, filled.clone());
         } else {
@@ -112,11 +112,15 @@ mod tests {
                 let (filled, rows) = judged.fill(piece).unwrap();
                 let [first, second] =
                     [(); 2].map(|()| Remembered { judged, kept: &all }.fill(piece).unwrap());
-                assert!(Arc::ptr_eq(&first.0, &second.0) && (first.1, second.1) == (rows, rows));
+                assert_eq!((first.1, second.1), (rows, rows));
+                assert!(first.0.iter().zip(&second.0).all(|(one, other)| Arc::ptr_eq(one, other)));
                 let again = Remembered { judged, kept: &none }.fill(piece).unwrap();
-                for (piece, _) in [first, again] {
-                    assert_eq!(piece.batch.positions(), filled.batch.positions());
-                    assert_eq!((&piece.cases, &piece.truths), (&filled.cases, &filled.truths));
+                for (parts, _) in [first, again] {
+                    assert_eq!(parts.len(), filled.len());
+                    for (part, filled) in parts.iter().zip(&filled) {
+                        assert_eq!(part.batch.positions(), filled.batch.positions());
+                        assert_eq!((&part.cases, &part.truths), (&filled.cases, &filled.truths));
+                    }
                 }
             }
         }

@@ -16,7 +16,11 @@ use crate::graph::StateKind;
 use crate::policy::Batch;
 use crate::solved::{Orienting, SolvedTable};
 
-/// A piece of a table, ready to be put to policies.
+/// How many positions are put to a policy at once, images of a row together: a network's numbers for so
+/// many stay in a processor's caches.
+pub(super) const AT_ONCE: usize = 2048;
+
+/// A piece of a table or a part of one, ready to be put to policies.
 #[derive(Clone, Debug, Default)]
 pub struct Piece {
     /// The positions.
@@ -31,6 +35,16 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// The last of some parts, or a new one behind it, that has room for the images of a row.
+    pub(super) fn with_room(parts: &mut Vec<Piece>) -> &mut Piece {
+        // No board has more symmetries than eight, and either side may be to move.
+        if parts.last().is_none_or(|last| last.cases.len() + 16 > AT_ONCE) {
+            parts.push(Piece::default());
+        }
+        let last = parts.len() - 1;
+        &mut parts[last]
+    }
+
     /// About how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
         let action = size_of::<Action>() + size_of::<Truth>() + size_of::<u16>();
@@ -62,8 +76,9 @@ pub trait Source: Sync {
     /// How many rows of a table all of them have.
     fn rows(&self) -> u64;
 
-    /// A piece and how many rows it has, or what is wrong with the table.
-    fn fill(&self, piece: usize) -> Result<(Arc<Piece>, u64), String>;
+    /// A piece, in parts of some [`AT_ONCE`] positions, and how many rows it has, or what is wrong with
+    /// the table.
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String>;
 }
 
 /// Whether the position at a place of a piece is one of those that are wanted.
@@ -90,12 +105,14 @@ impl Source for Chosen<'_> {
         self.source.rows()
     }
 
-    fn fill(&self, piece: usize) -> Result<(Arc<Piece>, u64), String> {
-        let (all, rows) = self.source.fill(piece)?;
-        let mut some = Piece::default();
-        let places = 0..all.cases.len();
-        places.filter(|&at| (self.wanted)(&all, at)).for_each(|at| some.push(&all, at));
-        Ok((Arc::new(some), rows))
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
+        let (parts, rows) = self.source.fill(piece)?;
+        let chosen = |all: Arc<Piece>| {
+            let (mut some, places) = (Piece::default(), 0..all.cases.len());
+            places.filter(|&at| (self.wanted)(&all, at)).for_each(|at| some.push(&all, at));
+            Arc::new(some)
+        };
+        Ok((parts.into_iter().map(chosen).collect(), rows))
     }
 }
 
@@ -121,10 +138,10 @@ impl Source for Judged<'_> {
         self.table.states().rows() as u64
     }
 
-    fn fill(&self, piece: usize) -> Result<(Arc<Piece>, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
         let Judged { table, orienting } = *self;
-        let (piece, rows) = Cases { table, orienting, unfolded: None }.fill(piece)?;
-        Ok((Arc::new(piece), rows))
+        let (parts, rows) = Cases { table, orienting, unfolded: None }.fill(piece)?;
+        Ok((parts.into_iter().map(Arc::new).collect(), rows))
     }
 }
 
@@ -150,16 +167,17 @@ impl Source for Everywhere<'_> {
         self.table.states().rows() as u64
     }
 
-    fn fill(&self, piece: usize) -> Result<(Arc<Piece>, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
         let Everywhere { table, unfolded } = *self;
         let cases = Cases { table, orienting: Orienting::All, unfolded: Some(unfolded) };
-        let (mut piece, rows) = cases.fill(piece)?;
+        let (mut parts, rows) = cases.fill(piece)?;
         let game = table.game();
         if game.layers().is_none() && !game.keeps_sides() {
             // To a policy the first player is to move, as in the rows of such games.
-            piece.batch = piece.batch.map(|position| Position { side: Side::First, ..*position });
+            let first = |position: &Position<AnyState>| Position { side: Side::First, ..*position };
+            parts.iter_mut().for_each(|part| part.batch = part.batch.map(first));
         }
-        Ok((Arc::new(piece), rows))
+        Ok((parts.into_iter().map(Arc::new).collect(), rows))
     }
 }
 
@@ -172,13 +190,13 @@ struct Cases<'a> {
 }
 
 impl Cases<'_> {
-    fn fill(&self, piece: usize) -> Result<(Piece, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Vec<Piece>, u64), String> {
         let piece = &self.table.states().pieces()[piece];
-        let (mut out, mut moves) = (Piece::default(), Vec::new());
+        let (mut parts, mut moves) = (Vec::new(), Vec::new());
         self.table.states().visit(piece.rows.clone(), |row, position| {
-            self.row(row, piece.layer, position, &mut moves, &mut out)
+            self.row(row, piece.layer, position, &mut moves, Piece::with_room(&mut parts))
         })?;
-        Ok((out, piece.rows.len() as u64))
+        Ok((parts, piece.rows.len() as u64))
     }
 
     /// Puts the judged positions of a row into `out`.

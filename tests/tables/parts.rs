@@ -24,8 +24,8 @@ fn parts_share_no_position_and_samples_are_nested() {
     };
     let of = |shares| Part::of_all(&rows, splits, shares).unwrap();
     let [whole, validation, test] = of([1.0; 3]);
-    let count: usize =
-        (0..rows.pieces()).map(|piece| rows.fill(piece).unwrap().0.cases.len()).sum();
+    let parts = (0..rows.pieces()).flat_map(|piece| rows.fill(piece).unwrap().0);
+    let count: usize = parts.map(|part| part.cases.len()).sum();
     let [train, validation, test] = [&whole, &validation, &test].map(keys);
     assert_eq!(train.len() + validation.len() + test.len(), count);
     let sets = [&train, &validation, &test].map(|keys| keys.iter().collect::<BTreeSet<_>>());

@@ -31,15 +31,16 @@ impl Part {
         let game = source.game();
         let (name, words) = (name_word(&game.name()), FoldedWords::new(game));
         let taken = |at: usize| -> Result<[Piece; 3], MeasureError> {
-            let (all, _) = source.fill(at).map_err(MeasureError::Damaged)?;
+            let (filled, _) = source.fill(at).map_err(MeasureError::Damaged)?;
             let mut parts: [Piece; 3] = Default::default();
-            for (at, position) in all.batch.positions().iter().enumerate() {
-                let hash = splits.hash(name, words.of(&position.state));
-                let part = splits.of_hash(hash).index();
-                if Splits::unit_of_hash(hash) >= shares[part] {
-                    continue;
+            for all in filled {
+                for (at, position) in all.batch.positions().iter().enumerate() {
+                    let hash = splits.hash(name, words.of(&position.state));
+                    let part = splits.of_hash(hash).index();
+                    if Splits::unit_of_hash(hash) < shares[part] {
+                        parts[part].push(&all, at);
+                    }
                 }
-                parts[part].push(&all, at);
             }
             Ok(parts)
         };
@@ -104,9 +105,9 @@ impl Source for Part {
         self.rows
     }
 
-    fn fill(&self, piece: usize) -> Result<(Arc<Piece>, u64), String> {
+    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
         let piece = self.pieces[piece].clone();
         let rows = piece.cases.len() as u64;
-        Ok((piece, rows))
+        Ok((vec![piece], rows))
     }
 }

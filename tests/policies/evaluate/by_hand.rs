@@ -37,7 +37,7 @@ impl Source for Invented {
         2
     }
 
-    fn fill(&self, _piece: usize) -> Result<(Arc<Piece>, u64), String> {
+    fn fill(&self, _piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
         let (game, mut out) = (&self.0, Piece::default());
         let start = game.start();
         let after = game.advance(&start, game.actions(&start.state)[0]);
@@ -59,7 +59,7 @@ impl Source for Invented {
             });
             out.truths.extend_from_slice(moves);
         }
-        Ok((Arc::new(out), 2))
+        Ok((vec![Arc::new(out)], 2))
     }
 }
 
