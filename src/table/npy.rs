@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(stream.checksum(), crc32fast::hash(&[1, 2, 3, 4, 5]));
         stream.seal("|u1", &[5]).unwrap();
         assert_eq!(
-            &Array::<u8>::open(&File::open(&path).unwrap(), &path, 5).unwrap()[..],
+            &Array::<u8>::open(&File::open(&path).unwrap(), &path, 5, Reading::All).unwrap()[..],
             &[1, 2, 3, 4, 5]
         );
     }
