@@ -76,7 +76,7 @@ pub trait Source: Sync {
     /// How many rows of a table all of them have.
     fn rows(&self) -> u64;
 
-    /// A piece, in parts of some [`AT_ONCE`] positions, and how many rows it has, or what is wrong with
+    /// A piece, in parts of some 2048 positions, and how many rows it has, or what is wrong with
     /// the table.
     fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String>;
 }
