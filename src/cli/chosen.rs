@@ -14,8 +14,8 @@ use crate::solved::SolvedTable;
 /// The options that choose positions.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct ChosenArgs {
-    /// Measure only the positions of this part: as the networks were trained by, where one is
-    /// measured, or else as 'solver export' divides by default [default: all]
+    /// Measure only this part of the positions, divided as when the network that is measured was
+    /// trained, or else as 'solver export' does by default [default: all]
     #[arg(long, value_enum, conflicts_with = "positions")]
     split: Option<Part>,
     /// Measure only the positions of this file, one a line as for 'solver relabel', with their mirror
@@ -107,6 +107,10 @@ fn of_file(file: &Path, table: &SolvedTable) -> anyhow::Result<Chosen> {
     }
     if let Some((line, what)) = bad.iter().min() {
         let what = format!("{}, line {line}: {what}; correct it or leave it out", file.display());
+        return Err(UserError::new(what).into());
+    }
+    if rows.is_empty() {
+        let what = format!("{} has no position; write one a line", file.display());
         return Err(UserError::new(what).into());
     }
     let words = format!("those of {} and their images", file.display());

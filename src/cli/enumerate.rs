@@ -55,8 +55,8 @@ pub(super) struct Args {
     /// Fold states that the board's symmetries carry into each other
     #[arg(long, value_enum, default_value = "full")]
     symmetry: Symmetry,
-    /// Follow no moves of states this many plies from the root (a pass is a ply); needed for
-    /// minishogi
+    /// Follow no moves of states this many plies from the root (a pass is a ply); minishogi needs
+    /// this, --max-states or --checks-only
     #[arg(long, value_name = "PLIES")]
     max_depth: Option<u32>,
     /// Begin no layer, or ply, that would make the table larger than this

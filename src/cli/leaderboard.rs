@@ -13,9 +13,8 @@ use crate::render::{html, leaderboard};
 
 /// Rank the built-in policies and the trained networks of a game by the exact figures of the report
 ///
-/// First is the policy that keeps the outcome most often where moves differ in it and it has not
-/// learned. Trained networks
-/// are those in the directory 'policies' beside the tables.
+/// They are ranked by how often they keep the outcome in positions whose moves differ in it; networks
+/// in those that they have not learned from. Trained networks are those in the directory 'policies' beside the tables.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

@@ -45,7 +45,7 @@ pub(super) struct Args {
     /// Draw the board with the Japanese names of the pieces (shogi)
     #[arg(long)]
     japanese: bool,
-    /// Answer a line of JSON for each position on stdin: one a line, as text or JSON
+    /// Answer each position on stdin, one a line as text or JSON, with a line of JSON
     #[arg(long, conflicts_with_all = ["japanese", "second", "rest"])]
     batch: bool,
 }

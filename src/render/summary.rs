@@ -30,7 +30,7 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
         text += &ranked(report, &order, &names);
         text += &format!("\n{}", meanings(report));
     } else {
-        text += "\nIn none of these positions the choice of the move decides the result\n";
+        text += "\nIn none of these positions does the choice of the move decide the result\n";
     }
     text += &forced_text(report, &order, &names.short);
     if !names.legend.is_empty() {

@@ -51,7 +51,7 @@ impl SolveOptions {
             (self.theta.is_some(), "--theta", layered),
             (self.empties.is_some(), "--empties", layered && scored),
             (self.discount.is_some(), "--discount", layered),
-            (self.algorithm.is_some(), "--method", !layered),
+            (self.algorithm.is_some(), "--method retrograde", !layered),
             (self.repetition.is_some(), "--repetition", !layered),
         ];
         options.into_iter().find(|(given, _, fits)| *given && !fits).map(|(_, name, _)| name)

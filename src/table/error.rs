@@ -14,6 +14,14 @@ pub enum TableError {
         /// What to do.
         hint: String,
     },
+    /// No table is the one enumerated last, and none was named.
+    #[error("no table was enumerated last in {}; name one of {names}", path.display())]
+    NoLatest {
+        /// The directory of tables.
+        path: PathBuf,
+        /// Those that are there.
+        names: String,
+    },
     /// The directory or file is something else than a table.
     #[error("{} is not a table of this program: {what}; name another, or make one with 'solver enumerate'", path.display())]
     Foreign {

@@ -106,7 +106,13 @@ impl Store {
     pub fn latest(&self) -> Result<String, TableError> {
         match fs::read_to_string(self.root.join("LATEST")) {
             Ok(name) if self.place(name.trim()).is_dir() => Ok(name.trim().to_string()),
-            _ => Err(TableError::Missing { path: self.root.clone(), hint: self.hint() }),
+            _ => {
+                let (path, names) = (self.root.clone(), self.names().join(", "));
+                Err(match names.is_empty() {
+                    true => TableError::Missing { path, hint: self.hint() },
+                    false => TableError::NoLatest { path, names },
+                })
+            }
         }
     }
 

@@ -222,11 +222,13 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     let forged = tables.place("forged");
     copy_dir(&tables.place("othello-4x4"), &forged);
     forge(&forged, "score", |scores| scores[0] ^= 2);
-    let cases: [(&[&str], i32, &str, &str); 7] = [
+    let cases: [(&[&str], i32, &str, &str); 9] = [
         (&["enumerate", "--tables", &file], 1, "failure", "os error"),
         (&["fly"], 2, "usage", "'fly'"),
         (&[], 2, "usage", "subcommand"),
         (&["info", "nowhere"], 2, "input", "no table at"),
+        (&["report", "--positions", &file], 2, "input", "has no position"),
+        (&["value-iterate", "--method", "retrograde"], 2, "input", "--method retrograde means"),
         (&["verify", "damaged"], 3, "damaged", "checksum"),
         (&["report", "--table", "damaged"], 3, "damaged", "checksum"),
         (&["report", "--policy", "exec:false"], 4, "policy", "exit status: 1"),
@@ -258,6 +260,12 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     for page in ["--help", "man"] {
         assert!(tables.ok(&[page]).contains("policy from outside"), "{page}");
     }
+    // The table enumerated last may be taken away, and others stay.
+    fs::remove_file(tables.place("LATEST")).unwrap();
+    let ran = tables.run(&["query"]);
+    let said = "solver: no table was enumerated last in ";
+    assert!(ran.ended(2, "query").starts_with(said), "{ran:?}");
+    assert!(ran.stderr.ends_with("; name one of damaged, forged, othello-4x4\n"), "{ran:?}");
 }
 
 /// The threads of the environment are bounded like those of the command line.
