@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods,
@@ -29,7 +29,7 @@ use crate::errors::{
 };
 use crate::games::{Game, Positions, array, encoding, planes};
 use crate::tables::Table;
-use crate::work::{self, detached, run};
+use crate::work::{self, detached, lock, run};
 
 /// How a callable gets positions.
 #[derive(Clone)]
@@ -110,10 +110,6 @@ struct Callable {
     asks: Mutex<Sender<work::Request>>,
     /// Memory that has served for its answers: to get new pages takes as long as a small network.
     spare: Mutex<Vec<Vec<f64>>>,
-}
-
-fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
-    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a callable gave, checked as far as its shapes go: in the order of the batch.

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
@@ -61,7 +61,9 @@ pub fn run<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&State, std::sync::mpsc::Sender<Request>) -> PyResult<T> + Send,
 ) -> PyResult<T> {
-    let (state, pool) = (&State::default(), threads()?);
+    // Its own: while its threads wait for a callable, that may look something up, or measure.
+    let resting = pools().resting.take();
+    let (state, pool) = (&State::default(), resting.map_or_else(threads, Ok)?);
     let (asks, requests) = channel::<Request>();
     let done = std::thread::scope(|scope| {
         let pool = &pool;
@@ -75,7 +77,7 @@ pub fn run<T: Send>(
         heard?;
         outcome(done)
     });
-    rest(pool);
+    pools().resting = Some(pool);
     done
 }
 
@@ -125,32 +127,46 @@ fn unwound(panic: Box<dyn Any + Send>) -> PyErr {
 
 /// Runs short work with the interpreter's lock released.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> PyResult<T> + Send) -> PyResult<T> {
-    let pool = threads()?;
-    let done = outcome(py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))));
-    rest(pool);
-    done
+    let pool = {
+        let mut pools = pools();
+        match &pools.shared {
+            Some(pool) => pool.clone(),
+            None => pools.shared.insert(Arc::new(threads()?)).clone(),
+        }
+    };
+    outcome(py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))))
 }
 
-/// Threads that nobody uses now, with the process that made them.
-static RESTING: Mutex<Vec<(u32, ThreadPool)>> = Mutex::new(Vec::new());
+/// The threads of a process.
+#[derive(Default)]
+struct Pools {
+    process: u32,
+    /// Those of all short work.
+    shared: Option<Arc<ThreadPool>>,
+    /// Those of long work that is over, for the next.
+    resting: Option<ThreadPool>,
+}
 
-/// Threads for one piece of work: while they wait for a callable, that may look something up, or measure.
-fn threads() -> PyResult<ThreadPool> {
-    let mut resting = RESTING.lock().unwrap_or_else(PoisonError::into_inner);
-    while let Some((process, pool)) = resting.pop() {
-        if process == std::process::id() {
-            return Ok(pool);
-        }
-        // A process that was forked off has no threads of its parent's; dropped, these would be waited for.
-        std::mem::forget(pool);
+/// The threads of this process. A process that was forked off has none of its parent's, and to wait
+/// for them would be for ever; so it gets its own.
+fn pools() -> MutexGuard<'static, Pools> {
+    static POOLS: Mutex<Pools> = Mutex::new(Pools { process: 0, shared: None, resting: None });
+    let (mut pools, process) = (lock(&POOLS), std::process::id());
+    if pools.process != process {
+        // Dropped they would wait for the parent's threads.
+        std::mem::forget(std::mem::replace(&mut *pools, Pools { process, ..Pools::default() }));
     }
-    // One of them waits for the callable while the others get its next batches ready.
+    pools
+}
+
+fn threads() -> PyResult<ThreadPool> {
+    // In long work one of them waits for a callable while the others get its next batches ready.
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let pool = ThreadPoolBuilder::new().num_threads(processors + 1).build();
     pool.map_err(|error| YomikiriError::new_err(format!("no threads: {error}")))
 }
 
-fn rest(pool: ThreadPool) {
-    let mut resting = RESTING.lock().unwrap_or_else(PoisonError::into_inner);
-    resting.push((std::process::id(), pool));
+/// What is worth locking whoever failed with it.
+pub fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }

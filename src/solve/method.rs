@@ -51,7 +51,7 @@ impl SolveOptions {
             (self.theta.is_some(), "--theta", layered),
             (self.empties.is_some(), "--empties", layered && scored),
             (self.discount.is_some(), "--discount", layered),
-            (self.algorithm.is_some(), "--method retrograde", !layered),
+            (self.algorithm.is_some(), self.algorithm.unwrap_or_default().option(), !layered),
             (self.repetition.is_some(), "--repetition", !layered),
         ];
         options.into_iter().find(|(given, _, fits)| *given && !fits).map(|(_, name, _)| name)
@@ -202,6 +202,14 @@ impl Algorithm {
         match self {
             Algorithm::Retrograde => "retrograde",
             Algorithm::ValueIteration => "value-iteration",
+        }
+    }
+
+    /// The option that asks for it.
+    fn option(self) -> &'static str {
+        match self {
+            Algorithm::Retrograde => "--method retrograde",
+            Algorithm::ValueIteration => "--method value-iteration",
         }
     }
 }
