@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 use super::commit::{move_synced, read_state, sync_dir, write_kept, write_state};
 use super::error::{IoContext, TableError};
 use super::mmap::map_read_only;
-use super::npy::{Array, Element, HEADER_BYTES, Stream, crc32, shape_of};
+use super::npy::{Array, Element, HEADER_BYTES, crc32, shape_of};
+use super::stream::Stream;
 use super::{ArrayEntry, Identity, Manifest, Memory};
 use crate::parallel;
 
@@ -209,13 +210,20 @@ impl Draft {
         Ok(values)
     }
 
+    /// Brings all that was appended into the files.
+    fn flush(&mut self) -> Result<(), TableError> {
+        self.arrays.values_mut().try_for_each(|growing| growing.stream.flush())
+    }
+
     /// The rows of an array that were appended so far, mapped.
-    pub fn mapped<T: Pod>(&self, name: &str) -> Result<Array<T>, TableError> {
+    pub fn mapped<T: Pod>(&mut self, name: &str) -> Result<Array<T>, TableError> {
+        self.flush()?;
         Array::so_far(&self.file(name))
     }
 
     /// Makes what has been appended so far the point from which a later process goes on.
-    pub fn checkpoint<S: Serialize>(&self, state: &S) -> Result<(), TableError> {
+    pub fn checkpoint<S: Serialize>(&mut self, state: &S) -> Result<(), TableError> {
+        self.flush()?;
         let arrays = self
             .arrays
             .iter()

@@ -19,6 +19,7 @@ mod packed;
 mod removal;
 mod scratch;
 mod store;
+mod stream;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -41,11 +42,12 @@ pub use manifest::{
     RootValue, SOLUTION_COLUMNS, Solution, SweepRecord, Tally, column_in,
 };
 pub use memory::{BESIDE, Memory, Room};
-pub use npy::{Array, Element, HEADER_BYTES, Stream, crc32, shape_of};
+pub use npy::{Array, Element, HEADER_BYTES, crc32, shape_of};
 pub use packed::{BLOCK, Packed, PackedColumn, blocks_of, of_planes, planes, whole, write_blocks};
 pub use removal::{Removal, Removed};
 pub use scratch::Scratch;
 pub use store::{Entry, Holds, Store, check_name};
+pub use stream::Stream;
 
 pub(crate) use commit::{Part, move_synced, sync_dir, writable, write_whole};
 pub(crate) use error::IoContext;

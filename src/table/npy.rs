@@ -5,7 +5,6 @@
 //! for it.
 
 use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
@@ -16,6 +15,7 @@ use npyz::WriterBuilder;
 
 use super::error::{IoContext, TableError};
 use super::mmap::{Reading, map_for, unmap_pages};
+use super::stream::KEPT_IN_MEMORY;
 use crate::{input, parallel};
 
 /// Where the payload begins.
@@ -189,88 +189,10 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     whole.finalize()
 }
 
-/// An array being appended to; its header is written by [`Stream::seal`].
-#[derive(Debug)]
-pub struct Stream {
-    path: PathBuf,
-    file: File,
-    bytes: u64,
-    /// How many bytes there were when the disk was last told to take them.
-    told: u64,
-    crc: crc32fast::Hasher,
-}
-
-impl Stream {
-    /// Begins a file anew.
-    pub fn create(path: &Path) -> Result<Stream, TableError> {
-        Stream::open(path, 0, 0)
-    }
-
-    /// Opens the file with `bytes` of payload already in it (their checksum being `crc`); what lies
-    /// behind them is cut off.
-    pub(super) fn open(path: &Path, bytes: u64, crc: u32) -> Result<Stream, TableError> {
-        let mut file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path)
-            .at("write", path)?;
-        let end = HEADER_BYTES as u64 + bytes;
-        let found = file.metadata().at("read", path)?.len();
-        if bytes > 0 && found < end {
-            return Err(TableError::damaged(path, "it is shorter than its checkpoint says"));
-        }
-        file.set_len(end).at("write", path)?;
-        file.seek(SeekFrom::Start(end)).at("write", path)?;
-        let crc = crc32fast::Hasher::new_with_initial_len(crc, bytes);
-        Ok(Stream { path: path.to_path_buf(), file, bytes, told: bytes, crc })
-    }
-
-    /// Adds bytes behind those that are there.
-    pub fn append(&mut self, payload: &[u8]) -> Result<(), TableError> {
-        self.file.write_all(payload).at("write", &self.path)?;
-        self.crc.combine(&crc32fast::Hasher::new_with_initial_len(
-            crc32(payload),
-            payload.len() as u64,
-        ));
-        self.bytes += payload.len() as u64;
-        if self.bytes > KEPT_IN_MEMORY && self.bytes - self.told > TOLD_OF {
-            forget(&self.file, 0, None);
-            self.told = self.bytes;
-        }
-        Ok(())
-    }
-
-    /// How many bytes of payload there are.
-    pub fn len_bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// The CRC-32 of the payload.
-    pub fn checksum(&self) -> u32 {
-        self.crc.clone().finalize()
-    }
-
-    /// Writes the header and waits for the disk; the file is then a whole `.npy`. That the shape is
-    /// that of the payload is up to the caller. Gives the header.
-    pub fn seal(&mut self, descr: &str, shape: &[u64]) -> Result<Vec<u8>, TableError> {
-        let header = header(&self.path, descr, shape)?;
-        self.file.seek(SeekFrom::Start(0)).at("write", &self.path)?;
-        self.file.write_all(&header).at("write", &self.path)?;
-        self.file.sync_data().at("write", &self.path)?;
-        Ok(header)
-    }
-}
-
-/// Up to how many bytes of a file may stay in the system's memory when it has been written or read.
-const KEPT_IN_MEMORY: u64 = 64 << 20;
-/// After how many bytes the disk is told to take them.
-const TOLD_OF: u64 = 8 << 20;
-
 /// Tells the disk to take what was written, and the system that it may use the memory in which it
 /// keeps what the disk has: little is left to wait for at the end, memory in use costs less than
 /// new, and other programs keep theirs.
-fn forget(file: &File, from: u64, bytes: Option<u64>) {
+pub(super) fn forget(file: &File, from: u64, bytes: Option<u64>) {
     // A hint, which may fail; other systems do not know it.
     #[cfg(target_os = "linux")]
     let _ = {
@@ -284,25 +206,6 @@ fn forget(file: &File, from: u64, bytes: Option<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_stream_reopened_goes_on_where_it_was() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.npy");
-        let mut stream = Stream::open(&path, 0, 0).unwrap();
-        stream.append(&[1, 2, 3]).unwrap();
-        let (bytes, crc) = (stream.len_bytes(), stream.checksum());
-        stream.append(&[9, 9]).unwrap();
-        drop(stream);
-        let mut stream = Stream::open(&path, bytes, crc).unwrap();
-        stream.append(&[4, 5]).unwrap();
-        assert_eq!(stream.checksum(), crc32fast::hash(&[1, 2, 3, 4, 5]));
-        stream.seal("|u1", &[5]).unwrap();
-        assert_eq!(
-            &Array::<u8>::open(&File::open(&path).unwrap(), &path, 5, Reading::All).unwrap()[..],
-            &[1, 2, 3, 4, 5]
-        );
-    }
 
     #[test]
     fn a_long_checksum_is_the_plain_one() {

@@ -1,0 +1,308 @@
+//! Arrays that are written from their first row to their last.
+//!
+//! A file's first bytes go through the system's memory, where the next command finds them. What follows in a
+//! large file goes past it, in chunks from memory of our own: the system would have to get a page for
+//! each 4 KiB, copy them there, write them, and take the page back, which costs more of the processors than
+//! all the disk's work. Where a file system knows no such way, all goes through its memory.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+
+use memmap2::MmapMut;
+
+use super::error::{IoContext, TableError};
+use super::npy::{HEADER_BYTES, crc32, forget, header};
+
+/// Bytes that are written at once: whole blocks of any disk.
+const CHUNK: usize = 1 << 20;
+/// How many chunks of a file wait for the disk at most: about what is made at a time.
+const WAITING: usize = 16;
+const FAILED: &str = "the thread that writes has failed";
+
+/// An array being appended to; its header is written by [`Stream::seal`].
+#[derive(Debug)]
+pub struct Stream {
+    path: PathBuf,
+    file: File,
+    /// What of the file is not yet written in whole chunks, from `begin` on, `filled` bytes.
+    chunk: MmapMut,
+    begin: u64,
+    filled: usize,
+    /// How much of the chunk is in the file already.
+    flushed: usize,
+    past: Past,
+    /// Of the payload.
+    crc: crc32fast::Hasher,
+}
+
+/// The way past the system's memory.
+#[derive(Debug)]
+enum Past {
+    /// The file is small, or there was none yet.
+    NotYet,
+    /// A thread that writes.
+    Open(Writer),
+    /// There is none.
+    Closed,
+}
+
+/// A thread that writes chunks one after another, while others are filled.
+#[derive(Debug)]
+struct Writer {
+    /// Chunks, and where they begin.
+    chunks: Option<SyncSender<(u64, MmapMut)>>,
+    /// What became of them; their memory serves again.
+    written: Receiver<io::Result<MmapMut>>,
+    /// How many are with the thread.
+    waiting: usize,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    /// Writes to the file at a path; `plain` is the same file, for what cannot be written past the
+    /// system's memory.
+    fn open(path: &Path, plain: &File) -> Option<Writer> {
+        let (file, plain) = (open_past(path)?, plain.try_clone().ok()?);
+        let (chunks, to_write) = sync_channel::<(u64, MmapMut)>(WAITING);
+        let (done, written) = channel();
+        let thread = std::thread::Builder::new().spawn(move || {
+            for (begin, chunk) in to_write {
+                // What the file system or the disk does not do, or no longer has room for.
+                let result =
+                    write_at(&file, begin, &chunk).or_else(|_| write_at(&plain, begin, &chunk));
+                if done.send(result.map(|()| chunk)).is_err() {
+                    return;
+                }
+            }
+        });
+        Some(Writer { chunks: Some(chunks), written, waiting: 0, thread: Some(thread.ok()?) })
+    }
+
+    /// Memory for a chunk.
+    fn next(&mut self) -> io::Result<MmapMut> {
+        match self.written.try_recv() {
+            Ok(written) => {
+                self.waiting -= 1;
+                written
+            }
+            Err(_) if self.waiting < WAITING => MmapMut::map_anon(CHUNK),
+            Err(_) => self.wait(),
+        }
+    }
+
+    /// Gives a chunk to be written.
+    fn write(&mut self, begin: u64, chunk: MmapMut) -> io::Result<()> {
+        let sent = self.chunks.as_ref().is_some_and(|to| to.send((begin, chunk)).is_ok());
+        self.waiting += usize::from(sent);
+        if sent { Ok(()) } else { Err(io::Error::other(FAILED)) }
+    }
+
+    /// Waits for a chunk.
+    fn wait(&mut self) -> io::Result<MmapMut> {
+        self.waiting -= 1;
+        self.written.recv().map_err(|_| io::Error::other(FAILED))?
+    }
+}
+
+impl Drop for Writer {
+    /// What is being written must not come after what others write there later.
+    fn drop(&mut self) {
+        self.chunks = None;
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn write_at(mut file: &File, begin: u64, bytes: &[u8]) -> io::Result<()> {
+    file.seek(SeekFrom::Start(begin))?;
+    file.write_all(bytes)
+}
+
+/// Opens a file to be written past the system's memory.
+fn open_past(path: &Path) -> Option<File> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let direct = rustix::fs::OFlags::DIRECT.bits() as i32;
+        File::options().write(true).custom_flags(direct).open(path).ok()
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = path;
+        None
+    }
+}
+
+impl Stream {
+    /// Begins a file anew.
+    pub fn create(path: &Path) -> Result<Stream, TableError> {
+        Stream::open(path, 0, 0)
+    }
+
+    /// Opens the file with `bytes` of payload already in it (their checksum being `crc`); what lies
+    /// behind them is cut off.
+    pub(super) fn open(path: &Path, bytes: u64, crc: u32) -> Result<Stream, TableError> {
+        let mut options = File::options();
+        let options = options.create(true).truncate(false).read(true).write(true);
+        let mut file = options.open(path).at("write", path)?;
+        let end = HEADER_BYTES as u64 + bytes;
+        let found = file.metadata().at("read", path)?.len();
+        if bytes > 0 && found < end {
+            return Err(TableError::damaged(path, "it is shorter than its checkpoint says"));
+        }
+        file.set_len(end).at("write", path)?;
+        let mut chunk = MmapMut::map_anon(CHUNK).at("get memory to write", path)?;
+        let filled = (end % CHUNK as u64) as usize;
+        let begin = end - filled as u64;
+        file.seek(SeekFrom::Start(begin)).at("read", path)?;
+        file.read_exact(&mut chunk[..filled]).at("read", path)?;
+        Ok(Stream {
+            path: path.to_path_buf(),
+            file,
+            chunk,
+            begin,
+            filled,
+            flushed: filled,
+            past: Past::NotYet,
+            crc: crc32fast::Hasher::new_with_initial_len(crc, bytes),
+        })
+    }
+
+    /// Adds bytes behind those that are there. They are in the file after [`Stream::flush`].
+    pub fn append(&mut self, payload: &[u8]) -> Result<(), TableError> {
+        let mut rest = payload;
+        while !rest.is_empty() {
+            let some = rest.len().min(CHUNK - self.filled);
+            self.chunk[self.filled..self.filled + some].copy_from_slice(&rest[..some]);
+            self.filled += some;
+            rest = &rest[some..];
+            if self.filled == CHUNK {
+                self.write_chunk().at("write", &self.path)?;
+            }
+        }
+        let own = crc32fast::Hasher::new_with_initial_len(crc32(payload), payload.len() as u64);
+        self.crc.combine(&own);
+        Ok(())
+    }
+
+    /// Writes a full chunk, and makes room for the next.
+    fn write_chunk(&mut self) -> io::Result<()> {
+        if self.begin >= KEPT_IN_MEMORY && matches!(self.past, Past::NotYet) {
+            self.past = Writer::open(&self.path, &self.file).map_or(Past::Closed, Past::Open);
+        }
+        if let Past::Open(writer) = &mut self.past {
+            let next = writer.next()?;
+            writer.write(self.begin, std::mem::replace(&mut self.chunk, next))?;
+        } else {
+            write_at(&self.file, self.begin + self.flushed as u64, &self.chunk[self.flushed..])?;
+            if self.begin >= KEPT_IN_MEMORY && (self.begin / CHUNK as u64).is_multiple_of(TOLD_OF) {
+                forget(&self.file, 0, None);
+            }
+        }
+        self.begin += CHUNK as u64;
+        (self.filled, self.flushed) = (0, 0);
+        Ok(())
+    }
+
+    /// Brings all that was appended into the file, which need not be on the disk then.
+    pub(super) fn flush(&mut self) -> Result<(), TableError> {
+        if let Past::Open(writer) = &mut self.past {
+            while writer.waiting > 0 {
+                writer.wait().at("write", &self.path)?;
+            }
+        }
+        let begin = self.begin + self.flushed as u64;
+        let rest = &self.chunk[self.flushed..self.filled];
+        write_at(&self.file, begin, rest).at("write", &self.path)?;
+        self.flushed = self.filled;
+        Ok(())
+    }
+
+    /// How many bytes of payload there are.
+    pub fn len_bytes(&self) -> u64 {
+        self.begin + self.filled as u64 - HEADER_BYTES as u64
+    }
+
+    /// The CRC-32 of the payload.
+    pub fn checksum(&self) -> u32 {
+        self.crc.clone().finalize()
+    }
+
+    /// Writes the header and waits for the disk; the file is then a whole `.npy`. That the shape is
+    /// that of the payload is up to the caller. Gives the header.
+    pub fn seal(&mut self, descr: &str, shape: &[u64]) -> Result<Vec<u8>, TableError> {
+        let header = header(&self.path, descr, shape)?;
+        self.flush()?;
+        write_at(&self.file, 0, &header).at("write", &self.path)?;
+        self.file.sync_data().at("write", &self.path)?;
+        Ok(header)
+    }
+}
+
+/// Up to how many bytes of a file go through the system's memory.
+pub(super) const KEPT_IN_MEMORY: u64 = 64 << 20;
+/// After how many chunks the disk is told to take them, where all go there.
+const TOLD_OF: u64 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::mmap::Reading;
+    use crate::table::npy::Array;
+
+    #[test]
+    fn a_stream_reopened_goes_on_where_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.npy");
+        let mut stream = Stream::open(&path, 0, 0).unwrap();
+        stream.append(&[1, 2, 3]).unwrap();
+        let (bytes, crc) = (stream.len_bytes(), stream.checksum());
+        stream.append(&[9, 9]).unwrap();
+        stream.flush().unwrap();
+        drop(stream);
+        let mut stream = Stream::open(&path, bytes, crc).unwrap();
+        stream.append(&[4, 5]).unwrap();
+        assert_eq!(stream.checksum(), crc32fast::hash(&[1, 2, 3, 4, 5]));
+        stream.seal("|u1", &[5]).unwrap();
+        assert_eq!(
+            &Array::<u8>::open(&File::open(&path).unwrap(), &path, 5, Reading::All).unwrap()[..],
+            &[1, 2, 3, 4, 5]
+        );
+    }
+
+    #[test]
+    fn a_large_file_is_what_was_appended_however_that_was_cut() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.npy");
+        let whole: Vec<u8> = (0..KEPT_IN_MEMORY as u32 + (7 << 20))
+            .map(|i| (i.wrapping_mul(2_654_435_761) >> 9) as u8)
+            .collect();
+        let (mut bytes, mut crc, mut cuts) = (0, 0, [1 << 20, 300_001, 5, 3 << 20].iter().cycle());
+        while bytes < whole.len() {
+            let mut stream = Stream::open(&path, bytes as u64, crc).unwrap();
+            let until = (bytes + (24 << 20)).min(whole.len());
+            while bytes < until {
+                let end = (bytes + cuts.next().unwrap()).min(until);
+                stream.append(&whole[bytes..end]).unwrap();
+                bytes = end;
+                if end % 3 == 0 {
+                    stream.flush().unwrap();
+                    assert_eq!(
+                        std::fs::metadata(&path).unwrap().len() as usize,
+                        HEADER_BYTES + end
+                    );
+                }
+            }
+            crc = stream.checksum();
+            // What was not said to be there is cut off.
+            stream.flush().unwrap();
+            stream.append(&[1; 100_000]).unwrap();
+        }
+        let mut stream = Stream::open(&path, bytes as u64, crc).unwrap();
+        stream.seal("|u1", &[bytes as u64]).unwrap();
+        assert_eq!(stream.checksum(), crc32fast::hash(&whole));
+        assert!(std::fs::read(&path).unwrap()[HEADER_BYTES..] == whole);
+    }
+}
