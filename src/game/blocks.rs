@@ -190,9 +190,10 @@ pub struct Blocks<B: Bits> {
 pub struct Placement<B: Bits> {
     /// The action.
     pub action: Action,
-    /// In each direction the squares that are occupied one after another, the furthest first: the
-    /// square, and those nearer than it, which are turned if it is the nearest of the mover's.
-    ways: Vec<Vec<(u32, u32)>>,
+    /// In one direction after another the squares that are occupied one behind the other, the furthest
+    /// first: the square, and those nearer than it, which are turned if it is the nearest of the
+    /// mover's. The last of a direction has none nearer.
+    ways: Vec<(u32, u32)>,
     /// What it leads to.
     pub to: Image<B>,
 }
@@ -205,17 +206,16 @@ impl<B: Bits> Placement<B> {
     /// compiler makes one instruction each.
     #[inline(always)]
     fn turned(&self, movers: &[u32; LANES]) -> [u32; LANES] {
-        let mut all = [0; LANES];
-        for way in &self.ways {
-            let mut turned = [0; LANES];
-            for &(square, nearer) in way {
-                for lane in 0..LANES {
-                    let is_movers = movers[lane] & square != 0;
-                    turned[lane] = if is_movers { nearer } else { turned[lane] };
-                }
-            }
+        let (mut all, mut turned) = ([0; LANES], [0; LANES]);
+        for &(square, nearer) in &self.ways {
             for lane in 0..LANES {
-                all[lane] |= turned[lane];
+                let is_movers = movers[lane] & square != 0;
+                turned[lane] = if is_movers { nearer } else { turned[lane] };
+            }
+            if nearer == 0 {
+                for lane in 0..LANES {
+                    all[lane] |= std::mem::take(&mut turned[lane]);
+                }
             }
         }
         all
@@ -332,20 +332,17 @@ impl<B: Bits> Blocks<B> {
 
     /// A block to work on, of canonical occupied squares.
     pub fn block(&self, occupied: u32) -> Block<B> {
-        let way = |run: &[u32]| {
-            let mut nearer = 0;
-            let mut way: Vec<(u32, u32)> = Vec::with_capacity(run.len());
-            for square in run {
-                way.push((1 << square, nearer));
-                nearer |= 1 << square;
+        let placement = |square: usize| {
+            let mut ways = Vec::with_capacity(16);
+            for run in self.runs(square, occupied) {
+                let mut nearer = run.iter().fold(0, |all, square| all | 1 << square);
+                for square in run.iter().rev() {
+                    nearer &= !(1 << square);
+                    ways.push((1 << square, nearer));
+                }
             }
-            way.reverse();
-            way
-        };
-        let placement = |square: usize| Placement {
-            action: Action(square as u16),
-            ways: self.runs(square, occupied).map(way).collect(),
-            to: self.image_of(occupied | 1 << square),
+            let action = Action(square as u16);
+            Placement { action, ways, to: self.image_of(occupied | 1 << square) }
         };
         let placements = self.open(occupied).map(placement).collect();
         Block { occupied, own: self.image_of(occupied), placements }
@@ -385,7 +382,13 @@ impl<B: Bits> Blocks<B> {
     /// The key of a place in a block.
     #[inline(always)]
     pub fn key(&self, block: &Block<B>, place: u32) -> u64 {
-        u64::from(block.occupied) << self.squares | u64::from(self.mover(block, place))
+        self.key_of(block.occupied, &block.own.mask, place)
+    }
+
+    /// The same of a block of which nothing else is needed.
+    #[inline(always)]
+    pub fn key_of(&self, occupied: u32, mask: &B::Mask, place: u32) -> u64 {
+        u64::from(occupied) << self.squares | u64::from(B::spread(place, mask))
     }
 
     /// The occupied squares and the place of a canonical key.

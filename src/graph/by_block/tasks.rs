@@ -378,13 +378,14 @@ impl<B: Bits> Work for Keys<'_, B> {
         let Keys { rules, layer, task } = self;
         let mut keys = Vec::new();
         for (number, words) in layer.pieces(task) {
-            let block = rules.block(layer.blocks[number]);
+            let occupied = layer.blocks[number];
+            let mask = B::mask(occupied);
             for word in words {
                 let mut bits = layer.bits[word].load(Ordering::Relaxed);
                 while bits != 0 {
                     let place = layer.place(word, bits.trailing_zeros());
                     bits &= bits - 1;
-                    keys.push(rules.key(&block, place));
+                    keys.push(rules.key_of(occupied, &mask, place));
                 }
             }
         }
