@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use serde::Serialize;
 
 use super::colour;
@@ -50,7 +51,7 @@ pub(super) fn not_solved(table: &str) -> UserError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
-    /// We failed.
+    /// We failed, or a file could not be written.
     Failure,
     /// The command line cannot be understood.
     Usage,
@@ -157,9 +158,36 @@ pub(super) fn kind_of(cause: &(dyn std::error::Error + 'static)) -> Option<Kind>
     table.or_else(graph).or_else(pack).or_else(export).or_else(sweep).map(of_table)
 }
 
+/// The word that is not understood because what it means was not built in, and the feature that has it.
+fn of_another_build(error: &clap::Error) -> Option<(&str, &'static str)> {
+    let kinds = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg];
+    let word = kinds.into_iter().find_map(|kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
+    })?;
+    let features = [
+        ("learn", cfg!(feature = "learn"), &["train"] as &[_]),
+        (
+            "cluster",
+            cfg!(feature = "cluster"),
+            &["gather", "--processes", "--process", "--hosts", "--parts"],
+        ),
+        ("serve", cfg!(feature = "serve"), &["serve"]),
+        ("parquet", cfg!(feature = "parquet"), &["--parquet"]),
+    ];
+    let has = |(_, built_in, words): &&(&str, bool, &[&str])| !built_in && words.contains(&word);
+    features.iter().find(has).map(|&(feature, ..)| (word, feature))
+}
+
 /// Says why the command line cannot be understood, or prints the help that was asked for.
 pub(super) fn usage(error: &clap::Error) -> ExitCode {
     let words: Vec<_> = std::env::args_os().take_while(|word| word != "--").collect();
+    if let Some((word, feature)) = of_another_build(error) {
+        let message = format!("'{word}' is not in this build of solver");
+        let hint = format!("build it in with 'cargo install --path . --features {feature}'");
+        say(Kind::Usage, &message, Some(&hint), words.iter().any(|word| word == "--json"));
+        return Kind::Usage.code();
+    }
     if !error.use_stderr() || !words.iter().any(|word| word == "--json") {
         // Nobody may read it.
         let _ = error.print();

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use super::complete::policies;
 use super::context::{Context, command_line};
-use super::players::{learned_for, variants};
-use super::report::{about, measured, write_whole};
+use super::players::{learned_for, tell_unreadable, variants};
+use super::report::{about, check_writable, measured, write_whole};
 use super::table_args::{TableArgs, solved};
 use crate::policy::PolicySpec;
 use crate::render::{html, leaderboard};
@@ -57,10 +57,14 @@ const BUILT_IN: [&str; 22] = [
 ];
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    for path in args.out.iter().chain(&args.html) {
+        check_writable(path)?;
+    }
     let (game, table) = args.table.game(context)?;
     let has = |name: &&str| name.parse().is_ok_and(|spec: PolicySpec| spec.check(&game).is_ok());
     let built_in = BUILT_IN.into_iter().filter(has);
     let mut names: Vec<String> = built_in.map(str::to_string).collect();
+    tell_unreadable(context);
     for spec in learned_for(&game, &context.store) {
         names.push(spec.to_string());
         if let PolicySpec::Learned(learned) = spec {

@@ -3,6 +3,7 @@
 #[cfg(feature = "onnx")]
 use std::path::PathBuf;
 
+use super::context::Context;
 use super::error::UserError;
 use crate::any::AnyGame;
 use crate::evaluate::Player;
@@ -68,22 +69,36 @@ pub(super) fn learned_for(game: &AnyGame, store: &Store) -> Vec<PolicySpec> {
     learned_names(store, Some(game)).into_iter().map(spec).collect()
 }
 
+/// Tells which networks that were trained here are left out, because their cards cannot be read.
+pub(super) fn tell_unreadable(context: &Context) {
+    #[cfg(feature = "onnx")]
+    for path in cards(&context.store) {
+        if let Err(error) = crate::learn::card::read_card(&path) {
+            context.remark(format!("{error}; it is left out"));
+        }
+    }
+    #[cfg(not(feature = "onnx"))]
+    let _ = context;
+}
+
+#[cfg(feature = "onnx")]
+fn cards(store: &Store) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(policies_dir(store)).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
+    paths.sort();
+    paths
+}
+
 /// The names of the networks that were trained here, for one game or for all.
 #[cfg(feature = "onnx")]
 pub(super) fn learned_names(store: &Store, game: Option<&AnyGame>) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(policies_dir(store)) else { return Vec::new() };
-    let mut names: Vec<String> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
-        .filter(|path| {
-            let card = crate::learn::card::read_card(path);
-            card.is_ok_and(|card| game.is_none_or(|game| card.game == game.name()))
-        })
-        .filter_map(|path| path.file_stem()?.to_str().map(str::to_string))
-        .collect();
-    names.sort();
-    names
+    let mut paths = cards(store);
+    paths.retain(|path| {
+        let card = crate::learn::card::read_card(path);
+        card.is_ok_and(|card| game.is_none_or(|game| card.game == game.name()))
+    });
+    paths.iter().filter_map(|path| path.file_stem()?.to_str().map(str::to_string)).collect()
 }
 
 /// The ways in which a network is worth measuring besides its own: one that answers with a policy

@@ -52,13 +52,13 @@ const NAMED: usize = 10;
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let table = args.table.open(context)?;
-    let format = match &args.out {
-        None => Format::Jsonl,
-        Some(out) => format_of(out)?,
-    };
-    if matches!(format, Format::Npy | Format::Npz) {
-        return Err(UserError::new("--out: relabel writes .jsonl, .csv, .obf or .parquet").into());
-    }
+    let format = args.out.as_ref().map_or(Some(Format::Jsonl), |out| format_of(out).ok());
+    let format =
+        format.filter(|format| !matches!(format, Format::Npy | Format::Npz)).ok_or_else(|| {
+            UserError::new(
+                "--out: relabel writes .jsonl, .csv, .obf or .parquet, by the file's extension",
+            )
+        })?;
     if let Some(out) = args.out.as_ref().filter(|out| out.exists() && !args.overwrite) {
         let what = format!("{} is there already; add --overwrite to replace it", out.display());
         return Err(UserError::new(what).into());

@@ -99,24 +99,24 @@ impl Args {
         files.flatten().map(PathBuf::as_path).collect()
     }
 
-    /// That all of it can be written: said before the work begins, not after.
-    fn check_outputs(&self) -> Result<(), UserError> {
+    /// That all of it can be written, each in a file of its own.
+    fn check_outputs(&self) -> anyhow::Result<()> {
         let files = self.outputs();
         for (at, path) in files.iter().enumerate() {
-            writable(path).map_err(|error| cannot_write(path, &error))?;
+            check_writable(path)?;
             if files[..at].contains(path) {
                 let path = path.display();
-                return Err(UserError::new(format!(
-                    "{path} is named twice; give each output a file of its own"
-                )));
+                let what = format!("{path} is named twice; give each output a file of its own");
+                return Err(UserError::new(what).into());
             }
         }
         Ok(())
     }
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> UserError {
-    UserError::new(format!("cannot write {}: {error}", path.display()))
+/// That a file cannot be written, which is not the fault of what was asked for.
+fn cannot_write(path: &Path, error: std::io::Error) -> anyhow::Error {
+    anyhow::Error::new(error).context(format!("cannot write {}", path.display()))
 }
 
 fn label(text: &str) -> Result<(String, String), String> {
@@ -134,9 +134,15 @@ fn by(name: &str) -> Result<By, String> {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     args.check_outputs()?;
+    let outputs: Vec<PathBuf> = args.outputs().into_iter().map(Path::to_path_buf).collect();
     let (game, table) = args.table.game(context)?;
     // What the game does not have is refused before its table is made.
     let (labels, labelled): (Vec<String>, Vec<String>) = args.label.into_iter().unzip();
+    if let Some(twice) = (1..labels.len()).find(|&at| labels[..at].contains(&labels[at])) {
+        let what =
+            format!("--label {}=: it is given twice; give each policy its own", labels[twice]);
+        return Err(UserError::new(what).into());
+    }
     let listed = args.policy.iter().flat_map(|list| PolicySpec::split_list(list));
     let named: Vec<String> = listed.map(str::to_string).chain(labelled).collect();
     let policies = args.table.policies(&named, &game, context)?;
@@ -166,6 +172,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let report = measure.run()?;
     if let Some(path) = &args.html {
         write_whole(path, &html(&report, &about(&table)))?;
+    }
+    for path in outputs {
         context.remark(format!("{}: written", path.display()));
     }
     if context.json {
@@ -287,14 +295,14 @@ impl Measure<'_> {
     }
 
     /// Begins the files of results.
-    fn files(&self) -> Result<Vec<RowsFile>, UserError> {
+    fn files(&self) -> anyhow::Result<Vec<RowsFile>> {
         let mut files = Vec::new();
         if let Some(path) = self.csv {
-            files.push(RowsFile::csv(path).map_err(|error| cannot_write(path, &error))?);
+            files.push(RowsFile::csv(path).map_err(|error| cannot_write(path, error))?);
         }
         #[cfg(feature = "parquet")]
         if let Some(path) = self.parquet {
-            files.push(RowsFile::parquet(path).map_err(|error| cannot_write(path, &error))?);
+            files.push(RowsFile::parquet(path).map_err(|error| cannot_write(path, error))?);
         }
         Ok(files)
     }
@@ -345,10 +353,14 @@ fn fixed_day() -> Option<DateTime<Utc>> {
     DateTime::from_timestamp(seconds, 0)
 }
 
+/// That a file can be written: said before the work begins, not after.
+pub(super) fn check_writable(path: &Path) -> anyhow::Result<()> {
+    writable(path).map_err(|error| cannot_write(path, error))
+}
+
 /// Writes a file whole or not at all.
-pub(super) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
-    crate::table::write_whole(path, text.as_bytes())
-        .map_err(|error| cannot_write(path, &error).into())
+pub(in crate::cli) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
+    crate::table::write_whole(path, text.as_bytes()).map_err(|error| cannot_write(path, error))
 }
 
 /// A damaged table is the table's failure; a policy comes from the person who asks.

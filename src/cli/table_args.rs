@@ -144,6 +144,7 @@ impl TableArgs {
             let mut all = PolicySpec::defaults(game);
             let perfect = all.iter().position(|policy| *policy == PolicySpec::Perfect);
             let at = perfect.unwrap_or(all.len());
+            players::tell_unreadable(context);
             all.splice(at..at, players::learned_for(game, &context.store));
             policies = Ok(all);
         }

@@ -46,6 +46,11 @@ impl Part {
 
 /// That a file can be written at a place, as far as can be seen without touching what is there.
 pub(crate) fn writable(place: &Path) -> io::Result<()> {
+    if place == Path::new("-") {
+        return Err(io::Error::other(
+            "there is no standard output here; call a file of that name ./-",
+        ));
+    }
     if place.is_dir() || place.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(io::ErrorKind::IsADirectory.into());
     }
@@ -107,6 +112,8 @@ pub(super) fn create_dir_synced(dir: &Path) -> io::Result<()> {
     }
     create_dir_synced(parent(dir))?;
     match fs::create_dir(dir) {
+        // Something else has its name.
+        Err(_) if dir.exists() && !dir.is_dir() => Err(io::ErrorKind::NotADirectory.into()),
         Err(error) if !dir.is_dir() => Err(error),
         _ => sync_dir(parent(dir)),
     }

@@ -170,7 +170,7 @@ impl Stream {
         })
     }
 
-    /// Adds bytes behind those that are there. They are in the file after [`Stream::flush`].
+    /// Adds bytes behind those that are there. The file has all of them when it is sealed.
     pub fn append(&mut self, payload: &[u8]) -> Result<(), TableError> {
         let mut rest = payload;
         while !rest.is_empty() {

@@ -184,6 +184,8 @@ fn bad_input_is_one_line_and_changes_nothing() {
         (&["remove", "nowhere"], "nowhere"),
         (&["enumerate", "--name", "a/b"], "'a/b'"),
         (&["report", "--table", table, "--policy", "predictions:nowhere"], "nowhere"),
+        (&["report", "--label", "a=random", "--label", "a=greedy"], "a="),
+        (&["relabel", "--table", table, "--out", "a.xyz", "/dev/null"], ".jsonl"),
     ];
     let list = || {
         let entries = fs::read_dir(tables.root()).unwrap();
@@ -199,7 +201,7 @@ fn bad_input_is_one_line_and_changes_nothing() {
         assert!((list(), files(tables.root())) == before, "{args:?} changed the tables");
     }
     // What clap refuses may be said in more than one line.
-    let usage: [&[&str]; 3] = [&[], &["fly"], &["enumerate", "--size"]];
+    let usage: [&[&str]; 4] = [&[], &["fly"], &["enumerate", "--size"], &["perft", "--depth", "0"]];
     for args in usage {
         let ran = tables.run(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}: {ran:?}");
@@ -222,8 +224,16 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     let forged = tables.place("forged");
     copy_dir(&tables.place("othello-4x4"), &forged);
     forge(&forged, "score", |scores| scores[0] ^= 2);
-    let cases: [(&[&str], i32, &str, &str); 9] = [
-        (&["enumerate", "--tables", &file], 1, "failure", "os error"),
+    let (inside, report) = (format!("{file}/x"), ["report", "--policy", "random", "--no-games"]);
+    let to = |option, path| [&report[..], &[option, path]].concat();
+    let (page, lines, nameless) = (to("--html", &inside), to("--csv", &inside), to("--html", "-"));
+    let cases: [(&[&str], i32, &str, &str); 14] = [
+        (&["enumerate", "--tables", &file], 1, "failure", "not a directory"),
+        (&["enumerate", "--tables", &inside], 1, "failure", "not a directory"),
+        (&page, 1, "failure", "cannot write"),
+        (&lines, 1, "failure", "cannot write"),
+        (&nameless, 1, "failure", "./-"),
+        (&["leaderboard", "--out", &inside], 1, "failure", "cannot write"),
         (&["fly"], 2, "usage", "'fly'"),
         (&[], 2, "usage", "subcommand"),
         (&["info", "nowhere"], 2, "input", "no table at"),
@@ -376,7 +386,7 @@ fn a_refusal_of_the_system_is_told_once_and_is_no_bad_input() {
     fs::write(&file, "").unwrap();
     let ran = tables.run(&["enumerate", "--tables", file.to_str().unwrap()]);
     assert_eq!((ran.code, ran.stderr.lines().count()), (1, 1), "{ran:?}");
-    assert_eq!(ran.stderr.matches("os error").count(), 1, "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("not a directory").count(), 1, "{}", ran.stderr);
     assert!(ran.stderr.contains(file.to_str().unwrap()), "{}", ran.stderr);
 }
 
@@ -484,4 +494,25 @@ fn options_may_stand_before_and_after_a_position() {
         let found: Value = serde_json::from_str(&tables.ok(args)).unwrap();
         assert_eq!(found, start, "{args:?}");
     }
+}
+
+/// Networks whose cards cannot be read are left out, and that is said.
+#[cfg(feature = "onnx")]
+#[test]
+fn what_is_left_out_is_said() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    fs::create_dir(tables.place("policies")).unwrap();
+    fs::write(tables.place("policies/cut.json"), "{\"name\":").unwrap();
+    let ran = tables.run(&["report", "--no-games"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stderr.contains("cut.json") && ran.stderr.contains("left out"), "{ran:?}");
+}
+
+/// What another build has is named with the feature that brings it.
+#[cfg(not(feature = "learn"))]
+#[test]
+fn what_was_not_built_in_is_named() {
+    let said = Tables::new().run(&["train", "value"]);
+    assert!(said.refused("no network").contains("--features learn"), "{said:?}");
 }

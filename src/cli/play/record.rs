@@ -4,10 +4,10 @@
 //! among them. `solver query` and `solver relabel` read the moves as they stand.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use super::super::error::UserError;
+use super::super::report::write_whole;
 use crate::any::{AnyGame, AnyPosition};
 use crate::game::{Action, Game, NotationError};
 use crate::input;
@@ -76,9 +76,6 @@ impl Record {
 
     /// Writes the game to a file, which is whole at any time.
     pub fn write(&self, file: &Path, game: &AnyGame, players: [String; 2]) -> anyhow::Result<()> {
-        let cannot = |error: std::io::Error| {
-            UserError::new(format!("{} cannot be written: {error}", file.display()))
-        };
         let [first, second] = players;
         let text = format!(
             "# {}: {first} against {second}\n{}\n{}\n",
@@ -86,12 +83,7 @@ impl Record {
             game.notation(&self.start),
             self.transcript(game)
         );
-        let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty());
-        let mut part =
-            tempfile::NamedTempFile::new_in(dir.unwrap_or(Path::new("."))).map_err(cannot)?;
-        part.write_all(text.as_bytes()).map_err(cannot)?;
-        part.persist(file).map_err(|error| cannot(error.error))?;
-        Ok(())
+        write_whole(file, &text)
     }
 
     /// Reads a game from a file.

@@ -284,13 +284,13 @@ fn files_that_cannot_be_written_are_told_before_the_work() {
     for option in options {
         for path in [&folder, &nowhere] {
             let ran = tables.run(&["report", option, path]);
-            assert!(ran.refused(path).contains(&format!("cannot write {path}: ")), "{ran:?}");
+            assert!(ran.ended(1, path).contains(&format!("cannot write {path}: ")), "{ran:?}");
         }
     }
     let ran = tables.run(&["report", "--csv", &mine, "--html", &mine]);
     assert!(ran.refused("twice").contains("named twice"), "{ran:?}");
     let ran = tables.run(&["report", "--csv", &mine, "--html", &nowhere]);
-    assert!(ran.refused("one of two").contains("cannot write"), "{ran:?}");
+    assert!(ran.ended(1, "one of two").contains("cannot write"), "{ran:?}");
     // Nothing was enumerated, and what was there is as it was.
     assert_eq!(std::fs::read_to_string(&mine).unwrap(), "mine");
     assert_eq!(std::fs::read_dir(tables.root()).unwrap().count(), 2);
