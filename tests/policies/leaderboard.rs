@@ -198,9 +198,12 @@ fn the_first_screen_fits_and_ranks_by_what_was_not_learned() {
     assert_eq!(row("random")[..2], ["9", "random"]);
     let cheap = ["random", "greedy", "weights", "n-hand:2", "n-most:1", "perfect"].into_iter();
     let cheap = cheap.flat_map(|policy| ["--policy", policy]);
-    let long = ["--label", "a name that is far too long for a table=greedy"].repeat(6);
-    let args = ["report", "-q", "--full", "--by", "layer,distance"].into_iter().chain(cheap);
-    let full = tables.ok(&args.chain(long).collect::<Vec<_>>());
+    let labels = (1..=6).map(|n| format!("a name {n} that is far too long for a table=greedy"));
+    let labels: Vec<String> = labels.collect();
+    let mut args = vec!["report", "-q", "--full", "--by", "layer,distance"];
+    args.extend(cheap);
+    labels.iter().for_each(|label| args.extend(["--label", label]));
+    let full = tables.ok(&args);
     assert!(full.lines().count() > 400 && width(&full) <= 100, "{}", width(&full));
 }
 
