@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::by_block::{DerivedMoves, Deriver, Layer};
 use super::{Graph, Keys, StateKind};
-use crate::parallel::{self, GRAIN};
+use crate::parallel;
 use crate::table::{Memory, Table, TableError};
 
 /// What is checked where it is there, in the order of [`LayerChecks::sums`].
@@ -15,29 +15,41 @@ const ARRAYS: [&str; 4] = ["keys", "kinds", "edge_offsets", "edge_targets"];
 /// A layer and the id of its first row.
 type Numbered = (Layer, u32);
 
+/// The checksums of some rows of each of [`ARRAYS`].
+type Sums = [crc32fast::Hasher; 4];
+
 /// Reads a table layer by layer from the last to the first, the way in which layered games are
-/// solved, so that what is checked is still at hand when it is used.
+/// solved, and checks each piece of it just before it is used, while it is in the processor's cache.
 pub struct LayerChecks<'a> {
-    graph: &'a Graph,
-    table: &'a Table,
+    reader: Reader<'a>,
     /// Makes moves that are not stored.
     deriver: Option<&'a Deriver>,
     memory: &'a Memory,
-    /// The checksums of what has been read, from some row on to the end.
-    sums: [crc32fast::Hasher; 4],
-    /// The layer checked last.
+    /// Of what has been read, from some row on to the end.
+    sums: Sums,
+    /// The layer read last.
     later: Option<Arc<Numbered>>,
 }
 
-/// A layer that has been checked.
-pub struct CheckedLayer<'a> {
+/// Reads and checks some rows.
+#[derive(Clone, Copy)]
+struct Reader<'a> {
     graph: &'a Graph,
+    table: &'a Table,
+}
+
+/// A layer that is to be read.
+pub struct LayerToRead<'a> {
+    reader: Reader<'a>,
     /// Its rows.
     pub rows: Range<usize>,
     derived: Option<(&'a Deriver, [Arc<Numbered>; 2])>,
 }
 
-/// How many rows are checked at once: what they take stays in the processor's cache.
+/// The checksums of the pieces of a layer, in their order.
+pub struct LayerSums(Vec<Sums>);
+
+/// How many rows are read at once: what they take stays in the processor's cache.
 const ROWS: usize = 1 << 15;
 /// How many rows are looked at together, if nothing about them is out of the ordinary.
 const TOGETHER: usize = 1 << 4;
@@ -58,37 +70,36 @@ impl<'a> LayerChecks<'a> {
     ) -> LayerChecks<'a> {
         let last = graph.edge_offsets().get(graph.states()..).unwrap_or_default();
         let sums = [&[], &[], bytemuck::cast_slice(last), &[]].map(hasher);
-        LayerChecks { graph, table, deriver, memory, sums, later: None }
+        LayerChecks { reader: Reader { graph, table }, deriver, memory, sums, later: None }
     }
 
     /// Checks all layers.
     pub fn all(graph: &'a Graph, table: &'a Table) -> Result<(), TableError> {
         let memory = Memory::new(Some(0), table.dir());
         let mut checks = LayerChecks::new(graph, table, (None, &memory));
-        graph.layers().rev().try_for_each(|rows| checks.layer(rows).map(drop))?;
+        for rows in graph.layers().rev() {
+            let sums = checks.layer(rows)?.check()?;
+            checks.add(sums);
+        }
         checks.compare()
     }
 
-    /// Checks the edges of the layer before the one checked last, and adds it to the checksums.
-    /// These only match when all are there; the edges can be followed at once.
-    pub fn layer(&mut self, rows: Range<usize>) -> Result<CheckedLayer<'a>, TableError> {
-        let some =
-            |some: Range<usize>| self.some(rows.start + some.start..rows.start + some.end, &rows);
-        let checked = parallel::map_ranges(rows.len(), ROWS, &some);
-        let mut sums = [&[] as &[u8]; 4].map(hasher);
-        for one in checked {
-            let one = one.map_err(|wrong| self.better_named(wrong))?;
-            sums.iter_mut().zip(one).for_each(|(sum, one)| sum.combine(&one));
-        }
-        for (sum, later) in sums.iter_mut().zip(&self.sums) {
-            sum.combine(later);
-        }
-        self.sums = sums;
+    /// Takes up the layer before the one read last.
+    pub fn layer(&mut self, rows: Range<usize>) -> Result<LayerToRead<'a>, TableError> {
         let derived = match self.deriver {
             None => None,
             Some(deriver) => Some((deriver, self.derived(deriver, &rows)?)),
         };
-        Ok(CheckedLayer { graph: self.graph, rows, derived })
+        Ok(LayerToRead { reader: self.reader, rows, derived })
+    }
+
+    /// Adds the checksums of the layer before those that were added.
+    pub fn add(&mut self, LayerSums(pieces): LayerSums) {
+        let mut sums = [&[] as &[u8]; 4].map(hasher);
+        for piece in pieces.iter().chain([&self.sums]) {
+            sums.iter_mut().zip(piece).for_each(|(sum, piece)| sum.combine(piece));
+        }
+        self.sums = sums;
     }
 
     /// A layer of a table without edges, and the next.
@@ -97,15 +108,17 @@ impl<'a> LayerChecks<'a> {
         deriver: &Deriver,
         rows: &Range<usize>,
     ) -> Result<[Arc<Numbered>; 2], TableError> {
-        let before = self.graph.layers().take_while(|layer| layer.start < rows.start).count();
-        let number = self.graph.first_layer() + before as u32;
-        let layer = match self.graph.keys() {
+        let Reader { graph, table } = self.reader;
+        let before = graph.layers().take_while(|layer| layer.start < rows.start).count();
+        let number = graph.first_layer() + before as u32;
+        let layer = match graph.keys() {
             Keys::Narrow(keys) => deriver.layer(number, &keys[rows.clone()], self.memory)?,
             Keys::Wide(_) => None,
         };
         let Some(layer) = layer else {
             let what = format!("the keys of layer {number} are not those of its states");
-            return Err(self.better_named(TableError::damaged(&self.table.path_of("keys"), what)));
+            let wrong = TableError::damaged(&table.path_of("keys"), what);
+            return Err(self.reader.better_named(wrong));
         };
         let layer = Arc::new((layer, rows.start as u32));
         let next = match self.later.replace(layer.clone()) {
@@ -118,6 +131,21 @@ impl<'a> LayerChecks<'a> {
         Ok([layer, next])
     }
 
+    /// Compares the checksums of all layers with the manifest's.
+    pub fn compare(self) -> Result<(), TableError> {
+        let Reader { graph, table } = self.reader;
+        let (offsets, edges) = (graph.edge_offsets(), graph.edge_targets().len() as u64);
+        let stored = graph.stores_moves();
+        if stored && (offsets.first() != Some(&0) || offsets.last() != Some(&edges)) {
+            let path = table.path_of("edge_offsets");
+            return Err(TableError::damaged(&path, OFFSETS_ARE_WRONG));
+        }
+        let mut sums = ARRAYS.iter().zip(self.sums).filter(|(name, _)| table.has_array(name));
+        sums.try_for_each(|(name, sum)| table.compare_checksum(name, sum.finalize()))
+    }
+}
+
+impl Reader<'_> {
     /// What is damaged is better named by its checksum.
     fn better_named(&self, wrong: TableError) -> TableError {
         let arrays = ARRAYS.iter().filter(|name| self.table.has_array(name));
@@ -125,12 +153,8 @@ impl<'a> LayerChecks<'a> {
         checked.filter_map(Result::err).next().unwrap_or(wrong)
     }
 
-    /// Checks some rows of a layer; gives their checksums.
-    fn some(
-        &self,
-        rows: Range<usize>,
-        layer: &Range<usize>,
-    ) -> Result<[crc32fast::Hasher; 4], TableError> {
+    /// Checks that the edges of some rows of a layer may be followed; gives the rows' checksums.
+    fn check(&self, rows: Range<usize>, layer: &Range<usize>) -> Result<Sums, TableError> {
         let graph = self.graph;
         let keys = hasher(graph.keys().bytes(rows.clone()));
         if !graph.stores_moves() {
@@ -167,71 +191,73 @@ impl<'a> LayerChecks<'a> {
             hasher(bytemuck::cast_slice(own)),
         ])
     }
-
-    /// Compares the checksums of all layers with the manifest's.
-    pub fn compare(self) -> Result<(), TableError> {
-        let (offsets, edges) = (self.graph.edge_offsets(), self.graph.edge_targets().len() as u64);
-        let stored = self.graph.stores_moves();
-        if stored && (offsets.first() != Some(&0) || offsets.last() != Some(&edges)) {
-            let path = self.table.path_of("edge_offsets");
-            return Err(TableError::damaged(&path, OFFSETS_ARE_WRONG));
-        }
-        let mut sums = ARRAYS.iter().zip(self.sums).filter(|(name, _)| self.table.has_array(name));
-        sums.try_for_each(|(name, sum)| self.table.compare_checksum(name, sum.finalize()))
-    }
 }
 
-impl CheckedLayer<'_> {
+impl LayerToRead<'_> {
+    /// Checks all of it, where its moves are not looked at.
+    pub fn check(&self) -> Result<LayerSums, TableError> {
+        let (first, check) = (self.rows.start, |rows| self.reader.check(rows, &self.rows));
+        let sums = parallel::map_ranges(self.rows.len(), ROWS, &|some| {
+            check(first + some.start..first + some.end)
+        });
+        self.sums(sums)
+    }
+
+    /// The checksums of its pieces, or what is wrong with the first that is.
+    pub fn sums(
+        &self,
+        pieces: impl IntoIterator<Item = Result<Sums, TableError>>,
+    ) -> Result<LayerSums, TableError> {
+        let pieces: Result<Vec<Sums>, TableError> = pieces.into_iter().collect();
+        pieces.map(LayerSums).map_err(|wrong| self.reader.better_named(wrong))
+    }
+
     /// Where the moves of its rows lead.
     pub fn moves(&self) -> LayerMoves<'_> {
-        match &self.derived {
-            None => LayerMoves::Stored { graph: self.graph, rows: self.rows.clone() },
-            Some((deriver, layers)) => {
-                let [own, next] = [0, 1].map(|place| &*layers[place]);
-                let layers = [&own.0, &next.0];
-                LayerMoves::Derived(DerivedMoves::new(deriver, layers, [own.1, next.1]))
-            }
-        }
+        let derived = self.derived.as_ref().map(|(deriver, layers)| {
+            let [own, next] = [0, 1].map(|place| &*layers[place]);
+            DerivedMoves::new(deriver, [&own.0, &next.0], [own.1, next.1])
+        });
+        LayerMoves { reader: self.reader, rows: self.rows.clone(), derived }
     }
 }
 
-/// Where the moves of a layer's rows lead.
-pub enum LayerMoves<'a> {
-    /// As it is stored.
-    Stored {
-        /// Where.
-        graph: &'a Graph,
-        /// The rows of the layer.
-        rows: Range<usize>,
-    },
-    /// As the rules say.
-    Derived(DerivedMoves<'a>),
+/// Where the moves of a layer's rows lead: as it is stored, or as the rules say.
+pub struct LayerMoves<'a> {
+    reader: Reader<'a>,
+    /// The rows of the layer.
+    rows: Range<usize>,
+    derived: Option<DerivedMoves<'a>>,
 }
 
 impl LayerMoves<'_> {
     /// The pieces in which they are read, as rows counted from the first of the layer.
     pub fn pieces(&self) -> Vec<Range<usize>> {
-        match self {
-            LayerMoves::Stored { rows, .. } => {
-                let starts = (0..rows.len()).step_by(GRAIN);
-                starts.map(|start| start..rows.len().min(start + GRAIN)).collect()
-            }
-            LayerMoves::Derived(moves) => moves.pieces(),
+        let count = self.rows.len();
+        match &self.derived {
+            None => (0..count).step_by(ROWS).map(|at| at..count.min(at + ROWS)).collect(),
+            Some(moves) => moves.pieces(),
         }
     }
 
-    /// Calls `visit` with the offsets of a piece's rows among some edges, one more than there are
-    /// rows, and the ids of the rows to which these edges lead. False if one leads nowhere.
-    pub fn visit(&self, piece: usize, visit: &mut dyn FnMut(&[u64], &[u32])) -> bool {
-        match self {
-            LayerMoves::Stored { graph, rows } => {
-                let first = rows.start + piece * GRAIN;
-                let last = rows.end.min(first + GRAIN);
-                visit(&graph.edge_offsets()[first..=last], graph.edge_targets());
-                true
+    /// Checks the rows of a piece, and calls `visit` with their offsets among some edges, one more
+    /// than there are rows, and the ids of the rows to which these edges lead. Gives the checksums.
+    pub fn visit(
+        &self,
+        (number, piece): (usize, &Range<usize>),
+        visit: &mut dyn FnMut(&[u64], &[u32]),
+    ) -> Result<Sums, TableError> {
+        let Reader { graph, table } = self.reader;
+        let rows = self.rows.start + piece.start..self.rows.start + piece.end;
+        let sums = self.reader.check(rows.clone(), &self.rows)?;
+        match &self.derived {
+            None => visit(&graph.edge_offsets()[rows.start..=rows.end], graph.edge_targets()),
+            Some(moves) if moves.visit(number, visit) => {}
+            Some(_) => {
+                return Err(TableError::damaged(&table.path_of("keys"), "a move leads out of it"));
             }
-            LayerMoves::Derived(moves) => moves.visit(piece, visit),
         }
+        Ok(sums)
     }
 }
 

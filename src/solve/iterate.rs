@@ -250,20 +250,22 @@ impl Iteration<'_> {
         while let Some(layer) = next {
             let (start, count) = (layer.rows.start, layer.rows.len() as u64);
             let is_done = start >= from && count > 0;
-            // While a layer is swept the one before it is read.
-            let (swept, checked) = rayon::join(
-                || (!is_done).then(|| sweep_layer(&layer, backup, &mut values)),
+            // While a layer is swept the one before it is taken up.
+            let (swept, taken_up) = rayon::join(
+                || match is_done {
+                    true => Ok((None, layer.check()?)),
+                    false => {
+                        let (change, sums) = sweep_layer(&layer, backup, &mut values)?;
+                        Ok::<_, TableError>((Some(change), sums))
+                    }
+                },
                 || layers.next().map(|rows| checks.layer(rows)).transpose(),
             );
-            next = checked?;
+            let (change, sums) = swept?;
+            next = taken_up?;
+            checks.add(sums);
             self.graph.forget(layer.rows);
-            let swept = swept.map(|change| {
-                let astray =
-                    || TableError::damaged(&table.path_of("keys"), "a move leads out of it");
-                change.ok_or_else(astray)
-            });
-            let swept = swept.transpose()?;
-            let Some(change) = swept else { continue };
+            let Some(change) = change else { continue };
             partial = merge(partial, change);
             self.progress.advance(count);
             if secured.elapsed() >= self.method.checkpoint_after {

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use super::backup::Backup;
 use super::value::Prospect;
 use crate::game::blocks::fetch;
-use crate::graph::{CheckedLayer, Graph};
+use crate::graph::{Graph, LayerSums, LayerToRead};
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::table::{SweepRecord, TableError};
@@ -127,13 +127,12 @@ impl Change {
 const AHEAD: usize = 32;
 
 /// One sweep of a layer in topological order: `values` holds the final values of all later layers.
-/// Other layers' values are not touched. The layer has been checked; `None` if a move that is made
-/// from the rules leads nowhere all the same.
+/// Other layers' values are not touched. Each piece is checked just before; gives the checksums too.
 pub(super) fn sweep_layer<B: Backup>(
-    layer: &CheckedLayer<'_>,
+    layer: &LayerToRead<'_>,
     backup: &B,
     values: &mut [B::Value],
-) -> Option<SweepRecord> {
+) -> Result<(SweepRecord, LayerSums), TableError> {
     let (rows, moves) = (layer.rows.clone(), layer.moves());
     let (head, later) = values.split_at_mut(rows.end);
     let own = &mut head[rows.clone()];
@@ -150,7 +149,7 @@ pub(super) fn sweep_layer<B: Backup>(
         let (mut change, mut passes) = (Change::NONE, Vec::new());
         let values = &mut *parallel::lock(&slots[piece]);
         let first = pieces[piece].start;
-        let all_lead_on = moves.visit(piece, &mut |offsets, targets| {
+        let sums = moves.visit((piece, &pieces[piece]), &mut |offsets, targets| {
             let mut fetched = offsets[0] as usize;
             for ((place, value), pair) in (first..).zip(values.iter_mut()).zip(offsets.windows(2)) {
                 let (begin, end) = (pair[0] as usize, pair[1] as usize);
@@ -177,15 +176,15 @@ pub(super) fn sweep_layer<B: Backup>(
                 *value = new;
             }
         });
-        all_lead_on.then_some((change, passes))
+        (sums, change, passes)
     });
     drop(slots);
-    let swept = swept.into_iter().collect::<Option<Vec<_>>>()?;
     let (mut change, mut passes) = (Change::NONE, Vec::new());
-    for (own, found) in swept {
+    let sums = layer.sums(swept.into_iter().map(|(sums, own, found)| {
         change = change.and(own);
         passes.extend(found);
-    }
+        sums
+    }))?;
     // A pass stays in the layer, and leads to a state whose own moves leave it.
     let renew = |&(place, target): &(usize, usize)| {
         backup.backup(rows.start + place, std::iter::once(own[target - rows.start]))
@@ -196,7 +195,8 @@ pub(super) fn sweep_layer<B: Backup>(
         change = change.and(Change::of(backup, own[place], new));
         own[place] = new;
     }
-    Some(SweepRecord { residual: change.residual, changed: change.changed, decided: None })
+    let record = SweepRecord { residual: change.residual, changed: change.changed, decided: None };
+    Ok((record, sums))
 }
 
 /// Sweeps of rows from the values before each sweep (Jacobi).
