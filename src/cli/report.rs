@@ -355,6 +355,10 @@ fn fixed_day() -> Option<DateTime<Utc>> {
 
 /// That a file can be written: said before the work begins, not after.
 pub(super) fn check_writable(path: &Path) -> anyhow::Result<()> {
+    if path == Path::new("-") {
+        let what = "cannot write -: there is no standard output here; call a file of that name ./-";
+        return Err(UserError::new(what).into());
+    }
     writable(path).map_err(|error| cannot_write(path, error))
 }
 

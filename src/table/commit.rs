@@ -46,11 +46,6 @@ impl Part {
 
 /// That a file can be written at a place, as far as can be seen without touching what is there.
 pub(crate) fn writable(place: &Path) -> io::Result<()> {
-    if place == Path::new("-") {
-        return Err(io::Error::other(
-            "there is no standard output here; call a file of that name ./-",
-        ));
-    }
     if place.is_dir() || place.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(io::ErrorKind::IsADirectory.into());
     }

@@ -232,7 +232,7 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
         (&["enumerate", "--tables", &inside], 1, "failure", "not a directory"),
         (&page, 1, "failure", "cannot write"),
         (&lines, 1, "failure", "cannot write"),
-        (&nameless, 1, "failure", "./-"),
+        (&nameless, 2, "input", "./-"),
         (&["leaderboard", "--out", &inside], 1, "failure", "cannot write"),
         (&["fly"], 2, "usage", "'fly'"),
         (&[], 2, "usage", "subcommand"),
