@@ -137,11 +137,35 @@ impl Layer {
         self.bits[word].load(Ordering::Relaxed) >> bit & 1 == 1
     }
 
-    /// The place of a bit of a word in its block.
+    /// Takes words of a block until they have so many states or more, whose places in the block it gives.
     #[inline(always)]
-    pub fn place(&self, word: usize, bit: u32) -> u32 {
-        // As many as there are words is a power of two.
-        (word & (self.words - 1)) as u32 * 64 + bit
+    pub fn take_places(&self, words: &mut Range<usize>, most: usize, places: &mut Vec<u32>) {
+        // Most words have none, one or two: so many are written in any case, for a branch would often
+        // be foreseen wrong.
+        const AT_LEAST: usize = 3;
+        places.resize(words.len().saturating_mul(64).min(most + 64) + AT_LEAST, 0);
+        let mut count = 0;
+        for word in words.by_ref() {
+            let mut bits = self.bits[word].load(Ordering::Relaxed);
+            // As many as there are words is a power of two.
+            let first = (word & (self.words - 1)) as u32 * 64;
+            let (mut at, end) = (count, count + bits.count_ones() as usize);
+            for slot in &mut places[at..at + AT_LEAST] {
+                *slot = first + bits.trailing_zeros();
+                bits &= bits.wrapping_sub(1);
+            }
+            at += AT_LEAST;
+            while bits != 0 {
+                places[at] = first + bits.trailing_zeros();
+                bits &= bits - 1;
+                at += 1;
+            }
+            count = end;
+            if count >= most {
+                break;
+            }
+        }
+        places.truncate(count);
     }
 
     /// The place of a block among those of the layer.

@@ -44,16 +44,7 @@ impl States {
         for (number, mut words) in layer.pieces(task) {
             let block = rules.block(layer.blocks[number]);
             while !words.is_empty() {
-                self.places.clear();
-                while self.places.len() < TOGETHER
-                    && let Some(word) = words.next()
-                {
-                    let mut bits = layer.bits[word].load(Ordering::Relaxed);
-                    while bits != 0 {
-                        self.places.push(layer.place(word, bits.trailing_zeros()));
-                        bits &= bits - 1;
-                    }
-                }
+                layer.take_places(&mut words, TOGETHER, &mut self.places);
                 self.movers.clear();
                 self.movers.extend(self.places.iter().map(|&place| rules.mover(&block, place)));
                 visit(self, number, &block);
@@ -376,17 +367,13 @@ impl<B: Bits> Work for Keys<'_, B> {
     #[inline(always)]
     fn run(self) -> Vec<u64> {
         let Keys { rules, layer, task } = self;
-        let mut keys = Vec::new();
-        for (number, words) in layer.pieces(task) {
+        let (mut keys, mut places) = (Vec::new(), Vec::new());
+        for (number, mut words) in layer.pieces(task) {
             let occupied = layer.blocks[number];
             let mask = B::mask(occupied);
-            for word in words {
-                let mut bits = layer.bits[word].load(Ordering::Relaxed);
-                while bits != 0 {
-                    let place = layer.place(word, bits.trailing_zeros());
-                    bits &= bits - 1;
-                    keys.push(rules.key_of(occupied, &mask, place));
-                }
+            while !words.is_empty() {
+                layer.take_places(&mut words, TOGETHER, &mut places);
+                keys.extend(places.iter().map(|&place| rules.key_of(occupied, &mask, place)));
             }
         }
         keys
