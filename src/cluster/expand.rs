@@ -57,9 +57,12 @@ impl<B: Bits> Work for Expand<'_, B> {
         let Expand { rules, group, block, states, sets, lists, mut passed, moves } = self;
         states.movers.clear();
         states.movers.extend(sets.iter().map(|&(place, _)| rules.mover(block, place)));
-        let visit = |placement: usize, state: u32, (place, ties)| {
-            let own = Orientations(sets[state as usize].1);
-            lists[placement].push(pair(place, group.successor_orientations(own, ties).0));
+        let visit = |placement: usize, (states, places, ties): (&[u32], &[u32], &[u8])| {
+            let reached = states.iter().zip(places).zip(ties).map(|((&state, &place), &ties)| {
+                let own = Orientations(sets[state as usize].1);
+                pair(place, group.successor_orientations(own, ties).0)
+            });
+            lists[placement].extend(reached);
         };
         states.expand(rules, block, |_| true, visit);
         let first = moves.len();
@@ -155,8 +158,9 @@ impl<B: Bits, F: Fn(u64) -> Score> Work for Trace<'_, B, F> {
         let Trace { rules, block, states, places, row, lists, leaf, over, passing } = self;
         states.movers.clear();
         states.movers.extend(places.iter().map(|&place| rules.mover(block, place)));
-        let visit = |placement: usize, state: u32, (place, _)| {
-            lists[placement].push(u64::from(place) << 32 | u64::from(row + state));
+        let visit = |placement: usize, (states, places, _): (&[u32], &[u32], &[u8])| {
+            let led = |(&state, &place)| u64::from(place) << 32 | u64::from(row + state);
+            lists[placement].extend(states.iter().zip(places).map(led));
         };
         states.expand(rules, block, |_| true, visit);
         let mut passes = states.passing.iter().peekable();

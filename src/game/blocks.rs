@@ -20,6 +20,15 @@ pub trait Bits: Send + Sync + Sized {
     fn press(x: u32, mask: &Self::Mask) -> u32;
     /// The low bits of `x` at the squares of the mask.
     fn spread(x: u32, mask: &Self::Mask) -> u32;
+    /// Of some states those that turn something: puts their numbers, that of the first state being
+    /// `first`, and what they turn first in `kept`, and anything behind; gives how many they are. The
+    /// mask tells that this may be done.
+    fn keep(
+        turned: &[u32; LANES],
+        first: u32,
+        kept: [&mut [u32; LANES]; 2],
+        mask: &Self::Mask,
+    ) -> usize;
     /// Does a piece of work, compiled for the processors that have what this takes.
     fn run<W: Work>(work: W) -> W::Output;
 }
@@ -90,6 +99,22 @@ impl Bits for Tables {
         look_up(&mask.1, x)
     }
 
+    #[inline(always)]
+    fn keep(
+        turned: &[u32; LANES],
+        first: u32,
+        [numbers, kept]: [&mut [u32; LANES]; 2],
+        _: &Self::Mask,
+    ) -> usize {
+        let mut count = 0;
+        for (number, &turned) in (first..).zip(turned) {
+            // Written in any case: a branch would often be foreseen wrong.
+            (numbers[count], kept[count]) = (number, turned);
+            count += usize::from(turned != 0);
+        }
+        count
+    }
+
     fn run<W: Work>(work: W) -> W::Output {
         work.run()
     }
@@ -130,6 +155,25 @@ fn is_slow(vendor: &str, family: u8) -> bool {
     }
 }
 
+/// For every set of eight places: its places, one in a byte, the first lowest.
+#[cfg(target_arch = "x86_64")]
+static FRONT: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut set = 0;
+    while set < table.len() {
+        let (mut place, mut count) = (0, 0);
+        while place < 8 {
+            if set >> place & 1 == 1 {
+                table[set] |= place << (8 * count);
+                count += 1;
+            }
+            place += 1;
+        }
+        set += 1;
+    }
+    table
+};
+
 /// Squares to press together; made only where the instructions are there.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug)]
@@ -159,6 +203,38 @@ impl Bits for Instructions {
     fn spread(x: u32, mask: &Pressable) -> u32 {
         // SAFETY: as above.
         unsafe { std::arch::x86_64::_pdep_u32(x, mask.0) }
+    }
+
+    /// Eight at a time, which are brought to the front as a table says.
+    #[inline(always)]
+    fn keep(
+        turned: &[u32; LANES],
+        first: u32,
+        [numbers, kept]: [&mut [u32; LANES]; 2],
+        _: &Pressable,
+    ) -> usize {
+        use std::arch::x86_64::*;
+        let mut count = 0;
+        for (part, first) in turned.as_chunks::<8>().0.iter().zip((first..).step_by(8)) {
+            // At most eight times as often as there are parts before, and there are two.
+            let (numbers, kept) = (&mut numbers[count..][..8], &mut kept[count..][..8]);
+            // SAFETY: the instructions are there, or there would be no mask; eight numbers are read,
+            // and as many written to either, for which there is room.
+            let some = unsafe {
+                let part = _mm256_loadu_si256(part.as_ptr().cast());
+                let none = _mm256_cmpeq_epi32(part, _mm256_setzero_si256());
+                let some = !_mm256_movemask_ps(_mm256_castsi256_ps(none)) as u8;
+                let order = _mm_cvtsi64_si128(FRONT[usize::from(some)] as i64);
+                let order = _mm256_cvtepu8_epi32(order);
+                let own = _mm256_add_epi32(order, _mm256_set1_epi32(first as i32));
+                let part = _mm256_permutevar8x32_epi32(part, order);
+                _mm256_storeu_si256(numbers.as_mut_ptr().cast(), own);
+                _mm256_storeu_si256(kept.as_mut_ptr().cast(), part);
+                some
+            };
+            count += some.count_ones() as usize;
+        }
+        count
     }
 
     /// # Panics
@@ -199,7 +275,16 @@ pub struct Placement<B: Bits> {
 }
 
 /// States that are looked at together: as many as the processor's registers take.
-const LANES: usize = 16;
+pub const LANES: usize = 16;
+
+/// Those of some states that have a placement.
+#[derive(Default)]
+pub struct Found {
+    /// Their numbers, and behind them anything.
+    numbers: Vec<u32>,
+    /// What each turns.
+    turned: Vec<u32>,
+}
 
 impl<B: Bits> Placement<B> {
     /// What a disc of the movers turns, of so many at once. Plain loops over arrays, which the
@@ -221,23 +306,28 @@ impl<B: Bits> Placement<B> {
         all
     }
 
-    /// Finds which of some states have this placement, and what it turns in each; `found` has room
-    /// for all of them.
+    /// Finds which of some states have this placement, and what it turns in each.
     #[inline(always)]
-    pub fn find<'a>(&self, movers: &[u32], found: &'a mut Vec<(u32, u32)>) -> &'a [(u32, u32)] {
-        found.resize(movers.len() + LANES, (0, 0));
+    pub fn find<'a>(&self, movers: &[u32], found: &'a mut Found) -> (&'a [u32], &'a [u32]) {
+        let Found { numbers, turned } = found;
+        if numbers.len() < movers.len() + 2 * LANES {
+            numbers.resize(movers.len() + 2 * LANES, 0);
+            turned.resize(movers.len() + 2 * LANES, 0);
+        }
         let mut count = 0;
-        for (chunk, some) in movers.chunks(LANES).enumerate() {
-            // A mover who has all squares turns nothing.
-            let mut lanes = [u32::MAX; LANES];
-            lanes[..some.len()].copy_from_slice(some);
-            for (lane, turned) in self.turned(&lanes).into_iter().enumerate() {
-                // Written in any case: a branch would often be foreseen wrong.
-                found[count] = ((chunk * LANES + lane) as u32, turned);
-                count += usize::from(turned != 0);
+        let (whole, rest) = movers.as_chunks::<LANES>();
+        // A mover who has all squares turns nothing.
+        let mut last = [u32::MAX; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        // No closures, which might not be compiled for the processor with what calls them.
+        for (chunk, lanes) in whole.iter().chain([&last]).enumerate() {
+            let room = (numbers[count..].first_chunk_mut(), turned[count..].first_chunk_mut());
+            if let (Some(numbers), Some(turned)) = room {
+                let first = (chunk * LANES) as u32;
+                count += B::keep(&self.turned(lanes), first, [numbers, turned], &self.to.mask);
             }
         }
-        &found[..count]
+        (&numbers[..count], &turned[..count])
     }
 }
 
@@ -369,6 +459,33 @@ impl<B: Bits> Blocks<B> {
             }
         }
         (B::press(best, &to.mask), ties)
+    }
+
+    /// The same of several movers, each of which becomes its place, and the symmetries of each.
+    #[inline(always)]
+    pub fn places(&self, to: &Image<B>, movers: &mut [u32], ties: &mut Vec<u8>) {
+        ties.clear();
+        if !to.symmetries.is_power_of_two() {
+            for mover in movers {
+                let (place, own) = self.place(to, *mover);
+                *mover = place;
+                ties.push(own);
+            }
+            return;
+        }
+        ties.resize(movers.len(), to.symmetries);
+        let symmetry = to.symmetries.trailing_zeros();
+        let image = &self.images[symmetry as usize];
+        // No closures, which might not be compiled for the processor with what calls them.
+        if symmetry == 0 {
+            for mover in movers {
+                *mover = B::press(*mover, &to.mask);
+            }
+        } else {
+            for mover in movers {
+                *mover = B::press(look_up(image, *mover), &to.mask);
+            }
+        }
     }
 
     /// The canonical occupied squares of a board, its place there and the symmetries that lead

@@ -100,7 +100,7 @@ impl Group {
     ///
     /// `from` belongs to a canonical state; the move leads to a board that each symmetry in `ties`
     /// (a set of bits, never empty) brings to its canonical form.
-    #[inline]
+    #[inline(always)]
     pub fn successor_orientations(&self, from: Orientations, ties: u8) -> Orientations {
         let low = (1u16 << self.order) - 1;
         let first = (from.0 & low) as u8;
@@ -112,12 +112,16 @@ impl Group {
 
     /// Moves a set of symmetries from a state `s` to its canonical form `c = k·s`: the boards
     /// `g·s` are `g·k⁻¹·c`. With ties, the smallest symmetry of each coset is kept.
-    #[inline]
+    #[inline(always)]
     pub fn carry(&self, set: u8, ties: u8) -> u8 {
-        let k = ties.trailing_zeros() as usize;
-        if ties & (ties - 1) == 0 {
-            return self.after[k][set as usize];
+        match ties.is_power_of_two() {
+            true => self.after[ties.trailing_zeros() as usize][set as usize],
+            false => self.carry_with_ties(set, ties),
         }
+    }
+
+    #[inline(never)]
+    fn carry_with_ties(&self, set: u8, ties: u8) -> u8 {
         let mut out = 0;
         for g in 0..self.order {
             if set >> g & 1 == 1 {

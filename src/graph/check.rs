@@ -156,9 +156,8 @@ impl Reader<'_> {
     /// Checks that the edges of some rows of a layer may be followed; gives the rows' checksums.
     fn check(&self, rows: Range<usize>, layer: &Range<usize>) -> Result<Sums, TableError> {
         let graph = self.graph;
-        let keys = hasher(graph.keys().bytes(rows.clone()));
         if !graph.stores_moves() {
-            return Ok([keys, hasher(&[]), hasher(&[]), hasher(&[])]);
+            return self.sums(rows);
         }
         // Once, and not for every row, the maps are seen as slices.
         let (offsets, targets) = (graph.edge_offsets(), graph.edge_targets());
@@ -182,8 +181,22 @@ impl Reader<'_> {
                 }
             }
         }
-        let own = between(rows.start, rows.end);
-        let own = own.ok_or_else(|| wrong("edge_offsets", OFFSETS_ARE_WRONG.to_string()))?;
+        self.sums(rows)
+    }
+
+    /// The checksums of some rows.
+    fn sums(&self, rows: Range<usize>) -> Result<Sums, TableError> {
+        let graph = self.graph;
+        let keys = hasher(graph.keys().bytes(rows.clone()));
+        if !graph.stores_moves() {
+            return Ok([keys, hasher(&[]), hasher(&[]), hasher(&[])]);
+        }
+        let offsets = graph.edge_offsets();
+        let own = offsets[rows.start] as usize..offsets[rows.end] as usize;
+        let own = graph.edge_targets().get(own).ok_or_else(|| {
+            let path = self.table.path_of("edge_offsets");
+            TableError::damaged(&path, OFFSETS_ARE_WRONG)
+        })?;
         Ok([
             keys,
             hasher(&graph.kinds()[rows.clone()]),
@@ -240,24 +253,57 @@ impl LayerMoves<'_> {
         }
     }
 
-    /// Checks the rows of a piece, and calls `visit` with their offsets among some edges, one more
-    /// than there are rows, and the ids of the rows to which these edges lead. Gives the checksums.
+    /// Calls `visit` with the offsets of a piece's rows among some edges, one more than there are rows,
+    /// and the ids of the rows to which these edges lead; it tells whether they may be followed.
+    /// Gives the checksums of the rows.
     pub fn visit(
         &self,
         (number, piece): (usize, &Range<usize>),
-        visit: &mut dyn FnMut(&[u64], &[u32]),
+        visit: &mut dyn FnMut(&[u64], &[u32]) -> bool,
     ) -> Result<Sums, TableError> {
         let Reader { graph, table } = self.reader;
         let rows = self.rows.start + piece.start..self.rows.start + piece.end;
-        let sums = self.reader.check(rows.clone(), &self.rows)?;
-        match &self.derived {
-            None => visit(&graph.edge_offsets()[rows.start..=rows.end], graph.edge_targets()),
-            Some(moves) if moves.visit(number, visit) => {}
-            Some(_) => {
-                return Err(TableError::damaged(&table.path_of("keys"), "a move leads out of it"));
+        let sums = self.reader.sums(rows.clone())?;
+        let found = match &self.derived {
+            None => {
+                let offsets = &graph.edge_offsets()[rows.start..=rows.end];
+                visit(offsets, graph.edge_targets())
             }
+            Some(moves) => moves.visit(number, visit),
+        };
+        if found {
+            return Ok(sums);
         }
-        Ok(sums)
+        self.reader.check(rows, &self.rows)?;
+        Err(TableError::damaged(&table.path_of("keys"), "a move leads out of it"))
+    }
+
+    /// Whether a row without edges may have none.
+    pub fn may_end(&self, row: usize) -> bool {
+        match &self.derived {
+            Some(_) => true,
+            None => may_end(self.reader.graph, row, self.reader.table.manifest().complete),
+        }
+    }
+
+    /// Whether the edges of a row to which a pass leads lead to later layers.
+    pub fn leads_on(&self, row: usize) -> bool {
+        let Reader { graph, .. } = self.reader;
+        if self.derived.is_some() {
+            return true;
+        }
+        let (offsets, states) = (graph.edge_offsets(), graph.states() as u32);
+        let edges = graph.edge_targets().get(offsets[row] as usize..offsets[row + 1] as usize);
+        edges.is_some_and(|edges| all_in(edges, self.rows.end as u32, states))
+    }
+}
+
+/// Whether a row without edges is over, or in a table that is not complete was not followed.
+fn may_end(graph: &Graph, row: usize, complete: bool) -> bool {
+    match graph.kind(row) {
+        StateKind::Terminal => true,
+        StateKind::Frontier | StateKind::Restricted => !complete,
+        StateKind::Interior => false,
     }
 }
 
@@ -299,11 +345,7 @@ fn leads_on<'a>(
     }
     let all_later = |edges: &[u32]| all_in(edges, layer.end as u32, states as u32);
     Some(match edges(row)? {
-        [] => match graph.kind(row) {
-            StateKind::Terminal => true,
-            StateKind::Frontier | StateKind::Restricted => !complete,
-            StateKind::Interior => false,
-        },
+        [] => may_end(graph, row, complete),
         own if all_later(own) => true,
         [pass] if layer.contains(&(*pass as usize)) => all_later(edges(*pass as usize)?),
         _ => false,

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::value::{Prospect, Turned, Value};
+use super::value::{Prospect, Turned, Value, change_of};
 use crate::game::Score;
 use crate::graph::{Graph, StateKind, TerminalScores};
 
@@ -14,7 +14,8 @@ pub trait Backup: Sync {
     /// The value of a row without moves in the table.
     fn leaf(&self, row: usize) -> Self::Value;
 
-    /// The value of a row whose successors (at least one) have these values, each its own mover's.
+    /// The value of a row whose successors (at least one) have these values, each its own mover's; one
+    /// that is there twice makes no difference.
     fn backup(
         &self,
         row: usize,
@@ -65,15 +66,8 @@ impl<T: Turned> Backup for ExactBackup<'_, T> {
     /// The change of the score or of the distance in plies, whichever is larger.
     #[inline(always)]
     fn change(&self, old: T, new: T) -> f64 {
-        change_of_exact(old.prospect(), new.prospect())
+        old.change_to(new)
     }
-}
-
-/// The change of the score or of the distance in plies, whichever is larger.
-#[inline(always)]
-pub(super) fn change_of_exact(old: Prospect, new: Prospect) -> f64 {
-    let score = (i32::from(old.score().0) - i32::from(new.score().0)).abs();
-    f64::from(score.max(change_of(old.distance(), new.distance())))
 }
 
 /// Bounds of scores where a subtree is cut off. A distance is exact where the score is proven and
@@ -132,14 +126,6 @@ fn best_bounds(successors: impl Iterator<Item = Value> + Clone) -> Value {
         }
     }
     Value::of_scores(lower, upper, distance)
-}
-
-/// By how many plies a distance changed; 1 where it was or is not known.
-fn change_of(old: Option<u16>, new: Option<u16>) -> i32 {
-    match (old, new) {
-        (Some(old), Some(new)) => i32::from(old.abs_diff(new)),
-        (old, new) => i32::from(old != new),
-    }
 }
 
 /// Outcomes discounted by γ a ply: `V = max −γ V'`, with ±1 or 0 at the end.

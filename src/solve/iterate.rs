@@ -108,14 +108,13 @@ pub(crate) fn install_found(
     method: &Method,
     values: &[Prospect],
 ) -> Result<(), SweepError> {
-    let level = Prospect::new(Score(0), Some(0));
-    let change = |value: &Prospect| super::backup::change_of_exact(level, *value);
+    let kept: Vec<Prospect> = values.iter().map(|&value| Turned::of(value)).collect();
+    let level: Prospect = Turned::of(Prospect::new(Score(0), Some(0)));
     let sweep = SweepRecord {
-        residual: values.iter().map(change).fold(0.0, f64::max),
-        changed: values.iter().filter(|&&value| value != level).count() as u64,
+        residual: kept.iter().map(|&value| level.change_to(value)).fold(0.0, f64::max),
+        changed: kept.iter().filter(|&&value| value != level).count() as u64,
         decided: None,
     };
-    let kept: Vec<Prospect> = values.iter().map(|&value| Turned::of(value)).collect();
     columns::install_exact(table, method, &kept, &[sweep])
 }
 

@@ -6,6 +6,7 @@
 //! Games that may go round in circles are swept in natural order, leaving out what is final.
 //! Both run on all threads and give the same bytes whatever their number.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -125,6 +126,10 @@ impl Change {
 /// How many moves are known before what they lead to is looked at, which the processor fetches
 /// meanwhile.
 const AHEAD: usize = 32;
+/// Rows whose moves are asked for together.
+const GROUP: usize = 16;
+/// How many moves of a row are looked at in any case, the last of them again where it has fewer.
+const AT_LEAST: usize = 4;
 
 /// One sweep of a layer in topological order: `values` holds the final values of all later layers.
 /// Other layers' values are not touched. Each piece is checked just before; gives the checksums too.
@@ -136,7 +141,6 @@ pub(super) fn sweep_layer<B: Backup>(
     let (rows, moves) = (layer.rows.clone(), layer.moves());
     let (head, later) = values.split_at_mut(rows.end);
     let own = &mut head[rows.clone()];
-    let of_later = |&target: &u32| later[target as usize - rows.end];
     let pieces = moves.pieces();
     let mut rest = &mut *own;
     let slots = pieces.iter().map(|piece| {
@@ -150,31 +154,57 @@ pub(super) fn sweep_layer<B: Backup>(
         let values = &mut *parallel::lock(&slots[piece]);
         let first = pieces[piece].start;
         let sums = moves.visit((piece, &pieces[piece]), &mut |offsets, targets| {
+            // Whether all moves lead where they may.
+            let fine = Cell::new(true);
+            let of_later = |&target: &u32| match later.get((target as usize).wrapping_sub(rows.end))
+            {
+                Some(value) => *value,
+                None => {
+                    fine.set(false);
+                    later[0]
+                }
+            };
             let mut fetched = offsets[0] as usize;
-            for ((place, value), pair) in (first..).zip(values.iter_mut()).zip(offsets.windows(2)) {
-                let (begin, end) = (pair[0] as usize, pair[1] as usize);
-                let soon = targets.len().min(end + AHEAD);
+            for (group, values) in values.chunks_mut(GROUP).enumerate() {
+                let offsets = &offsets[group * GROUP..=group * GROUP + values.len()];
+                let soon = targets.len().min(offsets[values.len()] as usize + AHEAD);
                 for &target in targets.get(fetched..soon).unwrap_or_default() {
                     let value = later.get((target as usize).wrapping_sub(rows.end));
                     value.into_iter().for_each(fetch);
                 }
                 fetched = fetched.max(soon);
-                let edges = &targets[begin..end];
-                match edges.first() {
-                    Some(&target) if (target as usize) < rows.end => {
-                        passes.push((place, target as usize));
-                        continue;
-                    }
-                    _ => {}
+                for ((place, value), pair) in
+                    (first + group * GROUP..).zip(values).zip(offsets.windows(2))
+                {
+                    let row = rows.start + place;
+                    let Some(edges) = targets.get(pair[0] as usize..pair[1] as usize) else {
+                        return false;
+                    };
+                    let new = match *edges {
+                        [] if moves.may_end(row) => backup.leaf(row),
+                        [] => return false,
+                        [target, ..] if (target as usize) < rows.end => {
+                            let target = target as usize;
+                            if edges.len() > 1 || target < rows.start || !moves.leads_on(target) {
+                                return false;
+                            }
+                            passes.push((place, target));
+                            continue;
+                        }
+                        _ if later.is_empty() => return false,
+                        // As many looks whatever their number: a branch would often be foreseen wrong.
+                        _ if edges.len() <= AT_LEAST => {
+                            let at = |number: usize| of_later(&edges[number.min(edges.len() - 1)]);
+                            backup
+                                .backup(row, std::array::from_fn::<_, AT_LEAST, _>(at).into_iter())
+                        }
+                        _ => backup.backup(row, edges.iter().map(of_later)),
+                    };
+                    change = change.and(Change::of(backup, *value, new));
+                    *value = new;
                 }
-                let row = rows.start + place;
-                let new = match edges {
-                    [] => backup.leaf(row),
-                    edges => backup.backup(row, edges.iter().map(of_later)),
-                };
-                change = change.and(Change::of(backup, *value, new));
-                *value = new;
             }
+            fine.get()
         });
         (sums, change, passes)
     });

@@ -157,6 +157,8 @@ pub(crate) trait Turned: Copy + Ord + Pod + Send + Sync {
     fn prospect(self) -> Prospect;
     /// What [`Prospect::before`] is of it.
     fn before(self) -> Self;
+    /// The change of the score, or of the distance in plies, whichever is larger.
+    fn change_to(self, new: Self) -> f64;
 }
 
 impl Turned for Prospect {
@@ -174,6 +176,20 @@ impl Turned for Prospect {
     fn before(self) -> Prospect {
         Prospect::before(self.with_draws_turned()).with_draws_turned()
     }
+
+    fn change_to(self, new: Prospect) -> f64 {
+        let (old, new) = (self.prospect(), new.prospect());
+        let plies = change_of(old.distance(), new.distance());
+        f64::from((old.score_of() - new.score_of()).abs().max(plies))
+    }
+}
+
+/// By how many plies a distance changed; 1 where it was or is not known.
+pub(super) fn change_of(old: Option<u16>, new: Option<u16>) -> i32 {
+    match (old, new) {
+        (Some(old), Some(new)) => i32::from(old.abs_diff(new)),
+        (old, new) => i32::from(old != new),
+    }
 }
 
 /// The same in half the room, where no end is further away than [`Short::LONGEST`] plies: a win by
@@ -185,6 +201,13 @@ pub(crate) struct Short(i16);
 impl Short {
     /// The furthest end there is room for, in plies.
     pub const LONGEST: u16 = 127;
+
+    /// The score and the plies to the end.
+    #[inline(always)]
+    fn parts(self) -> (i16, i16) {
+        let (score, low) = (self.0 >> 8, self.0 & 255);
+        (score, if score == 0 { low } else { (low - 127).abs() })
+    }
 
     /// The number that orders them.
     #[cfg(feature = "cluster")]
@@ -213,12 +236,8 @@ impl Turned for Short {
 
     #[inline(always)]
     fn prospect(self) -> Prospect {
-        let kept = i32::from(self.0);
-        match kept {
-            128.. => Prospect::of(kept >> 8, 127 - (kept & 255)),
-            0..=127 => Prospect::of(0, kept),
-            _ => Prospect::of((kept - 127) >> 8, (kept - 127) & 255),
-        }
+        let (score, plies) = self.parts();
+        Prospect::of(i32::from(score), i32::from(plies))
     }
 
     #[inline]
@@ -228,6 +247,12 @@ impl Turned for Short {
             0..=127 => self.0 + 1,
             _ => 253 - self.0,
         })
+    }
+
+    #[inline(always)]
+    fn change_to(self, new: Short) -> f64 {
+        let ((score, plies), (new_score, new_plies)) = (self.parts(), new.parts());
+        f64::from((new_score - score).abs().max((new_plies - plies).abs()))
     }
 }
 
@@ -386,6 +411,15 @@ mod tests {
             assert_eq!(T::of(a).before(), T::of(a.before()), "{a:?}");
             assert!(T::of(a) < T::HIGHEST);
             for &b in all {
+                let change = T::of(a).change_to(T::of(b));
+                assert_eq!(change, T::of(b).change_to(T::of(a)));
+                let apart = |(a, b): (i32, i32)| (a - b).abs();
+                let plies = |p: Prospect| p.distance().map_or(-1, i32::from);
+                if a.is_end() && b.is_end() {
+                    let scores = (i32::from(a.score().0), i32::from(b.score().0));
+                    let most = apart(scores).max(apart((plies(a), plies(b))));
+                    assert_eq!(change, f64::from(most), "{a:?} {b:?}");
+                }
                 let best = a.before().max(b.before());
                 assert_eq!(T::of(a).min(T::of(b)).before().prospect(), best, "{a:?} {b:?}");
             }

@@ -139,14 +139,14 @@ impl<'a> DerivedMoves<'a> {
     }
 
     /// Calls `visit` with the offsets of a task's rows among its edges, one more than there are
-    /// rows, and the ids to which the edges lead. False if one leads nowhere.
-    pub fn visit(&self, task: usize, visit: &mut dyn FnMut(&[u64], &[u32])) -> bool {
+    /// rows, and the ids to which the edges lead. False if one leads nowhere, or if that is.
+    pub fn visit(&self, task: usize, visit: &mut dyn FnMut(&[u64], &[u32]) -> bool) -> bool {
         let mut rows = parallel::lock(&self.spare).pop().unwrap_or_default();
         rows.ends.push(0);
         let made = self.deriver.0.moves([self.layer, self.next], self.bases, task, rows);
         let Some(rows) = made else { return false };
-        visit(&rows.ends, &rows.targets);
+        let found = visit(&rows.ends, &rows.targets);
         parallel::lock(&self.spare).push(rows.emptied());
-        true
+        found
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::layer::{LINE, Layer, reach};
-use crate::game::blocks::{Bits, Block, Blocks, Work, fetch};
+use crate::game::blocks::{Bits, Block, Blocks, Found, Work, fetch};
 use crate::game::{Group, Orientations, Side};
 use crate::graph::StateKind;
 use crate::table::Tally;
@@ -25,8 +25,11 @@ pub(crate) struct States {
     pub(crate) movers: Vec<u32>,
     /// How many placements each has.
     pub(crate) moves: Vec<u32>,
-    /// Those that have one placement, and what it turns.
-    found: Vec<(u32, u32)>,
+    /// Those that have one placement.
+    found: Found,
+    /// Where that leads them, and by which symmetries.
+    after: Vec<u32>,
+    ties: Vec<u8>,
     /// Those whose mover must pass.
     pub(crate) passing: Vec<u32>,
 }
@@ -52,17 +55,17 @@ impl States {
         }
     }
 
-    /// Calls `visit` with each placement that some states have, its number, the number of the state,
-    /// and where in the block that it leads to, with the symmetries that lead there: placement by
-    /// placement, leaving out those that are not `wanted`. Counts the placements of each state, and
-    /// finds those that must pass, if all are wanted.
+    /// Calls `visit` with each placement that some states have: its number, and of these states the
+    /// numbers, where in the block they are led to, and the symmetries that lead there. Leaves out
+    /// placements that are not `wanted`. Counts the placements of each state, and finds those that must
+    /// pass, if all are wanted.
     #[inline(always)]
     pub(crate) fn expand<B: Bits>(
         &mut self,
         rules: &Blocks<B>,
         block: &Block<B>,
         wanted: impl Fn(usize) -> bool,
-        mut visit: impl FnMut(usize, u32, (u32, u8)),
+        mut visit: impl FnMut(usize, (&[u32], &[u32], &[u8])),
     ) {
         self.moves.clear();
         self.moves.resize(self.movers.len(), 0);
@@ -72,11 +75,14 @@ impl States {
                 all = false;
                 continue;
             }
-            for &(state, turned) in placement.find(&self.movers, &mut self.found) {
+            let (states, turned) = placement.find(&self.movers, &mut self.found);
+            self.after.resize(states.len(), 0);
+            for ((&state, turned), after) in states.iter().zip(turned).zip(&mut self.after) {
                 self.moves[state as usize] += 1;
-                let after = block.occupied ^ self.movers[state as usize] ^ turned;
-                visit(number, state, rules.place(&placement.to, after));
+                *after = block.occupied ^ self.movers[state as usize] ^ turned;
             }
+            rules.places(&placement.to, &mut self.after, &mut self.ties);
+            visit(number, (states, &self.after, &self.ties));
         }
         let stuck = (0..self.movers.len() as u32).filter(|&state| self.moves[state as usize] == 0);
         self.passing.clear();
@@ -89,7 +95,7 @@ impl States {
         let others: Vec<u32> = others.collect();
         let mut can = vec![false; others.len()];
         for placement in &block.placements {
-            for &(state, _) in placement.find(&others, &mut self.found) {
+            for &state in placement.find(&others, &mut self.found).0 {
                 can[state as usize] = true;
             }
         }
@@ -123,8 +129,8 @@ impl<B: Bits> Work for Find<'_, B> {
         let closes = slice.start == 0;
         let (mut states, mut passes) = (0, Vec::new());
         let mut targets: Vec<usize> = Vec::new();
-        // Where bits are to be set, a ring.
-        let (mut ahead, mut at) = ([(0, 0); AHEAD], 0usize);
+        // Bits that are to be set, and those of the placement before, which are fetched meanwhile.
+        let (mut bits, mut before) = (Vec::<(usize, u32)>::new(), Vec::<(usize, u32)>::new());
         States::default().visit(rules, layer, task, |some, number, block| {
             targets.clear();
             targets.extend(block.placements.iter().map(|p| next.led_to(p.to.occupied)));
@@ -136,17 +142,23 @@ impl<B: Bits> Work for Find<'_, B> {
                     rules,
                     block,
                     |p| closes || is_in(p),
-                    |placement, _, (place, _)| {
+                    |placement, (_, places, _)| {
                         if !is_in(placement) {
                             return;
                         }
-                        let bit = next.bit(targets[placement], place);
-                        fetch(&next.bits[bit.0]);
-                        let before = std::mem::replace(&mut ahead[at % AHEAD], bit);
-                        if at >= AHEAD {
-                            next.mark(before);
+                        bits.resize(places.len(), (0, 0));
+                        let to = targets[placement];
+                        for (at, (bit, &place)) in bits.iter_mut().zip(places).enumerate() {
+                            *bit = next.bit(to, place);
+                            fetch(&next.bits[bit.0]);
+                            if let Some(&bit) = before.get(at) {
+                                next.mark(bit);
+                            }
                         }
-                        at += 1;
+                        for &bit in before.get(bits.len()..).unwrap_or_default() {
+                            next.mark(bit);
+                        }
+                        std::mem::swap(&mut bits, &mut before);
                     },
                 );
                 if again || !closes || some.passing.is_empty() {
@@ -164,7 +176,7 @@ impl<B: Bits> Work for Find<'_, B> {
                 some.movers = added;
             }
         });
-        ahead[..at.min(AHEAD)].iter().for_each(|&bit| {
+        before.into_iter().for_each(|bit| {
             next.mark(bit);
         });
         (states, passes)
@@ -222,9 +234,12 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
             mut rows,
         }) = self;
         let (order, pass) = (group.order(), rules.pass().0 as u8);
+        let load = |own: &AtomicU16| Orientations(own.load(Ordering::Relaxed));
+        // Until somebody passes the first player is to move where the discs are even.
+        let rarer = Side::ALL[usize::from(layer.number % 2 == 0)];
         let mut row = layer.rows_before(task);
         let mut astray = false;
-        let (mut edges, mut ends, mut cursors) = (Vec::<Edge>::new(), Vec::new(), Vec::new());
+        let (mut edges, mut ends, mut cursors) = (Edges::default(), Vec::new(), Vec::new());
         States::default().visit(rules, layer, task, |some, number, block| {
             edges.clear();
             ends.clear();
@@ -233,9 +248,11 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                 rules,
                 block,
                 |_| true,
-                |placement, state, (place, ties)| {
-                    edges.push(Edge { state, place, ties });
-                    ends[placement] = edges.len();
+                |placement, (states, places, ties)| {
+                    edges.states.extend_from_slice(states);
+                    edges.rows.extend_from_slice(places);
+                    edges.ties.extend_from_slice(ties);
+                    ends[placement] = edges.states.len();
                 },
             );
             some.passing.iter().for_each(|&state| some.moves[state as usize] = 1);
@@ -252,9 +269,9 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
             }
             let mut first = 0;
             for (placement, &end) in block.placements.iter().zip(&ends) {
-                let edges = &mut edges[first.min(end)..end];
+                let some = first.min(end)..end;
                 first = first.max(end);
-                if edges.is_empty() {
+                if some.is_empty() {
                     continue;
                 }
                 let action = placement.action.0 as u8;
@@ -262,16 +279,17 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                     astray = true;
                     break;
                 };
-                for at in 0..edges.len() {
-                    if let Some(soon) = edges.get(at + AHEAD) {
-                        let (word, _) = next.bit(to, soon.place);
+                let (states, reached) =
+                    (&edges.states[some.clone()], &mut edges.rows[some.clone()]);
+                for at in 0..reached.len() {
+                    if let Some(&soon) = reached.get(at + AHEAD) {
+                        let (word, _) = next.bit(to, soon);
                         fetch(&next.bits[word]);
                         fetch(&next.counts[word / LINE]);
                     }
-                    let edge = &mut edges[at];
-                    let bit = next.bit(to, edge.place);
+                    let bit = next.bit(to, reached[at]);
                     let row = next.row(bit);
-                    edge.place = row;
+                    reached[at] = row;
                     if STATES {
                         fetch(&theirs[row as usize]);
                     } else {
@@ -279,17 +297,18 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                         astray |= !next.contains(bit);
                     }
                     if EDGES {
-                        let cursor = &mut cursors[edge.state as usize];
+                        let cursor = &mut cursors[states[at] as usize];
                         rows.targets[*cursor as usize] = bases[1] + row;
                         rows.actions[*cursor as usize] = action;
                         *cursor += 1;
                     }
                 }
                 if STATES {
-                    for edge in edges {
-                        let own = own[row + edge.state as usize].load(Ordering::Relaxed);
-                        let to = &theirs[edge.place as usize];
-                        reach(to, group, Orientations(own), edge.ties);
+                    for ((&state, &to), &ties) in
+                        states.iter().zip(&*reached).zip(&edges.ties[some])
+                    {
+                        let own = own[row + state as usize].load(Ordering::Relaxed);
+                        reach(&theirs[to as usize], group, Orientations(own), ties);
                     }
                 }
             }
@@ -307,51 +326,61 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
             if !STATES {
                 return;
             }
+            let all = own;
+            let own = &all[row..row + some.movers.len()];
+            row += own.len();
+            let passes = some.passing.iter().map(|&state| &own[state as usize]);
             rows.table.passes += some.passing.len() as u64;
-            for &state in &some.passing {
-                let own = own[row + state as usize].load(Ordering::Relaxed);
-                rows.reachable.passes += u64::from(Orientations(own).count());
-            }
-            for (&mover, &moves) in some.movers.iter().zip(&some.moves) {
-                let set = Orientations(own[row].load(Ordering::Relaxed));
-                row += 1;
+            rows.reachable.passes += passes.map(|own| u64::from(load(own).count())).sum::<u64>();
+            for ((&mover, &moves), own) in some.movers.iter().zip(&some.moves).zip(own) {
+                let set = load(own);
+                let (over, count) = (moves == 0, u64::from(set.count()));
                 if EDGES {
-                    let kind = if moves == 0 { StateKind::Terminal } else { StateKind::Interior };
+                    let kind = if over { StateKind::Terminal } else { StateKind::Interior };
                     rows.kinds.push(kind as u8);
                 }
-                let one = Tally {
-                    states: 1,
-                    terminals: u64::from(moves == 0),
-                    passes: 0,
-                    frontier: 0,
-                    transitions: u64::from(moves),
-                };
-                rows.table.add(&one);
-                rows.reachable.add(&one.times(u64::from(set.count())));
+                rows.table.terminals += u64::from(over);
+                rows.table.transitions += u64::from(moves);
+                rows.reachable.states += count;
+                rows.reachable.terminals += count * u64::from(over);
+                rows.reachable.transitions += count * u64::from(moves);
                 let sides = Side::ALL.map(|side| set.with(side, order));
                 rows.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
+                let with_rarer = sides[rarer.index()];
+                if with_rarer == 0 {
+                    continue;
+                }
                 let (other, ties) = rules.swapped(block, mover);
                 let other = layer.bit(number, other);
-                if sides[0] != 0 && layer.contains(other) {
-                    let there = own[layer.row(other) as usize].load(Ordering::Relaxed);
-                    let theirs = Orientations(there).with(Side::Second, order);
-                    let both = group.carry(sides[0], ties) & theirs;
+                if layer.contains(other) {
+                    let theirs = load(&all[layer.row(other) as usize]).with(rarer.other(), order);
+                    let both = group.carry(with_rarer, ties) & theirs;
                     rows.with_both += u64::from(both.count_ones());
                 }
             }
+            rows.table.states += some.movers.len() as u64;
         });
         (!astray).then_some(rows)
     }
 }
 
-/// A placement of a state.
-struct Edge {
-    /// The number of the state.
-    state: u32,
-    /// The place of where it leads in its block, and then its row.
-    place: u32,
-    /// The symmetries that lead to the canonical form of where it leads.
-    ties: u8,
+/// Placements of states.
+#[derive(Default)]
+struct Edges {
+    /// The number of the state of each.
+    states: Vec<u32>,
+    /// The place of where each leads in its block, and then its row.
+    rows: Vec<u32>,
+    /// The symmetries that lead to the canonical form of where each leads.
+    ties: Vec<u8>,
+}
+
+impl Edges {
+    fn clear(&mut self) {
+        self.states.clear();
+        self.rows.clear();
+        self.ties.clear();
+    }
 }
 
 /// The keys of a task's rows.
