@@ -11,12 +11,13 @@ import sys
 import numpy as np
 
 table = sys.argv[1]
-layers, offsets, targets = (
-    np.load(f"{table}/{name}.npy", mmap_mode="r") for name in ("layer_offsets", "edge_offsets", "edge_targets")
+layers, degrees, targets = (
+    np.load(f"{table}/{name}.npy", mmap_mode="r") for name in ("layer_offsets", "edge_counts", "edge_targets")
 )
 # Rows that lines come to before their last move: of all plies but the last.
 rows = int(layers[-2])
-degrees = np.diff(offsets[: rows + 1].astype(np.int64))
+degrees = degrees[:rows].astype(np.int64)
+offsets = np.concatenate(([0], np.cumsum(degrees)))
 lines = np.zeros(rows)
 lines[0] = 1
 for ply in range(1, len(layers) - 1):

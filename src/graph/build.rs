@@ -15,6 +15,7 @@ use super::by_layer::ByLayer;
 use super::by_ply::ByPly;
 use super::by_rank::ByRank;
 use super::plan::{Index, Plan, table_name};
+use super::view::START_EVERY;
 use super::{GraphError, conventions};
 #[cfg(target_arch = "x86_64")]
 use crate::game::blocks::Instructions;
@@ -75,7 +76,7 @@ pub(super) struct Found {
 }
 
 /// Declares the arrays that every table of sorted keys has, and those of its moves if these are
-/// stored: their actions in two bytes or one.
+/// stored: their actions, and how many a row has, in two bytes or one.
 pub(super) fn declare(
     draft: &mut Draft,
     key_words: usize,
@@ -88,12 +89,30 @@ pub(super) fn declare(
     }
     if let Some(wide) = wide_actions {
         draft.grow::<u8>("kinds", false, lengths)?;
-        draft.grow::<u64>("edge_offsets", false, lengths)?;
+        Ints::grow(draft, "edge_counts", wide, lengths)?;
+        draft.grow::<u64>("edge_starts", false, lengths)?;
         draft.grow::<u32>("edge_targets", false, lengths)?;
         Ints::grow(draft, "edge_actions", wide, lengths)?;
     }
     draft.grow::<u64>("layer_offsets", false, None)?;
     Ok(())
+}
+
+/// Of every [`START_EVERY`] rows of a table where their edges begin, for rows that are about to be
+/// appended and have so many edges. `edges` are those before them, and then those with them.
+pub(super) fn edge_starts(
+    draft: &Draft,
+    edges: &mut u64,
+    counts: impl IntoIterator<Item = u64>,
+) -> Vec<u64> {
+    let (mut starts, first) = (Vec::new(), draft.rows("kinds").unwrap_or(0));
+    for (row, count) in (first..).zip(counts) {
+        if row % START_EVERY as u64 == 0 {
+            starts.push(*edges);
+        }
+        *edges += count;
+    }
+    starts
 }
 
 /// Whether what a checkpoint says of rows fits the arrays, whoever wrote it: `offsets` at which
@@ -111,7 +130,8 @@ pub(super) fn fits(
         ("keys", end),
         ("orientations", end),
         ("kinds", begun),
-        ("edge_offsets", begun.saturating_add(1)),
+        ("edge_counts", begun),
+        ("edge_starts", begun.div_ceil(START_EVERY as u64)),
         ("edge_targets", edges),
         ("edge_actions", edges),
     ];

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::build::{Found, Order, declare, fits};
+use super::build::{Found, Order, declare, edge_starts, fits};
 use super::expand::{Expansion, Partition, Record, expand};
 use super::index::{BucketIndex, search};
 use super::layer::{Bound, Layer, degrees};
@@ -45,17 +45,9 @@ pub(super) struct State {
 
 impl State {
     /// Nothing but the states of the first layer.
-    pub fn begin(
-        draft: &mut Draft,
-        first_layer: u32,
-        states: usize,
-        root_ids: Vec<u64>,
-    ) -> Result<State, GraphError> {
-        if draft.has("edge_offsets") {
-            draft.append(&[("edge_offsets", bytemuck::bytes_of(&0u64))])?;
-        }
+    pub fn begin(first_layer: u32, states: usize, root_ids: Vec<u64>) -> State {
         let offsets = vec![0, states as u64];
-        Ok(State { first_layer, offsets, edges: 0, counts: Vec::new(), root_ids })
+        State { first_layer, offsets, edges: 0, counts: Vec::new(), root_ids }
     }
 
     /// The number of the layer that is to be expanded and how many rows it has, if what a
@@ -106,7 +98,7 @@ impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
             return Ok(ByLayer { game, plan, state, layer, workspaces });
         }
         let (layer, root_ids) = first_layer(game, plan)?;
-        let state = State::begin(draft, layer.number, layer.len(), root_ids)?;
+        let state = State::begin(layer.number, layer.len(), root_ids);
         let work = ByLayer { game, plan, state, layer, workspaces };
         work.append_states(draft)?;
         Ok(work)
@@ -207,8 +199,9 @@ impl<G: Game> ByLayer<'_, G> {
     }
 }
 
+/// Whether an action, or how many there are in a state, needs more than a byte.
 fn has_wide_actions<G: Game>(game: &G) -> bool {
-    game.action_count() > 256
+    game.action_count() > 255
 }
 
 /// Whether the orientations of either side need more than a byte.
@@ -219,19 +212,19 @@ pub(super) fn has_wide_orientations<G: Game>(game: &G) -> bool {
 /// The layer of the roots and the place of each root in it.
 type Roots<K> = (Layer<K>, Vec<u64>);
 
-/// Appends the kinds and edges of a layer that begins at edge number `edge`; gives the number of
-/// the edge behind its last.
+/// Appends the kinds and edges of a layer, before which there are so many edges; gives the number of
+/// those with its own.
 fn append_edges<G: Game>(
     game: &G,
     draft: &mut Draft,
     layer: &Layer<G::Key>,
-    mut edge: u64,
+    mut edges: u64,
     targets: &[u32],
     actions: &[u16],
     bound: Bound,
 ) -> Result<u64, GraphError> {
     let mut kinds = Vec::with_capacity(layer.len());
-    let mut offsets = Vec::with_capacity(layer.len());
+    let mut edge_counts: Vec<u16> = Vec::with_capacity(layer.len());
     for i in 0..layer.len() {
         let expanded = layer.expands(i, bound);
         let kind = match (layer.degrees[i].is_over(), expanded) {
@@ -240,16 +233,19 @@ fn append_edges<G: Game>(
             (false, false) => StateKind::Frontier,
         };
         kinds.push(kind as u8);
-        edge += if expanded { u64::from(layer.degrees[i].actions()) } else { 0 };
-        offsets.push(edge);
+        edge_counts.push(if expanded { layer.degrees[i].actions() as u16 } else { 0 });
     }
+    let counts = edge_counts.iter().map(|&count| u64::from(count));
+    let starts = edge_starts(draft, &mut edges, counts);
+    let wide = has_wide_actions(game);
     draft.append(&[
         ("kinds", &kinds),
-        ("edge_offsets", bytemuck::cast_slice(&offsets)),
+        ("edge_counts", &Ints::bytes(&edge_counts, wide)),
+        ("edge_starts", bytemuck::cast_slice(&starts)),
         ("edge_targets", bytemuck::cast_slice(targets)),
-        ("edge_actions", &Ints::bytes(actions, has_wide_actions(game))),
+        ("edge_actions", &Ints::bytes(actions, wide)),
     ])?;
-    Ok(edge)
+    Ok(edges)
 }
 
 /// The layer of the roots, closed under passes, and the place of each root in it.

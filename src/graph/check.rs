@@ -2,21 +2,22 @@
 //! Edges that are not stored are made from the rules.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::by_block::{DerivedMoves, Deriver, Layer};
+use super::view::START_EVERY;
 use super::{Graph, Keys, StateKind};
 use crate::parallel;
 use crate::table::{Memory, Table, TableError};
 
 /// What is checked where it is there, in the order of [`LayerChecks::sums`].
-const ARRAYS: [&str; 4] = ["keys", "kinds", "edge_offsets", "edge_targets"];
+const ARRAYS: [&str; 5] = ["keys", "kinds", "edge_counts", "edge_starts", "edge_targets"];
 
 /// A layer and the id of its first row.
 type Numbered = (Layer, u32);
 
 /// The checksums of some rows of each of [`ARRAYS`].
-type Sums = [crc32fast::Hasher; 4];
+type Sums = [crc32fast::Hasher; 5];
 
 /// Reads a table layer by layer from the last to the first, the way in which layered games are
 /// solved, and checks each piece of it just before it is used, while it is in the processor's cache.
@@ -53,7 +54,6 @@ pub struct LayerSums(Vec<Sums>);
 const ROWS: usize = 1 << 15;
 /// How many rows are looked at together, if nothing about them is out of the ordinary.
 const TOGETHER: usize = 1 << 4;
-const OFFSETS_ARE_WRONG: &str = "its offsets are wrong";
 
 fn hasher(bytes: &[u8]) -> crc32fast::Hasher {
     let mut hasher = crc32fast::Hasher::new();
@@ -68,8 +68,7 @@ impl<'a> LayerChecks<'a> {
         table: &'a Table,
         (deriver, memory): (Option<&'a Deriver>, &'a Memory),
     ) -> LayerChecks<'a> {
-        let last = graph.edge_offsets().get(graph.states()..).unwrap_or_default();
-        let sums = [&[], &[], bytemuck::cast_slice(last), &[]].map(hasher);
+        let sums = [&[] as &[u8]; 5].map(hasher);
         LayerChecks { reader: Reader { graph, table }, deriver, memory, sums, later: None }
     }
 
@@ -95,7 +94,7 @@ impl<'a> LayerChecks<'a> {
 
     /// Adds the checksums of the layer before those that were added.
     pub fn add(&mut self, LayerSums(pieces): LayerSums) {
-        let mut sums = [&[] as &[u8]; 4].map(hasher);
+        let mut sums = [&[] as &[u8]; 5].map(hasher);
         for piece in pieces.iter().chain([&self.sums]) {
             sums.iter_mut().zip(piece).for_each(|(sum, piece)| sum.combine(piece));
         }
@@ -134,11 +133,12 @@ impl<'a> LayerChecks<'a> {
     /// Compares the checksums of all layers with the manifest's.
     pub fn compare(self) -> Result<(), TableError> {
         let Reader { graph, table } = self.reader;
-        let (offsets, edges) = (graph.edge_offsets(), graph.edge_targets().len() as u64);
-        let stored = graph.stores_moves();
-        if stored && (offsets.first() != Some(&0) || offsets.last() != Some(&edges)) {
-            let path = table.path_of("edge_offsets");
-            return Err(TableError::damaged(&path, OFFSETS_ARE_WRONG));
+        // All other edges have been seen to begin where those before them end.
+        let [first, last] = [0, graph.states().max(1) - 1].map(|row| graph.edge_range(row));
+        let all = first.map(|edges| edges.start) == Some(0)
+            && last.map(|edges| edges.end) == Some(graph.edges());
+        if graph.stores_moves() && graph.states() > 0 && !all {
+            return Err(self.reader.starts_are_wrong());
         }
         let mut sums = ARRAYS.iter().zip(self.sums).filter(|(name, _)| table.has_array(name));
         sums.try_for_each(|(name, sum)| table.compare_checksum(name, sum.finalize()))
@@ -153,56 +153,51 @@ impl Reader<'_> {
         checked.filter_map(Result::err).next().unwrap_or(wrong)
     }
 
+    fn starts_are_wrong(&self) -> TableError {
+        let what = "edges do not begin where those before them end";
+        TableError::damaged(&self.table.path_of("edge_starts"), what)
+    }
+
     /// Checks that the edges of some rows of a layer may be followed; gives the rows' checksums.
     fn check(&self, rows: Range<usize>, layer: &Range<usize>) -> Result<Sums, TableError> {
         let graph = self.graph;
         if !graph.stores_moves() {
-            return self.sums(rows);
+            return Ok(self.sums(rows, &[]));
         }
-        // Once, and not for every row, the maps are seen as slices.
-        let (offsets, targets) = (graph.edge_offsets(), graph.edge_targets());
-        let between = |a: usize, b: usize| targets.get(offsets[a] as usize..offsets[b] as usize);
-        let edges = |row: usize| between(row, row + 1);
-        let wrong = |name: &str, what: String| TableError::damaged(&self.table.path_of(name), what);
+        let mut offsets = Vec::new();
+        let edges = graph.edge_ranges(rows.clone(), &mut offsets);
+        let targets = &graph.edge_targets()[edges.ok_or_else(|| self.starts_are_wrong())?];
         let complete = self.table.manifest().complete;
         for some in rows.clone().step_by(TOGETHER) {
             let some = some..rows.end.min(some + TOGETHER);
-            if lead_to_later(graph, some.clone(), layer.end, complete) {
+            let own = &offsets[some.start - rows.start..=some.end - rows.start];
+            if lead_to_later(graph, some.clone(), (own, targets), layer.end, complete) {
                 continue;
             }
-            for row in some {
-                match leads_on(graph, row, layer, complete, &edges) {
-                    Some(true) => {}
-                    Some(false) => {
-                        let what = format!("the edges of row {row} lead nowhere");
-                        return Err(wrong("edge_targets", what));
-                    }
-                    None => return Err(wrong("edge_offsets", OFFSETS_ARE_WRONG.to_string())),
+            for (row, ends) in some.zip(own.windows(2)) {
+                let own = &targets[ends[0] as usize..ends[1] as usize];
+                if !leads_on(graph, row, own, layer, complete) {
+                    let what = format!("the edges of row {row} lead nowhere");
+                    return Err(TableError::damaged(&self.table.path_of("edge_targets"), what));
                 }
             }
         }
-        self.sums(rows)
+        Ok(self.sums(rows, targets))
     }
 
-    /// The checksums of some rows.
-    fn sums(&self, rows: Range<usize>) -> Result<Sums, TableError> {
+    /// The checksums of some rows, whose edges lead to `targets`.
+    fn sums(&self, rows: Range<usize>, targets: &[u32]) -> Sums {
         let graph = self.graph;
-        let keys = hasher(graph.keys().bytes(rows.clone()));
-        if !graph.stores_moves() {
-            return Ok([keys, hasher(&[]), hasher(&[]), hasher(&[])]);
-        }
-        let offsets = graph.edge_offsets();
-        let own = offsets[rows.start] as usize..offsets[rows.end] as usize;
-        let own = graph.edge_targets().get(own).ok_or_else(|| {
-            let path = self.table.path_of("edge_offsets");
-            TableError::damaged(&path, OFFSETS_ARE_WRONG)
-        })?;
-        Ok([
-            keys,
-            hasher(&graph.kinds()[rows.clone()]),
-            hasher(bytemuck::cast_slice(&offsets[rows])),
-            hasher(bytemuck::cast_slice(own)),
-        ])
+        let starts = rows.start.div_ceil(START_EVERY)..rows.end.div_ceil(START_EVERY);
+        // Of moves that are not stored there is nothing.
+        let [kinds, starts]: [&[u8]; 2] = match graph.stores_moves() {
+            true => {
+                [&graph.kinds()[rows.clone()], bytemuck::cast_slice(&graph.edge_starts()[starts])]
+            }
+            false => [&[]; 2],
+        };
+        let (keys, counts) = (graph.keys().bytes(rows.clone()), graph.edge_counts(rows));
+        [keys, kinds, counts, starts, bytemuck::cast_slice(targets)].map(hasher)
     }
 }
 
@@ -231,7 +226,12 @@ impl LayerToRead<'_> {
             let [own, next] = [0, 1].map(|place| &*layers[place]);
             DerivedMoves::new(deriver, [&own.0, &next.0], [own.1, next.1])
         });
-        LayerMoves { reader: self.reader, rows: self.rows.clone(), derived }
+        LayerMoves {
+            reader: self.reader,
+            rows: self.rows.clone(),
+            derived,
+            spare: Mutex::default(),
+        }
     }
 }
 
@@ -241,6 +241,8 @@ pub struct LayerMoves<'a> {
     /// The rows of the layer.
     rows: Range<usize>,
     derived: Option<DerivedMoves<'a>>,
+    /// Memory for offsets, which has served before.
+    spare: Mutex<Vec<Vec<u32>>>,
 }
 
 impl LayerMoves<'_> {
@@ -259,18 +261,23 @@ impl LayerMoves<'_> {
     pub fn visit(
         &self,
         (number, piece): (usize, &Range<usize>),
-        visit: &mut dyn FnMut(&[u64], &[u32]) -> bool,
+        visit: &mut dyn FnMut(&[u32], &[u32]) -> bool,
     ) -> Result<Sums, TableError> {
         let Reader { graph, table } = self.reader;
         let rows = self.rows.start + piece.start..self.rows.start + piece.end;
-        let sums = self.reader.sums(rows.clone())?;
-        let found = match &self.derived {
+        let mut offsets = parallel::lock(&self.spare).pop().unwrap_or_default();
+        let (sums, found) = match &self.derived {
             None => {
-                let offsets = &graph.edge_offsets()[rows.start..=rows.end];
-                visit(offsets, graph.edge_targets())
+                let edges = graph.edge_ranges(rows.clone(), &mut offsets);
+                let edges = edges.ok_or_else(|| self.reader.starts_are_wrong())?;
+                let targets = &graph.edge_targets()[edges];
+                (self.reader.sums(rows.clone(), targets), visit(&offsets, targets))
             }
-            Some(moves) => moves.visit(number, visit),
+            Some(moves) => {
+                (self.reader.sums(rows.clone(), &[]), moves.visit(number, &mut offsets, visit))
+            }
         };
+        parallel::lock(&self.spare).push(offsets);
         if found {
             return Ok(sums);
         }
@@ -292,9 +299,7 @@ impl LayerMoves<'_> {
         if self.derived.is_some() {
             return true;
         }
-        let (offsets, states) = (graph.edge_offsets(), graph.states() as u32);
-        let edges = graph.edge_targets().get(offsets[row] as usize..offsets[row + 1] as usize);
-        edges.is_some_and(|edges| all_in(edges, self.rows.end as u32, states))
+        later_by(graph, row, self.rows.end)
     }
 }
 
@@ -309,17 +314,25 @@ fn may_end(graph: &Graph, row: usize, complete: bool) -> bool {
 
 /// Whether the edges of some rows all lead to later layers, as most do; rows without are over.
 #[inline]
-fn lead_to_later(graph: &Graph, rows: Range<usize>, end: usize, complete: bool) -> bool {
-    let (offsets, kinds) = (&graph.edge_offsets()[rows.start..=rows.end], &graph.kinds()[rows]);
-    let (first, last) = (offsets[0] as usize, offsets[offsets.len() - 1] as usize);
-    let Some(targets) = graph.edge_targets().get(first..last) else { return false };
+fn lead_to_later(
+    graph: &Graph,
+    rows: Range<usize>,
+    (offsets, targets): (&[u32], &[u32]),
+    end: usize,
+    complete: bool,
+) -> bool {
+    let targets = &targets[offsets[0] as usize..offsets[offsets.len() - 1] as usize];
     let over = |kind: u8| kind == StateKind::Terminal as u8;
-    let pairs = offsets.windows(2).zip(kinds);
+    let pairs = offsets.windows(2).zip(&graph.kinds()[rows]);
     complete
-        && pairs.fold(true, |all, (pair, &kind)| {
-            all & (pair[0] < pair[1] || (pair[0] == pair[1] && over(kind)))
-        })
+        && pairs.fold(true, |all, (pair, &kind)| all & (pair[0] < pair[1] || over(kind)))
         && all_in(targets, end as u32, graph.states() as u32)
+}
+
+/// Whether the edges of a row all lead to rows from one on.
+fn later_by(graph: &Graph, row: usize, end: usize) -> bool {
+    let edges = graph.edge_range(row).map(|edges| &graph.edge_targets()[edges]);
+    edges.is_some_and(|edges| all_in(edges, end as u32, graph.states() as u32))
 }
 
 /// Whether all targets are rows from one on, before another: in one comparison each.
@@ -330,24 +343,23 @@ fn all_in(targets: &[u32], from: u32, to: u32) -> bool {
 
 /// Whether the edges of a row lead where they may: in a layered game on to a later layer, or by a
 /// pass to a state of the same whose own edges do; in a cyclic one, whose tables have no
-/// orientations, to any state. `None` where the offsets give no edges.
+/// orientations, to any state.
 #[inline]
-fn leads_on<'a>(
+fn leads_on(
     graph: &Graph,
     row: usize,
+    edges: &[u32],
     layer: &Range<usize>,
     complete: bool,
-    edges: &impl Fn(usize) -> Option<&'a [u32]>,
-) -> Option<bool> {
-    let states = graph.states();
+) -> bool {
+    let states = graph.states() as u32;
     if !graph.has_orientations() {
-        return Some(edges(row)?.iter().all(|&target| (target as usize) < states));
+        return all_in(edges, 0, states);
     }
-    let all_later = |edges: &[u32]| all_in(edges, layer.end as u32, states as u32);
-    Some(match edges(row)? {
+    match edges {
         [] => may_end(graph, row, complete),
-        own if all_later(own) => true,
-        [pass] if layer.contains(&(*pass as usize)) => all_later(edges(*pass as usize)?),
+        own if all_in(own, layer.end as u32, states) => true,
+        [pass] if layer.contains(&(*pass as usize)) => later_by(graph, *pass as usize, layer.end),
         _ => false,
-    })
+    }
 }

@@ -42,12 +42,13 @@ pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
     let edges = states * (moves + 0.1);
     let key = 8.0 * game.key_words() as f64;
     let (in_blocks, derived) = (plan.has_blocks(game), plan.derived);
-    // A row: key, orientations, outcome, score, distance; with moves: kind, offset. An edge: target,
+    // A row: key, orientations, outcome, score, distance; with moves: kind, how many,
+    // and of every 64 where they begin. An edge: target,
     // action.
     let row = key + 2.0 + 1.0 + 1.0 + 2.0;
     let disk = match derived {
         true => states * row,
-        false => states * (row + 1.0 + 8.0) + edges * 5.0,
+        false => states * (row + 1.0 + 1.0 + 8.0 / 64.0) + edges * 5.0,
     };
     // The largest layer holds about a quarter of all states, with its successors as records; the
     // factor is set by the peaks measured on 4×6 (3.7 GB) and 5×5 (11.9 GB).

@@ -329,10 +329,7 @@ impl<G: Game> Space<G> for Graph {
 
 impl<G: Game> Transitions<G> for Graph {
     fn stored_targets(&self, row: usize) -> &[u32] {
-        let offsets = self.edge_offsets();
-        let edges = offsets.get(row).zip(offsets.get(row + 1));
-        let edges = edges.map(|(&begin, &end)| begin as usize..end as usize);
-        edges.and_then(|edges| self.edge_targets().get(edges)).unwrap_or_default()
+        self.edge_range(row).map_or(&[], |edges| &self.edge_targets()[edges])
     }
 
     fn moves(
@@ -376,12 +373,17 @@ impl<G: Game> Transitions<G> for Graph {
         if !self.stores_moves() {
             return Ok(());
         }
-        let (begin, end) = (self.edge_offsets()[row], self.edge_offsets()[row + 1]);
-        let (edges, last) = (self.edges() as u64, row + 1 == self.states());
-        if begin > end || end > edges || (row == 0 && begin != 0) || (last && end != edges) {
-            return Err("the offsets of its edges are wrong".to_string());
-        }
-        let range = begin as usize..end as usize;
+        // Where its edges end the next row's begin, and the last's all.
+        let begins = |row: usize| match row == self.states() {
+            true => Some(self.edges()),
+            false => self.edges_begin(row),
+        };
+        let range = self
+            .edge_range(row)
+            .filter(|range| (row > 0 || range.start == 0) && begins(row + 1) == Some(range.end));
+        let Some(range) = range else {
+            return Err("its edges do not begin or end where they should".to_string());
+        };
         if range.len() != moves.len() {
             let (found, followed) = (range.len(), moves.len());
             return Err(format!("it has {found} edges where {followed} moves are followed"));

@@ -58,6 +58,22 @@ impl Keys {
     }
 }
 
+/// Of every how many rows it is stored where their edges begin; those of the rows between are counted.
+pub(super) const START_EVERY: usize = 64;
+
+/// Puts in `sums` how many edges come before each row, the rows having so many, and behind them how
+/// many there are, which it gives.
+pub(super) fn add_up<C: Copy + Into<u32>>(counts: &[C], sums: &mut Vec<u32>) -> u32 {
+    sums.resize(counts.len() + 1, 0);
+    let mut sum = 0;
+    for (before, &count) in sums.iter_mut().zip(counts) {
+        *before = sum;
+        sum += count.into();
+    }
+    sums[counts.len()] = sum;
+    sum
+}
+
 /// The states of a table in the order of their keys, and the edges where they are stored.
 #[derive(Debug)]
 pub struct Graph {
@@ -75,7 +91,9 @@ pub struct Graph {
 #[derive(Debug)]
 struct Stored {
     kinds: Array<u8>,
-    edge_offsets: Array<u64>,
+    edge_counts: Ints,
+    /// Of every [`START_EVERY`] rows where their edges begin.
+    edge_starts: Array<u64>,
     edge_targets: Array<u32>,
     edge_actions: Ints,
 }
@@ -103,7 +121,8 @@ impl Graph {
             true => None,
             false => Some(Stored {
                 kinds: table.array("kinds")?,
-                edge_offsets: table.array("edge_offsets")?,
+                edge_counts: Ints::open(table, "edge_counts")?,
+                edge_starts: table.array("edge_starts")?,
                 edge_targets: table.array("edge_targets")?,
                 edge_actions: Ints::open(table, "edge_actions")?,
             }),
@@ -126,9 +145,10 @@ impl Graph {
         // What the rules tell when they are asked is all that follows of a state.
         let moves_fit = match &self.stored {
             None => manifest.complete && states <= u32::MAX as usize,
-            Some(Stored { kinds, edge_offsets, edge_targets, edge_actions }) => {
+            Some(Stored { kinds, edge_counts, edge_starts, edge_targets, edge_actions }) => {
                 kinds.len() == states
-                    && edge_offsets.len() == states + 1
+                    && edge_counts.count() == states
+                    && edge_starts.len() == states.div_ceil(START_EVERY)
                     && edge_actions.count() == edge_targets.len()
             }
         };
@@ -165,11 +185,13 @@ impl Graph {
             Keys::Narrow(keys) => keys.forget(rows.clone()),
             Keys::Wide(keys) => keys.forget(rows.clone()),
         }
-        if let Some(Stored { kinds, edge_offsets, edge_targets, .. }) = &self.stored {
-            let edges = edge_offsets[rows.start] as usize..edge_offsets[rows.end] as usize;
-            edge_targets.forget(edges);
+        if let Some(Stored { kinds, edge_counts, edge_targets, .. }) = &self.stored {
+            let ends = [rows.start, rows.end.max(1) - 1].map(|row| self.edge_range(row));
+            if let [Some(first), Some(last)] = ends {
+                edge_targets.forget(first.start..last.end);
+            }
             kinds.forget(rows.clone());
-            edge_offsets.forget(rows);
+            edge_counts.forget(rows);
         }
     }
 
@@ -240,9 +262,54 @@ impl Graph {
         self.stored.as_ref().map_or(&[], |stored| &stored.kinds)
     }
 
-    /// The offsets of rows of edges, one more than there are states; none where they are not stored.
-    pub fn edge_offsets(&self) -> &[u64] {
-        self.stored.as_ref().map_or(&[], |stored| &stored.edge_offsets)
+    /// How many edges of rows are stored, as they are stored.
+    pub(super) fn edge_counts(&self, rows: Range<usize>) -> &[u8] {
+        self.stored.as_ref().map_or(&[], |stored| stored.edge_counts.stored(rows))
+    }
+
+    /// Of every [`START_EVERY`] rows where their edges begin.
+    pub(super) fn edge_starts(&self) -> &[u64] {
+        self.stored.as_ref().map_or(&[], |stored| &stored.edge_starts)
+    }
+
+    /// The stored edges of a row, as places in the targets and actions; `None` where they are not there.
+    #[inline]
+    pub(super) fn edge_range(&self, row: usize) -> Option<Range<usize>> {
+        let stored = self.stored.as_ref()?;
+        let begin = self.edges_begin(row)?;
+        let end = begin.checked_add(usize::from(stored.edge_counts.get(row)))?;
+        (end <= stored.edge_targets.len()).then_some(begin..end)
+    }
+
+    /// Where the stored edges of a row begin, wherever they end.
+    #[inline]
+    pub(super) fn edges_begin(&self, row: usize) -> Option<usize> {
+        let Stored { edge_counts, edge_starts, .. } = self.stored.as_ref()?;
+        let start = usize::try_from(*edge_starts.get(row / START_EVERY)?).ok()?;
+        start.checked_add(edge_counts.sum(row - row % START_EVERY..row))
+    }
+
+    /// The edges of some rows, as places in the targets; puts in `offsets` where among these each row's
+    /// begin, and where the last's end. `None` where they are not there, or do not begin where they should.
+    pub(super) fn edge_ranges(
+        &self,
+        rows: Range<usize>,
+        offsets: &mut Vec<u32>,
+    ) -> Option<Range<usize>> {
+        let stored = self.stored.as_ref()?;
+        let begin = self.edge_range(rows.start)?.start;
+        let end = match &stored.edge_counts {
+            Ints::Narrow(counts) => add_up(&counts[rows.clone()], offsets),
+            Ints::Wide(counts) => add_up(&counts[rows.clone()], offsets),
+        };
+        let groups = rows.start.div_ceil(START_EVERY)..=rows.end / START_EVERY;
+        let right = groups.zip(stored.edge_starts.get(rows.start.div_ceil(START_EVERY)..)?).all(
+            |(group, &start)| {
+                start == begin as u64 + u64::from(offsets[group * START_EVERY - rows.start])
+            },
+        );
+        let end = begin + end as usize;
+        (right && end <= stored.edge_targets.len()).then_some(begin..end)
     }
 
     /// The targets of all edges that are stored.
@@ -267,13 +334,10 @@ impl Graph {
     /// As [`whole`] does where they are not there.
     #[inline]
     pub fn edges_of(&self, row: usize) -> Range<usize> {
-        let offsets = self.edge_offsets();
-        let (begin, end) = (offsets[row], offsets[row + 1]);
-        if begin > end || end > self.edge_targets().len() as u64 {
+        self.edge_range(row).unwrap_or_else(|| {
             let what = format!("the edges of row {row} are not there");
-            self.damaged(|stored| stored.edge_offsets.path(), what)
-        }
-        begin as usize..end as usize
+            self.damaged(|stored| stored.edge_starts.path(), what)
+        })
     }
 
     /// What the manifest says of all rows.

@@ -133,7 +133,7 @@ fn solve_keyed<G: Game>(
     let second = |row: usize| second_rows.has(row as u32);
     let graph = CyclicGraph {
         kinds: graph.kinds(),
-        edge_offsets: graph.edge_offsets(),
+        edges_of: &|row| graph.edges_of(row),
         edge_targets: graph.edge_targets(),
         end: &end,
         second_to_move: &second,

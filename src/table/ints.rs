@@ -1,6 +1,7 @@
 //! Columns of small numbers, of one byte each where they fit and of two otherwise.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::{Array, Draft, Element, Lengths, Table, TableError};
 
@@ -36,6 +37,31 @@ impl Ints {
         match self {
             Ints::Narrow(column) => u16::from(column[row]),
             Ints::Wide(column) => column[row],
+        }
+    }
+
+    /// The sum of the numbers in some rows.
+    #[inline]
+    pub fn sum(&self, rows: Range<usize>) -> usize {
+        match self {
+            Ints::Narrow(column) => column[rows].iter().map(|&number| usize::from(number)).sum(),
+            Ints::Wide(column) => column[rows].iter().map(|&number| usize::from(number)).sum(),
+        }
+    }
+
+    /// Some rows as they are stored.
+    pub fn stored(&self, rows: Range<usize>) -> &[u8] {
+        match self {
+            Ints::Narrow(column) => &column[rows],
+            Ints::Wide(column) => bytemuck::cast_slice(&column[rows]),
+        }
+    }
+
+    /// As [`Array::forget`].
+    pub fn forget(&self, rows: Range<usize>) {
+        match self {
+            Ints::Narrow(column) => column.forget(rows),
+            Ints::Wide(column) => column.forget(rows),
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use serde_json::Value;
 use yomikiri::progress::Silent;
 use yomikiri::solve::SolveOptions;
-use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, crc32};
+use yomikiri::table::{HEADER_BYTES, Ints, Manifest, Store, Table, crc32};
 
 use super::solved::{board_4x4, make, solve};
 
@@ -181,6 +181,17 @@ pub fn solved_4x4(tables: &Tables) -> Table {
         solve(&game, &mut table, &options, &Silent).unwrap();
     }
     table
+}
+
+/// Where each row's stored edges begin, and where the last's end.
+pub fn edge_offsets(table: &Table) -> Vec<usize> {
+    let counts = Ints::open(table, "edge_counts").unwrap();
+    let mut offsets = vec![0];
+    offsets.extend((0..counts.count()).scan(0, |end, row| {
+        *end += usize::from(counts.get(row));
+        Some(*end)
+    }));
+    offsets
 }
 
 /// Changes payload bytes of an array and makes every checksum right again, as the format says:

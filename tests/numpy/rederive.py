@@ -40,7 +40,9 @@ if manifest["solution"]["empties"] == "to-winner":
 
 # Interior rows are those with moves, so where their moves begin is where the maxima begin.
 interior = array["kinds"] == 0
-begin = array["edge_offsets"][:-1][interior].astype(int)
+begins = np.cumsum(array["edge_counts"], dtype=np.int64) - array["edge_counts"]
+assert (array["edge_starts"] == begins[::64]).all()
+begin = begins[interior]
 target = array["edge_targets"]
 
 

@@ -58,11 +58,11 @@ def before(value):
 
 
 def sorted_keys():
-    kinds, offsets = array["kinds"], array["edge_offsets"].astype(np.int64)
+    kinds, degree = array["kinds"], array["edge_counts"]
+    offsets = np.concatenate(([0], np.cumsum(degree, dtype=np.int64)))
     target = array["edge_targets"]
     interior, terminal, frontier, restricted = (kinds == kind for kind in range(4))
-    degree = np.diff(offsets)
-    assert offsets[0] == 0 and offsets[-1] == len(target)
+    assert (array["edge_starts"] == offsets[:-1][::64]).all() and offsets[-1] == len(target)
     assert (degree[interior] > 0).all() and (degree[terminal | frontier] == 0).all()
     endless = {"draw": (0, 0), "unknown": (-1, 1)}.get(repetition)
     lower, upper = np.zeros(states, int), np.zeros(states, int)

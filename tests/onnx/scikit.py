@@ -18,7 +18,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 warnings.filterwarnings("ignore")
 table, out = Path(sys.argv[1]), Path(sys.argv[2])
-names = ("keys", "kinds", "orientations", "edge_offsets", "edge_targets", "edge_actions", "score")
+names = ("keys", "kinds", "orientations", "edge_counts", "edge_targets", "edge_actions", "score")
 array = {name: np.load(next(table.glob(f"{name}*.npy"))) for name in names}
 
 # The networks' input: all squares of the mover, then all of the opponent, row by row.
@@ -27,12 +27,10 @@ mover, opponent = bits[:, :16], bits[:, 16:] - bits[:, :16]
 flat = np.concatenate([mover, opponent], axis=1).astype(np.float32)
 interleaved = np.stack([mover, opponent], axis=2).reshape(-1, 32).astype(np.float32)
 
-offsets = array["edge_offsets"].astype(np.int64)
-rows = np.flatnonzero(np.diff(offsets))
-start, count = offsets[rows], np.diff(offsets)[rows]
+rows = np.flatnonzero(array["edge_counts"])
+count = array["edge_counts"][rows].astype(int)
 edge_row = np.repeat(rows, count)
 first = np.concatenate([[0], np.cumsum(count)[:-1]])
-assert (start == first).all(), "edges lie in the order of their rows"
 action = array["edge_actions"].astype(int)
 worth = -array["score"][array["edge_targets"]].astype(int)
 positions = np.bitwise_count(array["orientations"]).astype(int)[rows]

@@ -2,15 +2,18 @@
 
 use std::fs;
 
-use crate::common::tables::{Tables, copy_dir, edit_manifest, files, forge, solved_4x4};
+use crate::common::tables::{
+    Tables, copy_dir, edge_offsets, edit_manifest, files, forge, solved_4x4,
+};
 use yomikiri::table::{HEADER_BYTES, Manifest, Table};
 
 const NAME: &str = "othello-4x4";
-const ARRAYS: [&str; 11] = [
+const ARRAYS: [&str; 12] = [
     "keys",
     "orientations",
     "kinds",
-    "edge_offsets",
+    "edge_counts",
+    "edge_starts",
     "edge_targets",
     "edge_actions",
     "layer_offsets",
@@ -20,8 +23,8 @@ const ARRAYS: [&str; 11] = [
     "value",
 ];
 /// What solving reads; it must not trust a byte of it.
-const READ_BY_SOLVING: [&str; 5] =
-    ["keys", "kinds", "edge_offsets", "edge_targets", "layer_offsets"];
+const READ_BY_SOLVING: [&str; 6] =
+    ["keys", "kinds", "edge_counts", "edge_starts", "edge_targets", "layer_offsets"];
 const READERS: [&[&str]; 4] = [
     &["verify", NAME],
     &["info", NAME],
@@ -141,12 +144,12 @@ fn a_damaged_manifest_is_found_wherever_it_is_damaged() {
 fn other_versions_of_the_format_are_named() {
     let solved = Tables::new();
     solved_4x4(&solved);
-    for version in ["0", "2", "4294967297"] {
+    for version in ["0", "3", "4294967297"] {
         let tables = copy(&solved);
         let path = tables.place(NAME).join("manifest.json");
         let text = fs::read_to_string(&path).unwrap();
         let field = format!("\"format_version\": {version}");
-        fs::write(&path, text.replace("\"format_version\": 3", &field)).unwrap();
+        fs::write(&path, text.replace("\"format_version\": 4", &field)).unwrap();
         expect_damage(&tables, "manifest.json", &field);
         let line = tables.run(READERS[0]).stderr;
         assert!(line.contains(&format!("format {version},")), "{line}");
@@ -175,9 +178,8 @@ fn words<T: bytemuck::Pod>(table: &Table, array: &str) -> Vec<T> {
 
 /// A row and those one move before or after it.
 fn neighbourhood(table: &Table, row: usize) -> Vec<usize> {
-    let (offsets, targets) =
-        (words::<u64>(table, "edge_offsets"), words::<u32>(table, "edge_targets"));
-    let after = |row: usize| &targets[offsets[row] as usize..offsets[row + 1] as usize];
+    let (offsets, targets) = (edge_offsets(table), words::<u32>(table, "edge_targets"));
+    let after = |row: usize| &targets[offsets[row]..offsets[row + 1]];
     // A pass may lead to an earlier row of its layer.
     let before = (0..offsets.len() - 1).filter(|&other| after(other).contains(&(row as u32)));
     before.chain([row]).chain(after(row).iter().map(|&t| t as usize)).collect()
@@ -205,9 +207,9 @@ fn expect_refuted(tables: &Tables, near: &[usize], what: &str) {
 fn rows_of_each_sort(table: &Table) -> [usize; 4] {
     let kinds = words::<u8>(table, "kinds");
     let distances = words::<u16>(table, "distance");
-    let offsets = words::<u64>(table, "edge_offsets");
+    let offsets = edge_offsets(table);
     let actions = words::<u8>(table, "edge_actions");
-    let pass = |row: usize| kinds[row] == 0 && actions[offsets[row] as usize] == 16;
+    let pass = |row: usize| kinds[row] == 0 && actions[offsets[row]] == 16;
     let find = |wanted: &dyn Fn(usize) -> bool| (0..kinds.len()).find(|&row| wanted(row)).unwrap();
     [77, find(&|r| distances[r] == 1), find(&pass), find(&|r| kinds[r] == 1)]
 }
@@ -247,7 +249,7 @@ fn a_wrong_value_with_right_checksums_is_refuted() {
 fn a_wrong_edge_with_right_checksums_is_refuted() {
     let solved = Tables::new();
     let table = solved_4x4(&solved);
-    let offsets = words::<u64>(&table, "edge_offsets");
+    let offsets = edge_offsets(&table);
     let states = offsets.len() - 1;
     let [row, last, pass, terminal] = rows_of_each_sort(&table);
     let forged = |array: &str, near: &[usize], what: &str, change: &dyn Fn(&mut [u8])| {
@@ -256,7 +258,7 @@ fn a_wrong_edge_with_right_checksums_is_refuted() {
         expect_refuted(&tables, near, what);
     };
     for row in [row, last, pass] {
-        let edge = offsets[row] as usize;
+        let edge = offsets[row];
         for target in [0, row as u32, states as u32 - 1, u32::MAX] {
             forged("edge_targets", &[row], &format!("row {row} to {target}"), &|bytes| {
                 bytes[4 * edge..4 * edge + 4].copy_from_slice(&target.to_le_bytes());
@@ -266,9 +268,19 @@ fn a_wrong_edge_with_right_checksums_is_refuted() {
         for kind in [1, 2, 3] {
             forged("kinds", &[row], &format!("kind {kind}"), &|bytes| bytes[row] = kind);
         }
-        for (at, wrong) in [(row, 0), (row + 1, u64::MAX), (row + 1, edge as u64)] {
-            forged("edge_offsets", &[at - 1, at], &format!("offset {at}: {wrong}"), &|bytes| {
-                bytes[8 * at..8 * at + 8].copy_from_slice(&wrong.to_le_bytes());
+        // The rows behind it, up to the next start, then have wrong edges too.
+        let group: Vec<usize> = (row..(row / 64 + 1) * 64).collect();
+        for wrong in [0, offsets[row + 1] - edge + 1, 255] {
+            forged("edge_counts", &group, &format!("row {row}: {wrong} edges"), &|bytes| {
+                bytes[row] = wrong as u8;
+            });
+        }
+        // Those before end there too.
+        let group = row / 64;
+        for wrong in [edge as u64 + 1, u64::MAX] {
+            let near = [(64 * group).max(1) - 1, 64 * group];
+            forged("edge_starts", &near, &format!("start of row {near:?}: {wrong}"), &|bytes| {
+                bytes[8 * group..8 * group + 8].copy_from_slice(&wrong.to_le_bytes());
             });
         }
     }

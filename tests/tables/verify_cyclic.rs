@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use crate::common::Random;
-use crate::common::tables::{Tables, copy_dir, edit_manifest, forge};
+use crate::common::tables::{Tables, copy_dir, edge_offsets, edit_manifest, forge};
 use bytemuck::Pod;
 use serde_json::Value;
 use yomikiri::table::{HEADER_BYTES, Manifest, Table};
@@ -129,6 +129,10 @@ impl Forger {
         Table::open(&self.tables.place(&self.name)).unwrap().manifest().clone()
     }
 
+    fn edge_offsets(&self) -> Vec<usize> {
+        edge_offsets(&Table::open(&self.tables.place(&self.name)).unwrap())
+    }
+
     fn words<T: Pod>(&self, array: &str) -> Vec<T> {
         let table = Table::open(&self.tables.place(&self.name)).unwrap();
         let bytes = fs::read(table.path_of(array)).unwrap();
@@ -175,10 +179,9 @@ impl Forger {
 
     /// A row and those with an edge to it.
     fn near(&self, row: usize) -> BTreeSet<usize> {
-        let (offsets, targets) =
-            (self.words::<u64>("edge_offsets"), self.words::<u32>("edge_targets"));
+        let (offsets, targets) = (self.edge_offsets(), self.words::<u32>("edge_targets"));
         let leads = |from: &usize| {
-            let edges = offsets[*from] as usize..offsets[from + 1] as usize;
+            let edges = offsets[*from]..offsets[from + 1];
             targets[edges].contains(&(row as u32))
         };
         (0..offsets.len() - 1).filter(leads).chain([row]).collect()
@@ -216,7 +219,7 @@ fn a_changed_byte_is_found_in_every_array() {
             seen.insert(array);
         }
     }
-    let all = "distance edge_actions edge_offsets edge_targets keys kinds layer_offsets lower outcome prospect_lower prospect_upper rank_counts reachable upper";
+    let all = "distance edge_actions edge_counts edge_starts edge_targets keys kinds layer_offsets lower outcome prospect_lower prospect_upper rank_counts reachable upper";
     assert_eq!(seen.into_iter().collect::<Vec<_>>().join(" "), all);
 }
 
@@ -228,7 +231,7 @@ fn wrong_rows_and_edges_are_named() {
         (true, Forger::new(checks_only)),
     ] {
         let kinds = forger.words::<u8>("kinds");
-        let offsets = forger.words::<u64>("edge_offsets");
+        let offsets = forger.edge_offsets();
         let of_kind = |kind: u8| kinds.iter().rposition(|&k| k == kind);
         let restricted = (0..kinds.len()).find(|&row| kinds[row] == 3);
         assert_eq!(restricted.is_some(), checks);
@@ -241,7 +244,7 @@ fn wrong_rows_and_edges_are_named() {
         }
         let row = of_kind(if checks { 3 } else { 0 }).unwrap();
         let edge = (0..=row).rev().find(|&row| offsets[row] < offsets[row + 1]).unwrap();
-        let (row, edge) = (edge, offsets[edge] as usize);
+        let (row, edge) = (edge, offsets[edge]);
         let targets = forger.words::<u32>("edge_targets");
         for target in [0, targets[edge] ^ 1, kinds.len() as u32, u32::MAX] {
             let forged = forger.set("edge_targets", edge, target);
@@ -254,9 +257,16 @@ fn wrong_rows_and_edges_are_named() {
                 forger.refuted(&forger.set("edge_actions", edge, wrong), "another action");
             assert_eq!(found, row);
         }
-        for (at, wrong) in [(row, 0), (row + 1, u64::MAX), (row + 1, offsets[row])] {
-            let near = [at - 1, at].into();
-            forger.refuted_near(&forger.set("edge_offsets", at, wrong), &near, "an offset");
+        let count = (offsets[row + 1] - edge) as u16;
+        for wrong in [0, count + 1, u16::MAX] {
+            // The rows behind it, up to the next start, then have wrong edges too.
+            let near = (row..(row / 64 + 1) * 64).collect();
+            forger.refuted_near(&forger.set("edge_counts", row, wrong), &near, "a count");
+        }
+        let group = row / 64;
+        for wrong in [edge as u64 + 1, u64::MAX] {
+            let near = [(64 * group).max(1) - 1, 64 * group].into();
+            forger.refuted_near(&forger.set("edge_starts", group, wrong), &near, "a start");
         }
     }
 }

@@ -9,6 +9,7 @@ use super::tasks::{Emit, Rows, Task};
 use crate::game::blocks::Instructions;
 use crate::game::blocks::{Bits, Blocks, Tables};
 use crate::game::{Game, Group};
+use crate::graph::view::add_up;
 use crate::parallel;
 use crate::table::{Memory, TableError};
 
@@ -140,12 +141,17 @@ impl<'a> DerivedMoves<'a> {
 
     /// Calls `visit` with the offsets of a task's rows among its edges, one more than there are
     /// rows, and the ids to which the edges lead. False if one leads nowhere, or if that is.
-    pub fn visit(&self, task: usize, visit: &mut dyn FnMut(&[u64], &[u32]) -> bool) -> bool {
-        let mut rows = parallel::lock(&self.spare).pop().unwrap_or_default();
-        rows.ends.push(0);
+    pub fn visit(
+        &self,
+        task: usize,
+        offsets: &mut Vec<u32>,
+        visit: &mut dyn FnMut(&[u32], &[u32]) -> bool,
+    ) -> bool {
+        let rows = parallel::lock(&self.spare).pop().unwrap_or_default();
         let made = self.deriver.0.moves([self.layer, self.next], self.bases, task, rows);
         let Some(rows) = made else { return false };
-        let found = visit(&rows.ends, &rows.targets);
+        add_up(&rows.edge_counts, offsets);
+        let found = visit(offsets, &rows.targets);
         parallel::lock(&self.spare).push(rows.emptied());
         found
     }

@@ -23,7 +23,7 @@ use self::layer::{Closed, reach};
 pub(crate) use self::tasks::States;
 use self::tasks::{Emit, Find, Keys, Passes, Rows, Task};
 use super::GraphError;
-use super::build::{Found, Order, declare};
+use super::build::{Found, Order, declare, edge_starts};
 use super::by_layer::{State, has_wide_orientations};
 use super::plan::Plan;
 use crate::game::blocks::{Bits, Blocks};
@@ -146,7 +146,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         });
         let roots: Vec<(u32, u32, Orientations)> = roots.collect();
         let (layer, next, root_ids) = begin(&rules, &group, &roots, &memory)?;
-        let state = State::begin(draft, layer.layer.number, layer.layer.rows, root_ids)?;
+        let state = State::begin(layer.layer.number, layer.layer.rows, root_ids);
         let work = ByBlock { rules, group, state, layer, next, wide, derived, memory };
         work.append_states(draft)?;
         Ok(work)
@@ -235,14 +235,15 @@ impl<B: Bits> ByBlock<B> {
         };
         let (mut all, edges) = (Rows::default(), &mut self.state.edges);
         in_groups((layer, &self.memory), &make, &mut |made: Vec<Rows>| {
-            for mut rows in made {
+            for rows in made {
                 all.add(&rows);
                 if !derived {
-                    rows.ends.iter_mut().for_each(|end| *end += *edges);
-                    *edges += rows.targets.len() as u64;
+                    let counts = rows.edge_counts.iter().map(|&count| u64::from(count));
+                    let starts = edge_starts(draft, edges, counts);
                     draft.append(&[
                         ("kinds", &rows.kinds),
-                        ("edge_offsets", bytemuck::cast_slice(&rows.ends)),
+                        ("edge_counts", &rows.edge_counts),
+                        ("edge_starts", bytemuck::cast_slice(&starts)),
                         ("edge_targets", bytemuck::cast_slice(&rows.targets)),
                         ("edge_actions", &rows.actions),
                     ])?;

@@ -187,8 +187,8 @@ impl<B: Bits> Work for Find<'_, B> {
 #[derive(Default)]
 pub(super) struct Rows {
     pub kinds: Vec<u8>,
-    /// How many edges there are up to and with each row's.
-    pub ends: Vec<u64>,
+    /// How many edges each row has: as many as a board has squares, or fewer.
+    pub edge_counts: Vec<u8>,
     pub targets: Vec<u32>,
     pub actions: Vec<u8>,
     pub table: Tally,
@@ -321,7 +321,7 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                     rows.targets[*cursor as usize] = bases[0] + layer.row(other);
                     *cursor += 1;
                 }
-                rows.ends.extend(cursors.iter().map(|&end| u64::from(end)));
+                rows.edge_counts.extend(some.moves.iter().map(|&moves| moves as u8));
             }
             if !STATES {
                 return;
@@ -421,12 +421,12 @@ impl Rows {
     /// The same memory without rows.
     pub fn emptied(mut self) -> Rows {
         self.kinds.clear();
-        self.ends.clear();
+        self.edge_counts.clear();
         self.targets.clear();
         self.actions.clear();
         Rows {
             kinds: self.kinds,
-            ends: self.ends,
+            edge_counts: self.edge_counts,
             targets: self.targets,
             actions: self.actions,
             ..Rows::default()

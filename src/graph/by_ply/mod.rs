@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::build::{Found, Order, declare, fits};
+use super::build::{Found, Order, declare, edge_starts, fits};
 use super::expand::{MAX_SHARDS, Partition, Record, SHARD_RECORDS, task_ranges};
 use super::plan::Plan;
 use super::settle::Workspaces;
@@ -177,10 +177,7 @@ fn begun<G: Game>(game: &G, plan: &Plan<G::State>, draft: &mut Draft) -> Result<
     keys.sort_unstable();
     keys.dedup();
     let row = |root: &G::Key| keys.binary_search(root).map_or(0, |row| row as u64);
-    draft.append(&[
-        ("edge_offsets", bytemuck::bytes_of(&0u64)),
-        ("keys", bytemuck::cast_slice(&keys)),
-    ])?;
+    draft.append(&[("keys", bytemuck::cast_slice(&keys))])?;
     let root_ids = roots.iter().map(row).collect();
     Ok(State { offsets: vec![0, keys.len() as u64], edges: 0, counts: Vec::new(), root_ids })
 }
@@ -494,18 +491,14 @@ impl<G: Game> ByPly<'_, G> {
             counts.terminals += count(StateKind::Terminal);
             counts.frontier += count(StateKind::Frontier);
             counts.transitions += actions.len() as u64;
-            let mut edge = self.state.edges;
-            let mut end = |&degree: &u16| {
-                edge += u64::from(degree);
-                edge
-            };
-            let offsets: Vec<u64> = degrees.iter().map(&mut end).collect();
+            let counts = degrees.iter().map(|&degree| u64::from(degree));
+            let starts = edge_starts(draft, &mut self.state.edges, counts);
             draft.append(&[
                 ("kinds", &kinds),
-                ("edge_offsets", bytemuck::cast_slice(&offsets)),
+                ("edge_counts", bytemuck::cast_slice(&degrees)),
+                ("edge_starts", bytemuck::cast_slice(&starts)),
                 ("edge_actions", bytemuck::cast_slice(&actions)),
             ])?;
-            self.state.edges = edge;
         }
         Ok(())
     }

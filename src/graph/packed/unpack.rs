@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Index, KeyBlocks, Packed, RankBlocks};
 use crate::game::{Game, Orientations};
-use crate::graph::build::declare;
+use crate::graph::build::{declare, edge_starts};
 use crate::graph::ranked::block_counts;
 use crate::graph::{RowMove, Rows, Space, StateKind};
 use crate::parallel;
@@ -92,7 +92,7 @@ struct Made {
     kinds: Vec<u8>,
     orientations: Vec<u16>,
     /// How many moves each row has.
-    moves: Vec<u64>,
+    moves: Vec<u16>,
     targets: Vec<u32>,
     actions: Vec<u16>,
 }
@@ -117,9 +117,6 @@ impl<G: Game> Making<'_, G> {
             Ints::grow(draft, "orientations", is_wide("orientations"), None)?;
         }
         let mut edges = 0;
-        if stored {
-            draft.append(&[("edge_offsets", bytemuck::bytes_of(&edges))])?;
-        }
         for blocks in some_blocks(self.packed.rows()) {
             let made = parallel::try_map(blocks.len(), &|at| {
                 let made = self.block(blocks.start + at)?;
@@ -127,16 +124,14 @@ impl<G: Game> Making<'_, G> {
                 Ok::<_, TableError>(made)
             })?;
             for made in made {
-                let offset = |moves: u64| {
-                    edges += moves;
-                    edges
-                };
-                let offsets: Vec<u64> = made.moves.into_iter().map(offset).collect();
                 draft.append(&[("keys", bytemuck::cast_slice(&made.keys))])?;
                 if stored {
+                    let counts = made.moves.iter().map(|&moves| u64::from(moves));
+                    let starts = edge_starts(draft, &mut edges, counts);
                     draft.append(&[
                         ("kinds", &made.kinds),
-                        ("edge_offsets", bytemuck::cast_slice(&offsets)),
+                        ("edge_counts", &Ints::bytes(&made.moves, wide)),
+                        ("edge_starts", bytemuck::cast_slice(&starts)),
                         ("edge_targets", bytemuck::cast_slice(&made.targets)),
                         ("edge_actions", &Ints::bytes(&made.actions, wide)),
                     ])?;
@@ -170,7 +165,7 @@ impl<G: Game> Making<'_, G> {
             if let Some(Orientations(set)) = packed.orientations(row) {
                 made.orientations.push(set);
             }
-            made.moves.push(moves.len() as u64);
+            made.moves.push(moves.len() as u16);
             made.targets.extend(moves.iter().filter_map(|(_, target)| *target));
             made.actions.extend(moves.iter().map(|(action, _)| action.0));
             Ok(())

@@ -1,5 +1,7 @@
 //! The graph to be solved, as slices, and what is fixed in it before the first sweep.
 
+use std::ops::Range;
+
 use crate::game::{Outcome, Repetition};
 use crate::graph::StateKind;
 use crate::parallel;
@@ -16,6 +18,9 @@ pub type GameEnd<'a> = dyn Fn(usize) -> (Outcome, u16) + Sync + 'a;
 /// Whether the player to move in a row is the one who did not open the game.
 pub type SecondToMove<'a> = dyn Fn(usize) -> bool + Sync + 'a;
 
+/// Where a row's edges lie among the targets.
+pub type EdgesOf<'a> = dyn Fn(usize) -> Range<usize> + Sync + 'a;
+
 /// A graph that may have cycles.
 ///
 /// Rows are numbered below 2³². Nothing is copied: the slices may be mapped files.
@@ -23,9 +28,8 @@ pub type SecondToMove<'a> = dyn Fn(usize) -> bool + Sync + 'a;
 pub struct CyclicGraph<'a> {
     /// What each row is: 0 interior, 1 terminal, 2 frontier, 3 restricted. One per row.
     pub kinds: &'a [u8],
-    /// Where each row's edges begin among the targets, and where the last's end: one more than
-    /// there are rows.
-    pub edge_offsets: &'a [u64],
+    /// The edges of rows.
+    pub edges_of: &'a EdgesOf<'a>,
     /// The rows that edges lead to. The same one twice is harmless.
     pub edge_targets: &'a [u32],
     /// The ends of terminal rows.
@@ -56,7 +60,7 @@ impl CyclicGraph<'_> {
     /// The rows that a row's edges lead to.
     #[inline]
     pub fn edges(&self, row: usize) -> &[u32] {
-        &self.edge_targets[self.edge_offsets[row] as usize..self.edge_offsets[row + 1] as usize]
+        &self.edge_targets[(self.edges_of)(row)]
     }
 
     /// That the graph can be solved: edges lead to rows, interior rows have edges and finished and

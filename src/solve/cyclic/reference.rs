@@ -37,7 +37,7 @@ impl Toy {
         let targets: Vec<u32> = self.states.iter().flat_map(|s| s.moves.clone()).collect();
         let mut offsets = vec![0];
         for state in &self.states {
-            offsets.push(offsets[offsets.len() - 1] + state.moves.len() as u64);
+            offsets.push(offsets[offsets.len() - 1] + state.moves.len());
         }
         let end = |row: usize| match self.states[row].kind {
             Kind::Terminal(outcome, plies) => (outcome, plies),
@@ -45,7 +45,7 @@ impl Toy {
         };
         run(&CyclicGraph {
             kinds: &kinds,
-            edge_offsets: &offsets,
+            edges_of: &|row| offsets[row]..offsets[row + 1],
             edge_targets: &targets,
             end: &end,
             second_to_move: &|row| self.states[row].second_to_move,

@@ -15,7 +15,7 @@ use yomikiri::table::Table;
 use super::{Opened, assert_alike, assert_close, numbers, sets};
 use crate::common::plain_shogi::{self, Kind, Piece as Man, Position, Rules};
 use crate::common::solved::named;
-use crate::common::tables::Tables;
+use crate::common::tables::{Tables, edge_offsets};
 
 const POLICIES: [&str; 3] = ["random", "greedy", "perfect"];
 /// The states of the 3x3 game, and those whose game goes on.
@@ -237,7 +237,7 @@ fn perfect_takes_the_shortest_win() {
 /// Rows that are judged, and those of them in which distances are, by the columns alone.
 fn counted(table: &Table) -> (u64, u64) {
     let kinds = table.array::<u8>("kinds").unwrap();
-    let offsets = table.array::<u64>("edge_offsets").unwrap();
+    let offsets = edge_offsets(table);
     let targets = table.array::<u32>("edge_targets").unwrap();
     let [lower, upper] = ["lower", "upper"].map(|name| table.array::<i8>(name).unwrap());
     let distance = table.array::<u16>("distance").unwrap();
@@ -245,7 +245,7 @@ fn counted(table: &Table) -> (u64, u64) {
     let exact = |row: usize| distance[row] != u16::MAX;
     let (mut judged, mut timed) = (0, 0);
     for row in 0..kinds.len() {
-        let after = &targets[offsets[row] as usize..offsets[row + 1] as usize];
+        let after = &targets[offsets[row]..offsets[row + 1]];
         if kinds[row] != 0 || !proven(row) || after.iter().any(|&t| !proven(t as usize)) {
             continue;
         }

@@ -65,7 +65,7 @@ pub(super) const HOLES: [Hole; 20] = [
     ("othello-4x4", "kinds cut off", |dir| recolour(dir, "kinds", 0, 2)),
     ("animal-shogi-3x3-keys", "kinds of no kind", |dir| recolour(dir, "kinds", 0, 128)),
     ("othello-4x4", "edges of no file", |dir| {
-        forge(dir, "edge_offsets", |payload| payload[800..808].fill(0xff));
+        forge(dir, "edge_starts", |payload| payload[800..808].fill(0xff));
     }),
     ("othello-4x4", "targets of no row", |dir| forge(dir, "edge_targets", |all| all.fill(0xff))),
     ("othello-4x4", "counts without end", |dir| {
