@@ -25,6 +25,28 @@ pub fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Memory that tasks work with one after another: to get it anew costs more than many a task.
+#[derive(Debug)]
+pub struct Spare<T>(Mutex<Vec<T>>);
+
+impl<T> Default for Spare<T> {
+    fn default() -> Spare<T> {
+        Spare(Mutex::default())
+    }
+}
+
+impl<T: Default> Spare<T> {
+    /// Memory that has served before, or new.
+    pub fn take(&self) -> T {
+        lock(&self.0).pop().unwrap_or_default()
+    }
+
+    /// Gives it back.
+    pub fn give(&self, memory: T) {
+        lock(&self.0).push(memory);
+    }
+}
+
 /// What `of` gives for every number below `tasks`.
 pub fn map<T: Send>(tasks: usize, of: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
     let slots: Vec<Mutex<Option<T>>> = (0..tasks).map(|_| Mutex::new(None)).collect();

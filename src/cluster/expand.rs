@@ -57,14 +57,15 @@ impl<B: Bits> Work for Expand<'_, B> {
         let Expand { rules, group, block, states, sets, lists, mut passed, moves } = self;
         states.movers.clear();
         states.movers.extend(sets.iter().map(|&(place, _)| rules.mover(block, place)));
-        let visit = |placement: usize, (states, places, ties): (&[u32], &[u32], &[u8])| {
-            let reached = states.iter().zip(places).zip(ties).map(|((&state, &place), &ties)| {
+        states.begin();
+        for (placement, list) in block.placements.iter().zip(lists) {
+            let (states, places, ties) = states.place(rules, block, placement);
+            list.extend(states.iter().zip(places).enumerate().map(|(at, (&state, &place))| {
                 let own = Orientations(sets[state as usize].1);
-                pair(place, group.successor_orientations(own, ties).0)
-            });
-            lists[placement].extend(reached);
-        };
-        states.expand(rules, block, |_| true, visit);
+                pair(place, ties.carry(group, own, at).0)
+            }));
+        }
+        states.pass(block);
         let first = moves.len();
         moves.extend(sets.iter().zip(&states.moves).map(|(set, &moves)| (set.0, moves, false)));
         for &state in &states.passing {
@@ -158,11 +159,13 @@ impl<B: Bits, F: Fn(u64) -> Score> Work for Trace<'_, B, F> {
         let Trace { rules, block, states, places, row, lists, leaf, over, passing } = self;
         states.movers.clear();
         states.movers.extend(places.iter().map(|&place| rules.mover(block, place)));
-        let visit = |placement: usize, (states, places, _): (&[u32], &[u32], &[u8])| {
+        states.begin();
+        for (placement, list) in block.placements.iter().zip(lists) {
+            let (states, places, _) = states.place(rules, block, placement);
             let led = |(&state, &place)| u64::from(place) << 32 | u64::from(row + state);
-            lists[placement].extend(states.iter().zip(places).map(led));
-        };
-        states.expand(rules, block, |_| true, visit);
+            list.extend(states.iter().zip(places).map(led));
+        }
+        states.pass(block);
         let mut passes = states.passing.iter().peekable();
         let mut moves = 0;
         for (state, &own) in (0..).zip(&states.moves) {

@@ -7,6 +7,7 @@
 //! the smallest mover is the canonical one, as for keys. A pass stays in the block: its complement.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use super::{Action, Game, Symmetry};
 
@@ -21,10 +22,11 @@ pub trait Bits: Send + Sync + Sized {
     /// The low bits of `x` at the squares of the mask.
     fn spread(x: u32, mask: &Self::Mask) -> u32;
     /// Of some states those that turn something: puts their numbers, that of the first state being
-    /// `first`, and what they turn first in `kept`, and anything behind; gives how many they are. The
-    /// mask tells that this may be done.
+    /// `first`, and what they come to first in `kept`, and anything behind; gives how many they are.
+    /// The mask tells that this may be done.
     fn keep(
         turned: &[u32; LANES],
+        after: &[u32; LANES],
         first: u32,
         kept: [&mut [u32; LANES]; 2],
         mask: &Self::Mask,
@@ -102,14 +104,15 @@ impl Bits for Tables {
     #[inline(always)]
     fn keep(
         turned: &[u32; LANES],
+        after: &[u32; LANES],
         first: u32,
         [numbers, kept]: [&mut [u32; LANES]; 2],
         _: &Self::Mask,
     ) -> usize {
         let mut count = 0;
-        for (number, &turned) in (first..).zip(turned) {
+        for (number, (&turned, &after)) in (first..).zip(turned.iter().zip(after)) {
             // Written in any case: a branch would often be foreseen wrong.
-            (numbers[count], kept[count]) = (number, turned);
+            (numbers[count], kept[count]) = (number, after);
             count += usize::from(turned != 0);
         }
         count
@@ -209,27 +212,30 @@ impl Bits for Instructions {
     #[inline(always)]
     fn keep(
         turned: &[u32; LANES],
+        after: &[u32; LANES],
         first: u32,
         [numbers, kept]: [&mut [u32; LANES]; 2],
         _: &Pressable,
     ) -> usize {
         use std::arch::x86_64::*;
         let mut count = 0;
-        for (part, first) in turned.as_chunks::<8>().0.iter().zip((first..).step_by(8)) {
+        let parts = turned.as_chunks::<8>().0.iter().zip(after.as_chunks::<8>().0);
+        for ((turned, after), first) in parts.zip((first..).step_by(8)) {
             // At most eight times as often as there are parts before, and there are two.
             let (numbers, kept) = (&mut numbers[count..][..8], &mut kept[count..][..8]);
-            // SAFETY: the instructions are there, or there would be no mask; eight numbers are read,
-            // and as many written to either, for which there is room.
+            // SAFETY: the instructions are there, or there would be no mask; eight numbers are read of
+            // either, and as many written to either, for which there is room.
             let some = unsafe {
-                let part = _mm256_loadu_si256(part.as_ptr().cast());
-                let none = _mm256_cmpeq_epi32(part, _mm256_setzero_si256());
+                let turned = _mm256_loadu_si256(turned.as_ptr().cast());
+                let none = _mm256_cmpeq_epi32(turned, _mm256_setzero_si256());
                 let some = !_mm256_movemask_ps(_mm256_castsi256_ps(none)) as u8;
                 let order = _mm_cvtsi64_si128(FRONT[usize::from(some)] as i64);
                 let order = _mm256_cvtepu8_epi32(order);
                 let own = _mm256_add_epi32(order, _mm256_set1_epi32(first as i32));
-                let part = _mm256_permutevar8x32_epi32(part, order);
+                let after = _mm256_loadu_si256(after.as_ptr().cast());
+                let after = _mm256_permutevar8x32_epi32(after, order);
                 _mm256_storeu_si256(numbers.as_mut_ptr().cast(), own);
-                _mm256_storeu_si256(kept.as_mut_ptr().cast(), part);
+                _mm256_storeu_si256(kept.as_mut_ptr().cast(), after);
                 some
             };
             count += some.count_ones() as usize;
@@ -266,10 +272,8 @@ pub struct Blocks<B: Bits> {
 pub struct Placement<B: Bits> {
     /// The action.
     pub action: Action,
-    /// In one direction after another the squares that are occupied one behind the other, the furthest
-    /// first: the square, and those nearer than it, which are turned if it is the nearest of the
-    /// mover's. The last of a direction has none nearer.
-    ways: Vec<(u32, u32)>,
+    /// Its part of the block's ways.
+    ways: Range<usize>,
     /// What it leads to.
     pub to: Image<B>,
 }
@@ -282,17 +286,17 @@ pub const LANES: usize = 16;
 pub struct Found {
     /// Their numbers, and behind them anything.
     numbers: Vec<u32>,
-    /// What each turns.
-    turned: Vec<u32>,
+    /// What each comes to.
+    after: Vec<u32>,
 }
 
-impl<B: Bits> Placement<B> {
+impl<B: Bits> Block<B> {
     /// What a disc of the movers turns, of so many at once. Plain loops over arrays, which the
     /// compiler makes one instruction each.
     #[inline(always)]
-    fn turned(&self, movers: &[u32; LANES]) -> [u32; LANES] {
+    fn turned(&self, placement: &Placement<B>, movers: &[u32; LANES]) -> [u32; LANES] {
         let (mut all, mut turned) = ([0; LANES], [0; LANES]);
-        for &(square, nearer) in &self.ways {
+        for &(square, nearer) in &self.ways[placement.ways.clone()] {
             for lane in 0..LANES {
                 let is_movers = movers[lane] & square != 0;
                 turned[lane] = if is_movers { nearer } else { turned[lane] };
@@ -306,28 +310,46 @@ impl<B: Bits> Placement<B> {
         all
     }
 
-    /// Finds which of some states have this placement, and what it turns in each.
+    /// Finds which of some states of the block have a placement, and who is to move then, with which
+    /// discs. Counts it among the `moves` of each state.
     #[inline(always)]
-    pub fn find<'a>(&self, movers: &[u32], found: &'a mut Found) -> (&'a [u32], &'a [u32]) {
-        let Found { numbers, turned } = found;
+    pub fn find<'a>(
+        &self,
+        placement: &Placement<B>,
+        movers: &[u32],
+        moves: &mut [u32],
+        found: &'a mut Found,
+    ) -> (&'a [u32], &'a mut [u32]) {
+        let Found { numbers, after } = found;
         if numbers.len() < movers.len() + 2 * LANES {
             numbers.resize(movers.len() + 2 * LANES, 0);
-            turned.resize(movers.len() + 2 * LANES, 0);
+            after.resize(movers.len() + 2 * LANES, 0);
         }
         let mut count = 0;
         let (whole, rest) = movers.as_chunks::<LANES>();
+        let (of_whole, of_rest) = moves.as_chunks_mut::<LANES>();
         // A mover who has all squares turns nothing.
-        let mut last = [u32::MAX; LANES];
+        let (mut last, mut of_last) = ([u32::MAX; LANES], [0; LANES]);
         last[..rest.len()].copy_from_slice(rest);
+        let chunks = whole.iter().zip(of_whole).chain([(&last, &mut of_last)]);
         // No closures, which might not be compiled for the processor with what calls them.
-        for (chunk, lanes) in whole.iter().chain([&last]).enumerate() {
-            let room = (numbers[count..].first_chunk_mut(), turned[count..].first_chunk_mut());
-            if let (Some(numbers), Some(turned)) = room {
+        for (chunk, (lanes, moves)) in chunks.enumerate() {
+            let room = (numbers[count..].first_chunk_mut(), after[count..].first_chunk_mut());
+            if let (Some(numbers), Some(after)) = room {
+                let turned = self.turned(placement, lanes);
+                let mut others = [0; LANES];
+                for lane in 0..LANES {
+                    others[lane] = self.occupied ^ lanes[lane] ^ turned[lane];
+                    moves[lane] += u32::from(turned[lane] != 0);
+                }
                 let first = (chunk * LANES) as u32;
-                count += B::keep(&self.turned(lanes), first, [numbers, turned], &self.to.mask);
+                count += B::keep(&turned, &others, first, [numbers, after], &self.own.mask);
             }
         }
-        (&numbers[..count], &turned[..count])
+        for (moves, more) in of_rest.iter_mut().zip(of_last) {
+            *moves += more;
+        }
+        (&numbers[..count], &mut after[..count])
     }
 }
 
@@ -347,6 +369,18 @@ pub struct Block<B: Bits> {
     own: Image<B>,
     /// The placements that turn something in some state.
     pub placements: Vec<Placement<B>>,
+    /// Of one placement after another, in one direction after another, the squares that are occupied
+    /// one behind the other, the furthest first: the square, and those nearer than it, which are turned
+    /// if it is the nearest of the mover's. The last of a direction has none nearer.
+    ways: Vec<(u32, u32)>,
+}
+
+impl<B: Bits> Image<B> {
+    /// The one symmetry that leads there, if there is but one.
+    #[inline(always)]
+    pub fn only_symmetry(&self) -> Option<Symmetry> {
+        self.symmetries.is_power_of_two().then(|| self.symmetries.trailing_zeros() as Symmetry)
+    }
 }
 
 impl<B: Bits> Blocks<B> {
@@ -422,8 +456,10 @@ impl<B: Bits> Blocks<B> {
 
     /// A block to work on, of canonical occupied squares.
     pub fn block(&self, occupied: u32) -> Block<B> {
-        let placement = |square: usize| {
-            let mut ways = Vec::with_capacity(16);
+        // As many as there can be nearly always: to get memory costs more than all the rest.
+        let (mut ways, mut placements) = (Vec::with_capacity(1 << 7), Vec::with_capacity(1 << 4));
+        for square in self.open(occupied) {
+            let first = ways.len();
             for run in self.runs(square, occupied) {
                 let mut nearer = run.iter().fold(0, |all, square| all | 1 << square);
                 for square in run.iter().rev() {
@@ -431,11 +467,10 @@ impl<B: Bits> Blocks<B> {
                     ways.push((1 << square, nearer));
                 }
             }
-            let action = Action(square as u16);
-            Placement { action, ways, to: self.image_of(occupied | 1 << square) }
-        };
-        let placements = self.open(occupied).map(placement).collect();
-        Block { occupied, own: self.image_of(occupied), placements }
+            let (action, to) = (Action(square as u16), self.image_of(occupied | 1 << square));
+            placements.push(Placement { action, ways: first..ways.len(), to });
+        }
+        Block { occupied, own: self.image_of(occupied), placements, ways }
     }
 
     /// The place of a state in the block of its canonical form, and the symmetries that lead there.
@@ -461,29 +496,30 @@ impl<B: Bits> Blocks<B> {
         (B::press(best, &to.mask), ties)
     }
 
-    /// The same of several movers, each of which becomes its place, and the symmetries of each.
+    /// The same of several movers, each of which becomes its place; the symmetries are put in `ties`
+    /// where there is [more than one](Image::only_symmetry).
     #[inline(always)]
     pub fn places(&self, to: &Image<B>, movers: &mut [u32], ties: &mut Vec<u8>) {
         ties.clear();
-        if !to.symmetries.is_power_of_two() {
-            for mover in movers {
-                let (place, own) = self.place(to, *mover);
-                *mover = place;
-                ties.push(own);
-            }
-            return;
-        }
-        ties.resize(movers.len(), to.symmetries);
-        let symmetry = to.symmetries.trailing_zeros();
-        let image = &self.images[symmetry as usize];
         // No closures, which might not be compiled for the processor with what calls them.
-        if symmetry == 0 {
-            for mover in movers {
-                *mover = B::press(*mover, &to.mask);
+        match to.only_symmetry() {
+            None => {
+                for mover in movers {
+                    let (place, own) = self.place(to, *mover);
+                    *mover = place;
+                    ties.push(own);
+                }
             }
-        } else {
-            for mover in movers {
-                *mover = B::press(look_up(image, *mover), &to.mask);
+            Some(0) => {
+                for mover in movers {
+                    *mover = B::press(*mover, &to.mask);
+                }
+            }
+            Some(symmetry) => {
+                let image = &self.images[symmetry as usize];
+                for mover in movers {
+                    *mover = B::press(look_up(image, *mover), &to.mask);
+                }
             }
         }
     }

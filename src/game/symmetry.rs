@@ -102,11 +102,21 @@ impl Group {
     /// (a set of bits, never empty) brings to its canonical form.
     #[inline(always)]
     pub fn successor_orientations(&self, from: Orientations, ties: u8) -> Orientations {
+        self.inherit(from, |set| self.carry(set, ties))
+    }
+
+    /// The same where one symmetry alone leads to the canonical form.
+    #[inline(always)]
+    pub fn orientations_by(&self, from: Orientations, symmetry: Symmetry) -> Orientations {
+        let after = &self.after[symmetry as usize];
+        self.inherit(from, |set| after[set as usize])
+    }
+
+    #[inline(always)]
+    fn inherit(&self, from: Orientations, carry: impl Fn(u8) -> u8) -> Orientations {
         let low = (1u16 << self.order) - 1;
-        let first = (from.0 & low) as u8;
-        let second = (from.0 >> self.order) as u8;
-        let to_first = self.carry(second, ties);
-        let to_second = self.carry(first, ties);
+        let (first, second) = ((from.0 & low) as u8, (from.0 >> self.order) as u8);
+        let (to_first, to_second) = (carry(second), carry(first));
         Orientations(u16::from(to_first) | u16::from(to_second) << self.order)
     }
 

@@ -2,12 +2,12 @@
 //! Edges that are not stored are made from the rules.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::by_block::{DerivedMoves, Deriver, Layer};
 use super::view::START_EVERY;
 use super::{Graph, Keys, StateKind};
-use crate::parallel;
+use crate::parallel::{self, Spare};
 use crate::table::{Memory, Table, TableError};
 
 /// What is checked where it is there, in the order of [`LayerChecks::sums`].
@@ -230,7 +230,7 @@ impl LayerToRead<'_> {
             reader: self.reader,
             rows: self.rows.clone(),
             derived,
-            spare: Mutex::default(),
+            spare: Spare::default(),
         }
     }
 }
@@ -242,7 +242,7 @@ pub struct LayerMoves<'a> {
     rows: Range<usize>,
     derived: Option<DerivedMoves<'a>>,
     /// Memory for offsets, which has served before.
-    spare: Mutex<Vec<Vec<u32>>>,
+    spare: Spare<Vec<u32>>,
 }
 
 impl LayerMoves<'_> {
@@ -265,7 +265,7 @@ impl LayerMoves<'_> {
     ) -> Result<Sums, TableError> {
         let Reader { graph, table } = self.reader;
         let rows = self.rows.start + piece.start..self.rows.start + piece.end;
-        let mut offsets = parallel::lock(&self.spare).pop().unwrap_or_default();
+        let mut offsets = self.spare.take();
         let (sums, found) = match &self.derived {
             None => {
                 let edges = graph.edge_ranges(rows.clone(), &mut offsets);
@@ -277,7 +277,7 @@ impl LayerMoves<'_> {
                 (self.reader.sums(rows.clone(), &[]), moves.visit(number, &mut offsets, visit))
             }
         };
-        parallel::lock(&self.spare).push(offsets);
+        self.spare.give(offsets);
         if found {
             return Ok(sums);
         }

@@ -1,16 +1,15 @@
 //! The moves of a table of blocks that does not store them, made anew layer by layer.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
 use super::layer::Layer;
-use super::tasks::{Emit, Rows, Task};
+use super::tasks::{Emit, Rows, Task, Workspace};
 #[cfg(target_arch = "x86_64")]
 use crate::game::blocks::Instructions;
 use crate::game::blocks::{Bits, Blocks, Tables};
 use crate::game::{Game, Group};
 use crate::graph::view::add_up;
-use crate::parallel;
+use crate::parallel::{self, Spare};
 use crate::table::{Memory, TableError};
 
 /// Makes the moves of some game's blocks, whatever bits it has.
@@ -25,7 +24,13 @@ trait Derive: Send + Sync {
 
     /// The moves of a task of a layer to rows of it and the next, whose first rows have the ids
     /// `bases`; `None` if one leads nowhere.
-    fn moves(&self, layers: [&Layer; 2], bases: [u32; 2], task: usize, rows: Rows) -> Option<Rows>;
+    fn moves(
+        &self,
+        layers: [&Layer; 2],
+        bases: [u32; 2],
+        task: usize,
+        memory: (&mut Workspace, Rows),
+    ) -> Option<Rows>;
 }
 
 /// Makes the moves of the rows of a game's blocks.
@@ -76,11 +81,11 @@ impl<B: Bits> Derive for (Blocks<B>, Group) {
         [layer, next]: [&Layer; 2],
         bases: [u32; 2],
         task: usize,
-        rows: Rows,
+        (workspace, rows): (&mut Workspace, Rows),
     ) -> Option<Rows> {
         let (rules, group) = (&self.0, &self.1);
         let orientations = [&[][..]; 2];
-        let of = Task { rules, group, layer, next, orientations, bases, task, rows };
+        let of = Task { rules, group, layer, next, orientations, bases, task, workspace, rows };
         B::run(Emit::<B, true, false>(of))
     }
 }
@@ -120,7 +125,7 @@ pub struct DerivedMoves<'a> {
     next: &'a Layer,
     bases: [u32; 2],
     /// Memory that has served before.
-    spare: Mutex<Vec<Rows>>,
+    spare: Spare<(Workspace, Rows)>,
 }
 
 impl<'a> DerivedMoves<'a> {
@@ -130,7 +135,7 @@ impl<'a> DerivedMoves<'a> {
         [layer, next]: [&'a Layer; 2],
         bases: [u32; 2],
     ) -> DerivedMoves<'a> {
-        DerivedMoves { deriver, layer, next, bases, spare: Mutex::default() }
+        DerivedMoves { deriver, layer, next, bases, spare: Spare::default() }
     }
 
     /// The rows of each task, counted from the first of the layer.
@@ -147,12 +152,13 @@ impl<'a> DerivedMoves<'a> {
         offsets: &mut Vec<u32>,
         visit: &mut dyn FnMut(&[u32], &[u32]) -> bool,
     ) -> bool {
-        let rows = parallel::lock(&self.spare).pop().unwrap_or_default();
-        let made = self.deriver.0.moves([self.layer, self.next], self.bases, task, rows);
+        let (mut workspace, rows) = self.spare.take();
+        let (layers, memory) = ([self.layer, self.next], (&mut workspace, rows));
+        let made = self.deriver.0.moves(layers, self.bases, task, memory);
         let Some(rows) = made else { return false };
         add_up(&rows.edge_counts, offsets);
         let found = visit(offsets, &rows.targets);
-        parallel::lock(&self.spare).push(rows.emptied());
+        self.spare.give((workspace, rows.emptied()));
         found
     }
 }

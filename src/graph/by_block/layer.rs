@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
-use crate::game::{Group, Orientations};
+use crate::game::Orientations;
+use crate::game::blocks::fetch;
 use crate::parallel;
 use crate::table::{Memory, Room, TableError};
 
@@ -16,8 +17,10 @@ const SHORT: u64 = 1 << 29;
 /// In how many slices a layer is found that lies in a file. Every slice looks at all states of the
 /// layer before it, but makes the moves that lead into it alone.
 const SLICES: usize = 8;
-/// Words that one count of rows covers: a cache line.
-pub(super) const LINE: usize = 8;
+/// Words that one count of rows covers.
+const PAIR: usize = 2;
+/// Tasks whose rows are counted together.
+const COUNTED: usize = 1 << 4;
 
 /// The states of a layer as bits.
 pub(in crate::graph) struct Layer {
@@ -28,8 +31,11 @@ pub(in crate::graph) struct Layer {
     pub words: usize,
     /// Bit `place` of a block: the state is there.
     pub bits: Room<AtomicU64>,
-    /// Of every [`LINE`] words, how many rows come before them, once the layer is closed.
-    pub counts: Room<u32>,
+    /// Of every [`PAIR`] words, how many rows of the same task come before them, once the layer is
+    /// closed: less than a task has bits.
+    counts: Room<u16>,
+    /// Of every task, how many rows come before it.
+    firsts: Vec<u32>,
     pub rows: usize,
 }
 
@@ -37,8 +43,8 @@ impl Layer {
     pub fn new(number: u32, blocks: Vec<u32>, memory: &Memory) -> Result<Layer, TableError> {
         let words = (1usize << number).div_ceil(64);
         let bits = memory.zeros(blocks.len() * words)?;
-        let counts = memory.zeros(bits.len().div_ceil(LINE))?;
-        Ok(Layer { number, blocks, words, bits, counts, rows: 0 })
+        let counts = memory.zeros(bits.len().div_ceil(PAIR))?;
+        Ok(Layer { number, blocks, words, bits, counts, firsts: Vec::new(), rows: 0 })
     }
 
     /// The bit of a state: the word it is in, and where.
@@ -71,7 +77,7 @@ impl Layer {
 
     /// How many rows come before those of a task, in a closed layer.
     pub fn rows_before(&self, task: usize) -> usize {
-        self.counts.get(task * TASK / LINE).map_or(self.rows, |&rows| rows as usize)
+        self.firsts.get(task).map_or(self.rows, |&rows| rows as usize)
     }
 
     /// The tasks of a closed layer in groups of about [`ROWS_AT_ONCE`] rows.
@@ -107,29 +113,53 @@ impl Layer {
 
     /// Counts the rows, now that no state will be added.
     pub fn close(&mut self) {
-        let (bits, counts) = (&self.bits, &mut self.counts);
-        parallel::map_mut(counts, parallel::GRAIN, &|first, counts| {
-            let lines = bits[first * LINE..].chunks(LINE);
-            for (count, line) in counts.iter_mut().zip(lines) {
-                *count = line.iter().map(|word| word.load(Ordering::Relaxed).count_ones()).sum();
-            }
-        });
-        let mut rows = 0u64;
-        for count in &mut **counts {
-            let own = u64::from(*count);
-            *count = rows as u32;
-            rows += own;
-        }
-        self.rows = rows as usize;
+        let bits = &self.bits;
+        let count = |first: usize, counts: &mut [u16]| -> Vec<u32> {
+            let mut pairs = bits[first * PAIR..].chunks(PAIR);
+            let mut count = |counts: &mut [u16]| {
+                let mut rows = 0;
+                for (count, pair) in counts.iter_mut().zip(&mut pairs) {
+                    *count = rows as u16;
+                    rows += pair
+                        .iter()
+                        .map(|word| word.load(Ordering::Relaxed).count_ones())
+                        .sum::<u32>();
+                }
+                rows
+            };
+            counts.chunks_mut(TASK / PAIR).map(&mut count).collect()
+        };
+        let counted = parallel::map_mut(&mut self.counts, COUNTED * TASK / PAIR, &count);
+        self.rows = 0;
+        self.firsts = counted
+            .into_iter()
+            .flatten()
+            .map(|own| {
+                let first = self.rows as u32;
+                self.rows += own as usize;
+                first
+            })
+            .collect();
+    }
+
+    /// Tells the processor that the row of a bit will be asked for.
+    #[inline(always)]
+    pub fn fetch(&self, (word, _): (usize, u32)) {
+        fetch(&self.bits[word]);
+        fetch(&self.counts[word / PAIR]);
     }
 
     /// The row within the layer of a state that is there.
     #[inline(always)]
     pub fn row(&self, (word, bit): (usize, u32)) -> u32 {
-        let line = word / LINE;
         let load = |word: usize| self.bits[word].load(Ordering::Relaxed);
-        let before = (line * LINE..word).map(|word| load(word).count_ones()).sum::<u32>();
-        self.counts[line] + before + (load(word) & ((1 << bit) - 1)).count_ones()
+        // The other word of the pair counts if it is the first: without a branch, which would be foreseen
+        // wrong every other time.
+        let is_second = (word % PAIR) as u64;
+        let before = load(word - word % PAIR) & is_second.wrapping_neg();
+        let own = load(word) & ((1 << bit) - 1);
+        let rows = self.firsts[word / TASK] + u32::from(self.counts[word / PAIR]);
+        rows + before.count_ones() + own.count_ones()
     }
 
     #[inline(always)]
@@ -137,26 +167,34 @@ impl Layer {
         self.bits[word].load(Ordering::Relaxed) >> bit & 1 == 1
     }
 
-    /// Takes words of a block until they have so many states or more, whose places in the block it gives.
+    /// Takes words of a block until they have so many states or more, whose places in the block it gives,
+    /// in `room`.
     #[inline(always)]
-    pub fn take_places(&self, words: &mut Range<usize>, most: usize, places: &mut Vec<u32>) {
+    pub fn take_places<'a>(
+        &self,
+        words: &mut Range<usize>,
+        most: usize,
+        room: &'a mut Vec<u32>,
+    ) -> &'a [u32] {
         // Most words have none, one or two: so many are written in any case, for a branch would often
         // be foreseen wrong.
         const AT_LEAST: usize = 3;
-        places.resize(words.len().saturating_mul(64).min(most + 64) + AT_LEAST, 0);
+        if room.len() < most + 64 + AT_LEAST {
+            room.resize(most + 64 + AT_LEAST, 0);
+        }
         let mut count = 0;
         for word in words.by_ref() {
             let mut bits = self.bits[word].load(Ordering::Relaxed);
             // As many as there are words is a power of two.
             let first = (word & (self.words - 1)) as u32 * 64;
             let (mut at, end) = (count, count + bits.count_ones() as usize);
-            for slot in &mut places[at..at + AT_LEAST] {
+            for slot in &mut room[at..at + AT_LEAST] {
                 *slot = first + bits.trailing_zeros();
                 bits &= bits.wrapping_sub(1);
             }
             at += AT_LEAST;
             while bits != 0 {
-                places[at] = first + bits.trailing_zeros();
+                room[at] = first + bits.trailing_zeros();
                 bits &= bits - 1;
                 at += 1;
             }
@@ -165,7 +203,7 @@ impl Layer {
                 break;
             }
         }
-        places.truncate(count);
+        &room[..count]
     }
 
     /// The place of a block among those of the layer.
@@ -187,8 +225,7 @@ pub(super) struct Closed {
 
 /// Tells a state in which orientations a move reaches it.
 #[inline(always)]
-pub(super) fn reach(state: &AtomicU16, group: &Group, from: Orientations, ties: u8) {
-    let reached = group.successor_orientations(from, ties).0;
+pub(super) fn reach(state: &AtomicU16, Orientations(reached): Orientations) {
     if state.load(Ordering::Relaxed) & reached != reached {
         state.fetch_or(reached, Ordering::Relaxed);
     }

@@ -12,7 +12,6 @@ mod layer;
 mod tasks;
 
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Instant;
 
@@ -21,14 +20,14 @@ pub(super) use self::layer::Layer;
 use self::layer::{Closed, reach};
 #[cfg(feature = "cluster")]
 pub(crate) use self::tasks::States;
-use self::tasks::{Emit, Find, Keys, Passes, Rows, Task};
+use self::tasks::{Emit, Find, Keys, Passes, Rows, Task, Workspace};
 use super::GraphError;
 use super::build::{Found, Order, declare, edge_starts};
 use super::by_layer::{State, has_wide_orientations};
 use super::plan::Plan;
 use crate::game::blocks::{Bits, Blocks};
 use crate::game::{Game, Group, Orientations};
-use crate::parallel;
+use crate::parallel::{self, Spare};
 use crate::progress::{Progress, Silent};
 use crate::table::{Counts, Draft, Ints, Lengths, Memory, Room, TableError};
 
@@ -83,13 +82,19 @@ fn find<B: Bits>(
     progress: &dyn Progress,
 ) -> Passes {
     let (found, mut passes) = (&*layer, Vec::new());
+    let spare = Spare::default();
     for slice in next.slices() {
         // A layer without states is told of too.
         for first in (0..found.tasks().max(1)).step_by(TELL) {
             let count = TELL.min(found.tasks() - first);
             let some = parallel::map(count, &|task| {
                 let (slice, task) = (slice.clone(), first + task);
-                B::run(Find { rules, layer: found, next, slice, task })
+                let mut workspace = spare.take();
+                let work =
+                    Find { rules, layer: found, next, slice, task, workspace: &mut workspace };
+                let made = B::run(work);
+                spare.give(workspace);
+                made
             });
             if slice.start == 0 {
                 progress.advance(some.iter().map(|(states, _)| states).sum());
@@ -113,7 +118,8 @@ fn pass_on<B: Bits>(rules: &Blocks<B>, group: &Group, closed: &Closed, passes: &
                 let (after, ties) = rules.swapped(&block, rules.mover(&block, place));
                 let [from, to] =
                     [place, after].map(|p| &orientations[layer.row(layer.bit(number, p)) as usize]);
-                reach(to, group, Orientations(from.load(Ordering::Relaxed)), ties);
+                let own = Orientations(from.load(Ordering::Relaxed));
+                reach(to, group.successor_orientations(own, ties));
             }
         }
     });
@@ -201,17 +207,28 @@ impl<B: Bits> ByBlock<B> {
     /// Appends the keys and orientations of the layer just found.
     fn append_states(&self, draft: &mut Draft) -> Result<(), GraphError> {
         let Closed { layer, orientations } = &self.layer;
-        let make = |task| B::run(Keys { rules: &self.rules, layer, task });
+        let (spare, spare_keys) = (Spare::<Workspace>::default(), Spare::<Vec<u64>>::default());
+        let make = |task| {
+            let (mut workspace, keys) = (spare.take(), spare_keys.take());
+            let rules = &self.rules;
+            let keys = B::run(Keys { rules, layer, task, workspace: &mut workspace, keys });
+            spare.give(workspace);
+            keys
+        };
         let mut row = 0;
-        in_groups((layer, &self.memory), &make, &mut |keys| {
-            let keys = keys.concat();
-            let own = orientations[row..row + keys.len()].iter();
-            let own: Vec<u16> = own.map(|own| own.load(Ordering::Relaxed)).collect();
-            row += keys.len();
-            Ok(draft.append(&[
-                ("keys", bytemuck::cast_slice(&keys)),
-                ("orientations", &Ints::bytes(&own, self.wide)),
-            ])?)
+        in_groups((layer, &self.memory), &make, &mut |made| {
+            for mut keys in made {
+                let own = orientations[row..row + keys.len()].iter();
+                let own: Vec<u16> = own.map(|own| own.load(Ordering::Relaxed)).collect();
+                row += keys.len();
+                draft.append(&[
+                    ("keys", bytemuck::cast_slice(&keys)),
+                    ("orientations", &Ints::bytes(&own, self.wide)),
+                ])?;
+                keys.clear();
+                spare_keys.give(keys);
+            }
+            Ok(())
         })
     }
 
@@ -223,14 +240,16 @@ impl<B: Bits> ByBlock<B> {
             (&self.rules, &self.group, &self.layer);
         let orientations = [&orientations[..], &next.orientations];
         let (next, derived) = (&next.layer, self.derived);
-        let spare = Mutex::new(Vec::new());
+        let (spare, spare_rows) = (Spare::<Workspace>::default(), Spare::<Rows>::default());
         let make = |task: usize| {
-            let rows = parallel::lock(&spare).pop().unwrap_or_default();
-            let of = Task { rules, group, layer, next, orientations, bases, task, rows };
+            let (mut workspace, rows) = (spare.take(), spare_rows.take());
+            let workspace = &mut workspace;
+            let of = Task { rules, group, layer, next, orientations, bases, task, workspace, rows };
             let rows = match derived {
                 true => B::run(Emit::<B, false, true>(of)),
                 false => B::run(Emit::<B, true, true>(of)),
             };
+            spare.give(std::mem::take(workspace));
             rows.expect("what moves lead to has been found")
         };
         let (mut all, edges) = (Rows::default(), &mut self.state.edges);
@@ -248,7 +267,7 @@ impl<B: Bits> ByBlock<B> {
                         ("edge_actions", &rows.actions),
                     ])?;
                 }
-                parallel::lock(&spare).push(rows.emptied());
+                spare_rows.give(rows.emptied());
             }
             Ok(())
         })?;

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use super::layer::{LINE, Layer, reach};
-use crate::game::blocks::{Bits, Block, Blocks, Found, Work, fetch};
-use crate::game::{Group, Orientations, Side};
+use super::layer::{Layer, reach};
+use crate::game::blocks::{Bits, Block, Blocks, Found, Placement, Work, fetch};
+use crate::game::{Group, Orientations, Side, Symmetry};
 use crate::graph::StateKind;
 use crate::table::Tally;
 
@@ -19,7 +19,7 @@ const TOGETHER: usize = 1 << 12;
 /// The states of a part of a task, with what is found of them.
 #[derive(Default)]
 pub(crate) struct States {
-    /// Where they are in their block.
+    /// Where they are in their block, and behind them anything.
     places: Vec<u32>,
     /// Their movers' squares.
     pub(crate) movers: Vec<u32>,
@@ -27,86 +27,114 @@ pub(crate) struct States {
     pub(crate) moves: Vec<u32>,
     /// Those that have one placement.
     found: Found,
-    /// Where that leads them, and by which symmetries.
-    after: Vec<u32>,
+    /// By which symmetries that leads them where it does.
     ties: Vec<u8>,
     /// Those whose mover must pass.
     pub(crate) passing: Vec<u32>,
 }
 
-impl States {
-    /// Calls `visit` with the states of a task, some of one block at a time.
+/// By which symmetries one move of several states leads to canonical forms.
+#[derive(Clone, Copy)]
+pub(crate) enum Ties<'a> {
+    /// By the same for all.
+    By(Symmetry),
+    /// By any of a set for each.
+    Each(&'a [u8]),
+}
+
+impl Ties<'_> {
+    /// The orientations that the `at`th of the states hands on.
     #[inline(always)]
-    fn visit<B: Bits>(
+    pub(crate) fn carry(self, group: &Group, own: Orientations, at: usize) -> Orientations {
+        match self {
+            Ties::By(symmetry) => group.orientations_by(own, symmetry),
+            Ties::Each(ties) => group.successor_orientations(own, ties[at]),
+        }
+    }
+}
+
+/// Loops call these; closures around vector instructions might not be compiled for the processor with
+/// what calls them.
+impl States {
+    /// Takes some states from words of a block until there are none; tells whether there were words.
+    #[inline(always)]
+    fn take<B: Bits>(
         &mut self,
         rules: &Blocks<B>,
         layer: &Layer,
-        task: usize,
-        mut visit: impl FnMut(&mut States, usize, &Block<B>),
-    ) {
-        for (number, mut words) in layer.pieces(task) {
-            let block = rules.block(layer.blocks[number]);
-            while !words.is_empty() {
-                layer.take_places(&mut words, TOGETHER, &mut self.places);
-                self.movers.clear();
-                self.movers.extend(self.places.iter().map(|&place| rules.mover(&block, place)));
-                visit(self, number, &block);
-            }
+        block: &Block<B>,
+        words: &mut Range<usize>,
+    ) -> bool {
+        if Range::is_empty(words) {
+            return false;
         }
+        let places = layer.take_places(words, TOGETHER, &mut self.places);
+        self.movers.clear();
+        self.movers.extend(places.iter().map(|&place| rules.mover(block, place)));
+        self.begin();
+        true
     }
 
-    /// Calls `visit` with each placement that some states have: its number, and of these states the
-    /// numbers, where in the block they are led to, and the symmetries that lead there. Leaves out
-    /// placements that are not `wanted`. Counts the placements of each state, and finds those that must
-    /// pass, if all are wanted.
+    /// Begins to count the placements of the movers that are there.
     #[inline(always)]
-    pub(crate) fn expand<B: Bits>(
+    pub(crate) fn begin(&mut self) {
+        self.moves.clear();
+        self.moves.resize(self.movers.len(), 0);
+    }
+
+    /// Finds those that have a placement, and counts it: of these states the numbers, where in the block
+    /// they are led to, and the symmetries that lead there.
+    #[inline(always)]
+    pub(crate) fn place<B: Bits>(
         &mut self,
         rules: &Blocks<B>,
         block: &Block<B>,
-        wanted: impl Fn(usize) -> bool,
-        mut visit: impl FnMut(usize, (&[u32], &[u32], &[u8])),
-    ) {
-        self.moves.clear();
-        self.moves.resize(self.movers.len(), 0);
-        let mut all = true;
-        for (number, placement) in block.placements.iter().enumerate() {
-            if !wanted(number) {
-                all = false;
-                continue;
-            }
-            let (states, turned) = placement.find(&self.movers, &mut self.found);
-            self.after.resize(states.len(), 0);
-            for ((&state, turned), after) in states.iter().zip(turned).zip(&mut self.after) {
-                self.moves[state as usize] += 1;
-                *after = block.occupied ^ self.movers[state as usize] ^ turned;
-            }
-            rules.places(&placement.to, &mut self.after, &mut self.ties);
-            visit(number, (states, &self.after, &self.ties));
-        }
-        let stuck = (0..self.movers.len() as u32).filter(|&state| self.moves[state as usize] == 0);
-        self.passing.clear();
-        self.passing.extend(stuck.filter(|_| all));
-        if self.passing.is_empty() {
+        placement: &Placement<B>,
+    ) -> (&[u32], &[u32], Ties<'_>) {
+        let (states, places) =
+            block.find(placement, &self.movers, &mut self.moves, &mut self.found);
+        rules.places(&placement.to, places, &mut self.ties);
+        let ties = placement.to.only_symmetry().map_or(Ties::Each(&self.ties), Ties::By);
+        (states, places, ties)
+    }
+
+    /// Finds those that must pass, once all placements are counted.
+    #[inline(always)]
+    pub(crate) fn pass<B: Bits>(&mut self, block: &Block<B>) {
+        let States { movers, moves, found, passing, .. } = self;
+        passing.clear();
+        passing.extend((0..movers.len() as u32).filter(|&state| moves[state as usize] == 0));
+        if passing.is_empty() {
             return;
         }
         // Those where the opponent could place.
-        let others = self.passing.iter().map(|&state| block.occupied ^ self.movers[state as usize]);
+        let others = passing.iter().map(|&state| block.occupied ^ movers[state as usize]);
         let others: Vec<u32> = others.collect();
-        let mut can = vec![false; others.len()];
+        let mut can = vec![0; others.len()];
         for placement in &block.placements {
-            for &state in placement.find(&others, &mut self.found).0 {
-                can[state as usize] = true;
-            }
+            block.find(placement, &others, &mut can, found);
         }
         let mut can = can.into_iter();
-        self.passing.retain(|_| can.next() == Some(true));
+        passing.retain(|_| can.next() != Some(0));
     }
 }
 
 /// How many places in the next layer are known before they are looked at. They are far apart in
 /// memory, which the processor fetches meanwhile.
 const AHEAD: usize = 16;
+
+/// What a task works with: memory that has served before.
+#[derive(Default)]
+pub(super) struct Workspace {
+    states: States,
+    edges: Edges,
+    /// Of each placement where its edges end, and of each state where its next is put.
+    ends: Vec<usize>,
+    cursors: Vec<u32>,
+    /// The blocks that placements lead to, and the places in one that are yet to be marked.
+    targets: Vec<usize>,
+    before: Vec<u32>,
+}
 
 /// Expands a task of a layer: marks what its placements lead to in a slice of the next, and with the
 /// first slice closes it under passes.
@@ -117,6 +145,7 @@ pub(super) struct Find<'a, B: Bits> {
     /// The blocks of the slice.
     pub slice: Range<usize>,
     pub task: usize,
+    pub workspace: &'a mut Workspace,
 }
 
 impl<B: Bits> Work for Find<'_, B> {
@@ -125,60 +154,67 @@ impl<B: Bits> Work for Find<'_, B> {
 
     #[inline(always)]
     fn run(self) -> (u64, Passes) {
-        let Find { rules, layer, next, slice, task } = self;
+        let Find { rules, layer, next, slice, task, workspace } = self;
+        let Workspace { states: some, targets, before, .. } = workspace;
         let closes = slice.start == 0;
         let (mut states, mut passes) = (0, Vec::new());
-        let mut targets: Vec<usize> = Vec::new();
-        // Bits that are to be set, and those of the placement before, which are fetched meanwhile.
-        let (mut bits, mut before) = (Vec::<(usize, u32)>::new(), Vec::<(usize, u32)>::new());
-        States::default().visit(rules, layer, task, |some, number, block| {
+        // The block of the places before, which are fetched while those of the next placement are found.
+        let mut block_before = 0;
+        before.clear();
+        for (number, mut words) in layer.pieces(task) {
+            let block = &rules.block(layer.blocks[number]);
             targets.clear();
             targets.extend(block.placements.iter().map(|p| next.led_to(p.to.occupied)));
-            // Once more for those that passes lead to, where nobody must pass.
-            for again in [false, true] {
-                states += some.movers.len() as u64;
-                let is_in = |placement: usize| slice.contains(&targets[placement]);
-                some.expand(
-                    rules,
-                    block,
-                    |p| closes || is_in(p),
-                    |placement, (_, places, _)| {
-                        if !is_in(placement) {
-                            return;
+            while some.take(rules, layer, block, &mut words) {
+                // Once more for those that passes lead to, where nobody must pass.
+                for again in [false, true] {
+                    states += some.movers.len() as u64;
+                    for (placement, &to) in block.placements.iter().zip(&*targets) {
+                        let is_in = slice.contains(&to);
+                        if !is_in && !closes {
+                            continue;
                         }
-                        bits.resize(places.len(), (0, 0));
-                        let to = targets[placement];
-                        for (at, (bit, &place)) in bits.iter_mut().zip(places).enumerate() {
-                            *bit = next.bit(to, place);
-                            fetch(&next.bits[bit.0]);
-                            if let Some(&bit) = before.get(at) {
-                                next.mark(bit);
+                        let (_, places, _) = some.place(rules, block, placement);
+                        if !is_in {
+                            continue;
+                        }
+                        for (at, &place) in places.iter().enumerate() {
+                            fetch(&next.bits[next.bit(to, place).0]);
+                            if let Some(&place) = before.get(at) {
+                                next.mark(next.bit(block_before, place));
                             }
                         }
-                        for &bit in before.get(bits.len()..).unwrap_or_default() {
-                            next.mark(bit);
+                        for &place in before.get(places.len()..).unwrap_or_default() {
+                            next.mark(next.bit(block_before, place));
                         }
-                        std::mem::swap(&mut bits, &mut before);
-                    },
-                );
-                if again || !closes || some.passing.is_empty() {
-                    break;
-                }
-                let mut added = Vec::new();
-                for &state in &some.passing {
-                    let (place, mover) = (some.places[state as usize], some.movers[state as usize]);
-                    passes.push((number as u32, place));
-                    let (after, _) = rules.swapped(block, mover);
-                    if layer.mark(layer.bit(number, after)) {
-                        added.push(rules.mover(block, after));
+                        before.clear();
+                        before.extend_from_slice(places);
+                        block_before = to;
                     }
+                    if again || !closes {
+                        break;
+                    }
+                    some.pass(block);
+                    if some.passing.is_empty() {
+                        break;
+                    }
+                    let mut added = Vec::new();
+                    for &state in &some.passing {
+                        let state = state as usize;
+                        passes.push((number as u32, some.places[state]));
+                        let (after, _) = rules.swapped(block, some.movers[state]);
+                        if layer.mark(layer.bit(number, after)) {
+                            added.push(rules.mover(block, after));
+                        }
+                    }
+                    some.movers = added;
+                    some.begin();
                 }
-                some.movers = added;
             }
-        });
-        before.into_iter().for_each(|bit| {
-            next.mark(bit);
-        });
+        }
+        for &place in &*before {
+            next.mark(next.bit(block_before, place));
+        }
         (states, passes)
     }
 }
@@ -213,6 +249,7 @@ pub(super) struct Task<'a, B: Bits> {
     /// The ids of the first rows of both layers.
     pub bases: [u32; 2],
     pub task: usize,
+    pub workspace: &'a mut Workspace,
     /// Where to put them: memory that has served before.
     pub rows: Rows,
 }
@@ -231,135 +268,143 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
             orientations: [own, theirs],
             bases,
             task,
+            workspace,
             mut rows,
         }) = self;
+        let Workspace { states: some, edges, ends, cursors, .. } = workspace;
         let (order, pass) = (group.order(), rules.pass().0 as u8);
         let load = |own: &AtomicU16| Orientations(own.load(Ordering::Relaxed));
         // Until somebody passes the first player is to move where the discs are even.
         let rarer = Side::ALL[usize::from(layer.number % 2 == 0)];
         let mut row = layer.rows_before(task);
         let mut astray = false;
-        let (mut edges, mut ends, mut cursors) = (Edges::default(), Vec::new(), Vec::new());
-        States::default().visit(rules, layer, task, |some, number, block| {
-            edges.clear();
-            ends.clear();
-            ends.resize(block.placements.len(), 0);
-            some.expand(
-                rules,
-                block,
-                |_| true,
-                |placement, (states, places, ties)| {
+        for (number, mut words) in layer.pieces(task) {
+            let block = &rules.block(layer.blocks[number]);
+            while some.take(rules, layer, block, &mut words) {
+                edges.clear();
+                ends.clear();
+                for placement in &block.placements {
+                    let (states, places, ties) = some.place(rules, block, placement);
                     edges.states.extend_from_slice(states);
                     edges.rows.extend_from_slice(places);
-                    edges.ties.extend_from_slice(ties);
-                    ends[placement] = edges.states.len();
-                },
-            );
-            some.passing.iter().for_each(|&state| some.moves[state as usize] = 1);
-            if EDGES {
-                // Where the edges of each state begin.
-                let mut end = rows.targets.len() as u32;
-                cursors.clear();
-                cursors.extend(some.moves.iter().map(|moves| {
-                    end += moves;
-                    end - moves
-                }));
-                rows.targets.resize(end as usize, 0);
-                rows.actions.resize(end as usize, pass);
-            }
-            let mut first = 0;
-            for (placement, &end) in block.placements.iter().zip(&ends) {
-                let some = first.min(end)..end;
-                first = first.max(end);
-                if some.is_empty() {
-                    continue;
+                    if let Ties::Each(ties) = ties {
+                        edges.ties.extend_from_slice(ties);
+                    }
+                    ends.push(edges.states.len());
                 }
-                let action = placement.action.0 as u8;
-                let Some(to) = next.index(placement.to.occupied) else {
-                    astray = true;
-                    break;
-                };
-                let (states, reached) =
-                    (&edges.states[some.clone()], &mut edges.rows[some.clone()]);
-                for at in 0..reached.len() {
-                    if let Some(&soon) = reached.get(at + AHEAD) {
-                        let (word, _) = next.bit(to, soon);
-                        fetch(&next.bits[word]);
-                        fetch(&next.counts[word / LINE]);
+                some.pass(block);
+                some.passing.iter().for_each(|&state| some.moves[state as usize] = 1);
+                if EDGES {
+                    // Where the edges of each state begin.
+                    let mut end = rows.targets.len() as u32;
+                    cursors.clear();
+                    cursors.extend(some.moves.iter().map(|moves| {
+                        end += moves;
+                        end - moves
+                    }));
+                    rows.targets.resize(end as usize, 0);
+                    rows.actions.resize(end as usize, pass);
+                }
+                let (mut first, mut ties_before) = (0, 0);
+                for (placement, &end) in block.placements.iter().zip(&*ends) {
+                    let some = first..end;
+                    first = end;
+                    if some.is_empty() {
+                        continue;
                     }
-                    let bit = next.bit(to, reached[at]);
-                    let row = next.row(bit);
-                    reached[at] = row;
+                    let action = placement.action.0 as u8;
+                    let Some(to) = next.index(placement.to.occupied) else {
+                        astray = true;
+                        break;
+                    };
+                    let (states, reached) =
+                        (&edges.states[some.clone()], &mut edges.rows[some.clone()]);
+                    for at in 0..reached.len() {
+                        if let Some(&soon) = reached.get(at + AHEAD) {
+                            next.fetch(next.bit(to, soon));
+                        }
+                        let bit = next.bit(to, reached[at]);
+                        let row = next.row(bit);
+                        reached[at] = row;
+                        if STATES {
+                            fetch(&theirs[row as usize]);
+                        } else {
+                            // Whoever writes rows has found them.
+                            astray |= !next.contains(bit);
+                        }
+                        if EDGES {
+                            let cursor = &mut cursors[states[at] as usize];
+                            rows.targets[*cursor as usize] = bases[1] + row;
+                            rows.actions[*cursor as usize] = action;
+                            *cursor += 1;
+                        }
+                    }
                     if STATES {
-                        fetch(&theirs[row as usize]);
-                    } else {
-                        // Whoever writes rows has found them.
-                        astray |= !next.contains(bit);
+                        let ties = match placement.to.only_symmetry() {
+                            Some(symmetry) => Ties::By(symmetry),
+                            None => {
+                                let own = &edges.ties[ties_before..][..states.len()];
+                                ties_before += own.len();
+                                Ties::Each(own)
+                            }
+                        };
+                        for (at, (&state, &to)) in states.iter().zip(&*reached).enumerate() {
+                            let own = load(&own[row + state as usize]);
+                            reach(&theirs[to as usize], ties.carry(group, own, at));
+                        }
                     }
-                    if EDGES {
-                        let cursor = &mut cursors[states[at] as usize];
-                        rows.targets[*cursor as usize] = bases[1] + row;
-                        rows.actions[*cursor as usize] = action;
+                }
+                if EDGES {
+                    for &state in &some.passing {
+                        let (other, _) = rules.swapped(block, some.movers[state as usize]);
+                        let other = layer.bit(number, other);
+                        astray |= !STATES && !layer.contains(other);
+                        let cursor = &mut cursors[state as usize];
+                        rows.targets[*cursor as usize] = bases[0] + layer.row(other);
                         *cursor += 1;
                     }
+                    rows.edge_counts.extend(some.moves.iter().map(|&moves| moves as u8));
                 }
-                if STATES {
-                    for ((&state, &to), &ties) in
-                        states.iter().zip(&*reached).zip(&edges.ties[some])
-                    {
-                        let own = own[row + state as usize].load(Ordering::Relaxed);
-                        reach(&theirs[to as usize], group, Orientations(own), ties);
-                    }
-                }
-            }
-            if EDGES {
-                for &state in &some.passing {
-                    let (other, _) = rules.swapped(block, some.movers[state as usize]);
-                    let other = layer.bit(number, other);
-                    astray |= !STATES && !layer.contains(other);
-                    let cursor = &mut cursors[state as usize];
-                    rows.targets[*cursor as usize] = bases[0] + layer.row(other);
-                    *cursor += 1;
-                }
-                rows.edge_counts.extend(some.moves.iter().map(|&moves| moves as u8));
-            }
-            if !STATES {
-                return;
-            }
-            let all = own;
-            let own = &all[row..row + some.movers.len()];
-            row += own.len();
-            let passes = some.passing.iter().map(|&state| &own[state as usize]);
-            rows.table.passes += some.passing.len() as u64;
-            rows.reachable.passes += passes.map(|own| u64::from(load(own).count())).sum::<u64>();
-            for ((&mover, &moves), own) in some.movers.iter().zip(&some.moves).zip(own) {
-                let set = load(own);
-                let (over, count) = (moves == 0, u64::from(set.count()));
-                if EDGES {
-                    let kind = if over { StateKind::Terminal } else { StateKind::Interior };
-                    rows.kinds.push(kind as u8);
-                }
-                rows.table.terminals += u64::from(over);
-                rows.table.transitions += u64::from(moves);
-                rows.reachable.states += count;
-                rows.reachable.terminals += count * u64::from(over);
-                rows.reachable.transitions += count * u64::from(moves);
-                let sides = Side::ALL.map(|side| set.with(side, order));
-                rows.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
-                let with_rarer = sides[rarer.index()];
-                if with_rarer == 0 {
+                if !STATES {
                     continue;
                 }
-                let (other, ties) = rules.swapped(block, mover);
-                let other = layer.bit(number, other);
-                if layer.contains(other) {
-                    let theirs = load(&all[layer.row(other) as usize]).with(rarer.other(), order);
-                    let both = group.carry(with_rarer, ties) & theirs;
-                    rows.with_both += u64::from(both.count_ones());
+                let all = own;
+                let own = &all[row..row + some.movers.len()];
+                row += own.len();
+                let passes = some.passing.iter().map(|&state| &own[state as usize]);
+                rows.table.passes += some.passing.len() as u64;
+                rows.reachable.passes +=
+                    passes.map(|own| u64::from(load(own).count())).sum::<u64>();
+                for ((&mover, &moves), own) in some.movers.iter().zip(&some.moves).zip(own) {
+                    let set = load(own);
+                    let (over, count) = (moves == 0, u64::from(set.count()));
+                    if EDGES {
+                        let kind = if over { StateKind::Terminal } else { StateKind::Interior };
+                        rows.kinds.push(kind as u8);
+                    }
+                    rows.table.terminals += u64::from(over);
+                    rows.table.transitions += u64::from(moves);
+                    rows.reachable.states += count;
+                    rows.reachable.terminals += count * u64::from(over);
+                    rows.reachable.transitions += count * u64::from(moves);
+                    let sides = Side::ALL.map(|side| set.with(side, order));
+                    rows.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
+                    let with_rarer = sides[rarer.index()];
+                    if with_rarer == 0 {
+                        continue;
+                    }
+                    let (other, ties) = rules.swapped(block, mover);
+                    let other = layer.bit(number, other);
+                    if layer.contains(other) {
+                        let theirs =
+                            load(&all[layer.row(other) as usize]).with(rarer.other(), order);
+                        let both = group.carry(with_rarer, ties) & theirs;
+                        rows.with_both += u64::from(both.count_ones());
+                    }
                 }
+                rows.table.states += some.movers.len() as u64;
             }
-            rows.table.states += some.movers.len() as u64;
-        });
+        }
         (!astray).then_some(rows)
     }
 }
@@ -371,7 +416,7 @@ struct Edges {
     states: Vec<u32>,
     /// The place of where each leads in its block, and then its row.
     rows: Vec<u32>,
-    /// The symmetries that lead to the canonical form of where each leads.
+    /// The symmetries that lead to the canonical form of where each leads, where there are several.
     ties: Vec<u8>,
 }
 
@@ -388,6 +433,9 @@ pub(super) struct Keys<'a, B: Bits> {
     pub rules: &'a Blocks<B>,
     pub layer: &'a Layer,
     pub task: usize,
+    pub workspace: &'a mut Workspace,
+    /// Where to put them: memory that has served before.
+    pub keys: Vec<u64>,
 }
 
 impl<B: Bits> Work for Keys<'_, B> {
@@ -395,13 +443,12 @@ impl<B: Bits> Work for Keys<'_, B> {
 
     #[inline(always)]
     fn run(self) -> Vec<u64> {
-        let Keys { rules, layer, task } = self;
-        let (mut keys, mut places) = (Vec::new(), Vec::new());
+        let Keys { rules, layer, task, workspace, mut keys } = self;
         for (number, mut words) in layer.pieces(task) {
             let occupied = layer.blocks[number];
             let mask = B::mask(occupied);
             while !words.is_empty() {
-                layer.take_places(&mut words, TOGETHER, &mut places);
+                let places = layer.take_places(&mut words, TOGETHER, &mut workspace.states.places);
                 keys.extend(places.iter().map(|&place| rules.key_of(occupied, &mask, place)));
             }
         }
