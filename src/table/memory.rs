@@ -19,6 +19,10 @@ pub struct Memory {
     dir: PathBuf,
 }
 
+/// Bytes from which on memory is in large pages, and how many a thread gets at once.
+const LARGE: u64 = 4 << 20;
+const AT_ONCE: usize = 16 << 20;
+
 /// What work takes beside what it asks for here: rows being written, and the program itself.
 pub const BESIDE: u64 = 224 << 20;
 
@@ -36,7 +40,7 @@ impl Memory {
     }
 
     /// Zeros. Fails where the disk has no room for what does not fit.
-    pub fn zeros<T: Zeroable + Send>(&self, length: usize) -> Result<Room<T>, TableError> {
+    pub fn zeros<T: Zeroable + Send + Sync>(&self, length: usize) -> Result<Room<T>, TableError> {
         let bytes = (length * size_of::<T>()) as u64;
         let take = |left: u64| left.checked_sub(bytes);
         if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
@@ -46,10 +50,17 @@ impl Memory {
             return Ok(Room { map, taken: None });
         }
         let map = Mapped::zeros(length, None).at("get memory for the table in", &self.dir)?;
-        let mut room = Room { map, taken: Some((self.clone(), bytes)) };
-        // Written at once: of memory that is read first the system makes pages twice, and stops all
+        if bytes >= LARGE {
+            map.in_large_pages();
+        }
+        // All at once: of memory that is read first the system makes pages twice, and stops all
         // threads for it.
-        parallel::map_mut(&mut room, 1 << 16, &|_, zeros| zeros.fill_with(T::zeroed));
+        let grain = (AT_ONCE / size_of::<T>()).max(1);
+        let populated = parallel::map_ranges(length, grain, &|some| map.populate(some));
+        let mut room = Room { map, taken: Some((self.clone(), bytes)) };
+        if populated.contains(&false) {
+            parallel::map_mut(&mut room, 1 << 16, &|_, zeros| zeros.fill_with(T::zeroed));
+        }
         Ok(room)
     }
 }

@@ -78,6 +78,28 @@ impl<T: Zeroable> Mapped<T> {
 }
 
 impl<T> Mapped<T> {
+    /// Gets the memory of some values at once, in large pages where the system has them: page by page,
+    /// when each is written first, it takes several times as long. Tells whether that could be done.
+    pub(super) fn populate(&self, some: Range<usize>) -> bool {
+        #[cfg(target_os = "linux")]
+        {
+            let bytes = some.start * size_of::<T>()..some.end * size_of::<T>();
+            let whole = self.map.advise_range(Advice::PopulateWrite, bytes.start, bytes.len());
+            whole.is_ok()
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = some;
+            false
+        }
+    }
+
+    /// Asks for large pages, which the system gives or not.
+    pub(super) fn in_large_pages(&self) {
+        #[cfg(target_os = "linux")]
+        let _ = self.map.advise(Advice::HugePage);
+    }
+
     #[inline(always)]
     pub(super) fn values(&self) -> &[T] {
         // SAFETY: maps begin at a page, this one has room for so many values, zeros are values, and

@@ -8,8 +8,9 @@ use crate::game::blocks::fetch;
 use crate::parallel;
 use crate::table::{Memory, Room, TableError};
 
-/// Words of bitmaps that one task takes.
-pub(super) const TASK: usize = 1 << 10;
+/// Words of bitmaps that one task takes: so many states of a block lead to what is still in the
+/// processor's cache from one another, and a layer has tasks enough for all threads.
+const TASK: usize = 1 << 13;
 /// How many rows are made before they are written, and how many where memory is short.
 const ROWS_AT_ONCE: [usize; 2] = [1 << 20, 1 << 18];
 /// Bytes below which it is.
@@ -19,7 +20,9 @@ const SHORT: u64 = 1 << 29;
 const SLICES: usize = 8;
 /// Words that one count of rows covers.
 const PAIR: usize = 2;
-/// Tasks whose rows are counted together.
+/// Words in which rows are counted: so few that a count fits in two bytes. They are a part of a task.
+const STRETCH: usize = 1 << 10;
+/// Stretches that are counted at once.
 const COUNTED: usize = 1 << 4;
 
 /// The states of a layer as bits.
@@ -31,10 +34,10 @@ pub(in crate::graph) struct Layer {
     pub words: usize,
     /// Bit `place` of a block: the state is there.
     pub bits: Room<AtomicU64>,
-    /// Of every [`PAIR`] words, how many rows of the same task come before them, once the layer is
-    /// closed: less than a task has bits.
+    /// Of every [`PAIR`] words, how many rows of the same stretch come before them, once the layer is
+    /// closed.
     counts: Room<u16>,
-    /// Of every task, how many rows come before it.
+    /// Of every stretch, how many rows come before it.
     firsts: Vec<u32>,
     pub rows: usize,
 }
@@ -77,7 +80,7 @@ impl Layer {
 
     /// How many rows come before those of a task, in a closed layer.
     pub fn rows_before(&self, task: usize) -> usize {
-        self.firsts.get(task).map_or(self.rows, |&rows| rows as usize)
+        self.firsts.get(task * TASK / STRETCH).map_or(self.rows, |&rows| rows as usize)
     }
 
     /// The tasks of a closed layer in groups of about [`ROWS_AT_ONCE`] rows.
@@ -127,9 +130,9 @@ impl Layer {
                 }
                 rows
             };
-            counts.chunks_mut(TASK / PAIR).map(&mut count).collect()
+            counts.chunks_mut(STRETCH / PAIR).map(&mut count).collect()
         };
-        let counted = parallel::map_mut(&mut self.counts, COUNTED * TASK / PAIR, &count);
+        let counted = parallel::map_mut(&mut self.counts, COUNTED * STRETCH / PAIR, &count);
         self.rows = 0;
         self.firsts = counted
             .into_iter()
@@ -158,7 +161,7 @@ impl Layer {
         let is_second = (word % PAIR) as u64;
         let before = load(word - word % PAIR) & is_second.wrapping_neg();
         let own = load(word) & ((1 << bit) - 1);
-        let rows = self.firsts[word / TASK] + u32::from(self.counts[word / PAIR]);
+        let rows = self.firsts[word / STRETCH] + u32::from(self.counts[word / PAIR]);
         rows + before.count_ones() + own.count_ones()
     }
 

@@ -12,9 +12,8 @@ use crate::table::Tally;
 /// The states of a layer that must pass: block and place.
 pub(super) type Passes = Vec<(u32, u32)>;
 
-/// States of one block that are looked at together, placement by placement: what that takes of
-/// memory stays in the processor's cache.
-const TOGETHER: usize = 1 << 12;
+/// States of one block that are looked at together, placement by placement.
+const TOGETHER: usize = 1 << 15;
 
 /// The states of a part of a task, with what is found of them.
 #[derive(Default)]
