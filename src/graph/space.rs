@@ -8,7 +8,9 @@ use std::ops::Range;
 
 use super::index::BucketIndex;
 use super::ranked::{BLOCK, block_counts};
+use super::view::START_EVERY;
 use super::{Graph, Packed, Ranked, StateKind};
+use crate::game::blocks::fetch;
 use crate::game::{Action, Game, Orientations, Position, Side};
 use crate::parallel::{self, GRAIN};
 use crate::table::{Counts, Table, TableError};
@@ -54,11 +56,8 @@ pub trait Space<G: Game>: Send + Sync {
     /// A search for the rows of many positions, built beside the table in memory of its own.
     fn finder<'a>(&'a self, game: &'a G) -> Box<Finder<'a, G::State>>;
 
-    /// Something of what is stored of a row, so that the machine fetches it before it is asked for;
-    /// nothing where that does not pay.
-    fn glance(&self, _row: usize) -> u64 {
-        0
-    }
+    /// Tells the processor that some rows will be compared with positions, where that pays.
+    fn fetch(&self, _rows: &[u32]) {}
 
     /// Checks what is stored of the rows as a whole.
     fn check_whole(&self, game: &G, table: &Table) -> Result<(), TableError>;
@@ -293,8 +292,9 @@ impl<G: Game> Space<G> for Graph {
         }
     }
 
-    fn glance(&self, row: usize) -> u64 {
-        if row < self.states() { self.keys().get(row).0[0] } else { 0 }
+    fn fetch(&self, rows: &[u32]) {
+        let keys = self.keys().of::<G::Key>();
+        rows.iter().filter_map(|&row| keys.get(row as usize)).for_each(fetch);
     }
 
     fn kind(&self, row: usize, is_over: &dyn Fn() -> bool) -> StateKind {
@@ -373,14 +373,15 @@ impl<G: Game> Transitions<G> for Graph {
         if !self.stores_moves() {
             return Ok(());
         }
-        // Where its edges end the next row's begin, and the last's all.
-        let begins = |row: usize| match row == self.states() {
-            true => Some(self.edges()),
-            false => self.edges_begin(row),
+        // Where its edges end the next row's begin, and the last's all; of most rows that is not stored.
+        let end = match row + 1 {
+            next if next == self.states() => Some(self.edges()),
+            next if next % START_EVERY == 0 => self.edges_begin(next),
+            _ => None,
         };
-        let range = self
-            .edge_range(row)
-            .filter(|range| (row > 0 || range.start == 0) && begins(row + 1) == Some(range.end));
+        let range = self.edge_range(row).filter(|range| {
+            (row > 0 || range.start == 0) && end.is_none_or(|end| end == range.end)
+        });
         let Some(range) = range else {
             return Err("its edges do not begin or end where they should".to_string());
         };

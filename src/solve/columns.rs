@@ -16,6 +16,7 @@ use super::method::{CyclicMethod, Method};
 use super::ranked::{ENDLESS, outcome_of};
 use super::sweep::SweepError;
 use super::value::{Prospect, Turned, Value};
+use crate::game::blocks::fetch;
 use crate::game::{Empties, Outcome, Repetition, Score};
 use crate::parallel::{self, GRAIN};
 use crate::table::{
@@ -388,6 +389,30 @@ impl Values {
         let columns = Columns::Elsewhere(Elsewhere { rows, of });
         let (empties, repetition) = (Empties::Uncounted, Repetition::Draw);
         Values { columns, has_scores: true, empties, repetition }
+    }
+
+    /// Tells the processor that the values of some rows will be asked for.
+    pub(super) fn fetch(&self, rows: &[u32]) {
+        fn of<T: Element>(column: &Array<T>, rows: &[u32]) {
+            rows.iter().filter_map(|&row| column.get(row as usize)).for_each(fetch);
+        }
+        match &self.columns {
+            Columns::Exact(a, b) => {
+                of(a, rows);
+                of(b, rows);
+            }
+            Columns::Bounds(a, b, c) => {
+                of(a, rows);
+                of(b, rows);
+                of(c, rows);
+            }
+            Columns::Prospects(a, b) => {
+                of(a, rows);
+                of(b, rows);
+            }
+            // These are asked for their moves as they go.
+            _ => {}
+        }
     }
 
     /// How many rows there are.

@@ -52,6 +52,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use self::values::{Columns, Discounts, Fate};
+use crate::game::blocks::fetch;
 use crate::game::{Action, Game, Mobility, Orientations, Outcome, Position, Side, Symmetry};
 use crate::graph::{Finder, Plan, Rows, StateKind, ones_of, open_rows};
 use crate::parallel;
@@ -237,7 +238,9 @@ impl<G: Game> Proof<'_, G> {
             word.fetch_or(bit, Ordering::Relaxed);
         }
         if let Some(set) = self.orientations.get(row) {
-            set.fetch_or(orientations.0, Ordering::Relaxed);
+            if set.load(Ordering::Relaxed) & orientations.0 != orientations.0 {
+                set.fetch_or(orientations.0, Ordering::Relaxed);
+            }
         }
     }
 
@@ -272,13 +275,15 @@ impl<G: Game> Proof<'_, G> {
             let mut states = 0;
             let rows = words.flat_map(|word| {
                 let rows = ones_of(open[word]).map(move |bit| word * 64 + bit as usize);
-                self.glance(rows.clone());
+                self.fetch(rows.clone());
                 rows
             });
             let mut rows = rows.inspect(|&row| at.set(row));
             let result = self.rows.visit(self.game, &mut rows, &mut |row, position| {
-                let layer = self.rows.layer_of(row).unwrap_or(ply);
-                let (own, back) = self.row(ply, row, &position, std::mem::take(&mut moves))?;
+                let layer = self.rows.layer_of(row);
+                let own = (row, layer);
+                let (own, back) = self.row(ply, own, &position, std::mem::take(&mut moves))?;
+                let layer = layer.unwrap_or(ply);
                 match found.last_mut() {
                     Some((last, all)) if *last == layer => Found::add(all, &own),
                     _ => found.push((layer, own)),
@@ -300,36 +305,33 @@ impl<G: Game> Proof<'_, G> {
         first
     }
 
-    /// Looks at what proving some rows will ask for, all of which the machine fetches at the same
+    /// Tells the processor what proving some rows will ask for, all of which it fetches at the same
     /// time: one after another it is most of the time that a proof takes.
-    fn glance(&self, rows: impl Iterator<Item = usize>) {
-        let mut seen = 0;
+    fn fetch(&self, rows: impl Iterator<Item = usize>) {
         for row in rows {
-            for &target in self.rows.stored_targets(row) {
-                let target = target as usize;
-                let reached = self.reached.get(target / 64);
-                let reached = reached.map_or(0, |word| word.load(Ordering::Relaxed));
-                let set = self.orientations.get(target);
-                let set = set.map_or(0, |set| set.load(Ordering::Relaxed));
-                let value = self.columns.as_ref().map_or(0, |columns| columns.glance(target));
-                seen ^= self.rows.glance(target) ^ reached ^ u64::from(set) ^ value;
+            let targets = self.rows.stored_targets(row);
+            self.rows.fetch(targets);
+            if let Some(columns) = &self.columns {
+                columns.values.fetch(targets);
+            }
+            for target in targets.iter().map(|&target| target as usize) {
+                self.reached.get(target / 64).into_iter().for_each(fetch);
+                self.orientations.get(target).into_iter().for_each(fetch);
             }
         }
-        std::hint::black_box(seen);
     }
 
     /// Proves one row; gives back the vector of its moves for the next.
     fn row(
         &self,
         ply: u32,
-        row: usize,
+        (row, layer): (usize, Option<u32>),
         position: &Position<G::State>,
         moves: Vec<(Action, usize)>,
     ) -> Result<(Found, Vec<(Action, usize)>), String> {
         let (game, state) = (self.game, &position.state);
         let layered = game.layers().is_some();
         self.rows.check(game, row, position)?;
-        let layer = self.rows.layer_of(row);
         if let Some(layer) = layer.filter(|&layer| !layered && layer != ply) {
             return Err(format!("it is reached in {ply} plies and lies in layer {layer}"));
         }

@@ -140,18 +140,6 @@ impl Columns {
         }
     }
 
-    /// Something of the value of a row, if there is such a row; see [`Proof::glance`].
-    ///
-    /// [`Proof::glance`]: super::Proof::glance
-    pub fn glance(&self, row: usize) -> u64 {
-        if row >= self.values.rows() {
-            return 0;
-        }
-        let Value { lower, upper } = self.values.get(row);
-        let of = |bound: Prospect| bound.score().0 as u64 ^ bound.distance().map_or(0, u64::from);
-        of(lower) ^ of(upper)
-    }
-
     /// Proves the value of a row whose moves are in the table; gives it.
     pub fn prove(&self, row: usize, made: &Made) -> Result<Value, String> {
         let value = self.values.get(row);
