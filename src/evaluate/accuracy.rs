@@ -259,6 +259,7 @@ fn judge(
                 first.compare(&piece, at, answer.probabilities, &mut sums.images);
             }
         }
+        sums.parts.iter_mut().for_each(DetailSums::settle);
         found.sums.push(sums);
         if keep {
             found.answers.push(std::mem::take(&mut answers));

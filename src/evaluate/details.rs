@@ -119,9 +119,33 @@ impl By {
     ];
 }
 
+/// The sets and groups that a position belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Sets {
+    keys: [Option<Key>; 4],
+    /// Whether its moves differ in outcome, and in score; `None` where there are no scores.
+    differs_in_outcome: bool,
+    differs_in_score: Option<bool>,
+}
+
+impl Sets {
+    fn of(case: &Case, moves: usize) -> Sets {
+        Sets {
+            keys: keys(case, moves),
+            differs_in_outcome: case.differs_in_outcome,
+            differs_in_score: case.own.score.map(|_| case.differs_in_score),
+        }
+    }
+}
+
 /// Sums over some positions, of which [`Details`] are made.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DetailSums {
+    /// Of positions that belong to the same sets and groups, and are not yet added to these: there are
+    /// few such, and a position is in up to fifteen.
+    alike: FxHashMap<Sets, Figures>,
+    /// Those of the last position, and the figures of all since others.
+    last: Option<(Sets, Figures)>,
     pub total: FiguresBySet,
     groups: FxHashMap<Key, FiguresBySet>,
     losses: Losses,
@@ -136,9 +160,10 @@ impl DetailSums {
     pub fn add_position(&mut self, case: &Case, truths: &[Truth], answer: &Answer<'_>) {
         let &Answer { probabilities, scores, value, final_score } = answer;
         let figures = Figures::of_position(case, truths, probabilities, scores).times(case.weight);
-        self.total.add_position(case, &figures);
-        for key in keys(case, truths.len()).into_iter().flatten() {
-            self.groups.entry(key).or_default().add_position(case, &figures);
+        let sets = Sets::of(case, truths.len());
+        match &mut self.last {
+            Some((last, sum)) if *last == sets => sum.add(&figures),
+            _ => self.begin(Some((sets, figures))),
         }
         if case.own.score.is_some() {
             for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
@@ -159,7 +184,29 @@ impl DetailSums {
         }
     }
 
-    /// Adds those of other positions.
+    /// Goes on to positions that belong to others than the last.
+    fn begin(&mut self, next: Option<(Sets, Figures)>) {
+        if let Some((sets, figures)) = std::mem::replace(&mut self.last, next) {
+            self.alike.entry(sets).or_default().add(&figures);
+        }
+    }
+
+    /// Adds the positions to the sets and groups that they belong to.
+    pub fn settle(&mut self) {
+        self.begin(None);
+        let mut alike: Vec<(Sets, Figures)> = self.alike.drain().collect();
+        // In an order of their own, which decides how sums are rounded.
+        alike.sort_unstable_by_key(|(sets, _)| *sets);
+        for (Sets { keys, differs_in_outcome, differs_in_score }, figures) in &alike {
+            self.total.add_some(*differs_in_outcome, *differs_in_score, figures);
+            for key in keys.iter().flatten() {
+                let group = self.groups.entry(*key).or_default();
+                group.add_some(*differs_in_outcome, *differs_in_score, figures);
+            }
+        }
+    }
+
+    /// Adds those of other positions, which are settled.
     pub fn add(&mut self, other: &DetailSums) {
         self.total.add(&other.total);
         for (key, figures) in &other.groups {

@@ -259,16 +259,17 @@ impl FiguresBySet {
         FiguresBySet { decisive_score: Some(Figures::default()), ..FiguresBySet::default() }
     }
 
-    /// Adds the figures of a position to those of the sets that it is in.
-    pub(super) fn add_position(&mut self, case: &Case, figures: &Figures) {
-        self.all.add(figures);
-        if case.differs_in_outcome {
-            self.decisive_outcome.add(figures);
+    /// Adds the figures of positions whose moves differ in outcome or not, and in score; `None` where
+    /// there are no scores.
+    pub(super) fn add_some(&mut self, in_outcome: bool, in_score: Option<bool>, some: &Figures) {
+        self.all.add(some);
+        if in_outcome {
+            self.decisive_outcome.add(some);
         }
-        if case.own.score.is_some() {
+        if let Some(differs) = in_score {
             let scored = self.decisive_score.get_or_insert_default();
-            if case.differs_in_score {
-                scored.add(figures);
+            if differs {
+                scored.add(some);
             }
         }
     }

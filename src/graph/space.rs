@@ -83,9 +83,13 @@ pub trait Space<G: Game>: Send + Sync {
 
 /// Where the moves of rows lead.
 pub trait Transitions<G: Game>: Send + Sync {
-    /// The rows to which the moves of a row are stored to lead, which may be wrong; none where they
-    /// are not stored.
-    fn stored_targets(&self, _row: usize) -> &[u32] {
+    /// Where the edges of a row are stored; `None` where they are not, or not there.
+    fn stored_edges(&self, _row: usize) -> Option<Range<usize>> {
+        None
+    }
+
+    /// The rows to which stored edges lead, which may be wrong.
+    fn stored_targets(&self, _edges: Range<usize>) -> &[u32] {
         &[]
     }
 
@@ -99,11 +103,12 @@ pub trait Transitions<G: Game>: Send + Sync {
         moves: &mut Vec<RowMove>,
     ) -> Result<(), String>;
 
-    /// Checks what is stored of the moves of a row against the moves that were followed; `name`
-    /// names an action.
+    /// Checks what is stored of the moves of a row, its `edges`, against the moves that were followed;
+    /// `name` names an action.
     fn check_moves(
         &self,
         _row: usize,
+        _edges: Option<Range<usize>>,
         _moves: &[(Action, usize)],
         _name: &dyn Fn(Action) -> String,
     ) -> Result<(), String> {
@@ -328,8 +333,12 @@ impl<G: Game> Space<G> for Graph {
 }
 
 impl<G: Game> Transitions<G> for Graph {
-    fn stored_targets(&self, row: usize) -> &[u32] {
-        self.edge_range(row).map_or(&[], |edges| &self.edge_targets()[edges])
+    fn stored_edges(&self, row: usize) -> Option<Range<usize>> {
+        self.edge_range(row)
+    }
+
+    fn stored_targets(&self, edges: Range<usize>) -> &[u32] {
+        &self.edge_targets()[edges]
     }
 
     fn moves(
@@ -367,6 +376,7 @@ impl<G: Game> Transitions<G> for Graph {
     fn check_moves(
         &self,
         row: usize,
+        edges: Option<Range<usize>>,
         moves: &[(Action, usize)],
         name: &dyn Fn(Action) -> String,
     ) -> Result<(), String> {
@@ -379,7 +389,7 @@ impl<G: Game> Transitions<G> for Graph {
             next if next % START_EVERY == 0 => self.edges_begin(next),
             _ => None,
         };
-        let range = self.edge_range(row).filter(|range| {
+        let range = edges.filter(|range| {
             (row > 0 || range.start == 0) && end.is_none_or(|end| end == range.end)
         });
         let Some(range) = range else {

@@ -57,7 +57,7 @@ use crate::game::{Action, Game, Mobility, Orientations, Outcome, Position, Side,
 use crate::graph::{Finder, Plan, Rows, StateKind, ones_of, open_rows};
 use crate::parallel;
 use crate::progress::Progress;
-use crate::table::{Counts, RootValue, Table, TableError, Tally};
+use crate::table::{Counts, Memory, Room, RootValue, Table, TableError, Tally};
 
 /// What [`prove`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +94,7 @@ pub fn prove<G: Game>(
     let plan = Plan::of(game, table)?;
     let rows = open_rows(game, table, false)?;
     rows.check_whole(game, table)?;
+    let memory = Memory::new(None, table.dir());
     let proof = Proof {
         game,
         rows: rows.as_ref(),
@@ -104,11 +105,9 @@ pub fn prove<G: Game>(
         first_layer: rows.layer_of(0).unwrap_or(0),
         columns: Columns::open(game, table, rows.as_ref())?,
         discounts: Discounts::open(table)?,
-        reached: (0..rows.rows().div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+        reached: memory.zeros(rows.rows().div_ceil(64))?,
         // Tables of layered games have orientations; what another has of that name is not read.
-        orientations: (0..if game.layers().is_some() { rows.rows() } else { 0 })
-            .map(|_| AtomicU16::new(0))
-            .collect(),
+        orientations: memory.zeros(if game.layers().is_some() { rows.rows() } else { 0 })?,
         folded: game.with_folding(true).filter(|_| game.group().order() == 1),
     };
     progress.begin("proving", Some(rows.rows() as u64));
@@ -213,9 +212,9 @@ struct Proof<'a, G: Game> {
     columns: Option<Columns>,
     discounts: Option<Discounts>,
     /// A bit a row: whether a root or a move leads to it.
-    reached: Vec<AtomicU64>,
+    reached: Room<AtomicU64>,
     /// The orientations that roots and predecessors give every row, where the table has them.
-    orientations: Vec<AtomicU16>,
+    orientations: Room<AtomicU16>,
     /// The game with all its symmetries, where the table is not folded.
     folded: Option<G>,
 }
@@ -237,10 +236,11 @@ impl<G: Game> Proof<'_, G> {
         if word.load(Ordering::Relaxed) & bit == 0 {
             word.fetch_or(bit, Ordering::Relaxed);
         }
-        if let Some(set) = self.orientations.get(row) {
-            if set.load(Ordering::Relaxed) & orientations.0 != orientations.0 {
-                set.fetch_or(orientations.0, Ordering::Relaxed);
-            }
+        let set = self.orientations.get(row);
+        let lacks =
+            |set: &&AtomicU16| set.load(Ordering::Relaxed) & orientations.0 != orientations.0;
+        if let Some(set) = set.filter(lacks) {
+            set.fetch_or(orientations.0, Ordering::Relaxed);
         }
     }
 
@@ -249,7 +249,7 @@ impl<G: Game> Proof<'_, G> {
         let (mut layers, mut done) = (Layers::new(), vec![0u64; self.reached.len()]);
         for ply in 0.. {
             let mut open = vec![0u64; done.len()];
-            for ((open, done), reached) in open.iter_mut().zip(&mut done).zip(&self.reached) {
+            for ((open, done), reached) in open.iter_mut().zip(&mut done).zip(&*self.reached) {
                 let reached = reached.load(Ordering::Relaxed);
                 *open = reached & !*done;
                 *done = reached;
@@ -309,7 +309,8 @@ impl<G: Game> Proof<'_, G> {
     /// time: one after another it is most of the time that a proof takes.
     fn fetch(&self, rows: impl Iterator<Item = usize>) {
         for row in rows {
-            let targets = self.rows.stored_targets(row);
+            let Some(edges) = self.rows.stored_edges(row) else { continue };
+            let targets = self.rows.stored_targets(edges);
             self.rows.fetch(targets);
             if let Some(columns) = &self.columns {
                 columns.values.fetch(targets);
@@ -367,11 +368,12 @@ impl<G: Game> Proof<'_, G> {
             let kind = made.kind;
             return Err(format!("its kind is {stored:?}, the rules and bounds say {kind:?}"));
         }
+        let edges = self.rows.stored_edges(row);
         if matches!(made.kind, StateKind::Interior | StateKind::Restricted) {
-            self.follow(ply, row, position, &mut made)?;
+            self.follow(ply, (row, &edges), position, &mut made)?;
         }
         let name = |action: Action| self.action_name(position.side, action);
-        self.rows.check_moves(row, &made.moves, &name)?;
+        self.rows.check_moves(row, edges, &made.moves, &name)?;
         let table = Tally {
             states: 1,
             terminals: u64::from(made.kind == StateKind::Terminal),
@@ -413,12 +415,13 @@ impl<G: Game> Proof<'_, G> {
     fn follow(
         &self,
         ply: u32,
-        row: usize,
+        (row, edges): (usize, &Option<Range<usize>>),
         position: &Position<G::State>,
         made: &mut Made,
     ) -> Result<(), String> {
         let from = self.rows.orientations(row).unwrap_or_default();
-        let (mut missing, stored) = (None, self.rows.stored_targets(row));
+        let stored = edges.clone().map_or(&[][..], |edges| self.rows.stored_targets(edges));
+        let mut missing = None;
         self.game.for_each_successor(&position.state, |action, state| {
             if made.kind == StateKind::Restricted && !self.game.in_check(&state) {
                 return;

@@ -190,8 +190,13 @@ impl Columns {
             None if open => {
                 let (mut lower, mut upper) = (None, None);
                 for successor in successors {
-                    lower = lower.max(Some(Fate::of(successor.upper).a_ply_before()));
-                    upper = upper.max(Some(Fate::of(successor.lower).a_ply_before()));
+                    let least = Fate::of(successor.upper).a_ply_before();
+                    // Most bounds are the same.
+                    let most = match successor.lower == successor.upper {
+                        true => least,
+                        false => Fate::of(successor.lower).a_ply_before(),
+                    };
+                    (lower, upper) = (lower.max(Some(least)), upper.max(Some(most)));
                 }
                 if made.kind == StateKind::Restricted {
                     upper = upper.max(Some(Fate::new(1, None)));

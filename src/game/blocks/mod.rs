@@ -6,256 +6,16 @@
 //! block. Only blocks that a symmetry leaves as they are have several images to choose from; then
 //! the smallest mover is the canonical one, as for keys. A pass stays in the block: its complement.
 
+mod bits;
+
 use std::marker::PhantomData;
 use std::ops::Range;
 
+#[cfg(target_arch = "x86_64")]
+pub use self::bits::Instructions;
+pub use self::bits::{Bits, LANES, Tables, Work, fetch};
+use self::bits::{byte_table, look_up};
 use super::{Action, Game, Symmetry};
-
-/// How bits are pressed together and spread again.
-pub trait Bits: Send + Sync + Sized {
-    /// A set of squares, prepared.
-    type Mask: Clone + Send + Sync;
-    /// Prepares a set of squares.
-    fn mask(squares: u32) -> Self::Mask;
-    /// The bits of `x` at the squares of the mask, side by side.
-    fn press(x: u32, mask: &Self::Mask) -> u32;
-    /// The low bits of `x` at the squares of the mask.
-    fn spread(x: u32, mask: &Self::Mask) -> u32;
-    /// Of some states those that turn something: puts their numbers, that of the first state being
-    /// `first`, and what they come to first in `kept`, and anything behind; gives how many they are.
-    /// The mask tells that this may be done.
-    fn keep(
-        turned: &[u32; LANES],
-        after: &[u32; LANES],
-        first: u32,
-        kept: [&mut [u32; LANES]; 2],
-        mask: &Self::Mask,
-    ) -> usize;
-    /// Does a piece of work, compiled for the processors that have what this takes.
-    fn run<W: Work>(work: W) -> W::Output;
-}
-
-/// Tells the processor that something will be read soon, where there is a way to tell it.
-#[inline(always)]
-#[allow(unsafe_code)]
-pub fn fetch<T>(soon: &T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint; it reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = soon;
-}
-
-/// A piece of work; `run` must be inlined, to be compiled for the processors it runs on.
-pub trait Work {
-    /// What comes of it.
-    type Output;
-    /// Does it.
-    fn run(self) -> Self::Output;
-}
-
-/// By tables, on any processor.
-#[derive(Clone, Copy, Debug)]
-pub struct Tables;
-
-/// For every byte of a word, what each of its values gives.
-type ByteTable = Box<[[u32; 256]; 4]>;
-
-/// The table by which bits go elsewhere: of each pair the first to the second.
-fn byte_table(bits: impl Iterator<Item = (usize, usize)>) -> [[u32; 256]; 4] {
-    let mut table = [[0; 256]; 4];
-    for (from, to) in bits {
-        for value in (0..256).filter(|value| value >> (from % 8) & 1 == 1) {
-            table[from / 8][value] |= 1 << to;
-        }
-    }
-    table
-}
-
-#[inline(always)]
-fn look_up(table: &[[u32; 256]; 4], x: u32) -> u32 {
-    let [a, b, c, d] = x.to_le_bytes();
-    table[0][a as usize] | table[1][b as usize] | table[2][c as usize] | table[3][d as usize]
-}
-
-impl Bits for Tables {
-    type Mask = (ByteTable, ByteTable);
-
-    fn mask(squares: u32) -> Self::Mask {
-        let all = || (0..32).filter(|square| squares >> square & 1 == 1).enumerate();
-        let press = Box::new(byte_table(all().map(|(place, square)| (square, place))));
-        let spread = Box::new(byte_table(all()));
-        (press, spread)
-    }
-
-    #[inline(always)]
-    fn press(x: u32, mask: &Self::Mask) -> u32 {
-        look_up(&mask.0, x)
-    }
-
-    #[inline(always)]
-    fn spread(x: u32, mask: &Self::Mask) -> u32 {
-        look_up(&mask.1, x)
-    }
-
-    #[inline(always)]
-    fn keep(
-        turned: &[u32; LANES],
-        after: &[u32; LANES],
-        first: u32,
-        [numbers, kept]: [&mut [u32; LANES]; 2],
-        _: &Self::Mask,
-    ) -> usize {
-        let mut count = 0;
-        for (number, (&turned, &after)) in (first..).zip(turned.iter().zip(after)) {
-            // Written in any case: a branch would often be foreseen wrong.
-            (numbers[count], kept[count]) = (number, after);
-            count += usize::from(turned != 0);
-        }
-        count
-    }
-
-    fn run<W: Work>(work: W) -> W::Output {
-        work.run()
-    }
-}
-
-/// By instructions of their own, where the processor has them and they are fast.
-#[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy, Debug)]
-pub struct Instructions;
-
-#[cfg(target_arch = "x86_64")]
-impl Instructions {
-    /// Whether this processor has them, and they are fast.
-    pub fn are_there() -> bool {
-        let processor = raw_cpuid::CpuId::new();
-        let vendor = processor.get_vendor_info();
-        let family = processor.get_feature_info().map(|info| info.family_id());
-        let slow = vendor.zip(family).is_some_and(|(of, family)| is_slow(of.as_str(), family));
-        Instructions::exist() && !slow
-    }
-
-    fn exist() -> bool {
-        is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("popcnt")
-    }
-}
-
-/// Whether a vendor's processors of a family press and spread bits in microcode, bit by bit: AMD's
-/// before Zen 3, and Hygon's, which are made after Zen.
-#[cfg(target_arch = "x86_64")]
-fn is_slow(vendor: &str, family: u8) -> bool {
-    match vendor {
-        "AuthenticAMD" => family < 0x19,
-        "HygonGenuine" => true,
-        _ => false,
-    }
-}
-
-/// For every set of eight places: its places, one in a byte, the first lowest.
-#[cfg(target_arch = "x86_64")]
-static FRONT: [u64; 256] = {
-    let mut table = [0; 256];
-    let mut set = 0;
-    while set < table.len() {
-        let (mut place, mut count) = (0, 0);
-        while place < 8 {
-            if set >> place & 1 == 1 {
-                table[set] |= place << (8 * count);
-                count += 1;
-            }
-            place += 1;
-        }
-        set += 1;
-    }
-    table
-};
-
-/// Squares to press together; made only where the instructions are there.
-#[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy, Debug)]
-pub struct Pressable(u32);
-
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)]
-impl Bits for Instructions {
-    type Mask = Pressable;
-
-    /// # Panics
-    ///
-    /// Where the processor has no such instructions.
-    #[inline]
-    fn mask(squares: u32) -> Pressable {
-        assert!(Instructions::exist());
-        Pressable(squares)
-    }
-
-    #[inline(always)]
-    fn press(x: u32, mask: &Pressable) -> u32 {
-        // SAFETY: the instruction is there, or there would be no mask.
-        unsafe { std::arch::x86_64::_pext_u32(x, mask.0) }
-    }
-
-    #[inline(always)]
-    fn spread(x: u32, mask: &Pressable) -> u32 {
-        // SAFETY: as above.
-        unsafe { std::arch::x86_64::_pdep_u32(x, mask.0) }
-    }
-
-    /// Eight at a time, which are brought to the front as a table says.
-    #[inline(always)]
-    fn keep(
-        turned: &[u32; LANES],
-        after: &[u32; LANES],
-        first: u32,
-        [numbers, kept]: [&mut [u32; LANES]; 2],
-        _: &Pressable,
-    ) -> usize {
-        use std::arch::x86_64::*;
-        let mut count = 0;
-        let parts = turned.as_chunks::<8>().0.iter().zip(after.as_chunks::<8>().0);
-        for ((turned, after), first) in parts.zip((first..).step_by(8)) {
-            // At most eight times as often as there are parts before, and there are two.
-            let (numbers, kept) = (&mut numbers[count..][..8], &mut kept[count..][..8]);
-            // SAFETY: the instructions are there, or there would be no mask; eight numbers are read of
-            // either, and as many written to either, for which there is room.
-            let some = unsafe {
-                let turned = _mm256_loadu_si256(turned.as_ptr().cast());
-                let none = _mm256_cmpeq_epi32(turned, _mm256_setzero_si256());
-                let some = !_mm256_movemask_ps(_mm256_castsi256_ps(none)) as u8;
-                let order = _mm_cvtsi64_si128(FRONT[usize::from(some)] as i64);
-                let order = _mm256_cvtepu8_epi32(order);
-                let own = _mm256_add_epi32(order, _mm256_set1_epi32(first as i32));
-                let after = _mm256_loadu_si256(after.as_ptr().cast());
-                let after = _mm256_permutevar8x32_epi32(after, order);
-                _mm256_storeu_si256(numbers.as_mut_ptr().cast(), own);
-                _mm256_storeu_si256(kept.as_mut_ptr().cast(), after);
-                some
-            };
-            count += some.count_ones() as usize;
-        }
-        count
-    }
-
-    /// # Panics
-    ///
-    /// Where the processor has no such instructions.
-    fn run<W: Work>(work: W) -> W::Output {
-        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-        fn compiled_for_it<W: Work>(work: W) -> W::Output {
-            work.run()
-        }
-        assert!(Instructions::exist());
-        // SAFETY: they are there.
-        unsafe { compiled_for_it(work) }
-    }
-}
 
 /// The rules of a board of up to 32 squares, by block.
 pub struct Blocks<B: Bits> {
@@ -277,9 +37,6 @@ pub struct Placement<B: Bits> {
     /// What it leads to.
     pub to: Image<B>,
 }
-
-/// States that are looked at together: as many as the processor's registers take.
-pub const LANES: usize = 16;
 
 /// Those of some states that have a placement.
 #[derive(Default)]
@@ -583,19 +340,5 @@ impl<B: Bits> Blocks<B> {
     #[inline(always)]
     pub fn swapped(&self, block: &Block<B>, mover: u32) -> (u32, u8) {
         self.place(&block.own, block.occupied ^ mover)
-    }
-}
-
-#[cfg(all(test, target_arch = "x86_64"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn instructions_in_microcode_are_slow() {
-        let amd = [(0x15, true), (0x17, true), (0x18, true), (0x19, false), (0x1a, false)];
-        for (family, slow) in amd {
-            assert_eq!(is_slow("AuthenticAMD", family), slow, "{family:#x}");
-            assert!(is_slow("HygonGenuine", family) && !is_slow("GenuineIntel", family));
-        }
     }
 }
