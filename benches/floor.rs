@@ -2,7 +2,7 @@
 //! generating and canonicalising every successor once, on the same threads in the same run.
 //!
 //! `cargo bench --bench floor` takes 4×4 and 4×5; `YOMIKIRI_BENCH_BOARDS="4x6 5x5"` takes others (5×5
-//! needs 14 GB of disk and 8 of memory). `YOMIKIRI_BENCH_RUNS` says how often each is timed (the best counts).
+//! needs 12 GB of disk and 8 of memory). `YOMIKIRI_BENCH_RUNS` says how often each is timed (the best counts).
 
 mod common;
 

@@ -2,7 +2,7 @@
 # Othello boards enumerated, solved and counted: writes docs/results-othello.md, with time and memory, and compares
 # every layer of 4x6 and 5x5 with tests/data/othello-layers.json.
 #   bash benches/results.sh [SIZE...]        (after cargo build --release; SOLVER names another program)
-# Tables are made in a directory of their own, which is removed at the end: 4x6 takes 4.2 GB, 5x5 13.6 GB. TABLES names
+# Tables are made in a directory of their own, which is removed at the end: 4x6 takes 3.4 GB, 5x5 11.1 GB. TABLES names
 # a directory to make them in and to keep; tables that are there already are made anew.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"

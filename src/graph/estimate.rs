@@ -42,9 +42,8 @@ pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
     let edges = states * (moves + 0.1);
     let key = 8.0 * game.key_words() as f64;
     let (in_blocks, derived) = (plan.has_blocks(game), plan.derived);
-    // A row: key, orientations, outcome, score, distance; with moves: kind, how many,
-    // and of every 64 where they begin. An edge: target,
-    // action.
+    // A row: key, orientations, outcome, score, distance; with moves: kind, how many, and of every 64
+    // where they begin. An edge: target, action.
     let row = key + 2.0 + 1.0 + 1.0 + 2.0;
     let disk = match derived {
         true => states * row,
@@ -60,8 +59,8 @@ pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
     // As measured on 4×6 and 5×5.
     let seconds = states
         * match (in_blocks, derived) {
-            (true, true) => 0.2e-6,
-            (true, false) => 0.28e-6,
+            (true, true) => 0.1e-6,
+            (true, false) => 0.13e-6,
             (false, _) => 0.65e-6,
         };
     Some(Estimate { states, edges, disk, memory, seconds, exact, in_blocks, derived })

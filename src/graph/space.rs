@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use super::index::BucketIndex;
 use super::ranked::{BLOCK, block_counts};
-use super::view::START_EVERY;
 use super::{Graph, Packed, Ranked, StateKind};
 use crate::game::blocks::fetch;
 use crate::game::{Action, Game, Orientations, Position, Side};
@@ -83,8 +82,9 @@ pub trait Space<G: Game>: Send + Sync {
 
 /// Where the moves of rows lead.
 pub trait Transitions<G: Game>: Send + Sync {
-    /// Where the edges of a row are stored; `None` where they are not, or not there.
-    fn stored_edges(&self, _row: usize) -> Option<Range<usize>> {
+    /// Where the edges of some rows are stored; puts in `offsets` where among these each row's begin, and
+    /// where the last's end. `None` where they are not stored, or not there.
+    fn stored_edges(&self, _rows: Range<usize>, _offsets: &mut Vec<u32>) -> Option<Range<usize>> {
         None
     }
 
@@ -333,8 +333,8 @@ impl<G: Game> Space<G> for Graph {
 }
 
 impl<G: Game> Transitions<G> for Graph {
-    fn stored_edges(&self, row: usize) -> Option<Range<usize>> {
-        self.edge_range(row)
+    fn stored_edges(&self, rows: Range<usize>, offsets: &mut Vec<u32>) -> Option<Range<usize>> {
+        self.edge_ranges(rows, offsets)
     }
 
     fn stored_targets(&self, edges: Range<usize>) -> &[u32] {
@@ -383,14 +383,9 @@ impl<G: Game> Transitions<G> for Graph {
         if !self.stores_moves() {
             return Ok(());
         }
-        // Where its edges end the next row's begin, and the last's all; of most rows that is not stored.
-        let end = match row + 1 {
-            next if next == self.states() => Some(self.edges()),
-            next if next % START_EVERY == 0 => self.edges_begin(next),
-            _ => None,
-        };
+        // That rows' edges follow each other has been seen; that all are of some row has not.
         let range = edges.filter(|range| {
-            (row > 0 || range.start == 0) && end.is_none_or(|end| end == range.end)
+            (row > 0 || range.start == 0) && (row + 1 < self.states() || range.end == self.edges())
         });
         let Some(range) = range else {
             return Err("its edges do not begin or end where they should".to_string());

@@ -276,17 +276,11 @@ impl Graph {
     #[inline]
     pub(super) fn edge_range(&self, row: usize) -> Option<Range<usize>> {
         let stored = self.stored.as_ref()?;
-        let begin = self.edges_begin(row)?;
+        let start = usize::try_from(*stored.edge_starts.get(row / START_EVERY)?).ok()?;
+        let before = row - row % START_EVERY..row;
+        let begin = start.checked_add(stored.edge_counts.sum(before))?;
         let end = begin.checked_add(usize::from(stored.edge_counts.get(row)))?;
         (end <= stored.edge_targets.len()).then_some(begin..end)
-    }
-
-    /// Where the stored edges of a row begin, wherever they end.
-    #[inline]
-    pub(super) fn edges_begin(&self, row: usize) -> Option<usize> {
-        let Stored { edge_counts, edge_starts, .. } = self.stored.as_ref()?;
-        let start = usize::try_from(*edge_starts.get(row / START_EVERY)?).ok()?;
-        start.checked_add(edge_counts.sum(row - row % START_EVERY..row))
     }
 
     /// The edges of some rows, as places in the targets; puts in `offsets` where among these each row's

@@ -44,13 +44,15 @@
 //! which cuts nothing off was asked for.
 
 mod room;
+mod stored;
 mod values;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
+use self::stored::{Stored, Word};
 use self::values::{Columns, Discounts, Fate};
 use crate::game::blocks::fetch;
 use crate::game::{Action, Game, Mobility, Orientations, Outcome, Position, Side, Symmetry};
@@ -272,18 +274,20 @@ impl<G: Game> Proof<'_, G> {
         let prove = |words: Range<usize>| {
             // Rows ascend, so few layers take turns.
             let (mut found, at, mut moves) = (Vec::new(), Cell::new(0), Vec::new());
-            let mut states = 0;
-            let rows = words.flat_map(|word| {
+            let (mut states, stored) = (0, RefCell::new(Word::default()));
+            let rows = words.filter(|&word| open[word] != 0).flat_map(|word| {
                 let rows = ones_of(open[word]).map(move |bit| word * 64 + bit as usize);
-                self.fetch(rows.clone());
+                let stored = &mut stored.borrow_mut();
+                stored.begin(self.rows, word);
+                self.fetch(stored, rows.clone());
                 rows
             });
             let mut rows = rows.inspect(|&row| at.set(row));
             let result = self.rows.visit(self.game, &mut rows, &mut |row, position| {
-                let layer = self.rows.layer_of(row);
-                let own = (row, layer);
-                let (own, back) = self.row(ply, own, &position, std::mem::take(&mut moves))?;
-                let layer = layer.unwrap_or(ply);
+                let stored = stored.borrow().of(self.rows, row);
+                let layer = stored.layer.unwrap_or(ply);
+                let moves_before = std::mem::take(&mut moves);
+                let (own, back) = self.row(ply, row, stored, &position, moves_before)?;
                 match found.last_mut() {
                     Some((last, all)) if *last == layer => Found::add(all, &own),
                     _ => found.push((layer, own)),
@@ -307,9 +311,9 @@ impl<G: Game> Proof<'_, G> {
 
     /// Tells the processor what proving some rows will ask for, all of which it fetches at the same
     /// time: one after another it is most of the time that a proof takes.
-    fn fetch(&self, rows: impl Iterator<Item = usize>) {
+    fn fetch(&self, stored: &Word, rows: impl Iterator<Item = usize>) {
         for row in rows {
-            let Some(edges) = self.rows.stored_edges(row) else { continue };
+            let Some(edges) = stored.edges(row) else { continue };
             let targets = self.rows.stored_targets(edges);
             self.rows.fetch(targets);
             if let Some(columns) = &self.columns {
@@ -326,7 +330,8 @@ impl<G: Game> Proof<'_, G> {
     fn row(
         &self,
         ply: u32,
-        (row, layer): (usize, Option<u32>),
+        row: usize,
+        Stored { layer, edges }: Stored,
         position: &Position<G::State>,
         moves: Vec<(Action, usize)>,
     ) -> Result<(Found, Vec<(Action, usize)>), String> {
@@ -368,7 +373,6 @@ impl<G: Game> Proof<'_, G> {
             let kind = made.kind;
             return Err(format!("its kind is {stored:?}, the rules and bounds say {kind:?}"));
         }
-        let edges = self.rows.stored_edges(row);
         if matches!(made.kind, StateKind::Interior | StateKind::Restricted) {
             self.follow(ply, (row, &edges), position, &mut made)?;
         }
