@@ -116,28 +116,29 @@ pub(super) fn edge_starts(
 }
 
 /// Whether what a checkpoint says of rows fits the arrays, whoever wrote it: `offsets` at which
-/// layers begin, `counts` of all but the last, which has neither kinds nor edges yet.
+/// layers begin, `counts` of all but the last, of which so many rows (`done`) have kinds and edges.
 pub(super) fn fits(
     draft: &Draft,
     offsets: &[u64],
-    edges: u64,
+    (edges, done): (u64, u64),
     counts: &[Counts],
     root_ids: &[u64],
 ) -> bool {
     let &[first, .., end] = offsets else { return false };
-    let begun = offsets[offsets.len() - 2];
+    let rows = offsets[offsets.len() - 2].saturating_add(done);
     let lengths = [
         ("keys", end),
         ("orientations", end),
-        ("kinds", begun),
-        ("edge_counts", begun),
-        ("edge_starts", begun.div_ceil(START_EVERY as u64)),
+        ("kinds", rows),
+        ("edge_counts", rows),
+        ("edge_starts", rows.div_ceil(START_EVERY as u64)),
         ("edge_targets", edges),
         ("edge_actions", edges),
     ];
     let layers = || counts.iter().zip(offsets.windows(2));
     first == 0
         && offsets.is_sorted_by(|a, b| a < b)
+        && rows <= end
         && end <= u64::from(u32::MAX)
         && lengths.iter().all(|&(name, rows)| draft.rows(name).is_none_or(|there| there == rows))
         && counts.len() + 2 == offsets.len()

@@ -128,6 +128,11 @@ impl Draft {
         Ok(())
     }
 
+    /// Closes an array that is no longer needed: later checkpoints do not name it.
+    pub fn leave(&mut self, name: &str) {
+        self.arrays.remove(name);
+    }
+
     /// Memory for making it: so many bytes, or as many as it takes; the rest lies in files beside it.
     pub fn memory(&self, limit: Option<u64>) -> Memory {
         Memory::new(limit, &self.dir)

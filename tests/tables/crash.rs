@@ -94,6 +94,31 @@ fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
     enumeration_goes_on(&game, &bounded, u32::MAX);
 }
 
+/// A large layer is written in parts, which are not lost.
+#[test]
+fn an_enumeration_goes_on_within_a_layer() {
+    let game = named("othello-4x5");
+    let plan = Plan { checkpoint_after: Duration::ZERO, max_memory: Some(0), ..standard(&game) };
+    let (whole, counted) = (Tables::new(), Interrupt { at: 0, told: AtomicU32::new(0) });
+    let name = game.enumerate(&plan, &whole.store(), &counted).unwrap().table.name();
+    let told = counted.told.into_inner();
+    let mut within = 0;
+    for at in (1..=8).map(|part| told * part / 9) {
+        let tables = Tables::new();
+        assert!(interrupted(at, |progress| {
+            let _ = game.enumerate(&plan, &tables.store(), progress);
+        }));
+        let draft = tables.place(&format!("{name}.partial"));
+        let checkpoint = fs::read_to_string(draft.join("checkpoint.json")).unwrap();
+        within += u32::from(!checkpoint.contains("\"begun\":null"));
+        litter(&draft);
+        let again = game.enumerate(&plan, &tables.store(), &Silent).unwrap();
+        assert!(again.resumed_at.is_some());
+        assert_same_files(whole.root(), tables.root(), &format!("interrupted at {at} of {told}"));
+    }
+    assert!(within >= 2, "{within} of 8 within a layer");
+}
+
 #[test]
 fn an_enumeration_with_cycles_goes_on_from_its_checkpoint_in_every_ply() {
     let game = named("minishogi");

@@ -13,7 +13,7 @@ mod tasks;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub use self::derive::{DerivedMoves, Deriver};
 pub(super) use self::layer::Layer;
@@ -23,16 +23,13 @@ pub(crate) use self::tasks::States;
 use self::tasks::{Emit, Find, Keys, Passes, Rows, Task, Workspace};
 use super::GraphError;
 use super::build::{Found, Order, declare, edge_starts};
-use super::by_layer::{State, has_wide_orientations};
+use super::by_layer::{Begun, State, has_wide_orientations};
 use super::plan::Plan;
 use crate::game::blocks::{Bits, Blocks};
 use crate::game::{Game, Group, Orientations};
 use crate::parallel::{self, Spare};
-use crate::progress::{Progress, Silent};
+use crate::progress::Progress;
 use crate::table::{Counts, Draft, Ints, Lengths, Memory, Room, TableError};
-
-/// Tasks that are done before progress is told.
-const TELL: usize = 1 << 10;
 
 /// Enumerates a game that has blocks.
 pub(super) struct ByBlock<B: Bits> {
@@ -48,7 +45,13 @@ pub(super) struct ByBlock<B: Bits> {
     /// Whether moves are not stored.
     derived: bool,
     memory: Memory,
+    /// After how long what is written of a layer is made a checkpoint before the layer is complete.
+    secure_after: Duration,
 }
+
+/// The arrays of a draft that hold, in turn, in which orientations the next layer is reached by what is done
+/// of a layer.
+const REACHED: [&str; 2] = ["reached_first", "reached_second"];
 
 /// The layer that a layer's placements may lead to, without states.
 fn empty_next<B: Bits>(
@@ -75,32 +78,18 @@ fn empty_next<B: Bits>(
 
 /// Closes a layer under passes and marks what it leads to, slice by slice; gives the states that must
 /// pass.
-fn find<B: Bits>(
-    rules: &Blocks<B>,
-    layer: &mut Layer,
-    next: &Layer,
-    progress: &dyn Progress,
-) -> Passes {
+fn find<B: Bits>(rules: &Blocks<B>, layer: &mut Layer, next: &Layer) -> Passes {
     let (found, mut passes) = (&*layer, Vec::new());
     let spare = Spare::default();
     for slice in next.slices() {
-        // A layer without states is told of too.
-        for first in (0..found.tasks().max(1)).step_by(TELL) {
-            let count = TELL.min(found.tasks() - first);
-            let some = parallel::map(count, &|task| {
-                let (slice, task) = (slice.clone(), first + task);
-                let mut workspace = spare.take();
-                let work =
-                    Find { rules, layer: found, next, slice, task, workspace: &mut workspace };
-                let made = B::run(work);
-                spare.give(workspace);
-                made
-            });
-            if slice.start == 0 {
-                progress.advance(some.iter().map(|(states, _)| states).sum());
-            }
-            some.into_iter().for_each(|(_, own)| passes.extend(own));
-        }
+        let some = parallel::map(found.tasks(), &|task| {
+            let (slice, mut workspace) = (slice.clone(), spare.take());
+            let work = Find { rules, layer: found, next, slice, task, workspace: &mut workspace };
+            let made = B::run(work);
+            spare.give(workspace);
+            made
+        });
+        passes.extend(some.into_iter().flatten());
     }
     layer.close();
     passes
@@ -142,9 +131,25 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         Ints::grow(draft, "orientations", wide, lengths)?;
         let (rules, group) = (Blocks::new(game), game.group().clone());
         let memory = draft.memory(plan.max_memory);
+        let secure_after = plan.checkpoint_after * Saving::RARER;
+        if let Some((state, lengths)) = &resumed
+            && let Some(begun) = &state.begun
+        {
+            Ints::grow(draft, REACHED[usize::from(begun.second)], wide, Some(lengths))?;
+        }
         if let Some((state, _)) = resumed {
             let (layer, next) = reload(&rules, draft, &state, wide, &memory)?;
-            return Ok(ByBlock { rules, group, state, layer, next, wide, derived, memory });
+            return Ok(ByBlock {
+                rules,
+                group,
+                state,
+                layer,
+                next,
+                wide,
+                derived,
+                memory,
+                secure_after,
+            });
         }
         let roots = plan.roots.iter().filter_map(|root| {
             let (occupied, place, ties) = rules.place_of(game.squares(&root.state)?);
@@ -153,7 +158,8 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         let roots: Vec<(u32, u32, Orientations)> = roots.collect();
         let (layer, next, root_ids) = begin(&rules, &group, &roots, &memory)?;
         let state = State::begin(layer.layer.number, layer.layer.rows, root_ids);
-        let work = ByBlock { rules, group, state, layer, next, wide, derived, memory };
+        let work =
+            ByBlock { rules, group, state, layer, next, wide, derived, memory, secure_after };
         work.append_states(draft)?;
         Ok(work)
     }
@@ -169,16 +175,26 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
         let after = empty_next(&self.rules, &self.next, &self.memory)?;
-        let passes = find(&self.rules, &mut self.next, &after, progress);
+        let passes = find(&self.rules, &mut self.next, &after);
         let finding = started.elapsed().as_secs_f64();
         let layer = std::mem::replace(&mut self.next, after);
         let total = self.state.offsets.last().copied().unwrap_or(0) + layer.rows as u64;
         if total > u64::from(u32::MAX) {
             return Err(GraphError::TooManyStates { states: total });
         }
-        let orientations = self.memory.zeros(layer.rows)?;
+        let mut orientations: Room<AtomicU16> = self.memory.zeros(layer.rows)?;
+        if let Some(begun) = &self.state.begun {
+            let name = REACHED[usize::from(begun.second)];
+            let fits = draft.rows(name) == Some(layer.rows as u64);
+            if !fits || !self.layer.layer.begin_after(self.state.done() as usize) {
+                return Err(draft.astray().into());
+            }
+            set_all(&mut orientations, Ints::tail(draft, name, self.wide, layer.rows)?);
+        }
         let next = Closed { layer, orientations };
-        let counts = self.append_edges(draft, &next)?;
+        let counts = self.append_edges(draft, &next, progress)?;
+        self.state.begun = None;
+        REACHED.iter().for_each(|name| draft.leave(name));
         self.state.counts.push(counts);
         pass_on(&self.rules, &self.group, &next, &passes);
         tracing::info!(
@@ -232,13 +248,24 @@ impl<B: Bits> ByBlock<B> {
         })
     }
 
-    /// Appends the kinds and edges of the layer, now that where they lead is known.
-    fn append_edges(&mut self, draft: &mut Draft, next: &Closed) -> Result<Counts, GraphError> {
-        let offsets = &self.state.offsets;
+    /// Appends the kinds and edges of the layer, now that where they lead is known; of what an earlier process
+    /// has done it does the rest.
+    fn append_edges(
+        &mut self,
+        draft: &mut Draft,
+        next: &Closed,
+        progress: &dyn Progress,
+    ) -> Result<Counts, GraphError> {
+        let (last, after) = (Instant::now(), self.secure_after);
+        let mut saving = Saving { last, after, wide: self.wide };
+        let state = &mut self.state;
+        let mut counts = state.begun.as_ref().map(|begun| begun.counts).unwrap_or_default();
+        let offsets = &state.offsets;
         let bases = [offsets[offsets.len() - 2] as u32, offsets[offsets.len() - 1] as u32];
         let (rules, group, Closed { layer, orientations }) =
             (&self.rules, &self.group, &self.layer);
         let orientations = [&orientations[..], &next.orientations];
+        let reached = orientations[1];
         let (next, derived) = (&next.layer, self.derived);
         let (spare, spare_rows) = (Spare::<Workspace>::default(), Spare::<Rows>::default());
         let make = |task: usize| {
@@ -252,13 +279,13 @@ impl<B: Bits> ByBlock<B> {
             spare.give(std::mem::take(workspace));
             rows.expect("what moves lead to has been found")
         };
-        let (mut all, edges) = (Rows::default(), &mut self.state.edges);
         in_groups((layer, &self.memory), &make, &mut |made: Vec<Rows>| {
             for rows in made {
-                all.add(&rows);
+                counts.add(&rows.counts());
+                progress.advance(rows.table.states);
                 if !derived {
                     let counts = rows.edge_counts.iter().map(|&count| u64::from(count));
-                    let starts = edge_starts(draft, edges, counts);
+                    let starts = edge_starts(draft, &mut state.edges, counts);
                     draft.append(&[
                         ("kinds", &rows.kinds),
                         ("edge_counts", &rows.edge_counts),
@@ -269,16 +296,57 @@ impl<B: Bits> ByBlock<B> {
                 }
                 spare_rows.give(rows.emptied());
             }
+            if counts.table.states > 0 && saving.is_due() {
+                saving.save(draft, state, counts, reached)?;
+            }
             Ok(())
         })?;
-        Ok(Counts {
-            table: all.table,
-            reachable: Some(all.reachable),
-            distinct_boards: Some(all.reachable.states - all.with_both),
-            mover_relative: Some(all.mover_relative),
-            canonical: Some(all.table.states),
-            terminals_won: None,
-        })
+        Ok(counts)
+    }
+}
+
+/// When what is written of a layer is made a checkpoint, before the layer is complete.
+struct Saving {
+    last: Instant,
+    after: Duration,
+    /// Whether orientations take two bytes.
+    wide: bool,
+}
+
+impl Saving {
+    /// So much rarer than after a layer: what is written waits for the disk.
+    const RARER: u32 = 20;
+    /// And so much longer than it took: most time is for the work.
+    const SHARE: u32 = 10;
+
+    fn is_due(&self) -> bool {
+        self.last.elapsed() >= self.after
+    }
+
+    /// Saves what was counted of the rows that have edges, and in which orientations the next layer is reached so
+    /// far. The rows that are in work may have told it already, and will again.
+    fn save(
+        &mut self,
+        draft: &mut Draft,
+        state: &mut State,
+        counts: Counts,
+        reached: &[AtomicU16],
+    ) -> Result<(), GraphError> {
+        let started = Instant::now();
+        // The last checkpoint's stay whole until there is the next.
+        let second = !state.begun.as_ref().is_some_and(|begun| begun.second);
+        let [other, name] = [!second, second].map(|second| REACHED[usize::from(second)]);
+        Ints::grow(draft, name, self.wide, None)?;
+        for some in reached.chunks(parallel::GRAIN) {
+            let some: Vec<u16> = some.iter().map(|own| own.load(Ordering::Relaxed)).collect();
+            draft.append(&[(name, &Ints::bytes(&some, self.wide))])?;
+        }
+        draft.leave(other);
+        state.begun = Some(Begun { counts, second });
+        draft.checkpoint(state)?;
+        self.last = Instant::now();
+        self.after = self.after.max(started.elapsed() * Saving::SHARE);
+        Ok(())
     }
 }
 
@@ -318,7 +386,7 @@ fn begin<B: Bits>(
         layer.mark(layer.bit(layer.led_to(occupied), place));
     }
     let next = empty_next(rules, &layer, memory)?;
-    let passes = find(rules, &mut layer, &next, &Silent);
+    let passes = find(rules, &mut layer, &next);
     let orientations: Room<AtomicU16> = memory.zeros(layer.rows)?;
     let row = |&(occupied, place, own): &(u32, u32, Orientations)| {
         let row = layer.row(layer.bit(layer.led_to(occupied), place));
@@ -348,7 +416,7 @@ fn reload<B: Bits>(
     let mut layer = Layer::of_keys(rules, number, &keys, memory)?;
     drop(keys);
     let next = empty_next(rules, &layer, memory)?;
-    find(rules, &mut layer, &next, &Silent);
+    find(rules, &mut layer, &next);
     if layer.rows != rows {
         return Err(GraphError::Table(
             draft.damaged("keys", "a pass leads out of it, or one is twice"),
@@ -356,8 +424,12 @@ fn reload<B: Bits>(
     }
     let mut orientations: Room<AtomicU16> = memory.zeros(rows)?;
     let sets = Ints::tail(draft, "orientations", wide_orientations, rows)?;
+    set_all(&mut orientations, sets);
+    Ok((Closed { layer, orientations }, next))
+}
+
+fn set_all(orientations: &mut [AtomicU16], sets: Vec<u16>) {
     for (own, set) in orientations.iter_mut().zip(sets) {
         *own.get_mut() = set;
     }
-    Ok((Closed { layer, orientations }, next))
 }

@@ -7,7 +7,7 @@ use super::layer::{Layer, reach};
 use crate::game::blocks::{Bits, Block, Blocks, Found, Placement, Work, fetch};
 use crate::game::{Group, Orientations, Side, Symmetry};
 use crate::graph::StateKind;
-use crate::table::Tally;
+use crate::table::{Counts, Tally};
 
 /// The states of a layer that must pass: block and place.
 pub(super) type Passes = Vec<(u32, u32)>;
@@ -148,15 +148,15 @@ pub(super) struct Find<'a, B: Bits> {
 }
 
 impl<B: Bits> Work for Find<'_, B> {
-    /// How many states were expanded, and those that must pass.
-    type Output = (u64, Passes);
+    /// The states that must pass.
+    type Output = Passes;
 
     #[inline(always)]
-    fn run(self) -> (u64, Passes) {
+    fn run(self) -> Passes {
         let Find { rules, layer, next, slice, task, workspace } = self;
         let Workspace { states: some, targets, before, .. } = workspace;
         let closes = slice.start == 0;
-        let (mut states, mut passes) = (0, Vec::new());
+        let mut passes = Vec::new();
         // The block of the places before, which are fetched while those of the next placement are found.
         let mut block_before = 0;
         before.clear();
@@ -167,7 +167,6 @@ impl<B: Bits> Work for Find<'_, B> {
             while some.take(rules, layer, block, &mut words) {
                 // Once more for those that passes lead to, where nobody must pass.
                 for again in [false, true] {
-                    states += some.movers.len() as u64;
                     for (placement, &to) in block.placements.iter().zip(&*targets) {
                         let is_in = slice.contains(&to);
                         if !is_in && !closes {
@@ -214,7 +213,7 @@ impl<B: Bits> Work for Find<'_, B> {
         for &place in &*before {
             next.mark(next.bit(block_before, place));
         }
-        (states, passes)
+        passes
     }
 }
 
@@ -456,12 +455,16 @@ impl<B: Bits> Work for Keys<'_, B> {
 }
 
 impl Rows {
-    /// Adds the counts of others.
-    pub fn add(&mut self, other: &Rows) {
-        self.table.add(&other.table);
-        self.reachable.add(&other.reachable);
-        self.mover_relative += other.mover_relative;
-        self.with_both += other.with_both;
+    /// What was counted, as a table tells it.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            table: self.table,
+            reachable: Some(self.reachable),
+            distinct_boards: Some(self.reachable.states - self.with_both),
+            mover_relative: Some(self.mover_relative),
+            canonical: Some(self.table.states),
+            terminals_won: None,
+        }
     }
 
     /// The same memory without rows.
