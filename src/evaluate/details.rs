@@ -159,11 +159,12 @@ impl DetailSums {
     /// Adds a position whose moves are worth `truths`.
     pub fn add_position(&mut self, case: &Case, truths: &[Truth], answer: &Answer<'_>) {
         let &Answer { probabilities, scores, value, final_score } = answer;
-        let figures = Figures::of_position(case, truths, probabilities, scores).times(case.weight);
         let sets = Sets::of(case, truths.len());
-        match &mut self.last {
-            Some((last, sum)) if *last == sets => sum.add(&figures),
-            _ => self.begin(Some((sets, figures))),
+        if self.last.as_ref().is_none_or(|(last, _)| *last != sets) {
+            self.begin(Some((sets, Figures::default())));
+        }
+        if let Some((_, sum)) = &mut self.last {
+            sum.add_position((case, case.weight), truths, probabilities, scores);
         }
         if case.own.score.is_some() {
             for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {

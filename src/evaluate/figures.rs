@@ -78,25 +78,6 @@ impl Figures {
         }
     }
 
-    /// The figures of so many positions alike.
-    #[must_use]
-    pub(super) fn times(mut self, weight: u32) -> Figures {
-        if weight == 1 {
-            return self;
-        }
-        let (count, weight) = (u64::from(weight), f64::from(weight));
-        let Figures { states, scored, timed, correlated, no_chance, .. } = &mut self;
-        [states, scored, timed, correlated, no_chance].into_iter().for_each(|n| *n *= count);
-        let Figures { optimal_outcome, optimal_score, optimal_distance, correlation, .. } =
-            &mut self;
-        let kept = [optimal_outcome, optimal_score, optimal_distance, correlation];
-        kept.into_iter().for_each(|sum| *sum *= weight);
-        let Figures { loss_outcome, loss_score, nll, entropy, top, outcomes, .. } = &mut self;
-        let rest = [loss_outcome, loss_score, nll, entropy].into_iter().chain(top);
-        rest.chain(outcomes.as_flattened_mut()).for_each(|sum| *sum *= weight);
-        self
-    }
-
     /// The expected number of positions in which `best` could be had and `left` is what remains.
     pub fn turned(&self, best: Outcome, left: Outcome) -> f64 {
         self.outcomes[best.index()][left.index()]
@@ -165,40 +146,60 @@ impl Figures {
         probabilities: &[f64],
         scores: &[f64],
     ) -> Figures {
-        let has_scores = case.own.score.is_some();
-        let mut figures = Figures {
-            states: 1,
-            scored: u64::from(has_scores),
-            timed: u64::from(case.timed),
-            ..Figures::default()
-        };
-        let best = &case.own;
+        let mut figures = Figures::default();
+        figures.add_position((case, 1), truths, probabilities, scores);
+        figures
+    }
+
+    /// Adds those of a position that stands for so many.
+    pub(super) fn add_position(
+        &mut self,
+        (case, weight): (&Case, u32),
+        truths: &[Truth],
+        probabilities: &[f64],
+        scores: &[f64],
+    ) {
+        let (best, has_scores) = (&case.own, case.own.score.is_some());
+        let (count, weight) = (u64::from(weight), f64::from(weight));
         let (mut outcome, mut score, mut distance) = (Share::new(), Share::new(), Share::new());
+        let (mut left, mut loss_outcome, mut loss_score, mut entropy) = ([0.0; 3], 0.0, 0.0, 0.0);
         for (truth, &p) in truths.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
-            figures.outcomes[best.outcome.index()][truth.outcome.index()] += p;
+            left[truth.outcome.index()] += p;
             outcome.add(truth.outcome == best.outcome, p);
             score.add(truth.score == best.score, p);
             distance.add(truth.rank == best.rank, p);
-            figures.loss_outcome += p * outcome_lost(best, truth);
-            figures.loss_score += p * f64::from(score_lost(best, truth));
-            figures.entropy -= if p < 1.0 { p * p.ln() } else { 0.0 };
+            loss_outcome += p * outcome_lost(best, truth);
+            loss_score += p * f64::from(score_lost(best, truth));
+            entropy -= if p < 1.0 { p * p.ln() } else { 0.0 };
         }
-        figures.optimal_outcome = outcome.total();
+        self.states += count;
+        self.optimal_outcome += outcome.total() * weight;
         if has_scores {
-            figures.optimal_score = score.total();
+            self.scored += count;
+            self.optimal_score += score.total() * weight;
         }
         if case.timed {
-            figures.optimal_distance = distance.total();
+            self.timed += count;
+            self.optimal_distance += distance.total() * weight;
         }
+        let sums = &mut self.outcomes[best.outcome.index()];
+        sums.iter_mut().zip(left).for_each(|(sum, p)| *sum += p * weight);
+        self.loss_outcome += loss_outcome * weight;
+        self.loss_score += loss_score * weight;
+        self.entropy += entropy * weight;
         let q = |at: usize| truths[at].q() as f64;
-        if let Some(correlation) = rank_correlation(scores.len(), |at| scores[at], q) {
-            (figures.correlation, figures.correlated) = (correlation, 1);
+        // Without scores moves are told apart by distances too.
+        let may_correlate = case.differs_in_score || !has_scores;
+        let correlate = || rank_correlation(scores.len(), |at| scores[at], q);
+        if let Some(correlation) = may_correlate.then(correlate).flatten() {
+            self.correlated += count;
+            self.correlation += correlation * weight;
         }
-        let kept = if has_scores { figures.optimal_score } else { figures.optimal_outcome };
-        figures.nll = -kept.clamp(Figures::NO_CHANCE, 1.0).ln();
-        figures.no_chance = u64::from(kept < Figures::NO_CHANCE);
-        figures.top = among_first(scores, |at| truths[at].q_score() == best.q_score());
-        figures
+        let kept = if has_scores { score.total() } else { outcome.total() };
+        self.nll += -kept.clamp(Figures::NO_CHANCE, 1.0).ln() * weight;
+        self.no_chance += count * u64::from(kept < Figures::NO_CHANCE);
+        let top = among_first(scores, |at| truths[at].q_score() == best.q_score());
+        self.top.iter_mut().zip(top).for_each(|(sum, p)| *sum += p * weight);
     }
 }
 
