@@ -47,6 +47,8 @@ pub(super) struct ByBlock<B: Bits> {
     memory: Memory,
     /// After how long what is written of a layer is made a checkpoint before the layer is complete.
     secure_after: Duration,
+    /// Which of [`REACHED`] was written last: a checkpoint may still name it.
+    second: bool,
 }
 
 /// The arrays of a draft that hold, in turn, in which orientations the next layer is reached by what is done
@@ -131,7 +133,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         Ints::grow(draft, "orientations", wide, lengths)?;
         let (rules, group) = (Blocks::new(game), game.group().clone());
         let memory = draft.memory(plan.max_memory);
-        let secure_after = plan.checkpoint_after * Saving::RARER;
+        let secure_after = plan.checkpoint_after.saturating_mul(Saving::RARER);
         if let Some((state, lengths)) = &resumed
             && let Some(begun) = &state.begun
         {
@@ -139,6 +141,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         }
         if let Some((state, _)) = resumed {
             let (layer, next) = reload(&rules, draft, &state, wide, &memory)?;
+            let second = state.begun.as_ref().is_some_and(|begun| begun.second);
             return Ok(ByBlock {
                 rules,
                 group,
@@ -149,6 +152,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
                 derived,
                 memory,
                 secure_after,
+                second,
             });
         }
         let roots = plan.roots.iter().filter_map(|root| {
@@ -158,8 +162,19 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         let roots: Vec<(u32, u32, Orientations)> = roots.collect();
         let (layer, next, root_ids) = begin(&rules, &group, &roots, &memory)?;
         let state = State::begin(layer.layer.number, layer.layer.rows, root_ids);
-        let work =
-            ByBlock { rules, group, state, layer, next, wide, derived, memory, secure_after };
+        let second = false;
+        let work = ByBlock {
+            rules,
+            group,
+            state,
+            layer,
+            next,
+            wide,
+            derived,
+            memory,
+            secure_after,
+            second,
+        };
         work.append_states(draft)?;
         Ok(work)
     }
@@ -257,7 +272,7 @@ impl<B: Bits> ByBlock<B> {
         progress: &dyn Progress,
     ) -> Result<Counts, GraphError> {
         let (last, after) = (Instant::now(), self.secure_after);
-        let mut saving = Saving { last, after, wide: self.wide };
+        let mut saving = Saving { last, after, wide: self.wide, second: self.second };
         let state = &mut self.state;
         let mut counts = state.begun.as_ref().map(|begun| begun.counts).unwrap_or_default();
         let offsets = &state.offsets;
@@ -301,6 +316,7 @@ impl<B: Bits> ByBlock<B> {
             }
             Ok(())
         })?;
+        self.second = saving.second;
         Ok(counts)
     }
 }
@@ -311,6 +327,7 @@ struct Saving {
     after: Duration,
     /// Whether orientations take two bytes.
     wide: bool,
+    second: bool,
 }
 
 impl Saving {
@@ -334,7 +351,7 @@ impl Saving {
     ) -> Result<(), GraphError> {
         let started = Instant::now();
         // The last checkpoint's stay whole until there is the next.
-        let second = !state.begun.as_ref().is_some_and(|begun| begun.second);
+        let second = !self.second;
         let [other, name] = [!second, second].map(|second| REACHED[usize::from(second)]);
         Ints::grow(draft, name, self.wide, None)?;
         for some in reached.chunks(parallel::GRAIN) {
@@ -344,8 +361,9 @@ impl Saving {
         draft.leave(other);
         state.begun = Some(Begun { counts, second });
         draft.checkpoint(state)?;
+        self.second = second;
         self.last = Instant::now();
-        self.after = self.after.max(started.elapsed() * Saving::SHARE);
+        self.after = self.after.max(started.elapsed().saturating_mul(Saving::SHARE));
         Ok(())
     }
 }
@@ -410,7 +428,8 @@ fn reload<B: Bits>(
 ) -> Result<(Closed, Layer), GraphError> {
     let (number, rows) = state.last_layer(draft)?;
     let keys = draft.tail::<u64>("keys", rows)?;
-    if keys.is_empty() || !keys.iter().all(|&key| rules.has_key(number, key)) {
+    let are_in_order = keys.is_sorted_by(|a, b| a < b);
+    if keys.is_empty() || !are_in_order || !keys.iter().all(|&key| rules.has_key(number, key)) {
         return Err(GraphError::Table(draft.damaged("keys", "its last keys are of another layer")));
     }
     let mut layer = Layer::of_keys(rules, number, &keys, memory)?;
