@@ -139,30 +139,20 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         {
             Ints::grow(draft, REACHED[usize::from(begun.second)], wide, Some(lengths))?;
         }
-        if let Some((state, _)) = resumed {
+        let is_new = resumed.is_none();
+        let (state, layer, next) = if let Some((state, _)) = resumed {
             let (layer, next) = reload(&rules, draft, &state, wide, &memory)?;
-            let second = state.begun.as_ref().is_some_and(|begun| begun.second);
-            return Ok(ByBlock {
-                rules,
-                group,
-                state,
-                layer,
-                next,
-                wide,
-                derived,
-                memory,
-                secure_after,
-                second,
+            (state, layer, next)
+        } else {
+            let roots = plan.roots.iter().filter_map(|root| {
+                let (occupied, place, ties) = rules.place_of(game.squares(&root.state)?);
+                Some((occupied, place, group.root_orientations(root.side, ties)))
             });
-        }
-        let roots = plan.roots.iter().filter_map(|root| {
-            let (occupied, place, ties) = rules.place_of(game.squares(&root.state)?);
-            Some((occupied, place, group.root_orientations(root.side, ties)))
-        });
-        let roots: Vec<(u32, u32, Orientations)> = roots.collect();
-        let (layer, next, root_ids) = begin(&rules, &group, &roots, &memory)?;
-        let state = State::begin(layer.layer.number, layer.layer.rows, root_ids);
-        let second = false;
+            let roots: Vec<(u32, u32, Orientations)> = roots.collect();
+            let (layer, next, root_ids) = begin(&rules, &group, &roots, &memory)?;
+            (State::begin(layer.layer.number, layer.layer.rows, root_ids), layer, next)
+        };
+        let second = state.begun.as_ref().is_some_and(|begun| begun.second);
         let work = ByBlock {
             rules,
             group,
@@ -175,7 +165,9 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
             secure_after,
             second,
         };
-        work.append_states(draft)?;
+        if is_new {
+            work.append_states(draft)?;
+        }
         Ok(work)
     }
 
