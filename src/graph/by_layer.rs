@@ -45,13 +45,15 @@ pub(super) struct State {
     pub begun: Option<Begun>,
 }
 
-/// What is done of a layer whose edges are being written.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// What is done of a layer whose edges are to be written.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Begun {
+    /// Of how many blocks of the layer after the next the states are kept, found from the next.
+    pub blocks: u64,
     /// The counts of its first rows, which have edges.
     pub counts: Counts,
     /// Which of two arrays holds the orientations in which these reach the next layer.
-    pub second: bool,
+    pub second: Option<bool>,
 }
 
 impl State {

@@ -288,3 +288,10 @@ impl Draft {
 /// The arrays' lengths in bytes and checksums at a checkpoint.
 #[derive(Clone, Debug)]
 pub struct Lengths(BTreeMap<String, (u64, u32)>);
+
+impl Lengths {
+    /// Whether there was an array.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+}

@@ -66,13 +66,13 @@ impl Layer {
         word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
-    /// The blocks in ranges that are marked one after another: all at once in memory, and where bits
+    /// The blocks from one on in ranges that are marked one after another: all at once in memory, and where bits
     /// lie in a file so few that memory may hold them meanwhile.
-    pub fn slices(&self) -> Vec<Range<usize>> {
+    pub fn slices(&self, from: usize) -> Vec<Range<usize>> {
         let (blocks, slices) =
             (self.blocks.len(), if self.bits.is_in_a_file() { SLICES } else { 1 });
         let size = blocks.div_ceil(slices).max(1);
-        let starts = (0..blocks.max(1)).step_by(size);
+        let starts = (from..blocks.max(1)).step_by(size);
         starts.map(|start| start..blocks.min(start + size)).collect()
     }
 

@@ -8,19 +8,20 @@
 //! one that [`ByLayer`](super::by_layer) makes.
 
 mod derive;
+mod found;
 mod layer;
 mod tasks;
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 pub use self::derive::{DerivedMoves, Deriver};
+use self::found::{FOUND, PASSES, empty_next, find, found_of};
 pub(super) use self::layer::Layer;
 use self::layer::{Closed, reach};
 #[cfg(feature = "cluster")]
 pub(crate) use self::tasks::States;
-use self::tasks::{Emit, Find, Keys, Passes, Rows, Task, Workspace};
+use self::tasks::{Emit, Keys, Passes, Rows, Task, Workspace};
 use super::GraphError;
 use super::build::{Found, Order, declare, edge_starts};
 use super::by_layer::{Begun, State, has_wide_orientations};
@@ -45,57 +46,20 @@ pub(super) struct ByBlock<B: Bits> {
     /// Whether moves are not stored.
     derived: bool,
     memory: Memory,
-    /// After how long what is written of a layer is made a checkpoint before the layer is complete.
-    secure_after: Duration,
-    /// Which of [`REACHED`] was written last: a checkpoint may still name it.
-    second: bool,
+    /// After how long work is made a checkpoint between layers.
+    checkpoint_after: Duration,
+    /// And within a layer.
+    secured: Secured,
+    /// How long it took to find the layer before.
+    finding: Duration,
 }
+
+/// What a draft holds of work within a layer.
+const SCRATCH: [&str; 5] = [FOUND[0], FOUND[1], PASSES, REACHED[0], REACHED[1]];
 
 /// The arrays of a draft that hold, in turn, in which orientations the next layer is reached by what is done
 /// of a layer.
 const REACHED: [&str; 2] = ["reached_first", "reached_second"];
-
-/// The layer that a layer's placements may lead to, without states.
-fn empty_next<B: Bits>(
-    rules: &Blocks<B>,
-    layer: &Layer,
-    memory: &Memory,
-) -> Result<Layer, TableError> {
-    let some = |blocks: Range<usize>| {
-        let with_states = blocks.filter(|&block| {
-            let words = block * layer.words..(block + 1) * layer.words;
-            layer.bits[words].iter().any(|word| word.load(Ordering::Relaxed) != 0)
-        });
-        let mut next: Vec<u32> =
-            with_states.flat_map(|block| rules.next(layer.blocks[block])).collect();
-        next.sort_unstable();
-        next.dedup();
-        next
-    };
-    let mut next = parallel::map_ranges(layer.blocks.len(), 1 << 8, &some).concat();
-    next.sort_unstable();
-    next.dedup();
-    Layer::new(layer.number + 1, next, memory)
-}
-
-/// Closes a layer under passes and marks what it leads to, slice by slice; gives the states that must
-/// pass.
-fn find<B: Bits>(rules: &Blocks<B>, layer: &mut Layer, next: &Layer) -> Passes {
-    let (found, mut passes) = (&*layer, Vec::new());
-    let spare = Spare::default();
-    for slice in next.slices() {
-        let some = parallel::map(found.tasks(), &|task| {
-            let (slice, mut workspace) = (slice.clone(), spare.take());
-            let work = Find { rules, layer: found, next, slice, task, workspace: &mut workspace };
-            let made = B::run(work);
-            spare.give(workspace);
-            made
-        });
-        passes.extend(some.into_iter().flatten());
-    }
-    layer.close();
-    passes
-}
 
 /// Tells where passes lead in which orientations they do.
 fn pass_on<B: Bits>(rules: &Blocks<B>, group: &Group, closed: &Closed, passes: &Passes) {
@@ -133,11 +97,13 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         Ints::grow(draft, "orientations", wide, lengths)?;
         let (rules, group) = (Blocks::new(game), game.group().clone());
         let memory = draft.memory(plan.max_memory);
-        let secure_after = plan.checkpoint_after.saturating_mul(Saving::RARER);
-        if let Some((state, lengths)) = &resumed
-            && let Some(begun) = &state.begun
-        {
-            Ints::grow(draft, REACHED[usize::from(begun.second)], wide, Some(lengths))?;
+        let of_layer = lengths.map(|lengths| SCRATCH.into_iter().filter(|name| lengths.has(name)));
+        for name in of_layer.into_iter().flatten() {
+            match name {
+                PASSES => draft.grow::<u64>(name, true, lengths)?,
+                _ if FOUND.contains(&name) => draft.grow::<u8>(name, true, lengths)?,
+                _ => Ints::grow(draft, name, wide, lengths)?,
+            }
         }
         let is_new = resumed.is_none();
         let (state, layer, next) = if let Some((state, _)) = resumed {
@@ -152,7 +118,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
             let (layer, next, root_ids) = begin(&rules, &group, &roots, &memory)?;
             (State::begin(layer.layer.number, layer.layer.rows, root_ids), layer, next)
         };
-        let second = state.begun.as_ref().is_some_and(|begun| begun.second);
+        let second = state.begun.as_ref().and_then(|begun| begun.second).unwrap_or(false);
         let work = ByBlock {
             rules,
             group,
@@ -162,8 +128,9 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
             wide,
             derived,
             memory,
-            secure_after,
-            second,
+            checkpoint_after: plan.checkpoint_after,
+            secured: Secured::new(plan.checkpoint_after, wide, second),
+            finding: Duration::ZERO,
         };
         if is_new {
             work.append_states(draft)?;
@@ -181,17 +148,17 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
 
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
+        self.secured.last = started;
         let after = empty_next(&self.rules, &self.next, &self.memory)?;
-        let passes = find(&self.rules, &mut self.next, &after);
-        let finding = started.elapsed().as_secs_f64();
+        let passes = self.find(draft, &after)?;
         let layer = std::mem::replace(&mut self.next, after);
         let total = self.state.offsets.last().copied().unwrap_or(0) + layer.rows as u64;
         if total > u64::from(u32::MAX) {
             return Err(GraphError::TooManyStates { states: total });
         }
         let mut orientations: Room<AtomicU16> = self.memory.zeros(layer.rows)?;
-        if let Some(begun) = &self.state.begun {
-            let name = REACHED[usize::from(begun.second)];
+        if let Some(second) = self.state.begun.as_ref().and_then(|begun| begun.second) {
+            let name = REACHED[usize::from(second)];
             let fits = draft.rows(name) == Some(layer.rows as u64);
             if !fits || !self.layer.layer.begin_after(self.state.done() as usize) {
                 return Err(draft.astray().into());
@@ -201,14 +168,16 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         let next = Closed { layer, orientations };
         let counts = self.append_edges(draft, &next, progress)?;
         self.state.begun = None;
-        REACHED.iter().for_each(|name| draft.leave(name));
+        let has_scratch = SCRATCH.into_iter().any(|name| draft.has(name));
+        let is_over = |name: &&str| *name != found_of(&self.next);
+        SCRATCH.into_iter().filter(is_over).for_each(|name| draft.leave(name));
         self.state.counts.push(counts);
         pass_on(&self.rules, &self.group, &next, &passes);
         tracing::info!(
             layer = self.layer.layer.number,
             states = self.layer.layer.rows,
             blocks = self.layer.layer.blocks.len(),
-            finding,
+            finding = self.finding.as_secs_f64(),
             seconds = started.elapsed().as_secs_f64(),
             "layer complete"
         );
@@ -218,6 +187,10 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         }
         self.state.offsets.push(total);
         self.append_states(draft)?;
+        if has_scratch {
+            // What the last checkpoint names may be written over from now on.
+            draft.checkpoint(&self.state)?;
+        }
         Ok(true)
     }
 
@@ -263,9 +236,7 @@ impl<B: Bits> ByBlock<B> {
         next: &Closed,
         progress: &dyn Progress,
     ) -> Result<Counts, GraphError> {
-        let (last, after) = (Instant::now(), self.secure_after);
-        let mut saving = Saving { last, after, wide: self.wide, second: self.second };
-        let state = &mut self.state;
+        let (state, secured) = (&mut self.state, &mut self.secured);
         let mut counts = state.begun.as_ref().map(|begun| begun.counts).unwrap_or_default();
         let offsets = &state.offsets;
         let bases = [offsets[offsets.len() - 2] as u32, offsets[offsets.len() - 1] as u32];
@@ -284,10 +255,12 @@ impl<B: Bits> ByBlock<B> {
                 false => B::run(Emit::<B, true, true>(of)),
             };
             spare.give(std::mem::take(workspace));
-            rows.expect("what moves lead to has been found")
+            rows
         };
-        in_groups((layer, &self.memory), &make, &mut |made: Vec<Rows>| {
+        in_groups((layer, &self.memory), &make, &mut |made: Vec<Option<Rows>>| {
             for rows in made {
+                // Whatever moves lead to has been found, unless the draft was not ours.
+                let rows = rows.ok_or_else(|| draft.astray())?;
                 counts.add(&rows.counts());
                 progress.advance(rows.table.states);
                 if !derived {
@@ -303,60 +276,82 @@ impl<B: Bits> ByBlock<B> {
                 }
                 spare_rows.give(rows.emptied());
             }
-            if counts.table.states > 0 && saving.is_due() {
-                saving.save(draft, state, counts, reached)?;
+            if counts.table.states > 0 && secured.is_due() {
+                secured.save_rows(draft, state, counts, reached)?;
             }
             Ok(())
         })?;
-        self.second = saving.second;
         Ok(counts)
     }
 }
 
-/// When what is written of a layer is made a checkpoint, before the layer is complete.
-struct Saving {
+/// When what is done of a layer is made a checkpoint, before the layer is complete.
+struct Secured {
     last: Instant,
     after: Duration,
     /// Whether orientations take two bytes.
     wide: bool,
+    /// Which of [`REACHED`] was written last: a checkpoint may still name it.
     second: bool,
 }
 
-impl Saving {
+impl Secured {
     /// So much rarer than after a layer: what is written waits for the disk.
     const RARER: u32 = 20;
     /// And so much longer than it took: most time is for the work.
     const SHARE: u32 = 10;
 
+    fn new(checkpoint_after: Duration, wide: bool, second: bool) -> Secured {
+        let after = checkpoint_after.saturating_mul(Secured::RARER);
+        Secured { last: Instant::now(), after, wide, second }
+    }
+
     fn is_due(&self) -> bool {
         self.last.elapsed() >= self.after
     }
 
+    /// Saves the state, if it is time, and what the draft has been given.
+    fn save_if_due(&mut self, draft: &mut Draft, state: &State) -> Result<(), TableError> {
+        if self.is_due() {
+            self.save(draft, state, Instant::now())?;
+        }
+        Ok(())
+    }
+
+    fn save(
+        &mut self,
+        draft: &mut Draft,
+        state: &State,
+        started: Instant,
+    ) -> Result<(), TableError> {
+        draft.checkpoint(state)?;
+        self.last = Instant::now();
+        self.after = self.after.max(started.elapsed().saturating_mul(Secured::SHARE));
+        Ok(())
+    }
+
     /// Saves what was counted of the rows that have edges, and in which orientations the next layer is reached so
     /// far. The rows that are in work may have told it already, and will again.
-    fn save(
+    fn save_rows(
         &mut self,
         draft: &mut Draft,
         state: &mut State,
         counts: Counts,
         reached: &[AtomicU16],
-    ) -> Result<(), GraphError> {
+    ) -> Result<(), TableError> {
         let started = Instant::now();
         // The last checkpoint's stay whole until there is the next.
-        let second = !self.second;
-        let [other, name] = [!second, second].map(|second| REACHED[usize::from(second)]);
+        self.second = !self.second;
+        let [other, name] = [!self.second, self.second].map(|second| REACHED[usize::from(second)]);
         Ints::grow(draft, name, self.wide, None)?;
         for some in reached.chunks(parallel::GRAIN) {
             let some: Vec<u16> = some.iter().map(|own| own.load(Ordering::Relaxed)).collect();
             draft.append(&[(name, &Ints::bytes(&some, self.wide))])?;
         }
         draft.leave(other);
-        state.begun = Some(Begun { counts, second });
-        draft.checkpoint(state)?;
-        self.second = second;
-        self.last = Instant::now();
-        self.after = self.after.max(started.elapsed().saturating_mul(Saving::SHARE));
-        Ok(())
+        let blocks = state.begun.as_ref().map_or(0, |begun| begun.blocks);
+        state.begun = Some(Begun { blocks, counts, second: Some(self.second) });
+        self.save(draft, state, started)
     }
 }
 
@@ -427,11 +422,16 @@ fn reload<B: Bits>(
     let mut layer = Layer::of_keys(rules, number, &keys, memory)?;
     drop(keys);
     let next = empty_next(rules, &layer, memory)?;
-    find(rules, &mut layer, &next);
-    if layer.rows != rows {
-        return Err(GraphError::Table(
-            draft.damaged("keys", "a pass leads out of it, or one is twice"),
-        ));
+    if draft.has(found_of(&next)) {
+        next.read_found(draft)
+            .ok_or_else(|| draft.damaged(found_of(&next), "it holds no states"))?;
+    } else {
+        find(rules, &mut layer, &next);
+        if layer.rows != rows {
+            return Err(GraphError::Table(
+                draft.damaged("keys", "a pass leads out of it, or one is twice"),
+            ));
+        }
     }
     let mut orientations: Room<AtomicU16> = memory.zeros(rows)?;
     let sets = Ints::tail(draft, "orientations", wide_orientations, rows)?;

@@ -324,11 +324,11 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                         let bit = next.bit(to, reached[at]);
                         let row = next.row(bit);
                         reached[at] = row;
-                        if STATES {
-                            fetch(&theirs[row as usize]);
-                        } else {
-                            // Whoever writes rows has found them.
+                        if !STATES {
                             astray |= !next.contains(bit);
+                        } else if let Some(theirs) = theirs.get(row as usize) {
+                            // Whoever writes rows has found them, unless the draft was not ours.
+                            fetch(theirs);
                         }
                         if EDGES {
                             let cursor = &mut cursors[states[at] as usize];
@@ -348,7 +348,9 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                         };
                         for (at, (&state, &to)) in states.iter().zip(&*reached).enumerate() {
                             let own = load(&own[row + state as usize]);
-                            reach(&theirs[to as usize], ties.carry(group, own, at));
+                            if let Some(theirs) = theirs.get(to as usize) {
+                                reach(theirs, ties.carry(group, own, at));
+                            }
                         }
                     }
                 }

@@ -4,7 +4,7 @@
 //! Keys stand in blocks of rows, each found by its first key ([`code`]); ranks in blocks of bits,
 //! each found by its number. Nothing is unpacked but the blocks that are asked for.
 
-mod code;
+pub(in crate::graph) mod code;
 mod space;
 mod unpack;
 mod write;
