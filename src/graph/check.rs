@@ -17,7 +17,7 @@ const ARRAYS: [&str; 5] = ["keys", "kinds", "edge_counts", "edge_starts", "edge_
 type Numbered = (Layer, u32);
 
 /// The checksums of some rows of each of [`ARRAYS`].
-type Sums = [crc32fast::Hasher; 5];
+pub type Sums = [crc32fast::Hasher; 5];
 
 /// Reads a table layer by layer from the last to the first, the way in which layered games are
 /// solved, and checks each piece of it just before it is used, while it is in the processor's cache.

@@ -34,7 +34,7 @@ pub use build::{Enumerated, build};
 #[cfg(feature = "cluster")]
 pub(crate) use by_block::States;
 pub use by_block::{DerivedMoves, Deriver};
-pub use check::{LayerChecks, LayerMoves, LayerSums, LayerToRead};
+pub use check::{LayerChecks, LayerMoves, LayerSums, LayerToRead, Sums};
 pub use estimate::{Estimate, estimate, within_room};
 pub use index::{BucketIndex, search};
 pub use packed::{

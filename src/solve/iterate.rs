@@ -1,5 +1,6 @@
 //! Value iteration on a table: sweeps, their record, checkpoints, and the columns at the end.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use bytemuck::Pod;
@@ -141,10 +142,12 @@ struct State {
     identity: String,
     sweeps: Vec<SweepRecord>,
     /// What the file of values holds: rows and the checksum of their values. In topological order
-    /// the rows from the last piece's first on are final.
+    /// the rows from the last piece's first on are final, but for passes of layers in parts.
     pieces: Vec<Piece>,
-    /// Topological: what changed among the final rows.
+    /// Topological: what changed among these rows.
     partial: SweepRecord,
+    /// The first rows of layers that were written in parts, before it was known what their passes are worth.
+    in_parts: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -168,6 +171,9 @@ impl State {
         (joined && self.pieces.first()?.to == values.len()).then_some(())
     }
 }
+
+/// So much rarer than after a layer is what is done of one saved.
+const RARER: u32 = 20;
 
 const NOTHING: SweepRecord = SweepRecord { residual: 0.0, changed: 0, decided: None };
 
@@ -232,10 +238,11 @@ impl Iteration<'_> {
         values.fill(initial);
         let mut sweeps = Vec::new();
         let (mut from, mut partial, mut resumed) = (states, NOTHING, false);
-        let mut pieces = Vec::new();
+        let (mut pieces, mut in_parts) = (Vec::new(), Vec::new());
         if let Some(saved) = saved.filter(|s| s.sweeps.is_empty()) {
             if saved.load(&self.scratch, "values", &mut values).is_some() {
                 (pieces, partial, resumed) = (saved.pieces, saved.partial, true);
+                in_parts = saved.in_parts;
                 from = pieces.last().map_or(states, |piece| piece.from);
             } else {
                 values.fill(initial);
@@ -249,12 +256,32 @@ impl Iteration<'_> {
         while let Some(layer) = next {
             let (start, count) = (layer.rows.start, layer.rows.len() as u64);
             let is_done = start >= from && count > 0;
+            let is_final = is_done && !in_parts.contains(&start);
+            let (scratch, identity, progress) = (&self.scratch, &self.identity, self.progress);
+            let rarely = self.method.checkpoint_after.saturating_mul(RARER);
+            let mut told = layer.rows.end.min(from);
+            let mut on_part = |done: usize, change, values: &[B::Value]| {
+                progress.advance((told - done) as u64);
+                told = done;
+                if done == start || secured.elapsed() < rarely {
+                    return Ok(());
+                }
+                pieces.push(write_rows(scratch, "values", values, done..unsaved_to)?);
+                if in_parts.last() != Some(&start) {
+                    in_parts.push(start);
+                }
+                let partial = merge(partial, change);
+                save(scratch, identity, (&[], &pieces, &in_parts), partial)?;
+                (secured, unsaved_to) = (Instant::now(), done);
+                Ok(())
+            };
             // While a layer is swept the one before it is taken up.
             let (swept, taken_up) = rayon::join(
-                || match is_done {
+                || match is_final {
                     true => Ok((None, layer.check()?)),
                     false => {
-                        let (change, sums) = sweep_layer(&layer, backup, &mut values)?;
+                        let values = (&mut values[..], from);
+                        let (change, sums) = sweep_layer(&layer, backup, values, &mut on_part)?;
                         Ok::<_, TableError>((Some(change), sums))
                     }
                 },
@@ -264,41 +291,18 @@ impl Iteration<'_> {
             next = taken_up?;
             checks.add(sums);
             self.graph.forget(layer.rows);
-            let Some(change) = change else { continue };
+            let Some(change) = change.filter(|_| !is_done) else { continue };
             partial = merge(partial, change);
-            self.progress.advance(count);
             if secured.elapsed() >= self.method.checkpoint_after {
-                pieces.push(self.write_rows("values", &values, start, unsaved_to)?);
-                self.save(&[], &pieces, partial)?;
+                let piece = write_rows(&self.scratch, "values", &values, start..unsaved_to)?;
+                pieces.push(piece);
+                save(&self.scratch, &self.identity, (&[], &pieces, &in_parts), partial)?;
                 (secured, unsaved_to) = (Instant::now(), start);
             }
         }
         checks.compare()?;
         self.done(&mut sweeps, partial);
         Ok(Swept { values, sweeps, resumed })
-    }
-
-    fn write_rows<V: Pod>(
-        &self,
-        file: &str,
-        values: &[V],
-        from: usize,
-        to: usize,
-    ) -> Result<Piece, SweepError> {
-        let bytes: &[u8] = bytemuck::cast_slice(&values[from..to]);
-        self.scratch.write_at(file, (from * size_of::<V>()) as u64, bytes)?;
-        Ok(Piece { from, to, crc32: crc32(bytes) })
-    }
-
-    fn save(
-        &self,
-        sweeps: &[SweepRecord],
-        pieces: &[Piece],
-        partial: SweepRecord,
-    ) -> Result<(), SweepError> {
-        let (sweeps, pieces) = (sweeps.to_vec(), pieces.to_vec());
-        self.scratch.save(&State { identity: self.identity.clone(), sweeps, pieces, partial })?;
-        Ok(())
     }
 
     fn natural<B: Backup<Value: Pod>>(
@@ -333,8 +337,8 @@ impl Iteration<'_> {
             }
             if secured.elapsed() >= self.method.checkpoint_after {
                 let file = values_after(sweeps.len());
-                let piece = self.write_rows(&file, &values, 0, states)?;
-                self.save(&sweeps, &[piece], NOTHING)?;
+                let piece = write_rows(&self.scratch, &file, &values, 0..states)?;
+                save(&self.scratch, &self.identity, (&sweeps, &[piece], &[]), NOTHING)?;
                 self.scratch.remove_file(&values_after(secured_sweeps));
                 (secured, secured_sweeps) = (Instant::now(), sweeps.len());
             }
@@ -365,6 +369,27 @@ impl Iteration<'_> {
             }
         }
     }
+}
+
+fn write_rows<V: Pod>(
+    scratch: &Scratch,
+    file: &str,
+    values: &[V],
+    rows: Range<usize>,
+) -> Result<Piece, TableError> {
+    let bytes: &[u8] = bytemuck::cast_slice(&values[rows.clone()]);
+    scratch.write_at(file, (rows.start * size_of::<V>()) as u64, bytes)?;
+    Ok(Piece { from: rows.start, to: rows.end, crc32: crc32(bytes) })
+}
+
+fn save(
+    scratch: &Scratch,
+    identity: &str,
+    (sweeps, pieces, in_parts): (&[SweepRecord], &[Piece], &[usize]),
+    partial: SweepRecord,
+) -> Result<(), TableError> {
+    let (sweeps, pieces, in_parts) = (sweeps.to_vec(), pieces.to_vec(), in_parts.to_vec());
+    scratch.save(&State { identity: identity.to_string(), sweeps, pieces, partial, in_parts })
 }
 
 /// The file of the values after so many sweeps. The one that the state speaks of stays whole while

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use super::backup::Backup;
 use super::value::Prospect;
 use crate::game::blocks::fetch;
-use crate::graph::{Graph, LayerSums, LayerToRead};
+use crate::graph::{Graph, LayerMoves, LayerSums, LayerToRead, Sums};
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::table::{SweepRecord, TableError};
@@ -128,32 +128,101 @@ impl Change {
 const AHEAD: usize = 32;
 /// Rows whose moves are asked for together.
 const GROUP: usize = 16;
+/// How many pieces each thread sweeps before what is done may be saved: so many that the threads seldom wait for
+/// one another.
+const PIECES: usize = 32;
 /// How many moves of a row are looked at in any case, the last of them again where it has fewer.
 const AT_LEAST: usize = 4;
 
-/// One sweep of a layer in topological order: `values` holds the final values of all later layers.
+/// Hears of the rows that are done of a layer: from which row on, what changed in this sweep so far, and the values
+/// of all rows.
+pub(super) type OnPart<'a, V> =
+    dyn FnMut(usize, SweepRecord, &[V]) -> Result<(), TableError> + Send + 'a;
+
+/// One sweep of a layer in topological order, from its end: `values` holds the final values of all later layers,
+/// and of the layer's own rows from `done` on, but for those that pass.
 /// Other layers' values are not touched. Each piece is checked just before; gives the checksums too.
 pub(super) fn sweep_layer<B: Backup>(
     layer: &LayerToRead<'_>,
     backup: &B,
-    values: &mut [B::Value],
+    (values, done): (&mut [B::Value], usize),
+    on_part: &mut OnPart<'_, B::Value>,
 ) -> Result<(SweepRecord, LayerSums), TableError> {
     let (rows, moves) = (layer.rows.clone(), layer.moves());
-    let (head, later) = values.split_at_mut(rows.end);
-    let own = &mut head[rows.clone()];
     let pieces = moves.pieces();
-    let mut rest = &mut *own;
+    let mut open = pieces.partition_point(|piece| rows.start + piece.start < done);
+    let mut sums = parallel::map(pieces.len() - open, &|piece| {
+        let (piece, mut passes) = (open + piece, Vec::new());
+        let sums = moves.visit((piece, &pieces[piece]), &mut |offsets, targets| {
+            let pass = |(place, pair): (usize, &[u32])| match targets
+                .get(pair[0] as usize..pair[1] as usize)
+            {
+                Some(&[target]) if (target as usize) < rows.end => Some((place, target as usize)),
+                _ => None,
+            };
+            passes.extend((pieces[piece].start..).zip(offsets.windows(2)).filter_map(pass));
+            passes.iter().all(|&(_, target)| target >= rows.start && moves.leads_on(target))
+        });
+        (sums, Change::NONE, passes)
+    });
+    sums.reverse();
+    let (mut change, mut found) = (Change::NONE, sums);
+    let at_once = PIECES * rayon::current_num_threads();
+    while open > 0 {
+        let some = open.saturating_sub(at_once)..open;
+        let swept =
+            sweep_pieces(&rows, (&moves, &pieces[some.clone()], some.start), backup, values);
+        change = swept.iter().fold(change, |change, (_, own, _)| change.and(*own));
+        found.extend(swept.into_iter().rev());
+        open = some.start;
+        let so_far =
+            SweepRecord { residual: change.residual, changed: change.changed, decided: None };
+        on_part(rows.start + pieces[open].start, so_far, values)?;
+    }
+    let own = &mut values[rows.clone()];
+    let mut passes = Vec::new();
+    let sums = layer.sums(found.into_iter().rev().map(|(sums, _, found)| {
+        passes.extend(found);
+        sums
+    }))?;
+    // A pass stays in the layer, and leads to a state whose own moves leave it.
+    let renew = |&(place, target): &(usize, usize)| {
+        backup.backup(rows.start + place, std::iter::once(own[target - rows.start]))
+    };
+    let renew = |places: Range<usize>| passes[places].iter().map(renew).collect::<Vec<_>>();
+    let renewed = parallel::map_ranges(passes.len(), GRAIN, &renew).concat();
+    for ((place, _), new) in passes.into_iter().zip(renewed) {
+        change = change.and(Change::of(backup, own[place], new));
+        own[place] = new;
+    }
+    let record = SweepRecord { residual: change.residual, changed: change.changed, decided: None };
+    Ok((record, sums))
+}
+
+/// What is found of a piece: its checksums, what changed, and the rows that pass, with the rows these lead to.
+type Swept = (Result<Sums, TableError>, Change, Vec<(usize, usize)>);
+
+/// Sweeps pieces of a layer that follow one another, all but the rows that pass.
+fn sweep_pieces<B: Backup>(
+    rows: &Range<usize>,
+    (moves, pieces, number): (&LayerMoves<'_>, &[Range<usize>], usize),
+    backup: &B,
+    values: &mut [B::Value],
+) -> Vec<Swept> {
+    let (head, later) = values.split_at_mut(rows.end);
+    let later = &*later;
+    let mut rest = &mut head[rows.start + pieces[0].start..];
     let slots = pieces.iter().map(|piece| {
         let (values, behind) = std::mem::take(&mut rest).split_at_mut(piece.len());
         rest = behind;
         Mutex::new(values)
     });
     let slots: Vec<_> = slots.collect();
-    let swept = parallel::map(pieces.len(), &|piece| {
+    parallel::map(pieces.len(), &|piece| {
         let (mut change, mut passes) = (Change::NONE, Vec::new());
         let values = &mut *parallel::lock(&slots[piece]);
         let first = pieces[piece].start;
-        let sums = moves.visit((piece, &pieces[piece]), &mut |offsets, targets| {
+        let sums = moves.visit((number + piece, &pieces[piece]), &mut |offsets, targets| {
             // Whether all moves lead where they may.
             let fine = Cell::new(true);
             let of_later = |&target: &u32| match later.get((target as usize).wrapping_sub(rows.end))
@@ -207,26 +276,7 @@ pub(super) fn sweep_layer<B: Backup>(
             fine.get()
         });
         (sums, change, passes)
-    });
-    drop(slots);
-    let (mut change, mut passes) = (Change::NONE, Vec::new());
-    let sums = layer.sums(swept.into_iter().map(|(sums, own, found)| {
-        change = change.and(own);
-        passes.extend(found);
-        sums
-    }))?;
-    // A pass stays in the layer, and leads to a state whose own moves leave it.
-    let renew = |&(place, target): &(usize, usize)| {
-        backup.backup(rows.start + place, std::iter::once(own[target - rows.start]))
-    };
-    let renew = |places: Range<usize>| passes[places].iter().map(renew).collect::<Vec<_>>();
-    let renewed = parallel::map_ranges(passes.len(), GRAIN, &renew).concat();
-    for ((place, _), new) in passes.into_iter().zip(renewed) {
-        change = change.and(Change::of(backup, own[place], new));
-        own[place] = new;
-    }
-    let record = SweepRecord { residual: change.residual, changed: change.changed, decided: None };
-    Ok((record, sums))
+    })
 }
 
 /// Sweeps of rows from the values before each sweep (Jacobi).

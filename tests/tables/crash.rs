@@ -213,6 +213,42 @@ fn solving_goes_on_from_its_checkpoint_at_every_step() {
     }
 }
 
+/// The values of a large layer are kept before all of them are known.
+#[test]
+fn solving_goes_on_within_a_layer() {
+    let game = named("othello-4x5");
+    let unsolved = Tables::new();
+    let plan = Plan { derived: true, ..standard(&game) };
+    let name = game.enumerate(&plan, &unsolved.store(), &Silent).unwrap().table.name();
+    let method = SolveOptions { checkpoint_after: Some(Duration::ZERO), ..SolveOptions::default() };
+    // One thread saves oftener.
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let (whole, counted) = (Tables::new(), Interrupt { at: 0, told: AtomicU32::new(0) });
+    copy_dir(unsolved.root(), whole.root());
+    let mut table = whole.store().open(&name).unwrap();
+    let run = alone.install(|| solve(&game, &mut table, &method, &counted).unwrap());
+    let told = counted.told.into_inner();
+    let mut within = 0;
+    for at in (1..=6).map(|part| told * part / 7) {
+        let tables = Tables::new();
+        copy_dir(unsolved.root(), tables.root());
+        let mut table = tables.store().open(&name).unwrap();
+        assert!(interrupted(at, |progress| {
+            alone.install(|| {
+                let _ = solve(&game, &mut table, &method, progress);
+            });
+        }));
+        let state = tables.place(&name).join("solve.partial/state.json");
+        within += u32::from(!fs::read_to_string(state).unwrap().contains("\"in_parts\":[]"));
+        let mut table = tables.store().open(&name).unwrap();
+        let again = solve(&game, &mut table, &method, &Silent).unwrap();
+        let what = format!("interrupted at {at} of {told}");
+        assert_eq!((again.resumed, &again.sweeps), (true, &run.sweeps), "{what}");
+        assert_same_files(whole.root(), tables.root(), &what);
+    }
+    assert!(within >= 4, "{within} of 6 after a layer was kept in parts");
+}
+
 /// Interrupts the solving of a game with cycles wherever it tells of itself, by `stride`, and goes on: to the same
 /// files. Tells how often something was kept.
 fn solving_with_cycles_goes_on(
