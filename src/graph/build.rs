@@ -175,6 +175,11 @@ pub fn build<G: Game>(
     if begun.is_some_and(|begun| table_name(&begun) != table_name(&wanted)) {
         return Err(taken(draft));
     }
+    if Draft::finish(&place, &wanted)? {
+        store.set_latest(&name)?;
+        let resumed_at = None;
+        return Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at });
+    }
     // A game without its type has keys of two words.
     let in_blocks = plan.has_blocks(game) && G::Key::WORDS == 1;
     let resumed_at = match (plan.index, game.layers()) {

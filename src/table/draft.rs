@@ -20,7 +20,7 @@ use super::error::{IoContext, TableError};
 use super::mmap::map_read_only;
 use super::npy::{Array, Element, HEADER_BYTES, crc32, shape_of};
 use super::stream::Stream;
-use super::{ArrayEntry, Identity, Manifest, Memory};
+use super::{ArrayEntry, Identity, Manifest, Memory, Table};
 use crate::parallel;
 
 /// A table under construction.
@@ -263,14 +263,32 @@ impl Draft {
         }
         let path = self.dir.join("manifest.json");
         write_kept(&path, manifest.to_text().as_bytes()).at("write", &path)?;
-        self.remove_all_but(&manifest)?;
-        sync_dir(&self.dir).at("write", &self.dir)?;
-        move_synced(&self.dir, &self.place).at("write", &self.place)?;
+        self.move_to_place(&manifest)?;
         Ok(self.place)
+    }
+
+    /// Moves a draft to its place whose process was killed between writing the manifest and that; tells whether
+    /// there was one that is whole, of this identity.
+    pub fn finish(place: &Path, identity: &Identity) -> Result<bool, TableError> {
+        let dir = place.with_added_extension("partial");
+        let table = Table::in_dir(&dir).ok().filter(|table| {
+            table.manifest().identity == *identity && !table.manifest().is_packed()
+        });
+        let Some(table) = table.filter(|table| table.check().is_ok()) else { return Ok(false) };
+        let (identity, place) = (identity.clone(), place.to_path_buf());
+        let draft = Draft { identity, place, dir, arrays: BTreeMap::new() };
+        draft.move_to_place(table.manifest())?;
+        Ok(true)
     }
 }
 
 impl Draft {
+    fn move_to_place(&self, manifest: &Manifest) -> Result<(), TableError> {
+        self.remove_all_but(manifest)?;
+        sync_dir(&self.dir).at("write", &self.dir)?;
+        move_synced(&self.dir, &self.place).at("write", &self.place)
+    }
+
     /// Removes what is the draft's but no part of the table: the checkpoint, scratch arrays, and
     /// the halves that killed processes left of them.
     fn remove_all_but(&self, manifest: &Manifest) -> Result<(), TableError> {

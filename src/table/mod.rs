@@ -79,6 +79,11 @@ impl Table {
             let what = "it is a draft that is not finished; run again what was making it";
             return Err(TableError::Foreign { path: dir.to_path_buf(), what: what.to_string() });
         }
+        Table::in_dir(dir)
+    }
+
+    /// The same of a directory that may be a draft's.
+    fn in_dir(dir: &Path) -> Result<Table, TableError> {
         let mut tries = 0;
         loop {
             let manifest = Table::manifest_in(dir)?;

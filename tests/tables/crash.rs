@@ -121,6 +121,31 @@ fn an_enumeration_goes_on_within_a_layer() {
     assert!(within >= 2, "{within} of 8 within a layer");
 }
 
+/// Killed when all is written, and the table not yet in its place.
+#[test]
+fn a_draft_with_its_manifest_is_only_moved() {
+    let game = board_4x4(true);
+    let (whole, tables) = (Tables::new(), Tables::new());
+    let plan = standard(&game);
+    let name = game.enumerate(&plan, &whole.store(), &Silent).unwrap().table.name();
+    let draft = tables.place(&format!("{name}.partial"));
+    copy_dir(&whole.place(&name), &draft);
+    fs::write(draft.join("found_odd.npy"), [0; 200]).unwrap();
+    let nothing = Interrupt { at: 1, told: AtomicU32::new(0) };
+    let made = game.enumerate(&plan, &tables.store(), &nothing).unwrap();
+    assert!(!made.reused && !draft.exists());
+    assert_same_files(whole.root(), tables.root(), "moved");
+    // One that is damaged is made anew.
+    let tables = Tables::new();
+    let draft = tables.place(&format!("{name}.partial"));
+    copy_dir(&whole.place(&name), &draft);
+    let mut keys = fs::read(draft.join("keys.npy")).unwrap();
+    *keys.last_mut().unwrap() ^= 1;
+    fs::write(draft.join("keys.npy"), keys).unwrap();
+    game.enumerate(&plan, &tables.store(), &Silent).unwrap();
+    assert_same_files(whole.root(), tables.root(), "made anew");
+}
+
 #[test]
 fn an_enumeration_with_cycles_goes_on_from_its_checkpoint_in_every_ply() {
     let game = named("minishogi");
