@@ -144,6 +144,8 @@ struct State {
     /// What the file of values holds: rows and the checksum of their values. In topological order
     /// the rows from the last piece's first on are final, but for passes of layers in parts.
     pieces: Vec<Piece>,
+    /// Topological: the same of the first rows of the layer before these.
+    first: Vec<Piece>,
     /// Topological: what changed among these rows.
     partial: SweepRecord,
     /// The first rows of layers that were written in parts, before it was known what their passes are worth.
@@ -160,15 +162,18 @@ struct Piece {
 impl State {
     /// Reads the values of all pieces from `file`; `None` if they are not what was written.
     fn load<V: Pod>(&self, scratch: &Scratch, file: &str, values: &mut [V]) -> Option<()> {
-        for piece in &self.pieces {
+        for piece in self.pieces.iter().chain(&self.first) {
             let rows = values.get_mut(piece.from..piece.to)?;
             let bytes: &mut [u8] = bytemuck::cast_slice_mut(rows);
             scratch.read_at(file, (piece.from * size_of::<V>()) as u64, bytes)?;
             (crc32(bytes) == piece.crc32).then_some(())?;
         }
+        self.first.windows(2).all(|pair| pair[0].to == pair[1].from).then_some(())?;
         // Pieces follow each other downwards from the end.
         let joined = self.pieces.windows(2).all(|pair| pair[1].to == pair[0].from);
-        (joined && self.pieces.first()?.to == values.len()).then_some(())
+        let end = self.pieces.first().map_or(values.len(), |piece| piece.to);
+        let has_some = !self.pieces.is_empty() || !self.first.is_empty();
+        (has_some && joined && end == values.len()).then_some(())
     }
 }
 
@@ -238,11 +243,11 @@ impl Iteration<'_> {
         values.fill(initial);
         let mut sweeps = Vec::new();
         let (mut from, mut partial, mut resumed) = (states, NOTHING, false);
-        let (mut pieces, mut in_parts) = (Vec::new(), Vec::new());
+        let (mut pieces, mut first, mut in_parts) = (Vec::new(), Vec::<Piece>::new(), Vec::new());
         if let Some(saved) = saved.filter(|s| s.sweeps.is_empty()) {
             if saved.load(&self.scratch, "values", &mut values).is_some() {
                 (pieces, partial, resumed) = (saved.pieces, saved.partial, true);
-                in_parts = saved.in_parts;
+                (first, in_parts) = (saved.first, saved.in_parts);
                 from = pieces.last().map_or(states, |piece| piece.from);
             } else {
                 values.fill(initial);
@@ -254,25 +259,37 @@ impl Iteration<'_> {
         let mut layers = self.graph.layers().rev();
         let mut next = layers.next().map(|rows| checks.layer(rows)).transpose()?;
         while let Some(layer) = next {
-            let (start, count) = (layer.rows.start, layer.rows.len() as u64);
-            let is_done = start >= from && count > 0;
+            let Range { start, end } = layer.rows;
+            let is_done = start >= from && start < end;
             let is_final = is_done && !in_parts.contains(&start);
+            first.retain(|_| is_done || from == end || start == end);
+            let begun = first.first().filter(|piece| piece.from == start && !is_done);
+            let done = match begun.and(first.last()) {
+                _ if is_done => end,
+                Some(piece) => piece.to.min(end),
+                None => start,
+            };
             let (scratch, identity, progress) = (&self.scratch, &self.identity, self.progress);
             let rarely = self.method.checkpoint_after.saturating_mul(RARER);
-            let mut told = layer.rows.end.min(from);
+            let mut told = done;
             let mut on_part = |done: usize, change, values: &[B::Value]| {
-                progress.advance((told - done) as u64);
+                progress.advance((done - told) as u64);
                 told = done;
-                if done == start || secured.elapsed() < rarely {
+                if done == end || secured.elapsed() < rarely {
                     return Ok(());
                 }
-                pieces.push(write_rows(scratch, "values", values, done..unsaved_to)?);
+                if end < unsaved_to {
+                    pieces.push(write_rows(scratch, "values", values, end..unsaved_to)?);
+                    unsaved_to = end;
+                }
+                let begin = first.last().map_or(start, |piece| piece.to);
+                first.push(write_rows(scratch, "values", values, begin..done)?);
                 if in_parts.last() != Some(&start) {
                     in_parts.push(start);
                 }
                 let partial = merge(partial, change);
-                save(scratch, identity, (&[], &pieces, &in_parts), partial)?;
-                (secured, unsaved_to) = (Instant::now(), done);
+                save(scratch, identity, (&[], [&pieces, &first], &in_parts), partial)?;
+                secured = Instant::now();
                 Ok(())
             };
             // While a layer is swept the one before it is taken up.
@@ -280,7 +297,7 @@ impl Iteration<'_> {
                 || match is_final {
                     true => Ok((None, layer.check()?)),
                     false => {
-                        let values = (&mut values[..], from);
+                        let values = (&mut values[..], done);
                         let (change, sums) = sweep_layer(&layer, backup, values, &mut on_part)?;
                         Ok::<_, TableError>((Some(change), sums))
                     }
@@ -293,10 +310,12 @@ impl Iteration<'_> {
             self.graph.forget(layer.rows);
             let Some(change) = change.filter(|_| !is_done) else { continue };
             partial = merge(partial, change);
-            if secured.elapsed() >= self.method.checkpoint_after {
-                let piece = write_rows(&self.scratch, "values", &values, start..unsaved_to)?;
-                pieces.push(piece);
-                save(&self.scratch, &self.identity, (&[], &pieces, &in_parts), partial)?;
+            let is_due = secured.elapsed() >= self.method.checkpoint_after;
+            if start < end && (is_due || !first.is_empty()) {
+                let begin = first.last().map_or(start, |piece| piece.to);
+                pieces.push(write_rows(&self.scratch, "values", &values, begin..unsaved_to)?);
+                pieces.extend(first.drain(..).rev());
+                save(&self.scratch, &self.identity, (&[], [&pieces, &[]], &in_parts), partial)?;
                 (secured, unsaved_to) = (Instant::now(), start);
             }
         }
@@ -338,7 +357,7 @@ impl Iteration<'_> {
             if secured.elapsed() >= self.method.checkpoint_after {
                 let file = values_after(sweeps.len());
                 let piece = write_rows(&self.scratch, &file, &values, 0..states)?;
-                save(&self.scratch, &self.identity, (&sweeps, &[piece], &[]), NOTHING)?;
+                save(&self.scratch, &self.identity, (&sweeps, [&[piece], &[]], &[]), NOTHING)?;
                 self.scratch.remove_file(&values_after(secured_sweeps));
                 (secured, secured_sweeps) = (Instant::now(), sweeps.len());
             }
@@ -385,11 +404,13 @@ fn write_rows<V: Pod>(
 fn save(
     scratch: &Scratch,
     identity: &str,
-    (sweeps, pieces, in_parts): (&[SweepRecord], &[Piece], &[usize]),
+    (sweeps, [pieces, first], in_parts): (&[SweepRecord], [&[Piece]; 2], &[usize]),
     partial: SweepRecord,
 ) -> Result<(), TableError> {
-    let (sweeps, pieces, in_parts) = (sweeps.to_vec(), pieces.to_vec(), in_parts.to_vec());
-    scratch.save(&State { identity: identity.to_string(), sweeps, pieces, partial, in_parts })
+    let (identity, sweeps) = (identity.to_string(), sweeps.to_vec());
+    let [pieces, first] = [pieces, first].map(<[Piece]>::to_vec);
+    let in_parts = in_parts.to_vec();
+    scratch.save(&State { identity, sweeps, pieces, first, partial, in_parts })
 }
 
 /// The file of the values after so many sweeps. The one that the state speaks of stays whole while

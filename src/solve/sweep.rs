@@ -134,13 +134,13 @@ const PIECES: usize = 32;
 /// How many moves of a row are looked at in any case, the last of them again where it has fewer.
 const AT_LEAST: usize = 4;
 
-/// Hears of the rows that are done of a layer: from which row on, what changed in this sweep so far, and the values
-/// of all rows.
+/// Hears of the rows that are done of a layer: the first that is not, what changed in this sweep so far, and the
+/// values of all rows.
 pub(super) type OnPart<'a, V> =
     dyn FnMut(usize, SweepRecord, &[V]) -> Result<(), TableError> + Send + 'a;
 
-/// One sweep of a layer in topological order, from its end: `values` holds the final values of all later layers,
-/// and of the layer's own rows from `done` on, but for those that pass.
+/// One sweep of a layer in topological order: `values` holds the final values of all later layers, and of the layer's
+/// own rows before `done`, but for those that pass.
 /// Other layers' values are not touched. Each piece is checked just before; gives the checksums too.
 pub(super) fn sweep_layer<B: Backup>(
     layer: &LayerToRead<'_>,
@@ -150,9 +150,9 @@ pub(super) fn sweep_layer<B: Backup>(
 ) -> Result<(SweepRecord, LayerSums), TableError> {
     let (rows, moves) = (layer.rows.clone(), layer.moves());
     let pieces = moves.pieces();
-    let mut open = pieces.partition_point(|piece| rows.start + piece.start < done);
-    let mut sums = parallel::map(pieces.len() - open, &|piece| {
-        let (piece, mut passes) = (open + piece, Vec::new());
+    let mut next = pieces.partition_point(|piece| rows.start + piece.end <= done);
+    let mut found = parallel::map(next, &|piece| {
+        let mut passes = Vec::new();
         let sums = moves.visit((piece, &pieces[piece]), &mut |offsets, targets| {
             let pass = |(place, pair): (usize, &[u32])| match targets
                 .get(pair[0] as usize..pair[1] as usize)
@@ -165,23 +165,21 @@ pub(super) fn sweep_layer<B: Backup>(
         });
         (sums, Change::NONE, passes)
     });
-    sums.reverse();
-    let (mut change, mut found) = (Change::NONE, sums);
-    let at_once = PIECES * rayon::current_num_threads();
-    while open > 0 {
-        let some = open.saturating_sub(at_once)..open;
+    let (mut change, at_once) = (Change::NONE, PIECES * rayon::current_num_threads());
+    while next < pieces.len() {
+        let some = next..pieces.len().min(next + at_once);
+        next = some.end;
         let swept =
             sweep_pieces(&rows, (&moves, &pieces[some.clone()], some.start), backup, values);
         change = swept.iter().fold(change, |change, (_, own, _)| change.and(*own));
-        found.extend(swept.into_iter().rev());
-        open = some.start;
+        found.extend(swept);
         let so_far =
             SweepRecord { residual: change.residual, changed: change.changed, decided: None };
-        on_part(rows.start + pieces[open].start, so_far, values)?;
+        on_part(rows.start + pieces[next - 1].end, so_far, values)?;
     }
     let own = &mut values[rows.clone()];
     let mut passes = Vec::new();
-    let sums = layer.sums(found.into_iter().rev().map(|(sums, _, found)| {
+    let sums = layer.sums(found.into_iter().map(|(sums, _, found)| {
         passes.extend(found);
         sums
     }))?;
