@@ -168,7 +168,10 @@ impl State {
             scratch.read_at(file, (piece.from * size_of::<V>()) as u64, bytes)?;
             (crc32(bytes) == piece.crc32).then_some(())?;
         }
-        self.first.windows(2).all(|pair| pair[0].to == pair[1].from).then_some(())?;
+        let before = self.pieces.last().map_or(values.len(), |piece| piece.from);
+        let fits = self.first.windows(2).all(|pair| pair[0].to == pair[1].from)
+            && self.first.last().is_none_or(|piece| piece.to <= before);
+        fits.then_some(())?;
         // Pieces follow each other downwards from the end.
         let joined = self.pieces.windows(2).all(|pair| pair[1].to == pair[0].from);
         let end = self.pieces.first().map_or(values.len(), |piece| piece.to);
@@ -262,12 +265,14 @@ impl Iteration<'_> {
             let Range { start, end } = layer.rows;
             let is_done = start >= from && start < end;
             let is_final = is_done && !in_parts.contains(&start);
-            first.retain(|_| is_done || from == end || start == end);
-            let begun = first.first().filter(|piece| piece.from == start && !is_done);
-            let done = match begun.and(first.last()) {
+            let is_begun = from == end && first.first().is_some_and(|piece| piece.from == start);
+            if start < end && !is_done && !is_begun {
+                first.clear();
+            }
+            let done = match first.last() {
                 _ if is_done => end,
-                Some(piece) => piece.to.min(end),
-                None => start,
+                Some(piece) if is_begun => piece.to,
+                _ => start,
             };
             let (scratch, identity, progress) = (&self.scratch, &self.identity, self.progress);
             let rarely = self.method.checkpoint_after.saturating_mul(RARER);
