@@ -16,7 +16,7 @@ const ARRAYS: [&str; 5] = ["keys", "kinds", "edge_counts", "edge_starts", "edge_
 /// A layer and the id of its first row.
 type Numbered = (Layer, u32);
 
-/// The checksums of some rows of each of [`ARRAYS`].
+/// The checksums of some rows of each array that is checked: keys, kinds, and where the moves are.
 pub type Sums = [crc32fast::Hasher; 5];
 
 /// Reads a table layer by layer from the last to the first, the way in which layered games are
