@@ -156,10 +156,12 @@ fn values_rechecked(files: &mut Kept) {
     let text = first_line(&files[at].1);
     let sums = |mut value: serde_json::Value| {
         let (_, values) = files.iter().rfind(|(name, _)| name.starts_with("values"))?;
-        for piece in value.get_mut("pieces")?.as_array_mut()? {
-            let end = |name| (piece.get(name)?.as_u64()? as usize).checked_mul(4);
-            let sum = crc32(values.get(end("from")?..end("to")?)?);
-            *piece.get_mut("crc32")? = sum.into();
+        for pieces in ["pieces", "first"] {
+            for piece in value.get_mut(pieces)?.as_array_mut()? {
+                let end = |name| (piece.get(name)?.as_u64()? as usize).checked_mul(4);
+                let sum = crc32(values.get(end("from")?..end("to")?)?);
+                *piece.get_mut("crc32")? = sum.into();
+            }
         }
         serde_json::to_vec(&value).ok()
     };

@@ -303,7 +303,8 @@ impl Iteration<'_> {
                     true => Ok((None, layer.check()?)),
                     false => {
                         let values = (&mut values[..], done);
-                        let (change, sums) = sweep_layer(&layer, backup, values, &mut on_part)?;
+                        let on_part = (&mut on_part as _, rarely);
+                        let (change, sums) = sweep_layer(&layer, backup, values, on_part)?;
                         Ok::<_, TableError>((Some(change), sums))
                     }
                 },

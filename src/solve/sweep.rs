@@ -9,6 +9,7 @@
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use super::backup::Backup;
 use super::value::Prospect;
@@ -114,6 +115,10 @@ impl Change {
         }
     }
 
+    fn record(self) -> SweepRecord {
+        SweepRecord { residual: self.residual, changed: self.changed, decided: None }
+    }
+
     #[inline(always)]
     fn of<B: Backup>(backup: &B, old: B::Value, new: B::Value) -> Change {
         match old == new {
@@ -128,9 +133,10 @@ impl Change {
 const AHEAD: usize = 32;
 /// Rows whose moves are asked for together.
 const GROUP: usize = 16;
-/// How many pieces each thread sweeps before what is done may be saved: so many that the threads seldom wait for
-/// one another.
-const PIECES: usize = 32;
+/// How many pieces each thread sweeps of a layer before it is told what is done; then more and more, for threads wait
+/// for one another each time, and the system reads less far ahead.
+const PIECES: usize = 8;
+const MORE: usize = 4;
 /// How many moves of a row are looked at in any case, the last of them again where it has fewer.
 const AT_LEAST: usize = 4;
 
@@ -140,13 +146,13 @@ pub(super) type OnPart<'a, V> =
     dyn FnMut(usize, SweepRecord, &[V]) -> Result<(), TableError> + Send + 'a;
 
 /// One sweep of a layer in topological order: `values` holds the final values of all later layers, and of the layer's
-/// own rows before `done`, but for those that pass.
+/// own rows before `done`, but for those that pass. `on_part` hears of it a few times in so long (`rarely`) or more rarely.
 /// Other layers' values are not touched. Each piece is checked just before; gives the checksums too.
 pub(super) fn sweep_layer<B: Backup>(
     layer: &LayerToRead<'_>,
     backup: &B,
     (values, done): (&mut [B::Value], usize),
-    on_part: &mut OnPart<'_, B::Value>,
+    (on_part, rarely): (&mut OnPart<'_, B::Value>, Duration),
 ) -> Result<(SweepRecord, LayerSums), TableError> {
     let (rows, moves) = (layer.rows.clone(), layer.moves());
     let pieces = moves.pieces();
@@ -165,17 +171,19 @@ pub(super) fn sweep_layer<B: Backup>(
         });
         (sums, Change::NONE, passes)
     });
-    let (mut change, at_once) = (Change::NONE, PIECES * rayon::current_num_threads());
+    let (mut change, mut at_once) = (Change::NONE, PIECES * rayon::current_num_threads());
     while next < pieces.len() {
+        let started = Instant::now();
         let some = next..pieces.len().min(next + at_once);
         next = some.end;
         let swept =
             sweep_pieces(&rows, (&moves, &pieces[some.clone()], some.start), backup, values);
         change = swept.iter().fold(change, |change, (_, own, _)| change.and(*own));
         found.extend(swept);
-        let so_far =
-            SweepRecord { residual: change.residual, changed: change.changed, decided: None };
-        on_part(rows.start + pieces[next - 1].end, so_far, values)?;
+        if started.elapsed() < rarely / MORE as u32 / 2 {
+            at_once *= MORE;
+        }
+        on_part(rows.start + pieces[next - 1].end, change.record(), values)?;
     }
     let own = &mut values[rows.clone()];
     let mut passes = Vec::new();
@@ -193,8 +201,7 @@ pub(super) fn sweep_layer<B: Backup>(
         change = change.and(Change::of(backup, own[place], new));
         own[place] = new;
     }
-    let record = SweepRecord { residual: change.residual, changed: change.changed, decided: None };
-    Ok((record, sums))
+    Ok((change.record(), sums))
 }
 
 /// What is found of a piece: its checksums, what changed, and the rows that pass, with the rows these lead to.

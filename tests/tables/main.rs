@@ -13,6 +13,7 @@ mod determinism;
 mod faults;
 mod ground_truth;
 mod how_many;
+mod interrupted;
 mod numbering;
 mod numpy;
 mod packed;

@@ -1,0 +1,378 @@
+//! Work interrupted in its midst, within one process: what is left is no table or a whole one, and doing it again goes on
+//! from the last checkpoint and ends in the same bytes.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use crate::common::solved::{board_4x4, make, named, solve, standard};
+use crate::common::tables::{Tables, assert_same_files, copy_dir, files, write_state};
+use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::graph::{Index, Plan};
+use yomikiri::progress::{Progress, Silent};
+use yomikiri::solve::{Algorithm, Order, SolveOptions};
+
+/// Ends the work, as a kill would, at the nth time that it tells how far it is.
+struct Interrupt {
+    at: u32,
+    told: AtomicU32,
+}
+
+impl Progress for Interrupt {
+    fn begin(&self, _what: &str, _total: Option<u64>) {}
+    fn finish(&self, _summary: &str) {}
+    fn advance(&self, _units: u64) {
+        if self.told.fetch_add(1, Ordering::Relaxed) + 1 == self.at {
+            // Unwinds without a word on stderr.
+            resume_unwind(Box::new("interrupted"));
+        }
+    }
+}
+
+/// Does work that is interrupted the nth time it tells of itself; true if it was not so far off.
+fn interrupted(at: u32, work: impl FnOnce(&dyn Progress)) -> bool {
+    let interrupt = Interrupt { at, told: AtomicU32::new(0) };
+    catch_unwind(AssertUnwindSafe(|| work(&interrupt))).is_err()
+}
+
+/// What a killed process may leave behind its checkpoint.
+fn litter(draft: &std::path::Path) {
+    for entry in fs::read_dir(draft).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.extension().is_some_and(|e| e == "npy") {
+            let mut bytes = fs::read(&entry).unwrap();
+            bytes.extend([0xa5; 1234]);
+            fs::write(&entry, bytes).unwrap();
+        }
+    }
+    for half in ["checkpoint.json.part", "manifest.json.part", "plies.npy.part"] {
+        fs::write(draft.join(half), "half a fi").unwrap();
+    }
+}
+
+/// Interrupts an enumeration in each of its first layers, of which each is one task, and goes on: in the first too,
+/// where what is found is kept before rows are written.
+fn enumeration_goes_on(game: &AnyGame, plan: &Plan<AnyState>, most: u32, keeps_found: bool) {
+    let whole = Tables::new();
+    let made = game.enumerate(plan, &whole.store(), &Silent).unwrap();
+    let name = made.table.name();
+    let manifest = made.table.manifest();
+    let layers = manifest.layers.len() as u32;
+    for layer in 1..=most.min(layers) {
+        let tables = Tables::new();
+        let store = tables.store();
+        assert!(interrupted(layer, |progress| {
+            let _ = game.enumerate(plan, &store, progress);
+        }));
+        assert!(store.open(&name).is_err(), "no table after layer {layer}");
+        litter(&tables.place(&format!("{name}.partial")));
+        let again = game.enumerate(plan, &store, &Silent).unwrap();
+        let expected = (layer > 1 || keeps_found).then(|| manifest.first_layer + layer - 1);
+        assert_eq!(again.resumed_at, expected, "interrupted in layer {layer}");
+        assert_same_files(whole.root(), tables.root(), &format!("interrupted in layer {layer}"));
+    }
+}
+
+#[test]
+fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
+    let game = board_4x4(true);
+    let whole = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
+    enumeration_goes_on(&game, &whole, u32::MAX, true);
+    let derived = Plan { derived: true, max_memory: Some(0), ..whole };
+    enumeration_goes_on(&game, &derived, u32::MAX, true);
+    let game = named("othello-6x6");
+    let bounded = Plan {
+        max_depth: Some(6),
+        max_states: Some(2_000),
+        checkpoint_after: Duration::ZERO,
+        ..standard(&game)
+    };
+    enumeration_goes_on(&game, &bounded, u32::MAX, false);
+}
+
+/// A large layer is written in parts, which are not lost.
+#[test]
+fn an_enumeration_goes_on_within_a_layer() {
+    let game = named("othello-4x5");
+    let plan = Plan { checkpoint_after: Duration::ZERO, max_memory: Some(0), ..standard(&game) };
+    let (whole, counted) = (Tables::new(), Interrupt { at: 0, told: AtomicU32::new(0) });
+    let name = game.enumerate(&plan, &whole.store(), &counted).unwrap().table.name();
+    let told = counted.told.into_inner();
+    let mut within = 0;
+    for at in (1..=8).map(|part| told * part / 9) {
+        let tables = Tables::new();
+        assert!(interrupted(at, |progress| {
+            let _ = game.enumerate(&plan, &tables.store(), progress);
+        }));
+        let draft = tables.place(&format!("{name}.partial"));
+        let checkpoint = fs::read_to_string(draft.join("checkpoint.json")).unwrap();
+        within += u32::from(!checkpoint.contains("\"begun\":null"));
+        litter(&draft);
+        let again = game.enumerate(&plan, &tables.store(), &Silent).unwrap();
+        assert!(again.resumed_at.is_some());
+        assert_same_files(whole.root(), tables.root(), &format!("interrupted at {at} of {told}"));
+    }
+    assert!(within >= 2, "{within} of 8 within a layer");
+}
+
+/// Killed when all is written, and the table not yet in its place.
+#[test]
+fn a_draft_with_its_manifest_is_only_moved() {
+    let game = board_4x4(true);
+    let (whole, tables) = (Tables::new(), Tables::new());
+    let plan = standard(&game);
+    let name = game.enumerate(&plan, &whole.store(), &Silent).unwrap().table.name();
+    let draft = tables.place(&format!("{name}.partial"));
+    copy_dir(&whole.place(&name), &draft);
+    fs::write(draft.join("found_odd.npy"), [0; 200]).unwrap();
+    let nothing = Interrupt { at: 1, told: AtomicU32::new(0) };
+    let made = game.enumerate(&plan, &tables.store(), &nothing).unwrap();
+    assert!(!made.reused && !draft.exists());
+    assert_same_files(whole.root(), tables.root(), "moved");
+    // One that is damaged is made anew.
+    let tables = Tables::new();
+    let draft = tables.place(&format!("{name}.partial"));
+    copy_dir(&whole.place(&name), &draft);
+    let mut keys = fs::read(draft.join("keys.npy")).unwrap();
+    *keys.last_mut().unwrap() ^= 1;
+    fs::write(draft.join("keys.npy"), keys).unwrap();
+    game.enumerate(&plan, &tables.store(), &Silent).unwrap();
+    assert_same_files(whole.root(), tables.root(), "made anew");
+}
+
+#[test]
+fn an_enumeration_with_cycles_goes_on_from_its_checkpoint_in_every_ply() {
+    let game = named("minishogi");
+    let plan = Plan { max_depth: Some(3), checkpoint_after: Duration::ZERO, ..standard(&game) };
+    // The last ply has more rows than one task takes.
+    enumeration_goes_on(&game, &plan, 4, false);
+    let game = named("animal-shogi-3x3");
+    for (index, plies) in [(Index::Keys, 6), (Index::Rank, 9)] {
+        let plan = Plan { index, checkpoint_after: Duration::ZERO, ..standard(&game) };
+        enumeration_goes_on(&game, &plan, plies, false);
+    }
+}
+
+#[test]
+fn a_draft_of_something_else_is_not_gone_on_with() {
+    let game = board_4x4(true);
+    let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
+    let whole = Tables::new();
+    let name = game.enumerate(&plan, &whole.store(), &Silent).unwrap().table.name();
+    let changes = [
+        ("\"rules_version\":1", "\"rules_version\":0", true),
+        ("{", "[", true),
+        ("\"first_layer\":4", "\"first_layer\":5", false),
+    ];
+    for (from, to, fits) in changes {
+        let tables = Tables::new();
+        assert!(interrupted(9, |progress| {
+            let _ = game.enumerate(&plan, &tables.store(), progress);
+        }));
+        let checkpoint = tables.place(&format!("{name}.partial/checkpoint.json"));
+        let text = fs::read_to_string(&checkpoint).unwrap();
+        assert!(text.contains(from));
+        let changed = text.replacen(from, to, 1);
+        match fits {
+            true => write_state(&checkpoint, changed.lines().next().unwrap()),
+            false => fs::write(&checkpoint, changed).unwrap(),
+        }
+        let again = game.enumerate(&plan, &tables.store(), &Silent).unwrap();
+        assert_eq!(again.resumed_at, None);
+        assert_same_files(whole.root(), tables.root(), to);
+    }
+}
+
+#[test]
+fn solving_goes_on_from_its_checkpoint_at_every_step() {
+    let game = board_4x4(true);
+    let unsolved = Tables::new();
+    let name = make(&game, &unsolved.store()).name();
+    for (order, discount) in [
+        (Order::Topological, None),
+        (Order::Natural, None),
+        (Order::Topological, Some(0.9)),
+        (Order::Natural, Some(0.9)),
+    ] {
+        let method = SolveOptions {
+            order: Some(order),
+            discount,
+            checkpoint_after: Some(Duration::ZERO),
+            ..SolveOptions::default()
+        };
+        let whole = Tables::new();
+        copy_dir(unsolved.root(), whole.root());
+        let mut table = whole.store().open(&name).unwrap();
+        let run = solve(&game, &mut table, &method, &Silent).unwrap();
+        let layers = table.manifest().layers.len();
+        // A topological sweep tells of each layer.
+        let (steps, steps_a_sweep) = match order {
+            Order::Topological => (layers, layers),
+            Order::Natural | Order::Policies => (run.sweeps.len(), 1),
+        };
+        for step in 1..=steps {
+            let what = format!("{order:?}, {discount:?}, interrupted at step {step} of {steps}");
+            let tables = Tables::new();
+            copy_dir(unsolved.root(), tables.root());
+            let mut table = tables.store().open(&name).unwrap();
+            assert!(interrupted(step as u32, |progress| {
+                let _ = solve(&game, &mut table, &method, progress);
+            }));
+            let scratch = tables.place(&name).join("solve.partial");
+            let kept = files(&scratch).len();
+            assert!(kept <= 2, "{what}: a state and one file of values, not {kept}");
+            let mut table = tables.store().open(&name).unwrap();
+            assert!(table.manifest().solution.is_none(), "{what}");
+            let again = solve(&game, &mut table, &method, &Silent).unwrap();
+            assert_eq!(again.resumed, step > 1, "{what}");
+            let told = again.sweeps.len() * steps_a_sweep;
+            assert_eq!((told, &again.sweeps), (steps, &run.sweeps), "{what}");
+            assert_same_files(whole.root(), tables.root(), &what);
+        }
+    }
+}
+
+/// The values of a large layer are kept before all of them are known.
+#[test]
+fn solving_goes_on_within_a_layer() {
+    let game = named("othello-4x5");
+    let unsolved = Tables::new();
+    let plan = Plan { derived: true, ..standard(&game) };
+    let name = game.enumerate(&plan, &unsolved.store(), &Silent).unwrap().table.name();
+    let method = SolveOptions { checkpoint_after: Some(Duration::ZERO), ..SolveOptions::default() };
+    // One thread saves oftener.
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let (whole, counted) = (Tables::new(), Interrupt { at: 0, told: AtomicU32::new(0) });
+    copy_dir(unsolved.root(), whole.root());
+    let mut table = whole.store().open(&name).unwrap();
+    let run = alone.install(|| solve(&game, &mut table, &method, &counted).unwrap());
+    let told = counted.told.into_inner();
+    let mut within = 0;
+    for at in (1..=6).map(|part| told * part / 7) {
+        let tables = Tables::new();
+        copy_dir(unsolved.root(), tables.root());
+        let mut table = tables.store().open(&name).unwrap();
+        assert!(interrupted(at, |progress| {
+            alone.install(|| {
+                let _ = solve(&game, &mut table, &method, progress);
+            });
+        }));
+        let state = tables.place(&name).join("solve.partial/state.json");
+        within += u32::from(!fs::read_to_string(state).unwrap().contains("\"in_parts\":[]"));
+        let mut table = tables.store().open(&name).unwrap();
+        let again = solve(&game, &mut table, &method, &Silent).unwrap();
+        let what = format!("interrupted at {at} of {told}");
+        assert_eq!((again.resumed, &again.sweeps), (true, &run.sweeps), "{what}");
+        assert_same_files(whole.root(), tables.root(), &what);
+    }
+    assert!(within >= 4, "{within} of 6 after a layer was kept in parts");
+}
+
+/// Interrupts the solving of a game with cycles wherever it tells of itself, by `stride`, and goes on: to the same
+/// files. Tells how often something was kept.
+fn solving_with_cycles_goes_on(
+    game: &AnyGame,
+    unsolved: &Tables,
+    name: &str,
+    (algorithm, stride): (Algorithm, usize),
+) -> u32 {
+    let method = SolveOptions {
+        algorithm: Some(algorithm),
+        checkpoint_after: Some(Duration::ZERO),
+        ..SolveOptions::default()
+    };
+    let whole = Tables::new();
+    copy_dir(unsolved.root(), whole.root());
+    let mut table = whole.store().open(name).unwrap();
+    let run = solve(game, &mut table, &method, &Silent).unwrap();
+    let mut resumed = 0;
+    for step in (1..).step_by(stride) {
+        let tables = Tables::new();
+        copy_dir(unsolved.root(), tables.root());
+        let mut table = tables.store().open(name).unwrap();
+        if !interrupted(step, |progress| {
+            let _ = solve(game, &mut table, &method, progress);
+        }) {
+            break;
+        }
+        let what = format!("{name} by {algorithm:?}, interrupted at step {step}");
+        let scratch = tables.place(name).join("solve.partial");
+        let begun = scratch.exists();
+        assert!(!begun || files(&scratch).len() <= 2, "{what}: more than one file of values");
+        let mut table = tables.store().open(name).unwrap();
+        let again = solve(game, &mut table, &method, &Silent).unwrap();
+        assert_eq!((again.resumed, &again.sweeps), (begun, &run.sweeps), "{what}");
+        assert!(!scratch.exists(), "{what}");
+        assert_same_files(whole.root(), tables.root(), &what);
+        resumed += u32::from(begun);
+    }
+    resumed
+}
+
+#[test]
+fn solving_with_cycles_goes_on_from_its_checkpoint() {
+    let games = [
+        ("animal-shogi-3x3", Index::Rank, None),
+        ("animal-shogi-3x3", Index::Keys, None),
+        ("minishogi", Index::Keys, Some(4)),
+    ];
+    for (game, index, max_depth) in games {
+        let game = named(game);
+        let unsolved = Tables::new();
+        let plan = Plan { index, max_depth, ..standard(&game) };
+        let name = game.enumerate(&plan, &unsolved.store(), &Silent).unwrap().table.name();
+        for algorithm in [Algorithm::Retrograde, Algorithm::ValueIteration] {
+            // Over ranks each piece of work is told of; over keys each sweep.
+            let (stride, least) = match (index, algorithm, max_depth) {
+                (_, _, Some(_)) => (1, 1),
+                (Index::Rank, Algorithm::ValueIteration, _) => (40, 3),
+                _ => (9, 3),
+            };
+            let resumed = solving_with_cycles_goes_on(&game, &unsolved, &name, (algorithm, stride));
+            assert!(resumed >= least, "{name} by {algorithm:?}: went on {resumed} times");
+        }
+    }
+}
+
+#[test]
+fn a_scratch_of_another_method_is_not_gone_on_with() {
+    let game = board_4x4(true);
+    let tables = Tables::new();
+    let mut table = make(&game, &tables.store());
+    let fine = SolveOptions {
+        order: Some(Order::Natural),
+        theta: Some(1e-6),
+        discount: Some(0.9),
+        checkpoint_after: Some(Duration::ZERO),
+        ..SolveOptions::default()
+    };
+    let others = [
+        SolveOptions { theta: Some(0.4), ..fine },
+        SolveOptions { discount: Some(0.8), ..fine },
+        SolveOptions { order: Some(Order::Topological), ..fine },
+    ];
+    for other in others {
+        assert!(interrupted(9, |progress| {
+            let _ = solve(&game, &mut table, &fine, progress);
+        }));
+        let run = solve(&game, &mut table, &other, &Silent).unwrap();
+        assert!(!run.resumed, "{other:?}");
+    }
+}
+
+#[test]
+fn what_a_kill_after_the_last_write_leaves_is_cleaned_up() {
+    let game = board_4x4(true);
+    let tables = Tables::new();
+    let mut table = make(&game, &tables.store());
+    let method = SolveOptions { checkpoint_after: Some(Duration::ZERO), ..SolveOptions::default() };
+    assert!(interrupted(5, |progress| {
+        let _ = solve(&game, &mut table, &method, progress);
+    }));
+    let scratch = table.dir().join("solve.partial");
+    copy_dir(&scratch, &tables.place("kept"));
+    solve(&game, &mut table, &method, &Silent).unwrap();
+    copy_dir(&tables.place("kept"), &scratch);
+    let run = solve(&game, &mut table, &method, &Silent).unwrap();
+    assert!(run.already_solved && !scratch.exists());
+}
