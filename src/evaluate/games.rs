@@ -1,10 +1,9 @@
 //! What a report says of the games that policies play: results against each other, how much a best
 //! response wins, and where games go wrong.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 
+use super::baselines::Baselines;
 use super::beating::{BeatingLine, beating_line};
 use super::mistakes::{Mistake, mistakes};
 use super::play::{Expected, Play, Walk};
@@ -237,146 +236,156 @@ pub struct Opening {
     pub results: BothSides<Expected>,
 }
 
-/// Who plays besides the report's policies: random and perfect moves, with the games between them.
-struct Others<'a> {
-    play: &'a Play<'a>,
-    moves: [Vec<f64>; 2],
-    walks: [[Walk; 2]; 2],
-}
-
-impl Others<'_> {
-    fn new<'a>(play: &'a Play<'a>) -> Others<'a> {
-        let moves = [play.random(), play.perfect()];
-        let start = play.start();
-        let walks =
-            [0, 1].map(|a: usize| [0, 1].map(|b: usize| play.walk(&moves[a], &moves[b], &start)));
-        Others { play, moves, walks }
-    }
-
-    /// Whether a policy is one of them.
-    fn place(&self, policy: &[f64]) -> Option<usize> {
-        self.moves.iter().position(|moves| moves == policy)
-    }
-
-    fn walk(&self, first: &[f64], second: &[f64]) -> Cow<'_, Walk> {
-        match (self.place(first), self.place(second)) {
-            (Some(a), Some(b)) => Cow::Borrowed(&self.walks[a][b]),
-            _ => Cow::Owned(self.play.walk(first, second, &self.play.start())),
-        }
-    }
-
-    /// What games of a policy against one of them come to, and how often positions are met in which
-    /// the policy is to move, half of them on either side.
-    fn against(&self, own: &[f64], other: usize) -> (BothSides<Expected>, Vec<f64>) {
-        let play = self.play;
-        let other = &self.moves[other];
-        let (first, second) = (self.walk(own, other), self.walk(other, own));
-        let results =
-            BothSides { first: play.result(&first), second: play.result(&second).reversed() };
-        let met = |at: usize| match play.unfolded().side(at) {
-            Side::First => first.visits[at] / 2.0,
-            Side::Second => second.visits[at] / 2.0,
-        };
-        (results, (0..play.unfolded().positions()).map(met).collect())
-    }
-}
-
 /// Plays policies against each other and the baselines; `costliest` mistakes of each are shown.
-pub fn games(play: &Play<'_>, policies: &[Played<'_>], costliest: usize) -> Games {
-    let others = Others::new(play);
-    let decisive: Vec<bool> =
-        (0..play.unfolded().positions()).map(|at| play.is_decisive(at)).collect();
-    let of = |policy: &Played<'_>| {
-        let own = policy.probabilities;
-        let lost = play.lost(own);
-        let itself = &others.walk(own, own).visits;
-        let (against_random, met_random) = others.against(own, 0);
-        let (against_perfect, met_perfect) = others.against(own, 1);
-        let by_itself: Vec<f64> = itself.iter().map(|visits| visits / 2.0).collect();
-        let met = [&by_itself, &met_random, &met_perfect];
-        let where_met = [itself, &others.walks[0][0].visits, &others.walks[1][1].visits];
-        let responses = BothSides::of(|side| play.best_response(own, side.other(), Aim::Score));
-        let response = |side| match side {
-            Side::First => &responses.first,
-            Side::Second => &responses.second,
-        };
-        PolicyGames {
-            policy: policy.name.to_string(),
-            against_random,
-            against_perfect,
-            exploitability: BothSides::of(|side| left(play, own, side, response(side))),
-            beating_lines: BothSides::of(|side| beating_line(play, own, side, response(side))),
-            mistakes: OPPONENTS
-                .into_iter()
-                .zip(met)
-                .map(|(opponent, met)| mistakes_against(met, &lost, opponent))
-                .collect(),
-            where_games_lead: OPPONENTS
-                .into_iter()
-                .zip(where_met)
-                .map(|(games, met)| where_games_lead(play, games, met, &lost, &decisive))
-                .collect(),
-            own_lines: own_lines(play, own, &lost),
-            consistency: consistency(play, policy),
-            costliest: mistakes(play, own, (&lost, &met), costliest),
-        }
-    };
-    let found: Vec<PolicyGames> = parallel::map(policies.len(), &|at| of(&policies[at]));
+pub fn games(
+    play: &Play<'_>,
+    baselines: &Baselines,
+    policies: &[Played<'_>],
+    costliest: usize,
+) -> Games {
+    let of = |at: usize| policy_games(play, baselines, &policies[at], costliest);
+    let found: Vec<(PolicyGames, Expected)> = parallel::map(policies.len(), &of);
     let places: Vec<Option<usize>> =
-        policies.iter().map(|policy| others.place(policy.probabilities)).collect();
+        policies.iter().map(|policy| baselines.place(policy.probabilities)).collect();
     let against = |at: usize, other: usize| match other {
-        0 => &found[at].against_random,
-        _ => &found[at].against_perfect,
+        Baselines::RANDOM => &found[at].0.against_random,
+        _ => &found[at].0.against_perfect,
     };
     let result = |pair: usize| {
         let (a, b) = (pair / policies.len(), pair % policies.len());
         match (places[a], places[b]) {
+            _ if a == b => found[a].1,
             (_, Some(other)) => against(a, other).first,
             (Some(other), _) => against(b, other).second.reversed(),
-            _ => play.result(&others.walk(policies[a].probabilities, policies[b].probabilities)),
+            _ => {
+                let walk =
+                    baselines.walk(play, policies[a].probabilities, policies[b].probabilities);
+                play.result(&walk)
+            }
         }
     };
     let table = parallel::map(policies.len() * policies.len(), &result);
     let table = table.chunks(policies.len().max(1)).map(<[Expected]>::to_vec).collect();
-    Games { most_plies: play.most_plies(), policies: found, table }
+    let policies = found.into_iter().map(|(games, _)| games).collect();
+    Games { most_plies: play.most_plies(), policies, table }
+}
+
+/// The games of a policy, and what those against itself come to for the first player.
+fn policy_games(
+    play: &Play<'_>,
+    baselines: &Baselines,
+    policy: &Played<'_>,
+    costliest: usize,
+) -> (PolicyGames, Expected) {
+    let own = policy.probabilities;
+    let [random, perfect] = &baselines.moves;
+    let pairs = [(own, own), (own, random), (random, own), (own, perfect), (perfect, own)];
+    let walks =
+        parallel::map(pairs.len(), &|pair| baselines.walk(play, pairs[pair].0, pairs[pair].1));
+    // What games against an opponent come to, and how often positions are met in which the policy is to
+    // move, half of them on either side.
+    let against = |first: &Walk, second: &Walk| {
+        let met = |at: usize| match play.unfolded().side(at) {
+            Side::First => first.visits[at] / 2.0,
+            Side::Second => second.visits[at] / 2.0,
+        };
+        let results =
+            BothSides { first: play.result(first), second: play.result(second).reversed() };
+        (results, (0..play.unfolded().positions()).map(met).collect::<Vec<f64>>())
+    };
+    let (itself, by_itself) = against(&walks[0], &walks[0]);
+    let (against_random, met_random) = against(&walks[1], &walks[2]);
+    let (against_perfect, met_perfect) = against(&walks[3], &walks[4]);
+    let met = [&by_itself, &met_random, &met_perfect];
+    let others = |other: usize| &baselines.walks[other][other].visits;
+    let where_met = [&walks[0].visits, others(Baselines::RANDOM), others(Baselines::PERFECT)];
+    let lost = baselines.lost(play, own);
+    let responses = Responses::to(play, own);
+    let found = PolicyGames {
+        policy: policy.name.to_string(),
+        against_random,
+        against_perfect,
+        exploitability: BothSides::of(|side| responses.left(play, side)),
+        beating_lines: BothSides::of(|side| {
+            beating_line(play, own, side, responses.against(side, Aim::Score))
+        }),
+        mistakes: OPPONENTS
+            .into_iter()
+            .zip(met)
+            .map(|(opponent, met)| mistakes_against(met, &lost, opponent))
+            .collect(),
+        where_games_lead: OPPONENTS
+            .into_iter()
+            .zip(where_met)
+            .map(|(games, met)| where_games_lead(play, games, met, &lost, &baselines.decisive))
+            .collect(),
+        own_lines: own_lines(play, own, &lost),
+        consistency: consistency(play, policy),
+        costliest: mistakes(play, own, (&lost, &met), costliest),
+    };
+    (found, itself.first)
 }
 
 /// Against whom games are played besides the report's policies.
 const OPPONENTS: [&str; 3] = ["itself", "random", "perfect"];
 
-/// How much a policy that plays one side loses to best responses.
-pub fn exploitability(play: &Play<'_>, policy: &[f64], side: Side) -> Exploitability {
-    left(play, policy, side, &play.best_response(policy, side.other(), Aim::Score))
+/// How much a policy loses to best responses on either side.
+pub fn exploitability(play: &Play<'_>, policy: &[f64]) -> BothSides<Exploitability> {
+    let responses = Responses::to(play, policy);
+    BothSides::of(|side| responses.left(play, side))
 }
 
-/// The same with the best response after scores.
-fn left(play: &Play<'_>, policy: &[f64], side: Side, response: &Response) -> Exploitability {
-    let start = play.start();
-    let left =
-        |response: &Response| -start.iter().map(|&(at, p)| p * response.values[at]).sum::<f64>();
-    // The value of the game for the policy's side.
-    let value = |aim| {
-        let of = |at: usize| {
-            let Some(truth) = play.truth(at) else { return 0.0 };
-            let value = match (aim, truth.score) {
-                (Aim::Score, Some(score)) => f64::from(score.0),
-                _ => f64::from(truth.outcome.value()),
-            };
-            if play.unfolded().side(at) == side { value } else { -value }
+/// The best responses to a policy.
+struct Responses {
+    /// By the side that the policy plays, for each aim; without scores the aims are the same.
+    all: Vec<[Response; 2]>,
+}
+
+impl Responses {
+    fn to(play: &Play<'_>, policy: &[f64]) -> Responses {
+        let aims: &[Aim] =
+            if play.table().has_scores() { &[Aim::Score, Aim::Outcome] } else { &[Aim::Score] };
+        let one = |at: usize| play.best_response(policy, Side::ALL[at % 2].other(), aims[at / 2]);
+        let mut found = parallel::map(2 * aims.len(), &one).into_iter();
+        let all = std::iter::from_fn(|| Some([found.next()?, found.next()?])).collect();
+        Responses { all }
+    }
+
+    /// That to the policy on a side.
+    fn against(&self, side: Side, aim: Aim) -> &Response {
+        let of_aim = match aim {
+            Aim::Score => &self.all[0],
+            Aim::Outcome => &self.all[self.all.len() - 1],
         };
-        start.iter().map(|&(at, p)| p * of(at)).sum::<f64>()
-    };
-    let score = left(response);
-    // Without scores they are the same.
-    let outcome = match play.table().has_scores() {
-        true => left(&play.best_response(policy, side.other(), Aim::Outcome)),
-        false => score,
-    };
-    Exploitability {
-        outcome,
-        outcome_lost: value(Aim::Outcome) - outcome,
-        score,
-        score_lost: value(Aim::Score) - score,
+        &of_aim[side.index()]
+    }
+
+    /// What they leave to the policy on a side.
+    fn left(&self, play: &Play<'_>, side: Side) -> Exploitability {
+        let start = play.start();
+        let left = |aim| {
+            let values = &self.against(side, aim).values;
+            -start.iter().map(|&(at, p)| p * values[at]).sum::<f64>()
+        };
+        // The value of the game for the policy's side.
+        let value = |aim| {
+            let of = |at: usize| {
+                let Some(truth) = play.truth(at) else { return 0.0 };
+                let value = match (aim, truth.score) {
+                    (Aim::Score, Some(score)) => f64::from(score.0),
+                    _ => f64::from(truth.outcome.value()),
+                };
+                if play.unfolded().side(at) == side { value } else { -value }
+            };
+            start.iter().map(|&(at, p)| p * of(at)).sum::<f64>()
+        };
+        let (outcome, score) = (left(Aim::Outcome), left(Aim::Score));
+        Exploitability {
+            outcome,
+            outcome_lost: value(Aim::Outcome) - outcome,
+            score,
+            score_lost: value(Aim::Score) - score,
+        }
     }
 }
 

@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use super::baselines::Baselines;
+use super::play::Play;
 use super::source::{Judged, Piece, Source};
 use super::unfolded::Unfolded;
 use crate::any::AnyGame;
@@ -18,6 +20,7 @@ pub struct Kept {
     most: usize,
     pieces: Mutex<Pieces>,
     unfolded: OnceLock<Arc<Unfolded>>,
+    baselines: OnceLock<Baselines>,
 }
 
 #[derive(Debug, Default)]
@@ -37,7 +40,12 @@ impl Default for Kept {
 impl Kept {
     /// Nothing yet; judged positions only if all of them take no more than about so many bytes.
     pub fn up_to(most: usize) -> Kept {
-        Kept { most, pieces: Mutex::default(), unfolded: OnceLock::new() }
+        Kept {
+            most,
+            pieces: Mutex::default(),
+            unfolded: OnceLock::new(),
+            baselines: OnceLock::new(),
+        }
     }
 
     /// The table unfolded, which all who ask call with the same states.
@@ -47,6 +55,17 @@ impl Kept {
             None => {
                 let made = Arc::new(Unfolded::new(states)?);
                 Ok(self.unfolded.get_or_init(|| made).clone())
+            }
+        }
+    }
+
+    /// The baselines of games on the table.
+    pub(super) fn baselines(&self, play: &Play<'_>) -> &Baselines {
+        match self.baselines.get() {
+            Some(found) => found,
+            None => {
+                let made = Baselines::new(play);
+                self.baselines.get_or_init(|| made)
             }
         }
     }

@@ -15,6 +15,7 @@
 mod accuracy;
 mod agreement;
 mod arena;
+mod baselines;
 mod beating;
 mod choice;
 mod compare;
@@ -41,6 +42,7 @@ mod values;
 pub use accuracy::{Gathered, MeasureError, Measured, Player, PolicyAccuracy, Sink, measure};
 pub use agreement::Agreement;
 pub use arena::{REPEATED, Recorded, Sampling, Tally, arena, record};
+pub use baselines::Baselines;
 pub use beating::{BeatingLine, beating_line};
 pub use choice::Choice;
 pub use compare::{Comparison, Difference, Lost, Paired, Pairs};

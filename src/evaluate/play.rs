@@ -11,11 +11,9 @@
 
 use serde::Serialize;
 
-use super::figures::outcome_lost;
 use super::truth::Truth;
 use super::unfolded::Unfolded;
 use crate::game::{Outcome, Repetition, Side};
-use crate::parallel::{self, GRAIN};
 use crate::policy::share_best;
 use crate::solve::Value;
 use crate::solved::SolvedTable;
@@ -191,21 +189,27 @@ impl<'a> Play<'a> {
     fn walk_by_layers(&self, policies: [&[f64]; 2], from: &[(usize, f64)]) -> Walk {
         let mut visits = vec![0.0; self.unfolded.positions()];
         from.iter().for_each(|&(at, p)| visits[at] += p);
+        self.in_order(|at| {
+            let met = visits[at];
+            if met > 0.0 {
+                let policy = policies[self.unfolded.side(at).index()];
+                for edge in self.unfolded.edges_of(at) {
+                    visits[self.unfolded.target(edge)] += met * policy[edge];
+                }
+            }
+        });
+        Walk { visits, endless: 0.0 }
+    }
+
+    /// Visits the positions of a layered game, each after all from which a move leads to it.
+    fn in_order(&self, mut visit: impl FnMut(usize)) {
         for layer in self.unfolded.layers() {
             // A pass leads to a position of the same layer that is none: those come first.
             for passes in [true, false] {
-                for at in layer.clone() {
-                    if visits[at] == 0.0 || self.unfolded.is_pass(at, layer) != passes {
-                        continue;
-                    }
-                    let policy = policies[self.unfolded.side(at).index()];
-                    for edge in self.unfolded.edges_of(at) {
-                        visits[self.unfolded.target(edge)] += visits[at] * policy[edge];
-                    }
-                }
+                let of_kind = |at: &usize| self.unfolded.is_pass(*at, layer) == passes;
+                layer.clone().filter(of_kind).for_each(&mut visit);
             }
         }
-        Walk { visits, endless: 0.0 }
     }
 
     fn walk_by_plies(&self, policies: [&[f64]; 2], from: &[(usize, f64)], plies: u32) -> Walk {
@@ -257,53 +261,28 @@ impl<'a> Play<'a> {
     /// To which positions games may come, a policy of `None` making any move.
     pub fn reached(&self, policies: [Option<&[f64]>; 2]) -> Vec<bool> {
         let mut reached = vec![false; self.unfolded.positions()];
+        let made = |at: usize| {
+            let policy = policies[self.unfolded.side(at).index()];
+            let edges = self.unfolded.edges_of(at);
+            edges.filter(move |&edge| policy.is_none_or(|policy| policy[edge] > 0.0))
+        };
+        if self.most_plies().is_none() {
+            self.unfolded.roots().iter().for_each(|&root| reached[root] = true);
+            self.in_order(|at| {
+                if reached[at] {
+                    made(at).for_each(|edge| reached[self.unfolded.target(edge)] = true);
+                }
+            });
+            return reached;
+        }
         let mut waiting = self.unfolded.roots().to_vec();
         while let Some(at) = waiting.pop() {
             if std::mem::replace(&mut reached[at], true) {
                 continue;
             }
-            let policy = policies[self.unfolded.side(at).index()];
-            let made = |edge: &usize| policy.is_none_or(|policy| policy[*edge] > 0.0);
-            let targets = self.unfolded.edges_of(at).filter(made);
-            waiting.extend(targets.map(|edge| self.unfolded.target(edge)));
+            waiting.extend(made(at).map(|edge| self.unfolded.target(edge)));
         }
         reached
-    }
-
-    /// What the moves of a position give away: probabilities of giving away outcome and score, and
-    /// how much of each.
-    pub(super) fn lost_at(&self, policy: &[f64], at: usize) -> [f64; 4] {
-        let mut lost = [0.0; 4];
-        let Some(own) = self.truth(at) else { return lost };
-        for edge in self.unfolded.edges_of(at).filter(|&edge| policy[edge] > 0.0) {
-            let Some(truth) = self.move_truth(edge) else { continue };
-            let outcome = outcome_lost(&own, &truth);
-            // As games count it: in a game without scores by the outcome.
-            let points = [&own, &truth].map(|truth| f64::from(truth.q_score().0));
-            let score = points[0] - points[1];
-            let p = policy[edge];
-            lost[0] += if outcome > 0.0 { p } else { 0.0 };
-            lost[1] += if score > 0.0 { p } else { 0.0 };
-            lost[2] += p * outcome;
-            lost[3] += p * score;
-        }
-        lost
-    }
-
-    /// [`Play::lost_at`] of every position.
-    pub(super) fn lost(&self, policy: &[f64]) -> Vec<[f64; 4]> {
-        let parts = parallel::map_ranges(self.unfolded.positions(), GRAIN, &|positions| {
-            positions.map(|at| self.lost_at(policy, at)).collect::<Vec<_>>()
-        });
-        parts.concat()
-    }
-
-    /// Whether the moves of a position differ in outcome.
-    pub(super) fn is_decisive(&self, at: usize) -> bool {
-        let edges = self.unfolded.edges_of(at);
-        let mut outcomes = edges.filter_map(|edge| Some(self.move_truth(edge)?.outcome));
-        let first = outcomes.next();
-        outcomes.any(|outcome| Some(outcome) != first)
     }
 
     /// Where games begin: every root with the same probability.

@@ -1,9 +1,11 @@
 //! A whole report: what is asked for, and the one way in which it is made.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::accuracy::{Gathered, MeasureError, Player, Sink, measure};
 use super::agreement::Agreement;
+use super::baselines::Baselines;
 use super::forced::{Forced, ForcedFigures};
 use super::games::{BothSides, Match, Opening, Played, games};
 use super::kept::{Kept, Remembered};
@@ -125,7 +127,12 @@ impl Request<'_> {
             });
             let play = Play::new(&unfolded, table);
             progress.begin("playing games", None);
-            report.games = Some(games(&play, &played.collect::<Vec<_>>(), self.mistakes));
+            let baselines = match self.kept {
+                Some(kept) => Cow::Borrowed(kept.baselines(&play)),
+                None => Cow::Owned(Baselines::new(&play)),
+            };
+            let played: Vec<Played<'_>> = played.collect();
+            report.games = Some(games(&play, &baselines, &played, self.mistakes));
             progress.finish("games played");
         }
         Ok(report)
@@ -214,7 +221,10 @@ pub fn unfolded_bytes(manifest: &Manifest, policies: usize) -> f64 {
     let counts = &manifest.counts;
     let counts = counts.reachable.unwrap_or_else(|| counts.table.times(images));
     let (positions, moves) = (counts.states, counts.transitions);
-    // Probabilities and scores of each policy, those of the baselines, and the values of a game.
+    // Probabilities and scores of each policy, those of the baselines; their games, and those of the
+    // policies that are in work at a time.
     let answers = moves as f64 * 16.0 * (policies + 2) as f64;
-    Unfolded::bytes(positions, moves) as f64 * 2.0 + answers + positions as f64 * 160.0
+    let at_once = policies.clamp(1, rayon::current_num_threads());
+    let games = positions as f64 * (40 + 160 * at_once) as f64;
+    Unfolded::bytes(positions, moves) as f64 * 2.0 + answers + games
 }

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::evaluate::{
-    Aim, Everywhere, Expected, Gathered, Match, Piece, Play, Played, Player, Unfolded, build,
-    exploitability, games, measure, playable,
+    Aim, Baselines, BothSides, Everywhere, Expected, Gathered, Match, Piece, Play, Played, Player,
+    Unfolded, build, exploitability, games, measure, playable,
 };
 use yomikiri::game::{Action, Game, Outcome, Position, Side};
 use yomikiri::graph::Plan;
@@ -118,10 +118,9 @@ fn who_waits_is_not_beaten_and_who_resigns_is() {
     assert_eq!(opened.result(2, 2), expected(0.0, 1.0, 0.0));
     let walk = play.walk(opened.policy(2), opened.policy(2), &play.start());
     assert_eq!((walk.endless, play.most_plies()), (1.0, Some(Play::PLIES)));
-    for side in Side::ALL {
-        let random = exploitability(&play, opened.policy(0), side);
+    let both = [0, 2].map(|place| exploitability(&play, opened.policy(place)));
+    for [random, perfect] in [both.map(|both| both.first), both.map(|both| both.second)] {
         assert!((random.outcome + 1.0).abs() < 1e-12 && (random.outcome_lost - 1.0).abs() < 1e-12);
-        let perfect = exploitability(&play, opened.policy(2), side);
         assert_eq!((perfect.outcome, perfect.outcome_lost, perfect.score_lost), (0.0, 0.0, 0.0));
     }
     let played = [0, 2].map(|place| Played {
@@ -129,7 +128,7 @@ fn who_waits_is_not_beaten_and_who_resigns_is() {
         probabilities: opened.policy(place),
         values: &[],
     });
-    let report = games(&play, &played, 3);
+    let report = games(&play, &Baselines::new(&play), &played, 3);
     let [random, perfect] = &report.policies[..] else { panic!("there are two") };
     // A game of two random players takes two moves, each of them half a mistake, and one to win.
     assert!((random.mistakes[0].outcome_mistakes - 0.5).abs() < 1e-12);
@@ -295,8 +294,8 @@ fn perfect_play_is_worth_the_value_of_the_game_wherever_it_ends() {
         // Black wins both.
         let wanted = Expected { win: 1.0, score: 1.0, ..Expected::default() };
         assert!(close(&opened.result(2, 2), &wanted));
-        for side in Side::ALL {
-            let lost = exploitability(&play, opened.policy(2), side);
+        let BothSides { first, second } = exploitability(&play, opened.policy(2));
+        for lost in [first, second] {
             assert!(lost.outcome_lost.abs() < 1e-12, "{lost:?}");
         }
     }

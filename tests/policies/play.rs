@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::evaluate::{
-    Aim, Expected, Gathered, Judged, Mistake, MistakesAgainst, Piece, Play, Played, Player,
-    Unfolded, build, exploitability, games, measure,
+    Aim, Baselines, BothSides, Expected, Gathered, Judged, Mistake, MistakesAgainst, Piece, Play,
+    Played, Player, Unfolded, build, exploitability, games, measure,
 };
 use yomikiri::game::othello::{Board, Othello};
 use yomikiri::game::{Action, Empties, Game, Outcome, Position, Side};
@@ -209,8 +209,8 @@ fn perfect_play_is_worth_the_value_of_the_game_and_cannot_be_exploited() {
     let opened = folded();
     let wanted = Expected { loss: 1.0, score: -8.0, ..Expected::default() };
     assert!(close(&opened.result(3, 3), &wanted));
-    for side in Side::ALL {
-        let lost = exploitability(&opened.play(), opened.policy(3), side);
+    let BothSides { first, second } = exploitability(&opened.play(), opened.policy(3));
+    for lost in [first, second] {
         assert_eq!((lost.outcome_lost, lost.score_lost), (0.0, 0.0));
     }
 }
@@ -299,7 +299,7 @@ fn reports_of_games_agree_with_themselves() {
             values: &answers.values,
         })
         .collect();
-    let report = games(&opened.play(), &played, 3);
+    let report = games(&opened.play(), &Baselines::new(&opened.play()), &played, 3);
     for (place, policy) in report.policies.iter().enumerate() {
         assert!(close(&policy.against_random.first, &report.table[place][0]));
         assert!(close(&policy.against_random.second, &report.table[0][place].reversed()));
@@ -328,7 +328,8 @@ fn reports_of_games_agree_with_themselves() {
     }
     // Positions with their images: together they are all that is given away, and no image comes twice.
     let weights = Played { name: "weights", ..played[2] };
-    let all = &games(&opened.play(), &[weights], usize::MAX).policies[0];
+    let all =
+        &games(&opened.play(), &Baselines::new(&opened.play()), &[weights], usize::MAX).policies[0];
     let sum = |of: fn(&Mistake) -> f64| -> f64 {
         all.costliest.iter().map(|found| found.met.unwrap() * of(found)).sum()
     };
@@ -361,7 +362,8 @@ fn what_is_kept_where_games_lead_agrees_with_games_by_the_rules() {
     let opened = folded();
     let (game, states) = (opened.solved.game(), opened.solved.states());
     let played = Played { name: "weights", probabilities: opened.policy(2), values: &[] };
-    let found = &games(&opened.play(), &[played], 0).policies[0].where_games_lead;
+    let found = &games(&opened.play(), &Baselines::new(&opened.play()), &[played], 0).policies[0]
+        .where_games_lead;
     let value = |position: &AnyPosition| opened.solved.value(states.find(position).unwrap());
     let weights = ByRule(Weights::of_board((4, 4)));
     let players: [(&str, &dyn Policy<AnyGame>); 2] =
@@ -412,7 +414,8 @@ fn what_is_kept_where_games_lead_agrees_with_games_by_the_rules() {
     }
     // Perfect play meets few positions and loses nothing there.
     let perfect = Played { name: "perfect", probabilities: opened.policy(3), values: &[] };
-    let found = games(&opened.play(), &[perfect], 0).policies[0].where_games_lead[2];
+    let found = games(&opened.play(), &Baselines::new(&opened.play()), &[perfect], 0).policies[0]
+        .where_games_lead[2];
     assert_eq!(
         (found.games, found.all.result_kept, found.all.score_lost),
         ("perfect", Some(1.0), Some(0.0))
