@@ -44,19 +44,19 @@ enum Form {
 const WITHOUT_PLANES: [&str; 3] = ["positions", "keys", "notations"];
 
 /// Who is measured, as Python says it: a name, and what it is by name or as a callable with the layout
-/// it asks for.
+/// it asks for and whether it wants to know the legal moves.
 #[derive(FromPyObject)]
 pub enum Given<'py> {
     /// A policy of the solver.
     Named(String),
-    /// `(name, callable, layout, planes)`.
-    Asked(String, Bound<'py, PyAny>, String, Option<String>),
+    /// `(name, callable, layout, planes, legal)`.
+    Asked(String, Bound<'py, PyAny>, String, Option<String>, bool),
 }
 
 /// What is measured on a thread of its own, where the interpreter is not at hand.
 enum Held {
     Named(PolicySpec),
-    Asked(String, Py<PyAny>, Form),
+    Asked(String, Py<PyAny>, Form, bool),
 }
 
 fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
@@ -67,7 +67,7 @@ fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
             spec.check(game).map_err(value_error)?;
             Ok(Held::Named(spec))
         }
-        Given::Asked(name, callable, layout, planes) => {
+        Given::Asked(name, callable, layout, planes, legal) => {
             let form = match WITHOUT_PLANES.contains(&&*layout) {
                 true => Form::Positions,
                 false => {
@@ -77,7 +77,7 @@ fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
                     })?)
                 }
             };
-            Ok(Held::Asked(name, callable.unbind(), form))
+            Ok(Held::Asked(name, callable.unbind(), form, legal))
         }
     };
     given.into_iter().map(one).collect()
@@ -92,10 +92,10 @@ fn players(
     let one = |held| match held {
         Held::Named(spec) => yomikiri::learn::player(&spec, game, tables)
             .map_err(|error| PyPolicyError::new_err(error.to_string())),
-        Held::Asked(name, callable, form) => {
+        Held::Asked(name, callable, form, with_legal) => {
             let (callable, asks) = (Arc::new(callable), Mutex::new(asks.clone()));
             let spare = Mutex::default();
-            Ok(Player::Policy(Box::new(Callable { name, callable, form, asks, spare })))
+            Ok(Player::Policy(Box::new(Callable { name, callable, form, with_legal, asks, spare })))
         }
     };
     held.into_iter().map(one).collect()
@@ -107,6 +107,8 @@ struct Callable {
     name: String,
     callable: Arc<Py<PyAny>>,
     form: Form,
+    /// Whether it is told the legal moves.
+    with_legal: bool,
     asks: Mutex<Sender<work::Request>>,
     /// Memory that has served for its answers: to get new pages takes as long as a small network.
     spare: Mutex<Vec<Vec<f64>>>,
@@ -137,12 +139,15 @@ impl Policy<AnyGame> for Callable {
         let (count, actions) = (batch.len(), game.action_count());
         let shown = Shown::new(&self.form, game, batch.positions());
         let legal_at = |at: usize| &batch.actions()[batch.range(at)];
-        let mut legal = vec![false; count * actions];
-        for at in 0..count {
-            for action in legal_at(at) {
-                legal[at * actions + usize::from(action.0)] = true;
+        let legal = self.with_legal.then(|| {
+            let mut legal = vec![false; count * actions];
+            for at in 0..count {
+                for action in legal_at(at) {
+                    legal[at * actions + usize::from(action.0)] = true;
+                }
             }
-        }
+            legal
+        });
         let told = self.ask(shown, legal, count, actions)?;
         for (at, position) in batch.positions().iter().enumerate() {
             let legal = legal_at(at);
@@ -201,7 +206,7 @@ impl Callable {
     fn ask(
         &self,
         shown: Shown,
-        legal: Vec<bool>,
+        legal: Option<Vec<bool>>,
         count: usize,
         actions: usize,
     ) -> Result<Told, PolicyError> {
@@ -210,7 +215,8 @@ impl Callable {
         let callable = self.callable.clone();
         let memory = lock(&self.spare).pop().unwrap_or_default();
         let request: work::Request = Box::new(move |py| {
-            let legal = legal.into_pyarray(py).reshape([count, actions])?;
+            let legal = legal.map(|legal| legal.into_pyarray(py).reshape([count, actions]));
+            let legal = legal.transpose()?;
             let told = callable.bind(py).call1((shown.into_python(py)?, legal))?;
             let told = read(&told, count, actions, memory);
             // What it raises ends the measurement; what makes no sense is told by the policy.

@@ -85,7 +85,8 @@ def _given(policy, name, layout, planes):
     if not callable(policy):
         raise TypeError(f"a policy is a name or a callable, not {type(policy).__name__}")
     name = name or getattr(policy, "__name__", None) or type(policy).__name__
-    return (name, _Asked(policy, layout), layout, planes)
+    asked = _Asked(policy, layout)
+    return (name, asked, layout, planes, asked.with_legal)
 
 
 def evaluate(

@@ -239,6 +239,7 @@ fn judge(
     for (player, divider) in players.iter().zip(dividers) {
         let failed = |error| MeasureError::Policy { policy: player.name(), error };
         answers.clear();
+        answers.reserve(&piece.batch);
         if !piece.batch.is_empty() {
             player.answer(game, &piece, &mut answers).map_err(failed)?;
         }

@@ -124,6 +124,13 @@ impl Answers {
         self.final_scores.clear();
     }
 
+    /// Makes room for the answer to a batch.
+    pub fn reserve<S>(&mut self, batch: &Batch<S>) {
+        self.probabilities.reserve(batch.actions().len());
+        self.scores.reserve(batch.actions().len());
+        self.values.reserve(batch.len());
+    }
+
     /// What is said of the position at a place, whose actions are those of `range`.
     pub fn at(&self, at: usize, range: Range<usize>) -> Answer<'_> {
         let probabilities = &self.probabilities[range.clone()];

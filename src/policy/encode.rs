@@ -80,43 +80,59 @@ impl Plane {
         text.split('+').map(read).collect()
     }
 
-    /// Writes the number of each square, in their order. What a plane is, is asked once for all of them.
-    fn write<'o>(self, squares: &Squares<'_>, out: impl ExactSizeIterator<Item = &'o mut f32>) {
-        let Squares { mover, opponent, legal, side, own } = *squares;
+    /// The squares that have 1 where all others have 0; `None` for planes of other numbers.
+    fn bits(self, squares: &Squares<'_>) -> Option<u64> {
+        let Squares { mover, opponent, legal, side, .. } = *squares;
         let is_first = side == Side::First;
-        let bits = match self {
+        Some(match self {
             Plane::Mover => mover,
             Plane::Opponent => opponent,
             Plane::Empty => !(mover | opponent),
             Plane::Legal => legal,
-            Plane::Black => {
-                if is_first {
-                    mover
-                } else {
-                    opponent
-                }
-            }
-            Plane::White => {
-                if is_first {
-                    opponent
-                } else {
-                    mover
-                }
-            }
+            Plane::Black if is_first => mover,
+            Plane::Black => opponent,
+            Plane::White if is_first => opponent,
+            Plane::White => mover,
             Plane::Ones => !0,
             Plane::BlackToMove if is_first => !0,
             Plane::BlackToMove | Plane::Zeros => 0,
-            Plane::Signed => {
-                let sign = |square| bit(mover, square) - bit(opponent, square);
-                return out.zip(0..).for_each(|(out, square)| *out = sign(square));
-            }
-            Plane::Own(plane) => {
-                let own = &own[plane * out.len()..];
-                return out.zip(own).for_each(|(out, &number)| *out = f32::from(number));
-            }
-        };
-        out.zip(0..).for_each(|(out, square)| *out = bit(bits, square));
+            Plane::Signed | Plane::Own(_) => return None,
+        })
     }
+
+    /// Writes the number of each square, in their order. What a plane is, is asked once for all of them.
+    fn write<'o>(self, squares: &Squares<'_>, out: impl ExactSizeIterator<Item = &'o mut f32>) {
+        let Squares { mover, opponent, own, .. } = *squares;
+        if let Some(bits) = self.bits(squares) {
+            return out.zip(0..).for_each(|(out, square)| *out = bit(bits, square));
+        }
+        if let Plane::Own(plane) = self {
+            let own = &own[plane * out.len()..];
+            return out.zip(own).for_each(|(out, &number)| *out = f32::from(number));
+        }
+        let sign = |square| bit(mover, square) - bit(opponent, square);
+        out.zip(0..).for_each(|(out, square)| *out = sign(square));
+    }
+}
+
+/// The numbers of four squares by their bits.
+const FOUR: [[f32; 4]; 16] = {
+    let (mut all, mut bits) = ([[0.0; 4]; 16], 0);
+    while bits < 64 {
+        all[bits / 4][bits % 4] = (bits / 4 >> (bits % 4) & 1) as f32;
+        bits += 1;
+    }
+    all
+};
+
+/// Writes the bits of a plane whose squares lie side by side.
+fn write_bits(mut bits: u64, out: &mut [f32]) {
+    let mut fours = out.chunks_exact_mut(4);
+    for four in &mut fours {
+        four.copy_from_slice(&FOUR[(bits & 15) as usize]);
+        bits >>= 4;
+    }
+    fours.into_remainder().iter_mut().zip(0..).for_each(|(out, square)| *out = bit(bits, square));
 }
 
 fn bit(bits: u64, square: u32) -> f32 {
@@ -329,7 +345,10 @@ impl Encoding {
             match self.layout.order() {
                 Order::PlanesFirst => {
                     let out = &mut out[at * self.squares..][..self.squares];
-                    plane.write(squares, out.iter_mut());
+                    match plane.bits(squares) {
+                        Some(bits) => write_bits(bits, out),
+                        None => plane.write(squares, out.iter_mut()),
+                    }
                 }
                 Order::PlanesLast => {
                     plane.write(squares, out[at..].iter_mut().step_by(self.planes.len()));

@@ -93,10 +93,12 @@ fn legal(numbers: &[f64], actions: &[Action]) -> impl Iterator<Item = f64> {
 }
 
 fn no_nan(numbers: &[f64]) -> Result<(), String> {
-    match numbers.iter().position(|number| number.is_nan()) {
-        Some(action) => Err(format!("the number of action {action} is NaN")),
-        None => Ok(()),
+    // All of them, without a branch for each.
+    if !numbers.iter().fold(false, |any, number| any | number.is_nan()) {
+        return Ok(());
     }
+    let action = numbers.iter().position(|number| number.is_nan());
+    Err(format!("the number of action {} is NaN", action.unwrap_or_default()))
 }
 
 /// Probability 1 for the action that is written as a number.
