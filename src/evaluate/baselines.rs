@@ -10,8 +10,7 @@ use crate::parallel::{self, GRAIN};
 /// whoever is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baselines {
-    /// The probabilities of the moves, one an edge: [`RANDOM`](Baselines::RANDOM) ones and
-    /// [`PERFECT`](Baselines::PERFECT) ones.
+    /// The probabilities of random moves and of perfect ones, one an edge.
     pub(super) moves: [Vec<f64>; 2],
     /// `walks[a][b]`: games between them, `a` being the first player.
     pub(super) walks: [[Walk; 2]; 2],
@@ -23,11 +22,6 @@ pub struct Baselines {
 }
 
 impl Baselines {
-    /// The place of random moves.
-    pub(super) const RANDOM: usize = 0;
-    /// The place of the table's best moves.
-    pub(super) const PERFECT: usize = 1;
-
     /// Those of the games on a table.
     pub fn new(play: &Play<'_>) -> Baselines {
         let moves = [play.random(), play.perfect()];

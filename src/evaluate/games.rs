@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::baselines::Baselines;
 use super::beating::{BeatingLine, beating_line};
 use super::mistakes::{Mistake, mistakes};
-use super::play::{Expected, Play, Walk};
+use super::play::{Expected, Play};
 use super::response::{Aim, Response};
 use crate::game::Side;
 use crate::parallel;
@@ -247,9 +247,9 @@ pub fn games(
     let found: Vec<(PolicyGames, Expected)> = parallel::map(policies.len(), &of);
     let places: Vec<Option<usize>> =
         policies.iter().map(|policy| baselines.place(policy.probabilities)).collect();
-    let against = |at: usize, other: usize| match other {
-        Baselines::RANDOM => &found[at].0.against_random,
-        _ => &found[at].0.against_perfect,
+    let against = |at: usize, other: usize| {
+        let games: &PolicyGames = &found[at].0;
+        [&games.against_random, &games.against_perfect][other]
     };
     let result = |pair: usize| {
         let (a, b) = (pair / policies.len(), pair % policies.len());
@@ -278,52 +278,68 @@ fn policy_games(
     costliest: usize,
 ) -> (PolicyGames, Expected) {
     let own = policy.probabilities;
-    let [random, perfect] = &baselines.moves;
-    let pairs = [(own, own), (own, random), (random, own), (own, perfect), (perfect, own)];
-    let walks =
-        parallel::map(pairs.len(), &|pair| baselines.walk(play, pairs[pair].0, pairs[pair].1));
-    // What games against an opponent come to, and how often positions are met in which the policy is to
-    // move, half of them on either side.
-    let against = |first: &Walk, second: &Walk| {
-        let met = |at: usize| match play.unfolded().side(at) {
-            Side::First => first.visits[at] / 2.0,
-            Side::Second => second.visits[at] / 2.0,
-        };
-        let results =
-            BothSides { first: play.result(first), second: play.result(second).reversed() };
-        (results, (0..play.unfolded().positions()).map(met).collect::<Vec<f64>>())
-    };
-    let (itself, by_itself) = against(&walks[0], &walks[0]);
-    let (against_random, met_random) = against(&walks[1], &walks[2]);
-    let (against_perfect, met_perfect) = against(&walks[3], &walks[4]);
-    let met = [&by_itself, &met_random, &met_perfect];
-    let others = |other: usize| &baselines.walks[other][other].visits;
-    let where_met = [&walks[0].visits, others(Baselines::RANDOM), others(Baselines::PERFECT)];
     let lost = baselines.lost(play, own);
+    let against = |opponent: usize| Opposed::of(play, baselines, opponent, (own, &lost));
+    let against = parallel::map(OPPONENTS.len(), &against);
+    let met = [0, 1, 2].map(|opponent: usize| &against[opponent].met);
     let responses = Responses::to(play, own);
     let found = PolicyGames {
         policy: policy.name.to_string(),
-        against_random,
-        against_perfect,
+        against_random: against[1].results,
+        against_perfect: against[2].results,
         exploitability: BothSides::of(|side| responses.left(play, side)),
         beating_lines: BothSides::of(|side| {
             beating_line(play, own, side, responses.against(side, Aim::Score))
         }),
-        mistakes: OPPONENTS
-            .into_iter()
-            .zip(met)
-            .map(|(opponent, met)| mistakes_against(met, &lost, opponent))
-            .collect(),
-        where_games_lead: OPPONENTS
-            .into_iter()
-            .zip(where_met)
-            .map(|(games, met)| where_games_lead(play, games, met, &lost, &baselines.decisive))
-            .collect(),
+        mistakes: against.iter().map(|against| against.mistakes.clone()).collect(),
+        where_games_lead: against.iter().map(|against| against.where_games_lead).collect(),
         own_lines: own_lines(play, own, &lost),
         consistency: consistency(play, policy),
         costliest: mistakes(play, own, (&lost, &met), costliest),
     };
-    (found, itself.first)
+    (found, against[0].results.first)
+}
+
+/// What games of a policy against one opponent come to.
+struct Opposed {
+    results: BothSides<Expected>,
+    /// How often each position is met in which the policy is to move, half of them on either side.
+    met: Vec<f64>,
+    mistakes: MistakesAgainst,
+    where_games_lead: WhereGamesLead,
+}
+
+impl Opposed {
+    /// Of a policy's moves and what they give away, against one of [`OPPONENTS`].
+    fn of(
+        play: &Play<'_>,
+        baselines: &Baselines,
+        opponent: usize,
+        (own, lost): (&[f64], &[[f64; 4]]),
+    ) -> Opposed {
+        // Itself, or one of the baselines, which stand in the same order.
+        let other = opponent.checked_sub(1);
+        let first = baselines.walk(play, own, other.map_or(own, |other| &baselines.moves[other]));
+        let second = other.map(|other| baselines.walk(play, &baselines.moves[other], own));
+        let second = second.as_ref().unwrap_or(&first);
+        let met = |at: usize| match play.unfolded().side(at) {
+            Side::First => first.visits[at] / 2.0,
+            Side::Second => second.visits[at] / 2.0,
+        };
+        let met: Vec<f64> = (0..play.unfolded().positions()).map(met).collect();
+        // Both sides of these games are the opponent's.
+        let both = other.map_or(&*first, |other| &baselines.walks[other][other]);
+        let name = OPPONENTS[opponent];
+        Opposed {
+            results: BothSides {
+                first: play.result(&first),
+                second: play.result(second).reversed(),
+            },
+            mistakes: mistakes_against(&met, lost, name),
+            where_games_lead: where_games_lead(play, name, &both.visits, lost, &baselines.decisive),
+            met,
+        }
+    }
 }
 
 /// Against whom games are played besides the report's policies.
@@ -415,7 +431,8 @@ fn where_games_lead(
 }
 
 fn own_lines(play: &Play<'_>, policy: &[f64], lost: &[[f64; 4]]) -> OwnLines {
-    let reached = [play.reached([Some(policy), None]), play.reached([None, Some(policy)])];
+    let sides = [[Some(policy), None], [None, Some(policy)]];
+    let reached = parallel::map(sides.len(), &|side| play.reached(sides[side]));
     let mut lines = OwnLines::default();
     for at in 0..play.unfolded().positions() {
         if play.unfolded().edges_of(at).is_empty() {

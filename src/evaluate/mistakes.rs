@@ -193,8 +193,8 @@ struct Met {
     met: f64,
     /// The outcome and the score given away in a game there.
     cost: [f64; 2],
-    /// Where the most is given away, the first such, and how much: outcome and score.
-    worst: (usize, [f64; 2]),
+    /// Where the most is given away, the first such, and its size.
+    worst: (usize, [i64; 3]),
 }
 
 /// The positions in which a policy gives away the most in a game, by how often it meets them
@@ -222,9 +222,11 @@ pub(super) fn mistakes(
         found.met += weight[at];
         found.cost[0] += weight[at] * outcome;
         found.cost[1] += weight[at] * score;
-        let rounded = |[outcome, score]: [f64; 2]| Lost { outcome, score, plies: 0.0 }.size();
-        if rounded([outcome, score]) > rounded(found.worst.1) {
-            found.worst = (at, [outcome, score]);
+        if outcome + score > 0.0 {
+            let size = Lost { outcome, score, plies: 0.0 }.size();
+            if size > found.worst.1 {
+                found.worst = (at, size);
+            }
         }
     }
     let mut costly: Vec<Met> =

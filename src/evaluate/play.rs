@@ -189,7 +189,7 @@ impl<'a> Play<'a> {
     fn walk_by_layers(&self, policies: [&[f64]; 2], from: &[(usize, f64)]) -> Walk {
         let mut visits = vec![0.0; self.unfolded.positions()];
         from.iter().for_each(|&(at, p)| visits[at] += p);
-        self.in_order(|at| {
+        self.in_order().for_each(|at| {
             let met = visits[at];
             if met > 0.0 {
                 let policy = policies[self.unfolded.side(at).index()];
@@ -201,15 +201,15 @@ impl<'a> Play<'a> {
         Walk { visits, endless: 0.0 }
     }
 
-    /// Visits the positions of a layered game, each after all from which a move leads to it.
-    fn in_order(&self, mut visit: impl FnMut(usize)) {
-        for layer in self.unfolded.layers() {
+    /// The positions of a layered game, each behind all from which a move leads to it.
+    pub(super) fn in_order(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let unfolded = self.unfolded;
+        unfolded.layers().iter().flat_map(move |layer| {
             // A pass leads to a position of the same layer that is none: those come first.
-            for passes in [true, false] {
-                let of_kind = |at: &usize| self.unfolded.is_pass(*at, layer) == passes;
-                layer.clone().filter(of_kind).for_each(&mut visit);
-            }
-        }
+            [true, false].into_iter().flat_map(move |passes| {
+                layer.clone().filter(move |&at| unfolded.is_pass(at, layer) == passes)
+            })
+        })
     }
 
     fn walk_by_plies(&self, policies: [&[f64]; 2], from: &[(usize, f64)], plies: u32) -> Walk {
@@ -268,7 +268,7 @@ impl<'a> Play<'a> {
         };
         if self.most_plies().is_none() {
             self.unfolded.roots().iter().for_each(|&root| reached[root] = true);
-            self.in_order(|at| {
+            self.in_order().for_each(|at| {
                 if reached[at] {
                     made(at).for_each(|edge| reached[self.unfolded.target(edge)] = true);
                 }

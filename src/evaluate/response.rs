@@ -93,21 +93,12 @@ impl Against<'_> {
         let unfolded = self.play.unfolded();
         let none = (vec![0.0; unfolded.positions()], vec![u32::MAX; unfolded.positions()]);
         let mut response = Response { values: none.0, choices: none.1 };
-        for layer in unfolded.layers().iter().rev() {
-            // A pass leads to a position of the same layer that is none: those come first.
-            for passes in [false, true] {
-                let is_of_kind = |at: &usize| unfolded.is_pass(*at, layer) == passes;
-                let found = parallel::map_ranges(layer.len(), GRAIN, &|places| {
-                    let places = places.map(|place| layer.start + place).filter(is_of_kind);
-                    let of = |at: usize| match unfolded.edges_of(at).is_empty() {
-                        true => (self.end(Some(at)), u32::MAX),
-                        false => self.step(at, &response.values, u32::MAX),
-                    };
-                    places.map(|at| (at, of(at))).collect::<Vec<_>>()
-                });
-                response.set(found.concat());
-            }
-        }
+        self.play.in_order().rev().for_each(|at| {
+            (response.values[at], response.choices[at]) = match unfolded.edges_of(at).is_empty() {
+                true => (self.end(Some(at)), u32::MAX),
+                false => self.step(at, &response.values, u32::MAX),
+            };
+        });
         response
     }
 
@@ -145,20 +136,13 @@ impl Against<'_> {
             let found = found.concat();
             // Once neither side has changed anything nothing will ever change.
             still = if found.is_empty() { still + 1 } else { 0 };
-            response.set(found);
+            for (at, (value, choice)) in found {
+                (response.values[at], response.choices[at]) = (value, choice);
+            }
             if still == 2 {
                 break;
             }
         }
         response
-    }
-}
-
-impl Response {
-    fn set(&mut self, found: Vec<(usize, (f64, u32))>) {
-        for (at, (value, choice)) in found {
-            self.values[at] = value;
-            self.choices[at] = choice;
-        }
     }
 }
