@@ -50,16 +50,24 @@ def networks():
         first, second = (random.normal(size=shape).astype("f4") for shape in ((32, width), (width, 17)))
         yield f"NumPy, {width} units", lambda planes: np.maximum(planes.reshape(len(planes), -1) @ first, 0) @ second
     try:
-        import torch
+        from torch import nn
     except ImportError as error:
         return print(f"PyTorch is not installed: {error}")
-    module = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(32, 256), torch.nn.ReLU(), torch.nn.Linear(256, 17))
-    yield "PyTorch, 256 units", module.eval()
+    act = nn.ReLU()
+    networks = {
+        "256 units": [nn.Flatten(), nn.Linear(32, 256), act, nn.Linear(256, 17)],
+        "2 layers of 256": [nn.Flatten(), nn.Linear(32, 256), act, nn.Linear(256, 256), act, nn.Linear(256, 17)],
+        "2 convolutions of 32": [
+            nn.Conv2d(2, 32, 3, padding=1), act, nn.Conv2d(32, 32, 3, padding=1), act, nn.Flatten(), nn.Linear(512, 17)
+        ],
+    }
+    for name, layers in networks.items():
+        yield f"PyTorch, {name}", nn.Sequential(*layers).eval()
 
 
 def reports(runs=15):
-    """What measuring takes beside the callable itself, which is called alone with the same batches. Runs of both
-    alternate, and of either the fastest counts, for the machine may be shared."""
+    """What measuring takes beside the callable itself, which is called alone once with all positions, and with the
+    same batches. Runs of all alternate, and of each the fastest counts, for the machine may be shared."""
     table = ym.open("othello-4x4")
     batches = []
 
@@ -70,7 +78,7 @@ def reports(runs=15):
     begun = time.perf_counter()
     ym.evaluate(table, record, games=False, mistakes=0, progress=False)
     print(f"evaluate, for the first time: {1e3 * (time.perf_counter() - begun):.1f} ms")
-    clocks = (time.perf_counter, time.process_time)
+    whole = np.concatenate(batches)
     for name, network in networks():
         policy = network
         if hasattr(network, "forward"):
@@ -80,21 +88,22 @@ def reports(runs=15):
                 with torch.no_grad():
                     return network(torch.from_numpy(planes)).numpy()
 
+        work = [
+            lambda: policy(whole),
+            lambda: [policy(batch) for batch in batches],
+            lambda: ym.evaluate(table, network, games=False, mistakes=0, progress=False),
+            lambda: ym.evaluate(table, network, progress=False),
+        ]
         spent = []
         for _ in range(runs):
-            marks = [[clock() for clock in clocks]]
-            for batch in batches:
-                policy(batch)
-            marks.append([clock() for clock in clocks])
-            ym.evaluate(table, network, games=False, mistakes=0, progress=False)
-            marks.append([clock() for clock in clocks])
-            ym.evaluate(table, network, progress=False)
-            marks.append([clock() for clock in clocks])
-            spent.append(np.diff(marks, axis=0))
-        (alone, cpu), (whole, whole_cpu), (games, _) = 1e3 * np.min(spent, axis=0)
-        share = f", {100 * (whole / alone - 1):.0f} % over" if alone > 1 else ""
-        print(f"{name}: alone {alone:.1f} ms, evaluate {whole:.1f} ms{share} (processors {cpu:.1f} and {whole_cpu:.1f} ms), "
-              f"with games and mistakes {games:.1f} ms")
+            marks = [time.perf_counter()]
+            for one in work:
+                one()
+                marks.append(time.perf_counter())
+            spent.append(np.diff(marks))
+        once, alone, moves, games = 1e3 * np.min(spent, axis=0)
+        print(f"{name}: alone {once:.1f} ms in one call and {alone:.1f} in batches, evaluate {moves:.1f} ms, with games and "
+              f"mistakes {games:.1f} ms")
 
 
 def openspiel():
