@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::evaluate::{
     AccuracyReport, Comparison, Judged, Match, Metrics, Piece, Player, Remembered, Request, Truth,
-    Words, measure, playable, unfolded_bytes,
+    Words, games_bytes, measure, playable, unfolded_bytes,
 };
 use yomikiri::game::{Divider, Division, Game as _, Split, Splits};
 use yomikiri::policy::encode::Encoding;
@@ -398,7 +398,7 @@ pub fn evaluate<'py>(
 /// Whether games between so many policies fit in memory; warns if not.
 fn games_fit(py: Python<'_>, table: &SolvedTable, policies: usize) -> PyResult<bool> {
     let manifest = table.table().manifest();
-    let Err(room) = fits_memory(unfolded_bytes(manifest, policies), None) else { return Ok(true) };
+    let Err(room) = fits_memory(games_bytes(manifest, policies), None) else { return Ok(true) };
     let what = format!("{}: games are left out, playing them needs", table.table().name());
     let category = py.get_type::<PyRuntimeWarning>();
     PyErr::warn(py, &category, &CString::new(no_room(&what, &room))?, 2)?;

@@ -15,7 +15,7 @@ class PositionError(ValueError): ...
 class PolicyError(YomikiriError): ...
 
 _Progress = Callable[[str, int, int | None], Any]
-_Given = str | tuple[str, Callable[..., dict[str, NDArray[np.float64]]], str, str | None]
+_Given = str | tuple[str, Callable[..., dict[str, NDArray[np.float64]]], str, str | None, bool]
 
 @final
 class Game:

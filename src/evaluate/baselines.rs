@@ -1,4 +1,5 @@
-//! Whom policies play against on any table, and what of their games follows from the table alone.
+//! Players whom policies meet on any table: one who moves at random and one who moves perfectly. What
+//! follows of games with them from the table alone.
 
 use std::borrow::Cow;
 
@@ -12,8 +13,8 @@ use crate::parallel::{self, GRAIN};
 pub struct Baselines {
     /// The probabilities of random moves and of perfect ones, one an edge.
     pub(super) moves: [Vec<f64>; 2],
-    /// `walks[a][b]`: games between them, `a` being the first player.
-    pub(super) walks: [[Walk; 2]; 2],
+    /// Games between them, by the place of the first player and then of the second.
+    walks: Vec<Walk>,
     /// What the move along each edge gives away of the outcome, and of the score as games count it: in a
     /// game without scores the outcome.
     given: Vec<[u8; 2]>,
@@ -22,32 +23,48 @@ pub struct Baselines {
 }
 
 impl Baselines {
-    /// Those of the games on a table.
+    /// Plays them against each other, and looks at what every move gives away.
     pub fn new(play: &Play<'_>) -> Baselines {
         let moves = [play.random(), play.perfect()];
         let start = play.start();
-        let walk = |a: usize, b: usize| play.walk(&moves[a], &moves[b], &start);
-        let walks = [0, 1].map(|a| [0, 1].map(|b| walk(a, b)));
+        let walk = |pair: usize| play.walk(&moves[pair / 2], &moves[pair % 2], &start);
+        let walks = parallel::map(4, &walk);
         let positions = play.unfolded().positions();
-        let given: Vec<[u8; 2]> = (0..positions)
-            .flat_map(|at| play.unfolded().edges_of(at).map(move |edge| (at, edge)))
-            .map(|(at, edge)| given(play, at, edge).unwrap_or_default())
-            .collect();
+        let given_at = |at: usize| {
+            let edges = play.unfolded().edges_of(at);
+            edges.map(move |edge| given(play, at, edge).unwrap_or_default())
+        };
+        let given = parallel::map_ranges(positions, GRAIN, &|positions| {
+            positions.flat_map(given_at).collect::<Vec<_>>()
+        });
+        let given = given.concat();
         let decisive =
             |at: usize| given[play.unfolded().edges_of(at)].iter().any(|given| given[0] > 0);
         let decisive = (0..positions).map(decisive).collect();
         Baselines { moves, walks, given, decisive }
     }
 
-    /// Whether a policy is one of them.
+    /// How many bytes they take.
+    pub(super) fn bytes(&self) -> usize {
+        let [moves, given] = [size_of::<[f64; 2]>(), size_of::<[u8; 2]>()];
+        let position = 4 * size_of::<f64>() + size_of::<bool>();
+        self.given.len() * (moves + given) + self.decisive.len() * position
+    }
+
+    /// Which of them a policy is, if any.
     pub(super) fn place(&self, policy: &[f64]) -> Option<usize> {
         self.moves.iter().position(|moves| moves == policy)
+    }
+
+    /// Games between two of them.
+    pub(super) fn between(&self, first: usize, second: usize) -> &Walk {
+        &self.walks[2 * first + second]
     }
 
     /// Games between policies, any of which may be one of them.
     pub(super) fn walk(&self, play: &Play<'_>, first: &[f64], second: &[f64]) -> Cow<'_, Walk> {
         match (self.place(first), self.place(second)) {
-            (Some(a), Some(b)) => Cow::Borrowed(&self.walks[a][b]),
+            (Some(a), Some(b)) => Cow::Borrowed(self.between(a, b)),
             _ => Cow::Owned(play.walk(first, second, &play.start())),
         }
     }
@@ -77,5 +94,5 @@ impl Baselines {
 fn given(play: &Play<'_>, at: usize, edge: usize) -> Option<[u8; 2]> {
     let (own, truth) = (play.truth(at)?, play.move_truth(edge)?);
     let [best, left] = [&own, &truth].map(|truth| i16::from(truth.q_score().0));
-    Some([outcome_lost(&own, &truth) as u8, (best - left) as u8])
+    Some([outcome_lost(&own, &truth) as u8, (best - left).max(0) as u8])
 }

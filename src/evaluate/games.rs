@@ -258,9 +258,8 @@ pub fn games(
             (_, Some(other)) => against(a, other).first,
             (Some(other), _) => against(b, other).second.reversed(),
             _ => {
-                let walk =
-                    baselines.walk(play, policies[a].probabilities, policies[b].probabilities);
-                play.result(&walk)
+                let [first, second] = [a, b].map(|at| policies[at].probabilities);
+                play.result(&play.walk(first, second, &play.start()))
             }
         }
     };
@@ -328,7 +327,7 @@ impl Opposed {
         };
         let met: Vec<f64> = (0..play.unfolded().positions()).map(met).collect();
         // Both sides of these games are the opponent's.
-        let both = other.map_or(&*first, |other| &baselines.walks[other][other]);
+        let both = other.map_or(&*first, |other| baselines.between(other, other));
         let name = OPPONENTS[opponent];
         Opposed {
             results: BothSides {
@@ -353,8 +352,9 @@ pub fn exploitability(play: &Play<'_>, policy: &[f64]) -> BothSides<Exploitabili
 
 /// The best responses to a policy.
 struct Responses {
-    /// By the side that the policy plays, for each aim; without scores the aims are the same.
-    all: Vec<[Response; 2]>,
+    /// By the side that the policy plays, after scores and then after outcomes; without scores these are
+    /// the same, and left out.
+    all: Vec<Response>,
 }
 
 impl Responses {
@@ -362,18 +362,16 @@ impl Responses {
         let aims: &[Aim] =
             if play.table().has_scores() { &[Aim::Score, Aim::Outcome] } else { &[Aim::Score] };
         let one = |at: usize| play.best_response(policy, Side::ALL[at % 2].other(), aims[at / 2]);
-        let mut found = parallel::map(2 * aims.len(), &one).into_iter();
-        let all = std::iter::from_fn(|| Some([found.next()?, found.next()?])).collect();
-        Responses { all }
+        Responses { all: parallel::map(2 * aims.len(), &one) }
     }
 
     /// That to the policy on a side.
     fn against(&self, side: Side, aim: Aim) -> &Response {
-        let of_aim = match aim {
-            Aim::Score => &self.all[0],
-            Aim::Outcome => &self.all[self.all.len() - 1],
+        let first = match aim {
+            Aim::Score => 0,
+            Aim::Outcome => self.all.len() - 2,
         };
-        &of_aim[side.index()]
+        &self.all[first + side.index()]
     }
 
     /// What they leave to the policy on a side.

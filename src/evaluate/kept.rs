@@ -14,13 +14,14 @@ use crate::any::AnyGame;
 use crate::parallel::lock;
 use crate::solved::{Orienting, States};
 
-/// Judged positions of one table and its actual positions, from the first time they are asked for.
+/// Judged positions of one table, its actual positions, and the baselines of games on it, from the first
+/// time they are asked for.
 #[derive(Debug)]
 pub struct Kept {
     most: usize,
     pieces: Mutex<Pieces>,
     unfolded: OnceLock<Arc<Unfolded>>,
-    baselines: OnceLock<Baselines>,
+    baselines: OnceLock<Arc<Baselines>>,
 }
 
 #[derive(Debug, Default)]
@@ -38,7 +39,8 @@ impl Default for Kept {
 }
 
 impl Kept {
-    /// Nothing yet; judged positions only if all of them take no more than about so many bytes.
+    /// Nothing yet; judged positions, and baselines, only if all of them take no more than about so many
+    /// bytes.
     pub fn up_to(most: usize) -> Kept {
         Kept {
             most,
@@ -60,12 +62,15 @@ impl Kept {
     }
 
     /// The baselines of games on the table.
-    pub(super) fn baselines(&self, play: &Play<'_>) -> &Baselines {
+    pub(super) fn baselines(&self, play: &Play<'_>) -> Arc<Baselines> {
         match self.baselines.get() {
-            Some(found) => found,
+            Some(found) => found.clone(),
             None => {
-                let made = Baselines::new(play);
-                self.baselines.get_or_init(|| made)
+                let made = Arc::new(Baselines::new(play));
+                match made.bytes() <= self.most {
+                    true => self.baselines.get_or_init(|| made).clone(),
+                    false => made,
+                }
             }
         }
     }
@@ -146,5 +151,10 @@ mod tests {
         assert!(lock(&none.pieces).filled.is_empty());
         let [first, second] = [(); 2].map(|()| all.unfolded(table.states()).unwrap());
         assert!(Arc::ptr_eq(&first, &second));
+        let play = Play::new(&first, &table);
+        let [one, same] = [(); 2].map(|()| all.baselines(&play));
+        let [other, another] = [(); 2].map(|()| none.baselines(&play));
+        assert!(Arc::ptr_eq(&one, &same) && !Arc::ptr_eq(&other, &another));
+        assert_eq!((&one, &*one), (&other, &Baselines::new(&play)));
     }
 }

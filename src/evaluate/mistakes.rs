@@ -194,7 +194,7 @@ struct Met {
     /// The outcome and the score given away in a game there.
     cost: [f64; 2],
     /// Where the most is given away, the first such, and its size.
-    worst: (usize, [i64; 3]),
+    worst: Option<(usize, [i64; 3])>,
 }
 
 /// The positions in which a policy gives away the most in a game, by how often it meets them
@@ -224,8 +224,8 @@ pub(super) fn mistakes(
         found.cost[1] += weight[at] * score;
         if outcome + score > 0.0 {
             let size = Lost { outcome, score, plies: 0.0 }.size();
-            if size > found.worst.1 {
-                found.worst = (at, size);
+            if found.worst.is_none_or(|(_, most)| size > most) {
+                found.worst = Some((at, size));
             }
         }
     }
@@ -233,7 +233,7 @@ pub(super) fn mistakes(
         classes.into_iter().filter(|found| found.cost[0] + found.cost[1] > 0.0).collect();
     costly.sort_by(|a, b| {
         let cost = |at: usize| b.cost[at].total_cmp(&a.cost[at]);
-        cost(0).then(cost(1)).then(a.worst.0.cmp(&b.worst.0))
+        cost(0).then(cost(1)).then(a.worst.cmp(&b.worst))
     });
     costly.into_iter().take(count).filter_map(|found| mistake(play, policy, &found)).collect()
 }
@@ -257,7 +257,7 @@ fn classes(table: &SolvedTable) -> Vec<u32> {
 }
 
 fn mistake(play: &Play<'_>, policy: &[f64], found: &Met) -> Option<Mistake> {
-    let (game, at) = (play.table().game(), found.worst.0);
+    let (game, (at, _)) = (play.table().game(), found.worst?);
     let position = play.unfolded().position(play.table().states(), at)?;
     let own = play.truth(at)?;
     let edges = play.unfolded().edges_of(at);

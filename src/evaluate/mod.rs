@@ -61,7 +61,7 @@ pub use metrics::Metrics;
 pub use mistakes::{Costliest, Mistake, MoveFacts};
 pub use play::{Expected, Play, Walk};
 pub use report::{AccuracyReport, RootFacts, TableFacts, Words};
-pub use request::{Request, playable, unfolded_bytes};
+pub use request::{Request, games_bytes, playable, unfolded_bytes};
 pub use response::{Aim, Response};
 pub use source::{Chosen, Everywhere, Judged, Piece, Source, Wanted};
 pub use truth::{Case, Truth};

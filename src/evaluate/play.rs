@@ -201,7 +201,7 @@ impl<'a> Play<'a> {
         Walk { visits, endless: 0.0 }
     }
 
-    /// The positions of a layered game, each behind all from which a move leads to it.
+    /// The positions of a layered game, each after all those with a move to it.
     pub(super) fn in_order(&self) -> impl DoubleEndedIterator<Item = usize> {
         let unfolded = self.unfolded;
         unfolded.layers().iter().flat_map(move |layer| {

@@ -1,6 +1,5 @@
 //! A whole report: what is asked for, and the one way in which it is made.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::accuracy::{Gathered, MeasureError, Player, Sink, measure};
@@ -58,7 +57,7 @@ impl Request<'_> {
 
     /// About how much memory games take, in bytes.
     pub fn bytes_of_games(&self) -> f64 {
-        unfolded_bytes(self.table.table().manifest(), self.players.len())
+        games_bytes(self.table.table().manifest(), self.players.len())
     }
 
     /// Makes the report; `sink` receives every piece with what each player answers.
@@ -128,8 +127,8 @@ impl Request<'_> {
             let play = Play::new(&unfolded, table);
             progress.begin("playing games", None);
             let baselines = match self.kept {
-                Some(kept) => Cow::Borrowed(kept.baselines(&play)),
-                None => Cow::Owned(Baselines::new(&play)),
+                Some(kept) => kept.baselines(&play),
+                None => Arc::new(Baselines::new(&play)),
             };
             let played: Vec<Played<'_>> = played.collect();
             report.games = Some(games(&play, &baselines, &played, self.mistakes));
@@ -211,9 +210,20 @@ pub fn playable(table: &SolvedTable) -> Result<(), String> {
     Ok(())
 }
 
-/// About how much memory games between so many policies take on the actual positions of a table, in
+/// About how much memory a match between so many policies takes on the actual positions of a table, in
 /// bytes.
 pub fn unfolded_bytes(manifest: &Manifest, policies: usize) -> f64 {
+    bytes(manifest, policies, 160)
+}
+
+/// The same with all that a report says of their games.
+pub fn games_bytes(manifest: &Manifest, policies: usize) -> f64 {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    bytes(manifest, policies, 40 + 200 * policies.clamp(1, processors))
+}
+
+/// The table unfolded, what policies and baselines answer, and so many bytes a position.
+fn bytes(manifest: &Manifest, policies: usize, each: usize) -> f64 {
     // Where actual positions are not counted there are at most all images of the rows, with either
     // side to move if the table does not tell.
     let sides = if manifest.identity.sides.is_some() { 1 } else { 2 };
@@ -221,10 +231,7 @@ pub fn unfolded_bytes(manifest: &Manifest, policies: usize) -> f64 {
     let counts = &manifest.counts;
     let counts = counts.reachable.unwrap_or_else(|| counts.table.times(images));
     let (positions, moves) = (counts.states, counts.transitions);
-    // Probabilities and scores of each policy, those of the baselines; their games, and those of the
-    // policies that are in work at a time.
+    // Probabilities and scores of each policy, and those of the baselines.
     let answers = moves as f64 * 16.0 * (policies + 2) as f64;
-    let at_once = policies.clamp(1, rayon::current_num_threads());
-    let games = positions as f64 * (40 + 160 * at_once) as f64;
-    Unfolded::bytes(positions, moves) as f64 * 2.0 + answers + games
+    Unfolded::bytes(positions, moves) as f64 * 2.0 + answers + positions as f64 * each as f64
 }

@@ -117,10 +117,11 @@ impl Plane {
 
 /// The numbers of four squares by their bits.
 const FOUR: [[f32; 4]; 16] = {
-    let (mut all, mut bits) = ([[0.0; 4]; 16], 0);
-    while bits < 64 {
-        all[bits / 4][bits % 4] = (bits / 4 >> (bits % 4) & 1) as f32;
-        bits += 1;
+    let (mut all, mut place) = ([[0.0; 4]; 16], 0);
+    while place < 64 {
+        let (bits, square) = (place / 4, place % 4);
+        all[bits][square] = ((bits >> square) & 1) as f32;
+        place += 1;
     }
     all
 };

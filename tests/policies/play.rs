@@ -423,6 +423,28 @@ fn what_is_kept_where_games_lead_agrees_with_games_by_the_rules() {
     assert!((found.all.positions - 10.0).abs() < 1e-9, "{found:?}");
 }
 
+#[test]
+fn a_mistake_that_rounds_to_nothing_is_shown_where_it_is_made() {
+    let opened = folded();
+    let play = opened.play();
+    let (unfolded, states) = (play.unfolded(), opened.solved.states());
+    let mut probabilities = opened.policy(3).to_vec();
+    let loses = |edge: usize, at: usize| {
+        play.move_truth(edge).unwrap().outcome < play.truth(at).unwrap().outcome
+    };
+    // The last to which its own moves lead as the first player.
+    let reached = play.reached([Some(opened.policy(3)), None]);
+    let own = |at: &usize| reached[*at] && unfolded.side(*at) == Side::First;
+    let worse = |at: usize| Some((at, unfolded.edges_of(at).find(|&edge| loses(edge, at))?));
+    let (at, edge) = (0..unfolded.positions()).rev().filter(own).find_map(worse).unwrap();
+    probabilities[edge] = 1e-11;
+    let played = Played { name: "nearly", probabilities: &probabilities, values: &[] };
+    let costliest = &games(&play, &Baselines::new(&play), &[played], 3).policies[0].costliest;
+    let position = unfolded.position(states, at).unwrap();
+    let [only] = &costliest[..] else { panic!("{costliest:?}") };
+    assert_eq!(only.position, opened.solved.game().notation(&position));
+}
+
 /// Plays a line of moves by their names and looks at its end.
 fn check_line<'a>(
     game: &AnyGame,
