@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::common::needs::python_imports;
+
 struct Block {
     language: String,
     text: String,
@@ -69,14 +71,9 @@ fn the_tour_prints_what_the_readme_shows() {
     assert!(commands >= 5, "the tour has shrunk to {commands} commands");
 }
 
-/// Runs the README's Python where there is NumPy; where there must be (`YOMIKIRI_REQUIRE_NUMPY=1`)
-/// its absence is a failure.
+/// Runs the README's Python, where its packages are there.
 fn run_python(script: &str, dir: &Path) {
-    let numpy = Command::new("python3").args(["-c", "import numpy"]).output();
-    if !numpy.is_ok_and(|output| output.status.success()) {
-        let required = std::env::var("YOMIKIRI_REQUIRE_NUMPY").is_ok_and(|value| value == "1");
-        assert!(!required, "NumPy is required and cannot be imported");
-        println!("skipped the README's Python: no NumPy");
+    if !python_imports(script, "python3 with the imports of README.md") {
         return;
     }
     let printed = run("python3", &["-c", script], dir);

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::common::needs::python_has;
 use crate::common::tables::{Tables, copy_dir};
 
 /// Commands of every kind, in an order in which each finds what it needs; `DIR` is the directory of
@@ -100,13 +101,7 @@ fn every_command_prints_what_its_schema_says() {
     let file = tables.place("printed.json");
     fs::write(&file, serde_json::to_string(&printed).unwrap()).unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/schemas.py");
-    let import = Command::new("python3").args(["-c", "import jsonschema"]).output();
-    if !import.is_ok_and(|output| output.status.success()) {
-        assert!(
-            std::env::var_os("YOMIKIRI_REQUIRE_NUMPY").is_none(),
-            "YOMIKIRI_REQUIRE_NUMPY is 1 and python3 lacks jsonschema"
-        );
-        eprintln!("NOT TESTED: python3 lacks jsonschema");
+    if !python_has("jsonschema") {
         return;
     }
     let checked = Command::new("python3").arg(script).args([schemas(), file]).output().unwrap();

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::common::Random;
 use crate::common::http::{Got, Served, escaped, parted};
+use crate::common::needs::python_has;
 use crate::common::tables::Tables;
 
 const SHOGI: &str = "animal-shogi-3x3-depth6";
@@ -142,13 +143,7 @@ fn every_answer_is_as_described() {
     let file = tables.place("met.json");
     std::fs::write(&file, serde_json::to_string(&met).unwrap()).unwrap();
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let there = Command::new("python3").args(["-c", "import jsonschema"]).output();
-    if !there.is_ok_and(|output| output.status.success()) {
-        assert!(
-            std::env::var_os("YOMIKIRI_REQUIRE_NUMPY").is_none(),
-            "YOMIKIRI_REQUIRE_NUMPY is 1 and python3 lacks jsonschema"
-        );
-        eprintln!("NOT TESTED: python3 lacks jsonschema");
+    if !python_has("jsonschema") {
         return;
     }
     let mut python = Command::new("python3");

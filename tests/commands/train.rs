@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::common::needs::python_runs;
 use crate::common::tables::{Tables, files};
 use serde_json::Value;
 
@@ -62,7 +63,7 @@ fn training_ends_the_same_with_any_threads_and_after_an_interruption() {
 
 /// That ONNX Runtime makes of each network's model what NumPy makes of its weights.
 pub fn the_models_are_the_networks(tables: &Tables, names: &[String]) {
-    if std::env::var("YOMIKIRI_REQUIRE_NUMPY").is_err() {
+    if !python_runs("tests/learn/models.py") {
         return;
     }
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/learn/models.py");
@@ -174,7 +175,7 @@ fn a_network_is_the_same_policy_in_onnx_and_in_python() {
         let place = tables.place(&format!("policies/{name}"));
         tables.ok(&training(words, &["--out", place.to_str().unwrap()]));
     }
-    let numpy = std::env::var("YOMIKIRI_REQUIRE_NUMPY").is_ok();
+    let python = python_runs("tests/learn/answer.py");
     for name in ["supervised-othello-4x4", "residual", "plain"] {
         let model = tables.place(&format!("policies/{name}.onnx"));
         let model = model.to_str().unwrap();
@@ -184,7 +185,7 @@ fn a_network_is_the_same_policy_in_onnx_and_in_python() {
         );
         let mut policies = vec![learned, onnx];
         let states = tables.place("states");
-        if numpy {
+        if python {
             tables.ok(&["export", "-q", "--states", "--out", states.to_str().unwrap()]);
             let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/learn/answer.py");
             let run = Command::new("python3").arg(script).arg(model).arg(&states).output().unwrap();
@@ -265,7 +266,7 @@ fn games_are_counted_by_iteration_and_divergence_is_told() {
 #[test]
 #[cfg(feature = "onnx")]
 fn the_example_in_python_learns() {
-    if std::env::var("YOMIKIRI_REQUIRE_NUMPY").is_err() {
+    if !python_runs("examples/learn.py") {
         return;
     }
     let tables = Tables::new();

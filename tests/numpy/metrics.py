@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow  # reads Parquet for pandas
 
 csv, parquet, report = sys.argv[1:]
 rows = pd.read_parquet(parquet)

@@ -10,7 +10,8 @@ import sys
 import zlib
 from pathlib import Path
 
-import numpy as np  # 2.0 or later, for bitwise_count
+import numpy as np
+from numpy import bitwise_count
 
 table = Path(sys.argv[1])
 manifest = json.loads((table / "manifest.json").read_text())
@@ -34,9 +35,9 @@ else:
 assert not (mover & ~occupied).any()
 opponent = occupied ^ mover
 terminal, frontier = array["kinds"] == 1, array["kinds"] == 2
-difference = np.bitwise_count(mover).astype(int) - np.bitwise_count(opponent)
+difference = bitwise_count(mover).astype(int) - bitwise_count(opponent)
 if manifest["solution"]["empties"] == "to-winner":
-    difference += (squares - np.bitwise_count(mover | opponent)) * np.sign(difference)
+    difference += (squares - bitwise_count(mover | opponent)) * np.sign(difference)
 
 # Interior rows are those with moves, so where their moves begin is where the maxima begin.
 interior = array["kinds"] == 0
@@ -100,7 +101,7 @@ if manifest["discounted"]:
     expect("value", *settle(discounted, outcome_at_end.astype("f4")))
 
 # A row stands for every position (an image of its board, and a side to move) in its orientations.
-positions = np.bitwise_count(array["orientations"]).astype(int)
+positions = bitwise_count(array["orientations"]).astype(int)
 counts = manifest["counts"]["reachable"]
 for name, which in {"states": ..., "terminals": terminal, "frontier": frontier}.items():
     assert positions[which].sum() == counts[name], name

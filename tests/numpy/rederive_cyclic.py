@@ -12,7 +12,8 @@ import sys
 import zlib
 from pathlib import Path
 
-import numpy as np  # 2.0 or later, for bitwise_count
+import numpy as np
+from numpy import bitwise_count
 
 table = Path(sys.argv[1])
 manifest = json.loads((table / "manifest.json").read_text())
@@ -35,7 +36,7 @@ def ranked():
     bits = np.unpackbits(array["reachable"].view(np.uint8), bitorder="little")
     ranks = np.flatnonzero(bits)
     assert len(ranks) == states == len(array["distance"])
-    block = np.bitwise_count(array["reachable"]).astype(np.int64)
+    block = bitwise_count(array["reachable"]).astype(np.int64)
     block = np.add.reduceat(block, np.arange(0, len(block), 8))
     before = np.concatenate([[0], np.cumsum(block)[:-1]])
     assert np.array_equal(before, array["rank_counts"])

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::common::needs::python_runs;
 use crate::common::solved::{board_4x4, named};
 use crate::common::tables::Tables;
 use serde_json::Value;
@@ -337,28 +338,11 @@ fn a_model_of_shogi_is_asked_about_the_planes_of_its_game() {
     assert_eq!(place, answers.probabilities.len());
 }
 
-/// Whether the packages of `onnx/scikit.py` are there; where they must be, that they are not is a
-/// failure.
-fn python_is_there() -> bool {
-    let import = "import numpy, onnxruntime, skl2onnx, sklearn";
-    let import = Command::new("python3").args(["-c", import]).output();
-    let there = import.is_ok_and(|output| output.status.success());
-    let required = std::env::var_os("YOMIKIRI_REQUIRE_NUMPY").is_some_and(|value| value == "1");
-    assert!(
-        there || !required,
-        "YOMIKIRI_REQUIRE_NUMPY is 1 and python3 lacks scikit-learn, skl2onnx or onnxruntime"
-    );
-    if !there {
-        eprintln!("NOT TESTED: python3 lacks scikit-learn, skl2onnx or onnxruntime");
-    }
-    there
-}
-
 /// Networks of scikit-learn as skl2onnx writes them: Python computes the report's figures from the
 /// table's arrays and ONNX Runtime, and the solver finds the same.
 #[test]
 fn scikit_learn_networks_have_the_figures_that_python_computes() {
-    if !python_is_there() {
+    if !python_runs("tests/onnx/scikit.py") {
         return;
     }
     let tables = Tables::new();

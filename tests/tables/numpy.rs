@@ -3,24 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::common::needs::python_runs;
 use crate::common::solved::{board_4x4, make, named, solve, solved, standard};
 use crate::common::tables::{Tables, forge, solved_4x4};
 use yomikiri::game::Empties;
 use yomikiri::graph::Plan;
 use yomikiri::progress::Silent;
 use yomikiri::solve::SolveOptions;
-
-/// Whether NumPy can be imported; where it must be (as on CI), that it cannot is a failure.
-fn numpy_is_there() -> bool {
-    let import = Command::new("python3").args(["-c", "import numpy"]).output();
-    let there = import.is_ok_and(|output| output.status.success());
-    let required = std::env::var_os("YOMIKIRI_REQUIRE_NUMPY").is_some_and(|value| value == "1");
-    assert!(there || !required, "YOMIKIRI_REQUIRE_NUMPY is 1 and python3 cannot import numpy");
-    if !there {
-        eprintln!("NOT TESTED: python3 cannot import numpy (pip install numpy)");
-    }
-    there
-}
 
 fn rederive(table: &Path) -> Result<String, String> {
     run("rederive.py", table)
@@ -43,7 +32,7 @@ fn bounded(name: &str, max_depth: u32) -> String {
 
 #[test]
 fn numpy_derives_every_value_of_a_whole_game() {
-    if !numpy_is_there() {
+    if !python_runs("tests/numpy/rederive.py") {
         return;
     }
     let tables = Tables::new();
@@ -60,7 +49,7 @@ fn numpy_derives_every_value_of_a_whole_game() {
 
 #[test]
 fn numpy_derives_the_bounds_of_bounded_tables() {
-    if !numpy_is_there() {
+    if !python_runs("tests/numpy/rederive.py") {
         return;
     }
     let said = bounded("othello-6x6", 6);
@@ -72,7 +61,7 @@ fn numpy_derives_the_bounds_of_bounded_tables() {
 
 #[test]
 fn numpy_derives_every_value_of_games_with_cycles() {
-    if !numpy_is_there() {
+    if !python_runs("tests/numpy/rederive_cyclic.py") {
         return;
     }
     let mate = "4k/2gb1/P1+B1p/1R3/KG1S1 b RS 1";
@@ -105,7 +94,7 @@ fn numpy_derives_every_value_of_games_with_cycles() {
 
 #[test]
 fn numpy_predicts_what_is_exported() {
-    if !numpy_is_there() {
+    if !python_runs("examples/predictions.py") {
         return;
     }
     let tables = Tables::new();
@@ -128,7 +117,7 @@ fn numpy_predicts_what_is_exported() {
 
 #[test]
 fn numpy_counts_as_many_lines_in_a_table_as_there_are_by_the_rules() {
-    if !numpy_is_there() {
+    if !python_runs("examples/paths.py") {
         return;
     }
     let tables = Tables::new();
@@ -148,7 +137,7 @@ fn numpy_counts_as_many_lines_in_a_table_as_there_are_by_the_rules() {
 
 #[test]
 fn numpy_contradicts_a_forged_table() {
-    if !numpy_is_there() {
+    if !python_runs("tests/numpy/rederive.py") {
         return;
     }
     for (array, width) in [("score", 1), ("outcome", 1), ("distance", 2), ("value", 4)] {
@@ -162,7 +151,7 @@ fn numpy_contradicts_a_forged_table() {
 
 #[test]
 fn numpy_works_out_what_a_report_says_of_its_predictions() {
-    if !numpy_is_there() {
+    if !python_runs("tests/numpy/predicted.py") {
         return;
     }
     let tables = Tables::new();
@@ -189,7 +178,7 @@ fn numpy_works_out_what_a_report_says_of_its_predictions() {
 #[cfg(feature = "parquet")]
 #[test]
 fn every_metric_is_found_again_from_the_results_by_position() {
-    if !numpy_is_there() {
+    if !python_runs("tests/numpy/metrics.py") {
         return;
     }
     let tables = Tables::new();

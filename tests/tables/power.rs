@@ -4,7 +4,7 @@
 //! which knows what the system has told the program and what a disk must have kept. Before each
 //! call that matters the power fails in several ways: of the names that were not synced none or
 //! all have come, one alone, or all but one; and files hold what they did at their last `fsync`,
-//! or zeros. Where strace is missing nothing is tested, unless YOMIKIRI_REQUIRE_STRACE=1.
+//! or zeros. Without strace these tests are left out.
 
 mod calls;
 mod disk;

@@ -8,21 +8,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::common::needs::{python_has, python_runs};
 use crate::common::tables::{Tables, solved_4x4};
-
-/// Whether Python can import a module; that it must be able to is said by a variable of the
-/// environment, `YOMIKIRI_REQUIRE_` and `name`.
-fn python_has(module: &str, name: &str) -> bool {
-    let import = Command::new("python3").args(["-c", &format!("import {module}")]).output();
-    let there = import.is_ok_and(|output| output.status.success());
-    let variable = format!("YOMIKIRI_REQUIRE_{name}");
-    let required = std::env::var_os(&variable).is_some_and(|value| value == "1");
-    assert!(there || !required, "{variable} is 1 and python3 cannot import {module}");
-    if !there {
-        eprintln!("NOT TESTED: python3 cannot import {module}");
-    }
-    there
-}
 
 fn python(script: &str, args: &[&str]) -> Result<String, String> {
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/export").join(script);
@@ -48,13 +35,13 @@ fn lines(file: &str) -> Vec<Value> {
 
 #[test]
 fn every_format_holds_what_plain_rules_give() {
-    if !python_has("numpy", "NUMPY") {
+    if !python_runs("tests/export/check.py") {
         return;
     }
     let tables = Tables::new();
     solved_4x4(&tables);
     let mut files = vec!["a", "a.npz", "a.jsonl", "a.csv", "a.obf"];
-    if cfg!(feature = "parquet") && python_has("pyarrow", "NUMPY") {
+    if cfg!(feature = "parquet") && python_has("pyarrow") {
         files.push("a.parquet");
     }
     let files: Vec<String> = files.into_iter().map(|name| path(&tables, name)).collect();
@@ -77,7 +64,7 @@ fn every_format_holds_what_plain_rules_give() {
 
 #[test]
 fn options_give_what_plain_rules_give() {
-    if !python_has("numpy", "NUMPY") {
+    if !python_runs("tests/export/check.py") {
         return;
     }
     let fractions = "0.6,0.2,0.2";
@@ -125,7 +112,7 @@ fn options_give_what_plain_rules_give() {
 
 #[test]
 fn bounded_and_unfolded_tables_are_exported_too() {
-    if !python_has("numpy", "NUMPY") {
+    if !python_runs("tests/export/check.py") {
         return;
     }
     let tables = Tables::new();
@@ -182,9 +169,8 @@ fn root_of(moves: &[u16]) -> String {
 
 #[test]
 fn other_programs_see_the_positions_that_are_exported_in_their_layout() {
-    let packages = [("pgx", "pgx", "PGX"), ("openspiel", "pyspiel", "OPENSPIEL")];
-    let there: Vec<_> =
-        packages.into_iter().filter(|(_, module, name)| python_has(module, name)).collect();
+    let packages = [("pgx", "pgx"), ("openspiel", "pyspiel")];
+    let there: Vec<_> = packages.into_iter().filter(|(_, module)| python_has(module)).collect();
     if there.is_empty() {
         return;
     }
@@ -199,7 +185,7 @@ fn other_programs_see_the_positions_that_are_exported_in_their_layout() {
         }
         tables.ok(&args);
         tables.ok(&["value-iterate", "-q"]);
-        for (layout, _, _) in &there {
+        for (layout, _) in &there {
             let out = path(&tables, layout);
             export(&tables, &out, &["--layout", layout, "--states-of", "all", "--unproven"]);
             fs::write(Path::new(&out).join("depth"), depth).unwrap();
@@ -381,7 +367,7 @@ fn own_positions_are_labelled() {
     assert_eq!(obf.lines().count(), 2);
     // What is written can be read again.
     assert_eq!(tables.ok(&["relabel", &out]).lines().count(), 2);
-    if cfg!(feature = "parquet") && python_has("pyarrow", "NUMPY") {
+    if cfg!(feature = "parquet") && python_has("pyarrow") {
         let out = path(&tables, "own.parquet");
         tables.ok(&["relabel", &file, "--out", &out, "-q", "--columns", "board,score,q_score"]);
         let script = "import sys, pyarrow.parquet as p\nfor row in p.read_table(sys.argv[1]).to_pylist(): \

@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::{assert_same_figures, report};
+use crate::common::needs::has_python;
 use crate::common::tables::{Tables, solved_4x4};
 
 const START: &str = "-----OX--XO----- X;";
@@ -58,6 +59,9 @@ fn solved() -> Tables {
 
 #[test]
 fn the_example_has_the_figures_of_greedy() {
+    if !has_python() {
+        return;
+    }
     let tables = solved();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/policy.py");
     let lines = fs::read_to_string(&example).unwrap().lines().count();
@@ -68,6 +72,9 @@ fn the_example_has_the_figures_of_greedy() {
 
 #[test]
 fn programs_are_told_enough_to_play_games_with_cycles() {
+    if !has_python() {
+        return;
+    }
     let tables = Tables::new();
     tables.ok(&["enumerate", "-q", "--game", "animal-shogi-3x3"]);
     tables.ok(&["value-iterate", "-q"]);
@@ -86,6 +93,9 @@ fn programs_are_told_enough_to_play_games_with_cycles() {
 
 #[test]
 fn values_of_programs_are_taken() {
+    if !has_python() {
+        return;
+    }
     let tables = solved();
     let answer =
         "reply.update(actions=[p['legal'][0] for p in positions], values=[0.5] * len(positions))";
@@ -96,6 +106,9 @@ fn values_of_programs_are_taken() {
 
 #[test]
 fn the_move_that_a_program_ranks_highest_is_played() {
+    if !has_python() {
+        return;
+    }
     let tables = solved();
     let program = |name: &str, moves: &str| {
         let scores = "scores=[[-a for a in p['legal']] for p in positions]";
@@ -112,6 +125,9 @@ fn the_move_that_a_program_ranks_highest_is_played() {
 
 #[test]
 fn programs_that_do_not_run_are_told_in_one_line() {
+    if !has_python() {
+        return;
+    }
     let tables = solved();
     refused(
         &tables,
@@ -149,6 +165,9 @@ fn commands_that_are_none_are_refused_before_any_work() {
 
 #[test]
 fn answers_that_make_no_sense_are_told_in_one_line() {
+    if !has_python() {
+        return;
+    }
     let tables = solved();
     let greeting = [
         ("hello there", "no JSON of the protocol"),
@@ -189,6 +208,9 @@ fn answers_that_make_no_sense_are_told_in_one_line() {
 
 #[test]
 fn an_illegal_move_is_told_with_its_position() {
+    if !has_python() {
+        return;
+    }
     let tables = solved();
     let answer =
         "reply['actions'] = [0 if p['board'].count(0) == 12 else p['legal'][0] for p in positions]";
@@ -281,6 +303,9 @@ fn what_a_program_starts_ends_with_it() {
 
 #[test]
 fn a_program_that_mixes_its_batch_is_found_out() {
+    if !has_python() {
+        return;
+    }
     let tables = solved();
     let mean = "mean = sum(p['board'].count(1) for p in positions) / len(positions)\n\
         \x20       reply['scores'] = [[a * 0.1 + mean for a in p['legal']] for p in positions]";
@@ -295,6 +320,9 @@ fn a_program_that_mixes_its_batch_is_found_out() {
 
 #[test]
 fn programs_end_with_the_report() {
+    if !has_python() {
+        return;
+    }
     let tables = solved();
     // One that does not end when its input does.
     let (policy, pid) = tells_pid(
