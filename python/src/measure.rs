@@ -18,7 +18,9 @@ use yomikiri::evaluate::{
 };
 use yomikiri::game::{Divider, Division, Game as _, Split, Splits};
 use yomikiri::policy::encode::Encoding;
-use yomikiri::policy::{Answers, Batch, Dense, Policy, PolicyError, PolicySpec, share_best};
+use yomikiri::policy::{
+    Answers, Batch, Dense, Policy, PolicyError, PolicySpec, Steady, Sure, share_best,
+};
 use yomikiri::render::{About, accuracy_text, comparison_text, html, match_text, summary};
 use yomikiri::render::{Compared, no_room};
 use yomikiri::solved::{Orienting, SolvedTable};
@@ -44,30 +46,45 @@ enum Form {
 const WITHOUT_PLANES: [&str; 3] = ["positions", "keys", "notations"];
 
 /// Who is measured, as Python says it: a name, and what it is by name or as a callable with the layout
-/// it asks for and whether it wants to know the legal moves.
+/// it asks for, whether it wants to know the legal moves, and whether it plays what it ranks highest.
 #[derive(FromPyObject)]
 pub enum Given<'py> {
     /// A policy of the solver.
     Named(String),
-    /// `(name, callable, layout, planes, legal)`.
-    Asked(String, Bound<'py, PyAny>, String, Option<String>, bool),
+    /// `(name, callable, layout, planes, legal, best)`.
+    Asked(String, Bound<'py, PyAny>, String, Option<String>, bool, bool),
 }
 
 /// What is measured on a thread of its own, where the interpreter is not at hand.
 enum Held {
     Named(PolicySpec),
-    Asked(String, Py<PyAny>, Form, bool),
+    Asked(Asking),
 }
 
-fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
-    let game = table.game();
-    let one = |given: Given<'_>| match given {
+/// A callable and how it is asked.
+#[derive(Clone)]
+struct Asking {
+    name: String,
+    callable: Arc<Py<PyAny>>,
+    form: Form,
+    /// Whether it is told the legal moves.
+    with_legal: bool,
+    /// Whether it plays what it ranks highest.
+    is_best: bool,
+}
+
+fn hold(game: &AnyGame, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
+    given.into_iter().map(|given| hold_one(game, given)).collect()
+}
+
+fn hold_one(game: &AnyGame, given: Given<'_>) -> PyResult<Held> {
+    match given {
         Given::Named(text) => {
             let spec: PolicySpec = text.parse().map_err(value_error)?;
             spec.check(game).map_err(value_error)?;
             Ok(Held::Named(spec))
         }
-        Given::Asked(name, callable, layout, planes, legal) => {
+        Given::Asked(name, callable, layout, planes, with_legal, is_best) => {
             let form = match WITHOUT_PLANES.contains(&&*layout) {
                 true => Form::Positions,
                 false => {
@@ -77,10 +94,10 @@ fn hold(table: &SolvedTable, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
                     })?)
                 }
             };
-            Ok(Held::Asked(name, callable.unbind(), form, legal))
+            let callable = Arc::new(callable.unbind());
+            Ok(Held::Asked(Asking { name, callable, form, with_legal, is_best }))
         }
-    };
-    given.into_iter().map(one).collect()
+    }
 }
 
 fn players(
@@ -90,25 +107,34 @@ fn players(
     asks: &Sender<work::Request>,
 ) -> PyResult<Vec<Player>> {
     let one = |held| match held {
-        Held::Named(spec) => yomikiri::learn::player(&spec, game, tables)
-            .map_err(|error| PyPolicyError::new_err(error.to_string())),
-        Held::Asked(name, callable, form, with_legal) => {
-            let (callable, asks) = (Arc::new(callable), Mutex::new(asks.clone()));
-            let spare = Mutex::default();
-            Ok(Player::Policy(Box::new(Callable { name, callable, form, with_legal, asks, spare })))
-        }
+        Held::Named(spec) => named(&spec, game, tables),
+        Held::Asked(asking) => Ok(asking.player(asks)),
     };
     held.into_iter().map(one).collect()
+}
+
+fn named(spec: &PolicySpec, game: &AnyGame, tables: &std::path::Path) -> PyResult<Player> {
+    yomikiri::learn::player(spec, game, tables)
+        .map_err(|error| PyPolicyError::new_err(error.to_string()))
+}
+
+impl Asking {
+    fn player(self, asks: &Sender<work::Request>) -> Player {
+        let (name, is_best) = (self.name.clone(), self.is_best);
+        let (asks, spare) = (Mutex::new(asks.clone()), Mutex::default());
+        let callable = Callable { asking: self, asks, spare };
+        let steady: Box<dyn Policy<AnyGame>> = Box::new(Steady::callable(callable));
+        match is_best {
+            false => Player::Policy(steady),
+            true => Player::Named(name, Box::new(Player::Policy(Box::new(Sure(steady))))),
+        }
+    }
 }
 
 /// A callable of Python. It is called on the thread of Python that asked for the measurement, one batch
 /// after the other.
 struct Callable {
-    name: String,
-    callable: Arc<Py<PyAny>>,
-    form: Form,
-    /// Whether it is told the legal moves.
-    with_legal: bool,
+    asking: Asking,
     asks: Mutex<Sender<work::Request>>,
     /// Memory that has served for its answers: to get new pages takes as long as a small network.
     spare: Mutex<Vec<Vec<f64>>>,
@@ -127,7 +153,7 @@ struct Told {
 
 impl Policy<AnyGame> for Callable {
     fn name(&self) -> String {
-        self.name.clone()
+        self.asking.name.clone()
     }
 
     fn answer(
@@ -137,9 +163,9 @@ impl Policy<AnyGame> for Callable {
         answers: &mut Answers,
     ) -> Result<(), PolicyError> {
         let (count, actions) = (batch.len(), game.action_count());
-        let shown = Shown::new(&self.form, game, batch.positions());
+        let shown = Shown::new(&self.asking.form, game, batch.positions());
         let legal_at = |at: usize| &batch.actions()[batch.range(at)];
-        let legal = self.with_legal.then(|| {
+        let legal = self.asking.with_legal.then(|| {
             let mut legal = vec![false; count * actions];
             for at in 0..count {
                 for action in legal_at(at) {
@@ -212,7 +238,7 @@ impl Callable {
     ) -> Result<Told, PolicyError> {
         let gone = || PolicyError::new("it is no longer asked");
         let (send, receive) = sync_channel(1);
-        let callable = self.callable.clone();
+        let callable = self.asking.callable.clone();
         let memory = lock(&self.spare).pop().unwrap_or_default();
         let request: work::Request = Box::new(move |py| {
             let legal = legal.map(|legal| legal.into_pyarray(py).reshape([count, actions]));
@@ -366,7 +392,7 @@ pub fn evaluate<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Report> {
     let (solved, tables, kept) = (table.table.clone(), tables_of(table), table.kept.clone());
-    let held = hold(&solved, policies)?;
+    let held = hold(solved.game(), policies)?;
     let part = part(split, &solved)?;
     let all = !canonical && part.is_none() && playable(&solved).is_ok();
     let games = games && all && games_fit(py, &solved, held.len())?;
@@ -423,7 +449,7 @@ pub fn compare<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(String, String)> {
     let (solved, tables, kept) = (table.table.clone(), tables_of(table), table.kept.clone());
-    let held = hold(&solved, vec![first, second])?;
+    let held = hold(solved.game(), vec![first, second])?;
     let part = part(split, &solved)?;
     let words = part.as_ref().map(|(split, _)| format!("the {} part", split.name()));
     let (names, comparison) = run(py, progress, move |state, asks| {
@@ -468,7 +494,7 @@ pub fn play_match<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(String, String)> {
     let (solved, tables) = (table.table.clone(), tables_of(table));
-    let held = hold(&solved, vec![first, second])?;
+    let held = hold(solved.game(), vec![first, second])?;
     let bytes = unfolded_bytes(solved.table().manifest(), held.len());
     fits_memory(bytes, None).map_err(|room| {
         let what = format!("playing games on {} needs", solved.table().name());
@@ -484,10 +510,16 @@ pub fn play_match<'py>(
 /// One number a position.
 type Numbers<'py> = Bound<'py, PyArray1<f64>>;
 
+/// Who is asked in any position.
+enum Answering {
+    Player(Player),
+    Callable(Asking),
+}
+
 /// A policy that is asked in any position.
 #[pyclass(frozen, module = "yomikiri._core")]
 pub struct Asked {
-    player: Player,
+    answering: Answering,
     game: AnyGame,
     table: Option<Arc<SolvedTable>>,
 }
@@ -496,17 +528,22 @@ pub struct Asked {
 impl Asked {
     #[new]
     #[pyo3(signature = (game, policy, table, tables))]
-    fn new(game: &Game, policy: &str, table: Option<&Table>, tables: PathBuf) -> PyResult<Asked> {
+    fn new(
+        game: &Game,
+        policy: Given<'_>,
+        table: Option<&Table>,
+        tables: PathBuf,
+    ) -> PyResult<Asked> {
         let game = game.game.clone();
         let table = table.map(|table| table.table.clone());
-        let spec: PolicySpec = policy.parse().map_err(value_error)?;
-        spec.check(&game).map_err(value_error)?;
-        let player = yomikiri::learn::player(&spec, &game, &tables)
-            .map_err(|error| PyPolicyError::new_err(error.to_string()))?;
-        if matches!(player, Player::Perfect) && table.is_none() {
+        let answering = match hold_one(&game, policy)? {
+            Held::Asked(asking) => Answering::Callable(asking),
+            Held::Named(spec) => Answering::Player(named(&spec, &game, &tables)?),
+        };
+        if matches!(answering, Answering::Player(Player::Perfect)) && table.is_none() {
             return Err(value_error("policy 'perfect' needs a solved table"));
         }
-        Ok(Asked { player, game, table })
+        Ok(Asked { answering, game, table })
     }
 
     /// Probabilities of all actions, `(N, actions)`, and the outcomes it expects, if it says: none of
@@ -517,7 +554,7 @@ impl Asked {
         positions: &Positions,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Option<Numbers<'py>>)> {
         let count = self.game.action_count();
-        let (out, values) = detached(py, || {
+        let answer = |player: &Player| {
             let mut batch = Batch::default();
             for (row, position) in positions.all.iter().enumerate() {
                 let actions = self.game.actions(&position.state);
@@ -527,9 +564,9 @@ impl Asked {
                 batch.push(*position, actions);
             }
             let mut answers = Answers::default();
-            match (&self.player, &self.table) {
-                (Player::Perfect, Some(table)) => perfect(table, &batch, &mut answers)?,
-                (Player::Policy(policy), _) => policy
+            match (player.policy(), &self.table) {
+                (None, Some(table)) => perfect(table, &batch, &mut answers)?,
+                (Some(policy), _) => policy
                     .answer(&self.game, &batch, &mut answers)
                     .and_then(|()| answers.check(&batch))
                     .map_err(|error| PyPolicyError::new_err(error.to_string()))?,
@@ -543,7 +580,13 @@ impl Asked {
                 }
             }
             Ok((out, answers.values))
-        })?;
+        };
+        let (out, values) = match &self.answering {
+            Answering::Player(player) => detached(py, || answer(player)),
+            Answering::Callable(asking) => {
+                run(py, None, |_, asks| answer(&asking.clone().player(&asks)))
+            }
+        }?;
         let out = out.into_pyarray(py).reshape([positions.all.len(), count])?;
         Ok((out, (!values.is_empty()).then(|| values.into_pyarray(py))))
     }

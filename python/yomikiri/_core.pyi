@@ -15,7 +15,7 @@ class PositionError(ValueError): ...
 class PolicyError(YomikiriError): ...
 
 _Progress = Callable[[str, int, int | None], Any]
-_Given = str | tuple[str, Callable[..., dict[str, NDArray[np.float64]]], str, str | None, bool]
+_Given = str | tuple[str, Callable[..., dict[str, NDArray[np.float64]]], str, str | None, bool, bool]
 
 @final
 class Game:
@@ -76,7 +76,7 @@ class Table:
 
 @final
 class Asked:
-    def __new__(cls, game: Game, policy: str, table: Table | None, tables: os.PathLike[str] | str) -> Asked: ...
+    def __new__(cls, game: Game, policy: _Given, table: Table | None, tables: os.PathLike[str] | str) -> Asked: ...
     def answer(self, positions: Positions) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]: ...
 
 @final

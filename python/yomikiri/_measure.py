@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import html as _html
 import inspect
 import json
 import os
 import sys
+import types
+import warnings
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -22,9 +26,11 @@ from ._tables import Table, _Told
 class _Asked:
     """A callable whose answers are made arrays for the solver."""
 
-    def __init__(self, policy, layout):
-        self.policy = policy
+    def __init__(self, policy, name, layout, best):
+        self.policy, self.name, self.best = policy, name, best
         self.form = _FORMS.get(layout)
+        self.is_warned = False
+        self.as_probabilities = 0
         self.tensor = None
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(policy, torch.nn.Module):
@@ -44,10 +50,10 @@ class _Asked:
         else:
             told = self.policy(*given)
         if isinstance(told, tuple) and len(told) == 2:
-            told = {"logits": told[0], "values": told[1]}
+            told = {self._kind(told[0]): told[0], "values": told[1]}
         elif not isinstance(told, dict):
             array = numpy_of(told)
-            told = {"actions" if array.ndim == 1 and array.dtype.kind in "iu" else "logits": array}
+            told = {"actions" if array.ndim == 1 and array.dtype.kind in "iu" else self._kind(array): array}
         known = {"logits", "probabilities", "actions", "scores", "values", "final_scores"}
         unknown = [name for name in told if name not in known]
         if unknown:
@@ -58,6 +64,24 @@ class _Asked:
             name: array.reshape(len(array)) if name in rows and array.ndim == 2 and array.shape[1] == 1 else array
             for name, array in whole.items()
         }
+
+    def _kind(self, array):
+        """Kind of numbers in an array without a name; fails where all rows so far are probabilities."""
+        if self.best:
+            return "scores"
+        if self.as_probabilities is None:
+            return "logits"
+        rows = numbers(array)
+        if rows.ndim == 2 and (rows >= 0).all() and (abs(rows.sum(axis=1) - 1) < 1e-3).all():
+            self.as_probabilities += len(rows)
+        else:
+            self.as_probabilities = None
+        # Logits may sum to 1 by chance in a few positions.
+        if self.as_probabilities is not None and self.as_probabilities >= 64:
+            raise _core.PolicyError(
+                f"policy '{self.name}': every row of its arrays sums to 1, as probabilities do, and arrays are read as "
+                "logits; give {'probabilities': ...}, 0 for illegal moves, or their logarithms")
+        return "logits"
 
 
 #: What a callable gets by layouts that are no planes.
@@ -79,14 +103,75 @@ def _takes_two(function):
     return len(needed) >= 2 or len(places) >= 2 and places[1].name in ("legal", "mask", "legal_actions", "action_mask")
 
 
-def _given(policy, name, layout, planes):
-    if isinstance(policy, (str, os.PathLike)):
-        return str(policy)
-    if not callable(policy):
-        raise TypeError(f"a policy is a name or a callable, not {type(policy).__name__}")
-    name = name or getattr(policy, "__name__", None) or type(policy).__name__
-    asked = _Asked(policy, layout)
-    return (name, asked, layout, planes, asked.with_legal)
+def _given(policies, names, layout, planes, move):
+    """Policies as the solver takes them."""
+    if move not in ("sample", "best"):
+        raise ValueError(f"move {move!r}: known are sample, best")
+
+    def one(policy, name):
+        if isinstance(policy, (str, os.PathLike)):
+            return str(policy)
+        if not callable(policy):
+            raise TypeError(f"a policy is a name or a callable, not {type(policy).__name__}")
+        name = name or getattr(policy, "__name__", None) or type(policy).__name__
+        asked = _Asked(policy, name, layout, move == "best")
+        return (name, asked, layout, planes, asked.with_legal, asked.best)
+
+    given = [one(policy, name) for policy, name in zip(policies, names)]
+    if move == "best" and given and all(isinstance(policy, str) for policy in given):
+        raise ValueError(f"move 'best' is for callables; write it into the name: {given[0]}?move=best")
+    return given
+
+
+def _networks(policy):
+    """Networks with a training mode that a callable is or uses: by its object, its arguments, its variables, and what
+    these have as attributes."""
+    target = inspect.unwrap(policy)
+    if isinstance(target, functools.partial):
+        held = [target.func, *target.args, *target.keywords.values()]
+    else:
+        held = [target, getattr(target, "__self__", None)]
+    function = getattr(target, "__func__", target)
+    if inspect.isfunction(function):
+        for cell in function.__closure__ or ():
+            with suppress(ValueError):  # a variable that is not assigned yet
+                held.append(cell.cell_contents)
+        held += [function.__globals__.get(name) for name in function.__code__.co_names]
+    held = [one for one in held if not isinstance(one, (type, types.ModuleType))]
+    held += [one for owner in held for one in getattr(owner, "__dict__", {}).values()]
+    return [
+        one for one in held
+        if isinstance(getattr(one, "training", None), bool)
+        and callable(getattr(one, "eval", None)) and callable(getattr(one, "train", None))
+    ]
+
+
+@contextmanager
+def _evaluating(given):
+    """Networks in training mode are in evaluation mode meanwhile, and afterwards every part is as it was."""
+    before = []
+    try:
+        for policy in given:
+            for network in [] if isinstance(policy, str) else _networks(policy[1].policy):
+                parts = [*network.modules()] if hasattr(network, "modules") else [network]
+                modes = [(part, part.training) for part in parts if hasattr(part, "training")]
+                if not any(is_training for _, is_training in modes):
+                    continue
+                if not policy[1].is_warned:
+                    policy[1].is_warned = True
+                    warnings.warn(
+                        f"policy '{policy[0]}' is in training mode; it is measured in eval() and set back afterwards",
+                        RuntimeWarning, stacklevel=4)
+                before.append((network, network.training, modes))
+                network.eval()
+        yield
+    finally:
+        for network, is_training, modes in reversed(before):
+            if is_training:
+                network.train()
+            for part, is_training in modes:
+                if part.training != is_training:
+                    part.training = is_training
 
 
 def evaluate(
@@ -99,6 +184,7 @@ def evaluate(
     canonical: bool = False,
     games: bool = True,
     mistakes: int = 10,
+    move: str = "sample",
     progress: bool | None = None,
 ) -> Report:
     """Measures policies in every position of a table whose value and moves are proven; nothing is sampled.
@@ -108,16 +194,19 @@ def evaluate(
     ``policy(planes, legal)``. ``planes`` is ``float32`` of shape ``(N, …)`` by ``layout`` and ``planes`` (those of
     `Positions.planes`), ``legal`` ``bool`` of shape ``(N, actions)``. Instead of planes, which not every game has,
     ``layout`` may be ``positions`` (`Positions`), ``keys`` (`Positions.own_keys`) or ``notations`` (a list of texts). A
-    ``torch.nn.Module`` gets and gives tensors, and
-    should be in ``eval()``. The callable gives
+    ``torch.nn.Module`` gets and gives tensors; networks in training mode are measured in ``eval()`` and set back, with
+    a warning. The callable gives
 
     * an array ``(N, actions)`` of logits (illegal moves are masked for you), or ``(N,)`` whole numbers: actions;
     * a tuple ``(logits, values)``, values from -1 (the mover loses) to 1;
     * or a dictionary with one of ``logits``, ``probabilities``, ``actions``, ``scores`` (the best are chosen), and if
       it has them ``values`` and ``final_scores`` (in discs).
 
+    With ``move="best"`` callables play the move of their highest number: for Q-networks, whose arrays would be read as
+    logits otherwise.
+
     It is called on this thread, with up to 2048 positions at a time, and its answer for a position must not depend
-    on the others. ``split`` measures on ``train``, ``validation`` or ``test`` alone; ``canonical`` asks
+    on the others: a few positions of a few batches are asked about again. ``split`` measures on ``train``, ``validation`` or ``test`` alone; ``canonical`` asks
     about one of all mirror images (up to 16 times faster); ``games`` also plays the policies against perfect and random
     moves and each other, where the table is complete; ``mistakes`` are kept of each.
 
@@ -127,8 +216,8 @@ def evaluate(
     names = list(names) if names is not None else [None] * len(policies)
     if len(names) != len(policies):
         raise ValueError(f"{len(names)} names are not one for each of {len(policies)} policies")
-    given = [_given(policy, name, layout, planes) for policy, name in zip(policies, names)]
-    with _Told(progress) as tell:
+    given = _given(policies, names, layout, planes, move)
+    with _Told(progress) as tell, _evaluating(given):
         return Report(_core.evaluate(table._core, given, canonical, games, mistakes, split, tell))
 
 
@@ -252,10 +341,10 @@ class Comparison:
 
 
 def compare(table: Table, first, second, *, layout="nchw", planes=None, names=(None, None),
-            split=None, worst: int = 10, progress: bool | None = None) -> Comparison:
+            split=None, worst: int = 10, move: str = "sample", progress: bool | None = None) -> Comparison:
     """Two policies in the same positions: who gives away less where, and where they differ most."""
-    given = [_given(policy, name, layout, planes) for policy, name in zip((first, second), names)]
-    with _Told(progress) as tell:
+    given = _given((first, second), names, layout, planes, move)
+    with _Told(progress) as tell, _evaluating(given):
         return Comparison(*_core.compare(table._core, *given, split, worst, tell))
 
 
@@ -279,18 +368,19 @@ class Match:
 
 
 def match(table: Table, first, second, *, layout="nchw", planes=None, names=(None, None),
-          openings: int = 0, progress: bool | None = None) -> Match:
+          openings: int = 0, move: str = "sample", progress: bool | None = None) -> Match:
     """Games between two policies on a complete table, exactly; also after up to so many random ``openings``."""
-    given = [_given(policy, name, layout, planes) for policy, name in zip((first, second), names)]
-    with _Told(progress) as tell:
+    given = _given((first, second), names, layout, planes, move)
+    with _Told(progress) as tell, _evaluating(given):
         return Match(*_core.play_match(table._core, *given, openings, tell))
 
 
-def exploitability(table: Table, policy, *, layout="nchw", planes=None) -> dict:
+def exploitability(table: Table, policy, *, layout="nchw", planes=None, move: str = "sample") -> dict:
     """What a best response takes of a policy on a complete table: ``first`` and ``second``, the policy with either
     side, each with the ``outcome_lost`` (0 to 2) and the ``score_lost``. Raises `ValueError` where games cannot be
     played out."""
-    report = evaluate(table, policy, layout=layout, planes=planes, mistakes=0, progress=False)
+    report = evaluate(table, policy, layout=layout, planes=planes, mistakes=0, move=move,
+                      progress=False)
     if report.json["games"] is None:
         raise ValueError(f"games cannot be played out on {table.name}")
     return report.json["games"]["policies"][0]["exploitability"]

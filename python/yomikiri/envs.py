@@ -10,28 +10,23 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 
 from . import _core
-from ._arrays import numbers
 from ._games import Game, Position
 from ._games import game as _game
+from ._measure import _evaluating, _given
 from ._tables import Table, solve
 
 
 class _Opponent:
-    """Chooses moves: a policy by name, or a callable ``policy(planes, legal)`` that gives ``(1, actions)`` of
-    probabilities."""
+    """Chooses moves: a policy as `yomikiri.evaluate` takes it."""
 
-    def __init__(self, policy, game, table):
-        self.callable = None if isinstance(policy, str) else policy
-        if self.callable is None:
-            tables = table._core.tables if table else os.environ.get("YOMIKIRI_TABLES", "tables")
-            self.asked = _core.Asked(game._core, policy, table._core if table else None, tables)
+    def __init__(self, policy, game, table, layout, move):
+        self.given = _given([policy], [None], layout, None, move)
+        tables = table._core.tables if table else os.environ.get("YOMIKIRI_TABLES", "tables")
+        self.asked = _core.Asked(game._core, *self.given, table._core if table else None, tables)
 
-    def choose(self, position: Position, layout, random):
-        if self.callable is None:
+    def choose(self, position: Position, random):
+        with _evaluating(self.given):
             chances = self.asked.answer(position._core)[0][0]
-        else:
-            legal = position._core.legal()
-            chances = numbers(self.callable(position._core.encode(layout, None), legal))[0].astype(np.float64)
         return int(random.choice(len(chances), p=chances / chances.sum()))
 
 
@@ -59,8 +54,8 @@ def _observed(position, layout):
 class SinglePlayer(gymnasium.Env):
     """One player against a policy (Gymnasium).
 
-    ``opponent`` is a policy by name (for ``perfect`` a game is solved, or its table opened) or a callable
-    ``policy(planes, legal)`` that gives probabilities ``(1, actions)``. ``side`` is 0, 1 or ``None``: drawn each
+    ``opponent`` is a policy by name (for ``perfect`` a game is solved, or its table opened) or a callable that is
+    asked and read as by `yomikiri.evaluate`, by ``layout`` and ``move``. ``side`` is 0, 1 or ``None``: drawn each
     time. An observation has ``observation`` (``float32``, by ``layout``, as the player to move sees the board) and
     ``action_mask`` (``int8``, ``(actions,)``). The reward comes at the end: 1, 0 or -1, or with ``reward="score"``
     the final score. An illegal action loses, with ``info["illegal"]``. A game is cut after ``max_plies``."""
@@ -68,13 +63,14 @@ class SinglePlayer(gymnasium.Env):
     metadata = {"render_modes": ["ansi"], "render_fps": 1}
 
     def __init__(self, game_or_table="othello-4x4", *, opponent="random", side=0, layout="nchw", reward="outcome",
-                 max_plies=512, render_mode=None):
+                 max_plies=512, move="sample", render_mode=None):
         self.game, table = _of(game_or_table)
         if opponent == "perfect" and table is None:
             table = solve(self.game)
         if reward not in ("outcome", "score") or reward == "score" and not self.game.has_scores:
             raise ValueError(f"reward {reward!r}: known are outcome, and score in games that have one")
-        self.opponent, self.side, self.layout = _Opponent(opponent, self.game, table), side, layout
+        self.opponent = _Opponent(opponent, self.game, table, layout, move)
+        self.side, self.layout = side, layout
         self.reward, self.max_plies, self.render_mode = reward, max_plies, render_mode
         self.observation_space = _spaces(self.game, layout)
         self.action_space = spaces.Discrete(self.game.actions)
@@ -107,7 +103,7 @@ class SinglePlayer(gymnasium.Env):
 
     def _reply(self):
         while not self.position.over and self.position.side != self.player and not self._is_cut():
-            self.position = self.position.play(self.opponent.choose(self.position, self.layout, self.np_random))
+            self.position = self.position.play(self.opponent.choose(self.position, self.np_random))
             self.plies += 1
 
     def _reward(self):

@@ -14,7 +14,8 @@
 //! * [`MonteCarlo`] and [`Mcts`] play on at random, from a seed, so that they too are fixed;
 //! * `Onnx` (with the feature of that name) is a network in an ONNX file, for which [`encode`] lays
 //!   out positions; [`OnnxSpec`] says how it is read;
-//! * [`Predictions`] and [`Exec`] ask files and programs;
+//! * [`Predictions`] and [`Exec`] ask files and programs; [`Steady`] finds answers that depend on the
+//!   batch, [`Sure`] plays what another policy ranks highest;
 //! * [`PolicySpec`] is what a person writes for a policy; [`of_rules`] and [`of_outside`] make it.
 //!   The perfect policy needs a solved table, so it belongs to [`evaluate`](crate::evaluate).
 //!
@@ -64,6 +65,8 @@ pub use outside::{Dense, Exec, PROTOCOL, PROTOCOL_VERSION, Predictions};
 pub use random::Random;
 pub use search::{AlphaBeta, Minimax};
 pub use spec::PolicySpec;
+pub use steady::Steady;
+pub use sure::Sure;
 pub use weights::{MICRO, Weights, WeightsError};
 
 use crate::game::{Action, Division, Game, Position};

@@ -22,7 +22,7 @@ const FIRST: usize = 4;
 const REPEATS: usize = 3;
 
 /// A policy whose answers are compared with what it says when it is asked otherwise.
-pub(super) struct Steady<P> {
+pub struct Steady<P> {
     policy: P,
     /// How far numbers may be apart, relative to the largest.
     rounding: f64,
@@ -53,6 +53,11 @@ impl<P> Steady<P> {
     /// A program, which may calculate less exactly, and may draw its answers.
     pub fn program(policy: P) -> Steady<P> {
         Steady::new(policy, 2e-3, true)
+    }
+
+    /// A function in this process, which may calculate in bfloat16 and may draw its answers.
+    pub fn callable(policy: P) -> Steady<P> {
+        Steady::new(policy, 2e-2, true)
     }
 
     fn new(policy: P, rounding: f64, may_draw: bool) -> Steady<P> {
@@ -159,7 +164,7 @@ impl<P> Steady<P> {
                     return Ok(());
                 }
                 return Err(PolicyError::new(format!(
-                    "its answer about '{}' depends on what it is asked about at the same time ({what}, in a batch of {} positions and in one of {}); it must answer for each position by itself",
+                    "its answer about '{}' depends on what it is asked about at the same time ({what}, in a batch of {} positions and in one of {}); it must answer for each position by itself, as networks do in evaluation mode",
                     game.notation(&batch.positions()[at]),
                     batch.len(),
                     places.len()

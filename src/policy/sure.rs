@@ -5,7 +5,7 @@ use crate::game::{Division, Game};
 
 /// Plays the moves with the highest score of a policy, or with the highest probability if it gives
 /// no scores; equal ones equally often. What else the policy says stays as it is.
-pub(super) struct Sure<P>(pub P);
+pub struct Sure<P>(pub P);
 
 impl<G: Game> Policy<G> for Sure<Box<dyn Policy<G>>> {
     fn name(&self) -> String {

@@ -1,0 +1,287 @@
+"""How callables are asked and read: in evaluation mode, position by position, by the same rules in measurements and environments."""
+
+import functools
+import warnings
+
+import numpy as np
+import pytest
+
+import yomikiri as ym
+
+WEIGHTS = np.random.default_rng(5).normal(size=(32, 17))
+
+
+class Part:
+    """A part of a network, as PyTorch's look from outside."""
+
+    def __init__(self, *parts):
+        self.parts, self.training = parts, True
+
+    def modules(self):
+        yield self
+        for part in self.parts:
+            yield from part.modules()
+
+    def train(self, mode=True):
+        self.training = mode
+        for part in self.parts:
+            part.train(mode)
+        return self
+
+    def eval(self):
+        return self.train(False)
+
+
+class Network(Part):
+    """Logits after a normalisation that in training mode goes by the batch, and learns from it."""
+
+    def __init__(self):
+        self.norm, self.frozen = Part(), Part()
+        super().__init__(self.norm, self.frozen)
+        self.frozen.eval()
+        self.mean, self.fails, self.modes = np.full(17, 0.5), False, set()
+
+    def __call__(self, planes):
+        self.modes.add((self.training, self.norm.training, self.frozen.training))
+        if self.fails:
+            raise KeyError("weights")
+        logits = planes.reshape(len(planes), -1) @ WEIGHTS
+        mean = self.mean
+        if self.norm.training:
+            mean = logits.mean(axis=0)
+            self.mean = 0.9 * self.mean + 0.1 * mean
+        return 3 * (logits - mean)
+
+    @property
+    def state(self):
+        return self.training, self.norm.training, self.frozen.training, self.mean.tolist()
+
+
+class Agent:
+    def __init__(self, network):
+        self.network = network
+
+    def act(self, planes):
+        return self.network(planes)
+
+
+def run(table, policy, **options):
+    return ym.evaluate(table, policy, games=False, mistakes=0, names=["it"], **options).metrics
+
+
+@pytest.fixture
+def network():
+    return Network()
+
+
+@pytest.fixture(scope="module")
+def expected(table):
+    return run(table, Network().eval())
+
+
+def test_a_network_in_training_mode_is_measured_in_evaluation_mode(table, network, expected):
+    before = network.state
+    assert before[:3] == (True, True, False)
+    with pytest.warns(RuntimeWarning, match="'it' is in training mode") as said:
+        assert run(table, network) == expected
+    assert len(said) == 1 and said[0].filename == __file__
+    assert network.modes == {(False, False, False)} and network.state == before
+    # One part alone was left in it, or in evaluation mode.
+    network.eval()
+    network.norm.train()
+    before = network.state
+    with pytest.warns(RuntimeWarning, match="training mode"):
+        assert run(table, network) == expected
+    assert network.state == before
+    network.eval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert run(table, network) == expected
+
+
+def test_it_is_set_back_whatever_happens(table, network):
+    before, network.fails = network.state, True
+    for measure in (
+        lambda: ym.evaluate(table, network),
+        lambda: ym.compare(table, "greedy", network),
+        lambda: ym.match(table, network, "random"),
+        lambda: ym.exploitability(table, network),
+        lambda: ym.env(table, opponent=network, side=1).reset(),
+    ):
+        with pytest.warns(RuntimeWarning, match="training mode"), pytest.raises(KeyError, match="weights"):
+            measure()
+        assert network.state == before and network.modes == {(False, False, False)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning):
+            ym.evaluate(table, network)
+    assert network.state == before
+
+
+def test_networks_that_a_callable_uses_are_found(table, network, expected):
+    def decorated(policy):
+        return functools.wraps(policy)(lambda *given: policy(*given))
+
+    agent = Agent(network)
+    for policy in (
+        lambda planes: network(planes) if len(planes) else later,
+        lambda planes: agent.network(planes),
+        agent.act,
+        network.__call__,
+        functools.partial(Agent.act, agent),
+        functools.partial(lambda net, planes: net(planes), network),
+        decorated(lambda planes: network(planes)),
+    ):
+        before = network.state
+        with pytest.warns(RuntimeWarning, match="training mode"):
+            assert run(table, policy) == expected
+        assert network.state == before
+    later = None
+
+
+def test_answers_that_depend_on_the_batch_are_refused(table, network):
+    def mean(planes):
+        return planes.reshape(len(planes), -1) @ WEIGHTS * planes[:, 0].mean()
+
+    def places(planes, legal):
+        return {"actions": [np.flatnonzero(row)[at % row.sum()] for at, row in enumerate(legal)]}
+
+    hidden = [network]
+    for policy in (mean, places, lambda planes: hidden[0](planes)):
+        for measure in (ym.evaluate, ym.exploitability, lambda *given: ym.compare(*given, "greedy")):
+            with pytest.raises(ym.PolicyError, match="by itself, as networks do in evaluation mode"):
+                measure(table, policy)
+
+
+def test_answers_may_be_drawn_and_rounded(table):
+    random = np.random.default_rng(3)
+
+    def drawn(planes, legal):
+        return np.where(legal, random.random(legal.shape), -1).argmax(axis=1)
+
+    def rounded(planes):  # as one in bfloat16 that takes another way for a batch
+        error = 0.005 if len(planes) > 1 else 0
+        return planes.reshape(len(planes), -1) @ WEIGHTS * (1 + error), np.full(len(planes), 0.25 + error)
+
+    assert 0 < run(table, drawn)["result_kept"] < 1
+    assert 0 < run(table, rounded)["result_kept"] < 1
+
+
+def test_the_best_move_of_a_q_network_is_played(table):
+    def of_table(planes):
+        return np.nan_to_num(table.lookup(planes).q, nan=99) / 16  # illegal moves look good
+
+    drawn, best = run(table, of_table), run(table, of_table, move="best")
+    assert best["result_kept"] == best["score_kept"] == 1 and drawn["result_kept"] < 0.8
+    assert best == run(table, lambda planes: {"scores": of_table(planes)}) and best["policy"] == "it"
+    with_values = run(table, lambda planes: (of_table(planes), np.zeros(len(planes))), move="best")
+    assert with_values["result_kept"] == 1 and with_values["value_error"] > 0
+    # Whatever is given: the highest of it.
+    def of_kind(kind):
+        def policy(planes, legal):
+            q = np.where(legal, of_table(planes), -np.inf)
+            numbers = np.exp(q) / np.exp(q).sum(axis=1, keepdims=True) if kind == "probabilities" else q
+            return {kind: numbers}
+
+        return policy
+
+    for kind in ("logits", "probabilities", "scores"):
+        assert run(table, of_kind(kind), move="best")["score_kept"] == 1
+    values = ym.exploitability(table, of_table, move="best")
+    assert all(abs(side["outcome_lost"]) < 1e-9 for side in values.values())
+    assert ym.exploitability(table, of_table)["second"]["outcome_lost"] > 0.1  # White wins 4x4
+    same = ym.compare(table, of_table, lambda planes: {"scores": of_table(planes)}, names=["a", "b"], move="best")
+    assert "in 0 (0.0%)" in str(same), str(same)
+    assert ym.match(table, "perfect", of_table, move="best").results["first"]["win"] < 1e-9
+
+
+def test_how_moves_are_chosen_is_one_of_two(table):
+    for measure in (ym.evaluate, ym.exploitability, lambda *given, **options: ym.match(*given, "random", **options)):
+        with pytest.raises(ValueError, match="move 'first': known are sample, best"):
+            measure(table, Network().eval(), move="first")
+    for measure in (lambda: ym.evaluate(table, "greedy", move="best"), lambda: ym.env(table, opponent="greedy", move="best")):
+        with pytest.raises(ValueError, match=r"write it into the name: greedy\?move=best"):
+            measure()
+
+
+def test_probabilities_are_not_read_as_logits(table):
+    def probabilities(planes, legal):
+        return legal / legal.sum(axis=1, keepdims=True)
+
+    for told in (probabilities, lambda planes, legal: (probabilities(planes, legal), np.zeros(len(planes)))):
+        with pytest.raises(ym.PolicyError, match="'it': every row .* give {'probabilities'"):
+            run(table, told)
+    named = run(table, lambda planes, legal: {"probabilities": probabilities(planes, legal)})
+    assert named["result_kept"] == pytest.approx(run(table, "random")["result_kept"], abs=1e-12)
+
+
+def play(env, games=4):
+    """Moves that the opponent makes when the player makes the first legal ones."""
+    moves = []
+    for seed in range(games):
+        seen, _ = env.reset(seed=seed)
+        over = env.position.over
+        while not over:
+            seen, _, over, cut, info = env.step(int(seen["action_mask"].argmax()))
+            assert not cut and "illegal" not in info
+            moves.append(info["position"])
+    return moves
+
+
+def test_opponents_are_read_as_measurements_read_them(table, network):
+    network.eval()
+    for policy in (
+        network,
+        lambda planes: network(planes),
+        lambda planes, legal: np.where(legal, network(planes), -np.inf),
+        lambda planes: (network(planes), np.zeros(len(planes))),
+        lambda planes: {"logits": network(planes)},
+        lambda planes: np.abs(network(planes)),
+        lambda planes, legal: {"probabilities": legal / legal.sum(axis=1, keepdims=True)},
+        lambda planes, legal: legal.argmax(axis=1),
+        lambda planes: {"scores": network(planes)},
+    ):
+        for options in ({}, {"move": "best"}, {"side": 1, "layout": "nchw"}):
+            play(ym.env(table, opponent=policy, **options))
+    # One that ranks moves by their exact values, the illegal ones highest, plays as the perfect one.
+    def of_table(planes):
+        return np.nan_to_num(table.lookup(planes).q, nan=99)
+
+    def lost(env):
+        return [table.lookup(position).outcome[0] for position in play(env, 20)]
+
+    assert min(lost(ym.env(table, opponent=of_table, side=0, move="best"))[-1:]) == -1
+    scored = play(ym.env(table, opponent=lambda planes: {"scores": of_table(planes)}, side=0), 20)
+    assert scored == play(ym.env(table, opponent=of_table, side=0, move="best"), 20)
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (lambda planes: np.zeros((len(planes), 16)), r"shape \[1, 16\], not \(1, 17\)"),
+        (lambda planes: np.full((len(planes), 17), np.nan), "row 0: .*NaN"),
+        (lambda planes: np.full(len(planes), 16), "row 0: action 16 is no legal move"),
+        (lambda planes: {"probabilities": np.full((len(planes), 17), 1 / 17)}, "row 0: .*no legal move"),
+        (lambda planes: {"values": np.zeros(len(planes))}, "none of logits"),
+        (lambda planes: {"logit": np.zeros((len(planes), 17))}, "'logit'"),
+    ],
+)
+def test_opponents_that_make_no_sense_are_the_same_exception(table, policy, words):
+    with pytest.raises(ym.PolicyError, match=words):
+        ym.env(table, opponent=policy, side=1).reset(seed=1)
+    with pytest.raises(TypeError, match="int"):
+        ym.env(table, opponent=3)
+
+
+def test_opponents_that_give_probabilities_as_arrays_are_told(table):
+    env = ym.env(table, opponent=lambda planes, legal: legal / legal.sum(axis=1, keepdims=True))
+    with pytest.raises(ym.PolicyError, match="give {'probabilities'"):
+        play(env, 100)
+
+
+def test_an_opponent_that_is_trained_is_asked_in_evaluation_mode(table, network):
+    before = network.state
+    env = ym.env(table, opponent=network, side=None)
+    with pytest.warns(RuntimeWarning, match="'Network' is in training mode") as said:
+        play(env)
+    assert len(said) == 1 and network.state == before and network.modes == {(False, False, False)}
