@@ -62,7 +62,6 @@ enum Held {
 }
 
 /// A callable and how it is asked.
-#[derive(Clone)]
 struct Asking {
     name: String,
     callable: Arc<Py<PyAny>>,
@@ -108,7 +107,7 @@ fn players(
 ) -> PyResult<Vec<Player>> {
     let one = |held| match held {
         Held::Named(spec) => named(&spec, game, tables),
-        Held::Asked(asking) => Ok(asking.player(asks)),
+        Held::Asked(asking) => Ok(asking.player(Asks::Sent(Mutex::new(asks.clone())))),
     };
     held.into_iter().map(one).collect()
 }
@@ -119,10 +118,9 @@ fn named(spec: &PolicySpec, game: &AnyGame, tables: &std::path::Path) -> PyResul
 }
 
 impl Asking {
-    fn player(self, asks: &Sender<work::Request>) -> Player {
+    fn player(self, asks: Asks) -> Player {
         let (name, is_best) = (self.name.clone(), self.is_best);
-        let (asks, spare) = (Mutex::new(asks.clone()), Mutex::default());
-        let callable = Callable { asking: self, asks, spare };
+        let callable = Callable { asking: self, asks, spare: Mutex::default() };
         let steady: Box<dyn Policy<AnyGame>> = Box::new(Steady::callable(callable));
         match is_best {
             false => Player::Policy(steady),
@@ -131,11 +129,21 @@ impl Asking {
     }
 }
 
-/// A callable of Python. It is called on the thread of Python that asked for the measurement, one batch
-/// after the other.
+/// Where a callable is called: always on the thread of Python that asked.
+enum Asks {
+    /// From threads of work, which send their requests there.
+    Sent(Mutex<Sender<work::Request>>),
+    /// From that thread itself; keeps what the callable raises.
+    Here(Arc<Raised>),
+}
+
+/// An exception of a callable.
+type Raised = Mutex<Option<PyErr>>;
+
+/// A callable of Python, which is called for one batch after the other.
 struct Callable {
     asking: Asking,
-    asks: Mutex<Sender<work::Request>>,
+    asks: Asks,
     /// Memory that has served for its answers: to get new pages takes as long as a small network.
     spare: Mutex<Vec<Vec<f64>>>,
 }
@@ -236,23 +244,32 @@ impl Callable {
         count: usize,
         actions: usize,
     ) -> Result<Told, PolicyError> {
-        let gone = || PolicyError::new("it is no longer asked");
-        let (send, receive) = sync_channel(1);
         let callable = self.asking.callable.clone();
         let memory = lock(&self.spare).pop().unwrap_or_default();
-        let request: work::Request = Box::new(move |py| {
+        let question = move |py: Python<'_>| -> PyResult<Result<Told, String>> {
             let legal = legal.map(|legal| legal.into_pyarray(py).reshape([count, actions]));
             let legal = legal.transpose()?;
             let told = callable.bind(py).call1((shown.into_python(py)?, legal))?;
-            let told = read(&told, count, actions, memory);
-            // What it raises ends the measurement; what makes no sense is told by the policy.
-            let _ = send.send(told);
-            Ok(())
-        });
-        let asks = self.asks.lock().map_err(|_| gone())?;
-        asks.send(request).map_err(|_| gone())?;
-        drop(asks);
-        receive.recv().map_err(|_| gone())?.map_err(PolicyError::new)
+            Ok(read(&told, count, actions, memory))
+        };
+        let gone = || PolicyError::new("it is no longer asked");
+        let told = match &self.asks {
+            Asks::Sent(asks) => {
+                let (send, receive) = sync_channel(1);
+                // What it raises ends the measurement; what makes no sense is told by the policy.
+                let request: work::Request = Box::new(move |py| {
+                    let _ = send.send(question(py)?);
+                    Ok(())
+                });
+                asks.lock().map_err(|_| gone())?.send(request).map_err(|_| gone())?;
+                receive.recv().map_err(|_| gone())?
+            }
+            Asks::Here(raised) => Python::attach(question).map_err(|error| {
+                *lock(raised) = Some(error);
+                gone()
+            })?,
+        };
+        told.map_err(PolicyError::new)
     }
 }
 
@@ -510,16 +527,12 @@ pub fn play_match<'py>(
 /// One number a position.
 type Numbers<'py> = Bound<'py, PyArray1<f64>>;
 
-/// Who is asked in any position.
-enum Answering {
-    Player(Player),
-    Callable(Asking),
-}
-
 /// A policy that is asked in any position.
 #[pyclass(frozen, module = "yomikiri._core")]
 pub struct Asked {
-    answering: Answering,
+    player: Player,
+    /// Of a callable, which is called on the thread that asks.
+    raised: Option<Arc<Raised>>,
     game: AnyGame,
     table: Option<Arc<SolvedTable>>,
 }
@@ -536,14 +549,17 @@ impl Asked {
     ) -> PyResult<Asked> {
         let game = game.game.clone();
         let table = table.map(|table| table.table.clone());
-        let answering = match hold_one(&game, policy)? {
-            Held::Asked(asking) => Answering::Callable(asking),
-            Held::Named(spec) => Answering::Player(named(&spec, &game, &tables)?),
+        let (player, raised) = match hold_one(&game, policy)? {
+            Held::Named(spec) => (named(&spec, &game, &tables)?, None),
+            Held::Asked(asking) => {
+                let raised = Arc::<Raised>::default();
+                (asking.player(Asks::Here(raised.clone())), Some(raised))
+            }
         };
-        if matches!(answering, Answering::Player(Player::Perfect)) && table.is_none() {
+        if matches!(player, Player::Perfect) && table.is_none() {
             return Err(value_error("policy 'perfect' needs a solved table"));
         }
-        Ok(Asked { answering, game, table })
+        Ok(Asked { player, raised, game, table })
     }
 
     /// Probabilities of all actions, `(N, actions)`, and the outcomes it expects, if it says: none of
@@ -554,7 +570,7 @@ impl Asked {
         positions: &Positions,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Option<Numbers<'py>>)> {
         let count = self.game.action_count();
-        let answer = |player: &Player| {
+        let answer = || {
             let mut batch = Batch::default();
             for (row, position) in positions.all.iter().enumerate() {
                 let actions = self.game.actions(&position.state);
@@ -564,7 +580,7 @@ impl Asked {
                 batch.push(*position, actions);
             }
             let mut answers = Answers::default();
-            match (player.policy(), &self.table) {
+            match (self.player.policy(), &self.table) {
                 (None, Some(table)) => perfect(table, &batch, &mut answers)?,
                 (Some(policy), _) => policy
                     .answer(&self.game, &batch, &mut answers)
@@ -581,11 +597,9 @@ impl Asked {
             }
             Ok((out, answers.values))
         };
-        let (out, values) = match &self.answering {
-            Answering::Player(player) => detached(py, || answer(player)),
-            Answering::Callable(asking) => {
-                run(py, None, |_, asks| answer(&asking.clone().player(&asks)))
-            }
+        let (out, values) = match &self.raised {
+            None => detached(py, answer),
+            Some(raised) => answer().map_err(|error| lock(raised).take().unwrap_or(error)),
         }?;
         let out = out.into_pyarray(py).reshape([positions.all.len(), count])?;
         Ok((out, (!values.is_empty()).then(|| values.into_pyarray(py))))

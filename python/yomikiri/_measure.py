@@ -119,7 +119,8 @@ def _given(policies, names, layout, planes, move):
 
     given = [one(policy, name) for policy, name in zip(policies, names)]
     if move == "best" and given and all(isinstance(policy, str) for policy in given):
-        raise ValueError(f"move 'best' is for callables; write it into the name: {given[0]}?move=best")
+        raise ValueError("move 'best' is for callables, and here are names only; of those 'onnx:FILE?move=best', "
+                         "'predictions:DIR?move=best' and 'exec:COMMAND?move=best' have it")
     return given
 
 
@@ -206,7 +207,8 @@ def evaluate(
     logits otherwise.
 
     It is called on this thread, with up to 2048 positions at a time, and its answer for a position must not depend
-    on the others: a few positions of a few batches are asked about again. ``split`` measures on ``train``, ``validation`` or ``test`` alone; ``canonical`` asks
+    on the others: a few positions of a few batches are asked about again.
+    ``split`` measures on ``train``, ``validation`` or ``test`` alone; ``canonical`` asks
     about one of all mirror images (up to 16 times faster); ``games`` also plays the policies against perfect and random
     moves and each other, where the table is complete; ``mistakes`` are kept of each.
 
@@ -379,8 +381,7 @@ def exploitability(table: Table, policy, *, layout="nchw", planes=None, move: st
     """What a best response takes of a policy on a complete table: ``first`` and ``second``, the policy with either
     side, each with the ``outcome_lost`` (0 to 2) and the ``score_lost``. Raises `ValueError` where games cannot be
     played out."""
-    report = evaluate(table, policy, layout=layout, planes=planes, mistakes=0, move=move,
-                      progress=False)
+    report = evaluate(table, policy, layout=layout, planes=planes, mistakes=0, move=move, progress=False)
     if report.json["games"] is None:
         raise ValueError(f"games cannot be played out on {table.name}")
     return report.json["games"]["policies"][0]["exploitability"]
