@@ -8,7 +8,7 @@
 use std::process::ExitCode;
 
 use yomikiri::game::symmetry::map_square;
-use yomikiri::game::{Action, Game, Group, Outcome, Position, Side, Symmetry};
+use yomikiri::game::{Action, Game, Group, MoveSquares, Outcome, Position, Side, Symmetry};
 
 const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
 /// The points next to each point.
@@ -89,6 +89,21 @@ impl Game for ThreeMensMorris {
     }
     fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
         Action(9 * turned(action.0 / 9, symmetry) + turned(action.0 % 9, symmetry))
+    }
+    // A board to look at.
+    fn shape(&self) -> (usize, usize) {
+        (3, 3)
+    }
+    fn squares(&self, &(mine, theirs): &(u16, u16)) -> Option<(u64, u64)> {
+        Some((mine.into(), theirs.into()))
+    }
+    fn of_squares(&self, mine: u64, theirs: u64) -> Option<(u16, u16)> {
+        let state = (mine.try_into().ok()?, theirs.try_into().ok()?);
+        self.state(self.key(&state)).filter(|found| *found == state)
+    }
+    fn move_squares(&self, _side: Side, Action(action): Action) -> MoveSquares {
+        let (from, to) = (action / 9, action % 9);
+        MoveSquares { from: Some(from).filter(|&from| from != to), to: Some(to) }
     }
 }
 

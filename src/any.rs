@@ -323,11 +323,13 @@ forward! {
     fn write_planes(state: State, out: [&mut [u8]]) -> [()];
     fn read_planes(planes: [&[u8]]) -> Maybe;
     fn squares(state: State) -> [Option<(u64, u64)>];
+    fn has_square_weights() -> [bool];
     fn of_squares(own: [u64], other: [u64]) -> Maybe;
     fn title() -> [String];
     fn side_name(side: [Side]) -> [&'static str];
     fn side_mark(side: [Side]) -> [Option<&'static str>];
     fn action_name(side: [Side], action: [Action]) -> [String];
+    fn coordinates() -> [[Vec<String>; 2]];
     fn diagram(position: Position) -> [String];
     fn drawn(position: Position) -> [Drawn];
     fn piece_kinds() -> [Vec<PieceKind>];

@@ -75,6 +75,8 @@ pub struct Difference {
     pub row: u32,
     /// The position in the game's one-line notation.
     pub position: String,
+    /// The board as text.
+    pub diagram: String,
     /// The name of the side to move.
     pub mover: String,
     /// The likeliest move of each policy (of its first seed).
@@ -174,6 +176,7 @@ impl Comparison {
             let difference = || Difference {
                 row: case.row,
                 position: game.notation(position),
+                diagram: game.diagram(position),
                 mover: game.side_name(position.side).to_string(),
                 moves: chosen[0].each_ref().map(|own| {
                     let action = piece.batch.actions()[range.clone()][likeliest(own)];

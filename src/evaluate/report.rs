@@ -50,6 +50,9 @@ pub struct Words {
     pub unit: &'static str,
     /// The same in the plural.
     pub units: String,
+    /// Whether positions are written as keys, for lack of a notation.
+    #[serde(skip)]
+    pub positions_are_keys: bool,
 }
 
 impl Words {
@@ -57,7 +60,13 @@ impl Words {
     pub fn of(game: &impl Game) -> Words {
         let unit = game.score_unit();
         let sides = Side::ALL.map(|side| game.side_name(side));
-        Words { sides, layers: game.layers().unwrap_or("plies"), unit, units: format!("{unit}s") }
+        Words {
+            sides,
+            layers: game.layers().unwrap_or("plies"),
+            unit,
+            units: format!("{unit}s"),
+            positions_are_keys: game.notations(&game.start())[0].0 == "line",
+        }
     }
 }
 

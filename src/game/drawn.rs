@@ -46,6 +46,22 @@ pub struct MoveSquares {
     pub to: Option<u16>,
 }
 
+/// Lays out what stands on each square as rows of text with coordinates, without a line break at the
+/// end; where the game has no squares the state as Rust prints it.
+pub(super) fn diagram<G: Game>(game: &G, position: &Position<G::State>) -> String {
+    let cells = game.drawn(position).cells;
+    if cells.is_empty() {
+        return format!("{:?}", position.state);
+    }
+    let [columns, rows] = game.coordinates();
+    let mut text = format!("  {}", columns.join(" "));
+    for (row, cells) in rows.iter().zip(cells.chunks(columns.len())) {
+        let signs = cells.iter().map(|cell| if cell.is_empty() { "." } else { cell });
+        text += &format!("\n{row} {}", signs.collect::<Vec<_>>().join(" "));
+    }
+    text
+}
+
 /// The pieces of one kind that a game says each player's squares of.
 pub(super) fn by_squares<G: Game>(game: &G, position: &Position<G::State>) -> Drawn {
     let Some((own, other)) = game.squares(&position.state) else { return Drawn::default() };

@@ -384,6 +384,11 @@ pub trait Game: Sized + Send + Sync + 'static {
         None
     }
 
+    /// Whether the built-in square weights, which are Othello's, fit the board.
+    fn has_square_weights(&self) -> bool {
+        false
+    }
+
     /// The state in which mover and opponent hold these squares; `None` if there is none.
     fn of_squares(&self, _own: u64, _other: u64) -> Option<Self::State> {
         None
@@ -410,9 +415,17 @@ pub trait Game: Sized + Send + Sync + 'static {
         action.0.to_string()
     }
 
+    /// Names of the board's columns from the left and of its rows from the top, as the first player
+    /// sees it: `a`, `b`… and `1`, `2`….
+    fn coordinates(&self) -> [Vec<String>; 2] {
+        let (rows, columns) = self.shape();
+        let letters = ('a'..='z').map(String::from);
+        [letters.take(columns).collect(), (1..=rows).map(|row| row.to_string()).collect()]
+    }
+
     /// The board as rows of text with its coordinates.
     fn diagram(&self, position: &Position<Self::State>) -> String {
-        format!("{:?}\n", position.state)
+        drawn::diagram(self, position)
     }
 
     /// The same with the Japanese names of the pieces, where the game has them.

@@ -15,12 +15,10 @@ pub fn of_rules<G: Game>(
     game: &G,
 ) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
     spec.check(game)?;
-    if game.squares(&game.start().state).is_none() {
-        return of_any(spec, Material);
-    }
     let weights = match spec.weights_file() {
         Some(path) => Weights::read(game.shape(), path)?,
-        None => Weights::of_board(game.shape()),
+        None if game.has_square_weights() => Weights::of_board(game.shape()),
+        None => return of_any(spec, Material),
     };
     Ok(match spec {
         PolicySpec::Weights | PolicySpec::WeightsFile(_) => by_rule(weights),

@@ -120,11 +120,11 @@ impl PolicySpec {
 
     /// That a game has what the policy goes by: squares are worth something in Othello only.
     pub fn check<G: Game>(&self, game: &G) -> Result<(), PolicySpecError> {
-        let by_squares = matches!(self, PolicySpec::Weights | PolicySpec::NHandCustom(..))
-            || self.weights_file().is_some();
+        let by_built_in = matches!(self, PolicySpec::Weights | PolicySpec::NHandCustom(_, None));
+        let by_file = self.weights_file().is_some();
         let (others, name) = (PolicySpec::EVERYWHERE, game.name());
         let what = match (self, game.squares(&game.start().state).is_some()) {
-            (_, false) if by_squares => {
+            (_, has_squares) if by_file && !has_squares || by_built_in && !game.has_square_weights() => {
                 format!(" goes by the squares of an Othello board; for {name} there are {others}")
             }
             (PolicySpec::Onnx(_), false) if game.planes().count() == 0 => {

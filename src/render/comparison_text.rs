@@ -82,6 +82,11 @@ pub fn comparison_text(compared: &Compared<'_>) -> String {
             vec![found.position.clone(), found.mover.clone(), first, a, second, b]
         });
         text += &Grid::of(&headings, rows).to_text();
+        if compared.words.positions_are_keys {
+            for found in &comparison.costliest {
+                text += &format!("\n{}\n{}\n", found.position, found.diagram.trim_end());
+            }
+        }
     }
     text
 }

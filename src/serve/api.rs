@@ -86,6 +86,8 @@ struct Line {
     checks_only: bool,
     rows: usize,
     columns: usize,
+    column_names: Vec<String>,
+    row_names: Vec<String>,
     /// `score` if values have one; else only outcomes and plies.
     has_scores: bool,
     score_unit: Option<&'static str>,
@@ -116,6 +118,7 @@ fn line(opened: &Opened, desk: &Desk) -> Line {
         opened.totals.get_or_init(|| table.totals());
     }
     let (rows, columns) = game.shape();
+    let [column_names, row_names] = game.coordinates();
     Line {
         table: opened.name.clone(),
         game: game.name(),
@@ -127,6 +130,8 @@ fn line(opened: &Opened, desk: &Desk) -> Line {
         checks_only: identity.checks_only,
         rows,
         columns,
+        column_names,
+        row_names,
         has_scores: table.has_scores(),
         score_unit: table.has_scores().then(|| game.score_unit()),
         is_layered: game.layers().is_some(),

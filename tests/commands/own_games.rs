@@ -194,6 +194,26 @@ fn policies_for_three_mens_morris_are_measured() {
     assert!(fs::read_to_string(file).unwrap().lines().count() > 400);
 }
 
+/// The board is drawn with coordinates, and where positions are known by their keys alone it is shown
+/// beside them; policies that weigh Othello's squares are not among those of another game.
+#[test]
+fn a_game_with_a_board_and_no_notation_shows_its_positions() {
+    let program = Program::of("three_mens_morris");
+    let text = program.ok(&["report"]);
+    assert!(text.contains(" greedy ") && !text.contains("weights"), "{text}");
+    let refused = program.command(&["report", "--policy", "weights"]).output().unwrap();
+    let line = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && line.contains("Othello board"), "{line}");
+    let asked = program.ok(&["query", "three-mens-morris", "40", "0"]);
+    let board = "  a b c\n1 O . .\n2 . X .\n3 . . .\nFirst to move\n";
+    assert!(asked.starts_with(board), "{asked}");
+    let compared = program.ok(&["compare", "perfect", "random", "--worst", "1"]);
+    let (_, shown) = compared.rsplit_once("\n\n").unwrap();
+    let shown: Vec<&str> = shown.lines().collect();
+    assert!(shown[0].ends_with(" First") || shown[0].ends_with(" Second"), "{compared}");
+    assert_eq!((shown[1], shown.len()), ("  a b c", 5), "{compared}");
+}
+
 /// Random players, followed by the rules alone from position to position until none goes on.
 #[test]
 fn games_of_three_mens_morris_are_as_by_the_rules() {

@@ -328,10 +328,6 @@ impl<K: OthelloKey> Game for Othello<K> {
         notation::action_name(self, action)
     }
 
-    fn diagram(&self, position: &Position<Board>) -> String {
-        notation::diagram(self, position)
-    }
-
     fn notation(&self, position: &Position<Board>) -> String {
         notation::obf(self, position)
     }
@@ -418,6 +414,10 @@ impl<K: OthelloKey> Game for Othello<K> {
 
     fn max_score(&self) -> Option<Score> {
         Some(Score(self.square_count() as i8))
+    }
+
+    fn has_square_weights(&self) -> bool {
+        true
     }
 
     fn squares(&self, state: &Board) -> Option<(u64, u64)> {

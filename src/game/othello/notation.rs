@@ -40,31 +40,6 @@ fn from_colours(black: u64, white: u64, side: Side) -> Position<Board> {
     Position { state, side }
 }
 
-/// Rows of squares with coordinates, a1 at the top left; no line break at the end.
-pub(super) fn diagram<K: OthelloKey>(game: &Othello<K>, position: &Position<Board>) -> String {
-    let (black, white) = colours(position);
-    let mut text = String::from(" ");
-    for column in 0..game.columns {
-        text.push(' ');
-        text.push((b'a' + column as u8) as char);
-    }
-    for row in 0..game.rows {
-        text.push_str(&format!("\n{}", row + 1));
-        for column in 0..game.columns {
-            let bit = 1u64 << (8 * row + column);
-            text.push(' ');
-            text.push(if black & bit != 0 {
-                'X'
-            } else if white & bit != 0 {
-                'O'
-            } else {
-                '.'
-            });
-        }
-    }
-    text
-}
-
 pub(super) fn obf<K: OthelloKey>(game: &Othello<K>, position: &Position<Board>) -> String {
     let side = match position.side {
         Side::First => "X",

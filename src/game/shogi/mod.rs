@@ -272,6 +272,15 @@ impl<K: ShogiKey> Game for Shogi<K> {
         notation::usi(self, side, self.move_of(action))
     }
 
+    fn coordinates(&self) -> [Vec<String>; 2] {
+        let Variant { rows, columns, .. } = self.variant;
+        let letters = ('a'..='z').map(String::from);
+        [
+            (1..=columns).rev().map(|column| column.to_string()).collect(),
+            letters.take(rows).collect(),
+        ]
+    }
+
     fn diagram(&self, position: &Position<Board>) -> String {
         notation::diagram(self, position)
     }

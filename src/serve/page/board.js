@@ -1,7 +1,7 @@
-// The board: Othello's discs, shogi's pieces and hands, legal moves with their values.
+// The board: discs, lettered pieces, shogi's pieces and hands; legal moves with their values.
 
 import { el, svg } from "./dom.js";
-import { badge, grade, square, words } from "./values.js";
+import { badge, grade, isShogi, square, words } from "./values.js";
 
 const SIDE = 100;
 const EDGE = 40;
@@ -52,9 +52,9 @@ function squares(view) {
   const { rows, columns } = table;
   // Names stand above and on one side; elsewhere there is room for half a line.
   const width = columns * SIDE + 2 * EDGE;
-  const start = table.pieces.length ? EDGE - 4 : 0;
+  const start = isShogi(table) ? EDGE - 4 : 0;
   const made = svg("svg", {
-    class: table.pieces.length ? "board shogi" : "board",
+    class: isShogi(table) ? "board shogi" : "board",
     viewBox: `${start} 0 ${width - EDGE + 4} ${rows * SIDE + EDGE + 4}`,
     role: "group",
     "aria-label": `${table.title}, ${rows} rows of ${columns}, ${answer.mover} to move`,
@@ -72,13 +72,11 @@ function squares(view) {
 function labels(made, table, place, width) {
   const write = (text, x, y) => made.append(svg("text", { class: "label", x, y, "aria-hidden": "true" }, text));
   for (let column = 0; column < table.columns; column++) {
-    const name = square(table, column);
-    write(table.pieces.length ? name.slice(0, -1) : name[0], place(column)[0] + SIDE / 2, EDGE / 2);
+    write(table.column_names[column], place(column)[0] + SIDE / 2, EDGE / 2);
   }
   for (let row = 0; row < table.rows; row++) {
-    const name = square(table, row * table.columns);
-    const x = table.pieces.length ? width - EDGE / 2 : EDGE / 2;
-    write(table.pieces.length ? name.slice(-1) : name.slice(1), x, place(row * table.columns)[1] + SIDE / 2);
+    const x = isShogi(table) ? width - EDGE / 2 : EDGE / 2;
+    write(table.row_names[row], x, place(row * table.columns)[1] + SIDE / 2);
   }
 }
 
@@ -171,13 +169,18 @@ export function equals(one, other) {
   ].every((field) => one[field] === other[field]);
 }
 
-// Whether a piece looks towards who sits before the board.
-const isTurned = (view, cell) => isFirst(cell) === Boolean(view.flipped);
+// Whether a piece points towards who sits before the board.
+const isTurned = (view, cell) => isShogi(view.table) && isFirst(cell) === Boolean(view.flipped);
 
 function drawn(view, cell) {
   const kind = piece(view.table, cell);
-  if (!kind)
-    return svg("circle", { class: cell === "X" ? "black" : "white", cx: SIDE / 2, cy: SIDE / 2, r: 41 });
+  const first = kind ? isFirst(cell) : cell === "X";
+  const disc = () => svg("circle", { class: first ? "black" : "white", cx: SIDE / 2, cy: SIDE / 2, r: 41 });
+  if (!kind) return disc();
+  if (!isShogi(view.table)) {
+    const letter = svg("text", { class: first ? "on-black" : "on-white", x: 50, y: 51, "aria-hidden": "true" }, kind.piece);
+    return svg("g", {}, disc(), letter);
+  }
   const text = view.kanji ? (kind.japanese ?? kind.piece) : kind.piece;
   return svg(
     "g",

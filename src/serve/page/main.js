@@ -8,7 +8,7 @@ import { Game, curve, moves as played, result } from "./game.js";
 import { openings } from "./openings.js";
 import { PolicyPanel, chooser } from "./policies.js";
 import { Setup, canWrite, images, paste } from "./setup.js";
-import { verdict, words } from "./values.js";
+import { isShogi, verdict, words } from "./values.js";
 
 const main = document.getElementById("main");
 const said = document.getElementById("said");
@@ -424,7 +424,7 @@ function controls() {
     button("New game", restart),
     toggle("Flip", "flipped"),
     toggle("Hints", "hints"),
-    table.pieces.some((kind) => kind.japanese) && toggle("Kanji", "kanji"),
+    isShogi(table) && toggle("Kanji", "kanji"),
   );
 }
 

@@ -115,9 +115,10 @@ export function cost(best, made) {
   return parts.length ? { text: parts.join(", "), turns: made.outcome < best.outcome } : null;
 }
 
-// The square's name: Othello counts columns in letters, shogi files from the right.
+// The square's name: c4 in Othello, 3b in shogi.
 export function square(table, at) {
-  const [row, column] = [Math.floor(at / table.columns), at % table.columns];
-  const letter = (number) => String.fromCharCode(97 + number);
-  return table.pieces.length ? `${table.columns - column}${letter(row)}` : `${letter(column)}${row + 1}`;
+  return table.column_names[at % table.columns] + table.row_names[Math.floor(at / table.columns)];
 }
+
+// Whether the pieces are shogi's, with Japanese names: they point to the opponent.
+export const isShogi = (table) => table.pieces.some((kind) => kind.japanese);
