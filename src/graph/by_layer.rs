@@ -4,7 +4,11 @@
 //! closed under passes; then the layer's rows are complete and are appended to the draft. Two
 //! layers and the edges between them are all that is held in memory. A state's id is its place in
 //! (layer, key) order, so the bytes of a table depend on nothing but its identity.
+//!
+//! Edges that jump over layers wait in memory until their layer is found, and so do the targets of
+//! all edges behind the first of them. Meanwhile no checkpoint is written.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -95,7 +99,16 @@ pub(super) struct ByLayer<'a, G: Game> {
     state: State,
     /// The layer whose keys are written and whose edges are not.
     layer: Layer<G::Key>,
+    jumps: Jumps<G::Key>,
     workspaces: Workspaces<G::Key>,
+}
+
+/// Edges whose targets are not known yet.
+struct Jumps<K> {
+    /// By the layer to which they lead: each edge's number in the table, and its record.
+    edges: BTreeMap<u32, Vec<(u64, Record<K>)>>,
+    /// The targets of the last edges of the table, from the first on that leads to one of these.
+    targets: VecDeque<u32>,
 }
 
 impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
@@ -112,13 +125,14 @@ impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
         Ints::grow(draft, "orientations", has_wide_orientations(game), lengths)?;
         draft.grow::<u16>("plies", true, lengths)?;
         let workspaces = Workspaces::new();
+        let jumps = Jumps { edges: BTreeMap::new(), targets: VecDeque::new() };
         if let Some((state, _)) = resumed {
             let layer = reload(game, plan, draft, &state)?;
-            return Ok(ByLayer { game, plan, state, layer, workspaces });
+            return Ok(ByLayer { game, plan, state, layer, jumps, workspaces });
         }
         let (layer, root_ids) = first_layer(game, plan)?;
         let state = State::begin(layer.number, layer.len(), root_ids);
-        let work = ByLayer { game, plan, state, layer, workspaces };
+        let work = ByLayer { game, plan, state, layer, jumps, workspaces };
         work.append_states(draft)?;
         Ok(work)
     }
@@ -131,14 +145,24 @@ impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
         &self.state
     }
 
+    fn is_settled(&self) -> bool {
+        self.jumps.edges.is_empty()
+    }
+
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
-        let ByLayer { game, plan, layer, .. } = self;
+        let ByLayer { game, plan, layer, jumps: ahead, .. } = self;
         let started = Instant::now();
         let mut clock = Clock(started);
         let index = BucketIndex::new(&layer.keys, game.key_bits());
         let whole = Bound { max_depth: plan.max_depth, last_layer: false };
-        let expansion = expand(*game, layer, &index, whole, &|states| progress.advance(states));
-        let Expansion { shards, mut actions, passes, partition } = expansion;
+        let expansion = expand(*game, layer, &index, whole, &|states| progress.advance(states))?;
+        let Expansion { mut shards, mut actions, passes, jumps, partition } = expansion;
+        ahead.add(*game, layer.number, self.state.edges, jumps, plan.max_states)?;
+        let arriving = ahead.edges.remove(&(layer.number + 1)).unwrap_or_default();
+        for &(_, record) in &arriving {
+            let record = Record { edge: u32::MAX, ..record };
+            shards[partition.shard(record.key, game.key_bits())].push(vec![record]);
+        }
         let expanding = clock.lap();
         let settled = settle(
             *game,
@@ -148,7 +172,7 @@ impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
             actions.len(),
             plan.max_depth,
             &self.workspaces,
-        );
+        )?;
         let (next, mut targets) = (settled.layer, settled.targets);
         let settling = clock.lap();
 
@@ -171,6 +195,10 @@ impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
                 targets[edge as usize] = base as u32 + place;
             }
         }
+        let edges = self.state.edges + targets.len() as u64;
+        let found = |record: &Record<_>| next_base as u32 + place_in(&next, record) as u32;
+        let arriving = arriving.iter().map(|(edge, record)| (*edge, found(record)));
+        let targets = ahead.settle(targets, edges, arriving);
         let (counts, written) = rayon::join(
             || census::count(*game, layer, &index, bound),
             || append_edges(*game, draft, layer, self.state.edges, &targets, &actions, bound),
@@ -187,7 +215,7 @@ impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
             seconds = started.elapsed().as_secs_f64(),
             "layer complete"
         );
-        if last_layer || next.len() == 0 {
+        if last_layer || next.len() == 0 && self.jumps.edges.is_empty() {
             return Ok(false);
         }
         self.state.offsets.push(total);
@@ -216,6 +244,60 @@ impl<G: Game> ByLayer<'_, G> {
         ])?;
         Ok(())
     }
+}
+
+impl<K: StateKey> Jumps<K> {
+    /// Takes up the edges of a layer that do not lead to the next, the table having `edges` edges
+    /// before those of the layer.
+    fn add<G: Game>(
+        &mut self,
+        game: &G,
+        layer: u32,
+        edges: u64,
+        jumps: Vec<(u32, Record<K>)>,
+        max_states: Option<u64>,
+    ) -> Result<(), GraphError> {
+        let unfit = |what: String| Err(GraphError::Unfit { game: game.name(), what });
+        for (to, record) in jumps {
+            if to <= layer {
+                return unfit(format!(
+                    "a move of layer {layer} leads to layer {to}; without `layers` moves may lead anywhere"
+                ));
+            }
+            if max_states.is_some() {
+                return unfit(format!(
+                    "a move of layer {layer} leads to layer {to} over others, of which --max-states might leave some out; bound it with --max-depth"
+                ));
+            }
+            self.edges.entry(to).or_default().push((edges + u64::from(record.edge), record));
+        }
+        Ok(())
+    }
+
+    /// Takes up the targets of a layer's edges, the last of `edges`, and those of edges that have
+    /// `arrived`; gives all that can be written.
+    fn settle(
+        &mut self,
+        targets: Vec<u32>,
+        edges: u64,
+        arrived: impl Iterator<Item = (u64, u32)>,
+    ) -> Vec<u32> {
+        if self.edges.is_empty() && self.targets.is_empty() {
+            return targets;
+        }
+        self.targets.extend(targets);
+        let first = edges - self.targets.len() as u64;
+        for (edge, target) in arrived {
+            self.targets[(edge - first) as usize] = target;
+        }
+        let open = self.edges.values().flatten().map(|&(edge, _)| edge).min().unwrap_or(edges);
+        self.targets.drain(..(open - first) as usize).collect()
+    }
+}
+
+/// The place of a record's state in its layer.
+fn place_in<K: StateKey>(layer: &Layer<K>, record: &Record<K>) -> usize {
+    search(&layer.keys, 0..layer.len(), record.key).expect("the layer was made of its records")
 }
 
 /// Whether an action, or how many there are in a state, needs more than a byte.
@@ -289,12 +371,9 @@ fn first_layer<G: Game>(game: &G, plan: &Plan<G::State>) -> Result<Roots<G::Key>
         1,
         plan.max_depth,
         &Workspaces::new(),
-    );
+    )?;
     let layer = settled.layer;
-    let place = |record: &Record<G::Key>| {
-        search(&layer.keys, 0..layer.len(), record.key).expect("a root is in its layer") as u64
-    };
-    let root_ids = records.iter().map(place).collect();
+    let root_ids = records.iter().map(|record| place_in(&layer, record) as u64).collect();
     Ok((layer, root_ids))
 }
 

@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
+use super::GraphError;
 use super::index::BucketIndex;
 use super::layer::{Bound, Layer};
 use crate::game::{Action, Game, Orientations, StateKey};
@@ -31,6 +32,8 @@ pub(crate) struct Expansion<K> {
     pub actions: Vec<u16>,
     /// Of every pass its edge and the place of its target in the same layer.
     pub passes: Vec<(u32, u32)>,
+    /// Records of successors in other layers than the next, with the number of their layer.
+    pub jumps: Vec<(u32, Record<K>)>,
     /// The ranges of keys that make the shards.
     pub partition: Partition<K>,
 }
@@ -44,12 +47,14 @@ pub(crate) fn expand<G: Game>(
     index: &BucketIndex,
     bound: Bound,
     tick: &(impl Fn(u64) + Sync),
-) -> Expansion<G::Key> {
+) -> Result<Expansion<G::Key>, GraphError> {
     let tasks = task_ranges(layer.len());
     let counts: Vec<u64> =
         parallel::map(tasks.len(), &|task| layer.edges(tasks[task].clone(), bound));
     let total: u64 = counts.iter().sum();
-    assert!(total <= u64::from(u32::MAX), "a layer of {total} edges: shard it further");
+    if total > u64::from(u32::MAX) {
+        return Err(GraphError::TooManyMoves { layer: layer.number, moves: total });
+    }
     let partition = partition_of(game, layer, total);
 
     let mut actions = vec![0u16; total as usize];
@@ -71,16 +76,17 @@ pub(crate) fn expand<G: Game>(
 
     let mut shards: Vec<Vec<_>> =
         (0..partition.shards()).map(|_| Vec::with_capacity(made.len())).collect();
-    let mut passes = Vec::new();
-    for (records, own_passes) in made {
+    let (mut passes, mut jumps) = (Vec::new(), Vec::new());
+    for Made { records, passes: own_passes, jumps: own_jumps } in made {
         passes.extend(own_passes);
+        jumps.extend(own_jumps);
         for (shard, records) in shards.iter_mut().zip(records) {
             if !records.is_empty() {
                 shard.push(records);
             }
         }
     }
-    Expansion { shards, actions, passes, partition }
+    Ok(Expansion { shards, actions, passes, jumps, partition })
 }
 
 /// Ranges of states for one task each; many enough for all threads, however uneven they are.
@@ -98,7 +104,12 @@ struct Task<'a, G: Game> {
     bound: Bound,
 }
 
-type Made<K> = (Vec<Vec<Record<K>>>, Vec<(u32, u32)>);
+/// What a task makes, as in [`Expansion`]; records by shard.
+struct Made<K> {
+    records: Vec<Vec<Record<K>>>,
+    passes: Vec<(u32, u32)>,
+    jumps: Vec<(u32, Record<K>)>,
+}
 
 impl<G: Game> Task<'_, G> {
     fn run(&self, range: Range<usize>, actions: &mut [u16], base: u32) -> Made<G::Key> {
@@ -106,7 +117,7 @@ impl<G: Game> Task<'_, G> {
         let room = actions.len() / partition.shards();
         let mut records: Vec<Vec<Record<G::Key>>> =
             (0..partition.shards()).map(|_| Vec::with_capacity(room + room / 8)).collect();
-        let mut passes = Vec::new();
+        let (mut passes, mut jumps) = (Vec::new(), Vec::new());
         let width = game.key_bits();
         let mut edge = 0;
         for i in range.filter(|&i| layer.expands(i, self.bound)) {
@@ -130,10 +141,15 @@ impl<G: Game> Task<'_, G> {
                 }
                 let orientations = game.group().successor_orientations(from, canonical.ties);
                 let record = Record { key: canonical.key, edge: number, orientations, ply };
-                records[partition.shard(canonical.key, width)].push(record);
+                match game.layer(&successor) {
+                    to if to == layer.number + 1 => {
+                        records[partition.shard(canonical.key, width)].push(record);
+                    }
+                    to => jumps.push((to, record)),
+                }
             });
         }
-        (records, passes)
+        Made { records, passes, jumps }
     }
 }
 

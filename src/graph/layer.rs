@@ -5,6 +5,9 @@ use std::ops::Range;
 use crate::game::{Game, Mobility, Orientations};
 use crate::parallel::{self, GRAIN};
 
+/// How many actions a game may have.
+pub(super) const MOST_ACTIONS: usize = u16::MAX as usize - 1;
+
 /// States of one layer, sorted by key, with what is known of each.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer<K> {
@@ -20,23 +23,23 @@ pub(crate) struct Layer<K> {
     pub degrees: Vec<Degree>,
 }
 
-/// The number of a state's actions in a byte: a pass is marked, since it stays in the layer.
+/// The number of a state's actions: a pass is marked, since it stays in the layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Degree(u8);
+pub(crate) struct Degree(u16);
 
 impl Degree {
-    const PASS: u8 = u8::MAX;
+    const PASS: u16 = u16::MAX;
 
     /// # Panics
     ///
-    /// With more than 254 moves, which no layered game here has.
+    /// With more moves than [`MOST_ACTIONS`], which a plan refuses.
     pub fn of(mobility: Mobility) -> Degree {
         match mobility {
             Mobility::Over => Degree(0),
             Mobility::Pass => Degree(Degree::PASS),
             Mobility::Moves(n) => {
-                assert!(n < u32::from(Degree::PASS), "{n} moves in one state");
-                Degree(n as u8)
+                assert!(n as usize <= MOST_ACTIONS, "{n} moves in one state");
+                Degree(n as u16)
             }
         }
     }

@@ -3,7 +3,7 @@
 //! [`build`] enumerates a game into a table; [`Graph`] maps one whose rows are sorted keys,
 //! [`Ranked`] one whose rows are ranks, and [`Space`] and [`Transitions`] are what both have in
 //! common. Rows are in (layer, key) or in rank order. In a layered game every edge leads to a later
-//! layer, but for a pass, which is the only edge of its state and may stay in the layer. In a game
+//! layer, not always the next, but for a pass, which is the only edge of its state and may stay in the layer. In a game
 //! with cycles edges may lead anywhere, and layers are plies.
 
 mod build;
@@ -137,13 +137,21 @@ pub enum GraphError {
     TwoAttackers,
     /// More moves than can be told apart.
     #[error(
-        "ply {ply} has {moves} moves and more, and this version numbers 2^32 of a ply; bound the enumeration with --max-depth or --max-states"
+        "layer {layer} has {moves} moves and more, and this version numbers 2^32 of a layer; bound the enumeration with --max-depth or --max-states"
     )]
     TooManyMoves {
-        /// The ply.
-        ply: u32,
+        /// The layer, which is a ply where play may go round.
+        layer: u32,
         /// How many were found.
         moves: u64,
+    },
+    /// A game that this version cannot enumerate as it is asked to.
+    #[error("{game} cannot be enumerated so: {what}")]
+    Unfit {
+        /// The game.
+        game: String,
+        /// What is in the way; what to do.
+        what: String,
     },
     /// More states than ids.
     #[error(

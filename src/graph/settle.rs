@@ -5,10 +5,11 @@
 //! in; and, once every key has its place, the targets of the edges.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
+use super::GraphError;
 use super::expand::{Partition, Record};
 use super::layer::{Degree, Layer, degree};
 use super::sort::Sorter;
@@ -35,7 +36,7 @@ struct State<K> {
 /// The next layer, and the place in it of every edge's target.
 pub(crate) struct Settled<K> {
     pub layer: Layer<K>,
-    /// By edge; edges that are passes keep 0 here.
+    /// By edge; those that lead to no state of the layer, such as passes, keep 0 here.
     pub targets: Vec<u32>,
 }
 
@@ -64,7 +65,8 @@ impl<K: StateKey> Workspaces<K> {
     }
 }
 
-/// Makes layer `number` of the records of its states, and finds the targets of `edges` edges.
+/// Makes layer `number` of the records of its states, and finds the targets of `edges` edges;
+/// records of other edges have a higher number.
 pub(crate) fn settle<G: Game>(
     game: &G,
     number: u32,
@@ -73,7 +75,7 @@ pub(crate) fn settle<G: Game>(
     edges: usize,
     max_depth: Option<u32>,
     workspaces: &Workspaces<G::Key>,
-) -> Settled<G::Key> {
+) -> Result<Settled<G::Key>, GraphError> {
     let shards: Vec<_> = shards.into_iter().map(Mutex::new).collect();
     let settled = parallel::map(shards.len(), &|shard| {
         let parts = std::mem::take(&mut *lock(&shards[shard]));
@@ -83,12 +85,18 @@ pub(crate) fn settle<G: Game>(
 
     let mut passed = passed.concat();
     passed.par_sort_unstable_by_key(|record| record.key);
-    let width = game.key_bits();
+    let (width, passes_twice) = (game.key_bits(), AtomicBool::new(false));
     parallel::map_mut(&mut shards, 1, &|number, shard| {
         let from = passed.partition_point(|r| partition.shard(r.key, width) < number);
         let to = passed.partition_point(|r| partition.shard(r.key, width) <= number);
-        shard[0].merge(game, &passed[from..to]);
+        if !shard[0].merge(game, &passed[from..to]) {
+            passes_twice.store(true, Ordering::Relaxed);
+        }
     });
+    if passes_twice.into_inner() {
+        let what = format!("a pass in layer {number} is answered by a pass; end the game there");
+        return Err(GraphError::Unfit { game: game.name(), what });
+    }
 
     let mut bases = Vec::with_capacity(shards.len());
     let mut states = 0;
@@ -96,7 +104,9 @@ pub(crate) fn settle<G: Game>(
         bases.push(states);
         states += shard.states.len();
     }
-    assert!(states <= u32::MAX as usize, "a layer of {states} states: ids are 32 bits wide");
+    if states > u32::MAX as usize {
+        return Err(GraphError::TooManyStates { states: states as u64 });
+    }
 
     let slots: Vec<AtomicU32> = bytemuck::zeroed_vec(edges);
     parallel::map_mut(&mut shards, 1, &|number, shard| {
@@ -104,13 +114,15 @@ pub(crate) fn settle<G: Game>(
         let mut edges = shard.edges.iter();
         for (place, state) in shard.states.iter().enumerate() {
             for &edge in edges.by_ref().take(state.edges as usize) {
-                slots[edge as usize].store((base + place) as u32, Ordering::Relaxed);
+                if let Some(slot) = slots.get(edge as usize) {
+                    slot.store((base + place) as u32, Ordering::Relaxed);
+                }
             }
         }
         shard.edges = Vec::new();
     });
     let targets = slots.into_iter().map(AtomicU32::into_inner).collect();
-    Settled { layer: join(number, shards, states), targets }
+    Ok(Settled { layer: join(number, shards, states), targets })
 }
 
 /// Lays the shards' states side by side.
@@ -200,11 +212,12 @@ fn pass_record<G: Game>(game: &G, state: &State<G::Key>) -> Record<G::Key> {
 }
 
 impl<K: StateKey> Shard<K> {
-    /// Merges the ascending targets of passes, none of which is a pass itself.
-    fn merge<G: Game<Key = K>>(&mut self, game: &G, passed: &[Record<K>]) {
+    /// Merges the ascending targets of passes; false if one of them is a state that must pass too.
+    fn merge<G: Game<Key = K>>(&mut self, game: &G, passed: &[Record<K>]) -> bool {
         if passed.is_empty() {
-            return;
+            return true;
         }
+        let mut moves_on = true;
         let mut merged: Vec<State<K>> = Vec::with_capacity(self.states.len() + passed.len());
         let mut own = std::mem::take(&mut self.states).into_iter().peekable();
         for record in passed {
@@ -215,17 +228,23 @@ impl<K: StateKey> Shard<K> {
                 Some(state) if state.key == record.key => {
                     state.orientations.0 |= record.orientations.0;
                     state.ply = state.ply.min(record.ply);
+                    moves_on &= !state.degree.is_pass();
                 }
-                _ => merged.push(State {
-                    key: record.key,
-                    edges: 0,
-                    orientations: record.orientations,
-                    ply: record.ply,
-                    degree: degree(game, record.key),
-                }),
+                _ => {
+                    let degree = degree(game, record.key);
+                    moves_on &= !degree.is_pass();
+                    merged.push(State {
+                        key: record.key,
+                        edges: 0,
+                        orientations: record.orientations,
+                        ply: record.ply,
+                        degree,
+                    });
+                }
             }
         }
         merged.extend(own);
         self.states = merged;
+        moves_on
     }
 }
