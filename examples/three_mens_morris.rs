@@ -12,7 +12,7 @@ use yomikiri::game::{Action, Game, Group, MoveSquares, Outcome, Position, Side, 
 
 const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
 /// The points next to each point.
-const NEXT: [u16; 9] = [0o032, 0o025, 0o062, 0o121, 0o757, 0o424, 0o230, 0o520, 0o260];
+pub const NEXT: [u16; 9] = [0o032, 0o025, 0o062, 0o121, 0o757, 0o424, 0o230, 0o520, 0o260];
 
 /// The game, with the centre open to the first man or not.
 pub struct ThreeMensMorris {

@@ -99,11 +99,12 @@ fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
     if manifest.root_ids.len() != identity.roots.len() {
         return Some("it has not as many root_ids as roots");
     }
+    // Every ply has a state; moves may jump layers, and so there may be layers without.
     let (first_layer, most) = match game.layers() {
-        None => (0, Some(manifest.counts.table.states)),
-        Some(_) => (game.layer(&root.state), game.max_plies(&root.state).map(|n| u64::from(n) + 1)),
+        None => (0, manifest.counts.table.states),
+        Some(_) => (game.layer(&root.state), u64::MAX),
     };
-    if manifest.first_layer != first_layer || most.is_some_and(|most| layers.len() as u64 > most) {
+    if manifest.first_layer != first_layer || layers.len() as u64 > most {
         return Some("its layers are none that the game can have");
     }
     if game.layers().is_some() && words("orientations").or(words("packed_orientations")).is_none() {

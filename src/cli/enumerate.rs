@@ -128,6 +128,13 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
     let fold = args.symmetry == Symmetry::Full;
     let game = game.with_folding(fold).unwrap_or(game);
+    if !fold && game.group().order() > 1 {
+        let name = game.name();
+        return Err(UserError::new(format!(
+            "{name} always folds its states; leave --symmetry none out, or give the game a `with_folding`"
+        ))
+        .into());
+    }
     let mut plan = plan(&args, &game)?;
     if args.transitions.is_none() && !args.force {
         plan.derived = is_better_derived(&game, &plan, context);

@@ -29,7 +29,8 @@ const MOST_POSITIONS: usize = 100_000;
 ///   states with their orientations stand for exactly the positions that can be reached;
 /// * layers never fall, only passes keep them, and [`max_plies`](Game::max_plies) falls;
 /// * scores are in bounds, and their sign is the result;
-/// * a pass leads to the [swapped](Game::swapped) state; swapping twice changes nothing;
+/// * a pass leads to the [swapped](Game::swapped) state; swapping twice changes nothing; where
+///   there are layers, no pass is answered by a pass;
 /// * notation, planes and squares tell the state, and planes that are none are refused;
 /// * a board is drawn whole, and a move leaves and reaches the squares it says;
 /// * ranks number states without clashes; every move is taken back, and what is taken back is a
@@ -129,6 +130,8 @@ fn moves_conform<G: Game>(game: &G, state: &G::State) {
         if game.is_pass(action) {
             assert!(only_a_pass, "a pass besides other moves in {state:?}");
             assert_eq!(Some(after), game.swapped(state), "a pass in {state:?}");
+            let ends = game.layers().is_none() || !game.must_pass(&after);
+            assert!(ends, "a pass in {state:?} is answered by a pass, so that play does not end");
         }
     });
     assert_eq!(visited, actions, "the successors of {state:?}");

@@ -280,12 +280,13 @@ pub trait Game: Sized + Send + Sync + 'static {
     }
 
     /// How many ranks there are, where the game numbers its states without gaps; every state that
-    /// can be reached from the start then has one.
+    /// can be reached from the start then has one. A table by rank has no room for ends other than a
+    /// loss, and a win in one ply: other games are enumerated by keys.
     fn rank_count(&self) -> Option<u32> {
         None
     }
 
-    /// The rank of a state, the same for its mirror image; `None` if it has none.
+    /// The rank of a state, the same for all its images; `None` if it has none.
     fn rank(&self, _state: &Self::State) -> Option<u32> {
         None
     }

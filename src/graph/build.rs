@@ -152,7 +152,8 @@ pub(super) fn fits(
 }
 
 /// Enumerates a plan into the store; a table that is already there is given as it is, and a draft
-/// that an interrupted process left is completed.
+/// that an interrupted process left is completed. A game without its type is enumerated by
+/// [`AnyGame::enumerate`](crate::any::AnyGame::enumerate).
 pub fn build<G: Game>(
     game: &G,
     plan: &Plan<G::State>,
@@ -160,6 +161,11 @@ pub fn build<G: Game>(
     progress: &dyn Progress,
 ) -> Result<Enumerated, GraphError> {
     plan.check(game)?;
+    // The keys of a game without its type may be wider than those of its tables.
+    if plan.index == Index::Keys && game.key_words() != G::Key::WORDS {
+        let what = "its type is not known; call AnyGame::enumerate".to_string();
+        return Err(GraphError::Unfit { game: game.name(), what });
+    }
     let name = plan.table_name(game);
     let _lock = store.lock(&name)?;
     let place = store.place(&name);
@@ -185,8 +191,7 @@ pub fn build<G: Game>(
         let resumed_at = None;
         return Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at });
     }
-    // A game without its type has keys of two words.
-    let in_blocks = plan.has_blocks(game) && G::Key::WORDS == 1;
+    let in_blocks = plan.has_blocks(game);
     let resumed_at = match (plan.index, game.layers()) {
         (Index::Rank, _) => run::<G, ByRank<G>>(game, plan, store, progress),
         #[cfg(target_arch = "x86_64")]
@@ -214,19 +219,36 @@ fn run<'a, G: Game, O: Order<'a, G>>(
     let name = plan.table_name(game);
     progress.begin(&format!("enumerating {name}"), plan.expected_states(game));
     let (mut draft, resumed) = Draft::open::<O::State>(&store.place(&name), identity.clone())?;
+    let (found, resumed_at) = match fill::<G, O>(game, plan, &mut draft, resumed, progress) {
+        Err(error @ GraphError::Unfit { .. }) => {
+            draft.remove();
+            return Err(error);
+        }
+        other => other?,
+    };
+    commit(game, plan, draft, found, progress)?;
+    Ok(resumed_at)
+}
+
+/// Finds all rows of a draft; gives what was found, and the layer at which work was resumed.
+fn fill<'a, G: Game, O: Order<'a, G>>(
+    game: &'a G,
+    plan: &'a Plan<G::State>,
+    draft: &mut Draft,
+    resumed: Option<(O::State, Lengths)>,
+    progress: &dyn Progress,
+) -> Result<(Found, Option<u32>), GraphError> {
     let is_resumed = resumed.is_some();
-    let mut order = O::open(game, plan, &mut draft, resumed)?;
+    let mut order = O::open(game, plan, draft, resumed)?;
     let resumed_at = is_resumed.then(|| order.next_layer());
     let mut secured = Instant::now();
-    while order.step(&mut draft, progress)? {
+    while order.step(draft, progress)? {
         if secured.elapsed() >= plan.checkpoint_after && order.is_settled() {
             draft.checkpoint(order.state())?;
             secured = Instant::now();
         }
     }
-    let found = order.finish(&mut draft)?;
-    commit(game, plan, draft, found, progress)?;
-    Ok(resumed_at)
+    Ok((order.finish(draft)?, resumed_at))
 }
 
 /// Writes the manifest: the table is there.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::GraphError;
 use super::build::{self, Order};
 use super::plan::Plan;
-use super::ranked::{RankedGame, block_counts, ones_of};
+use super::ranked::{RankedGame, block_counts, distance_of_end, ones_of};
 use crate::game::{End, Game, Outcome, RankedMoves};
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
@@ -50,6 +50,8 @@ const WORDS: usize = 1 << 10;
 struct Found {
     ranks: Vec<u32>,
     counts: Counts,
+    /// An end that no distance stands for.
+    misfit: Option<End>,
 }
 
 impl Found {
@@ -57,6 +59,9 @@ impl Found {
         self.ranks.push(rank);
         self.counts.table.states += 1;
         if let Some(end) = end {
+            if distance_of_end(end).is_none() {
+                self.misfit = Some(end);
+            }
             self.counts.table.terminals += 1;
             *self.counts.terminals_won.get_or_insert(0) += u64::from(end.outcome == Outcome::Win);
         }
@@ -65,6 +70,7 @@ impl Found {
     fn join(mut self, mut other: Found) -> Found {
         self.ranks.append(&mut other.ranks);
         self.counts.add(&other.counts);
+        self.misfit = self.misfit.or(other.misfit);
         self
     }
 }
@@ -195,6 +201,13 @@ impl<G: Game> ByRank<'_, G> {
 
     /// Makes what was found the last ply.
     fn take(&mut self, draft: &mut Draft, mut found: Found) -> Result<(), GraphError> {
+        if let Some(End { outcome, plies }) = found.misfit {
+            let what = format!(
+                "a game ends with a {} in {plies} for the mover, and in a table by rank only the last to move wins; give --index keys",
+                outcome.name()
+            );
+            return Err(GraphError::Unfit { game: self.game.name(), what });
+        }
         found.counts.terminals_won.get_or_insert(0);
         draft.append(&[("found", bytemuck::cast_slice(&found.ranks))])?;
         self.state.plies.push(found.counts);

@@ -42,7 +42,7 @@ pub use packed::{
 };
 pub use plan::{Index, Plan, read_roots, table_name};
 pub(crate) use ranked::ones_of;
-pub use ranked::{Ranked, RankedGame, Ranks};
+pub use ranked::{Ranked, RankedGame, Ranks, distance_of_end};
 pub use space::{Finder, Piece, RowMove, Rows, Space, Transitions, open_rows};
 #[cfg(feature = "cluster")]
 pub(crate) use space::{kind_by_rules, moves_by_rules, open_positions, pieces_of};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::GraphError;
 use super::estimate::estimate;
+use super::layer::MOST_ACTIONS;
 use crate::game::{Game, NotationError, Position, Side};
 use crate::table::{CHECKPOINT_AFTER, Identity, Table, TableError, check_name};
 
@@ -221,6 +222,10 @@ impl<S: Copy + PartialEq> Plan<S> {
         }
         if self.checks_only && self.roots.iter().any(|root| root.side != first.side) {
             return Err(GraphError::TwoAttackers);
+        }
+        if game.action_count() > MOST_ACTIONS {
+            let what = format!("it has more than {MOST_ACTIONS} actions");
+            return Err(GraphError::Unfit { game: game.name(), what });
         }
         let ranks = game.rank_count().is_some() && game.layers().is_none() && self.is_whole();
         if self.index == Index::Rank && !ranks {

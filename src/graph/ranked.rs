@@ -4,7 +4,7 @@
 //! the rules whenever they are asked for, since making one costs less than fetching it from a file
 //! larger than the memory of the machine.
 
-use crate::game::{End, Game, RankedMoves};
+use crate::game::{End, Game, Outcome, RankedMoves};
 use crate::table::{Array, Table, TableError, whole};
 
 /// Ranks that one count covers: a cache line of the bitmap.
@@ -176,6 +176,16 @@ pub(super) fn block_counts(words: &[u64]) -> Vec<u32> {
         .collect()
 }
 
+/// The distance that stands for the end of a game, for its mover; `None` where none does: its parity
+/// tells the outcome, so the last ply must be the winner's.
+pub fn distance_of_end(end: End) -> Option<u8> {
+    match (end.outcome, end.plies) {
+        (Outcome::Loss, 0) => Some(0),
+        (Outcome::Win, 1) => Some(1),
+        _ => None,
+    }
+}
+
 /// The numbers of the bits set in a word, ascending.
 #[inline]
 pub(crate) fn ones_of(mut word: u64) -> impl Iterator<Item = u32> + Clone {
@@ -215,11 +225,6 @@ impl<G: Game> RankedGame<'_, G> {
         let ranked = self.ranked.expect("what can be reached has a rank");
         TableError::damaged(ranked.reachable.path(), what)
     }
-
-    /// Whether a state is its own mirror image: two of its moves may then lead to one state.
-    fn is_symmetric(&self, state: &G::State) -> bool {
-        self.game.group().order() > 1 && self.game.transform(state, 1) == *state
-    }
 }
 
 impl<G: Game> RankedMoves for RankedGame<'_, G> {
@@ -242,32 +247,23 @@ impl<G: Game> RankedMoves for RankedGame<'_, G> {
             return moves.ends(rank, ends);
         }
         ends.clear();
-        let state = self.state(rank);
-        if self.is_symmetric(&state) {
-            let mut after = Vec::new();
-            self.game.for_each_successor(&state, |_, next| {
-                after.push((self.rank(&next), self.game.end(&next)));
-            });
-            after.sort_unstable_by_key(|&(rank, _)| rank);
-            after.dedup_by_key(|&mut (rank, _)| rank);
-            ends.extend(after.into_iter().map(|(_, end)| end));
-        } else {
-            self.game.for_each_successor(&state, |_, after| ends.push(self.game.end(&after)));
-        }
-        if ends.is_empty() { self.game.end(&state) } else { None }
+        let mut after = Vec::new();
+        self.successors(rank, &mut after);
+        after.sort_unstable_by_key(|&(rank, _)| rank);
+        after.dedup_by_key(|&mut (rank, _)| rank);
+        ends.extend(after.into_iter().map(|(_, end)| end));
+        if ends.is_empty() { self.game.end(&self.state(rank)) } else { None }
     }
 
     fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
         if let Some(moves) = self.game.ranked_moves() {
             return moves.predecessors(rank, before);
         }
-        let (state, first) = (self.state(rank), before.len());
-        self.game.for_each_predecessor(&state, |state| before.extend(self.game.rank(&state)));
-        if self.is_symmetric(&state) {
-            let mut images = before.split_off(first);
-            images.sort_unstable();
-            images.dedup();
-            before.append(&mut images);
-        }
+        let mut own = Vec::new();
+        let state = self.state(rank);
+        self.game.for_each_predecessor(&state, |state| own.extend(self.game.rank(&state)));
+        own.sort_unstable();
+        own.dedup();
+        before.append(&mut own);
     }
 }

@@ -23,12 +23,15 @@ impl Keys {
     ///
     /// # Panics
     ///
-    /// When the game's keys have another width than the table's; [`Graph::open`] makes sure.
+    /// When the game's keys have another width than the table's, as those of an
+    /// [`AnyGame`](crate::any::AnyGame) may have.
     pub fn of<K: StateKey>(&self) -> &[K] {
-        match self {
-            Keys::Narrow(array) => bytemuck::cast_slice(array.bytes()),
-            Keys::Wide(array) => bytemuck::cast_slice(array.bytes()),
-        }
+        let (words, bytes) = match self {
+            Keys::Narrow(array) => (1, array.bytes()),
+            Keys::Wide(array) => (2, array.bytes()),
+        };
+        assert_eq!(K::WORDS, words, "a game without its type is asked by its own methods");
+        bytemuck::cast_slice(bytes)
     }
 
     /// The bytes of the keys of some rows.

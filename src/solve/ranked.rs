@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::game::blocks::fetch;
 use crate::game::{End, Outcome, RankedMoves};
-use crate::graph::{Ranked, ones_of};
+use crate::graph::{Ranked, distance_of_end, ones_of};
 use crate::parallel;
 use crate::progress::{Progress, Silent};
 use crate::solve::backup::Backup;
@@ -71,8 +71,7 @@ pub fn outcome_of(distance: u8) -> Option<Outcome> {
 
 /// The byte of a finished game.
 fn byte_of(end: End) -> Result<u8, RankedError> {
-    let byte = u8::try_from(end.plies).ok().filter(|&plies| plies <= 1);
-    byte.filter(|&byte| outcome_of(byte) == Some(end.outcome))
+    distance_of_end(end)
         .ok_or_else(|| RankedError::Ending(format!("{} in {}", end.outcome.name(), end.plies)))
 }
 

@@ -267,6 +267,19 @@ impl Draft {
         Ok(self.place)
     }
 
+    /// Removes a draft that cannot be completed.
+    pub fn remove(self) {
+        let Draft { dir, arrays, .. } = self;
+        // What still writes to the files comes to its end first.
+        drop(arrays);
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(Draft::owns) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        let _ = fs::remove_dir(dir);
+    }
+
     /// Moves a draft to its place whose process was killed between writing the manifest and that; tells whether
     /// there was one that is whole, of this identity.
     pub fn finish(place: &Path, identity: &Identity) -> Result<bool, TableError> {

@@ -16,6 +16,7 @@ mod how_many;
 mod interrupted;
 mod numbering;
 mod numpy;
+mod own_games;
 mod packed;
 mod parts;
 mod power;

@@ -253,7 +253,10 @@ impl<G: Game> ByPly<'_, G> {
                     task += 1;
                 }
                 if edges > u64::from(u32::MAX) {
-                    return Err(GraphError::TooManyMoves { layer: self.next_layer(), moves: edges });
+                    return Err(GraphError::TooManyMoves {
+                        layer: self.next_layer(),
+                        moves: edges,
+                    });
                 }
                 match hold {
                     true => held.append(&mut rows),

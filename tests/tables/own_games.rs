@@ -1,0 +1,560 @@
+//! Games of one's own that differ from those that are built in: moves that jump layers, ends that are
+//! drawn, passes that follow each other, many moves, symmetries with ranks.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::game::{
+    Action, Game, Group, Mobility, Outcome, Position, Side, Symmetry, WideKey, conform,
+};
+use yomikiri::graph::{self, Index, Plan, pack, unpack};
+use yomikiri::progress::{Progress, Silent};
+use yomikiri::solve::{Algorithm, SolveOptions, Value};
+use yomikiri::solved::SolvedTable;
+use yomikiri::table::{Store, Table};
+
+use crate::common::Random;
+use crate::common::solved::{named, solve, standard};
+use crate::common::tables::{Tables, assert_same_files};
+
+#[allow(dead_code)]
+#[path = "../../examples/three_mens_morris.rs"]
+mod three_mens_morris;
+use three_mens_morris::{NEXT, ThreeMensMorris};
+
+/// A state of [`Listed`].
+#[derive(Clone, Debug, Default)]
+struct Node {
+    layer: u32,
+    /// The states that the moves lead to.
+    moves: Vec<u32>,
+    /// How the game has ended where there is no move.
+    end: Option<Outcome>,
+    /// The state that a pass, which is then the only move, leads to.
+    pass: Option<u32>,
+    /// How many moves the state says it has, if not those.
+    claims: Option<u32>,
+}
+
+/// A game whose states are numbers and whose moves are listed; it starts in state 0.
+#[derive(Clone, Default)]
+struct Listed {
+    nodes: Vec<Node>,
+    has_layers: bool,
+    is_ranked: bool,
+}
+
+impl Listed {
+    fn node(&self, state: u32) -> &Node {
+        &self.nodes[state as usize]
+    }
+}
+
+const PASS: Action = Action(400);
+
+impl Game for Listed {
+    type State = u32;
+    type Key = u64;
+
+    fn name(&self) -> String {
+        "listed".to_string()
+    }
+    fn start(&self) -> Position<u32> {
+        Position { state: 0, side: Side::First }
+    }
+    fn action_count(&self) -> usize {
+        401
+    }
+    fn for_each_action(&self, &state: &u32, visit: impl FnMut(Action)) {
+        let Node { moves, pass, .. } = self.node(state);
+        (0..moves.len() as u16).map(Action).chain(pass.map(|_| PASS)).for_each(visit);
+    }
+    fn play(&self, &state: &u32, action: Action) -> u32 {
+        let Node { moves, pass, .. } = self.node(state);
+        pass.unwrap_or_else(|| moves[usize::from(action.0)])
+    }
+    fn result(&self, &state: &u32) -> Option<Outcome> {
+        self.node(state).end
+    }
+    fn key(&self, &state: &u32) -> u64 {
+        state.into()
+    }
+    fn state(&self, key: u64) -> Option<u32> {
+        (key < self.nodes.len() as u64).then_some(key as u32)
+    }
+    fn layers(&self) -> Option<&'static str> {
+        self.has_layers.then_some("steps")
+    }
+    fn layer(&self, &state: &u32) -> u32 {
+        self.node(state).layer
+    }
+    fn is_pass(&self, action: Action) -> bool {
+        action == PASS
+    }
+    fn swapped(&self, &state: &u32) -> Option<u32> {
+        let back = |node: &Node| node.pass == Some(state);
+        let passes = || self.nodes.iter().position(back).map(|state| state as u32);
+        self.node(state).pass.or_else(passes)
+    }
+    fn mobility(&self, &state: &u32) -> Mobility {
+        let Node { moves, pass, claims, .. } = self.node(state);
+        match (claims.unwrap_or(moves.len() as u32), pass) {
+            (_, Some(_)) => Mobility::Pass,
+            (0, None) => Mobility::Over,
+            (moves, None) => Mobility::Moves(moves),
+        }
+    }
+    fn rank_count(&self) -> Option<u32> {
+        self.is_ranked.then_some(self.nodes.len() as u32)
+    }
+    fn rank(&self, &state: &u32) -> Option<u32> {
+        self.is_ranked.then_some(state)
+    }
+    fn unrank(&self, rank: u32) -> Option<u32> {
+        (self.is_ranked && rank < self.nodes.len() as u32).then_some(rank)
+    }
+    fn has_predecessors(&self) -> bool {
+        self.is_ranked
+    }
+    fn for_each_predecessor(&self, state: &u32, visit: impl FnMut(u32)) {
+        let leads_here = |before: &u32| self.node(*before).moves.contains(state);
+        (0..self.nodes.len() as u32).filter(leads_here).for_each(visit);
+    }
+}
+
+/// A layered game; a state without moves is lost unless it says otherwise.
+fn layered(nodes: Vec<Node>) -> Listed {
+    Listed { nodes, has_layers: true, is_ranked: false }
+}
+
+fn interior(layer: u32, moves: impl Into<Vec<u32>>) -> Node {
+    Node { layer, moves: moves.into(), ..Node::default() }
+}
+
+fn lost(layer: u32) -> Node {
+    Node { layer, end: Some(Outcome::Loss), ..Node::default() }
+}
+
+/// Nim with one heap of stones from which so many may be taken; who cannot take any has lost.
+fn nim(stones: u32, take: &[u32]) -> Listed {
+    let node = |taken: u32| {
+        let moves: Vec<u32> =
+            take.iter().map(|take| taken + take).filter(|&taken| taken <= stones).collect();
+        match moves.is_empty() {
+            true => lost(taken),
+            false => interior(taken, moves),
+        }
+    };
+    layered((0..=stones).map(node).collect())
+}
+
+/// A game by chance whose moves go up to five layers on, some of which have no state; passes are
+/// among them. No move jumps over a multiple of ten.
+fn jumping() -> Listed {
+    let mut random = Random(7);
+    let mut nodes = vec![interior(0, [])];
+    let mut first = vec![0];
+    for layer in 1..=40u32 {
+        first.push(nodes.len() as u32);
+        let states = match layer {
+            _ if layer % 10 == 0 => 30,
+            _ if layer % 7 == 3 => 0,
+            _ => 10 + random.below(50),
+        };
+        nodes.extend((0..states).map(|_| interior(layer, [])));
+    }
+    first.push(nodes.len() as u32);
+    for state in 0..nodes.len() {
+        let layer = nodes[state].layer;
+        let last = (layer / 10 * 10 + 10).min(layer + 5).min(40);
+        let to = first[layer as usize + 1] as usize..first[last as usize + 1] as usize;
+        let moves = if to.is_empty() { 0 } else { random.below(6) + usize::from(state == 0) };
+        nodes[state].moves =
+            (0..moves).map(|_| (to.start + random.below(to.len())) as u32).collect();
+        nodes[state].moves.sort_unstable();
+        nodes[state].moves.dedup();
+        if nodes[state].moves.is_empty() {
+            let ends = [Outcome::Win, Outcome::Draw, Outcome::Loss];
+            nodes[state].end = Some(ends[random.below(3)]);
+        }
+    }
+    // A state that must pass, to one of its layer that has moves and to which no other passes.
+    for layer in (1..40u32).filter(|layer| layer % 3 == 1) {
+        let own = first[layer as usize]..first[layer as usize + 1];
+        let mut moving = own.filter(|&state| nodes[state as usize].end.is_none());
+        if let (Some(passes), Some(target)) = (moving.next(), moving.next()) {
+            nodes[passes as usize] = Node { layer, pass: Some(target), ..Node::default() };
+        }
+    }
+    layered(nodes)
+}
+
+/// The outcome of every state of a layered game and the plies to its end, found without a table.
+fn plain(game: &Listed) -> Vec<(i8, u16)> {
+    let mut order: Vec<usize> = (0..game.nodes.len()).collect();
+    // A pass comes after the others of its layer.
+    order.sort_by_key(|&state| (u32::MAX - game.nodes[state].layer, game.nodes[state].pass));
+    let mut values = vec![(0, 0); order.len()];
+    for state in order {
+        let Node { moves, end, pass, .. } = &game.nodes[state];
+        values[state] = match end {
+            Some(end) => (end.value(), 0),
+            None => {
+                let after = moves.iter().chain(pass).map(|&state| values[state as usize]);
+                let own = after.map(|(outcome, plies)| (-outcome, plies + 1));
+                // The shorter way is better but where it loses.
+                own.max_by_key(|&(outcome, plies)| {
+                    (outcome, if outcome < 0 { i32::from(plies) } else { -i32::from(plies) })
+                })
+                .unwrap()
+            }
+        };
+    }
+    values
+}
+
+/// The states that can be reached, with either side to move.
+fn reached(game: &Listed) -> Vec<Position<u32>> {
+    let mut all = vec![game.start()];
+    let mut next = 0;
+    while let Some(&position) = all.get(next) {
+        next += 1;
+        for action in game.actions(&position.state) {
+            let after = game.advance(&position, action);
+            if !all.contains(&after) {
+                all.push(after);
+            }
+        }
+    }
+    all
+}
+
+fn any_state(game: &AnyGame, state: u32) -> AnyState {
+    game.state(WideKey([state.into(), 0])).unwrap()
+}
+
+/// That a table has the states and values of a layered game, and only these.
+fn holds(game: &Listed, table: Table) {
+    let any = AnyGame::new(game.clone());
+    let proof = any.verify(&table, &Silent).unwrap();
+    assert_eq!((proof.solved, proof.counterexample), (true, None));
+    let solved = SolvedTable::open(any.clone(), table, true).unwrap().unwrap();
+    let (values, positions) = (plain(game), reached(game));
+    let mut states: Vec<u32> = positions.iter().map(|position| position.state).collect();
+    states.sort_unstable();
+    states.dedup();
+    assert_eq!(solved.states().rows(), states.len());
+    let counts = &solved.table().manifest().counts;
+    assert_eq!(counts.reachable().states, positions.len() as u64);
+    let value = |value: Value| (value.outcome().unwrap().value(), value.distance().unwrap());
+    for position in positions {
+        let asked = Position { state: any_state(&any, position.state), side: position.side };
+        let row = solved.states().find(&asked).unwrap();
+        assert_eq!(solved.states().layer_of(row), Some(game.layer(&position.state)));
+        assert_eq!(value(solved.value(row)), values[position.state as usize], "{position:?}");
+        assert!(solved.answer(asked).is_ok(), "{position:?}");
+        let moves = solved.look_ahead(&asked);
+        assert_eq!(moves.len(), game.actions(&position.state).len());
+        for (action, found) in moves {
+            let (outcome, plies) = values[game.play(&position.state, action) as usize];
+            assert_eq!(value(found.unwrap()), (-outcome, plies + 1), "{action:?} of {position:?}");
+        }
+    }
+}
+
+/// Moves may jump layers, also such as have no state.
+#[test]
+fn moves_that_jump_layers_lead_where_the_rules_say() {
+    let games = [nim(7, &[1, 2, 3]), nim(8, &[2, 3]), nim(9, &[2, 4]), nim(60, &[3, 8]), jumping()];
+    for game in games {
+        conform(&game);
+        let any = AnyGame::new(game.clone());
+        let tables = Tables::new();
+        let mut table = any.enumerate(&standard(&any), &tables.store(), &Silent).unwrap().table;
+        solve(&any, &mut table, &SolveOptions::default(), &Silent).unwrap();
+        holds(&game, Table::open(table.dir()).unwrap());
+        let place = table.dir().with_added_extension("packed");
+        let packed = pack(&any, &table, &place, true, &Silent).unwrap();
+        holds(&game, Table::open(&packed).unwrap());
+        let full = table.dir().with_added_extension("full");
+        let packed = Table::open(&packed).unwrap();
+        assert_same_files(table.dir(), &unpack(&any, &packed, &full, &Silent).unwrap(), "unpacked");
+    }
+}
+
+#[test]
+fn moves_that_jump_layers_are_bounded_by_plies() {
+    let any = AnyGame::new(jumping());
+    for depth in [1, 3, 8] {
+        let plan = Plan { max_depth: Some(depth), ..standard(&any) };
+        let tables = Tables::new();
+        let mut table = any.enumerate(&plan, &tables.store(), &Silent).unwrap().table;
+        solve(&any, &mut table, &SolveOptions::default(), &Silent).unwrap();
+        let proof = any.verify(&table, &Silent).unwrap();
+        assert_eq!((proof.solved, proof.counterexample), (true, None), "{depth} plies");
+    }
+}
+
+/// Ends as a kill would, the nth time that it hears of the work.
+struct Interrupt(AtomicU32);
+
+impl Progress for Interrupt {
+    fn begin(&self, _what: &str, _total: Option<u64>) {}
+    fn finish(&self, _summary: &str) {}
+    fn advance(&self, _units: u64) {
+        if self.0.fetch_sub(1, Ordering::Relaxed) == 1 {
+            resume_unwind(Box::new("interrupted"));
+        }
+    }
+}
+
+#[test]
+fn an_enumeration_with_jumps_goes_on_where_none_is_open() {
+    let any = AnyGame::new(jumping());
+    let plan = Plan { checkpoint_after: Duration::ZERO, ..standard(&any) };
+    let whole = Tables::new();
+    any.enumerate(&plan, &whole.store(), &Silent).unwrap();
+    for at in [1, 5, 12, 15, 33] {
+        let tables = Tables::new();
+        let interrupt = Interrupt(AtomicU32::new(at));
+        let run = || any.enumerate(&plan, &tables.store(), &interrupt).unwrap();
+        assert!(catch_unwind(AssertUnwindSafe(run)).is_err(), "{at}");
+        let again = any.enumerate(&plan, &tables.store(), &Silent).unwrap();
+        // A layer before a multiple of ten has no jump behind it.
+        assert_eq!(again.resumed_at.is_some(), at > 10, "interrupted in layer {at}");
+        assert!(again.resumed_at.is_none_or(|layer| layer % 10 == 0 || layer % 10 == 9));
+        assert_same_files(whole.root(), tables.root(), &format!("interrupted in layer {at}"));
+    }
+}
+
+/// What a plan is refused with; nothing is left of it.
+fn refused<G: Game>(game: &G, plan: &Plan<G::State>) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let error = graph::build(game, plan, &Store::at(dir.path()), &Silent).unwrap_err().to_string();
+    assert_eq!(error.lines().count(), 1, "{error}");
+    let left = std::fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap().file_name());
+    let left: Vec<_> = left.filter(|name| !name.to_str().unwrap().ends_with(".lock")).collect();
+    assert!(left.is_empty(), "{left:?}");
+    error
+}
+
+#[test]
+fn layers_that_cannot_be_are_refused() {
+    let game = nim(7, &[1, 2, 3]);
+    let bounded = Plan { max_states: Some(5), ..Plan::from_start(&game) };
+    assert!(refused(&game, &bounded).contains("bound it with --max-depth"));
+    let back = layered(vec![interior(4, [1]), interior(5, [2]), interior(6, [3]), lost(5)]);
+    let error = refused(&back, &Plan::from_start(&back));
+    assert!(error.contains("a move of layer 6 leads to layer 5"), "{error}");
+}
+
+/// Two states of which each must pass to the other, reached together or one by the other alone.
+fn passing_twice(moves: &[u32]) -> Listed {
+    let pass = |to| Node { layer: 1, pass: Some(to), ..Node::default() };
+    layered(vec![interior(0, moves), pass(2), pass(1)])
+}
+
+#[test]
+fn a_pass_that_is_answered_by_a_pass_is_refused() {
+    for moves in [&[1][..], &[1, 2]] {
+        let game = passing_twice(moves);
+        let error = refused(&game, &Plan::from_start(&game));
+        assert!(error.contains("a pass in layer 1 is answered by a pass"), "{error}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "is answered by a pass")]
+fn a_pass_that_is_answered_by_a_pass_does_not_conform() {
+    conform(&passing_twice(&[1]));
+}
+
+/// As many as two bytes count.
+#[test]
+fn a_state_of_a_layered_game_may_have_many_moves() {
+    for moves in [254, 255, 256, 300] {
+        let mut nodes = vec![interior(0, (1..=moves).collect::<Vec<u32>>())];
+        nodes.extend((1..=moves).map(|_| lost(1)));
+        let game = layered(nodes);
+        let any = AnyGame::new(game.clone());
+        let tables = Tables::new();
+        let mut table = any.enumerate(&standard(&any), &tables.store(), &Silent).unwrap().table;
+        solve(&any, &mut table, &SolveOptions::default(), &Silent).unwrap();
+        holds(&game, table);
+    }
+}
+
+#[test]
+fn a_layer_with_more_moves_than_numbers_is_refused() {
+    let mut nodes = vec![interior(0, (1..=300).collect::<Vec<u32>>())];
+    nodes.extend(
+        (0..300).map(|at| interior(1, (301 + 300 * at..601 + 300 * at).collect::<Vec<_>>())),
+    );
+    let many = || Node { claims: Some(60_000), ..interior(2, []) };
+    nodes.extend((0..90_000).map(|_| many()));
+    let game = layered(nodes);
+    let dir = tempfile::tempdir().unwrap();
+    let made = graph::build(&game, &Plan::from_start(&game), &Store::at(dir.path()), &Silent);
+    let error = made.unwrap_err().to_string();
+    assert!(error.starts_with("layer 2 has 5400000000 moves and more"), "{error}");
+}
+
+/// A table by rank tells outcomes by the parity of distances.
+#[test]
+fn ranks_are_refused_where_ends_are_drawn() {
+    let drawn = Node { end: Some(Outcome::Draw), ..lost(0) };
+    let nodes = vec![interior(0, [1, 2]), interior(0, [0, 3]), lost(0), drawn];
+    let game = Listed { nodes, has_layers: false, is_ranked: true };
+    conform(&game);
+    let plan = Plan::from_start(&game);
+    assert_eq!(plan.index, Index::Rank);
+    let error = refused(&game, &plan);
+    assert!(error.contains("ends with a draw") && error.contains("--index keys"), "{error}");
+    let any = AnyGame::new(game);
+    let tables = Tables::new();
+    let by_keys = Plan { index: Index::Keys, ..standard(&any) };
+    let mut table = any.enumerate(&by_keys, &tables.store(), &Silent).unwrap().table;
+    solve(&any, &mut table, &SolveOptions::default(), &Silent).unwrap();
+    assert_eq!(any.verify(&table, &Silent).unwrap().counterexample, None);
+}
+
+/// Without its type a game has keys of two words, its tables perhaps of one.
+#[test]
+fn a_game_without_its_type_writes_no_keys_of_another_width() {
+    let game = AnyGame::new(nim(7, &[1, 2, 3]));
+    assert!(refused(&game, &standard(&game)).contains("call AnyGame::enumerate"));
+    // Where they are as wide they are the same.
+    let game = named("othello-6x6");
+    let plan = Plan { max_depth: Some(4), ..standard(&game) };
+    let [typed, untyped] = [(); 2].map(|()| Tables::new());
+    game.enumerate(&plan, &typed.store(), &Silent).unwrap();
+    graph::build(&game, &plan, &untyped.store(), &Silent).unwrap();
+    assert_same_files(typed.root(), untyped.root(), "without its type");
+}
+
+/// Three men's morris with ranks: the places of states, each for its eight images, in the order of
+/// keys.
+struct RankedMorris {
+    rules: ThreeMensMorris,
+    states: Vec<u64>,
+}
+
+impl RankedMorris {
+    fn new() -> RankedMorris {
+        let rules = ThreeMensMorris::new(false);
+        let mut states = vec![rules.canonical(&rules.start().state).key];
+        let mut next = 0;
+        while let Some(&key) = states.get(next) {
+            next += 1;
+            rules.for_each_successor(&rules.state(key).unwrap(), |_, after| {
+                let key = rules.canonical(&after).key;
+                if !states.contains(&key) {
+                    states.push(key);
+                }
+            });
+        }
+        states.sort_unstable();
+        RankedMorris { rules, states }
+    }
+}
+
+type Board = (u16, u16);
+
+impl Game for RankedMorris {
+    type State = Board;
+    type Key = u64;
+
+    fn name(&self) -> String {
+        "ranked-morris".to_string()
+    }
+    fn start(&self) -> Position<Board> {
+        self.rules.start()
+    }
+    fn action_count(&self) -> usize {
+        self.rules.action_count()
+    }
+    fn for_each_action(&self, state: &Board, visit: impl FnMut(Action)) {
+        self.rules.for_each_action(state, visit);
+    }
+    fn play(&self, state: &Board, action: Action) -> Board {
+        self.rules.play(state, action)
+    }
+    fn result(&self, state: &Board) -> Option<Outcome> {
+        self.rules.result(state)
+    }
+    fn key(&self, state: &Board) -> u64 {
+        self.rules.key(state)
+    }
+    fn state(&self, key: u64) -> Option<Board> {
+        self.rules.state(key)
+    }
+    fn group(&self) -> &Group {
+        self.rules.group()
+    }
+    fn transform(&self, state: &Board, symmetry: Symmetry) -> Board {
+        self.rules.transform(state, symmetry)
+    }
+    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
+        self.rules.transform_action(action, symmetry)
+    }
+    fn rank_count(&self) -> Option<u32> {
+        Some(self.states.len() as u32)
+    }
+    fn rank(&self, state: &Board) -> Option<u32> {
+        let key = self.rules.canonical(state).key;
+        self.states.binary_search(&key).ok().map(|rank| rank as u32)
+    }
+    fn unrank(&self, rank: u32) -> Option<Board> {
+        self.states.get(rank as usize).and_then(|&key| self.rules.state(key))
+    }
+    fn has_predecessors(&self) -> bool {
+        true
+    }
+    fn for_each_predecessor(&self, &(mine, theirs): &Board, mut visit: impl FnMut(Board)) {
+        let free = 0o777 & !(mine | theirs);
+        let points = |set: u16| (0..9usize).filter(move |point| set >> point & 1 == 1);
+        for to in points(theirs) {
+            let others = theirs & !(1 << to);
+            // Who moves next has as many men on the board as the other had before placing.
+            let (men, before) = (mine.count_ones(), others.count_ones());
+            if before < 3 && (men == before || men == before + 1) {
+                visit((others, mine));
+            }
+            if before == 2 && men == 3 {
+                points(NEXT[to] & free).for_each(|from| visit((others | 1 << from, mine)));
+            }
+        }
+    }
+}
+
+/// The board has eight symmetries, under which two moves of a state may lead to one rank.
+#[test]
+fn morris_has_the_same_values_by_rank_and_by_keys() {
+    conform(&RankedMorris::new());
+    let game = AnyGame::new(RankedMorris::new());
+    let by = |index: Index, algorithm: Algorithm| {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = Plan { index, ..standard(&game) };
+        let made = game.enumerate(&plan, &Store::at(dir.path()), &Silent).unwrap();
+        let mut table = made.table;
+        let options = SolveOptions { algorithm: Some(algorithm), ..SolveOptions::default() };
+        solve(&game, &mut table, &options, &Silent).unwrap();
+        assert_eq!(game.verify(&table, &Silent).unwrap().counterexample, None, "{index:?}");
+        let table = SolvedTable::open(game.clone(), table, true).unwrap().unwrap();
+        assert_eq!(table.states().rows(), 540);
+        (dir, table)
+    };
+    let (_dir, keys) = by(Index::Keys, Algorithm::Retrograde);
+    for algorithm in [Algorithm::Retrograde, Algorithm::ValueIteration] {
+        let (_dir, ranks) = by(Index::Rank, algorithm);
+        let rows = 0..keys.states().rows();
+        let compared = keys.states().visit(rows, &mut |row, position| {
+            let found = ranks.states().find(&position).unwrap();
+            assert_eq!(ranks.value(found), keys.value(row), "{position:?} by {algorithm:?}");
+            Ok(())
+        });
+        compared.unwrap();
+    }
+}
