@@ -35,6 +35,9 @@ fn positions_text(game: &AnyGame, layers: &str, manifest: &Manifest) -> String {
     let (counts, rows) = (&manifest.counts, &manifest.counts.table);
     let reachable = counts.reachable();
     let folding = match identity.symmetry_order {
+        1 if game.with_folding(true).is_none() => {
+            "the same, for no symmetries are known".to_string()
+        }
         1 => "mover-relative states up to the board's symmetries".to_string(),
         n => format!("mover-relative states up to the board's {n} symmetries: the table's rows"),
     };

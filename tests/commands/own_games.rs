@@ -98,6 +98,21 @@ fn tic_tac_toe_is_enumerated_solved_and_proven() {
     );
 }
 
+/// What folds its states always is not said to be enumerated without.
+#[test]
+fn states_that_are_always_folded_are_not_unfolded() {
+    for (example, name) in
+        [("tic_tac_toe", "tic-tac-toe"), ("three_mens_morris", "three-mens-morris")]
+    {
+        let program = Program::of(example);
+        let output = program.command(&["enumerate", "--symmetry", "none"]).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), stderr.lines().count()), (Some(2), 1), "{stderr}");
+        assert!(stderr.contains(&format!("{name} always folds its states")), "{stderr}");
+        assert_eq!(fs::read_dir(program.tables.path()).unwrap().count(), 0);
+    }
+}
+
 /// Random play is 737 : 160 : 363 of 1,260 (a known figure), and errs as a few lines of Python
 /// count.
 #[test]
