@@ -159,10 +159,12 @@ impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
         let Expansion { mut shards, mut actions, passes, jumps, partition } = expansion;
         ahead.add(*game, layer.number, self.state.edges, jumps, plan.max_states)?;
         let arriving = ahead.edges.remove(&(layer.number + 1)).unwrap_or_default();
+        let mut parts = vec![Vec::new(); shards.len()];
         for &(_, record) in &arriving {
-            let record = Record { edge: u32::MAX, ..record };
-            shards[partition.shard(record.key, game.key_bits())].push(vec![record]);
+            let shard = partition.shard(record.key, game.key_bits());
+            parts[shard].push(Record { edge: u32::MAX, ..record });
         }
+        shards.iter_mut().zip(parts).for_each(|(shard, part)| shard.push(part));
         let expanding = clock.lap();
         let settled = settle(
             *game,

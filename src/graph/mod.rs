@@ -3,8 +3,8 @@
 //! [`build`] enumerates a game into a table; [`Graph`] maps one whose rows are sorted keys,
 //! [`Ranked`] one whose rows are ranks, and [`Space`] and [`Transitions`] are what both have in
 //! common. Rows are in (layer, key) or in rank order. In a layered game every edge leads to a later
-//! layer, not always the next, but for a pass, which is the only edge of its state and may stay in the layer. In a game
-//! with cycles edges may lead anywhere, and layers are plies.
+//! layer, not always to the next, but for a pass, which is the only edge of its state and may stay in
+//! the layer. In a game with cycles edges may lead anywhere, and layers are plies.
 
 mod build;
 mod by_block;

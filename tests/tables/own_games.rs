@@ -11,7 +11,7 @@ use yomikiri::game::{
 };
 use yomikiri::graph::{self, Index, Plan, pack, unpack};
 use yomikiri::progress::{Progress, Silent};
-use yomikiri::solve::{Algorithm, SolveOptions, Value};
+use yomikiri::solve::{Algorithm, Order, SolveOptions, Value};
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::{Store, Table};
 
@@ -166,18 +166,16 @@ fn jumping() -> Listed {
         nodes.extend((0..states).map(|_| interior(layer, [])));
     }
     first.push(nodes.len() as u32);
-    for state in 0..nodes.len() {
-        let layer = nodes[state].layer;
-        let last = (layer / 10 * 10 + 10).min(layer + 5).min(40);
-        let to = first[layer as usize + 1] as usize..first[last as usize + 1] as usize;
+    for (state, node) in nodes.iter_mut().enumerate() {
+        let last = (node.layer / 10 * 10 + 10).min(node.layer + 5).min(40);
+        let to = first[node.layer as usize + 1] as usize..first[last as usize + 1] as usize;
         let moves = if to.is_empty() { 0 } else { random.below(6) + usize::from(state == 0) };
-        nodes[state].moves =
-            (0..moves).map(|_| (to.start + random.below(to.len())) as u32).collect();
-        nodes[state].moves.sort_unstable();
-        nodes[state].moves.dedup();
-        if nodes[state].moves.is_empty() {
+        node.moves = (0..moves).map(|_| (to.start + random.below(to.len())) as u32).collect();
+        node.moves.sort_unstable();
+        node.moves.dedup();
+        if node.moves.is_empty() {
             let ends = [Outcome::Win, Outcome::Draw, Outcome::Loss];
-            nodes[state].end = Some(ends[random.below(3)]);
+            node.end = Some(ends[random.below(3)]);
         }
     }
     // A state that must pass, to one of its layer that has moves and to which no other passes.
@@ -281,6 +279,13 @@ fn moves_that_jump_layers_lead_where_the_rules_say() {
         let full = table.dir().with_added_extension("full");
         let packed = Table::open(&packed).unwrap();
         assert_same_files(table.dir(), &unpack(&any, &packed, &full, &Silent).unwrap(), "unpacked");
+        for (order, discount) in
+            [(Order::Natural, None), (Order::Policies, None), (Order::Topological, Some(0.9))]
+        {
+            let options = SolveOptions { order: Some(order), discount, ..SolveOptions::default() };
+            solve(&any, &mut table, &options, &Silent).unwrap();
+            holds(&game, Table::open(table.dir()).unwrap());
+        }
     }
 }
 
@@ -507,7 +512,9 @@ impl Game for RankedMorris {
         self.states.binary_search(&key).ok().map(|rank| rank as u32)
     }
     fn unrank(&self, rank: u32) -> Option<Board> {
-        self.states.get(rank as usize).and_then(|&key| self.rules.state(key))
+        // Any image will do.
+        let state = self.states.get(rank as usize).and_then(|&key| self.rules.state(key))?;
+        Some(self.rules.transform(&state, (rank % 8) as Symmetry))
     }
     fn has_predecessors(&self) -> bool {
         true
