@@ -164,7 +164,8 @@ impl<'a, G: Game> Order<'a, G> for ByLayer<'a, G> {
             let shard = partition.shard(record.key, game.key_bits());
             parts[shard].push(Record { edge: u32::MAX, ..record });
         }
-        shards.iter_mut().zip(parts).for_each(|(shard, part)| shard.push(part));
+        let parts = shards.iter_mut().zip(parts).filter(|(_, part)| !part.is_empty());
+        parts.for_each(|(shard, part)| shard.push(part));
         let expanding = clock.lap();
         let settled = settle(
             *game,
