@@ -24,8 +24,7 @@ impl Forward {
         };
         let heads = architecture.heads().iter().map(|head| head.name.clone());
         let model = onnx::model(&network.with_linear_heads(), None);
-        let session = Session::of_floats(model, shape, heads);
-        let session = session.map_err(PolicyError::new)?;
+        let session = Session::of_floats(model, shape, heads)?;
         Ok(Forward { architecture, session })
     }
 
@@ -46,7 +45,7 @@ impl Forward {
         let row = |at: usize, out: &mut [f32]| {
             out.copy_from_slice(&rows[at * width..(at + 1) * width]);
         };
-        let outputs = self.session.run(rows.len() / width, &row).map_err(PolicyError::new)?;
+        let outputs = self.session.run(rows.len() / width, &row)?;
         let answer = |(output, head): (Output, &Head)| {
             output.numbers.into_iter().map(|sum| head.activation.of_sum(sum)).collect()
         };

@@ -21,9 +21,20 @@ impl PolicyError {
         PolicyError { is_failure: true, ..self }
     }
 
+    /// The same in other words.
+    pub fn map(self, words: impl FnOnce(String) -> String) -> PolicyError {
+        PolicyError { what: words(self.what), ..self }
+    }
+
     /// Whether a policy failed at its work.
     pub fn is_failure(&self) -> bool {
         self.is_failure
+    }
+}
+
+impl From<String> for PolicyError {
+    fn from(what: String) -> PolicyError {
+        PolicyError::new(what)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::encode::{Layout, Plane};
 use super::grammar::{Parts, PolicySpecError, YES_NO, name_of, one_of, write_options};
@@ -34,6 +35,9 @@ pub struct OnnxSpec {
     pub choice: Option<Choice>,
     /// `range=-11|01|clip|discs`.
     pub range: ValueRange,
+    /// How long reading the model, and each of its answers, may take; [`PolicySpec::LIMIT`](super::PolicySpec::LIMIT) if
+    /// nothing is given. Not part of the text form.
+    pub limit: Option<Duration>,
 }
 
 /// What chooses the moves.

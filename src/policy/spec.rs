@@ -80,13 +80,14 @@ impl PolicySpec {
     /// The policies that work for every game.
     const EVERYWHERE: &'static str = "random, greedy, n-hand:N, n-least:N, n-most:N, minimax:N, \
         alphabeta:N, montecarlo:N[:SEED], mcts:N[:SEED], perfect";
-    /// How long an answer of a program may take by default.
+    /// How long an answer of a program or a model may take by default.
     pub const LIMIT: Duration = Duration::from_secs(60);
 
-    /// The same policy, whose answers may take `limit` each if it is a program.
+    /// The same policy, whose answers may take `limit` each if it is a program or a model.
     pub fn within(self, limit: Duration) -> PolicySpec {
         match self {
             PolicySpec::Exec { command, .. } => PolicySpec::Exec { command, limit },
+            PolicySpec::Onnx(model) => PolicySpec::Onnx(OnnxSpec { limit: Some(limit), ..model }),
             PolicySpec::Best(policy) => PolicySpec::Best(Box::new(policy.within(limit))),
             other => other,
         }

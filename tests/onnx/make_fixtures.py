@@ -322,12 +322,48 @@ def policy(outputs, case, asked, encode):
     return found
 
 
+def part(nodes, name, inputs=(), outputs=(), constants=()):
+    """A graph in a node; its ports have a type and no shape."""
+    info = lambda port: helper.make_tensor_value_info(*port)
+    return helper.make_graph(nodes, name, [*map(info, inputs)], [*map(info, outputs)], constants)
+
+
+def ones(graph):
+    """Logits without chance: what is made before stays as it is."""
+    return graph.add("MatMul", graph.add("Flatten", "x", axis=1), graph.constant(np.ones((32, 17), np.float32)))
+
+
+def endless():
+    """A loop that never ends, on the logits."""
+    graph = Graph([2, 4, 4])
+    logits = ones(graph)
+    step = [helper.make_node("Identity", ["on"], ["still"]), helper.make_node("Tanh", ["it"], ["next"])]
+    inputs = [("at", TensorProto.INT64, []), ("on", TensorProto.BOOL, []), ("it", TensorProto.FLOAT, None)]
+    body = part(step, "body", inputs, [("still", TensorProto.BOOL, []), ("next", TensorProto.FLOAT, None)])
+    rounds, on = graph.constant(np.array(2**40)), graph.constant(np.array(True))
+    graph.add("Loop", rounds, on, logits, name="policy", body=body)
+    graph.output("policy", 17)
+    graph.save("endless")
+
+
+def huge():
+    """Four thousand million zeros, which are added up."""
+    graph = Graph([2, 4, 4])
+    logits = ones(graph)
+    zeros = graph.add("ConstantOfShape", graph.constant(np.array([2**32])))
+    graph.add("Add", logits, graph.add("ReduceSum", zeros, keepdims=0), name="policy")
+    graph.output("policy", 17)
+    graph.save("huge")
+
+
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
     for make in (nchw, nhwc, openspiel, signed, legal, value, label, sklearn_models, broken, external):
         make()
     flat("flat", [-1, 16, 1])
     flat("interleaved", [-1, 4, 4])
+    endless()
+    huge()
     asked = positions(24)
     expected = {"keys": [board.to_key(p) for p in asked], "actions": [board.legal(p) for p in asked]}
     expected["cases"] = []

@@ -204,6 +204,31 @@ fn what_cannot_be_used_is_told_in_one_line() {
     }
 }
 
+/// What a model does at its work is its failure, exit code 4; what can be seen in its file is bad
+/// input. Either is one line, and nothing else is printed.
+#[test]
+fn models_that_panic_never_end_or_want_too_much_are_told_in_one_line() {
+    let tables = Tables::new();
+    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/onnx/runtime-panics");
+    let input = fs::read(corpus).unwrap();
+    let model = input.splitn(2, |&byte| byte == b'\n').nth(1).unwrap();
+    let panics = tables.place("panics.onnx");
+    fs::write(&panics, model).unwrap();
+    let panics = format!("{}?range=clip", panics.display());
+    let cases = [
+        (panics, 4, "the runtime (rten) failed at it: "),
+        (fixture("endless.onnx"), 4, "it has not answered within 1 s; raise --policy-timeout"),
+        (fixture("huge.onnx"), 2, "(ConstantOfShape) makes 4294967296 numbers"),
+    ];
+    for (model, code, wanted) in cases {
+        let policy = format!("onnx:{model}");
+        let ran = tables.run(&["report", "-q", "--policy-timeout", "1", "--policy", &policy]);
+        assert_eq!(ran.code, code, "{ran:?}");
+        let said = &ran.stderr;
+        assert!(said.contains(wanted) && said.lines().count() == 1, "{said}");
+    }
+}
+
 /// A file that is cut off anywhere is refused, and no byte of it makes the reader fail otherwise.
 #[test]
 fn broken_files_are_refused() {

@@ -5,10 +5,11 @@
 //! nodes are kept that lead to outputs which can be computed; a `ZipMap`, which turns rows of
 //! probabilities into dictionaries, is passed over, and the classes it names are kept.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use prost::Message;
 
+use super::bounds;
 use super::half::widen;
 use super::proto::{Dimension, Graph, Model, Node, Tensor, Type, ValueInfo};
 
@@ -108,6 +109,18 @@ impl Node {
 }
 
 impl Tensor {
+    /// Its numbers as floats, if they are integers or floats of 32 bits and in the file.
+    pub(super) fn numbers(&self) -> Vec<f64> {
+        let raw = self.raw_data.as_deref().unwrap_or_default();
+        match self.data_type {
+            Tensor::FLOAT if raw.is_empty() => self.float_data.iter().map(|&x| x.into()).collect(),
+            Tensor::FLOAT => {
+                raw.as_chunks().0.iter().map(|&word| f32::from_le_bytes(word).into()).collect()
+            }
+            _ => self.integers().into_iter().map(|n| n as f64).collect(),
+        }
+    }
+
     /// Its numbers, if they are integers and in the file.
     fn integers(&self) -> Vec<i64> {
         let raw = self.raw_data.as_deref().unwrap_or_default();
@@ -141,6 +154,8 @@ pub(super) struct ModelOutput {
 #[derive(Clone, Debug)]
 pub(super) struct File {
     model: Model,
+    /// By tensor the place of the node that makes it.
+    makers: HashMap<String, usize>,
     /// Whether the model is not as the file has it, its numbers having been widened.
     is_widened: bool,
     pub inputs: Vec<Port>,
@@ -152,6 +167,7 @@ impl File {
     pub fn read(bytes: &[u8]) -> Result<File, String> {
         let none = || "it is no ONNX model".to_string();
         let mut model = Model::decode(bytes).map_err(|_| none())?;
+        bounds::check(&model)?;
         let is_widened = widen(&mut model)?;
         File::of(model, is_widened).ok_or_else(none)
     }
@@ -164,7 +180,11 @@ impl File {
         let inputs = graph.input.iter().filter(|input| !constants.contains(input.name.as_str()));
         let inputs = inputs.map(Port::of).collect();
         let outputs = graph.output.iter().map(Port::of).collect();
-        Some(File { inputs, outputs, is_widened, model })
+        let nodes = graph.node.iter().enumerate();
+        let made = nodes.flat_map(|(at, node)| node.output.iter().map(move |name| (name, at)));
+        // The first that makes it counts.
+        let makers = made.rev().map(|(name, at)| (name.clone(), at)).collect();
+        Some(File { inputs, outputs, is_widened, makers, model })
     }
 
     /// The program that wrote it.
@@ -217,8 +237,7 @@ impl File {
     }
 
     fn maker(&self, tensor: &str) -> Option<usize> {
-        let makes = |node: &Node| node.output.iter().any(|output| output == tensor);
-        self.graph().node.iter().position(makes)
+        self.makers.get(tensor).copied()
     }
 
     /// The nodes that a tensor needs, or what cannot be run of them.

@@ -5,6 +5,8 @@
 //! policy is made, and the model is tried on the start position and those after it, so that what
 //! does not fit is refused before any work is done. `docs/policies-onnx.md` is for people.
 
+mod apart;
+mod bounds;
 mod file;
 mod half;
 mod heads;
@@ -17,7 +19,7 @@ use session::{INPUT_KINDS, Output, Session};
 
 use super::encode::{Encoding, Layout, Plane};
 use super::onnx_spec::{Head, OnnxSpec};
-use super::{Answers, Batch, Policy, PolicyError, share_best};
+use super::{Answers, Batch, Policy, PolicyError, PolicySpec, share_best};
 use crate::game::{Action, Empties, Game, Position};
 use crate::input;
 
@@ -43,9 +45,11 @@ impl Onnx {
             .map_err(|error| PolicyError::new(format!("cannot read the model {path}: {error}")))?;
         let file =
             File::read(&bytes).map_err(|what| PolicyError::new(format!("{path}: {what}")))?;
-        Onnx::of_file(spec, game, &file, bytes).map_err(|what| {
-            let line = format!("{path}: {what} ({})", file.describe());
-            PolicyError::new(line.replace(['\n', '\r'], " "))
+        Onnx::of_file(spec, game, &file, bytes).map_err(|error| {
+            error.map(|what| {
+                let line = format!("{path}: {what} ({})", file.describe());
+                line.replace(['\n', '\r'], " ")
+            })
         })
     }
 
@@ -54,16 +58,18 @@ impl Onnx {
         game: &G,
         file: &File,
         bytes: Vec<u8>,
-    ) -> Result<Onnx, String> {
+    ) -> Result<Onnx, PolicyError> {
         let [input] = &file.inputs[..] else {
-            return Err(format!("it has {} inputs; a policy has one", file.inputs.len()));
+            return Err(format!("it has {} inputs; a policy has one", file.inputs.len()).into());
         };
         let kind = input_kind(input)?;
         let (batch, encoding) = encoding(spec, game, input)?;
         let (kept, pruned) = file.computable()?;
         let is_own = pruned.is_none();
-        let model = session::load(&spec.path, pruned.unwrap_or(bytes), is_own)?;
-        let session = Session::new(model, &kept, kind, encoding.shape.clone(), batch)?;
+        let limit = spec.limit.unwrap_or(PolicySpec::LIMIT);
+        let model = session::load(&spec.path, pruned.unwrap_or(bytes), is_own, limit)?;
+        let rows = (encoding.shape.clone(), batch);
+        let session = Session::new(model, &kept, kind, rows, limit)?;
         let heads = Heads { policy: None, value: None, decides: Head::Policy };
         let name = format!("onnx:{spec}");
         let mut policy = Onnx { name, encoding, session, heads };
@@ -99,14 +105,14 @@ impl Onnx {
     }
 
     /// That the answers for the first positions of the game make sense.
-    fn try_answer<G: Game>(&self, game: &G) -> Result<(), String> {
+    fn try_answer<G: Game>(&self, game: &G) -> Result<(), PolicyError> {
         let mut batch = Batch::default();
         for position in first_positions(game) {
             batch.push(position, game.actions(&position.state));
         }
         let mut answers = Answers::default();
         self.answer_batch(game, &batch, &mut answers)?;
-        answers.check(&batch).map_err(|error| error.to_string())
+        answers.check(&batch)
     }
 
     /// What the outputs say of some positions.
@@ -114,7 +120,7 @@ impl Onnx {
         &self,
         game: &G,
         positions: &[Position<G::State>],
-    ) -> Result<Vec<Output>, String> {
+    ) -> Result<Vec<Output>, PolicyError> {
         self.session.run(positions.len(), &|at, out| {
             self.encoding.write_position(game, &positions[at], out);
         })
@@ -125,7 +131,7 @@ impl Onnx {
         game: &G,
         batch: &Batch<G::State>,
         answers: &mut Answers,
-    ) -> Result<(), String> {
+    ) -> Result<(), PolicyError> {
         let count = batch.actions().len();
         answers.scores.resize(count, 0.0);
         answers.probabilities.resize(count, 0.0);
@@ -166,7 +172,7 @@ impl Onnx {
         game: &G,
         batch: &Batch<G::State>,
         answers: &mut Answers,
-    ) -> Result<(), String> {
+    ) -> Result<(), PolicyError> {
         let Some((output, head)) = &self.heads.value else { return Ok(()) };
         let (mut after, mut places) = (Vec::new(), Vec::new());
         for (at, position) in batch.positions().iter().enumerate() {
@@ -214,7 +220,7 @@ impl<G: Game> Policy<G> for Onnx {
         answers: &mut Answers,
     ) -> Result<(), PolicyError> {
         self.answer_batch(game, batch, answers)
-            .map_err(|what| PolicyError::new(format!("{}: {what}", self.name)))
+            .map_err(|error| error.map(|what| format!("{}: {what}", self.name)))
     }
 }
 
@@ -261,7 +267,7 @@ fn encoding<G: Game>(
             Some((None, Encoding::find((rows, columns), &shape, spec.layout, planes)?))
         }),
     };
-    found.ok_or_else(|| {
+    let found = found.ok_or_else(|| {
         let what = match spec.layout {
             Some(layout) => format!("the shape of its input does not fit layout={layout}"),
             None => "the shape of its input does not show how positions are laid out".to_string(),
@@ -270,7 +276,16 @@ fn encoding<G: Game>(
             "{what} on the {rows}x{columns} board; write layout= with one of {}, and planes=mover+opponent+legal or the like where the planes are others",
             Layout::names()
         )
-    })
+    })?;
+    if let (Some(batch), encoding) = &found {
+        let length = encoding.shape.iter().product::<usize>();
+        if batch.checked_mul(length).is_none_or(|numbers| numbers as u64 > bounds::MADE) {
+            return Err(format!(
+                "it takes {batch} positions at a time; give it a size that is open"
+            ));
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -2,15 +2,18 @@
 //!
 //! The runtime has threads of its own, and a thread of rayon that waits for them takes up other
 //! work meanwhile, so that ever more models would run at once. Therefore each call runs its model
-//! on one thread of the runtime and waits for it without doing anything else: as many threads
-//! compute as call.
+//! on one thread of the runtime and waits for it ([`apart`]) without doing anything else: as many
+//! threads compute as call.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
 use rten_tensor::AsView;
 
+use super::apart::apart;
 use super::file::ModelOutput;
+use crate::policy::PolicyError;
 
 /// How many rows are run at once where the model takes any number.
 const ROWS: usize = 1024;
@@ -20,7 +23,7 @@ const GRAIN: usize = 16;
 
 /// A model that is ready to run, with one input.
 pub(crate) struct Session {
-    model: Model,
+    model: Arc<Model>,
     input: NodeId,
     /// ONNX's number for the type of the input's elements.
     kind: i32,
@@ -30,6 +33,10 @@ pub(crate) struct Session {
     batch: Option<usize>,
     /// The outputs that are computed.
     outputs: Vec<NodeId>,
+    /// How long it may take for up to [`ROWS`] rows.
+    limit: Duration,
+    /// Why it is not run any more.
+    failed: OnceLock<PolicyError>,
     idle: Mutex<Vec<Arc<ThreadPool>>>,
 }
 
@@ -59,13 +66,21 @@ const FLOAT: i32 = 1;
 /// The types of input that can be filled.
 pub(super) const INPUT_KINDS: [i32; 6] = [FLOAT, 2, 3, 6, 7, 9];
 
-/// Reads a model: from `bytes`, or from the file at `path`, whose weights may lie in files beside
-/// it.
-pub(super) fn load(path: &std::path::Path, bytes: Vec<u8>, is_own: bool) -> Result<Model, String> {
-    let options = ModelOptions::with_all_ops();
+/// Reads a model within a time: from `bytes`, or from the file at `path`, whose weights may lie in
+/// files beside it.
+pub(super) fn load(
+    path: &std::path::Path,
+    bytes: Vec<u8>,
+    is_own: bool,
+    limit: Duration,
+) -> Result<Model, PolicyError> {
     let is_named = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("onnx"));
-    let model = if is_own && is_named { options.load_file(path) } else { options.load(bytes) };
-    model.map_err(|error| format!("it cannot be run: {error}"))
+    let file = (is_own && is_named).then(|| path.to_path_buf());
+    let loaded = apart(limit, move || {
+        let options = ModelOptions::with_all_ops();
+        file.map_or_else(|| options.load(bytes), |path| options.load_file(path))
+    });
+    Ok(loaded?.map_err(|error| format!("it cannot be run: {error}"))?)
 }
 
 impl Session {
@@ -74,11 +89,12 @@ impl Session {
         model: Vec<u8>,
         shape: Vec<usize>,
         outputs: impl Iterator<Item = String>,
-    ) -> Result<Session, String> {
+    ) -> Result<Session, PolicyError> {
         let model = ModelOptions::with_all_ops().load(model);
         let model = model.map_err(|error| format!("it cannot be run: {error}"))?;
         let kept = |name: String| ModelOutput { tensor: name.clone(), name, classes: None };
-        Session::new(model, &outputs.map(kept).collect::<Vec<_>>(), FLOAT, shape, None)
+        let kept: Vec<_> = outputs.map(kept).collect();
+        Ok(Session::new(model, &kept, FLOAT, (shape, None), Duration::MAX)?)
     }
 
     /// `kind` is one of [`INPUT_KINDS`].
@@ -86,8 +102,8 @@ impl Session {
         model: Model,
         kept: &[ModelOutput],
         kind: i32,
-        shape: Vec<usize>,
-        batch: Option<usize>,
+        (shape, batch): (Vec<usize>, Option<usize>),
+        limit: Duration,
     ) -> Result<Session, String> {
         let &[input] = model.input_ids() else {
             return Err("it has more than one input".to_string());
@@ -95,7 +111,8 @@ impl Session {
         let id =
             |kept: &ModelOutput| model.node_id(&kept.tensor).map_err(|error| error.to_string());
         let outputs = kept.iter().map(id).collect::<Result<_, _>>()?;
-        Ok(Session { model, input, kind, shape, batch, outputs, idle: Mutex::default() })
+        let (model, failed, idle) = (Arc::new(model), OnceLock::new(), Mutex::default());
+        Ok(Session { model, input, kind, shape, batch, outputs, limit, failed, idle })
     }
 
     /// Computes only some of the outputs from now on.
@@ -103,48 +120,60 @@ impl Session {
         self.outputs = outputs.iter().map(|&at| self.outputs[at]).collect();
     }
 
-    /// Runs the model on `count` rows that `fill` writes.
-    pub fn run(&self, count: usize, fill: &Fill<'_>) -> Result<Vec<Output>, String> {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let pool = idle().pop();
-        let pool = pool.unwrap_or_else(|| Arc::new(ThreadPool::with_num_threads(1)));
-        let ran = std::thread::scope(|scope| {
-            let work = || pool.run(|| self.run_here(count, fill, &pool));
-            let thread = std::thread::Builder::new().spawn_scoped(scope, work);
-            let thread = thread.map_err(|error| format!("no thread for it: {error}"))?;
-            thread.join().map_err(|_| "the model's runtime failed".to_string())?
-        });
-        idle().push(pool);
-        ran
+    /// Runs the model on `count` rows that `fill` writes. After it has failed by itself it is not
+    /// run again.
+    pub fn run(&self, count: usize, fill: &Fill<'_>) -> Result<Vec<Output>, PolicyError> {
+        let mut outputs = vec![Output::default(); self.outputs.len()];
+        for first in (0..count).step_by(ROWS) {
+            self.run_some(first..count.min(first + ROWS), fill, &mut outputs)?;
+        }
+        Ok(outputs)
     }
 
-    fn run_here(
+    fn run_some(
         &self,
-        count: usize,
+        places: std::ops::Range<usize>,
         fill: &Fill<'_>,
-        pool: &Arc<ThreadPool>,
-    ) -> Result<Vec<Output>, String> {
-        let mut outputs = vec![Output::default(); self.outputs.len()];
+        outputs: &mut [Output],
+    ) -> Result<(), PolicyError> {
+        if let Some(failed) = self.failed.get() {
+            return Err(failed.clone());
+        }
         let length = self.shape.iter().product::<usize>();
-        let mut first = 0;
-        while first < count {
-            let expected = (count - first).min(self.batch.unwrap_or(ROWS));
+        let (mut inputs, mut parts) = (Vec::new(), Vec::new());
+        let mut first = places.start;
+        while first < places.end {
+            let expected = (places.end - first).min(self.batch.unwrap_or(ROWS));
             let rows = self.batch.unwrap_or(expected.next_multiple_of(GRAIN));
             let mut numbers = vec![0.0; rows * length];
             for (at, row) in numbers.chunks_exact_mut(length).enumerate() {
                 fill(first + at.min(expected - 1), row);
             }
-            let input = self.value(rows, numbers)?;
-            let options = RunOptions::default().with_thread_pool(Some(pool.clone()));
-            let values =
-                self.model.run(vec![(self.input, input.into())], &self.outputs, Some(options));
-            let values = values.map_err(|error| format!("it cannot be run: {error}"))?;
+            inputs.push(self.value(rows, numbers)?);
+            parts.push((rows, expected));
+            first += expected;
+        }
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let pool = idle().pop();
+        let pool = pool.unwrap_or_else(|| Arc::new(ThreadPool::with_num_threads(1)));
+        let (model, input, wanted) = (self.model.clone(), self.input, self.outputs.clone());
+        let ran = apart(self.limit, {
+            let pool = pool.clone();
+            let run = move |value: Value| {
+                let options = RunOptions::default().with_thread_pool(Some(pool.clone()));
+                model.run(vec![(input, value.into())], &wanted, Some(options))
+            };
+            move || inputs.into_iter().map(run).collect::<Result<Vec<_>, _>>()
+        });
+        let ran = ran.inspect_err(|error| drop(self.failed.set(error.clone())))?;
+        idle().push(pool);
+        let ran = ran.map_err(|error| format!("it cannot be run: {error}"))?;
+        for (values, (rows, expected)) in ran.into_iter().zip(parts) {
             for (output, value) in outputs.iter_mut().zip(values) {
                 output.append(value, rows, expected)?;
             }
-            first += expected;
         }
-        Ok(outputs)
+        Ok(())
     }
 
     /// Numbers as the model wants to have them.

@@ -1,0 +1,214 @@
+//! What can be seen in a file of how much its model takes, before any of it is taken.
+//!
+//! Sizes that a model computes while it runs are not seen; time limits and the system's memory bound
+//! those.
+
+use std::collections::HashMap;
+
+use super::proto::{Attribute, Graph, Model, Node, Tensor};
+
+/// The most nodes, those of graphs in nodes among them: the runtime plans by recursion.
+const NODES: usize = 10_000;
+/// The most inputs and outputs together.
+const PORTS: usize = 100;
+/// The most numbers of one tensor of weights: what a file can have.
+const WEIGHTS: u64 = 1 << 29;
+/// The most numbers that nodes make of sizes in the file, and that an input has.
+pub(super) const MADE: u64 = 1 << 28;
+/// The longest constant that is taken for sizes.
+const SIZES: usize = 64;
+
+/// Refuses a model that would take more than its file shows a need of.
+pub(super) fn check(model: &Model) -> Result<(), String> {
+    let Some(graph) = &model.graph else { return Ok(()) };
+    let mut graphs = vec![graph];
+    let mut found = Found::default();
+    let (mut nodes, mut made) = (0, 0u64);
+    // Constants first: a graph in a node may use those around it.
+    let mut all = Vec::new();
+    while let Some(graph) = graphs.pop() {
+        nodes += graph.node.len();
+        let ports = graph.input.len() + graph.output.len();
+        if nodes > NODES {
+            return Err(format!("it has more than {NODES} nodes, the most that are run"));
+        }
+        if ports > PORTS + graph.initializer.len() {
+            return Err(format!("it has {ports} inputs and outputs; at most {PORTS} are read"));
+        }
+        found.read(graph)?;
+        let held = graph.node.iter().flat_map(|node| &node.attribute);
+        graphs.extend(held.flat_map(|held| held.g.iter().chain(&held.graphs)));
+        all.push(graph);
+    }
+    for node in all.iter().flat_map(|graph| &graph.node) {
+        let numbers = found.made_by(node);
+        made = made.saturating_add(numbers);
+        if made > MADE {
+            let name = if node.name.is_empty() { "without a name" } else { &node.name };
+            return Err(format!(
+                "the sizes in it are too large: its node {name} ({}) makes {numbers} numbers, and all of them may make {MADE}",
+                node.op_type
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The constants that may be sizes, by name.
+#[derive(Default)]
+struct Found<'a>(HashMap<&'a str, Vec<f64>>);
+
+impl<'a> Found<'a> {
+    fn read(&mut self, graph: &'a Graph) -> Result<(), String> {
+        for constant in &graph.initializer {
+            self.add(&constant.name, constant)?;
+        }
+        for node in &graph.node {
+            for held in &node.attribute {
+                let name = match node.output.first() {
+                    Some(output) if node.op_type == "Constant" => output,
+                    _ => "",
+                };
+                if let Some(tensor) = &held.t {
+                    self.add(name, tensor)?;
+                }
+                let ints = held.ints.iter().chain(&held.i).map(|&n| n as f64);
+                let floats = held.floats.iter().chain(&held.f).map(|&x| f64::from(x));
+                let numbers: Vec<f64> = ints.chain(floats).take(SIZES + 1).collect();
+                if held.name.starts_with("value_") && numbers.len() <= SIZES {
+                    self.0.insert(name, numbers);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, name: &'a str, tensor: &Tensor) -> Result<(), String> {
+        let sizes = tensor.dims.iter().map(|&size| u64::try_from(size).ok());
+        let numbers = sizes.reduce(|all, size| all?.checked_mul(size?)).unwrap_or(Some(1));
+        let numbers = numbers.filter(|&numbers| numbers <= WEIGHTS);
+        let numbers = numbers.ok_or_else(|| {
+            let sizes = tensor.dims.iter().take(8).map(i64::to_string).collect::<Vec<_>>();
+            format!("its weights '{}' have the shape ({})", tensor.name, sizes.join(", "))
+        })?;
+        if numbers <= SIZES as u64 {
+            self.0.insert(name, tensor.numbers());
+        }
+        Ok(())
+    }
+
+    /// How many numbers a node makes of each it is given, as far as that is in the file.
+    fn made_by(&self, node: &Node) -> u64 {
+        let input = |at: usize| {
+            let name = node.input.get(at).filter(|name| !name.is_empty())?;
+            self.0.get(name.as_str())
+        };
+        let sizes = |at: usize| product(input(at).into_iter().flatten().copied());
+        let held = |name: &str| -> Vec<f64> {
+            let held = node.attribute.iter().find(|held| held.name == name);
+            held.map_or(Vec::new(), |held: &Attribute| {
+                held.ints.iter().map(|&n| n as f64).collect()
+            })
+        };
+        let padded = |pads: &[f64]| {
+            let (begins, ends) = pads.split_at(pads.len() / 2);
+            product(begins.iter().zip(ends).map(|(begin, end)| 1.0 + begin + end))
+        };
+        let pads = padded(&held("pads"));
+        let made = match node.op_type.as_str() {
+            "ConstantOfShape" => sizes(0),
+            "Expand" | "Tile" | "OneHot" | "Upsample" => sizes(1),
+            "Resize" => sizes(2).max(sizes(3)),
+            "Pad" => pads.max(padded(input(1).map_or(&[], Vec::as_slice))),
+            "Range" => match [0, 1, 2].map(|at| input(at).and_then(|n| n.first().copied())) {
+                [Some(from), Some(to), Some(by)] => product([(to - from) / by]),
+                _ => 1.0,
+            },
+            "RandomNormal" | "RandomUniform" => product(held("shape")),
+            "ConvTranspose" => {
+                let sizes = ["output_shape", "output_padding", "strides"];
+                sizes.map(|name| product(held(name))).into_iter().product::<f64>() * pads
+            }
+            _ => pads,
+        };
+        // Most make no more than they are given, which is nothing that a file could lie about.
+        if made <= 1.0 { 0 } else { made as u64 }
+    }
+}
+
+/// The product of sizes; those that are open or wrong count 1.
+fn product(sizes: impl IntoIterator<Item = f64>) -> f64 {
+    sizes.into_iter().map(|size| size.max(1.0)).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ints(name: &str, numbers: &[i64]) -> Tensor {
+        let (dims, int64_data) = (vec![numbers.len() as i64], numbers.to_vec());
+        Tensor { name: name.to_string(), dims, int64_data, data_type: 7, ..Tensor::default() }
+    }
+
+    fn node(op_type: &str, input: &[&str]) -> Node {
+        let input = input.iter().map(|name| name.to_string()).collect();
+        Node { op_type: op_type.to_string(), input, output: vec!["y".into()], ..Node::default() }
+    }
+
+    fn checked(node: Vec<Node>, initializer: Vec<Tensor>) -> Result<(), String> {
+        let graph = Graph { node, initializer, ..Graph::default() };
+        check(&Model { graph: Some(graph), ..Model::default() })
+    }
+
+    #[test]
+    fn sizes_that_no_board_needs_are_refused() {
+        let huge = 1i64 << 32;
+        let range = vec![ints("a", &[0]), ints("b", &[huge]), ints("c", &[1])];
+        let attribute = |name: &str, ints: &[i64]| Attribute {
+            name: name.to_string(),
+            ints: ints.to_vec(),
+            r#type: Attribute::INTS,
+            ..Attribute::default()
+        };
+        let with = |op: &str, held: Attribute| Node { attribute: vec![held], ..node(op, &["x"]) };
+        let cases = [
+            (node("ConstantOfShape", &["s"]), vec![ints("s", &[huge])]),
+            (node("ConstantOfShape", &["s"]), vec![ints("s", &[1 << 20, 1 << 20])]),
+            (node("Expand", &["x", "s"]), vec![ints("s", &[huge])]),
+            (node("Tile", &["x", "s"]), vec![ints("s", &[1, huge])]),
+            (node("OneHot", &["x", "s", "v"]), vec![ints("s", &[huge])]),
+            (node("Resize", &["x", "", "", "s"]), vec![ints("s", &[1, 1, huge, 1])]),
+            (node("Pad", &["x", "s"]), vec![ints("s", &[0, huge, 0, 0])]),
+            (node("Range", &["a", "b", "c"]), range),
+            (with("Pad", attribute("pads", &[0, huge, 0, 0])), vec![]),
+            (with("MaxPool", attribute("pads", &[1 << 20, 1 << 20, 0, 0])), vec![]),
+            (with("RandomNormal", attribute("shape", &[huge])), vec![]),
+        ];
+        for (node, constants) in cases {
+            let op = node.op_type.clone();
+            let error = checked(vec![node], constants).unwrap_err();
+            assert!(error.contains(&format!("({op}) makes")), "{error}");
+        }
+        // Each of them would do, all together not.
+        let many = |count: usize| {
+            let some = ints("s", &[1 << 20]);
+            checked(vec![node("ConstantOfShape", &["s"]); count], vec![some])
+        };
+        assert_eq!(many(256), Ok(()));
+        assert!(many(257).is_err());
+        let made = with("Constant", attribute("value_ints", &[huge]));
+        let uses = node("ConstantOfShape", &["y"]);
+        assert!(checked(vec![made, uses], vec![]).is_err(), "a node's constant is one too");
+    }
+
+    #[test]
+    fn graphs_and_weights_are_bounded() {
+        assert_eq!(checked(vec![node("Relu", &["x"]); NODES], vec![]), Ok(()));
+        let error = checked(vec![node("Relu", &["x"]); 100_000], vec![]).unwrap_err();
+        assert!(error.contains("more than 10000 nodes"), "{error}");
+        for dims in [vec![1 << 32], vec![-1], vec![1 << 40, 1 << 40]] {
+            let weights = Tensor { name: "w".into(), dims, ..Tensor::default() };
+            assert!(checked(vec![], vec![weights]).unwrap_err().contains("'w'"));
+        }
+    }
+}
