@@ -6,6 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::progress::Progress;
+use crate::render::hint::shown;
 
 /// Draws the piece of work that is going on; nothing when quiet or when stderr is no terminal.
 #[derive(Clone)]
@@ -44,7 +45,7 @@ impl Progress for Bars {
         }
         // The target draws nothing where stderr is no terminal.
         let target = ProgressDrawTarget::stderr();
-        let bar = ProgressBar::with_draw_target(total, target).with_message(what.to_string());
+        let bar = ProgressBar::with_draw_target(total, target).with_message(shown(what));
         let template = match total {
             Some(_) => format!(
                 "{{msg}} {{wide_bar}} {{human_pos}}/{{human_len}} {unit}, {{eta}} to go {{prefix}}"

@@ -18,7 +18,7 @@ use crate::any::{AnyGame, AnyState};
 use crate::cluster::{ClusterError, Job, check, gather, open, parts_dir, run as run_job, table_of};
 use crate::graph::Plan;
 use crate::input;
-use crate::render::hint::message_and_hint;
+use crate::render::hint::{message_and_hint, shown};
 use crate::render::number::{bytes, thousands};
 use crate::solved::SolvedTable;
 
@@ -176,7 +176,7 @@ pub(super) fn run(
         let said = said.unwrap_or_default();
         let line = match said.contains("timely communication error") {
             true => "another process has ended or cannot be reached; see what it said, and give all the same command again to go on".to_string(),
-            false => format!("this process failed: {}", said.replace(char::is_control, " ")),
+            false => format!("this process failed: {}", shown(&said)),
         };
         end(Kind::Failure, &line);
     }));

@@ -10,6 +10,7 @@ use super::bars::Bars;
 use super::colour;
 use super::error::not_solved;
 use crate::registry::Games;
+use crate::render::hint::shown_text;
 use crate::solved::SolvedTable;
 use crate::table::{Store, Table};
 
@@ -64,27 +65,33 @@ impl Context {
         Ok(solved.ok_or_else(|| not_solved(&name))?)
     }
 
-    /// Writes data.
+    /// Writes text for people, without what a terminal would act on.
     pub fn print(&mut self, text: impl fmt::Display) -> io::Result<()> {
-        write!(self.out, "{text}")
+        let text = shown_text(&text.to_string(), self.colour);
+        self.out.write_all(text.as_bytes())
     }
 
-    /// Writes a line of data.
+    /// The same with the end of a line.
     pub fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
-        writeln!(self.out, "{text}")
+        self.print(format_args!("{text}\n"))
+    }
+
+    /// Writes text for programs as it stands.
+    pub fn raw(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())
     }
 
     /// Writes data as indented JSON, which says first what it is: `docs/schemas/NAME.json`.
     pub fn json(&mut self, name: &str, data: &impl Serialize) -> anyhow::Result<()> {
         let schema = format!("yomikiri-{name}");
         let text = serde_json::to_string_pretty(&Envelope { schema, schema_version: 1, data })?;
-        Ok(self.line(text)?)
+        Ok(self.raw(&(text + "\n"))?)
     }
 
     /// Writes a remark to stderr, unless quiet.
     pub fn remark(&self, text: impl fmt::Display) {
         if !self.quiet {
-            eprintln!("{text}");
+            eprintln!("{}", shown_text(&text.to_string(), false));
         }
     }
 

@@ -1,5 +1,6 @@
 //! Errors as the person at the terminal sees them: one line, and an exit code; as JSON for programs.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
@@ -14,7 +15,7 @@ use crate::game::NotationError;
 use crate::graph::{GraphError, PackError};
 use crate::policy::PolicyError;
 use crate::registry::UnknownGame;
-use crate::render::hint::{message_and_hint, shortened};
+use crate::render::hint::{is_hidden, message_and_hint, shortened, shown, shown_text};
 use crate::solve::SweepError;
 use crate::solved::NotThere;
 use crate::table::TableError;
@@ -114,8 +115,7 @@ pub(super) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let kind = error.chain().find_map(kind_of).unwrap_or(Kind::Failure);
-    // What is told of a file or a name must neither break the line nor move the cursor.
-    let line = shortened(&format!("{error:#}").replace(char::is_control, " "), 1_000);
+    let line = shortened(&shown(&format!("{error:#}")), 1_000);
     let (message, hint) = message_and_hint(&line);
     say(kind, message, hint, json);
     kind.code()
@@ -188,10 +188,19 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
         say(Kind::Usage, &message, Some(&hint), words.iter().any(|word| word == "--json"));
         return Kind::Usage.code();
     }
-    if !error.use_stderr() || !words.iter().any(|word| word == "--json") {
+    if !error.use_stderr() {
         // Nobody may read it.
         let _ = error.print();
-        return if error.use_stderr() { Kind::Usage.code() } else { ExitCode::SUCCESS };
+        return ExitCode::SUCCESS;
+    }
+    if !words.iter().any(|word| word == "--json") {
+        // A colour in a word would be taken for one of ours.
+        let is_plain = |word: &OsString| !word.to_string_lossy().contains(is_hidden);
+        let coloured = colour::on_stderr() && std::env::args_os().all(|word| is_plain(&word));
+        let text = error.render();
+        let text = if coloured { text.ansi().to_string() } else { text.to_string() };
+        eprint!("{}", shown_text(&text, coloured));
+        return Kind::Usage.code();
     }
     let text = error.render().to_string();
     let paragraph = text.split("\n\n").next().unwrap_or_default();

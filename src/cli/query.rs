@@ -130,7 +130,7 @@ fn batch(table: &SolvedTable, context: &mut Context) -> anyhow::Result<()> {
     let unread = |error| UserError::new(format!("stdin cannot be read: {error}"));
     while next_line(&mut stdin, &mut line).map_err(unread)? {
         if !line.trim_ascii().is_empty() {
-            context.line(table.answer_line(&String::from_utf8_lossy(&line)))?;
+            context.raw(&(table.answer_line(&String::from_utf8_lossy(&line)) + "\n"))?;
         }
         if stdin.buffer().is_empty() {
             context.flush()?;

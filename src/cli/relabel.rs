@@ -164,7 +164,7 @@ impl Relabel<'_> {
             let lines = Lines::new(self.format, columns);
             lines.begin(&mut text)?;
             lines.write(block, &mut text)?;
-            self.context.print(String::from_utf8(text)?)?;
+            self.context.raw(&String::from_utf8(text)?)?;
             return Ok(());
         };
         Ok(write_blocks(self.format, out, columns, block)?)

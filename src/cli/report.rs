@@ -181,7 +181,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     } else if args.metrics {
         Metrics::of(&report)
             .iter()
-            .try_for_each(|metrics| context.line(serde_json::to_string(metrics)?))?
+            .try_for_each(|metrics| context.raw(&(serde_json::to_string(metrics)? + "\n")))?
     } else if args.markdown {
         context.print(model_cards(&report, &command_line()))?
     } else {

@@ -33,7 +33,7 @@ pub(super) fn completions(
     args: CompletionsArgs,
     context: &mut Context,
 ) -> anyhow::Result<ExitCode> {
-    context.print(complete::registration(&args.shell)?)?;
+    context.raw(&complete::registration(&args.shell)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -50,7 +50,7 @@ pub(super) fn man(args: ManArgs, context: &mut Context) -> anyhow::Result<ExitCo
         None => {
             let mut text = Vec::new();
             page(&built, "solver", &mut text)?;
-            context.print(String::from_utf8(text)?)?;
+            context.raw(&String::from_utf8(text)?)?;
         }
     }
     Ok(ExitCode::SUCCESS)

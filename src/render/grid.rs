@@ -1,5 +1,7 @@
 //! Aligned columns of text.
 
+use super::hint::shown;
+
 /// The least width of a column but the first, so that tables below each other line up.
 const LEAST: usize = 6;
 /// The most characters in a line: what a terminal shows.
@@ -23,7 +25,7 @@ impl Grid {
 
     /// Adds a row below.
     pub fn push(&mut self, row: Vec<String>) {
-        self.rows.push(row);
+        self.rows.push(row.iter().map(|cell| shown(cell)).collect());
     }
 
     /// A grid with a heading of one line and rows below it.

@@ -1,5 +1,7 @@
 //! Short names for policies, so that tables fit a terminal, and what they stand for.
 
+use super::hint::shown;
+
 /// The longest name in a table.
 const MOST: usize = 24;
 
@@ -16,6 +18,7 @@ impl Names {
     pub fn of<'a>(game: &str, names: impl Iterator<Item = &'a str>) -> Names {
         let (mut short, mut legend) = (Vec::new(), Vec::new());
         for (at, name) in names.enumerate() {
+            let name = &shown(name)[..];
             let mut found = cut(&of_network(name, game).unwrap_or(name.to_string()), MOST);
             if short.contains(&found) && found != name {
                 let number = format!(" ({})", at + 1);

@@ -516,3 +516,35 @@ fn what_was_not_built_in_is_named() {
     let said = Tables::new().run(&["train", "value"]);
     assert!(said.refused("no network").contains("--features learn"), "{said:?}");
 }
+
+/// Marks that turn text round, and colours, in a word of the command line, the name of a table and of
+/// a file reach no terminal as they are; JSON keeps them.
+#[test]
+fn nothing_that_a_terminal_acts_on_is_shown() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    let evil = "a\u{202e}b\u{2066}c\u{9b}31m";
+    copy_dir(&tables.place("othello-4x4"), &tables.place(evil));
+    let weights = tables.place(&format!("{evil}.txt"));
+    fs::write(&weights, "1 ".repeat(16)).unwrap();
+    let weights = format!("weights:{}", weights.display());
+    let absent = format!("weights:{evil}");
+    let cases: [(&[&str], i32); 8] = [
+        (&["report\u{202e}"], 2),
+        (&["report", "\u{202e}\x1b[31m", "--color=always"], 2),
+        (&["enumerate", "--max-depth", evil], 2),
+        (&["query", evil, evil], 2),
+        (&["report", "-q", "--table", "othello-4x4", "--policy", &absent], 2),
+        (&["report", "-q", "--table", "othello-4x4", "--no-games", "--policy", &weights], 0),
+        (&["list"], 0),
+        (&["info", evil], 0),
+    ];
+    for (args, code) in cases {
+        let ran = tables.run(args);
+        assert_eq!(ran.code, code, "{args:?}: {ran:?}");
+        let shown = ran.stdout + &ran.stderr;
+        let bad = ['\u{202e}', '\u{2066}', '\u{9b}'];
+        assert!(!shown.contains(bad) && !shown.contains("\x1b[31m"), "{args:?}: {shown:?}");
+    }
+    assert!(tables.json(&["list"]).to_string().contains(evil));
+}
