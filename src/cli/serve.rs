@@ -9,10 +9,11 @@ use super::context::Context;
 use super::error::UserError;
 use super::players::{check, learned_for, player};
 use super::signals;
+use super::table_args::time_limit;
 use crate::any::AnyGame;
 use crate::evaluate::Player;
 use crate::game::Game;
-use crate::policy::PolicySpec;
+use crate::policy::{PolicyError, PolicySpec};
 use crate::registry::Games;
 use crate::serve::{Options, PORT, Policies, Server};
 use crate::table::Store;
@@ -36,13 +37,17 @@ pub(super) struct Args {
     /// More policies that can be asked: a file, a directory or a program must be named here
     #[arg(long, value_name = "POLICY,...")]
     policy: Vec<String>,
+    /// How long an answer of a program or a model may take
+    #[arg(long, value_name = "SECONDS", default_value_t = PolicySpec::LIMIT.as_secs_f64())]
+    policy_timeout: f64,
     /// A page elsewhere whose scripts may read the answers: https://example.org, or * for all
     #[arg(long, value_name = "ORIGIN")]
     cors: Option<String>,
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let Args { port, host, open, policy, cors } = args;
+    let Args { port, host, open, policy, policy_timeout, cors } = args;
+    let limit = time_limit(policy_timeout)?;
     let cors = cors.map(|origin| match HeaderValue::from_str(&origin) {
         Ok(value) if origin == "*" || origin.contains("://") => Ok(value),
         _ => Err(UserError::new(format!(
@@ -50,7 +55,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         ))),
     });
     let named = policy.iter().flat_map(|list| PolicySpec::split_list(list));
-    let named = named.map(|name| Ok((name.to_string(), name.parse()?)));
+    let named = named.map(|name| Ok((name.to_string(), name.parse::<PolicySpec>()?.within(limit))));
     let named = named.collect::<Result<Vec<_>, crate::policy::PolicySpecError>>();
     let policies =
         Known { named: named.map_err(UserError::from_error)?, store: context.store.clone() };
@@ -161,9 +166,12 @@ impl Policies for Known {
         names
     }
 
-    fn make(&self, name: &str, game: &AnyGame) -> Result<Player, String> {
+    fn make(&self, name: &str, game: &AnyGame) -> Result<Player, PolicyError> {
         let spec = self.spec(name, game)?;
-        check(&spec, game, &self.store).map_err(|error| error.to_string())?;
-        player(&spec, game, &self.store).map_err(|error| format!("{error:#}"))
+        check(&spec, game, &self.store).map_err(|error| PolicyError::new(error.to_string()))?;
+        player(&spec, game, &self.store).map_err(|error| match error.downcast() {
+            Ok(error) => error,
+            Err(error) => PolicyError::new(format!("{error:#}")),
+        })
     }
 }

@@ -102,7 +102,7 @@ pub(super) struct TableArgs {
     /// there is none, that of 4x4 Othello is made]
     #[arg(long, value_name = "TABLE", add = tables())]
     table: Option<String>,
-    /// How long an answer of a program may take, if a policy is one
+    /// How long an answer of a program or a model may take, if a policy is one
     #[arg(long, value_name = "SECONDS", default_value_t = PolicySpec::LIMIT.as_secs_f64())]
     policy_timeout: f64,
     /// Begin even if it is not expected to fit in memory or on the disk
@@ -133,11 +133,7 @@ impl TableArgs {
         game: &AnyGame,
         context: &Context,
     ) -> Result<Vec<PolicySpec>, UserError> {
-        let seconds = self.policy_timeout;
-        let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero());
-        let limit = limit.ok_or_else(|| {
-            UserError::new(format!("--policy-timeout {seconds}: give a number of seconds above 0"))
-        })?;
+        let limit = time_limit(self.policy_timeout)?;
         let parse = |name: &String| name.parse().map(|spec: PolicySpec| spec.within(limit));
         let mut policies = names.iter().map(parse).collect::<Result<Vec<_>, _>>();
         if names.is_empty() {
@@ -152,6 +148,14 @@ impl TableArgs {
         policies.iter().try_for_each(|policy| players::check(policy, game, &context.store))?;
         Ok(policies)
     }
+}
+
+/// The time that `--policy-timeout` gives.
+pub(super) fn time_limit(seconds: f64) -> Result<Duration, UserError> {
+    let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero());
+    limit.ok_or_else(|| {
+        UserError::new(format!("--policy-timeout {seconds}: give a number of seconds above 0"))
+    })
 }
 
 /// The solved table of a whole game, or the table that is given, solved if it is not.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Desk;
 use super::hall::Opened;
-use super::players::{Asked, MOST_MISTAKES};
+use super::players::{Asked, MOST_MISTAKES, refusal};
 use super::reply::{Refusal, json};
 use super::work::Kind;
 use crate::any::AnyPosition;
@@ -268,11 +268,10 @@ pub(super) async fn policy(
                 .player
                 .choose(opened.table.game(), Some(&opened.table), &position)
                 .map_err(|error| {
-                    let status = match error.is_failure() {
-                        true => StatusCode::BAD_GATEWAY,
-                        false => StatusCode::UNPROCESSABLE_ENTITY,
-                    };
-                    Refusal::new(status, error.to_string())
+                    if error.is_failure() {
+                        opened.players.forget(&policy);
+                    }
+                    refusal(&error, StatusCode::UNPROCESSABLE_ENTITY)
                 })?;
             Ok(json(StatusCode::OK, &decision(&opened, &policy.name, exact, &choice)))
         })
@@ -330,7 +329,11 @@ pub(super) async fn mistakes(
         .run(Kind::Long, move || {
             let opened = of.hall.table(&name)?;
             let policy = asked_of(&of, &opened, &asked.policy)?;
-            let found = policy.mistakes(&opened.table)?;
+            let found = policy.mistakes(&opened.table).inspect_err(|refused| {
+                if refused.status == StatusCode::BAD_GATEWAY {
+                    opened.players.forget(&policy);
+                }
+            })?;
             let count = asked.count.unwrap_or(20).min(MOST_MISTAKES);
             let shown = count.min(found.costliest.len());
             Ok(json(

@@ -18,7 +18,7 @@ mod reply;
 mod work;
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -167,6 +167,11 @@ async fn around(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> 
                 .with("ask for localhost, or start 'solver serve' with --host")
                 .into_response()
         }
+        cors if path.starts_with("/api/") && is_foreign(request.headers(), cors.as_ref()) => {
+            Refusal::new(StatusCode::FORBIDDEN, "the request was made by a page of another site")
+                .with("open our own page, or start 'solver serve' with --cors and the origin of that one")
+                .into_response()
+        }
         Some(_) if method == Method::OPTIONS => {
             typed(StatusCode::NO_CONTENT, "text/plain", Body::empty())
         }
@@ -199,10 +204,107 @@ async fn around(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> 
 fn names_this_machine(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(header::HOST) else { return true };
     let Ok(host) = host.to_str() else { return false };
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
+    let (name, port) = match host.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']') {
+            Some((address, port)) if address.parse::<Ipv6Addr>().is_ok() => (address, port),
+            _ => return false,
+        },
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
     };
+    let is_port =
+        |port: &str| port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    if !port.is_empty() && !port.strip_prefix(':').is_some_and(is_port) {
+        return false;
+    }
     let is_local = |address: IpAddr| address.is_loopback();
     name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(is_local)
+}
+
+/// Whether a page of another origin than ours, or than `cors` allows, has made the browser ask: it
+/// cannot read the answer, but what is asked costs work and may start a program. A browser says so
+/// itself; other programs say nothing.
+fn is_foreign(headers: &HeaderMap, cors: Option<&HeaderValue>) -> bool {
+    if cors.is_some_and(|cors| cors == "*") {
+        return false;
+    }
+    let origin = headers.get(header::ORIGIN);
+    if origin.is_some() && origin == cors {
+        return false;
+    }
+    let is_ours = |origin: &HeaderValue| {
+        let named = origin.as_bytes().split(|&b| b == b'/').next_back();
+        headers.get(header::HOST).is_some_and(|host| named == Some(host.as_bytes()))
+    };
+    let site = headers.get("sec-fetch-site");
+    site.is_some_and(|site| site != "same-origin" && site != "none")
+        || origin.is_some_and(|origin| !is_ours(origin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(all: &[(&'static str, &str)]) -> HeaderMap {
+        let header = |&(name, value): &(&'static str, &str)| {
+            (name.parse().unwrap(), HeaderValue::from_str(value).unwrap())
+        };
+        all.iter().map(header).collect()
+    }
+
+    #[test]
+    fn a_host_is_this_machine_or_it_is_not() {
+        let is_ours = |host: &str| names_this_machine(&headers(&[("host", host)]));
+        for host in ["localhost", "LOCALHOST:80", "127.0.0.1:7878", "127.8.8.8", "[::1]", "[::1]:1"]
+        {
+            assert!(is_ours(host), "{host}");
+        }
+        let others = [
+            "[::1]evil.com",
+            "[::1].evil.com:80",
+            "[::1]:80evil.com",
+            "[::1",
+            "[::2]",
+            "[localhost]",
+            "[127.0.0.1]",
+            "::1",
+            "localhost:evil.com",
+            "localhost.evil.com",
+            "127.0.0.1:99999",
+            "localhost:",
+            "evil.com",
+            "",
+        ];
+        for host in others {
+            assert!(!is_ours(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_page_of_another_site_is_told_from_ours_and_from_programs() {
+        let is_foreign = |all: &[(&'static str, &str)], cors: Option<&'static str>| {
+            let all = [&[("host", "localhost:7878")], all].concat();
+            is_foreign(&headers(&all), cors.map(HeaderValue::from_static).as_ref())
+        };
+        let (ours, evil) = (("origin", "http://localhost:7878"), ("origin", "https://evil.com"));
+        let site = |site| ("sec-fetch-site", site);
+        for all in [&[][..], &[site("none")], &[site("same-origin")], &[site("same-origin"), ours]]
+        {
+            assert!(!is_foreign(all, None), "{all:?}");
+        }
+        let foreign = [
+            &[site("cross-site")][..],
+            &[site("same-site")],
+            &[site("cross-site"), evil],
+            &[evil],
+            &[("origin", "null")],
+            &[("origin", "http://localhost:7879")],
+            &[site("cross-site"), ours],
+        ];
+        for all in foreign {
+            assert!(is_foreign(all, None), "{all:?}");
+            assert!(!is_foreign(all, Some("*")), "{all:?}");
+        }
+        assert!(!is_foreign(&[site("cross-site"), evil], Some("https://evil.com")));
+        assert!(is_foreign(&[site("cross-site")], Some("https://evil.com")), "an image, say");
+    }
 }

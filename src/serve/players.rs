@@ -18,8 +18,8 @@ pub trait Policies: Send + Sync {
     /// The names of those that can be asked on a game, for people to choose from; there may be more.
     fn names(&self, game: &AnyGame) -> Vec<String>;
 
-    /// The policy of a name, or in one line why it may not be asked.
-    fn make(&self, name: &str, game: &AnyGame) -> Result<Player, String>;
+    /// The policy of a name, or in one line why it may not be asked or has failed at once.
+    fn make(&self, name: &str, game: &AnyGame) -> Result<Player, PolicyError>;
 }
 
 /// How many policies of a table are kept.
@@ -69,7 +69,8 @@ impl Players {
         if let Some(asked) = find(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
             return Ok(asked);
         }
-        let player = policies.make(name, game).map_err(Refusal::malformed)?;
+        let player = policies.make(name, game);
+        let player = player.map_err(|error| refusal(&error, StatusCode::BAD_REQUEST))?;
         let asked =
             Asked { name: name.to_string(), player: Arc::new(player), mistakes: Mutex::default() };
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,6 +83,18 @@ impl Players {
         kept.push(Arc::new(asked));
         Ok(kept[kept.len() - 1].clone())
     }
+
+    /// Drops a policy that has failed: it is made anew when it is asked again.
+    pub fn forget(&self, failed: &Arc<Asked>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|asked| !Arc::ptr_eq(asked, failed));
+    }
+}
+
+/// The answer where a policy gives none: 502 if it failed at its work, or else `status`.
+pub(super) fn refusal(error: &PolicyError, status: StatusCode) -> Refusal {
+    let status = if error.is_failure() { StatusCode::BAD_GATEWAY } else { status };
+    Refusal::new(status, error.to_string())
 }
 
 impl Asked {
@@ -115,8 +128,11 @@ impl Asked {
         };
         let measured = measure(&judged, &[player], Some(&mut collect), &Silent);
         let measured = measured.map_err(|error| {
-            let status = match error {
-                MeasureError::Policy { .. } if Instant::now() < until => StatusCode::BAD_GATEWAY,
+            let status = match &error {
+                MeasureError::Policy { error, .. } if error.is_failure() => StatusCode::BAD_GATEWAY,
+                MeasureError::Policy { .. } if Instant::now() < until => {
+                    StatusCode::UNPROCESSABLE_ENTITY
+                }
                 MeasureError::Policy { .. } => StatusCode::SERVICE_UNAVAILABLE,
                 _ => StatusCode::INTERNAL_SERVER_ERROR,
             };

@@ -128,6 +128,8 @@ pub struct MoveAnswer {
     /// Whether it leads to a state of the table; nothing is known of it otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub followed: Option<bool>,
+    /// Whether no other move is better, as far as is known; false where nothing is.
+    pub best: bool,
     /// What it is worth.
     #[serde(flatten)]
     pub value: Verdict,
@@ -226,7 +228,9 @@ impl SolvedTable {
         };
         let (principal_variation, line_end) = self.best_line(position);
         let scored = table.has_scores();
-        let moves = self.best_first(&position).into_iter();
+        let moves = self.best_first(&position);
+        let best = self.best_worth(&moves);
+        let moves = moves.into_iter();
         let moves = moves.filter(|(_, value)| value.is_some() || !layered || row.is_none());
         let answer = |(action, value): (Action, Option<Value>)| MoveAnswer {
             name: game.action_name(side, action),
@@ -234,6 +238,7 @@ impl SolvedTable {
             squares: game.move_squares(side, action),
             after: game.notation(&game.advance(&position, action)),
             followed: (!layered).then_some(value.is_some()),
+            best: best.is_some() && value.map(|value| self.worth(value)) == best,
             value: Verdict::of(value.unwrap_or(table.cut_off()), scored),
         };
         let winner = |outcome| match outcome {
@@ -378,12 +383,25 @@ impl SolvedTable {
 
     /// The moves that no other is better than, as far as is known; none where nothing is.
     pub fn best_actions(&self, position: &AnyPosition) -> Vec<Action> {
-        let known = self.look_ahead(position).into_iter();
-        let known: Vec<(Action, _)> =
-            known.filter_map(|(action, value)| Some((action, value?.preference()))).collect();
-        let best = known.iter().map(|(_, worth)| *worth).max();
-        let best = best.filter(|worth| *worth != self.cut_off().preference());
-        let of_best = known.iter().filter(|(_, worth)| Some(*worth) == best);
-        of_best.map(|(action, _)| *action).collect()
+        let moves = self.look_ahead(position);
+        let Some(best) = self.best_worth(&moves) else { return Vec::new() };
+        let is_best = |value: Option<Value>| value.is_some_and(|value| self.worth(value) == best);
+        moves.iter().filter(|(_, value)| is_best(*value)).map(|(action, _)| *action).collect()
+    }
+
+    /// What makes a move to a value best: in games with scores what is known of the score, whatever
+    /// the distance.
+    fn worth(&self, value: Value) -> Value {
+        match self.has_scores() {
+            true => Value::of_scores(value.lower.score(), value.upper.score(), None),
+            false => value,
+        }
+    }
+
+    /// The worth of the best of some moves; `None` where nothing is known of any.
+    fn best_worth(&self, moves: &[(Action, Option<Value>)]) -> Option<Value> {
+        let worths = moves.iter().filter_map(|&(_, value)| Some(self.worth(value?)));
+        let best = worths.max_by_key(|worth| worth.preference());
+        best.filter(|&worth| worth != self.worth(self.cut_off()))
     }
 }

@@ -184,6 +184,123 @@ fn lines_are_answered_in_order_and_as_query_does() {
     tables.run(&["query", "b1a1", "--batch"]).refused("no table");
 }
 
+/// In a game with scores a best move is one that keeps the score: that two of them end the game at
+/// different plies orders them, and makes none of them less.
+#[test]
+fn a_best_move_keeps_the_score_whatever_its_distance() {
+    let tables = tables();
+    let served = Served::new(&tables, &[]);
+    let answer = served.position("othello-4x4", "b1a1c4").json();
+    let moves: Vec<Value> = answer["moves"].as_array().unwrap().to_vec();
+    let told = |one: &Value| json!([one["move"], one["score"], one["distance"], one["best"]]);
+    assert_eq!(
+        moves.iter().map(told).collect::<Vec<_>>(),
+        [
+            json!(["d4", 14, 11, true]),
+            json!(["c1", 14, 13, true]),
+            json!(["d2", 4, 9, false]),
+            json!(["b4", 4, 9, false]),
+        ]
+    );
+    let line = served.post("/api/v1/othello-4x4", b"b1a1c4").json();
+    assert_eq!(line["best"], json!(["c1", "d4"]));
+    let decision = served.get("/api/v1/othello-4x4/policy?policy=random&position=b1a1c4").json();
+    let best = |one: &Value| one["best"].clone();
+    let decided = decision["moves"].as_array().unwrap().iter().map(best);
+    assert!(decided.eq(moves.iter().map(best)), "{decision}");
+}
+
+/// A page of another site can make a browser ask, and cannot read the answer; it starts no program and
+/// takes no place of one who may ask.
+#[test]
+fn a_page_of_another_site_starts_nothing() {
+    let tables = tables();
+    let mark = tables.place("started");
+    let script = tables.place("mark.sh");
+    std::fs::write(&script, format!("touch '{}'\nread line\n", mark.display())).unwrap();
+    let program = format!("exec:sh '{}'", script.display());
+    let served = Served::new(&tables, &["--policy", &program]);
+    let policy = format!("/api/v1/othello-4x4/policy?policy={}", escaped(&program));
+    let ours = format!("origin: http://{}", served.address);
+    let foreign: [&[&str]; 5] = [
+        &["sec-fetch-site: cross-site"],
+        &["sec-fetch-site: same-site"],
+        &["origin: https://evil.example"],
+        &["origin: null"],
+        &["sec-fetch-site: cross-site", &ours],
+    ];
+    for headers in foreign {
+        served.send("GET", &policy, headers, b"").refused(403, "a program");
+        served.send("POST", "/api/v1/othello-4x4", headers, b"start").refused(403, "a batch");
+        assert_eq!(served.send("GET", "/", headers, b"").status, 200, "a link to the page");
+    }
+    assert!(!mark.exists());
+    let page = ["sec-fetch-site: same-origin", &ours];
+    assert_eq!(served.send("POST", "/api/v1/othello-4x4", &page, b"start").status, 200);
+    served.send("GET", &policy, &["sec-fetch-site: none"], b"").refused(502, "it says nothing");
+    assert!(mark.exists());
+    let evil = b"GET /api/v1/tables HTTP/1.1\r\nhost: [::1]evil.com\r\nconnection: close\r\n\r\n";
+    parted(&served.raw(evil)).refused(403, "a name that begins like ours");
+    let origin = "https://example.org";
+    let served = Served::new(&tables, &["--cors", origin]);
+    let header = format!("origin: {origin}");
+    let theirs = ["sec-fetch-site: cross-site", &header];
+    assert_eq!(served.send("GET", "/api/v1/tables", &theirs, b"").status, 200);
+    served.send("GET", "/api/v1/tables", &theirs[..1], b"").refused(403, "not by its scripts");
+}
+
+/// A program that takes too long, or dies, is the failure of what the server asked: 502, in time, and
+/// the next request starts it again.
+#[test]
+fn programs_that_fail_are_a_bad_gateway() {
+    let tables = tables();
+    let path = tables.place("policy.sh");
+    let program = format!("exec:sh '{}'", path.display());
+    let served = Served::new(&tables, &["--policy", &program, "--policy-timeout", "0.7"]);
+    let ask = |kind: &str| {
+        let begun = Instant::now();
+        let got = served.get(&format!("/api/v1/othello-4x4/{kind}?policy={}", escaped(&program)));
+        assert!(begun.elapsed() < Duration::from_secs(8), "{kind}");
+        got
+    };
+    let greet = "read line; echo '{\"id\": 0}'; read line";
+    let scripts = [
+        ("exit 3".to_string(), "it ended before it answered"),
+        (format!("{greet}; exit 3"), "it ended before it answered"),
+        ("sleep 100".to_string(), "within 0.7 s"),
+        (format!("{greet}; sleep 100"), "within 0.7 s"),
+    ];
+    for (script, what) in scripts {
+        std::fs::write(&path, &script).unwrap();
+        for kind in ["policy", "mistakes"] {
+            let error = ask(kind).refused(502, &script);
+            assert!(error.contains(what), "{kind}, {script}: {error}");
+        }
+    }
+    let answer = r#"{"id": 1, "actions": [1]}"#;
+    std::fs::write(&path, format!("{greet}; echo '{answer}'; read line")).unwrap();
+    assert_eq!(ask("policy").json()["move"], "b1");
+    well(&served);
+}
+
+/// A model that never ends gives its place back when its time is over, and few are left at work.
+#[cfg(feature = "onnx")]
+#[test]
+fn models_without_end_take_no_places() {
+    let tables = tables();
+    let model = format!("onnx:{}/tests/fixtures/onnx/endless.onnx", env!("CARGO_MANIFEST_DIR"));
+    let served = Served::new(&tables, &["--policy", &model, "--policy-timeout", "0.3"]);
+    let path = format!("/api/v1/othello-4x4/policy?policy={}", escaped(&model));
+    for asked in 0..6 {
+        let error = served.get(&path).refused(502, "a model without end");
+        let what = if asked < 4 { "within 0.3 s" } else { "4 answers of models" };
+        assert!(error.contains(what), "{asked}: {error}");
+    }
+    let random = served.get("/api/v1/othello-4x4/policy?policy=random");
+    assert_eq!(random.status, 200);
+    well(&served);
+}
+
 /// A `.npy` file as NumPy writes it.
 fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");

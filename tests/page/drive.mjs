@@ -92,6 +92,13 @@ async function compare(page, table, position) {
         `${cell}: ${content}`,
       );
   });
+  if (table === OTHELLO) {
+    const best = exact.moves.filter((move) => move.best && move.to !== null).map((move) => move.move);
+    const rings = await page.$$eval("[data-square]:has(.badge.best)", (all) =>
+      all.map((cell) => cell.dataset.square),
+    );
+    assert.deepEqual(rings.sort(), best.sort());
+  }
   const line = await page.$$eval(".best-line button", (all) => all.map((one) => one.textContent));
   assert.deepEqual(line, exact.principal_variation);
   return exact;
@@ -140,7 +147,7 @@ async function aGameAgainstPerfectIsLost() {
       );
     }, before);
   }
-  assert.match(await said(page), /White wins by \d+ discs?\. You have lost/);
+  assert.match(await said(page), /^(Black|White) plays \S+: .*White wins by \d+ discs?\. You have lost/);
   const all = await page.$$eval("ol.line li", (list) => list.length);
   assert.equal(await page.$$eval(".curve circle", (list) => list.length), all + 1);
   const end = await named(page);

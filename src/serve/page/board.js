@@ -141,7 +141,7 @@ function mark(group, view, moves, cell) {
   }
   const text = badge(best);
   const [width, height] = onPiece ? [52, 32] : [text.length > 2 ? 82 : 66, 44];
-  const isBest = grade(best) !== "open" && equals(best, view.answer.moves[0]);
+  const isBest = grade(best) !== "open" && best.best;
   group.append(
     svg("rect", {
       class: `badge ${grade(best)}${isBest ? " best" : ""}`,
@@ -153,20 +153,6 @@ function mark(group, view, moves, cell) {
     }),
     svg("text", { class: `on ${onPiece ? "small" : ""}`, x, y: middle + 1, "aria-hidden": "true" }, text),
   );
-}
-
-// Whether two moves are worth the same.
-export function equals(one, other) {
-  return [
-    "outcome",
-    "score",
-    "distance",
-    "outcome_lower",
-    "outcome_upper",
-    "score_lower",
-    "score_upper",
-    "followed",
-  ].every((field) => one[field] === other[field]);
 }
 
 // Whether a piece points towards who sits before the board.

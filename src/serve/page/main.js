@@ -174,8 +174,9 @@ function arrive(told, quietly = false) {
   const over = result(game, players);
   const now = over || (hints ? verdict(game.answer, table) : "");
   const mover = game.answer.kind === "terminal" ? "" : `${game.answer.mover} to move.`;
-  const text = [told, mover, now && `${now}.`].filter(Boolean).join(" ");
-  if (!quietly || said.textContent !== text) said.textContent = text.replace(`${mover} ${mover}`, mover);
+  // Beyond the table the verdict begins with who is to move.
+  const text = [told, now.startsWith(mover) ? "" : mover, now && `${now}.`].filter(Boolean).join(" ");
+  if (!quietly || said.textContent !== text) said.textContent = text;
   draw();
   shown.policy.show(game.answer.position);
 }

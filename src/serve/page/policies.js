@@ -78,10 +78,7 @@ function decided(decision, table) {
     decision.expected_score !== null && `score ${decision.expected_score.toFixed(1)}`,
   ].filter(Boolean);
   const truth = decision.outcome === null ? "not proven" : signed(decision.outcome);
-  const best = decision.moves[0];
-  const right = decision.moves.filter(
-    (move) => move.outcome !== null && move.outcome === best.outcome && (move.score ?? 0) === (best.score ?? 0),
-  );
+  const right = decision.moves.filter((move) => grade(move) !== "open" && move.best);
   const rightly = right.reduce((sum, move) => sum + move.probability, 0);
   const scores = decision.moves.some((move) => move.policy_score !== null);
   const row = (move) => {
