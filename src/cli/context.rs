@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::bars::Bars;
 use super::colour;
-use super::error::not_solved;
+use super::error::{not_solved, to_stderr};
 use crate::registry::Games;
 use crate::render::hint::shown_text;
 use crate::solved::SolvedTable;
@@ -91,7 +91,7 @@ impl Context {
     /// Writes a remark to stderr, unless quiet.
     pub fn remark(&self, text: impl fmt::Display) {
         if !self.quiet {
-            eprintln!("{}", shown_text(&text.to_string(), false));
+            to_stderr(shown_text(&text.to_string(), false));
         }
     }
 

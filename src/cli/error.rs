@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
@@ -103,7 +103,12 @@ pub(super) fn say(kind: Kind, message: &str, hint: Option<&str>, json: bool) {
         (false, None) => format!("{} {message}", colour::prefix()),
         (false, Some(hint)) => format!("{} {message}; {hint}", colour::prefix()),
     };
-    eprintln!("{line}");
+    to_stderr(line);
+}
+
+/// Writes a line to stderr. A stderr that cannot be written changes nothing else.
+pub(super) fn to_stderr(line: impl fmt::Display) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Says an error on stderr and gives its exit code; 0 when nobody reads our output any more.

@@ -258,6 +258,8 @@ fn log_to_stderr(verbose: u8) {
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
+        // It would say on stderr, and panic there, that stderr cannot be written.
+        .log_internal_errors(false)
         .with_ansi(colour::on_stderr())
         .with_target(false)
         .init();

@@ -316,6 +316,39 @@ fn reports_and_matches_on_a_solved_table_take_no_lock() {
     assert_eq!(tables.run(&["enumerate", "-q"]).code, 1, "there is a lock to be taken");
 }
 
+/// What is said on stderr, remarks, logs and errors, may be lost; what is done and how it ends stays the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stderr_that_cannot_be_written_changes_nothing_else() {
+    let commands: [(&[&str], i32); 6] = [
+        (&["enumerate", "-v"], 0),
+        (&["value-iterate", "-vv"], 0),
+        (&["query", "start"], 0),
+        (&["query", "nonsense"], 2),
+        (&["query", "start", "--json", "--nonsense"], 2),
+        (&["enumerate", "--size", "99"], 2),
+    ];
+    let usual = Tables::new();
+    let wanted = commands.map(|(args, code)| {
+        let ran = usual.run(args);
+        assert_eq!(ran.code, code, "{ran:?}");
+        ran.stdout
+    });
+    for stderr in ["2>/dev/full", "2>&-"] {
+        let tables = Tables::new();
+        for ((args, code), wanted) in commands.iter().zip(&wanted) {
+            let run = tables.solver(args);
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("exec \"$0\" \"$@\" {stderr}")]).arg(run.get_program());
+            shell.args(run.get_args()).env("YOMIKIRI_TABLES", tables.root());
+            let ran = Ran::of(shell.output().unwrap());
+            let place = |root: &Tables, text: &str| text.replace(root.root().to_str().unwrap(), "");
+            assert_eq!(ran.code, *code, "{args:?} {stderr}: {ran:?}");
+            assert_eq!(place(&tables, &ran.stdout), place(&usual, wanted), "{args:?} {stderr}");
+        }
+    }
+}
+
 /// SIGINT and SIGTERM say in one line that the work is not lost, and end the process.
 #[cfg(unix)]
 #[test]

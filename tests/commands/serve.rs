@@ -40,6 +40,18 @@ const POSITIONS: [(&str, &str); 8] = [
     (MINISHOGI, "5d5c 1b1c 5e4d 1c1d"),
 ];
 
+/// Each request is logged; a log that cannot be written once dropped every connection.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_log_that_cannot_be_written_drops_no_request() {
+    let tables = Tables::after(&[&["enumerate", "--size", "4"], &["value-iterate"]]);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let served = Served::speaking(&tables, &["-v", "--port", "0"], full.into());
+    for _ in 0..3 {
+        assert_eq!(served.position("othello-4x4", "start").status, 200);
+    }
+}
+
 #[test]
 fn what_is_served_is_what_query_prints() {
     let tables = tables();

@@ -45,9 +45,14 @@ impl Got {
 
 impl Served {
     pub fn new(tables: &Tables, args: &[&str]) -> Served {
+        Served::speaking(tables, args, Stdio::piped())
+    }
+
+    /// The same with a stderr of the test's own.
+    pub fn speaking(tables: &Tables, args: &[&str], stderr: Stdio) -> Served {
         let words = [&["serve"], args].concat();
         let mut command = tables.hearing(&words);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
