@@ -91,7 +91,8 @@ pub(super) fn backwards<B: Bits>(
     let mut own = (part.layers_from(layers.start, layers.end)? == all).then_some(0);
     if let Some(own) = &mut own {
         for number in layers.clone().rev() {
-            if part.read(Kind::Values, number)?.is_none() {
+            let Some(layer) = part.read(Kind::Layer, number)? else { break };
+            if part.values_of(&layer)?.is_none() {
                 break;
             }
             *own += 1;
@@ -105,13 +106,10 @@ pub(super) fn backwards<B: Bits>(
     let known = |number: u32| -> Result<Known, ClusterError> {
         let missing = || ClusterError::Others("a layer has been removed meanwhile".to_string());
         let layer = part.read(Kind::Layer, number)?.ok_or_else(missing)?;
-        let values = part.read(Kind::Values, number)?.ok_or_else(missing)?;
+        let values = part.values_of(&layer)?.ok_or_else(missing)?;
         layer.check()?;
         values.check()?;
-        match values.rows() == layer.rows() {
-            true => Ok(Known { layer, values }),
-            false => Err(values.damaged()),
-        }
+        Ok(Known { layer, values })
     };
     let mut later = BTreeMap::new();
     let end = layers.end - there;

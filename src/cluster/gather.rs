@@ -1,7 +1,7 @@
 //! The usual table of the workers' files.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rayon::slice::ParallelSliceMut;
 
@@ -54,9 +54,9 @@ pub fn gather(
 ) -> Result<Table, ClusterError> {
     let dirs = dirs(parts)?;
     let asked = super::worker::asked(job, dirs.len());
-    let parts: Vec<Part> = dirs.iter().map(|dir| Part::at(dir, asked.clone())).collect();
+    let parts = Part::all(&dirs, &asked);
     if job.game.layers().is_none() {
-        return gather_plies(job, &parts, &dirs, store, progress);
+        return gather_plies(job, &parts, store, progress);
     }
     let rules = Blocks::<Tables>::new(&job.game);
     let (rows, columns) = job.game.shape();
@@ -76,10 +76,10 @@ pub fn gather(
         }
         let mut blocks = BTreeMap::new();
         let mut counts = Counts::default();
-        for (part, dir) in parts.iter().zip(&dirs) {
-            let layer = part.read(Kind::Layer, number)?.ok_or_else(|| not_there(dir, number))?;
+        for part in &parts {
+            let layer = part.read(Kind::Layer, number)?.ok_or_else(|| not_there(part, number))?;
             layer.check()?;
-            let own = part.read(Kind::Values, number)?.filter(|own| own.rows() == layer.rows());
+            let own = part.values_of(&layer)?;
             own.as_ref().map_or(Ok(()), Chunks::check)?;
             counts.add(layer.counts());
             if own.is_none() {
@@ -127,14 +127,13 @@ pub fn gather(
 fn gather_plies(
     job: &Job,
     parts: &[Part],
-    dirs: &[PathBuf],
     store: &Store,
     progress: &dyn Progress,
 ) -> Result<Table, ClusterError> {
     let keys_of = |ply: u32| -> Result<Vec<WideKey>, ClusterError> {
         let mut keys = Vec::new();
-        for (part, dir) in parts.iter().zip(dirs) {
-            let own = part.read(Kind::Layer, ply)?.ok_or_else(|| not_there(dir, ply))?;
+        for part in parts {
+            let own = part.read(Kind::Layer, ply)?.ok_or_else(|| not_there(part, ply))?;
             own.check()?;
             for slice in 0..SLICES {
                 keys.extend_from_slice(chunk_of(&own, slice)?);
@@ -158,9 +157,9 @@ fn gather_plies(
     }
 }
 
-pub(super) fn not_there(dir: &Path, number: u32) -> ClusterError {
+pub(super) fn not_there(part: &Part, number: u32) -> ClusterError {
     let what = format!(
         "has no layer {number} of this game and number of workers; run 'solver enumerate' with the same hosts to the end"
     );
-    ClusterError::File { path: dir.to_path_buf(), what }
+    ClusterError::File { path: part.dir().to_path_buf(), what }
 }

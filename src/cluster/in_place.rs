@@ -47,11 +47,12 @@ pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
         let what = "holds no states; run 'solver enumerate' with the same hosts".to_string();
         return Err(ClusterError::File { path: dirs[0].clone(), what });
     };
+    let all = Part::all(&dirs, &job);
     let (mut first_layer, mut layers, mut counts) = (0, Vec::new(), Counts::default());
     for number in 0..=u64::BITS {
         let mut layer = None;
-        for dir in &dirs {
-            if let Some(own) = Part::at(dir, job.clone()).read(Kind::Layer, number)? {
+        for part in &all {
+            if let Some(own) = part.read(Kind::Layer, number)? {
                 layer.get_or_insert(Counts::default()).add(own.counts());
             }
         }
@@ -96,21 +97,20 @@ pub fn open(
     let job = identity_in(&dirs[0])?.map_or(String::new(), |(_, job)| job);
     let (rows, columns) = game.shape();
     let squares = (rows * columns) as u32;
-    let parts: Vec<Part> = dirs.iter().map(|dir| Part::at(dir, job.clone())).collect();
+    let parts = Part::all(&dirs, &job);
     let mut first = 0;
     while first <= squares && parts[0].read(Kind::Layer, first)?.is_none() {
         first += 1;
     }
     let (mut files, mut begins, mut counts) = (Vec::new(), vec![0], Counts::default());
     for number in first..squares + 1 {
-        for (part, dir) in parts.iter().zip(&dirs) {
-            let layer = part.read(Kind::Layer, number)?.ok_or_else(|| not_there(dir, number))?;
-            let values = part.read(Kind::Values, number)?;
-            let values = values.filter(|values| values.rows() == layer.rows()).ok_or_else(|| {
+        for part in &parts {
+            let layer = part.read(Kind::Layer, number)?.ok_or_else(|| not_there(part, number))?;
+            let values = part.values_of(&layer)?.ok_or_else(|| {
                 let what = format!(
                     "has no values of layer {number}; run 'solver value-iterate' with the same hosts to the end"
                 );
-                ClusterError::File { path: dir.clone(), what }
+                ClusterError::File { path: part.dir().to_path_buf(), what }
             })?;
             let mut all = vec![0];
             let mut end = 0;

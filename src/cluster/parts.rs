@@ -1,18 +1,25 @@
 //! The files of the workers: a layer of a worker's own states, and the values of it, in chunks with a checksum each.
 //!
-//! A file holds one chunk after another, then what is said of them as JSON, its length and its checksum. It comes to its
-//! place by rename once the disk has it, so that a file that is there is whole.
+//! A file holds one chunk after another, then a foot: what it is and what its chunks are, as JSON, the length of that and
+//! its checksum. It comes to its place by rename once the disk has it, so that a file that is there is whole. A file that
+//! lies where another belongs is damaged.
 
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
 use super::ClusterError;
-use crate::table::{self, Counts, Identity, Lock, Store, crc32};
+use crate::table::{self, Counts, Identity, Lock, Store, TableError, crc32};
+
+/// How long a process may take to end whose launcher is gone.
+const ENDING: Duration = Duration::from_secs(2);
 
 /// Where the parts of a table lie.
 pub fn parts_dir(store: &Store, table: &str) -> PathBuf {
@@ -22,14 +29,19 @@ pub fn parts_dir(store: &Store, table: &str) -> PathBuf {
 /// What a file of chunks ends with.
 #[derive(Serialize, Deserialize)]
 struct Foot {
-    /// What the workers were asked for.
+    /// What the workers were asked for: how many there are, and the identity of the table.
     job: String,
+    kind: Kind,
+    /// The layer or ply.
+    number: u32,
+    /// Whose file it is.
+    worker: usize,
     counts: Counts,
     chunks: Vec<Extent>,
 }
 
 /// A chunk of a file.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Extent {
     /// The end of the slices that it holds; it begins where the one before ends.
     pub slices: u32,
@@ -40,10 +52,14 @@ pub(super) struct Extent {
     at: u64,
     bytes: u64,
     crc: u32,
+    /// Whether its bytes have been compared with its checksum.
+    #[serde(skip)]
+    is_sound: AtomicBool,
 }
 
 /// What kinds of files there are, as their names begin.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
     /// States of a layer.
     Layer,
@@ -54,26 +70,41 @@ pub(super) enum Kind {
 /// The directory of one worker's files.
 pub(super) struct Part {
     dir: PathBuf,
+    worker: usize,
     job: String,
 }
 
 impl Part {
     /// The files of a worker for a job, which is named in them.
     pub fn new(parts: &Path, worker: usize, job: String) -> Part {
-        Part { dir: parts.join(format!("part-{worker}")), job }
+        Part { dir: parts.join(format!("part-{worker}")), worker, job }
     }
 
-    /// The files of a worker that lie in a directory.
-    pub fn at(dir: &Path, job: String) -> Part {
-        Part { dir: dir.to_path_buf(), job }
+    /// The files of all workers, each in a directory.
+    pub fn all(dirs: &[PathBuf], job: &str) -> Vec<Part> {
+        let numbered = dirs.iter().enumerate();
+        let part =
+            |(worker, dir): (_, &PathBuf)| Part { dir: dir.clone(), worker, job: job.into() };
+        numbered.map(part).collect()
     }
 
-    /// Keeps all other processes from writing here, as long as the lock is held.
+    /// The directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Keeps all other processes from writing here, as long as the lock is held. One that is just ending is waited for.
     pub fn lock(&self) -> Result<Lock, ClusterError> {
         let parts = self.dir.parent().unwrap_or(&self.dir);
         let create = fs::create_dir_all(parts);
         create.map_err(|error| ClusterError::file(parts, "be made", error))?;
-        Ok(Lock::take(&self.dir.with_added_extension("lock"))?)
+        let (path, until) = (self.dir.with_added_extension("lock"), Instant::now() + ENDING);
+        loop {
+            match Lock::take(&path) {
+                Err(TableError::Busy { .. }) if Instant::now() < until => sleep(ENDING / 100),
+                taken => return Ok(taken?),
+            }
+        }
     }
 
     fn file(&self, kind: Kind, number: u32) -> PathBuf {
@@ -94,14 +125,36 @@ impl Part {
             Ok((part, file))
         };
         match begin() {
-            Ok((part, file)) => Ok(Writing { path, part, file, at: 0, chunks: Vec::new() }),
+            Ok((part, file)) => {
+                Ok(Writing { path, kind, number, part, file, at: 0, chunks: Vec::new() })
+            }
             Err(error) => Err(ClusterError::file(&path, "be written", error)),
         }
     }
 
     /// Maps a file; `None` if there is none, or it is of another job.
     pub fn read(&self, kind: Kind, number: u32) -> Result<Option<Chunks>, ClusterError> {
-        Ok(Chunks::open(self.file(kind, number))?.filter(|chunks| chunks.foot.job == self.job))
+        let chunks = Chunks::open(self.file(kind, number))?;
+        let Some(chunks) = chunks.filter(|chunks| chunks.foot.job == self.job) else {
+            return Ok(None);
+        };
+        let foot = &chunks.foot;
+        match (foot.kind, foot.number, foot.worker) == (kind, number, self.worker) {
+            true => Ok(Some(chunks)),
+            false => Err(chunks.damaged()),
+        }
+    }
+
+    /// Maps the values of a layer; `None` if there are none.
+    pub fn values_of(&self, layer: &Chunks) -> Result<Option<Chunks>, ClusterError> {
+        let Some(values) = self.read(Kind::Values, layer.foot.number)? else { return Ok(None) };
+        let shape = |file: &Chunks| -> Vec<_> {
+            file.extents().iter().map(|chunk| (chunk.slices, chunk.rows)).collect()
+        };
+        match shape(&values) == shape(layer) {
+            true => Ok(Some(values)),
+            false => Err(values.damaged()),
+        }
     }
 
     /// How many layers there are from `first` on.
@@ -139,6 +192,8 @@ pub(super) fn identity_in(dir: &Path) -> Result<Option<(Identity, String)>, Clus
 /// A file that is being written.
 pub(super) struct Writing {
     path: PathBuf,
+    kind: Kind,
+    number: u32,
     part: table::Part,
     file: File,
     at: u64,
@@ -170,14 +225,16 @@ impl Writing {
             write(&[0; 8][..(8 - over) % 8])
         });
         written.map_err(|error| ClusterError::file(&self.path, "be written", error))?;
-        self.chunks.push(Extent { slices, blocks, rows, at: self.at, bytes, crc: crc.finalize() });
+        let (at, crc, is_sound) = (self.at, crc.finalize(), AtomicBool::default());
+        self.chunks.push(Extent { slices, blocks, rows, at, bytes, crc, is_sound });
         self.at += bytes;
         Ok(())
     }
 
     /// Writes what is said of the chunks, and waits for the disk.
     pub fn finish(mut self, part: &Part, counts: Counts) -> Result<(), ClusterError> {
-        let foot = Foot { job: part.job.clone(), counts, chunks: self.chunks };
+        let (job, worker, chunks) = (part.job.clone(), part.worker, self.chunks);
+        let foot = Foot { job, kind: self.kind, number: self.number, worker, counts, chunks };
         let mut foot = serde_json::to_vec(&foot).expect("plain data");
         let (length, crc) = (foot.len() as u64, crc32(&foot));
         foot.extend(length.to_le_bytes());
@@ -246,17 +303,21 @@ impl Chunks {
         self.foot.chunks.iter().map(|chunk| u64::from(chunk.rows)).sum()
     }
 
+    /// The bytes of a chunk, compared with its checksum when they are first asked for.
     fn bytes(&self, chunk: &Extent) -> Option<&[u8]> {
         let begin = usize::try_from(chunk.at).ok()?;
-        self.map.get(begin..begin.checked_add(usize::try_from(chunk.bytes).ok()?)?)
+        let end = begin.checked_add(usize::try_from(chunk.bytes).ok()?)?;
+        let bytes = self.map.get(begin..end)?;
+        if !chunk.is_sound.load(Ordering::Relaxed) {
+            (crc32fast::hash(bytes) == chunk.crc).then_some(())?;
+            chunk.is_sound.store(true, Ordering::Relaxed);
+        }
+        Some(bytes)
     }
 
     /// Compares the checksums of all chunks.
     pub fn check(&self) -> Result<(), ClusterError> {
-        let is_right = |chunk: &Extent| {
-            self.bytes(chunk).is_some_and(|bytes| crc32fast::hash(bytes) == chunk.crc)
-        };
-        match self.foot.chunks.iter().all(is_right) {
+        match self.foot.chunks.iter().all(|chunk| self.bytes(chunk).is_some()) {
             true => Ok(()),
             false => Err(self.damaged()),
         }
