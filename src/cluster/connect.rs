@@ -3,7 +3,8 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::thread::sleep;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
 use timely::WorkerConfig;
@@ -18,6 +19,10 @@ use super::{ClusterError, Done, Job};
 
 /// How long the others are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long whoever calls may take to say who it is.
+const GREETING: Duration = Duration::from_secs(5);
+/// What a process says first.
+const NAME: [u8; 8] = *b"yomikiri";
 /// How long a host may be silent: the system asks it now and then whether it is there.
 const SILENCE: Duration = Duration::from_secs(10);
 
@@ -37,8 +42,30 @@ fn notice_silence(stream: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
+/// A process that has called: which it says it is, how many workers it has, and the connection to it.
+type Caller = (u64, u64, TcpStream);
+
+/// Lets whoever calls say who it is, and passes it on. A stranger, who says something else or nothing, is hung up on.
+fn greet(mut stream: TcpStream, callers: &Sender<Caller>) -> io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(GREETING))?;
+    let mut card = [[0; 8]; 3];
+    stream.read_exact(card.as_flattened_mut())?;
+    stream.set_read_timeout(None)?;
+    stream.set_nodelay(true)?;
+    notice_silence(&stream)?;
+    let [name, number, workers] = card;
+    if name == NAME {
+        let caller = (u64::from_be_bytes(number), u64::from_be_bytes(workers), stream);
+        // Nobody waits for one who comes too late.
+        let _ = callers.send(caller);
+    }
+    Ok(())
+}
+
 /// A connection to every other process. Each listens, and calls those before it, as timely does; who calls says
-/// which process it is and how many workers it has.
+/// which process it is and how many workers it has. A process that calls again, having been started again, takes the place
+/// of what it was.
 fn sockets(
     hosts: &[String],
     own: usize,
@@ -65,7 +92,8 @@ fn sockets(
                 Err(_) => return Err(late(number)),
             }
         };
-        let card = [own as u64, workers as u64].map(u64::to_be_bytes).concat();
+        let [number_of, workers] = [own, workers].map(|one| (one as u64).to_be_bytes());
+        let card = [NAME, number_of, workers].concat();
         let said = stream.set_nodelay(true).and_then(|()| notice_silence(&stream));
         let said = said.and_then(|()| stream.write_all(&card));
         said.map_err(|error| {
@@ -74,41 +102,34 @@ fn sockets(
         all.push(Some(stream));
     }
     all.resize_with(hosts.len(), || None);
+    let (callers, called) = channel();
     while let Some(missing) = (own + 1..hosts.len()).find(|&other| all[other].is_none()) {
-        let Ok((mut stream, from)) = listener.accept() else {
+        while let Ok((stream, _)) = listener.accept() {
+            let callers = callers.clone();
+            // Without a thread for it, it is hung up on.
+            let _ = Builder::new().spawn(move || greet(stream, &callers));
+        }
+        let Ok((number, theirs, stream)) = called.try_recv() else {
             if Instant::now() > until {
                 return Err(late(missing));
             }
             sleep(Duration::from_millis(20));
             continue;
         };
-        let mut card = [[0; 8]; 2];
-        let heard = stream.set_nonblocking(false);
-        let heard = heard.and_then(|()| stream.set_read_timeout(Some(Duration::from_secs(5))));
-        let heard = heard.and_then(|()| stream.read_exact(card.as_flattened_mut()));
-        let heard = heard
-            .and_then(|()| stream.set_read_timeout(None))
-            .and_then(|()| stream.set_nodelay(true))
-            .and_then(|()| notice_silence(&stream));
-        let card = card.map(u64::from_be_bytes);
-        let [number, theirs] = card.map(|one| usize::try_from(one).unwrap_or(usize::MAX));
-        match all.get_mut(number) {
-            Some(slot @ None) if heard.is_ok() && number > own => {
-                if theirs != workers {
-                    let what = format!(
-                        "process {number} has {theirs} workers and this one {workers}; give all of them the same --threads"
-                    );
-                    return Err(ClusterError::Input(what));
-                }
-                *slot = Some(stream);
-            }
-            _ => {
-                let what = format!(
-                    "{from} is not one of the processes after {own}, or is one twice; give all of them the same hosts"
-                );
-                return Err(wrong(what));
-            }
+        let slot = usize::try_from(number).ok().filter(|&number| number > own);
+        let Some(slot) = slot.and_then(|number| all.get_mut(number)) else {
+            let what = format!(
+                "a process says that it is process {number}, which is not one of those after {own}; give all of them the same hosts"
+            );
+            return Err(ClusterError::Input(what));
+        };
+        if theirs != workers as u64 {
+            let what = format!(
+                "process {number} has {theirs} workers and this one {workers}; give all of them the same --threads"
+            );
+            return Err(ClusterError::Input(what));
         }
+        *slot = Some(stream);
     }
     Ok(all)
 }
