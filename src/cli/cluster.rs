@@ -1,8 +1,9 @@
 //! `--processes` and `--hosts`: the same work by several processes; `solver gather`.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, BufRead, Read, Write};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,7 @@ use super::context::Context;
 use super::counts::size_of_table;
 use super::enumerate::game_of;
 use super::error::{self, Kind, UserError};
+use super::signals::say_that_it_goes_on;
 use crate::any::{AnyGame, AnyState};
 use crate::cluster::{ClusterError, Job, check, gather, open, parts_dir, run as run_job, table_of};
 use crate::graph::Plan;
@@ -30,7 +32,8 @@ pub(super) struct ClusterArgs {
     /// derived, or shogi ply by ply); 'solver gather' makes the table of what they write
     #[arg(long, value_name = "N", conflicts_with = "hosts")]
     processes: Option<usize>,
-    /// Spread the work over the processes of a file of addresses (host:port, one a line), of which this is one
+    /// Spread the work over the processes of a file of addresses (host:port, one a line), of which this is one; '-' is stdin,
+    /// where an empty line may end them: then this process ends when stdin does
     #[arg(long, value_name = "FILE", requires = "process")]
     hosts: Option<PathBuf>,
     /// Which line of the file of hosts this process is, counted from 0
@@ -141,14 +144,21 @@ pub(super) fn run(
     asked: Asked,
     context: &mut Context,
 ) -> anyhow::Result<ExitCode> {
+    let path = args.hosts.as_deref().unwrap_or(Path::new(STDIN));
+    // Whoever holds our stdin says it for all.
+    if args.processes.is_some() || path != STDIN {
+        say_that_it_goes_on(context.bars.clone(), context.json)?;
+    }
     let job = job(game, plan, asked, context);
     check(&job)?;
     if let Some(processes) = args.processes {
         return start_all(processes);
     }
-    let path = args.hosts.as_ref().expect("one of them is given");
     let wrong = |what: String| UserError::new(format!("{}: {what}", path.display()));
-    let text = std::fs::File::open(path).and_then(input::text);
+    let text = match path == STDIN {
+        true => hosts_on_stdin(),
+        false => File::open(path).and_then(input::text),
+    };
     let text = text.map_err(|error| wrong(format!("cannot be read: {error}")))?;
     let hosts = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let hosts: Vec<String> = hosts.map(str::to_string).collect();
@@ -213,14 +223,40 @@ pub(super) fn kind_of(error: &ClusterError) -> Kind {
     }
 }
 
+/// The name of stdin as a file of hosts.
+const STDIN: &str = "-";
+
+/// Reads addresses from stdin, to its end or an empty line. After an empty line this process ends when stdin does: the other
+/// end is closed by the system when whoever holds it ends, by whatever signal.
+fn hosts_on_stdin() -> io::Result<String> {
+    let mut stdin = io::stdin().lock().take(input::TEXT);
+    let mut text = String::new();
+    while stdin.read_line(&mut text)? > 1 {}
+    if text.ends_with("\n\n") {
+        HELD.store(true, Ordering::Relaxed);
+        std::thread::Builder::new().spawn(|| {
+            let _ = io::copy(&mut io::stdin(), &mut io::sink());
+            std::process::exit(1);
+        })?;
+    }
+    Ok(text)
+}
+
 /// Whether errors are JSON; what a panic calls can be told in no other way.
 static JSON: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process ends with its stdin.
+static HELD: AtomicBool = AtomicBool::new(false);
 
 /// Says once what has gone wrong and ends this process, so that the others hear of it.
 fn end(kind: Kind, line: &str) {
     static SAYING: Mutex<()> = Mutex::new(());
     // Whoever comes second waits here until the process ends.
     let _saying = SAYING.lock();
+    if HELD.load(Ordering::Relaxed) {
+        // If all end because nobody holds them any more, nobody says that he has lost another.
+        std::thread::sleep(Duration::from_millis(100));
+    }
     let (message, hint) = message_and_hint(line);
     error::say(kind, message, hint, JSON.load(Ordering::Relaxed));
     // So that others find by themselves what is wrong with all of them, before they lose us.
@@ -232,7 +268,7 @@ fn end(kind: Kind, line: &str) {
     });
 }
 
-/// Starts all processes on this machine, and waits for them.
+/// Starts all processes on this machine, and waits for them. They end when we do, for we hold their stdin.
 fn start_all(processes: usize) -> anyhow::Result<ExitCode> {
     if !(1..=64).contains(&processes) {
         return Err(UserError::new(format!(
@@ -243,31 +279,33 @@ fn start_all(processes: usize) -> anyhow::Result<ExitCode> {
     // Ports that are free now; they are kept until all are known, so that none comes twice.
     let listeners = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0"));
     let listeners = listeners.collect::<Result<Vec<_>, _>>()?;
-    let mut hosts = tempfile::NamedTempFile::new()?;
+    let mut hosts = String::new();
     for listener in &listeners {
-        writeln!(hosts, "{}", listener.local_addr()?)?;
+        hosts += &format!("{}\n", listener.local_addr()?);
     }
-    hosts.flush()?;
+    hosts += "\n";
     drop(listeners);
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
     if let Some(at) = words.iter().position(|word| word == "--processes") {
         words.drain(at..(at + 2).min(words.len()));
     }
     words.retain(|word| !word.to_string_lossy().starts_with("--processes="));
-    let start = |process: usize| {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(&words).arg("--hosts").arg(hosts.path());
-        command.arg("--process").arg(process.to_string()).stdin(Stdio::null()).spawn()
-    };
-    let started = (0..processes).map(start).collect::<Result<Vec<_>, _>>()?;
-    let mut code = ExitCode::SUCCESS;
-    for mut process in started {
-        match process.wait()?.code() {
-            Some(0) => {}
-            other => {
-                code = ExitCode::from(other.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
-            }
-        }
+    let (program, mut started, mut held) = (std::env::current_exe()?, Vec::new(), Vec::new());
+    for process in 0..processes {
+        let mut command = Command::new(&program);
+        command.args(&words).args(["--hosts", STDIN, "--process", &process.to_string()]);
+        let mut child = command.stdin(Stdio::piped()).spawn()?;
+        let mut stdin = child.stdin.take().expect("it is a pipe");
+        // One that has ended says by its exit code how.
+        let _ = stdin.write_all(hosts.as_bytes());
+        held.push(stdin);
+        started.push(child);
     }
-    Ok(code)
+    // Of several codes that of who knows most: 3 is damage, 1 may be that another has ended.
+    let mut code = 0;
+    for mut process in started {
+        let own = process.wait()?.code();
+        code = code.max(own.and_then(|own| u8::try_from(own).ok()).unwrap_or(1));
+    }
+    Ok(ExitCode::from(code))
 }

@@ -112,7 +112,6 @@ enum Symmetry {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    say_that_it_goes_on(context.bars.clone(), context.json)?;
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
         let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
@@ -125,6 +124,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         let asked = super::cluster::Asked { solves: false, memory, plies };
         return super::cluster::run(&args.cluster, game, plan, asked, context);
     }
+    say_that_it_goes_on(context.bars.clone(), context.json)?;
     let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
     let fold = args.symmetry == Symmetry::Full;
     let game = game.with_folding(fold).unwrap_or(game);

@@ -99,7 +99,6 @@ enum RepetitionArg {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
-    say_that_it_goes_on(context.bars.clone(), context.json)?;
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
         refuse_if_spread(&args)?;
@@ -109,6 +108,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         let plan = super::cluster::whole(&game);
         return super::cluster::run(&args.cluster, game, plan, asked, context);
     }
+    say_that_it_goes_on(context.bars.clone(), context.json)?;
     let mut table = args.table.open(context)?;
     if args.table.is_latest() {
         context.remark(format!("{}: the table enumerated last", table.name()));

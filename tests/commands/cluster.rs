@@ -9,13 +9,13 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-fn solver(tables: &Path, args: &[&str]) -> Command {
+pub fn solver(tables: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_solver"));
     command.arg("--tables").arg(tables).arg("-q").args(args).stdin(Stdio::null());
     command
 }
 
-fn run(tables: &Path, args: &[&str]) -> Output {
+pub fn run(tables: &Path, args: &[&str]) -> Output {
     let output = solver(tables, args).output().unwrap();
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     output
@@ -27,7 +27,7 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// The files of the table that one process makes.
-fn plain(size: &str) -> BTreeMap<String, Vec<u8>> {
+pub fn plain(size: &str) -> BTreeMap<String, Vec<u8>> {
     let dir = tempfile::tempdir().unwrap();
     run(dir.path(), &["enumerate", "--size", size, "--transitions", "derived"]);
     run(dir.path(), &["value-iterate"]);
@@ -36,7 +36,7 @@ fn plain(size: &str) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-fn gathered(tables: &Path, size: &str) -> BTreeMap<String, Vec<u8>> {
+pub fn gathered(tables: &Path, size: &str) -> BTreeMap<String, Vec<u8>> {
     run(tables, &["gather", "--size", size]);
     files(&tables.join(format!("othello-{size}-derived")))
 }
@@ -163,7 +163,7 @@ fn start(dir: &Path, command: &str, size: &str, process: usize) -> Child {
 }
 
 /// Waits for a process to end, but not for ever; gives its code and what it said.
-fn ended(mut child: Child) -> (Option<i32>, String) {
+pub fn ended(mut child: Child) -> (Option<i32>, String) {
     let until = Instant::now() + Duration::from_secs(60);
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > until {
@@ -312,4 +312,175 @@ fn processes_that_do_not_fit_together_say_so() {
     let output = solver(dir.path(), &["gather", "--size", "4x4"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("part-0 is in none of the directories"), "{said}");
+}
+
+/// Two processes' parts of 4×4 with their values.
+fn solved_parts() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for command in ["enumerate", "value-iterate"] {
+        run(dir.path(), &[command, "--size", "4x4", "--processes", "2"]);
+    }
+    dir
+}
+
+/// Each file says what it is; one that lies in another's place was once taken for it, so that `verify` refuted the table,
+/// or the values were missing for ever.
+#[test]
+fn a_part_in_the_place_of_another_is_damaged() {
+    let (dir, wanted) = (solved_parts(), plain("4x4"));
+    let parts = dir.path().join("othello-4x4-derived.parts");
+    let exchange = |one: &Path, other: &Path| {
+        let aside = parts.join("aside");
+        fs::rename(one, &aside).unwrap();
+        fs::rename(other, one).unwrap();
+        fs::rename(&aside, other).unwrap();
+    };
+    let gather = &["gather", "--size", "4x4"][..];
+    let solve = &["value-iterate", "--size", "4x4", "--processes", "2"][..];
+    let query = &["query", "--parts", parts.to_str().unwrap(), "start"][..];
+    for (one, other) in [
+        ("part-0/layer-08", "part-0/layer-09"),
+        ("part-0/layer-08", "part-1/layer-08"),
+        ("part-0/values-08", "part-0/values-09"),
+        ("part-0/values-08", "part-1/values-08"),
+        ("part-1/layer-10", "part-1/values-10"),
+        ("part-0", "part-1"),
+    ] {
+        let [a, b] = [one, other].map(|name| parts.join(name));
+        exchange(&a, &b);
+        for args in [gather, query, solve] {
+            let output = solver(dir.path(), args).output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(3), "{one}, {other}: {args:?}: {said}");
+            assert!(said.contains("part-") && said.contains("is damaged; remove it"), "{said}");
+        }
+        exchange(&a, &b);
+    }
+    // As the advice says.
+    fs::rename(parts.join("part-0/values-08"), parts.join("part-0/values-09")).unwrap();
+    fs::remove_file(parts.join("part-0/values-09")).unwrap();
+    run(dir.path(), solve);
+    assert!(gathered(dir.path(), "4x4") == wanted);
+}
+
+/// Where a chunk is damaged nothing is answered from it. What was not found there once ended the best play.
+#[test]
+fn an_answer_from_damaged_parts_is_an_error_or_the_same() {
+    let dir = solved_parts();
+    let parts = dir.path().join("othello-4x4-derived.parts");
+    let query = ["query", "--parts", parts.to_str().unwrap(), "start"];
+    let wanted = run(dir.path(), &query).stdout;
+    let mut refused = 0;
+    for part in ["part-0", "part-1"] {
+        for (name, bytes) in files(&parts.join(part)) {
+            let path = parts.join(part).join(&name);
+            // A chunk begins with its blocks.
+            let mut wrong = bytes.clone();
+            wrong.iter_mut().take(64).for_each(|byte| *byte ^= 0x55);
+            fs::write(&path, wrong).unwrap();
+            let output = solver(dir.path(), &query).output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            if output.status.code() == Some(3) {
+                assert!(said.contains(&name), "{said}");
+                refused += 1;
+            } else {
+                assert_eq!((output.status.code(), &output.stdout), (Some(0), &wanted), "{said}");
+            }
+            fs::write(&path, bytes).unwrap();
+        }
+    }
+    assert!(refused >= 12, "{refused}");
+}
+
+/// Strangers who call while the processes gather are hung up on.
+#[test]
+fn strangers_who_call_end_nothing() {
+    use std::io::{Read, Write};
+    let dir = tempfile::tempdir().unwrap();
+    let address = hosts(dir.path(), 2).remove(0);
+    let first = start(dir.path(), "enumerate", "4x4", 0);
+    let call = || loop {
+        match std::net::TcpStream::connect(&address) {
+            Ok(stream) => return stream,
+            Err(_) => sleep(Duration::from_millis(5)),
+        }
+    };
+    drop(call());
+    let _silent = call();
+    let mut loud = call();
+    loud.write_all(b"GET / HTTP/1.1\r\nHost: somebody.example\r\n\r\n").unwrap();
+    // Nothing comes back.
+    assert_eq!(loud.read(&mut [0; 8]).unwrap_or(0), 0);
+    // The numbers of process 1 with one worker, without the name.
+    call().write_all(&[0u64, 1, 1].map(u64::to_be_bytes).concat()).unwrap();
+    let both = [first, start(dir.path(), "enumerate", "4x4", 1)];
+    both.into_iter().for_each(|one| assert_eq!(ended(one), (Some(0), String::new())));
+}
+
+/// Processes of this machine that work on these tables.
+#[cfg(target_os = "linux")]
+fn at_work(tables: &Path) -> usize {
+    let all = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok());
+    let lines = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    let word = tables.to_str().unwrap();
+    lines.filter(|line| String::from_utf8_lossy(line).split('\0').any(|own| own == word)).count()
+}
+
+/// Whatever ends the launcher ends its workers, and the same command goes on at once.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_launcher_that_is_told_to_end_leaves_nobody_behind() {
+    use std::os::unix::process::ExitStatusExt;
+    let wanted = plain("4x5");
+    for (signal, number, lines) in [("TERM", 15, 1), ("INT", 2, 1), ("KILL", 9, 0)] {
+        let (dir, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let args = |command| [command, "--size", "4x5", "--processes", "3"];
+        for (command, lock) in [("enumerate", "layer-05"), ("value-iterate", "values-19")] {
+            let run_it = solver(dir.path(), &args(command));
+            let mut launcher = Command::new("env");
+            launcher.arg("--default-signal=INT,TERM").arg(run_it.get_program());
+            launcher.args(run_it.get_args()).env("TMPDIR", temporary.path());
+            launcher.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+            let mut launcher = launcher.spawn().unwrap();
+            let begun = dir.path().join("othello-4x5-derived.parts/part-0").join(lock);
+            while !begun.exists() && launcher.try_wait().unwrap().is_none() {
+                sleep(Duration::from_millis(1));
+            }
+            let pid = launcher.id().to_string();
+            assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+            let status = launcher.wait().unwrap();
+            assert_eq!(status.signal(), Some(number), "{signal} {command}");
+            run(dir.path(), &args(command));
+            let said = std::io::read_to_string(launcher.stderr.take().unwrap()).unwrap();
+            assert_eq!(said.lines().count(), lines, "{signal} {command}: {said}");
+            assert_eq!(said.contains("run the same command again"), lines > 0, "{said}");
+        }
+        assert_eq!(at_work(dir.path()), 0, "{signal}");
+        assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0, "{signal}");
+        assert!(gathered(dir.path(), "4x5") == wanted, "{signal}");
+    }
+}
+
+/// No worker works on for more than a moment.
+#[cfg(target_os = "linux")]
+#[test]
+fn workers_end_a_moment_after_their_launcher() {
+    let dir = tempfile::tempdir().unwrap();
+    // It would take minutes.
+    let args = ["enumerate", "--size", "4x7", "--processes", "2", "--memory", "300M"];
+    let mut launcher = solver(dir.path(), &args);
+    let mut launcher = launcher.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = dir.path().join("othello-4x7-derived.parts/part-1/layer-08");
+    while !begun.exists() {
+        assert!(launcher.try_wait().unwrap().is_none());
+        sleep(Duration::from_millis(5));
+    }
+    assert_eq!(at_work(dir.path()), 3);
+    launcher.kill().unwrap();
+    launcher.wait().unwrap();
+    let until = Instant::now() + Duration::from_secs(2);
+    while at_work(dir.path()) > 0 {
+        assert!(Instant::now() < until, "a worker is left");
+        sleep(Duration::from_millis(10));
+    }
 }

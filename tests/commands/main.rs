@@ -2,6 +2,8 @@
 
 #[cfg(feature = "cluster")]
 mod cluster;
+#[cfg(feature = "cluster")]
+mod cluster_links;
 #[path = "../common/mod.rs"]
 mod common;
 mod keep;
