@@ -22,6 +22,9 @@ use crate::common::Random;
 /// How many seeds are run if no number is asked for.
 const SEEDS: u64 = 6;
 
+/// Bytes in which a process says who it is.
+const GREETING: usize = 24;
+
 fn seeds() -> Range<u64> {
     let Ok(text) = std::env::var("YOMIKIRI_LINKS") else { return 0..SEEDS };
     let number = |text: &str| text.parse().unwrap_or_else(|e| panic!("YOMIKIRI_LINKS: {e}"));
@@ -203,8 +206,14 @@ fn slow_and_broken_links_and_lost_processes_change_no_byte() {
         let (count, workers) = (2 + random.below(2), 1 + random.below(2));
         for command in ["enumerate", "value-iterate"] {
             for last in [false, false, true] {
-                // As likely among few bytes as among many: the greeting has 24, a job a million or so.
-                let at = 1 + random.next() % (1 << (3 + random.below(18)));
+                // As likely among few bytes as among many: a job has some 100,000.
+                let at = 1 + random.next() % (1 << (3 + random.below(15)));
+                // Whoever loses another while they greet waits for it for half a minute: the first seeds break later.
+                let at = if seed < SEEDS {
+                    at + (GREETING * count * (count - 1) / 2) as u64
+                } else {
+                    at
+                };
                 let breaks = match random.below(3) {
                     _ if last => Break::Never,
                     0 => Break::Cut(at),
@@ -232,14 +241,14 @@ fn a_process_that_is_started_again_while_others_gather_is_taken_in() {
     let start = |own: usize| start(dir.path(), "enumerate", 1, (own, &hosts[own]));
     let (first, mut killed) = (start(0), start(1));
     // It has said who it is.
-    while links.carried.load(Relaxed) < 24 {
+    while links.carried.load(Relaxed) < GREETING as u64 {
         sleep(Duration::from_millis(1));
     }
     sleep(Duration::from_millis(50));
     killed.kill().unwrap();
     killed.wait().unwrap();
     let second = start(1);
-    while links.carried.load(Relaxed) < 48 {
+    while links.carried.load(Relaxed) < 2 * GREETING as u64 {
         sleep(Duration::from_millis(1));
     }
     for one in [first, second, start(2)] {
