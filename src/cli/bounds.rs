@@ -4,7 +4,10 @@ use std::cmp::Ordering;
 use std::str::FromStr;
 
 use super::error::UserError;
-use crate::evaluate::Metrics;
+use crate::evaluate::{Metrics, Player};
+use crate::game::Game;
+use crate::policy::{Answers, Batch};
+use crate::solved::SolvedTable;
 
 /// That a number of a policy is below or above another.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +47,69 @@ impl FromStr for Condition {
     }
 }
 
+/// What a report is going to be of.
+pub(super) struct Has<'a> {
+    pub table: &'a SolvedTable,
+    /// Whether games are played.
+    pub games: bool,
+    /// Why they are not, where they were asked for.
+    pub why_no_games: Option<String>,
+}
+
 impl Condition {
+    /// Checks before anything is measured that there will be such a figure of each policy, as far as
+    /// that can be known: a mean over no positions shows only when they are counted.
+    pub fn check(&self, players: &[Player], has: &Has) -> Result<(), UserError> {
+        let name = &self.name;
+        let missing = |what: &str| Err(UserError::new(format!("--fail-if {name}: {what}")));
+        let table = has.table.table().name();
+        let figure = ["all_", "learned_"].into_iter().find_map(|set| name.strip_prefix(set));
+        let figure = figure.unwrap_or(name);
+        let of_games = ["random_", "perfect_", "exploited_", "own_lines_"];
+        if of_games.iter().any(|begin| name.starts_with(begin)) && !has.games {
+            let why = has.why_no_games.as_deref().unwrap_or("leave out --no-games");
+            return missing(&format!("no games are played here; {why}"));
+        }
+        let of_scores = ["score_kept", "score_lost"].contains(&figure)
+            || name.starts_with("final_score_")
+            || name.ends_with("_score");
+        if of_scores && !has.table.has_scores() {
+            return missing(&format!(
+                "{table} has no scores; use result_kept, result_lost or points"
+            ));
+        }
+        if figure == "plies_kept" && has.table.game().layers().is_some() {
+            return missing(&format!("plies are not compared on {table}; use score_kept"));
+        }
+        if self.is_forced() && has.table.table().manifest().complete {
+            return missing(&format!("{table} is complete; use result_kept"));
+        }
+        for player in players {
+            let policy = player.name();
+            if name.starts_with("learned_") && player.learned_from().is_none() {
+                let what =
+                    format!("{policy} has not learned from these positions; name another figure");
+                return missing(&what);
+            }
+            let answers = match name.starts_with("value_") || name.starts_with("final_score_") {
+                true => answers_at_the_root(player, has.table),
+                false => None,
+            };
+            let Some(answers) = answers else { continue };
+            let values =
+                if name.starts_with("value_") { answers.values } else { answers.final_scores };
+            if values.is_empty() {
+                return missing(&format!("{policy} says no such value; leave it out"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether its figure is of positions in which not all moves are proven.
+    pub fn is_forced(&self) -> bool {
+        self.name.starts_with("forced_")
+    }
+
     /// What it finds, a line for each policy for which it holds; an error where the number is not
     /// known of one.
     pub fn found(&self, all: &[Metrics]) -> Result<Vec<String>, UserError> {
@@ -63,6 +128,20 @@ impl Condition {
         }
         Ok(found)
     }
+}
+
+/// What a policy answers in the first root, where there is a move to make; `None` where that is not
+/// known, as of perfect, or where it does not answer: what is wrong then shows when it is measured.
+fn answers_at_the_root(player: &Player, table: &SolvedTable) -> Option<Answers> {
+    let (game, policy) = (table.game(), player.policy()?);
+    let root = table.states().roots().ok()?.first().copied()?;
+    let (mut batch, mut answers) = (Batch::default(), Answers::default());
+    batch.push(root, game.actions(&root.state));
+    if batch.actions().is_empty() {
+        return None;
+    }
+    policy.answer(game, &batch, &mut answers).ok()?;
+    Some(answers)
 }
 
 #[cfg(test)]

@@ -80,6 +80,8 @@ pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<
     let plan = Plan::of(&game, &stands_for)?;
     let job = job(game, plan, Asked::default(), context);
     let table = gather(&job, &parts, &context.store, &context.bars)?;
+    // The last step of an enumeration.
+    context.store.set_latest(&table.name())?;
     let output = Gathered {
         table: table.name(),
         directory: table.dir().display().to_string(),

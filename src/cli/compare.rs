@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use clap::builder::RangedU64ValueParser;
 use serde::Serialize;
 
 use super::chosen::ChosenArgs;
@@ -37,7 +38,8 @@ pub(super) struct Args {
     #[command(flatten)]
     chosen: ChosenArgs,
     /// How many positions to show in which the difference is the greatest
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5,
+        value_parser = RangedU64ValueParser::<usize>::new().range(..=1000))]
     worst: usize,
 }
 
@@ -69,8 +71,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let named = |seed: &String| both.map(|name| name.replace(SEED, seed));
     let names: Vec<String> = seeds.iter().flat_map(named).collect();
     let policies = args.table.policies(&names, &game, context)?;
+    let players = players(&policies, &game, &context.store)?;
     let table = solved(&game, table, args.table.force, context)?;
-    let players = players(&policies, table.game(), &context.store)?;
     let chosen = args.chosen.chosen(&players, &table)?;
     let judged = Judged { table: &table, orienting: Orienting::All };
     let some = chosen

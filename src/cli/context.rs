@@ -53,9 +53,17 @@ impl Context {
         }
     }
 
-    /// Opens the table enumerated last.
+    /// Opens the table that is meant where none is named.
     pub fn latest(&self) -> anyhow::Result<Table> {
         Ok(self.store.open(&self.store.latest()?)?)
+    }
+
+    /// Why it is that one.
+    pub fn why_latest(&self) -> &'static str {
+        match self.store.enumerated_last() {
+            Some(_) => "enumerated last",
+            None => "the only table here",
+        }
     }
 
     /// A solved table's rows and values, comparing checksums if `checked`.

@@ -140,6 +140,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         plan.derived = is_better_derived(&game, &plan, context);
     }
     let made = make(&game, plan, context, args.force)?;
+    // Tables that other commands make on the way are not meant where none is named.
+    context.store.set_latest(&made.table.name())?;
     print(&made, &game, context)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -265,7 +267,8 @@ pub(super) fn make(
         plan = guard::planned(game, plan, context)?;
     }
     let made = game.enumerate(&plan, &context.store, &context.bars).map_err(|error| {
-        guard::with_draft(error.into(), &context.store.place(&name).with_added_extension("partial"))
+        let draft = context.store.place(&name).with_added_extension("partial");
+        guard::with_left(error.into(), guard::Left::Draft(&draft))
     })?;
     if let Some(layer) = made.resumed_at {
         let at = match game.layers() {

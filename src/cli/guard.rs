@@ -89,18 +89,41 @@ fn count(states: f64) -> String {
     if states < 1e15 { thousands(states as u64) } else { format!("{states:.0e}") }
 }
 
-/// Says of a failure for want of room on the disk what the unfinished table keeps there.
-pub(super) fn with_draft(error: anyhow::Error, draft: &Path) -> anyhow::Error {
+/// What a command that fails has left, which the same command goes on with or writes over.
+pub(super) enum Left<'a> {
+    /// A draft with a checkpoint.
+    Draft(&'a Path),
+    /// A draft without one.
+    Remains(&'a Path),
+    /// Values of a table that is being solved.
+    Values(&'a Path),
+}
+
+/// Says of a failure for want of room on the disk what is kept there, and what to do.
+pub(super) fn with_left(error: anyhow::Error, left: Left) -> anyhow::Error {
     let is_full = |cause: &io::Error| {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         matches!(cause.kind(), StorageFull | QuotaExceeded | FileTooLarge)
     };
     let mut causes = error.chain().filter_map(|cause| cause.downcast_ref());
-    if !causes.any(is_full) || !draft.is_dir() {
+    if !causes.any(is_full) {
         return error;
     }
-    let (kept, place) = (bytes(bytes_in(draft) as f64), draft.display());
-    anyhow::anyhow!(
-        "{error:#}; {place} keeps {kept}: make room and run again to go on, or run 'solver remove {place}'"
-    )
+    let (Left::Draft(dir) | Left::Remains(dir) | Left::Values(dir)) = left;
+    let (size, place) = (bytes_in(dir), dir.display());
+    let is_nothing = size == 0;
+    let size = bytes(size as f64);
+    let what = match left {
+        _ if is_nothing => "nothing is kept: make room and run again".to_string(),
+        Left::Draft(_) => format!(
+            "{place} keeps {size}: make room and run again to go on, or run 'solver remove {place}'"
+        ),
+        Left::Remains(_) => format!(
+            "{place} takes {size}: make room and run again to begin anew, or run 'solver remove {place}'"
+        ),
+        Left::Values(_) => {
+            format!("{place} keeps {size}: make room and run again to go on, or delete it")
+        }
+    };
+    anyhow::anyhow!("{error:#}; {what}")
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::complete::policies;
 use super::context::{Context, command_line};
-use super::players::{learned_for, tell_unreadable, variants};
+use super::players::{learned_for, players, tell_unreadable, variants};
 use super::report::{about, check_writable, measured, write_whole};
 use super::table_args::{TableArgs, solved};
 use crate::policy::PolicySpec;
@@ -75,8 +75,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let also = args.also.iter().flat_map(|list| PolicySpec::split_list(list));
     names.extend(also.map(str::to_string));
     let policies = args.table.policies(&names, &game, context)?;
+    let players = players(&policies, &game, &context.store)?;
+    let taken = args.table.why(&game, context);
     let table = solved(&game, table, args.table.force, context)?;
-    let report = measured(&table, &policies, context)?;
+    let report = measured(&table, taken, players, context)?;
     let text = leaderboard(&report, &command_line());
     if let Some(path) = &args.out {
         write_whole(path, &text)?;

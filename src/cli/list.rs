@@ -8,7 +8,7 @@ use super::context::Context;
 use super::value_iterate::root_text;
 use crate::render::Grid;
 use crate::render::number::{bytes, thousands};
-use crate::table::{Entry, Holds, RootValue, Table};
+use crate::table::{Entry, Holds, RootValue, Scratch, Table};
 
 /// List the tables, each with its size and the value of its root
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,7 @@ struct Line {
 pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let entries = context.store.entries()?;
     let tables: Vec<Line> = entries.into_iter().map(|entry| line(entry, context)).collect();
-    let latest = context.store.latest().ok();
+    let latest = context.store.enumerated_last();
     let directory = context.store.root().display().to_string();
     if context.json {
         context.json("list", &Output { directory, latest, tables })?;
@@ -89,7 +89,10 @@ fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
             match &manifest.solution {
                 None => {
                     line.state = "enumerated";
-                    line.summary = "not solved".to_string();
+                    line.summary = match Scratch::of(table.dir()).dir().is_dir() {
+                        true => "not solved: the same 'solver value-iterate' goes on".to_string(),
+                        false => "not solved".to_string(),
+                    };
                 }
                 Some(solution) => {
                     line.state = "solved";
@@ -99,10 +102,13 @@ fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
             }
         }
         Holds::Table(Err(error)) => line.summary = format!("{:#}", anyhow::Error::from(error)),
-        Holds::Draft(identity) => {
+        Holds::Draft(identity, command) => {
             line.state = "unfinished";
             line.game = identity.map(|identity| identity.game);
-            line.summary = "not finished: the same 'solver enumerate' goes on".to_string();
+            line.summary = match command {
+                None => "not finished: the same 'solver enumerate' goes on".to_string(),
+                Some(command) => format!("not finished: the same 'solver {command}' begins again"),
+            };
         }
         Holds::Remains => {
             line.state = "half removed";

@@ -9,8 +9,7 @@ use super::guard;
 use super::players::players;
 use super::report::failed;
 use super::table_args::{TableArgs, solved};
-use crate::evaluate::{Match, Sampling, playable, unfolded_bytes};
-use crate::policy::PolicySpec;
+use crate::evaluate::{Match, Player, Sampling, playable, unfolded_bytes};
 use crate::render::match_text;
 use crate::solved::SolvedTable;
 use crate::table::fits_memory;
@@ -31,12 +30,19 @@ pub(super) struct Args {
     second: String,
     #[command(flatten)]
     table: TableArgs,
-    /// Also begin after up to so many plies at random, passes among them
-    #[arg(long, value_name = "PLIES", default_value_t = 0)]
+    /// Also begin after each number of random plies up to this, passes among them (at most 100)
+    #[arg(long, value_name = "PLIES", default_value_t = 0, conflicts_with = "sample",
+        value_parser = clap::value_parser!(u32).range(..=100))]
     openings: u32,
     /// Sample this many games with each side instead, on any board, without a table
-    #[arg(long, value_name = "GAMES", conflicts_with = "table")]
+    #[arg(long, value_name = "GAMES", conflicts_with = "table",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     sample: Option<u64>,
+    /// Begin each sampled game with this many random plies (at most 100): without them deterministic
+    /// policies play the same game again and again
+    #[arg(long, value_name = "PLIES", default_value_t = 0, requires = "sample",
+        value_parser = clap::value_parser!(u32).range(..=100))]
+    random_plies: u32,
     /// The seed of sampled games
     #[arg(long, value_name = "N", default_value_t = 0, requires = "sample")]
     seed: u64,
@@ -46,11 +52,12 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let (game, table) = args.table.game(context)?;
     let policies = args.table.policies(&[args.first, args.second], &game, context)?;
     if let Some(games) = args.sample {
-        let sampling = Sampling { games, random_plies: args.openings, seed: args.seed };
+        let sampling = Sampling { games, random_plies: args.random_plies, seed: args.seed };
         return super::sampled::run(&game, &policies, sampling, context);
     }
+    let players = players(&policies, &game, &context.store)?;
     let table = solved(&game, table, args.table.force, context)?;
-    let result = play(&table, &policies, args.openings, args.table.force, context)?;
+    let result = play(&table, &players, args.openings, args.table.force, context)?;
     match context.json {
         true => context.json("match", &result)?,
         false => context.print(match_text(&result))?,
@@ -60,7 +67,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
 
 fn play(
     table: &SolvedTable,
-    policies: &[PolicySpec],
+    players: &[Player],
     openings: u32,
     force: bool,
     context: &Context,
@@ -68,11 +75,10 @@ fn play(
     let name = table.table().name();
     playable(table).map_err(|what| UserError::new(format!("{name} {what}")))?;
     if !force {
-        let bytes = unfolded_bytes(table.table().manifest(), policies.len());
+        let bytes = unfolded_bytes(table.table().manifest(), players.len());
         let what = format!("playing games on {name} needs");
         let refused = |no_room| guard::refused(&what, &no_room, "give a smaller table");
         fits_memory(bytes, None).map_err(refused)?;
     }
-    let players = players(policies, table.game(), &context.store)?;
-    Match::of(table, &players, openings, &context.bars).map_err(|error| failed(table, error))
+    Match::of(table, players, openings, &context.bars).map_err(|error| failed(table, error))
 }

@@ -58,6 +58,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread::available_parallelism;
 
+use anyhow::anyhow;
 use clap::{Args, ColorChoice, FromArgMatches, Parser, Subcommand};
 
 use crate::any::AnyGame;
@@ -182,14 +183,16 @@ fn understand_words(
 fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
     let Global { tables, threads, json, color: _, quiet, verbose } = cli.global;
     check_threads(threads)?;
-    match (&cli.command, threads) {
+    signals::fail_where_a_file_is_too_large()?;
+    // Always, for threads that start by themselves panic where the system refuses them; 0 are all.
+    let started = match (&cli.command, threads) {
         #[cfg(feature = "learn")]
-        (Command::Train(_), _) => threads::for_learning(threads)?,
-        (_, Some(threads)) => {
-            rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+        (Command::Train(_), _) => threads::for_learning(threads),
+        (_, threads) => {
+            rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build_global()
         }
-        _ => {}
-    }
+    };
+    started.map_err(|error| anyhow!("cannot start threads: {error}; give fewer --threads"))?;
     log_to_stderr(verbose);
     let mut context = Context::new(games, tables, json, quiet);
     #[cfg(feature = "cluster")]

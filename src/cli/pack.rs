@@ -1,6 +1,6 @@
 //! `solver pack`: a small table that answers as the full one does.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::counts::size_of_table;
 use super::error::UserError;
+use super::guard;
 use super::table_args::OneTable;
 use crate::graph::{check_packable, is_packed_of, pack};
 use crate::render::number::bytes;
@@ -55,7 +56,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let (place, made, _lock) = place_for(&name, &is_it, context)?;
     let packed = match made {
         Some(packed) => packed,
-        None => Table::open(&pack(&game, &table, &place, distances, &context.bars)?)?,
+        None => {
+            let made = pack(&game, &table, &place, distances, &context.bars);
+            Table::open(&made.map_err(|error| with_remains(error.into(), &place))?)?
+        }
     };
     let output = Output {
         table: name,
@@ -79,6 +83,11 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         each(output.bytes_before)
     ))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says of a failure for want of room what is left of the table that was to be made at a place.
+pub(super) fn with_remains(error: anyhow::Error, place: &Path) -> anyhow::Error {
+    guard::with_left(error, guard::Left::Remains(&place.with_added_extension("partial")))
 }
 
 /// The place of a table that is to be made, with the right to write it, and the table if it is there

@@ -27,7 +27,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SIZE")]
     size: Option<String>,
     /// How many plies [default: 9 of Othello, 5 of shogi]
-    #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(u32).range(1..=100))]
     depth: Option<u32>,
     /// Begin here instead of at the standard start
     #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
+use clap::builder::RangedU64ValueParser;
 
-use super::bounds::Condition;
+use super::bounds::{Condition, Has};
 use super::chosen::ChosenArgs;
 use super::complete::policies;
 use super::context::{Context, command_line};
@@ -86,7 +87,8 @@ pub(super) struct Args {
     no_games: bool,
     /// How many of each policy's costliest mistakes to show, one of mirror images: in games by how
     /// often they are met, where no games are played by what they give away
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0,
+        value_parser = RangedU64ValueParser::<usize>::new().range(..=1000))]
     mistakes: usize,
 }
 
@@ -146,6 +148,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let listed = args.policy.iter().flat_map(|list| PolicySpec::split_list(list));
     let named: Vec<String> = listed.map(str::to_string).chain(labelled).collect();
     let policies = args.table.policies(&named, &game, context)?;
+    // A model that cannot be read, say, is refused before its table is made too.
+    let players = players(&policies, &game, &context.store)?;
+    let taken = args.table.why(&game, context);
     let table = solved(&game, table, args.table.force, context)?;
     if args.by.contains(&By::Layer) && !table.states().has_layers() {
         let name = table.table().name();
@@ -156,7 +161,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     }
     let measure = Measure {
         table: &table,
-        policies: &policies,
+        taken,
         labels: &labels,
         orienting: if args.canonical { Orienting::First } else { Orienting::All },
         games: !args.no_games,
@@ -167,9 +172,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         #[cfg(feature = "parquet")]
         parquet: args.parquet.as_deref(),
         chosen: &args.chosen,
+        fail_if: &args.fail_if,
         context,
     };
-    let report = measure.run()?;
+    let report = measure.run(players)?;
     if let Some(path) = &args.html {
         write_whole(path, &html(&report, &about(&table)))?;
     }
@@ -188,6 +194,16 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         let lay_out = if args.full { accuracy_text } else { summary };
         context.print(lay_out(&report, &args.by, args.mistakes))?
     }
+    if report.table.judged_states == 0 {
+        let name = &report.table.name;
+        let what = format!("nothing is judged on {name}");
+        if !args.fail_if.iter().all(Condition::is_forced) {
+            context.flush()?;
+            let hint = "give a table that proves the results of some moves";
+            return Err(UserError::new(format!("--fail-if: {what}; {hint}")).into());
+        }
+        context.remark(what);
+    }
     let all = Metrics::of(&report);
     let found = args.fail_if.iter().map(|condition| condition.found(&all));
     let found = found.collect::<Result<Vec<_>, _>>()?.concat();
@@ -202,12 +218,13 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
 /// The exact figures of policies on a table, games among them, without mistakes one by one.
 pub(super) fn measured(
     table: &SolvedTable,
-    policies: &[PolicySpec],
+    taken: String,
+    players: Vec<Player>,
     context: &Context,
 ) -> anyhow::Result<AccuracyReport> {
     let measure = Measure {
         table,
-        policies,
+        taken,
         labels: &[],
         orienting: Orienting::All,
         games: true,
@@ -217,14 +234,16 @@ pub(super) fn measured(
         #[cfg(feature = "parquet")]
         parquet: None,
         chosen: &ChosenArgs::default(),
+        fail_if: &[],
         context,
     };
-    measure.run()
+    measure.run(players)
 }
 
 struct Measure<'a> {
     table: &'a SolvedTable,
-    policies: &'a [PolicySpec],
+    /// Why it is this table.
+    taken: String,
     /// The names of the last policies.
     labels: &'a [String],
     orienting: Orienting,
@@ -237,14 +256,14 @@ struct Measure<'a> {
     #[cfg(feature = "parquet")]
     parquet: Option<&'a Path>,
     chosen: &'a ChosenArgs,
+    /// What needs figures that this report must have.
+    fail_if: &'a [Condition],
     context: &'a Context,
 }
 
 impl Measure<'_> {
-    fn run(&self) -> anyhow::Result<AccuracyReport> {
-        let Measure { table, policies, context, orienting, .. } = *self;
-        // Policies are built first: a wrong file of weights is reported before the work begins.
-        let mut players = players(policies, table.game(), &context.store)?;
+    fn run(self, mut players: Vec<Player>) -> anyhow::Result<AccuracyReport> {
+        let Measure { table, context, orienting, .. } = self;
         let unnamed = players.len() - self.labels.len();
         let named = players.split_off(unnamed).into_iter().zip(self.labels);
         players.extend(named.map(|(player, name)| Player::Named(name.clone(), Box::new(player))));
@@ -277,10 +296,14 @@ impl Measure<'_> {
             false => None,
         };
         request.games &= too_large.is_none();
+        let why_no_games = too_large.clone().or_else(|| request.why_no_games());
+        let has = Has { games: request.games && why_no_games.is_none(), why_no_games, table };
+        self.fail_if.iter().try_for_each(|condition| condition.check(&players, &has))?;
         let report = request.report(sink, &context.bars);
         let mut report = report.map_err(|error| failed(table, error))?;
         files.into_iter().try_for_each(RowsFile::finish)?;
         report.why_no_games = report.why_no_games.or(too_large);
+        report.table.taken = Some(self.taken);
         report.seconds = clocks.iter().map(|clock| clock.as_ref().map(Clock::seconds)).collect();
         Ok(report)
     }

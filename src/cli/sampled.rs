@@ -37,9 +37,6 @@ pub(super) fn run(
     sampling: Sampling,
     context: &mut Context,
 ) -> anyhow::Result<ExitCode> {
-    if sampling.games == 0 {
-        return Err(UserError::new("--sample 0: give at least 1").into());
-    }
     let mut players = Vec::new();
     for spec in policies {
         match player(spec, game, &context.store)? {
@@ -85,12 +82,15 @@ fn print(sampled: &Sampled, context: &mut Context) -> anyhow::Result<()> {
     ))?;
     for (side, tally) in sampled.sides.iter().zip([&sampled.first, &sampled.second]) {
         context.line(format!(
-            "as {side:<6} {} won, {} drawn, {} lost: {} of the points (standard error {}){}",
+            "as {side:<6} {} won, {} drawn, {} lost: {} of the points ({}){}",
             thousands(tally.wins),
             thousands(tally.draws),
             thousands(tally.losses),
             percent(tally.points()),
-            percent(tally.error()),
+            match tally.identical {
+                true => "all games are the same".to_string(),
+                false => format!("standard error {}", percent(tally.error())),
+            },
             match (&sampled.units, tally.score) {
                 (Some(units), Some(score)) => {
                     format!(", {:+.2} {units} a game", score as f64 / tally.games() as f64)
@@ -98,6 +98,9 @@ fn print(sampled: &Sampled, context: &mut Context) -> anyhow::Result<()> {
                 _ => String::new(),
             }
         ))?;
+    }
+    if sampled.first.identical || sampled.second.identical {
+        context.remark("more games tell nothing new; --random-plies makes them differ");
     }
     Ok(())
 }

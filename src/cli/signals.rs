@@ -1,6 +1,8 @@
 //! What is said when a long run is told to end.
 
 use std::io;
+#[cfg(unix)]
+use std::sync::Arc;
 
 use super::bars::Bars;
 
@@ -25,6 +27,22 @@ pub(super) fn say_that_it_goes_on(bars: Bars, json: bool) -> io::Result<()> {
             let _ = emulate_default_handler(signal);
         }
     })?;
+    Ok(())
+}
+
+/// A file that grows beyond what the shell's `ulimit -f` allows becomes an error of the write, as on
+/// a full disk, and does not end us. Programs that we start are ended as ever: handlers are not theirs.
+#[cfg(unix)]
+pub(super) fn fail_where_a_file_is_too_large() -> io::Result<()> {
+    use signal_hook::consts::SIGXFSZ;
+    match ignored() >> (SIGXFSZ - 1) & 1 {
+        0 => signal_hook::flag::register(SIGXFSZ, Arc::default()).map(drop),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn fail_where_a_file_is_too_large() -> io::Result<()> {
     Ok(())
 }
 

@@ -14,12 +14,13 @@ use crate::graph::Plan;
 use crate::policy::PolicySpec;
 use crate::solve::SolveOptions;
 use crate::solved::SolvedTable;
-use crate::table::Table;
+use crate::table::{Table, TableError};
 
 /// The option forms of a table that is read.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Named {
-    /// A table's name or directory [default: the one enumerated last]
+    /// A table's name or directory [default: the one enumerated last, or the only
+    /// one]
     #[arg(long, value_name = "TABLE", add = tables())]
     table: Option<String>,
     /// A game by name, whose whole table is meant
@@ -35,7 +36,7 @@ impl Named {
         Ok(Some(Plan::from_start(&game).table_name(&game)))
     }
 
-    /// Opens it; where none is named the table enumerated last.
+    /// Opens it; where none is named, the one enumerated last or the only one.
     pub fn open(&self, context: &Context) -> anyhow::Result<Table> {
         match self.name(context)? {
             Some(name) => Ok(context.store.open(&name)?),
@@ -47,7 +48,8 @@ impl Named {
 /// A table that is read, named as an argument or by an option.
 #[derive(Debug, clap::Args)]
 pub(super) struct OneTable {
-    /// A table's name or directory [default: the one enumerated last]
+    /// A table's name or directory [default: the one enumerated last, or the only
+    /// one]
     #[arg(value_name = "TABLE", conflicts_with_all = ["table", "game"], add = tables())]
     positional: Option<String>,
     #[command(flatten)]
@@ -61,7 +63,7 @@ impl OneTable {
         self.positional.is_none() && table.is_none() && game.is_none()
     }
 
-    /// Opens it; where none is named the table enumerated last.
+    /// Opens it; where none is named, the one enumerated last or the only one.
     pub fn open(&self, context: &Context) -> anyhow::Result<Table> {
         match &self.positional {
             Some(name) => Ok(context.store.open(name)?),
@@ -73,7 +75,8 @@ impl OneTable {
 /// Tables that are read, named as arguments or by options.
 #[derive(Debug, clap::Args)]
 pub(super) struct ManyTables {
-    /// Names or directories of solved tables [default: the one enumerated last]
+    /// Names or directories of solved tables [default: the one enumerated last, or the only
+    /// one]
     #[arg(value_name = "TABLE", add = tables())]
     positional: Vec<String>,
     #[command(flatten)]
@@ -98,8 +101,8 @@ pub(super) struct TableArgs {
     /// A game by name: animal-shogi-3x3, animal-shogi, othello-4x5 and the like
     #[arg(long, value_name = "GAME", conflicts_with = "table", add = games())]
     game: Option<String>,
-    /// A table's name or directory, instead of a whole game [default: the table enumerated last; if
-    /// there is none, that of 4x4 Othello is made]
+    /// A table's name or directory, instead of a whole game [default: the table enumerated last, or
+    /// the only one; if there is none, that of 4x4 Othello is made]
     #[arg(long, value_name = "TABLE", add = tables())]
     table: Option<String>,
     /// How long an answer of a program or a model may take, if a policy is one
@@ -116,13 +119,31 @@ impl TableArgs {
         let table = match &self.table {
             Some(name) => Some(context.store.open(name)?),
             None if self.size.is_some() || self.game.is_some() => None,
-            None => context.store.latest().is_ok().then(|| context.latest()).transpose()?,
+            None => match context.store.latest() {
+                Ok(name) => Some(context.store.open(&name)?),
+                // Of several any may be meant.
+                Err(error @ TableError::NoLatest { .. }) => return Err(error.into()),
+                Err(_) => None,
+            },
         };
         let game = match &table {
             Some(table) => context.games.of_table(table)?,
             None => game_of(self.game.as_deref(), self.size.as_deref(), context)?,
         };
         Ok((game, table))
+    }
+
+    /// Why a report takes the table it takes, in words; to be asked before the table is made.
+    pub fn why(&self, game: &AnyGame, context: &Context) -> String {
+        let why = match (&self.table, &self.size, &self.game) {
+            (Some(table), ..) => return format!("--table {table}"),
+            (_, Some(size), _) => format!("--size {size}"),
+            (.., Some(game)) => format!("--game {game}"),
+            _ if context.store.latest().is_ok() => return context.why_latest().to_string(),
+            _ => "the default".to_string(),
+        };
+        let is_there = context.store.has(&Plan::from_start(game).table_name(game));
+        if is_there { why } else { format!("{why}, built for this report") }
     }
 
     /// The policies of these names; if there are none, the game's own policies and, before the

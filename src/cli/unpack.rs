@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::counts::size_of_table;
 use super::error::UserError;
-use super::pack::place_for;
+use super::pack::{place_for, with_remains};
 use super::table_args::OneTable;
 use super::value_iterate::solve_table;
 use crate::graph::{differing, is_unpacked_of, unpack};
@@ -51,7 +51,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let (place, made, lock) = place_for(name, &is_it, context)?;
     let mut table = match made {
         Some(table) => table,
-        None => Table::open(&unpack(&game, &packed, &place, &context.bars)?)?,
+        None => {
+            let made = unpack(&game, &packed, &place, &context.bars);
+            Table::open(&made.map_err(|error| with_remains(error.into(), &place))?)?
+        }
     };
     // Solving takes the lock itself.
     drop(lock);

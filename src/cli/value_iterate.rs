@@ -17,7 +17,7 @@ use crate::render::number::{counted, thousands};
 use crate::render::verdict::{Mover, proven_text, verdict};
 use crate::solve::{Algorithm, Order, Run, SolveOptions};
 use crate::solved::{SolvedTable, States};
-use crate::table::{Discounted, Solution, SweepRecord, Table};
+use crate::table::{Discounted, Scratch, Solution, SweepRecord, Table};
 
 /// Solve a table by value iteration: the value, score and distance of every state
 ///
@@ -111,7 +111,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     say_that_it_goes_on(context.bars.clone(), context.json)?;
     let mut table = args.table.open(context)?;
     if args.table.is_latest() {
-        context.remark(format!("{}: the table enumerated last", table.name()));
+        context.remark(format!("{}: {}", table.name(), context.why_latest()));
     }
     let layered = context.games.of_table(&table)?.layers().is_some();
     let (order, algorithm) = match args.method {
@@ -191,7 +191,11 @@ pub(super) fn solve_table(
     let mut on_sweep = |sweep: usize, record: &SweepRecord| {
         tracing::info!(sweep, record.residual, record.changed, record.decided, "swept");
     };
-    Ok(game.solve(table, &options, &context.bars, &mut on_sweep)?)
+    let run = game.solve(table, &options, &context.bars, &mut on_sweep);
+    run.map_err(|error| {
+        let scratch = Scratch::of(table.dir());
+        guard::with_left(error.into(), guard::Left::Values(scratch.dir()))
+    })
 }
 
 #[derive(Serialize)]

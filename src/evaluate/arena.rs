@@ -23,6 +23,8 @@ pub struct Tally {
     pub losses: u64,
     /// The sum of its final scores; `None` in games without.
     pub score: Option<i64>,
+    /// Whether there were several games, all of them move by move the same: then there is no sample.
+    pub identical: bool,
 }
 
 impl Tally {
@@ -90,7 +92,7 @@ const LANES: u64 = 64;
 pub const REPEATED: usize = 4;
 
 /// A game that was played.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded<S> {
     /// The positions in which a move was to be chosen, in order.
     pub positions: Vec<Position<S>>,
@@ -115,6 +117,7 @@ pub fn arena<G: Game>(
         let games = record(game, [first, second], sampling, progress)?;
         let tally = &mut tallies[side.index()];
         games.iter().for_each(|recorded| tally.count(game, recorded, side));
+        tally.identical = games.len() > 1 && games.windows(2).all(|pair| pair[0] == pair[1]);
     }
     progress.finish("games played");
     Ok(tallies)

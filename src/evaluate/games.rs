@@ -394,11 +394,14 @@ impl Responses {
             start.iter().map(|&(at, p)| p * of(at)).sum::<f64>()
         };
         let (outcome, score) = (left(Aim::Outcome), left(Aim::Score));
+        // A best response leaves no more than the game is worth; the sums of what it leaves are
+        // rounded, the value is not.
+        let lost = |aim, left| f64::max(value(aim) - left, 0.0);
         Exploitability {
             outcome,
-            outcome_lost: value(Aim::Outcome) - outcome,
+            outcome_lost: lost(Aim::Outcome, outcome),
             score,
-            score_lost: value(Aim::Score) - score,
+            score_lost: lost(Aim::Score, score),
         }
     }
 }

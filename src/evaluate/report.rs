@@ -75,6 +75,8 @@ impl Words {
 pub struct TableFacts {
     /// The table's name.
     pub name: String,
+    /// Why this table was taken, in words; `None` where that was not up to whoever made the report.
+    pub taken: Option<String>,
     /// The game: `othello-4x4`, `minishogi`.
     pub game: String,
     /// Whether no state is at a frontier.
@@ -193,6 +195,7 @@ fn facts(table: &Table, roots: Vec<RootFacts>) -> TableFacts {
     let solution = manifest.solution.as_ref();
     TableFacts {
         name: table.name(),
+        taken: None,
         game: manifest.identity.game.clone(),
         complete: manifest.complete,
         symmetry_order: manifest.identity.symmetry_order,

@@ -178,7 +178,6 @@ pub fn build<G: Game>(
         if table.manifest().identity != wanted || table.manifest().is_packed() {
             return Err(taken(place));
         }
-        store.set_latest(&name)?;
         return Ok(Enumerated { table, reused: true, resumed_at: None });
     }
     let draft = place.with_added_extension("partial");
@@ -187,7 +186,6 @@ pub fn build<G: Game>(
         return Err(taken(draft));
     }
     if Draft::finish(&place, &wanted)? {
-        store.set_latest(&name)?;
         let resumed_at = None;
         return Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at });
     }
@@ -204,7 +202,6 @@ pub fn build<G: Game>(
         (Index::Keys, Some(_)) => run::<G, ByLayer<G>>(game, plan, store, progress),
         (Index::Keys, None) => run::<G, ByPly<G>>(game, plan, store, progress),
     }?;
-    store.set_latest(&name)?;
     Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at })
 }
 
@@ -314,6 +311,7 @@ pub(crate) fn assemble<G: Game, E: From<GraphError> + From<TableError>>(
     let mut made = None;
     if !place.exists() {
         let (mut draft, _) = Draft::open::<Nothing>(&place, identity.clone())?;
+        draft.note_command("gather")?;
         declare(&mut draft, 1, None, None)?;
         Ints::grow(&mut draft, "orientations", wide, None)?;
         made = Some(draft);
@@ -342,7 +340,6 @@ pub(crate) fn assemble<G: Game, E: From<GraphError> + From<TableError>>(
         draft.append(&[("layer_offsets", bytemuck::cast_slice(&offsets))])?;
         let found = Found { first_layer: first, layers, root_ids };
         commit(game, plan, draft, found, progress)?;
-        store.set_latest(&name)?;
     }
     Ok(gathered(place, &identity)?)
 }
@@ -363,6 +360,7 @@ pub(crate) fn assemble_plies<G: Game>(
     if !place.exists() {
         progress.begin(&format!("gathering {name}"), plan.expected_states(game));
         let (mut draft, _) = Draft::open::<Nothing>(&place, identity.clone())?;
+        draft.note_command("gather")?;
         let mut order = ByPly::open(game, plan, &mut draft, None)?;
         loop {
             let ply = order.next_layer();
@@ -374,7 +372,6 @@ pub(crate) fn assemble_plies<G: Game>(
         }
         let found = order.finish(&mut draft)?;
         commit(game, plan, draft, found, progress)?;
-        store.set_latest(&name)?;
     }
     gathered(place, &identity)
 }

@@ -277,12 +277,16 @@ pub(super) fn header(report: &AccuracyReport) -> String {
         1 => "not folded".to_string(),
         order => format!("folded under {order} symmetries"),
     };
+    let taken = table.taken.as_ref().map_or(String::new(), |why| format!(" ({why})"));
     let mut text = format!(
-        "Table      {}: {} of {}, {symmetry}\n",
+        "Table      {}{taken}: {} of {}, {symmetry}\n",
         table.name,
         counted(table.rows, "row"),
         table.game,
     );
+    if table.judged_states == 0 {
+        text += "Nothing    is judged: none of these positions has moves whose results are all proven\n";
+    }
     text += &positions(table);
     for root in table.roots.iter().take(ROOTS_SHOWN) {
         text += &format!("Best play  {}\n", prospects(report, root));

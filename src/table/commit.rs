@@ -140,6 +140,7 @@ impl Lock {
         loop {
             let lock = Lock::open(path)?;
             match lock.0.try_lock() {
+                Err(fs::TryLockError::Error(error)) if is_interrupted(&error) => {}
                 // Another process may have removed the file between our opening and locking it.
                 Ok(()) if !lock.is_of(path) => {}
                 Ok(()) => return Ok(lock),
@@ -174,13 +175,28 @@ impl Lock {
     /// Takes the lock as soon as no other process has it.
     pub(super) fn wait(path: &Path) -> Result<Lock, TableError> {
         let lock = Lock::open(path)?;
-        lock.0.lock().at("lock", path)?;
+        // A signal that something else handles ends the waiting, not the wish.
+        again_if_interrupted(|| lock.0.lock()).at("lock", path)?;
         Ok(lock)
     }
 
     fn open(path: &Path) -> Result<Lock, TableError> {
         let file = File::options().create(true).truncate(false).write(true).open(path);
         file.map(Lock).at("write", path)
+    }
+}
+
+fn is_interrupted(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Interrupted
+}
+
+/// Tries again for as long as signals interrupt it.
+fn again_if_interrupted(mut attempt: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+    loop {
+        match attempt() {
+            Err(error) if is_interrupted(&error) => {}
+            done => return done,
+        }
     }
 }
 
@@ -230,6 +246,20 @@ mod tests {
             fs::write(&path, other).unwrap();
             assert_eq!(read_state::<Vec<u64>>(&path), None, "byte {at}");
         }
+    }
+
+    #[test]
+    fn a_lock_is_waited_for_across_signals() {
+        let mut outcomes = [
+            Err(io::ErrorKind::Interrupted.into()),
+            Err(io::ErrorKind::Interrupted.into()),
+            Ok(()),
+            Err(io::ErrorKind::Unsupported.into()),
+        ]
+        .into_iter();
+        again_if_interrupted(|| outcomes.next().unwrap()).unwrap();
+        let refused = again_if_interrupted(|| outcomes.next().unwrap()).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::Unsupported);
     }
 
     #[test]

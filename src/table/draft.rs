@@ -96,6 +96,17 @@ impl Draft {
         (checkpoint.format_version == super::FORMAT_VERSION).then_some(checkpoint.identity)
     }
 
+    /// Notes the command that makes the draft, from the beginning each time, for lists of tables.
+    pub fn note_command(&mut self, command: &str) -> Result<(), TableError> {
+        self.checkpoint(&command)
+    }
+
+    /// The command that makes the draft in a directory, where one was noted.
+    pub fn command_in(dir: &Path) -> Option<String> {
+        let checkpoint: Checkpoint<String> = read_state(&dir.join("checkpoint.json"))?;
+        (checkpoint.format_version == super::FORMAT_VERSION).then_some(checkpoint.state)
+    }
+
     /// Whether a file of a draft is the draft's own, by its name.
     pub(super) fn owns(file: &str) -> bool {
         let whole = file.strip_suffix(".part").unwrap_or(file);

@@ -29,6 +29,11 @@ impl Scratch {
         Scratch { dir: table_dir.join(SCRATCH) }
     }
 
+    /// Where it lies.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// The state a process left, if it is readable and of this type.
     pub fn state<S: DeserializeOwned>(&self) -> Option<S> {
         read_state(&self.dir.join("state.json"))

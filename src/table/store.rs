@@ -90,7 +90,8 @@ impl Store {
         for entry in entries.flatten() {
             let (dir, Ok(name)) = (entry.path(), entry.file_name().into_string()) else { continue };
             let holds = if name.ends_with(".partial") {
-                Draft::is_in(&dir).then(|| Holds::Draft(Draft::identity_in(&dir)))
+                Draft::is_in(&dir)
+                    .then(|| Holds::Draft(Draft::identity_in(&dir), Draft::command_in(&dir)))
             } else if dir.join("manifest.json").is_file() {
                 Some(Holds::Table(Table::open(&dir).map(Box::new)))
             } else {
@@ -102,23 +103,29 @@ impl Store {
         Ok(found)
     }
 
-    /// The name of the table that was enumerated last.
+    /// The name of the table that was enumerated last, if it is still there.
+    pub fn enumerated_last(&self) -> Option<String> {
+        let name = fs::read_to_string(self.root.join("LATEST")).ok()?;
+        self.place(name.trim()).is_dir().then(|| name.trim().to_string())
+    }
+
+    /// The name of the table that is meant where none is named: the one enumerated last, or else the
+    /// only one here.
     pub fn latest(&self) -> Result<String, TableError> {
-        match fs::read_to_string(self.root.join("LATEST")) {
-            Ok(name) if self.place(name.trim()).is_dir() => Ok(name.trim().to_string()),
-            _ => {
-                let (path, names) = (self.root.clone(), self.names().join(", "));
-                Err(match names.is_empty() {
-                    true => TableError::Missing { path, hint: self.hint() },
-                    false => TableError::NoLatest { path, names },
-                })
-            }
+        if let Some(name) = self.enumerated_last() {
+            return Ok(name);
+        }
+        let (path, mut names) = (self.root.clone(), self.names());
+        match names.len() {
+            0 => Err(TableError::Missing { path, hint: self.hint() }),
+            1 => Ok(names.remove(0)),
+            _ => Err(TableError::NoLatest { path, names: names.join(", ") }),
         }
     }
 
-    /// Makes a table the latest; of several that are made so at once, one.
+    /// Makes a table the one enumerated last; of several that are made so at once, one.
     pub fn set_latest(&self, name: &str) -> Result<(), TableError> {
-        if self.latest().is_ok_and(|latest| latest == name) {
+        if self.enumerated_last().is_some_and(|latest| latest == name) {
             return Ok(());
         }
         // All write the same part, so that a killed one leaves no other behind: one after another.
@@ -190,8 +197,9 @@ pub struct Entry {
 pub enum Holds {
     /// A table, or why it cannot be opened.
     Table(Result<Box<Table>, TableError>),
-    /// A table that is not finished, and what it is made from where its checkpoint tells.
-    Draft(Option<Identity>),
+    /// A table that is not finished, what it is made from where its checkpoint tells, and the command
+    /// that makes it where it is another than `enumerate`.
+    Draft(Option<Identity>, Option<String>),
     /// What is left of a table whose removal was interrupted.
     Remains,
 }

@@ -237,11 +237,16 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
         (&["fly"], 2, "usage", "'fly'"),
         (&[], 2, "usage", "subcommand"),
         (&["info", "nowhere"], 2, "input", "no table at"),
-        (&["report", "--positions", &file], 2, "input", "has no position"),
-        (&["value-iterate", "--method", "retrograde"], 2, "input", "--method retrograde means"),
+        (&["report", "--size", "4", "--positions", &file], 2, "input", "has no position"),
+        (
+            &["value-iterate", "othello-4x4", "--method", "retrograde"],
+            2,
+            "input",
+            "--method retrograde means",
+        ),
         (&["verify", "damaged"], 3, "damaged", "checksum"),
         (&["report", "--table", "damaged"], 3, "damaged", "checksum"),
-        (&["report", "--policy", "exec:false"], 4, "policy", "exit status: 1"),
+        (&["report", "--size", "4", "--policy", "exec:false"], 4, "policy", "exit status: 1"),
     ];
     for (args, code, kind, words) in cases {
         let ran = tables.run(&[args, &["--json", "-q"]].concat());
@@ -287,6 +292,21 @@ fn too_many_threads_are_not_started() {
     assert!(ran.refused("the environment").contains("RAYON_NUM_THREADS 70000"), "{ran:?}");
 }
 
+/// The memory for their stacks is refused here; what a system refuses otherwise ends the same way.
+#[test]
+#[cfg(target_os = "linux")]
+fn threads_that_the_system_refuses_are_one_line() {
+    let tables = Tables::new();
+    let most = 16 * std::thread::available_parallelism().unwrap().get();
+    let list = tables.solver(&["list", "--threads", &most.to_string()]);
+    // 2 MB each.
+    let limit = format!("ulimit -v {}; exec \"$0\" \"$@\"", most * 2_000);
+    let mut command = std::process::Command::new("sh");
+    command.arg("-c").arg(limit).arg(list.get_program()).args(list.get_args());
+    let ran = Ran::of(command.env("YOMIKIRI_TABLES", tables.root()).output().unwrap());
+    assert!(ran.ended(1, "threads").contains("cannot start threads: "), "{ran:?}");
+}
+
 #[test]
 fn bytes_that_are_no_text_are_bad_input() {
     let tables = Tables::new();
@@ -304,7 +324,6 @@ fn bytes_that_are_no_text_are_bad_input() {
 fn reports_and_matches_on_a_solved_table_take_no_lock() {
     let tables = Tables::new();
     solved_4x4(&tables);
-    fs::remove_file(tables.place("LATEST")).unwrap();
     // Nobody can lock a directory.
     let lock = tables.place("othello-4x4.lock");
     let _ = fs::remove_file(&lock);
@@ -447,6 +466,35 @@ fn without_a_name_the_table_enumerated_last_is_meant() {
         let depth = if name.ends_with("depth5") { Value::from(5) } else { Value::Null };
         assert_eq!(tables.json(&["info"])["manifest"]["identity"]["max_depth"], depth);
     }
+}
+
+/// Tables that a report makes on the way are not meant by the next command.
+#[test]
+fn only_an_enumeration_changes_which_table_is_meant() {
+    let tables = Tables::new();
+    let report = |args: &[&str]| {
+        let words = ["report", "-q", "--policy", "random", "--no-games"];
+        let text = tables.ok(&[&words, args].concat());
+        text.split_once(": ").unwrap().0.trim_start_matches("Table ").trim().to_string()
+    };
+    assert_eq!(report(&[]), "othello-4x4 (the default, built for this report)");
+    assert_eq!(report(&[]), "othello-4x4 (the only table here)");
+    assert_eq!(tables.json(&["info"])["table"], "othello-4x4");
+    assert_eq!(tables.json(&["list"])["latest"], Value::Null);
+    tables.ok(&["remove", "othello-4x4"]);
+    let short = "othello-4x4-depth3";
+    tables.ok(&["enumerate", "--max-depth", "3"]);
+    assert_eq!(report(&["--size", "4"]), "othello-4x4 (--size 4, built for this report)");
+    assert_eq!(report(&["--size", "4"]), "othello-4x4 (--size 4)");
+    assert_eq!(report(&[]), format!("{short} (enumerated last)"));
+    let named = tables.json(&["report", "-q", "--policy", "random", "--table", "othello-4x4"]);
+    assert_eq!(named["table"]["taken"], "--table othello-4x4");
+    // Of several none is meant.
+    tables.ok(&["enumerate", "--max-depth", "2"]);
+    tables.ok(&["remove", "othello-4x4-depth2"]);
+    let ran = tables.run(&["report", "--policy", "random"]);
+    let line = ran.refused("several");
+    assert!(line.contains(&format!("name one of othello-4x4, {short}")), "{line}");
 }
 
 /// A query of the solved 4x4 table.

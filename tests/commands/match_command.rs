@@ -5,13 +5,11 @@ use crate::common::tables::Tables;
 #[test]
 fn a_game_is_chosen_by_name_by_size_or_by_table() {
     let tables = Tables::new();
-    let of = |words: &[&str]| {
-        tables.json(&[&["match", "random", "greedy", "--openings", "1"], words].concat())
-    };
-    let named = of(&["--game", "othello-4x4"]);
+    let of = |words: &[&str]| tables.json(&[&["match", "random", "greedy"], words].concat());
+    let named = of(&["--openings", "1", "--game", "othello-4x4"]);
     assert_eq!(named["table"], "othello-4x4");
-    assert_eq!(named, of(&["--size", "4"]));
-    assert_eq!(named, of(&["--table", "othello-4x4"]));
+    assert_eq!(named, of(&["--openings", "1", "--size", "4"]));
+    assert_eq!(named, of(&["--openings", "1", "--table", "othello-4x4"]));
     let sampled = of(&["--game", "othello-6x6", "--sample", "10"]);
     assert_eq!(sampled["game"], "othello-6x6");
     let score = ["first", "second"].map(|side| sampled[side]["score"].as_i64().unwrap());
@@ -44,6 +42,8 @@ fn what_cannot_be_played_is_refused() {
     assert!(line.contains("leaves open what play without end counts as"), "{line}");
     let both = ["match", "random", "greedy", "--game", "othello-4x4", "--size", "4"];
     assert_eq!(tables.run(&both).code, 2);
+    let absurd = ["match", "random", "greedy", "--size", "4", "--openings", "4294967295"];
+    assert!(tables.run(&absurd).stderr.contains("is not in 0..=100"));
 }
 
 /// Two who always do the same go round in circles if they do not end; sampled games end when a position

@@ -135,6 +135,27 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
         let line = tables.run(&training(recipe, &[])).refused(what).to_string();
         assert!(line.contains(what), "{line} for {what}");
     }
+    // What would divide by zero, or not fit into any memory.
+    for (recipe, option) in [
+        (["td", "--hidden", "0"], "--hidden"),
+        (["td", "--hidden", "99999999999"], "--hidden"),
+        (["td", "--parallel-games", "99999999999"], "--parallel-games"),
+        (["td", "--learning-rate", "nan"], "--learning-rate"),
+        (["disc-regression", "--hidden", "10,0"], "--hidden"),
+        (["disc-regression", "--batch", "0"], "--batch"),
+        (["dqn", "--hidden", "0"], "--hidden"),
+        (["q-mlp", "--replay", "99999999999999"], "--replay"),
+        (["q-mlp", "--test-games", "0"], "--test-games"),
+        (["supervised", "--channels", "0"], "--channels"),
+        (["minishogi-value", "--mates", "99999999999"], "--mates"),
+        (["tabular", "--every", "0"], "--every"),
+    ] {
+        let ran = tables.run(&[&["train"], &recipe[..]].concat());
+        assert_eq!(ran.code, 2, "{recipe:?}: {ran:?}");
+        assert!(ran.stderr.contains(&format!("for '{option}")), "{ran:?}");
+    }
+    let large = tables.run(&["train", "supervised", "--hidden", "16384,16384"]);
+    assert!(large.refused("weights").contains("269565987 weights"), "{large:?}");
     tables.ok(&training(SMALL[1], &[]));
     let of = |policy: &str, size: &str| {
         tables.run(&["report", "--policy", policy, "--size", size]).refused(policy).to_string()

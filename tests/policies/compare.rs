@@ -148,10 +148,35 @@ fn a_training_loop_gets_one_line_and_ci_an_exit_code() {
     );
     assert!(!ran.stderr.contains("ours"), "{kept}");
     assert_eq!(failing("result_kept < 0.4").code, 0);
-    let ran = failing("value_error > 1");
-    assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("there is no such figure here of greedy"), "{}", ran.stderr);
     assert_eq!(failing("kept < 1").code, 2);
+    // What there will be no figure of is said before anything is measured.
+    for (condition, what) in [
+        ("value_error > 1", "greedy says no such value"),
+        ("final_score_error > 1", "greedy says no such value"),
+        ("learned_result_kept < 1", "greedy has not learned from these positions"),
+        ("plies_kept < 1", "plies are not compared on othello-4x4"),
+        ("forced_won > 1", "othello-4x4 is complete"),
+    ] {
+        let ran = failing(condition);
+        assert!(ran.refused(condition).contains(what), "{ran:?}");
+    }
+    let without = [&report[..], &["--no-games", "--fail-if", "exploited_result > 2"]].concat();
+    assert!(tables.run(&without).refused("games").contains("no games are played"));
+}
+
+/// A table of two plies proves nothing: no figure is below any bound, and none is above.
+#[test]
+fn where_nothing_is_judged_that_is_said_first() {
+    let tables = Tables::new();
+    tables.ok(&["enumerate", "--game", "minishogi", "--max-depth", "2"]);
+    let report = ["report", "--policy", "random"];
+    let text = tables.ok(&report);
+    assert!(text.lines().nth(1).unwrap().starts_with("Nothing    is judged"), "{text}");
+    for condition in ["result_kept < 0.9", "positions < 1"] {
+        let ran = tables.run(&[&report[..], &["--fail-if", condition]].concat());
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.stderr.contains("nothing is judged on minishogi-depth2"), "{ran:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Writing that fails anywhere: one line, nothing that was there is harmed, and the same command goes
 //! on once there is room.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::common::tables::{Ran, Tables, assert_same_files, files};
@@ -11,7 +12,7 @@ const ROOT: &str = "b1 a1 a2 a3 c4";
 /// The command with files that may have so many blocks of 512 bytes: a write beyond them fails, as
 /// on a full disk.
 fn with_room(tables: &Tables, args: &[&str], blocks: usize) -> Ran {
-    let limit = format!("ulimit -f {blocks}; trap '' XFSZ; exec \"$0\" \"$@\"");
+    let limit = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
     command.arg("-c").arg(limit).arg(env!("CARGO_BIN_EXE_solver")).args(args);
     command.env("YOMIKIRI_TABLES", tables.root());
@@ -37,10 +38,23 @@ fn fails_until_there_is_room(before: &[&[&str]], args: &[&str]) -> usize {
         for (path, bytes) in &kept {
             assert!(now.get(path) == Some(bytes), "{args:?}, {blocks}: {} is gone", path.display());
         }
-        if let Some(draft) = now.keys().find(|path| path.to_str().unwrap().contains(".partial/"))
-            && args[0] == "enumerate"
-        {
-            assert!(ran.stderr.contains("run again to go on"), "{}: {ran:?}", draft.display());
+        // What is kept is said, and what to do.
+        let is_kept = |path: &Path| path.to_str().unwrap().contains(".partial/");
+        let draft = now.iter().find(|(path, bytes)| is_kept(path) && !bytes.is_empty());
+        let advice = match draft {
+            None => "nothing is kept: make room and run again",
+            Some(_) if args[0] == "pack" => "make room and run again to begin anew, or run 'solver",
+            Some(_) => "make room and run again to go on, or ",
+        };
+        assert!(
+            ran.stderr.contains(advice),
+            "{args:?}, {blocks}, {:?}: {ran:?}",
+            draft.map(|(path, _)| path)
+        );
+        // Whoever comes later finds the command in the list.
+        if draft.is_some() && ["enumerate", "pack"].contains(&args[0]) {
+            let list = tables.ok(&["list"]);
+            assert!(list.contains(&format!("the same 'solver {}' ", args[0])), "{list}");
         }
         tables.ok(args);
         assert_same_files(done.root(), tables.root(), &format!("{args:?} after {blocks} blocks"));

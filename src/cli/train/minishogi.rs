@@ -8,6 +8,7 @@ use crate::game::shogi::MINISHOGI;
 use crate::learn::card::{Card, Inputs, PieceFeatures, Reading, file, write_whole};
 use crate::learn::minishogi::tactics::TestSet;
 use crate::learn::recipes::minishogi_value::{MinishogiValue, Settings};
+use crate::learn::recipes::{AT_ONCE, number};
 use crate::learn::training;
 
 /// Train a value network for minishogi, on mates, then by self-play
@@ -22,7 +23,7 @@ pub(super) struct Args {
     #[command(flatten)]
     settings: Settings,
     /// Positions with proven moves, of each of two kinds, to measure its play in at the end
-    #[arg(long, value_name = "N", default_value_t = 200)]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = number::<usize>(0, AT_ONCE))]
     test_positions: usize,
     #[command(flatten)]
     common: Common,

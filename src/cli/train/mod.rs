@@ -21,6 +21,7 @@ use crate::learn::card::{Card, Inputs, Reading, SCHEMA, SCHEMA_VERSION, file, wr
 use crate::learn::features::Features;
 use crate::learn::network::{Network, Parameter};
 use crate::learn::optimiser::Method;
+use crate::learn::recipes::number;
 use crate::learn::trainer::Trainer;
 use crate::learn::training::{self, Learner, Place, Row};
 use crate::progress::Progress;
@@ -56,7 +57,7 @@ struct Common {
     #[arg(long, value_name = "NAME")]
     out: Option<PathBuf>,
     /// Measure after every N iterations (epochs, or games and the fit to them)
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<u64>(1, u64::MAX))]
     every: u64,
     /// Least time between two checkpoints
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]

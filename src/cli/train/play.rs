@@ -15,7 +15,7 @@ use crate::learn::features::Features;
 use crate::learn::network::{Activation, Network};
 use crate::learn::optimiser::Kind;
 use crate::learn::player::Learned;
-use crate::learn::recipes::{discs, q, td};
+use crate::learn::recipes::{AT_ONCE, KEPT, UNITS, check_size, discs, number, q, rate, td};
 use crate::learn::training::Row;
 use crate::policy::{Policy, PolicySpec};
 use crate::progress::Silent;
@@ -29,7 +29,7 @@ struct Board {
     #[arg(long, value_name = "SIZE", default_value = "4")]
     size: String,
     /// Games with each side against each test opponent at the end
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number::<u64>(1, KEPT / 10))]
     test_games: u64,
     #[command(flatten)]
     common: Common,
@@ -62,13 +62,13 @@ pub(super) struct DqnArgs {
     #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = FIVE)]
     opponents: Vec<String>,
     /// Iterations: games, then the fit to the replay buffer
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number::<u64>(1, u64::MAX))]
     iterations: u64,
     /// Games of an iteration with each side against each opponent
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::<u64>(1, KEPT / 10))]
     games: u64,
     /// Units of each hidden layer
-    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "64,64")]
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "64,64", value_parser = number::<usize>(1, UNITS))]
     hidden: Vec<usize>,
     #[command(flatten)]
     q: QArgs,
@@ -80,13 +80,13 @@ pub(super) struct DqnArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct QMlpArgs {
     /// Iterations: games, then the fit to the replay buffer
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = number::<u64>(1, u64::MAX))]
     iterations: u64,
     /// Games of an iteration
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = number::<u64>(1, KEPT / 10))]
     games: u64,
     /// Units of each hidden layer
-    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "128")]
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "128", value_parser = number::<usize>(1, UNITS))]
     hidden: Vec<usize>,
     #[command(flatten)]
     q: QArgs,
@@ -98,16 +98,16 @@ pub(super) struct QMlpArgs {
 #[derive(Debug, clap::Args)]
 struct QArgs {
     /// Capacity of the replay buffer, in decisions
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = number::<usize>(1, KEPT))]
     replay: usize,
     /// Steps for each decision; a game counts as half as many decisions as the board has actions
-    #[arg(long, value_name = "N", default_value_t = 0.25)]
+    #[arg(long, value_name = "N", default_value_t = 0.25, value_parser = rate)]
     steps_per_decision: f64,
     /// Batch size, in decisions
-    #[arg(long, value_name = "N", default_value_t = 128)]
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = number::<usize>(1, AT_ONCE))]
     batch: usize,
     /// Steps between updates of the target network
-    #[arg(long, value_name = "N", default_value_t = 500)]
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = number::<u64>(1, u64::MAX))]
     target_update: u64,
     /// What hidden units make of their sums
     #[arg(long, value_enum, default_value = "relu")]
@@ -119,7 +119,7 @@ struct QArgs {
     #[arg(long, value_enum, default_value = "adam")]
     optimiser: Kind,
     /// Initial learning rate; it falls linearly to a tenth
-    #[arg(long, value_name = "RATE", default_value_t = 0.001)]
+    #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = rate)]
     learning_rate: f64,
     /// The probability of a random move, or that of the first and of the last iteration, between
     /// which it falls geometrically [default: 0.5,0.05 for dqn, 0.5,0.1 for q-mlp]
@@ -134,11 +134,6 @@ struct QArgs {
 }
 
 pub(super) fn td(args: TdArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
-    let td::Settings { games, games_per_iteration, parallel_games, hidden, .. } = args.settings;
-    if games == 0 || games_per_iteration == 0 || parallel_games == 0 || hidden == 0 {
-        let what = "--games, --games-per-iteration, --parallel-games and --hidden: at least 1 each";
-        return Err(UserError::new(what).into());
-    }
     learn(Recipe::Td(args.settings), "td", args.board, context)
 }
 
@@ -197,8 +192,8 @@ impl QArgs {
             gamma,
             replay: self.replay,
             steps_per_decision: self.steps_per_decision,
-            batch: self.batch.max(1),
-            target_update: self.target_update.max(1),
+            batch: self.batch,
+            target_update: self.target_update,
             learning_rate: self.learning_rate,
             huber_delta: 1.0,
             seed: self.seed,
@@ -234,6 +229,12 @@ fn learn(
     let game = othello(&board.size)?;
     let place = place(&board.common, name, &game.name(), context)?;
     let (rows, columns) = game.shape();
+    let architecture = match &recipe {
+        Recipe::Td(settings) => settings.architecture(rows * columns),
+        Recipe::Discs(settings) => settings.architecture(rows * columns),
+        Recipe::Q(settings) => settings.architecture(rows * columns),
+    };
+    check_size(&architecture).map_err(learn_error)?;
     let table = match rows * columns <= EXACT {
         true => Some(solved(&game, None, false, context)?),
         false => None,
@@ -275,7 +276,7 @@ fn train(
         Recipe::Discs(settings) => (settings.method(), serde_json::to_value(settings)?),
         Recipe::Q(settings) => (settings.method(), serde_json::to_value(settings)?),
     };
-    let (place, every) = (board.common.at(place), board.common.every.max(1));
+    let (place, every) = (board.common.at(place), board.common.every);
     let spec = game.name();
     let training =
         Training { recipe: name, game: spec, features, reading, method, settings, place, every };

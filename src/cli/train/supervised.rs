@@ -17,6 +17,7 @@ use crate::learn::network::Network;
 use crate::learn::player::Learned;
 use crate::learn::recipes::parts::Part;
 use crate::learn::recipes::supervised::{Net, Settings, Supervised};
+use crate::learn::recipes::{AT_ONCE, UNITS, check_size, number};
 use crate::learn::training::{Place, Row};
 use crate::progress::Silent;
 use crate::registry::othello;
@@ -32,19 +33,19 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value = "mlp")]
     net: NetKind,
     /// Units of each hidden layer of an mlp
-    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "768,768,768")]
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "768,768,768", value_parser = number::<usize>(1, UNITS))]
     hidden: Vec<usize>,
     /// Channels of a residual network
-    #[arg(long, value_name = "N", default_value_t = 96)]
+    #[arg(long, value_name = "N", default_value_t = 96, value_parser = number::<usize>(1, UNITS))]
     channels: usize,
     /// Blocks of a residual network
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = number::<usize>(0, 100))]
     blocks: usize,
     /// Epochs [default: 150 for an mlp, else 60]
     #[arg(long, value_name = "N")]
     epochs: Option<u64>,
     /// Batch size, in positions
-    #[arg(long, value_name = "N", default_value_t = 128)]
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = number::<usize>(1, AT_ONCE))]
     batch: usize,
     /// Initial learning rate
     #[arg(long, value_name = "RATE", default_value_t = 0.001)]
@@ -117,9 +118,11 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         splits: [args.train, args.validation],
     };
     settings.check().map_err(learn_error)?;
-    let table = solved(&othello(&args.size)?, None, args.common.force, context)?;
+    let game = othello(&args.size)?;
+    check_size(&settings.architecture(game.shape())).map_err(learn_error)?;
+    let table = solved(&game, None, args.common.force, context)?;
     let place = place(&args.common, "supervised", &table.game().name(), context)?;
-    let card = learn(&table, settings, args.common.at(&place), args.common.every.max(1), context)?;
+    let card = learn(&table, settings, args.common.at(&place), args.common.every, context)?;
     Ok((card, place))
 }
 

@@ -62,15 +62,6 @@ struct Curves {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let Args { methods, settings, size, out } = args;
-    let range = |what: &str, number: f64| match (0.0..=1.0).contains(&number) {
-        true => Ok(()),
-        false => Err(UserError::new(format!("{what} {number}: give a number from 0 to 1"))),
-    };
-    range("--epsilon", settings.epsilon)?;
-    range("--alpha", settings.alpha)?;
-    if settings.games == 0 || settings.every == 0 {
-        return Err(UserError::new("--games and --every: at least 1 each").into());
-    }
     let game = othello(&size)?;
     let (rows, columns) = game.shape();
     if rows * columns > MOST_SQUARES {

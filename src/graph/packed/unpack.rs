@@ -38,6 +38,7 @@ pub fn unpack<G: Game>(
     };
     packed.check_whole(game, table)?;
     let mut draft = Draft::open::<()>(place, from.identity.clone())?.0;
+    draft.note_command("unpack")?;
     let has = |name: &str| from.arrays.contains_key(name);
     progress.begin("unpacking", Some(packed.rows() as u64));
     match &packed.index {

@@ -71,6 +71,7 @@ pub fn pack<G: Game>(
     check_packable(table)?;
     let from = table.manifest();
     let mut draft = Draft::open::<()>(place, from.identity.clone())?.0;
+    draft.note_command("pack")?;
     if let Some(ranked) = Ranked::of(table, true)? {
         pack_ranks(&mut draft, &ranked, progress)?;
         let distance = table.array_checked::<u8>("distance", true)?;

@@ -7,6 +7,7 @@
 use candle_core::{Result as Calculated, Tensor};
 use serde::{Deserialize, Serialize};
 
+use super::{AT_ONCE, KEPT, OPENING, UNITS, number, rate};
 use crate::evaluate::{Sampling, record};
 use crate::game::Game;
 use crate::learn::LearnError;
@@ -29,19 +30,19 @@ pub struct Settings {
     #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = PLAYERS)]
     pub players: Vec<String>,
     /// The games of each pair.
-    #[arg(long, value_name = "N", default_value_t = 400)]
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = number::<u64>(1, KEPT / 100))]
     pub games: u64,
     /// The random moves at the opening of a game.
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = number::<u32>(0, OPENING))]
     pub random_plies: u32,
     /// The units of each hidden layer.
-    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "100,50")]
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "100,50", value_parser = number::<usize>(1, UNITS))]
     pub hidden: Vec<usize>,
     /// The epochs.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<u64>(1, u64::MAX))]
     pub epochs: u64,
     /// The batch size.
-    #[arg(long, value_name = "N", default_value_t = 256)]
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = number::<usize>(1, AT_ONCE))]
     pub batch: usize,
     /// What hidden units make of their sums.
     #[arg(long, value_enum, default_value = "tanh")]
@@ -53,7 +54,7 @@ pub struct Settings {
     #[arg(long, value_enum, default_value = "adam")]
     pub optimiser: Kind,
     /// The initial learning rate; it falls linearly to a tenth.
-    #[arg(long, value_name = "RATE", default_value_t = 0.001)]
+    #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = rate)]
     pub learning_rate: f64,
     /// The seed.
     #[arg(long, value_name = "N", default_value_t = 0)]

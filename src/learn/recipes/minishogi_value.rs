@@ -9,6 +9,7 @@
 use candle_core::{Result as Calculated, Tensor};
 use serde::{Deserialize, Serialize};
 
+use super::{AT_ONCE, KEPT, OPENING, UNITS, check_size, number};
 use crate::learn::LearnError;
 use crate::learn::chance::{seeded, shuffle};
 use crate::learn::minishogi::beam::Beam;
@@ -30,13 +31,13 @@ use crate::progress::{Progress, Silent};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
     /// The units of each hidden layer.
-    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "256")]
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "256", value_parser = number::<usize>(1, UNITS))]
     pub hidden: Vec<usize>,
     /// The training positions at mate.
-    #[arg(long, value_name = "N", default_value_t = 1_800_000)]
+    #[arg(long, value_name = "N", default_value_t = 1_800_000, value_parser = number::<usize>(0, KEPT))]
     pub mates: usize,
     /// The held-out positions at mate.
-    #[arg(long, value_name = "N", default_value_t = 96_554)]
+    #[arg(long, value_name = "N", default_value_t = 96_554, value_parser = number::<usize>(0, KEPT))]
     pub held_out: usize,
     /// The epochs of the mates.
     #[arg(long, value_name = "N", default_value_t = 4)]
@@ -45,7 +46,7 @@ pub struct Settings {
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub iterations: u64,
     /// The games of an iteration.
-    #[arg(long, value_name = "N", default_value_t = 2_500)]
+    #[arg(long, value_name = "N", default_value_t = 2_500, value_parser = number::<u64>(0, KEPT / 10))]
     pub games: u64,
     /// The epochs of an iteration's positions.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -54,10 +55,10 @@ pub struct Settings {
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
     pub mate_share: f64,
     /// The most random moves at the opening of a game.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<usize>(0, OPENING))]
     pub random_plies: usize,
     /// The plies after which a game ends without a result.
-    #[arg(long, value_name = "N", default_value_t = 256)]
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = number::<usize>(1, AT_ONCE))]
     pub plies: usize,
     /// The weight of the return in a target, 0 to 1; the rest is the network's value.
     #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
@@ -66,7 +67,7 @@ pub struct Settings {
     #[arg(long, value_name = "SHARE", default_value_t = 0.8)]
     pub gamma: f32,
     /// The batch size.
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = number::<usize>(1, AT_ONCE))]
     pub batch: usize,
     /// The initial learning rate.
     #[arg(long, value_name = "RATE", default_value_t = 0.001)]
@@ -140,6 +141,7 @@ impl MinishogiValue {
     /// Generates the positions at mate and the initial weights.
     pub fn new(settings: Settings, progress: &dyn Progress) -> Result<MinishogiValue, LearnError> {
         settings.check()?;
+        check_size(&architecture(&settings.hidden))?;
         let game = rules();
         let Settings { mates: train, held_out, seed, .. } = settings;
         let mates = mates::generate(&game, &MatePlan { train, held_out, seed }, progress);

@@ -8,3 +8,54 @@ mod replay;
 pub mod supervised;
 pub mod tabular;
 pub mod td;
+
+use clap::builder::RangedU64ValueParser;
+
+use super::LearnError;
+use super::network::Architecture;
+
+/// The most units of a layer, and channels of a network.
+pub const UNITS: u64 = 1 << 14;
+/// The most positions of a batch, and games that are played in parallel.
+pub const AT_ONCE: u64 = 1 << 16;
+/// The most games that are kept, positions that are made and decisions of a replay buffer.
+pub const KEPT: u64 = 10_000_000;
+/// The most random plies of an opening.
+pub const OPENING: u64 = 100;
+
+/// Reads a whole number of a command line.
+pub fn number<T: TryFrom<u64>>(least: u64, most: u64) -> RangedU64ValueParser<T> {
+    RangedU64ValueParser::new().range(least..=most)
+}
+
+/// Reads a number of a command line.
+pub fn real(text: &str, least: f64, most: f64) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| format!("give a number from {least} to {most}"))
+}
+
+/// Reads a share or a probability.
+pub fn share(text: &str) -> Result<f64, String> {
+    real(text, 0.0, 1.0)
+}
+
+/// Reads a learning rate; 0 trains nothing.
+pub fn rate(text: &str) -> Result<f64, String> {
+    real(text, 0.0, 1e9)
+}
+
+/// The most weights of a network: training takes 16 bytes for each, and more for a thread.
+const WEIGHTS: u64 = 100_000_000;
+
+/// Checks that a network is small enough to be trained.
+pub fn check_size(architecture: &Architecture) -> Result<(), LearnError> {
+    let shapes = architecture.shapes().into_iter().map(|(_, shape, _)| shape);
+    let of = |shape: Vec<usize>| shape.into_iter().fold(1, |all, n| (n as u64).saturating_mul(all));
+    let weights = shapes.map(of).fold(0, u64::saturating_add);
+    match weights <= WEIGHTS {
+        true => Ok(()),
+        false => Err(LearnError::Settings(format!(
+            "the network would have {weights} weights, more than {WEIGHTS}; give fewer or smaller layers"
+        ))),
+    }
+}

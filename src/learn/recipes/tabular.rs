@@ -15,6 +15,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
+use super::{number, share};
 use crate::learn::chance::{below, seeded, unit};
 
 /// How values are learned.
@@ -73,16 +74,16 @@ impl Algorithm {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
     /// The games.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = number::<u64>(1, 1 << 40))]
     pub games: u64,
     /// The games between two measurements.
-    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = number::<u64>(1, 1 << 40))]
     pub every: u64,
     /// ε, the share of random moves; of the games of off-policy learning too.
-    #[arg(long, value_name = "ε", default_value_t = 0.1)]
+    #[arg(long, value_name = "ε", default_value_t = 0.1, value_parser = share)]
     pub epsilon: f64,
     /// α, the step of td, sarsa and q-learning; the others take means.
-    #[arg(long, value_name = "α", default_value_t = 0.1)]
+    #[arg(long, value_name = "α", default_value_t = 0.1, value_parser = share)]
     pub alpha: f64,
     /// The seed.
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -297,6 +297,28 @@ fn files_that_cannot_be_written_are_told_before_the_work() {
 }
 
 #[test]
+fn policies_that_cannot_be_opened_are_told_before_the_work() {
+    let tables = Tables::new();
+    let missing = tables.place("missing").display().to_string();
+    let mut policies = vec![format!("weights:{missing}"), format!("predictions:{missing}")];
+    policies.extend(cfg!(feature = "onnx").then(|| format!("onnx:{missing}")));
+    for policy in &policies {
+        for command in [
+            &["report", "--policy", policy][..],
+            &["match", "random", policy],
+            &["compare", "random", policy],
+            &["leaderboard", "--also", policy],
+        ] {
+            let ran = tables.run(&[command, &["--size", "4"]].concat());
+            assert!(ran.refused(policy).contains(&missing), "{command:?}: {ran:?}");
+        }
+    }
+    let program = tables.run(&["report", "--policy", "exec:false"]);
+    assert_eq!(program.code, 4, "{program:?}");
+    assert_eq!(std::fs::read_dir(tables.root()).unwrap().count(), 0);
+}
+
+#[test]
 fn threads_change_no_bit() {
     let json = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -376,3 +376,39 @@ fn killed_with_its_report(tables: &Tables, signal: &str, (policy, pid): (String,
     child.wait().unwrap();
     ends_soon(&pid, signal);
 }
+
+/// A best response leaves a lost game lost, but the probabilities of what it leaves add up to a hair
+/// less than 1.
+#[test]
+fn nothing_less_than_nothing_is_lost() {
+    let tables = solved();
+    let weights = "w = [7, 2, 1, 3, 5, 4, 6, 9, 8, 11]";
+    let shares = "[n / sum(w[:len(p['legal'])]) for n in w[:len(p['legal'])]]";
+    let answer = format!("{weights}; reply['policies'] = [{shares} for p in positions]");
+    let policy = python(&tables, &answering(&answer));
+    let report = tables.json(&["report", "--policy", &policy]);
+    let first = &report["games"]["policies"][0]["exploitability"]["first"];
+    assert_ne!(first["outcome"], -1.0, "{first}");
+    assert_eq!(first["outcome_lost"], 0.0, "{first}");
+}
+
+#[test]
+fn games_that_are_all_the_same_are_no_sample() {
+    let tables = Tables::new();
+    let answer = "reply['actions'] = [p['legal'][0] for p in positions]";
+    let policy = python(&tables, &answering(answer));
+    let sample = ["match", &policy, &policy, "--size", "4", "--sample", "5"];
+    let found = tables.json(&sample);
+    assert_eq!(
+        (&found["first"]["identical"], &found["second"]["identical"]),
+        (&true.into(), &true.into())
+    );
+    let ran = tables.run(&sample);
+    assert_eq!(ran.stdout.matches("(all games are the same)").count(), 2, "{ran:?}");
+    assert!(!ran.stdout.contains("standard error"), "{ran:?}");
+    assert!(ran.stderr.contains("--random-plies"), "{ran:?}");
+    let varied = tables.ok(&[&sample[..], &["--random-plies", "4"]].concat());
+    assert!(varied.contains("standard error"), "{varied}");
+    let both = tables.run(&[&sample[..], &["--openings", "4"]].concat());
+    assert_eq!(both.code, 2, "{both:?}");
+}
