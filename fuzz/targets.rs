@@ -29,7 +29,7 @@ use yomikiri::policy::{
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
 use yomikiri::solved::{ArrayRows, Orienting, SolvedTable, States, read_checksums};
-use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, TableError, check_name, crc32};
+use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, check_name, crc32};
 
 #[path = "resumed.rs"]
 mod resumed;
@@ -147,10 +147,7 @@ fn with_files(dir: &Path, files: &[(impl AsRef<str>, Vec<u8>)], read: impl FnOnc
             None => fs::remove_file(&path),
         };
     }
-    // As commands do: packed tables unwind with what is damaged.
-    if let Err(panic) = ended
-        && !panic.is::<TableError>()
-    {
+    if let Err(panic) = ended {
         resume_unwind(panic);
     }
 }

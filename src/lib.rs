@@ -48,6 +48,10 @@
 // An `expect` says why it holds; tests may unwrap.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+// Rows and bytes of files are counted in `usize`.
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("tables are mapped whole: build for a target with 64-bit pointers");
+
 pub mod any;
 pub mod cli;
 #[cfg(feature = "cluster")]

@@ -198,7 +198,7 @@ impl Table {
         let (block, missing) = detached(py, || {
             let folded = game.folded();
             let encoder = Encoder { game, folded: &folded, columns: &columns, shape };
-            Ok(look_up(&encoder, table, &Splits::default(), &positions.all))
+            look_up(&encoder, table, &Splits::default(), &positions.all).map_err(table_error)
         })?;
         Ok((to_dict(py, block, &columns)?, missing))
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use yomikiri::progress::Progress;
+use yomikiri::table::Moment;
 
 use crate::errors::{YomikiriError, table_error};
 
@@ -64,6 +65,7 @@ pub fn run<T: Send>(
     // Its own: while its threads wait for a callable, that may look something up, or measure.
     let resting = pools().resting.take();
     let (state, pool) = (&State::default(), resting.map_or_else(threads, Ok)?);
+    let begun = Moment::now();
     let (asks, requests) = channel::<Request>();
     let done = std::thread::scope(|scope| {
         let pool = &pool;
@@ -75,7 +77,7 @@ pub fn run<T: Send>(
         }
         let done = py.detach(|| worker.join()).unwrap_or_else(Err);
         heard?;
-        outcome(done)
+        outcome(done, begun)
     });
     pools().resting = Some(pool);
     done
@@ -109,17 +111,16 @@ fn listen(
     }
 }
 
-/// What work came to; a panic becomes an exception.
-fn outcome<T>(done: Result<PyResult<T>, Box<dyn Any + Send>>) -> PyResult<T> {
-    done.unwrap_or_else(|panic| Err(unwound(panic)))
+/// Returns what work came to that has begun at a moment, unless it met damage in a table; a panic
+/// becomes an exception.
+fn outcome<T>(done: Result<PyResult<T>, Box<dyn Any + Send>>, begun: Moment) -> PyResult<T> {
+    let done = done.unwrap_or_else(|panic| Err(unwound(panic)));
+    begun.check().map_err(table_error)?;
+    done
 }
 
-/// What unwound: a damaged block of a packed table, or a fault of ours.
+/// The exception of a panic, which is a fault of ours.
 fn unwound(panic: Box<dyn Any + Send>) -> PyErr {
-    let panic = match panic.downcast::<yomikiri::table::TableError>() {
-        Ok(error) => return table_error(error),
-        Err(panic) => panic,
-    };
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
     YomikiriError::new_err(format!("a fault of yomikiri's own, please report it: {text}"))
@@ -134,7 +135,8 @@ pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> PyResult<T> + Se
             None => pools.shared.insert(Arc::new(threads()?)).clone(),
         }
     };
-    outcome(py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))))
+    let begun = Moment::now();
+    outcome(py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))), begun)
 }
 
 /// The threads of a process.

@@ -12,7 +12,7 @@ use super::error::{not_solved, to_stderr};
 use crate::registry::Games;
 use crate::render::hint::shown_text;
 use crate::solved::SolvedTable;
-use crate::table::{Store, Table};
+use crate::table::{Moment, Store, Table};
 
 /// The surroundings of a command.
 pub(super) struct Context {
@@ -73,8 +73,10 @@ impl Context {
         Ok(solved.ok_or_else(|| not_solved(&name))?)
     }
 
-    /// Writes text for people, without what a terminal would act on.
+    /// Writes text for people, without what a terminal would act on, unless a table that may have been
+    /// read for it is damaged.
     pub fn print(&mut self, text: impl fmt::Display) -> io::Result<()> {
+        Moment::default().check().map_err(io::Error::other)?;
         let text = shown_text(&text.to_string(), self.colour);
         self.out.write_all(text.as_bytes())
     }
@@ -84,8 +86,9 @@ impl Context {
         self.print(format_args!("{text}\n"))
     }
 
-    /// Writes text for programs as it stands.
+    /// Writes text for programs as it stands, unless a table that may have been read for it is damaged.
     pub fn raw(&mut self, text: &str) -> io::Result<()> {
+        Moment::default().check().map_err(io::Error::other)?;
         self.out.write_all(text.as_bytes())
     }
 

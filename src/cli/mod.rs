@@ -63,7 +63,7 @@ use clap::{Args, ColorChoice, FromArgMatches, Parser, Subcommand};
 
 use crate::any::AnyGame;
 use crate::registry::Games;
-use crate::table::TableError;
+use crate::table::Moment;
 use context::Context;
 use error::UserError;
 
@@ -158,14 +158,9 @@ pub fn main_with(games: Vec<AnyGame>) -> ExitCode {
         Err(error) => return error::usage(&error),
     };
     let json = cli.global.json;
-    // Readers of packed tables that cannot fail unwind with what they found.
+    // A fault of ours has been reported by the panic; its exit code is that of our failures.
     let run = panic::catch_unwind(AssertUnwindSafe(|| dispatch(cli, Games::with(games))));
-    let result = run.unwrap_or_else(|panic| match panic.downcast::<TableError>() {
-        Ok(damaged) => Err((*damaged).into()),
-        // What it is has been said.
-        Err(_) => Ok(ExitCode::FAILURE),
-    });
-    result.unwrap_or_else(|error| error::report(&error, json))
+    run.unwrap_or(Ok(ExitCode::FAILURE)).unwrap_or_else(|error| error::report(&error, json))
 }
 
 /// Reads a command line, the program's name first, without running it: for tests.
@@ -199,7 +194,7 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
     {
         context.workers = threads.unwrap_or(1);
     }
-    let code = match cli.command {
+    let done = match cli.command {
         Command::Enumerate(args) => enumerate::run(args, &mut context),
         Command::ValueIterate(args) => value_iterate::run(args, &mut context),
         Command::Query(args) => query::run(args, &mut context),
@@ -227,7 +222,10 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::Serve(args) => serve::run(args, &mut context),
         Command::Completions(args) => shell::completions(args, &mut context),
         Command::Man(args) => shell::man(args, &mut context),
-    }?;
+    };
+    // Whatever else went wrong may follow from damage.
+    Moment::default().check()?;
+    let code = done?;
     context.flush()?;
     Ok(code)
 }

@@ -101,7 +101,7 @@ impl Relabel<'_> {
         let mut block = Block::new(columns.len());
         for some in lines.chunks(AT_ONCE) {
             let positions: Vec<_> = some.iter().map(|line| line.position).collect();
-            let (found, missing) = look_up(&encoder, table, &Splits::default(), &positions);
+            let (found, missing) = look_up(&encoder, table, &Splits::default(), &positions)?;
             block.extend(&found);
             bad.extend(missing.into_iter().map(|at| {
                 let position = game.notation(&some[at].position);

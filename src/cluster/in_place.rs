@@ -18,7 +18,7 @@ use crate::graph::{
 };
 use crate::solve::Values;
 use crate::solve::value::{Short, Turned};
-use crate::table::{Counts, FORMAT, FORMAT_VERSION, Manifest, Table, TableError, whole};
+use crate::table::{Counts, FORMAT, FORMAT_VERSION, Manifest, Table, TableError, or_record};
 
 /// A worker's files of a layer.
 struct Own {
@@ -128,19 +128,19 @@ pub fn open(
     let view = View(Arc::new(parts));
     let values = View(Arc::clone(&view.0));
     let rows = view.0.rows();
-    let values = Values::elsewhere(rows, Box::new(move |row| values.value(row).prospect()));
+    let values = Values::elsewhere(rows, Box::new(move |row| Some(values.value(row)?.prospect())));
     Ok((Box::new(view), values))
 }
 
 /// What the rows and the values of the parts share.
 struct View(Arc<Parts>);
 
-/// What was read, if it is whole.
-fn sound<T>(read: Result<T, ClusterError>, file: &Chunks) -> T {
-    whole(read.map_err(|_| TableError::damaged(file.path(), "it is not what it should be")))
+/// Returns what was read, and records damage.
+fn sound<T>(read: Result<T, ClusterError>, file: &Chunks) -> Option<T> {
+    or_record(read.map_err(|_| TableError::damaged(file.path(), "it is not what it should be")))
 }
 
-fn present<T>(read: Option<T>, file: &Chunks) -> T {
+fn present<T>(read: Option<T>, file: &Chunks) -> Option<T> {
     sound(read.ok_or_else(|| file.damaged()), file)
 }
 
@@ -165,20 +165,20 @@ impl Parts {
         let own = self.files.get(number)?;
         let chunks = own.layer.extents();
         let chunk = chunks.partition_point(|chunk| chunk.slices <= slice(hash));
-        let piece = sound(own.layer.piece(chunks.get(chunk)?), &own.layer);
+        let piece = sound(own.layer.piece(chunks.get(chunk)?), &own.layer)?;
         let rows = piece.find(block)?;
-        let places = present(piece.places.get(rows.clone()), &own.layer);
+        let places = present(piece.places.get(rows.clone()), &own.layer)?;
         let at = places.binary_search(&place).ok()?;
         Some(self.begins[number] + own.begins[chunk] + rows.start + at)
     }
 }
 
 impl View {
-    fn value(&self, row: usize) -> Short {
+    fn value(&self, row: usize) -> Option<Short> {
         let (own, chunk, at) = self.0.at(row);
         let extent: Option<&Extent> = own.values.extents().get(chunk);
-        let values = sound(own.values.numbers(present(extent, &own.values)), &own.values);
-        Short::of_number(*present(values.get(at), &own.values))
+        let values = sound(own.values.numbers(present(extent, &own.values)?), &own.values)?;
+        Some(Short::of_number(*present(values.get(at), &own.values)?))
     }
 
     fn look_up(&self, game: &AnyGame, position: &AnyPosition) -> Option<(usize, u8)> {
@@ -207,14 +207,16 @@ impl Space<AnyGame> for View {
         rows: &mut dyn Iterator<Item = usize>,
         visit: &mut dyn FnMut(usize, AnyPosition) -> Result<(), String>,
     ) -> Result<(), String> {
-        for row in rows {
+        let key = |row: usize| {
             let (own, chunk, at) = self.0.at(row);
-            let piece = sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer);
+            let piece = sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer)?;
             let number = piece.blocks.partition_point(|block| block[1] as usize <= at);
-            let block = present(piece.blocks.get(number), &own.layer)[0];
-            let place = *present(piece.places.get(at), &own.layer);
-            let key = self.0.rules.key(&self.0.rules.block(block), place);
-            let position = game.position_of(WideKey([key, 0]));
+            let block = present(piece.blocks.get(number), &own.layer)?[0];
+            let place = *present(piece.places.get(at), &own.layer)?;
+            Some(self.0.rules.key(&self.0.rules.block(block), place))
+        };
+        for row in rows {
+            let position = key(row).and_then(|key| game.position_of(WideKey([key, 0])));
             visit(row, position.ok_or_else(|| format!("row {row} is no position"))?)?;
         }
         Ok(())
@@ -240,8 +242,8 @@ impl Space<AnyGame> for View {
 
     fn orientations(&self, row: usize) -> Option<Orientations> {
         let (own, chunk, at) = self.0.at(row);
-        let piece = sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer);
-        Some(Orientations(*present(piece.sets.get(at), &own.layer)))
+        let piece = sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer)?;
+        Some(Orientations(*present(piece.sets.get(at), &own.layer)?))
     }
 
     fn layer_of(&self, row: usize) -> Option<u32> {

@@ -134,6 +134,7 @@ impl Request<'_> {
             report.games = Some(games(&play, &baselines, &played, self.mistakes));
             progress.finish("games played");
         }
+        table.table().check_read()?;
         Ok(report)
     }
 }
@@ -160,7 +161,7 @@ impl Match {
             Opening { random_plies, results }
         };
         let game = table.game();
-        Ok(Match {
+        let found = Match {
             table: table.table().name(),
             policy: players[0].name(),
             opponent: players[1].name(),
@@ -168,7 +169,9 @@ impl Match {
             units: Words::of(game).units,
             most_plies: play.most_plies(),
             openings: (0..=openings).map(opening).collect(),
-        })
+        };
+        table.table().check_read()?;
+        Ok(found)
     }
 }
 

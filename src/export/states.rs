@@ -146,6 +146,7 @@ pub fn write_states(
             format!("it has {} positions where its counts say {}", files.count, expected.positions);
         return Err(damaged(what).into());
     }
+    table.check_read()?;
     let states = States { files: files.seal(game)?, ..expected };
     let path = folder.file(STATES);
     let text = serde_json::to_string_pretty(&states).expect("a description is plain data") + "\n";

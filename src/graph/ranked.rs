@@ -5,7 +5,7 @@
 //! larger than the memory of the machine.
 
 use crate::game::{End, Game, Outcome, RankedMoves};
-use crate::table::{Array, Table, TableError, whole};
+use crate::table::{Array, Table, TableError, or_record};
 
 /// Ranks that one count covers: a cache line of the bitmap.
 pub(super) const BLOCK: usize = 512;
@@ -97,11 +97,8 @@ impl Ranked {
         word.is_some_and(|word| word >> (rank % 64) & 1 == 1)
     }
 
-    /// The row of a rank; `None` if it is not reachable.
-    ///
-    /// # Panics
-    ///
-    /// As [`whole`] does where the counts of its block are not those of the bits.
+    /// Returns the row of a rank; `None` if it is not reachable, or if the counts of its block are not
+    /// those of the bits, which [`or_record`] records.
     #[inline]
     pub fn row(&self, rank: u32) -> Option<usize> {
         if !self.contains(rank) {
@@ -116,7 +113,7 @@ impl Ranked {
         let first = self.counts[block] as usize;
         let end = self.counts.get(block + 1).map_or(self.rows, |&count| count as usize);
         if first + ones(words) != end {
-            whole(Err(self.damaged()))
+            return or_record(Err(self.damaged()));
         }
         Some(first + below)
     }
@@ -200,10 +197,12 @@ pub(crate) fn ones_of(mut word: u64) -> impl Iterator<Item = u32> + Clone {
 
 /// [`RankedMoves`] of a game: its own, or else made from the rules state by state.
 ///
+/// A damaged table may have ranks of no position that can be reached: these have no moves, and
+/// [`or_record`] records them.
+///
 /// # Panics
 ///
-/// As [`whole`] does where a rank is of no position that can be reached, which a damaged table may
-/// say; without a table that is a fault of the rules.
+/// Where there are such ranks without a table, which is a fault of the rules.
 pub struct RankedGame<'a, G: Game> {
     /// The rules.
     pub game: &'a G,
@@ -212,12 +211,12 @@ pub struct RankedGame<'a, G: Game> {
 }
 
 impl<G: Game> RankedGame<'_, G> {
-    fn state(&self, rank: u32) -> G::State {
-        whole(self.game.unrank(rank).ok_or_else(|| self.astray()))
+    fn state(&self, rank: u32) -> Option<G::State> {
+        or_record(self.game.unrank(rank).ok_or_else(|| self.astray()))
     }
 
-    fn rank(&self, state: &G::State) -> u32 {
-        whole(self.game.rank(state).ok_or_else(|| self.astray()))
+    fn rank(&self, state: &G::State) -> Option<u32> {
+        or_record(self.game.rank(state).ok_or_else(|| self.astray()))
     }
 
     fn astray(&self) -> TableError {
@@ -237,8 +236,9 @@ impl<G: Game> RankedMoves for RankedGame<'_, G> {
             return moves.successors(rank, after);
         }
         after.clear();
-        self.game.for_each_successor(&self.state(rank), |_, next| {
-            after.push((self.rank(&next), self.game.end(&next)));
+        let Some(state) = self.state(rank) else { return };
+        self.game.for_each_successor(&state, |_, next| {
+            after.extend(self.rank(&next).map(|rank| (rank, self.game.end(&next))));
         });
     }
 
@@ -252,7 +252,7 @@ impl<G: Game> RankedMoves for RankedGame<'_, G> {
         after.sort_unstable_by_key(|&(rank, _)| rank);
         after.dedup_by_key(|&mut (rank, _)| rank);
         ends.extend(after.into_iter().map(|(_, end)| end));
-        if ends.is_empty() { self.game.end(&self.state(rank)) } else { None }
+        if ends.is_empty() { self.game.end(&self.state(rank)?) } else { None }
     }
 
     fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
@@ -260,7 +260,7 @@ impl<G: Game> RankedMoves for RankedGame<'_, G> {
             return moves.predecessors(rank, before);
         }
         let mut own = Vec::new();
-        let state = self.state(rank);
+        let Some(state) = self.state(rank) else { return };
         self.game.for_each_predecessor(&state, |state| own.extend(self.game.rank(&state)));
         own.sort_unstable();
         own.dedup();

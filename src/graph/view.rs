@@ -7,7 +7,7 @@ use super::StateKind;
 use super::check::LayerChecks;
 use super::index::search;
 use crate::game::{Action, Empties, Game, Orientations, Position, Score, StateKey, WideKey};
-use crate::table::{Array, Counts, Ints, Manifest, Table, TableError, whole};
+use crate::table::{Array, Counts, Ints, Manifest, Table, TableError, or_record};
 
 /// The keys of a table, of one or two words each.
 #[derive(Debug)]
@@ -240,24 +240,22 @@ impl Graph {
         &self.keys
     }
 
-    /// What a state is, where moves are stored.
-    ///
-    /// # Panics
-    ///
-    /// As [`whole`] does where it is of no kind.
+    /// Returns what a state is, where moves are stored; an end if its kind is damaged, which
+    /// [`or_record`] records.
     #[inline]
     pub fn kind(&self, row: usize) -> StateKind {
         let kind = self.kinds()[row];
         StateKind::of(kind).unwrap_or_else(|| {
-            self.damaged(|stored| stored.kinds.path(), format!("row {row} is of kind {kind}"))
+            self.record(|stored| stored.kinds.path(), format!("row {row} is of kind {kind}"));
+            StateKind::Terminal
         })
     }
 
-    /// Unwinds with what is wrong in one of the arrays of moves.
+    /// Records what is wrong in one of the arrays of moves.
     #[cold]
-    fn damaged(&self, path: fn(&Stored) -> &Path, what: String) -> ! {
+    fn record(&self, path: fn(&Stored) -> &Path, what: String) {
         let path = self.stored.as_ref().map_or(Path::new("a table without moves"), path);
-        whole(Err(TableError::damaged(path, what)))
+        or_record::<()>(Err(TableError::damaged(path, what)));
     }
 
     /// The kinds as they are stored, if they are.
@@ -324,16 +322,14 @@ impl Graph {
         Action(stored.edge_actions.get(edge))
     }
 
-    /// The stored edges of a state, as places in the targets and actions.
-    ///
-    /// # Panics
-    ///
-    /// As [`whole`] does where they are not there.
+    /// Returns the stored edges of a state, as places in the targets and actions; none if these are
+    /// not there, which [`or_record`] records.
     #[inline]
     pub fn edges_of(&self, row: usize) -> Range<usize> {
         self.edge_range(row).unwrap_or_else(|| {
             let what = format!("the edges of row {row} are not there");
-            self.damaged(|stored| stored.edge_starts.path(), what)
+            self.record(|stored| stored.edge_starts.path(), what);
+            0..0
         })
     }
 

@@ -159,8 +159,12 @@ pub(super) async fn tables(
         .run(Kind::Quick, move || {
             let mut listing = Listing { tables: Vec::new(), unavailable: Vec::new() };
             for name in of.hall.names() {
-                match of.hall.table(&name) {
-                    Ok(opened) => listing.tables.push(line(&opened, &of)),
+                let line = of.hall.table(&name).and_then(|opened| {
+                    let line = line(&opened, &of);
+                    opened.check_read().map(|()| line)
+                });
+                match line {
+                    Ok(line) => listing.tables.push(line),
                     Err(why) => listing.unavailable.push(Unavailable { table: name, why }),
                 }
             }
@@ -191,24 +195,21 @@ pub(super) async fn position(
     query: Result<Query<OfPosition>, QueryRejection>,
 ) -> Answered {
     let asked = read(query)?;
-    let of = desk.clone();
-    desk.workshop
-        .run(Kind::Quick, move || {
-            let opened = of.hall.table(&name)?;
-            let position = position_of(&opened.table, asked.position.as_deref())?;
-            Ok(match opened.table.answer(position) {
-                Ok(answer) => json(StatusCode::OK, &answer),
-                Err(_) if asked.anywhere => {
-                    json(StatusCode::OK, &opened.table.answer_anywhere(position))
-                }
-                Err(error) => {
-                    let why = Refusal::absent(error.to_string());
-                    let answer = opened.table.answer_anywhere(position);
-                    json(why.status, &Outside { why, answer })
-                }
-            })
+    desk.on_table(Kind::Quick, name, move |_, opened| {
+        let position = position_of(&opened.table, asked.position.as_deref())?;
+        Ok(match opened.table.answer(position) {
+            Ok(answer) => json(StatusCode::OK, &answer),
+            Err(_) if asked.anywhere => {
+                json(StatusCode::OK, &opened.table.answer_anywhere(position))
+            }
+            Err(error) => {
+                let why = Refusal::absent(error.to_string());
+                let answer = opened.table.answer_anywhere(position);
+                json(why.status, &Outside { why, answer })
+            }
         })
-        .await
+    })
+    .await
 }
 
 /// That a position is not in the table, and what the rules say of it, so that it can be played on.
@@ -257,25 +258,22 @@ pub(super) async fn policy(
     query: Result<Query<OfPolicy>, QueryRejection>,
 ) -> Answered {
     let asked = read(query)?;
-    let of = desk.clone();
-    desk.workshop
-        .run(Kind::Slow, move || {
-            let opened = of.hall.table(&name)?;
-            let position = position_of(&opened.table, asked.position.as_deref())?;
-            let exact = opened.table.answer_anywhere(position);
-            let policy = asked_of(&of, &opened, &asked.policy)?;
-            let choice = policy
-                .player
-                .choose(opened.table.game(), Some(&opened.table), &position)
-                .map_err(|error| {
-                    if error.is_failure() {
-                        opened.players.forget(&policy);
-                    }
-                    refusal(&error, StatusCode::UNPROCESSABLE_ENTITY)
-                })?;
-            Ok(json(StatusCode::OK, &decision(&opened, &policy.name, exact, &choice)))
-        })
-        .await
+    desk.on_table(Kind::Slow, name, move |of, opened| {
+        let position = position_of(&opened.table, asked.position.as_deref())?;
+        let exact = opened.table.answer_anywhere(position);
+        let policy = asked_of(of, opened, &asked.policy)?;
+        let choice = policy
+            .player
+            .choose(opened.table.game(), Some(&opened.table), &position)
+            .map_err(|error| {
+                if error.is_failure() {
+                    opened.players.forget(&policy);
+                }
+                refusal(&error, StatusCode::UNPROCESSABLE_ENTITY)
+            })?;
+        Ok(json(StatusCode::OK, &decision(opened, &policy.name, exact, &choice)))
+    })
+    .await
 }
 
 fn decision<'a>(
@@ -324,29 +322,26 @@ pub(super) async fn mistakes(
     query: Result<Query<OfMistakes>, QueryRejection>,
 ) -> Answered {
     let asked = read(query)?;
-    let of = desk.clone();
-    desk.workshop
-        .run(Kind::Long, move || {
-            let opened = of.hall.table(&name)?;
-            let policy = asked_of(&of, &opened, &asked.policy)?;
-            let found = policy.mistakes(&opened.table).inspect_err(|refused| {
-                if refused.status == StatusCode::BAD_GATEWAY {
-                    opened.players.forget(&policy);
-                }
-            })?;
-            let count = asked.count.unwrap_or(20).min(MOST_MISTAKES);
-            let shown = count.min(found.costliest.len());
-            Ok(json(
-                StatusCode::OK,
-                &Worst {
-                    table: &opened.name,
-                    policy: &policy.name,
-                    judged: found.judged,
-                    mistakes: &found.costliest[..shown],
-                },
-            ))
-        })
-        .await
+    desk.on_table(Kind::Long, name, move |of, opened| {
+        let policy = asked_of(of, opened, &asked.policy)?;
+        let found = policy.mistakes(&opened.table).inspect_err(|refused| {
+            if refused.status == StatusCode::BAD_GATEWAY {
+                opened.players.forget(&policy);
+            }
+        })?;
+        let count = asked.count.unwrap_or(20).min(MOST_MISTAKES);
+        let shown = count.min(found.costliest.len());
+        Ok(json(
+            StatusCode::OK,
+            &Worst {
+                table: &opened.name,
+                policy: &policy.name,
+                judged: found.judged,
+                mistakes: &found.costliest[..shown],
+            },
+        ))
+    })
+    .await
 }
 
 #[derive(Serialize)]
@@ -373,24 +368,21 @@ pub(super) async fn counts(
     query: Result<Query<Nothing>, QueryRejection>,
 ) -> Answered {
     let Nothing {} = read(query)?;
-    let of = desk.clone();
-    desk.workshop
-        .run(Kind::Long, move || {
-            let opened = of.hall.table(&name)?;
-            let totals = opened.totals.get_or_init(|| opened.table.totals());
-            let layer = |(&layer, values)| Layer { layer, values };
-            Ok(json(
-                StatusCode::OK,
-                &Counts {
-                    table: &opened.name,
-                    all: &totals.all,
-                    layers: totals.layers.iter().map(layer).collect(),
-                    histogram: &totals.histogram,
-                    longest: totals.longest.map(|(plies, _)| plies),
-                },
-            ))
-        })
-        .await
+    desk.on_table(Kind::Long, name, move |_, opened| {
+        let totals = opened.totals.get_or_init(|| opened.table.totals());
+        let layer = |(&layer, values)| Layer { layer, values };
+        Ok(json(
+            StatusCode::OK,
+            &Counts {
+                table: &opened.name,
+                all: &totals.all,
+                layers: totals.layers.iter().map(layer).collect(),
+                histogram: &totals.histogram,
+                longest: totals.longest.map(|(plies, _)| plies),
+            },
+        ))
+    })
+    .await
 }
 
 /// What no address is.

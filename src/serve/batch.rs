@@ -91,9 +91,7 @@ pub(super) async fn batch(
     })??;
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_array = kind.is_some_and(|kind| kind.contains("npy")) || bytes.starts_with(b"\x93NUMPY");
-    let of = desk.clone();
-    let answer = desk.workshop.run(Kind::Batch, move || {
-        let opened = of.hall.table(&name)?;
+    let answer = desk.clone().on_table(Kind::Batch, name, move |_, opened| {
         // The body's room is given back when it is answered.
         let _held = held;
         match is_array {

@@ -55,6 +55,11 @@ impl Opened {
     fn is_current(&self) -> bool {
         self.stamp.is_some() && self.stamp == stamp_of(&self.manifest)
     }
+
+    /// Fails if damage was met in it.
+    pub fn check_read(&self) -> Result<(), Refusal> {
+        self.table.table().check_read().map_err(|error| damaged(&error))
+    }
 }
 
 impl Hall {
@@ -73,7 +78,7 @@ impl Hall {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(at) = open.iter().position(|opened| opened.name == name) {
                 let opened = open.remove(at);
-                if opened.is_current() {
+                if opened.is_current() && opened.check_read().is_ok() {
                     open.push(opened.clone());
                     return Ok(opened);
                 }
@@ -119,6 +124,6 @@ impl Hall {
 }
 
 /// That a table cannot be read.
-pub(super) fn damaged(error: &TableError) -> Refusal {
+fn damaged(error: &TableError) -> Refusal {
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).with("run 'solver verify'")
 }

@@ -33,9 +33,9 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::registry::Games;
 use crate::table::Store;
-use hall::Hall;
+use hall::{Hall, Opened};
 use reply::{Refusal, typed};
-use work::Workshop;
+use work::{Kind, Workshop};
 
 pub use players::Policies;
 
@@ -63,6 +63,25 @@ struct Desk {
     /// Whether only this machine can reach us.
     is_local: bool,
     budget: Arc<Semaphore>,
+}
+
+impl Desk {
+    /// Does work on a table. Its answer counts only if no damage was met in the table.
+    async fn on_table<T: Send + 'static>(
+        self: Arc<Desk>,
+        kind: Kind,
+        name: String,
+        work: impl FnOnce(&Desk, &Opened) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let of = self.clone();
+        let done = self.workshop.run(kind, move || {
+            let opened = of.hall.table(&name)?;
+            let done = work(&of, &opened);
+            opened.check_read()?;
+            done
+        });
+        done.await
+    }
 }
 
 /// A server that has its address.

@@ -9,9 +9,7 @@ use axum::http::StatusCode;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::hall::damaged;
 use super::reply::Refusal;
-use crate::table::TableError;
 
 /// How long an answer takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,16 +78,9 @@ impl Workshop {
             drop(place);
             done
         });
-        done.await.unwrap_or_else(|failed| Err(failure(failed)))
+        done.await.unwrap_or_else(|_| {
+            let what = "the server failed at this request";
+            Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, what))
+        })
     }
-}
-
-/// What became of work that did not end. Readers of packed tables unwind with what they found.
-fn failure(failed: tokio::task::JoinError) -> Refusal {
-    if let Ok(panic) = failed.try_into_panic()
-        && let Some(error) = panic.downcast_ref::<TableError>()
-    {
-        return damaged(error);
-    }
-    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed at this request")
 }

@@ -287,7 +287,7 @@ enum Columns {
 #[cfg(feature = "cluster")]
 struct Elsewhere {
     rows: usize,
-    of: Box<dyn Fn(usize) -> Prospect + Send + Sync>,
+    of: Box<dyn Fn(usize) -> Option<Prospect> + Send + Sync>,
 }
 
 #[cfg(feature = "cluster")]
@@ -380,11 +380,11 @@ impl Values {
         Ok(Some(Values { columns, has_scores, empties, repetition }))
     }
 
-    /// Exact scores of so many rows that lie elsewhere than in a table's files.
+    /// Exact scores of so many rows that lie elsewhere than in a table's files; none of damaged ones.
     #[cfg(feature = "cluster")]
     pub(crate) fn elsewhere(
         rows: usize,
-        of: Box<dyn Fn(usize) -> Prospect + Send + Sync>,
+        of: Box<dyn Fn(usize) -> Option<Prospect> + Send + Sync>,
     ) -> Values {
         let columns = Columns::Elsewhere(Elsewhere { rows, of });
         let (empties, repetition) = (Empties::Uncounted, Repetition::Draw);
@@ -448,15 +448,17 @@ impl Values {
         self.repetition
     }
 
-    /// The value of a row, for its mover.
-    ///
-    /// # Panics
-    ///
-    /// As [`whole`](crate::table::whole) does where a packed table is damaged.
+    /// Returns the value of a row, for its mover. Where a packed table is damaged it is one of which
+    /// nothing is proven, and [`Table::check_read`] fails.
     #[inline]
     pub fn get(&self, row: usize) -> Value {
+        self.read(row).unwrap_or(Value::CUT_OFF)
+    }
+
+    #[inline]
+    fn read(&self, row: usize) -> Option<Value> {
         let known = |distance: u16| Some(distance).filter(|&plies| plies != UNKNOWN_DISTANCE);
-        match &self.columns {
+        Some(match &self.columns {
             Columns::Exact(score, distance) => {
                 Value::exactly(Prospect::new(Score(score[row]), known(distance[row])))
             }
@@ -469,16 +471,16 @@ impl Values {
             },
             Columns::Ranked(distance) => ranked_value(distance[row], self.repetition),
             Columns::Packed(score, None) => {
-                let score = Score(score.get(row));
+                let score = Score(score.get(row)?);
                 Value::of_scores(score, score, None)
             }
             Columns::Packed(score, Some(distance)) => {
-                let score = Score(score.get(row));
-                Value::exactly(Prospect::new(score, known(distance.get(row))))
+                let score = Score(score.get(row)?);
+                Value::exactly(Prospect::new(score, known(distance.get(row)?)))
             }
-            Columns::PackedRanked(distance) => ranked_value(distance.get(row), self.repetition),
+            Columns::PackedRanked(distance) => ranked_value(distance.get(row)?, self.repetition),
             #[cfg(feature = "cluster")]
-            Columns::Elsewhere(values) => Value::exactly((values.of)(row)),
-        }
+            Columns::Elsewhere(values) => Value::exactly((values.of)(row)?),
+        })
     }
 }

@@ -14,7 +14,7 @@ use crate::game::{Action, Drawn, Game, MoveSquares, Outcome, Side};
 use crate::solve::Value;
 use crate::table::Manifest;
 
-/// That a position is not in a table, and what bounds the table.
+/// A position is not in a table, whose bounds it names; or the table is damaged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotThere(String);
@@ -209,14 +209,23 @@ impl SolvedTable {
     /// What the table says of a position and of its moves.
     pub fn answer(&self, position: AnyPosition) -> Result<Answer, NotThere> {
         let row = self.states().find(&position);
-        let row = row.ok_or_else(|| NotThere::new(self, &position))?;
-        Ok(self.answer_at(position, Some(row)))
+        let answer = row.map(|row| self.answer_at(position, Some(row)));
+        self.if_whole(answer.ok_or_else(|| NotThere::new(self, &position)))
     }
 
     /// What the rules say of a position, and the table of its moves where they lead into it. Of one
-    /// that is not in the table the kind is `outside`.
+    /// that is not in the table the kind is `outside`. Where the table is damaged,
+    /// [`Table::check_read`](crate::table::Table::check_read) fails afterwards.
     pub fn answer_anywhere(&self, position: AnyPosition) -> Answer {
         self.answer_at(position, self.states().find(&position))
+    }
+
+    /// Withholds an answer from a damaged table, whose error it gives.
+    fn if_whole<T>(&self, answer: Result<T, NotThere>) -> Result<T, NotThere> {
+        match self.table().check_read() {
+            Ok(()) => answer,
+            Err(damaged) => Err(NotThere(damaged.to_string())),
+        }
     }
 
     fn answer_at(&self, position: AnyPosition, row: Option<usize>) -> Answer {
@@ -370,15 +379,16 @@ impl SolvedTable {
     /// The brief answer.
     pub fn brief(&self, position: AnyPosition) -> Result<Brief, NotThere> {
         let (game, states) = (self.game(), self.states());
-        let row = states.find(&position).ok_or_else(|| NotThere::new(self, &position))?;
+        let row = states.find(&position);
+        let row = self.if_whole(row.ok_or_else(|| NotThere::new(self, &position)))?;
         let actions = self.best_actions(&position);
         let name = |action: &Action| game.action_name(position.side, *action);
-        Ok(Brief {
+        self.if_whole(Ok(Brief {
             position: game.notation(&position),
             kind: states.kind(row, &position.state).name(),
             value: Verdict::of(self.value(row), self.has_scores()),
             best: actions.iter().map(name).collect(),
-        })
+        }))
     }
 
     /// The moves that no other is better than, as far as is known; none where nothing is.

@@ -99,6 +99,7 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
                 .map_or([0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN], |position| one(table, position)),
         );
     }
+    table.table().check_read().map_err(|error| error.to_string())?;
     written(&numbers, count).map_err(|error| error.to_string())
 }
 

@@ -37,6 +37,7 @@ impl SolvedTable {
         let sums = sums.map_err(|what| TableError::damaged(self.table().dir(), what))?;
         let mut sum = Sum::default();
         sums.iter().for_each(|piece| add(&mut sum, piece));
+        self.table().check_read()?;
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.identity_line().as_bytes());
         hasher.update(bytemuck::cast_slice(&sum));

@@ -19,7 +19,7 @@ use crate::graph::{GraphError, Piece, Plan, RowMove, Rows, StateKind, open_rows}
 use crate::parallel;
 use crate::progress::Progress;
 use crate::solve::{SolveOptions, SweepError, Value, Values};
-use crate::table::{Store, Table, TableError, whole};
+use crate::table::{Store, Table, TableError, or_record};
 
 pub use answer::{Answer, Board, Brief, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
 pub use arrays::ArrayRows;
@@ -136,20 +136,13 @@ impl States {
         self.rows.visit(&self.game, &mut rows, &mut visit)
     }
 
-    /// What a row is, `state` being its state.
-    ///
-    /// # Panics
-    ///
-    /// As [`whole`] does where it is what this table has none of.
+    /// Returns what a row is, `state` being its state. Where it is what this table has none of,
+    /// [`Table::check_read`] fails.
     pub fn kind(&self, row: usize, state: &AnyState) -> StateKind {
         self.possible(row, self.rows.kind(row, &|| self.game.is_terminal(state)))
     }
 
     /// Whether a row is at the bound of the enumeration, its moves not followed.
-    ///
-    /// # Panics
-    ///
-    /// As [`States::kind`] does.
     pub fn is_frontier(&self, row: usize) -> bool {
         self.possible(row, self.rows.kind(row, &|| false)) == StateKind::Frontier
     }
@@ -159,7 +152,8 @@ impl States {
         let cut = matches!(kind, StateKind::Frontier | StateKind::Restricted);
         if cut && self.table.manifest().complete {
             let what = format!("it says that it is complete, and row {row} is {}", kind.name());
-            whole(Err(TableError::damaged(&self.table.dir().join("manifest.json"), what)))
+            let manifest = self.table.dir().join("manifest.json");
+            or_record::<()>(Err(TableError::damaged(&manifest, what)));
         }
         kind
     }

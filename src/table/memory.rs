@@ -41,7 +41,7 @@ impl Memory {
 
     /// Zeros. Fails where the disk has no room for what does not fit.
     pub fn zeros<T: Zeroable + Send + Sync>(&self, length: usize) -> Result<Room<T>, TableError> {
-        let bytes = (length * size_of::<T>()) as u64;
+        let bytes = (length as u64).saturating_mul(size_of::<T>() as u64);
         let take = |left: u64| left.checked_sub(bytes);
         if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
             let file = tempfile::tempfile_in(&self.dir).at("create a file in", &self.dir)?;
@@ -134,5 +134,12 @@ mod tests {
         assert!(memory.zeros::<u32>(0).unwrap().is_empty());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
         assert!(Memory::new(Some(0), Path::new("/nowhere")).zeros::<u8>(1).is_err());
+        // More than can be addressed, in memory and in a file.
+        for limit in [None, Some(0)] {
+            let memory = Memory::new(limit, dir.path());
+            for length in [usize::MAX / 8 + 2, usize::MAX / 2 + 1, usize::MAX / 16 + 1] {
+                assert!(memory.zeros::<u64>(length).is_err(), "{length}");
+            }
+        }
     }
 }

@@ -66,8 +66,11 @@ pub(super) struct Mapped<T> {
 impl<T: Zeroable> Mapped<T> {
     /// Maps so many zeros: those of a file, if there is one.
     pub(super) fn zeros(length: usize, file: Option<&File>) -> io::Result<Mapped<T>> {
-        // Nothing cannot be mapped.
-        let bytes = (length * size_of::<T>()).max(1);
+        let bytes =
+            length.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= isize::MAX as usize);
+        let bytes = bytes.ok_or(io::ErrorKind::OutOfMemory)?;
+        // A map has at least one byte.
+        let bytes = bytes.max(1);
         let map = match file {
             None => MmapMut::map_anon(bytes)?,
             // SAFETY: see the contract above.

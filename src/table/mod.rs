@@ -7,6 +7,7 @@
 //! everything. The format is specified in `docs/table-format.md`.
 
 mod commit;
+mod damage;
 mod draft;
 mod error;
 mod guard;
@@ -33,6 +34,7 @@ use crate::parallel;
 use mmap::Reading;
 
 pub use commit::Lock;
+pub use damage::{Moment, or_record};
 pub use draft::{Draft, Lengths};
 pub use error::TableError;
 pub use guard::{NoRoom, fits_disk, fits_memory, free_disk, room_in_memory};
@@ -43,7 +45,7 @@ pub use manifest::{
 };
 pub use memory::{BESIDE, Memory, Room};
 pub use npy::{Array, Element, HEADER_BYTES, crc32, shape_of};
-pub use packed::{BLOCK, Packed, PackedColumn, blocks_of, of_planes, planes, whole, write_blocks};
+pub use packed::{BLOCK, Packed, PackedColumn, blocks_of, of_planes, planes, write_blocks};
 pub use removal::{Removal, Removed};
 pub use scratch::Scratch;
 pub use store::{Entry, Holds, Store, check_name};
@@ -70,6 +72,7 @@ pub struct Table {
     /// The files of the columns, which another solution may take out of the directory.
     columns: BTreeMap<String, File>,
     reading: Reading,
+    opened: Moment,
 }
 
 impl Table {
@@ -84,7 +87,7 @@ impl Table {
 
     /// The same of a directory that may be a draft's.
     fn in_dir(dir: &Path) -> Result<Table, TableError> {
-        let mut tries = 0;
+        let (mut tries, opened) = (0, Moment::now());
         loop {
             let manifest = Table::manifest_in(dir)?;
             let columns = open_columns(dir, &manifest);
@@ -96,6 +99,7 @@ impl Table {
                     manifest,
                     columns,
                     reading: Reading::All,
+                    opened,
                 });
             }
             tries += 1;
@@ -112,8 +116,8 @@ impl Table {
     /// What a manifest says of rows and values that lie elsewhere than in a table's files.
     #[cfg(feature = "cluster")]
     pub(crate) fn without_files(dir: &Path, manifest: Manifest) -> Table {
-        let columns = BTreeMap::new();
-        Table { dir: dir.to_path_buf(), manifest, columns, reading: Reading::All }
+        let (dir, columns, opened) = (dir.to_path_buf(), BTreeMap::new(), Moment::now());
+        Table { dir, manifest, columns, reading: Reading::All, opened }
     }
 
     /// Takes the right to change this table, or says that another process has it. What another has
@@ -305,6 +309,8 @@ impl Table {
         unsolve: impl Fn(&mut Manifest),
         edit: impl FnOnce(&mut Manifest),
     ) -> Result<(), TableError> {
+        // Values found from damaged rows are not committed.
+        self.check_read()?;
         let mut with = self.manifest.clone();
         unsolve(&mut with);
         for Written { column, rows, part, stream } in columns {

@@ -16,7 +16,7 @@ use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
 use super::error::IoContext;
-use super::{Array, Draft, Element, Table, TableError};
+use super::{Array, Draft, Element, Table, TableError, or_record};
 use crate::parallel;
 use crate::progress::Progress;
 
@@ -197,28 +197,14 @@ impl<T: Element> PackedColumn<T> {
         self.packed.block(block, rows * size_of::<T>(), |bytes| of_planes(bytes, rows))
     }
 
-    /// The number in a row.
-    ///
-    /// # Panics
-    ///
-    /// As [`whole`] does where the row's block is damaged.
+    /// Returns the number in a row; `None` if its block is damaged, which [`or_record`] records.
     #[inline]
-    pub fn get(&self, row: usize) -> T {
-        let block = whole(self.block(row / BLOCK));
+    pub fn get(&self, row: usize) -> Option<T> {
+        let block = or_record(self.block(row / BLOCK))?;
         // What leads here may be damaged too.
         let number = block.get(row % BLOCK).copied();
-        whole(number.ok_or_else(|| self.packed.damaged(row / BLOCK)))
+        or_record(number.ok_or_else(|| self.packed.damaged(row / BLOCK)))
     }
-}
-
-/// What was read, where readers cannot fail.
-///
-/// # Panics
-///
-/// With the [`TableError`] as what the panic carries, and no message, if it was damaged: commands
-/// catch it and say it as any other error.
-pub fn whole<T>(read: Result<T, TableError>) -> T {
-    read.unwrap_or_else(|error| std::panic::resume_unwind(Box::new(error)))
 }
 
 #[cfg(test)]

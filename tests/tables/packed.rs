@@ -202,3 +202,43 @@ fn a_block_that_was_written_wrong_is_found_and_not_computed_with() {
     assert!(error.contains("edge_targets") && !place.exists(), "{error}");
     assert_eq!(rows(&packed).rows(), 12_351, "it can be read all the same");
 }
+
+/// Readers that return no `Result` do not unwind: they prove nothing, and the table says so.
+#[test]
+fn readers_of_damaged_blocks_return_and_no_answer_comes_out() {
+    let game = board_4x4(true);
+    let (_dir, table) = solved(&game, &standard(&game));
+    let (packed, full) = (packed(&game, &table, true), opened(&table));
+    let start = game.start();
+    for array in BLOCKS {
+        forge(packed.dir(), array, |bytes| bytes[60] ^= 0x41);
+        let damaged = opened(&packed);
+        damaged.table().check_read().unwrap();
+        let states = damaged.states();
+        for row in 0..states.rows() {
+            let value = damaged.value(row);
+            let is_right = value == full.value(row);
+            assert!(is_right || value.outcome().is_none() && value.distance().is_none());
+            let _ = (states.orientations(row), states.layer_of(row));
+        }
+        // Looking up needs keys alone, and says then that the position is not there.
+        full.states()
+            .visit(0..states.rows(), |row, position| {
+                assert!(states.find(&position).is_none_or(|found| found == row), "{array}");
+                Ok(())
+            })
+            .unwrap();
+        let error = damaged.table().check_read().unwrap_err();
+        assert!(error.is_damaged() && error.to_string().contains(array), "{array}: {error}");
+        for error in [
+            damaged.answer(start).map(drop).unwrap_err().to_string(),
+            damaged.brief(start).map(drop).unwrap_err().to_string(),
+        ] {
+            assert!(error.contains(array), "{error}");
+        }
+        // Of other tables nothing is said, nor of this one once it is whole.
+        full.table().check_read().unwrap();
+        forge(packed.dir(), array, |bytes| bytes[60] ^= 0x41);
+        opened(&packed).answer(start).unwrap();
+    }
+}

@@ -259,6 +259,7 @@ pub fn write_targets(
         Ok(())
     })?;
     let files = sink.finish()?;
+    table.table().check_read()?;
     let card = describe(game, table.table(), targets, &columns, counts, files);
     place.commit(&card)?;
     progress.finish(&format!("{} examples", card.rows));
@@ -365,14 +366,14 @@ fn describe(
     }
 }
 
-/// Positions looked up in a table: the found ones as a block, in their order, and the places of those
-/// that are not in the table.
+/// Looks positions up in a table: the found ones as a block, in their order, and the places of those
+/// that are not in the table. Fails where the table is damaged.
 pub fn look_up(
     encoder: &Encoder<'_>,
     table: &SolvedTable,
     splits: &Splits,
     positions: &[AnyPosition],
-) -> (Block, Vec<usize>) {
+) -> Result<(Block, Vec<usize>), TableError> {
     let (name, words) = (name_word(&encoder.game.name()), FoldedWords::new(encoder.game));
     let with_moves = encoder.columns.iter().any(|column| column.field.is_of_moves());
     let with_split = encoder.columns.iter().any(|column| column.field == Field::Split);
@@ -399,7 +400,8 @@ pub fn look_up(
         block.extend(&part);
         missing.extend(places);
     }
-    (block, missing)
+    table.table().check_read()?;
+    Ok((block, missing))
 }
 
 /// The examples of some pieces of a table ([`States::pieces`](crate::solved::States::pieces)), in
@@ -420,6 +422,7 @@ pub fn read_rows(
     for piece in parallel::map(pieces.len(), &one) {
         block.extend(&piece?.block);
     }
+    table.table().check_read().map_err(|error| error.to_string())?;
     Ok(block)
 }
 

@@ -16,7 +16,7 @@ use self::code::{Code, Coding};
 use super::ranked::{BLOCK as BITS, block_counts};
 use crate::game::{Game, WideKey};
 use crate::table::{
-    Array, BLOCK, Counts, Packed as Blocks, PackedColumn, Table, TableError, of_planes, whole,
+    Array, BLOCK, Counts, Packed as Blocks, PackedColumn, Table, TableError, of_planes, or_record,
 };
 
 pub use unpack::{differing, is_unpacked_of, unpack};
@@ -146,7 +146,7 @@ impl KeyBlocks {
             0 => first,
             n => begun + n - 1,
         };
-        let codes = whole(self.block(block));
+        let codes = or_record(self.block(block))?;
         let from = rows.start.saturating_sub(block * BLOCK);
         let some = &codes[from..codes.len().min(rows.end - block * BLOCK)];
         let at = some.partition_point(|other| is_before(other, &code));
@@ -222,7 +222,7 @@ impl RankBlocks {
         if block >= self.counts.len() {
             return None;
         }
-        let kept = whole(self.block(block));
+        let kept = or_record(self.block(block))?;
         let (words, counts) = kept.split_at(self.words_of(block));
         let word = *words.get(bit / 64)?;
         let from = bit / BITS * (BITS / 64);

@@ -13,7 +13,7 @@ use super::code::Code;
 use super::{Index, Packed, RANKS, is_before};
 use crate::game::{Game, Orientations, Position, Side, StateKey};
 use crate::parallel;
-use crate::table::{BLOCK, Table, TableError, whole};
+use crate::table::{BLOCK, Table, TableError};
 
 impl<G: Game> Space<G> for Packed {
     fn rows(&self) -> usize {
@@ -107,10 +107,11 @@ impl<G: Game> Space<G> for Packed {
                 // Each block has been found to have as many rows as its counts say.
                 let blocks = ranks.counts.len();
                 parallel::try_map(blocks, &|block| ranks.block(block).map(drop))?;
-                let last = blocks.checked_sub(1);
-                let last = last.map(|last| whole(ranks.block(last))[ranks.words_of(last) - 1]);
+                let word = match blocks.checked_sub(1) {
+                    Some(last) => ranks.block(last)?[ranks.words_of(last) - 1],
+                    None => 0,
+                };
                 let beyond = game.rank_count().unwrap_or(0) % 64;
-                let word = last.unwrap_or(0);
                 let from = ranks.rows_of(0).start;
                 if from != 0 || (beyond > 0 && word >> beyond != 0) {
                     let what = "its bits are not as many as the game's ranks";
@@ -129,13 +130,16 @@ impl<G: Game> Space<G> for Packed {
                 return check_rank(row, rank.and_then(|rank| ranks.row(rank)));
             }
         };
-        let code_of = |row: usize| whole(keys.block(row / BLOCK))[row % BLOCK];
-        let code = code_of(row);
+        let code_of = |row: usize| {
+            let codes = keys.block(row / BLOCK).map_err(|error| error.to_string())?;
+            Ok::<Code, String>(codes[row % BLOCK])
+        };
+        let code = code_of(row)?;
         let layer = match game.layers() {
             Some(_) => keys.layer(game.layer(&position.state)),
             None => keys.layers.iter().find(|rows| rows.contains(&row)).cloned().unwrap_or(0..0),
         };
-        let follows = row <= layer.start || is_before(&code_of(row - 1), &code);
+        let follows = row <= layer.start || is_before(&code_of(row - 1)?, &code);
         check_key(game, row, position, (layer, follows))
     }
 
@@ -144,7 +148,7 @@ impl<G: Game> Space<G> for Packed {
     }
 
     fn orientations(&self, row: usize) -> Option<Orientations> {
-        self.orientations.as_ref().map(|sets| Orientations(sets.get(row)))
+        self.orientations.as_ref().map(|sets| Orientations(sets.get(row).unwrap_or_default()))
     }
 
     fn layer_of(&self, row: usize) -> Option<u32> {

@@ -64,6 +64,7 @@ pub fn unpack<G: Game>(
             return Err(damaged(format!("it was made of an array '{name}', and none is known")));
         }
     }
+    table.check_read()?;
     draft.commit(manifest)
 }
 

@@ -89,6 +89,7 @@ pub fn pack<G: Game>(
             pack_column(&mut draft, "packed_distance", &distance, progress)?;
         }
     }
+    table.check_read()?;
     let manifest = manifest_of(from, draft.has("packed_distance"));
     Ok(draft.commit(manifest)?)
 }

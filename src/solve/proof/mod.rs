@@ -123,6 +123,7 @@ pub fn prove<G: Game>(
         proof.manifest(table, &layers, &roots)?;
     }
     progress.finish(if wrong.is_none() { "proven" } else { "refuted" });
+    table.check_read()?;
     Ok(Verified {
         states: rows.rows() as u64,
         edges: layers.values().map(|layer| layer.table.transitions).sum(),

@@ -1,0 +1,70 @@
+//! Damage found by readers that return values rather than results: they record it here, and whoever
+//! uses what they read asks before it counts.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Table, TableError};
+use crate::parallel;
+
+/// How many times damage was recorded in this process.
+static RECORDED: AtomicU64 = AtomicU64::new(0);
+/// Per file, the number of its last record and what was found.
+static FOUND: Mutex<BTreeMap<PathBuf, (u64, String)>> = Mutex::new(BTreeMap::new());
+
+/// A moment of this process, after which damage is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment(u64);
+
+impl Moment {
+    /// Returns the present moment; the default is the beginning of the process.
+    pub fn now() -> Moment {
+        Moment(RECORDED.load(Ordering::Acquire))
+    }
+
+    /// Fails if damage to any table was recorded since.
+    pub fn check(self) -> Result<(), TableError> {
+        self.check_files(|_| true)
+    }
+
+    fn check_files(self, concerns: impl Fn(&Path) -> bool) -> Result<(), TableError> {
+        if Moment::now() == self {
+            return Ok(());
+        }
+        let found = parallel::lock(&FOUND);
+        let mut since = found.iter().filter(|(path, (at, _))| *at > self.0 && concerns(path));
+        match since.next() {
+            Some((path, (_, what))) => Err(TableError::damaged(path, what.as_str())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Table {
+    /// Fails if readers of this table have met damage since it was opened. Readers that return no
+    /// `Result` return a placeholder then (no row, an unreachable end, zero): ask this before
+    /// using what they returned.
+    pub fn check_read(&self) -> Result<(), TableError> {
+        self.opened.check_files(|path| path.starts_with(&self.dir))
+    }
+}
+
+/// Returns what was read. Records damage and returns `None` if there was any; [`Table::check_read`]
+/// fails from then on.
+pub fn or_record<T>(read: Result<T, TableError>) -> Option<T> {
+    read.map_err(record).ok()
+}
+
+#[cold]
+fn record(error: TableError) {
+    let (path, what) = match error {
+        TableError::Damaged { path, what } => (path, what),
+        other => (PathBuf::new(), other.to_string()),
+    };
+    let mut found = parallel::lock(&FOUND);
+    let number = RECORDED.load(Ordering::Acquire) + 1;
+    found.insert(path, (number, what));
+    RECORDED.store(number, Ordering::Release);
+}
