@@ -110,7 +110,7 @@ pub(super) fn create_dir_synced(dir: &Path) -> io::Result<()> {
         // Something else has its name.
         Err(_) if dir.exists() && !dir.is_dir() => Err(io::ErrorKind::NotADirectory.into()),
         Err(error) if !dir.is_dir() => Err(error),
-        _ => sync_dir(parent(dir)),
+        _ => sync_dir(parent(dir)).inspect_err(|_| drop(fs::remove_dir(dir))),
     }
 }
 
@@ -123,7 +123,10 @@ pub(crate) fn move_synced(from: &Path, to: &Path) -> io::Result<()> {
 /// Waits for the disk to have the names of a directory's files.
 pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
     // Directories cannot be opened on every system; there the rename alone must do.
-    File::open(dir).map_or(Ok(()), |dir| dir.sync_all())
+    match File::open(dir) {
+        Err(_) if cfg!(not(unix)) => Ok(()),
+        opened => opened?.sync_all(),
+    }
 }
 
 pub(super) fn parent(path: &Path) -> &Path {

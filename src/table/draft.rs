@@ -309,8 +309,18 @@ impl Draft {
 impl Draft {
     fn move_to_place(&self, manifest: &Manifest) -> Result<(), TableError> {
         self.remove_all_but(manifest)?;
-        sync_dir(&self.dir).at("write", &self.dir)?;
-        move_synced(&self.dir, &self.place).at("write", &self.place)
+        let synced = sync_dir(&self.dir);
+        if synced.is_err() {
+            // Its files are begun anew, and so are their names.
+            let files = manifest.arrays.keys().map(|name| self.dir.join(manifest.file_of(name)));
+            let files = files.chain([self.dir.join("manifest.json")]);
+            files.for_each(|file| drop(fs::remove_file(file)));
+        }
+        synced.at("write", &self.dir)?;
+        // Where the disk may not have the name the table is a draft again, which is moved anew.
+        let moved = move_synced(&self.dir, &self.place);
+        let moved = moved.inspect_err(|_| drop(fs::rename(&self.place, &self.dir)));
+        moved.at("write", &self.place)
     }
 
     /// Removes what is the draft's but no part of the table: the checkpoint, scratch arrays, and

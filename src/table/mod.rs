@@ -327,7 +327,12 @@ impl Table {
         // A disk that loses its power may have later names and not the ones before them.
         sync_dir(&self.dir).at("write", &self.dir)?;
         let path = self.dir.join("manifest.json");
-        commit::write_synced(&path, with.to_text().as_bytes()).at("write", &path)?;
+        let written = commit::write_synced(&path, with.to_text().as_bytes());
+        if written.is_err() {
+            // The disk may not have the name: the solution is the one before, and is found anew.
+            let _ = commit::write_kept(&path, self.manifest.to_text().as_bytes());
+        }
+        written.at("write", &path)?;
         *self = Table::open(&self.dir)?;
         self.remove_old_columns()
     }

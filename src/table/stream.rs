@@ -236,7 +236,10 @@ impl Stream {
         let header = header(&self.path, descr, shape)?;
         self.flush()?;
         write_at(&self.file, 0, &header).at("write", &self.path)?;
-        self.file.sync_data().at("write", &self.path)?;
+        // After a failed sync the system may take pages for written that are not: a second one
+        // proves nothing, so what they held is given up and no draft goes on from it.
+        let synced = self.file.sync_data().inspect_err(|_| drop(self.file.set_len(0)));
+        synced.at("write", &self.path)?;
         Ok(header)
     }
 }
@@ -249,7 +252,7 @@ const TOLD_OF: u64 = 8;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::mmap::Reading;
+    use crate::table::mmap::{Reading, map_read_only};
     use crate::table::npy::Array;
 
     #[test]
@@ -270,6 +273,33 @@ mod tests {
             &Array::<u8>::open(&File::open(&path).unwrap(), &path, 5, Reading::All).unwrap()[..],
             &[1, 2, 3, 4, 5]
         );
+    }
+
+    /// Where this program lies, and in memory if there is such a place.
+    #[test]
+    fn what_goes_past_the_memory_is_seen_by_maps_of_the_file() {
+        let exe = std::env::current_exe().unwrap();
+        for place in [exe.parent().unwrap(), Path::new("/dev/shm")] {
+            let Ok(dir) = tempfile::tempdir_in(place) else { continue };
+            let path = dir.path().join("a.npy");
+            let byte = |i: usize| (i.wrapping_mul(2_654_435_761) >> 9) as u8;
+            let whole: Vec<u8> = (0..KEPT_IN_MEMORY as usize + (9 << 20)).map(byte).collect();
+            let mut stream = Stream::open(&path, 0, 0).unwrap();
+            let (mut maps, mut done) = (Vec::new(), 0);
+            // Ends within a page, whose rest the next write brings past the map that is live.
+            for step in [KEPT_IN_MEMORY as usize - 77, 300_001, 3 << 20, 1_000_003, 4 << 20] {
+                stream.append(&whole[done..done + step]).unwrap();
+                stream.flush().unwrap();
+                done += step;
+                let map = map_read_only(&File::open(&path).unwrap()).unwrap();
+                assert!(map[HEADER_BYTES..] == whole[..done], "{}", place.display());
+                maps.push((map, done));
+            }
+            assert!(!matches!(stream.past, Past::NotYet));
+            for (map, until) in &maps {
+                assert!(map[HEADER_BYTES..] == whole[..*until], "{}", place.display());
+            }
+        }
     }
 
     #[test]

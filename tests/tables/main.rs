@@ -14,6 +14,7 @@ mod faults;
 mod ground_truth;
 mod how_many;
 mod interrupted;
+mod io_errors;
 mod numbering;
 mod numpy;
 mod own_games;

@@ -6,7 +6,7 @@
 //! all have come, one alone, or all but one; and files hold what they did at their last `fsync`,
 //! or zeros. Without strace these tests are left out.
 
-mod calls;
+pub mod calls;
 mod disk;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ fn again() -> usize {
 
 /// Every table that opens, by its name, with the bytes of its manifest and arrays; and which is the
 /// latest.
-fn opens(root: &Path) -> BTreeMap<String, Files> {
+pub fn opens(root: &Path) -> BTreeMap<String, Files> {
     let mut found = BTreeMap::new();
     for place in fs::read_dir(root).into_iter().flatten().map(|entry| entry.unwrap().path()) {
         let mut own = Vec::new();
