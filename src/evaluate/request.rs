@@ -115,6 +115,8 @@ impl Request<'_> {
         }
         report.table.chosen = self.chosen.map(|(_, words)| words);
         if let Some(unfolded) = unfolded {
+            // Games go where positions lead, which damage leaves without answers.
+            table.table().check_read()?;
             if !gathers {
                 gathered = Gathered::everywhere(table, &unfolded, players, progress)?;
             }
@@ -189,6 +191,7 @@ impl Gathered {
             Ok(())
         };
         measure(&Everywhere { table, unfolded }, players, Some(&mut sink), progress)?;
+        table.table().check_read()?;
         Ok(gathered)
     }
 }
