@@ -14,12 +14,13 @@ use pyo3::types::PyDict;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::evaluate::{
     AccuracyReport, Comparison, Judged, Match, Metrics, Piece, Player, Remembered, Request, Truth,
-    Words, games_bytes, measure, playable, unfolded_bytes,
+    Words, games_bytes, measure, of_split, playable, unfolded_bytes,
 };
-use yomikiri::game::{Divider, Division, Game as _, Split, Splits};
+use yomikiri::game::{Game as _, Split};
 use yomikiri::policy::encode::Encoding;
 use yomikiri::policy::{
-    Answers, Batch, Dense, Policy, PolicyError, PolicySpec, Steady, Sure, share_best,
+    Answers, Batch, Dense, Policy, PolicyError, PolicySpec, Steady, Sure, TrainedOn, TrainedSpec,
+    share_best,
 };
 use yomikiri::render::{About, accuracy_text, comparison_text, html, match_text, summary};
 use yomikiri::render::{Compared, no_room};
@@ -203,6 +204,10 @@ impl Policy<AnyGame> for Callable {
         lock(&self.spare).push(told.numbers);
         Ok(())
     }
+
+    fn learned_from(&self) -> TrainedOn {
+        TrainedOn::Unknown
+    }
 }
 
 /// A batch as a callable gets it.
@@ -350,14 +355,30 @@ fn floats(found: &Bound<'_, PyAny>, mut memory: Vec<f64>) -> Option<(Vec<usize>,
     Some((array.shape().to_vec(), memory))
 }
 
-/// A part of the positions by the split of a policy's card, or the usual one.
-fn part(split: Option<&str>, table: &SolvedTable) -> PyResult<Option<(Split, Divider<AnyGame>)>> {
+/// The part of this name.
+fn part(split: Option<&str>) -> PyResult<Option<Split>> {
     let Some(name) = split else { return Ok(None) };
     let found = Split::ALL.into_iter().find(|split| split.name() == name);
-    let split = found
-        .ok_or_else(|| value_error(format!("split '{name}': known are train, validation, test")))?;
-    let division = Division { splits: Splits::default(), share: 1.0 };
-    Ok(Some((split, Divider::new(table.game(), division))))
+    found
+        .map(Some)
+        .ok_or_else(|| value_error(format!("split '{name}': known are train, validation, test")))
+}
+
+/// What policies from outside have learned from.
+fn trained(text: Option<&str>) -> PyResult<Option<TrainedSpec>> {
+    let wrong = |text: &str, known| value_error(format!("trained '{text}': known are {known}"));
+    text.map(|text| text.parse().map_err(|known: String| wrong(text, known))).transpose()
+}
+
+/// The same players, those from outside with what they have learned from.
+fn with_training(players: Vec<Player>, trained: Option<TrainedSpec>) -> PyResult<Vec<Player>> {
+    let Some(trained) = trained else { return Ok(players) };
+    if players.iter().all(|player| player.learned_from() != TrainedOn::Unknown) {
+        let what =
+            "trained: it is known of these policies what they have learned from; leave it out";
+        return Err(value_error(what));
+    }
+    Ok(players.into_iter().map(|player| player.with_training(trained)).collect())
 }
 
 /// A report, written in whatever form is asked for.
@@ -396,7 +417,7 @@ impl Report {
 
 /// Measures policies.
 #[pyfunction]
-#[pyo3(signature = (table, policies, canonical, games, mistakes, split, progress))]
+#[pyo3(signature = (table, policies, canonical, games, mistakes, split, trained, progress))]
 #[allow(clippy::too_many_arguments)]
 pub fn evaluate<'py>(
     py: Python<'py>,
@@ -406,27 +427,23 @@ pub fn evaluate<'py>(
     games: bool,
     mistakes: usize,
     split: Option<&str>,
+    trained: Option<&str>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Report> {
     let (solved, tables, kept) = (table.table.clone(), tables_of(table), table.kept.clone());
     let held = hold(solved.game(), policies)?;
-    let part = part(split, &solved)?;
+    let (part, trained) = (part(split)?, self::trained(trained)?);
     let all = !canonical && part.is_none() && playable(&solved).is_ok();
     let games = games && all && games_fit(py, &solved, held.len())?;
     let report: AccuracyReport = run(py, progress, move |state, asks| {
-        let players = players(held, solved.game(), &tables, &asks)?;
-        let words = part.as_ref().map(|(split, _)| format!("the {} part", split.name()));
-        let wanted = part.map(|(split, divider)| {
-            move |piece: &Piece, at: usize| {
-                divider.of(&piece.batch.positions()[at].state) == Some(split)
-            }
-        });
-        let chosen = wanted.as_ref().zip(words);
+        let players = with_training(players(held, solved.game(), &tables, &asks)?, trained)?;
+        let chosen = part.map(|split| of_split(split, &players, solved.game())).transpose();
+        let chosen = chosen.map_err(|what| value_error(format!("split: {what}")))?;
         let request = Request {
             table: &solved,
             players: &players,
             orienting: if canonical { Orienting::First } else { Orienting::All },
-            chosen: chosen.map(|(wanted, words)| (wanted as _, words)),
+            chosen: chosen.as_ref().map(|(wanted, words)| (wanted.as_ref(), words.clone())),
             games,
             mistakes,
             agreement: players.len() > 1,
@@ -455,22 +472,23 @@ fn tables_of(table: &Table) -> PathBuf {
 
 /// Two policies position by position: JSON and text.
 #[pyfunction]
-#[pyo3(signature = (table, first, second, split, worst, progress))]
+#[pyo3(signature = (table, first, second, split, trained, worst, progress))]
+#[allow(clippy::too_many_arguments)]
 pub fn compare<'py>(
     py: Python<'py>,
     table: &Table,
     first: Given<'py>,
     second: Given<'py>,
     split: Option<&str>,
+    trained: Option<&str>,
     worst: usize,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(String, String)> {
     let (solved, tables, kept) = (table.table.clone(), tables_of(table), table.kept.clone());
     let held = hold(solved.game(), vec![first, second])?;
-    let part = part(split, &solved)?;
-    let words = part.as_ref().map(|(split, _)| format!("the {} part", split.name()));
-    let (names, comparison) = run(py, progress, move |state, asks| {
-        let players = players(held, solved.game(), &tables, &asks)?;
+    let (part, trained) = (part(split)?, self::trained(trained)?);
+    let (names, words, comparison) = run(py, progress, move |state, asks| {
+        let players = with_training(players(held, solved.game(), &tables, &asks)?, trained)?;
         let names: Vec<String> = players.iter().map(Player::name).collect();
         let judged = Judged { table: &solved, orienting: Orienting::All };
         let judged = Remembered { judged, kept: &kept };
@@ -479,13 +497,18 @@ pub fn compare<'py>(
             comparison.add(solved.game(), piece, answers, worst);
             Ok(())
         };
-        let wanted = |piece: &Piece, at: usize| {
-            let state = &piece.batch.positions()[at].state;
-            part.as_ref().is_none_or(|(split, divider)| divider.of(state) == Some(*split))
+        let (wanted, words) = match part {
+            None => (Box::new(|_: &Piece, _: usize| true) as _, None),
+            Some(split) => {
+                let found = of_split(split, &players, solved.game());
+                let (wanted, words) =
+                    found.map_err(|what| value_error(format!("split: {what}")))?;
+                (wanted, Some(words))
+            }
         };
-        let chosen = yomikiri::evaluate::Chosen { source: &judged, wanted: &wanted };
+        let chosen = yomikiri::evaluate::Chosen { source: &judged, wanted: &*wanted };
         measure(&chosen, &players, Some(&mut add), state).map_err(measure_error)?;
-        Ok((names, comparison.averaged()))
+        Ok((names, words, comparison.averaged()))
     })?;
     let compared = Compared {
         table: table.table.table().name(),

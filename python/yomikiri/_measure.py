@@ -182,6 +182,7 @@ def evaluate(
     layout: str = "nchw",
     planes: str | None = None,
     split: str | None = None,
+    trained: str | None = None,
     canonical: bool = False,
     games: bool = True,
     mistakes: int = 10,
@@ -208,7 +209,10 @@ def evaluate(
 
     It is called on this thread, with up to 2048 positions at a time, and its answer for a position must not depend
     on the others: a few positions of a few batches are asked about again.
-    ``split`` measures on ``train``, ``validation`` or ``test`` alone; ``canonical`` asks
+    ``split`` measures on ``train``, ``validation`` or ``test`` alone, divided as when the policies
+    learned, or else as ``states`` and ``solver export`` do by default. ``trained="train"`` (or ``"train:SEED"``, with
+    the ``--split-seed`` of an export) says that callables and other policies from outside have learned from that part:
+    then they are ranked by the positions that they have not learned from. ``canonical`` asks
     about one of all mirror images (up to 16 times faster); ``games`` also plays the policies against perfect and random
     moves and each other, where the table is complete; ``mistakes`` are kept of each.
 
@@ -220,7 +224,7 @@ def evaluate(
         raise ValueError(f"{len(names)} names are not one for each of {len(policies)} policies")
     given = _given(policies, names, layout, planes, move)
     with _Told(progress) as tell, _evaluating(given):
-        return Report(_core.evaluate(table._core, given, canonical, games, mistakes, split, tell))
+        return Report(_core.evaluate(table._core, given, canonical, games, mistakes, split, trained, tell))
 
 
 class Report:
@@ -343,11 +347,12 @@ class Comparison:
 
 
 def compare(table: Table, first, second, *, layout="nchw", planes=None, names=(None, None),
-            split=None, worst: int = 10, move: str = "sample", progress: bool | None = None) -> Comparison:
+            split=None, trained=None, worst: int = 10, move: str = "sample",
+            progress: bool | None = None) -> Comparison:
     """Two policies in the same positions: who gives away less where, and where they differ most."""
     given = _given((first, second), names, layout, planes, move)
     with _Told(progress) as tell, _evaluating(given):
-        return Comparison(*_core.compare(table._core, *given, split, worst, tell))
+        return Comparison(*_core.compare(table._core, *given, split, trained, worst, tell))
 
 
 class Match:

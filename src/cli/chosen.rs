@@ -7,8 +7,8 @@ use clap::ValueEnum;
 
 use super::error::UserError;
 use super::lines;
-use crate::evaluate::{Piece, Player, Wanted};
-use crate::game::{Divider, Division, Game, Split, Splits};
+use crate::evaluate::{Piece, Player, Wanted, of_split};
+use crate::game::{Game, Split};
 use crate::solved::SolvedTable;
 
 /// The options that choose positions.
@@ -52,40 +52,13 @@ impl ChosenArgs {
             Some(Part::All) | None => None,
         };
         if let Some(split) = split {
-            return Ok(Some(of_split(split, players, table)?));
+            let found = of_split(split, players, table.game());
+            let (wanted, words) =
+                found.map_err(|what| UserError::new(format!("--split: {what}")))?;
+            return Ok(Some(Chosen { words, wanted }));
         }
         self.positions.as_ref().map(|file| of_file(file, table)).transpose()
     }
-}
-
-fn of_split(split: Split, players: &[Player], table: &SolvedTable) -> Result<Chosen, UserError> {
-    let mut divisions: Vec<Division> = Vec::new();
-    for division in players.iter().filter_map(Player::learned_from) {
-        if !divisions.contains(&division) {
-            divisions.push(division);
-        }
-    }
-    let default = Division { splits: Splits::default(), share: 1.0 };
-    let division = match divisions[..] {
-        [] => default,
-        [division] => division,
-        _ => {
-            return Err(UserError::new(
-                "--split: the networks were trained by different splits; measure one of them at a time",
-            ));
-        }
-    };
-    let Splits { seed, train, validation } = division.splits;
-    let words = format!(
-        "the {} part (seed {seed}: {train} to train, {validation} to validate, {} to test)",
-        split.name(),
-        division.splits.test()
-    );
-    let divider = Divider::new(table.game(), division);
-    let wanted = move |piece: &Piece, at: usize| {
-        divider.of(&piece.batch.positions()[at].state) == Some(split)
-    };
-    Ok(Chosen { words, wanted: Box::new(wanted) })
 }
 
 fn of_file(file: &Path, table: &SolvedTable) -> anyhow::Result<Chosen> {

@@ -12,8 +12,8 @@ use super::error::UserError;
 use super::players::players;
 use super::report::failed;
 use super::table_args::{TableArgs, solved};
-use crate::evaluate::{self, Comparison, Judged, Piece, Source, Words, measure};
-use crate::policy::Answers;
+use crate::evaluate::{self, Comparison, Judged, Piece, Player, Source, Words, measure};
+use crate::policy::{Answers, TrainedOn};
 use crate::render::{Compared, comparison_text};
 use crate::solved::Orienting;
 
@@ -95,10 +95,15 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         has_scores: table.has_scores(),
         comparison: comparison.averaged(),
     };
-    if chosen.is_none() && players.iter().any(|player| player.learned_from().is_some()) {
-        context.remark(
-            "one of them has learned from some of these positions; --split test leaves them out",
-        );
+    let learned = |player: &Player| match player.learned_from() {
+        TrainedOn::Nothing => None,
+        TrainedOn::Part(_) => Some("has"),
+        TrainedOn::Unknown => Some("may have"),
+    };
+    if let (None, Some(has)) = (&chosen, players.iter().filter_map(learned).min()) {
+        context.remark(format!(
+            "one of them {has} learned from some of these positions; --split test leaves them out",
+        ));
     }
     match context.json {
         true => context.json("compare", &Output { perspective: "mover", compared: &compared })?,

@@ -6,8 +6,7 @@ use std::time::Instant;
 
 use crate::any::{AnyGame, AnyState};
 use crate::evaluate::Player;
-use crate::game::Division;
-use crate::policy::{Answers, Batch, Policy, PolicyError};
+use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn};
 
 /// The nanoseconds a policy has taken, of all threads that asked it together, and for how many
 /// positions.
@@ -63,7 +62,7 @@ impl Policy<AnyGame> for Timed {
         done
     }
 
-    fn learned_from(&self) -> Option<Division> {
+    fn learned_from(&self) -> TrainedOn {
         self.policy.learned_from()
     }
 }

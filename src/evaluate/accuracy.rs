@@ -17,9 +17,11 @@ use super::images::{FirstImage, ImageFigures};
 use super::mistakes::Mistake;
 use super::source::{Piece, Source};
 use crate::any::AnyGame;
-use crate::game::{Divider, Division, Game, Split};
+use crate::game::{Divider, Game, Split};
 use crate::parallel;
-use crate::policy::{Answers, Policy, PolicyError, share_best};
+use crate::policy::{
+    Answers, Policy, PolicyError, TrainedOn, TrainedSpec, share_best, with_training,
+};
 use crate::progress::Progress;
 use crate::table::TableError;
 
@@ -54,18 +56,28 @@ impl Player {
         }
     }
 
-    /// Which positions' exact values it has learned from, where that is known.
-    pub fn learned_from(&self) -> Option<Division> {
+    /// Which positions' exact values it has learned from.
+    pub fn learned_from(&self) -> TrainedOn {
         match self {
             Player::Policy(policy) => policy.learned_from(),
-            Player::Perfect => None,
+            Player::Perfect => TrainedOn::Nothing,
             Player::Named(_, player) => player.learned_from(),
         }
     }
 
     /// Tells the part of a position when it learned, where that is known.
     pub fn divider(&self, game: &AnyGame) -> Option<Divider<AnyGame>> {
-        self.learned_from().map(|division| Divider::new(game, division))
+        self.learned_from().division().map(|division| Divider::new(game, division))
+    }
+
+    /// The same player, which has learned from these positions if it is not known from which.
+    pub fn with_training(self, trained: TrainedSpec) -> Player {
+        match self {
+            Player::Policy(policy) if policy.learned_from() == TrainedOn::Unknown => {
+                Player::Policy(with_training(policy.name(), policy, trained))
+            }
+            other => other,
+        }
     }
 
     fn answer(
@@ -106,6 +118,9 @@ pub struct PolicyAccuracy {
     pub total: FiguresBySet,
     /// Apart on those it has learned from and on others; `None` where that is not known.
     pub splits: Option<FiguresBySplit>,
+    /// Whether it comes from outside and nothing says which positions it has learned from.
+    #[serde(skip)]
+    pub may_have_learned: bool,
     /// More, on all judged positions.
     #[serde(flatten)]
     pub details: Details,
@@ -209,7 +224,11 @@ pub fn measure(
     let named = names.into_iter().zip(sums).zip(&dividers);
     let game = source.game();
     let named = named.map(|((name, sums), divider)| sums.named(game, name, divider.is_some()));
-    Ok(Measured { judged, asked, policies: named.collect() })
+    let mut policies: Vec<PolicyAccuracy> = named.collect();
+    for (policy, player) in policies.iter_mut().zip(players) {
+        policy.may_have_learned = player.learned_from() == TrainedOn::Unknown;
+    }
+    Ok(Measured { judged, asked, policies })
 }
 
 /// What was found out about a piece.
@@ -316,6 +335,7 @@ impl Sums {
             policy,
             total: all.total,
             splits,
+            may_have_learned: false,
             details: all.details(game),
             held_out_details: held_out.map(|split| HeldOut {
                 split: split.name(),

@@ -10,7 +10,7 @@ use super::forward::Forward;
 use super::network::Network;
 use super::once::once;
 use crate::game::{Division, Game, Outcome, Position, Side, Symmetry};
-use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
+use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn, share_best};
 
 /// Logits that differ by no more than this, relative to the larger of 1 and their size, are equal.
 /// The runtime adds 32-bit numbers in an order of its own: of the 24 bits of a sum of about a
@@ -23,6 +23,11 @@ const ROUNDING: f64 = 1.0 / (1 << 16) as f64;
 const AT_ONCE: usize = 2048;
 /// Positions that are searched at a time, likewise.
 const READ_AT_ONCE: usize = 64;
+
+/// Positions whose images are compared, at most, and how far answers about them may be apart by
+/// rounding, relative to the largest.
+const IMAGES_OF: usize = 40;
+const IMAGES_APART: f64 = 1e-3;
 
 /// A trained network that plays what it finds best.
 #[derive(Clone)]
@@ -81,6 +86,14 @@ impl Learned {
             Inputs::Squares(features) if fits && reads(&card, features) => {
                 let learned = Learned::new(name, &network, features, card.reading)?;
                 let equivariant = card.settings["equivariant"] == true;
+                if equivariant && !learned.answers_images_alike(game)? {
+                    return Err(LearnError::Unfit {
+                        path: card::file(path, "json"),
+                        what: "says that the network is equivariant, but it answers images of a \
+                            position differently; write \"equivariant\": false"
+                            .to_string(),
+                    });
+                }
                 Ok(Learned { learned_from: card.learned_from(), equivariant, ..learned })
             }
             _ => Err(LearnError::Unfit {
@@ -88,6 +101,52 @@ impl Learned {
                 what: format!("is for {}, not for {}", card.game, game.name()),
             }),
         }
+    }
+
+    /// Whether the images of some positions get the same answers but for rounding.
+    fn answers_images_alike<G: Game>(&self, game: &G) -> Result<bool, PolicyError> {
+        let Some(folded) = game.with_folding(true) else { return Ok(true) };
+        let (mut positions, mut position) = (Vec::new(), game.start());
+        for ply in 0..IMAGES_OF {
+            let actions = game.actions(&position.state);
+            if actions.is_empty() {
+                position = game.start();
+                continue;
+            }
+            positions.push(position);
+            position = game.advance(&position, actions[(ply * ply + ply / 7) % actions.len()]);
+        }
+        let answers = |symmetry| {
+            let (mut batch, mut answers) = (Batch::default(), Answers::default());
+            for image in self.image(game, &positions, symmetry) {
+                batch.push(image, game.actions(&image.state));
+            }
+            self.answer_all(game, &batch, &mut answers)?;
+            Ok::<_, PolicyError>((batch, answers))
+        };
+        let close = |a: f64, b: f64, scale: f64| (a - b).abs() <= IMAGES_APART * scale;
+        let (batch, own) = answers(0)?;
+        for symmetry in 1..folded.group().order() as Symmetry {
+            let (images, found) = answers(symmetry)?;
+            if own.values.iter().zip(&found.values).any(|(&a, &b)| !close(a, b, 1.0)) {
+                return Ok(false);
+            }
+            for at in 0..batch.len() {
+                let (here, there) = (batch.range(at), images.range(at));
+                let worths = &own.scores[here.clone()];
+                let scale = worths.iter().fold(1.0, |most: f64, worth| most.max(worth.abs()));
+                let actions = &images.actions()[there.clone()];
+                for (&action, &worth) in batch.actions()[here].iter().zip(worths) {
+                    let image = folded.transform_action(action, symmetry);
+                    let place = actions.iter().position(|&other| other == image);
+                    let worth_there = place.map(|place| found.scores[there.start + place]);
+                    if !worth_there.is_some_and(|there| close(worth, there, scale)) {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// What a head answers for positions: its numbers, one position after the other; `None` if
@@ -375,8 +434,8 @@ impl<G: Game> Policy<G> for Learned {
         }
     }
 
-    fn learned_from(&self) -> Option<Division> {
-        self.learned_from
+    fn learned_from(&self) -> TrainedOn {
+        self.learned_from.map_or(TrainedOn::Nothing, TrainedOn::Part)
     }
 }
 

@@ -4,7 +4,7 @@ use super::steady::Steady;
 use super::sure::Sure;
 use super::{
     AlphaBeta, ByRule, Evaluation, Exec, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves,
-    Policy, PolicyError, PolicySpec, Predictions, Random, Rule, Weights,
+    Policy, PolicyError, PolicySpec, Predictions, Random, Rule, Weights, with_training,
 };
 use crate::game::Game;
 
@@ -40,6 +40,8 @@ pub fn of_outside<G: Game>(
         PolicySpec::Best(policy) => {
             of_outside(policy, game)?.map(|policy| Box::new(Sure(policy)) as Box<dyn Policy<G>>)
         }
+        PolicySpec::Trained(policy, trained) => of_outside(policy, game)?
+            .map(|policy| with_training(spec.to_string(), policy, *trained)),
         PolicySpec::Onnx(onnx) => {
             spec.check(game)?;
             Some(onnx.load(game)?)
@@ -76,6 +78,7 @@ fn of_any<G: Game>(
         | PolicySpec::Predictions(_)
         | PolicySpec::Exec { .. }
         | PolicySpec::Best(_)
+        | PolicySpec::Trained(..)
         | PolicySpec::Learned(_) => {
             return Err(PolicyError::new(format!(
                 "policy '{name}' is not made from the rules; learn::player reads trained networks"

@@ -45,6 +45,7 @@ mod search;
 mod spec;
 mod steady;
 mod sure;
+mod trained;
 mod weights;
 
 pub use batch::{Answer, Answers, Batch};
@@ -67,9 +68,10 @@ pub use search::{AlphaBeta, Minimax};
 pub use spec::PolicySpec;
 pub use steady::Steady;
 pub use sure::Sure;
+pub use trained::{TrainedOn, TrainedSpec, with_training};
 pub use weights::{MICRO, Weights, WeightsError};
 
-use crate::game::{Action, Division, Game, Position};
+use crate::game::{Action, Game, Position};
 
 /// Something that chooses moves.
 pub trait Policy<G: Game>: Send + Sync {
@@ -86,9 +88,9 @@ pub trait Policy<G: Game>: Send + Sync {
         answers: &mut Answers,
     ) -> Result<(), PolicyError>;
 
-    /// Which positions' exact values it has learned from, where that is known.
-    fn learned_from(&self) -> Option<Division> {
-        None
+    /// Which positions' exact values it has learned from.
+    fn learned_from(&self) -> TrainedOn {
+        TrainedOn::Nothing
     }
 }
 

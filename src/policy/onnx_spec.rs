@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::encode::{Layout, Plane};
 use super::grammar::{Parts, PolicySpecError, YES_NO, name_of, one_of, write_options};
-use super::{Policy, PolicyError};
+use super::{Policy, PolicyError, TrainedSpec};
 use crate::game::Game;
 
 /// A model's file and how it is to be read. The text form reads back as the same specification.
@@ -38,6 +38,8 @@ pub struct OnnxSpec {
     /// How long reading the model, and each of its answers, may take; [`PolicySpec::LIMIT`](super::PolicySpec::LIMIT) if
     /// nothing is given. Not part of the text form.
     pub limit: Option<Duration>,
+    /// `trained=train[:SEED]`: which positions it has learned from.
+    pub trained: Option<TrainedSpec>,
 }
 
 /// What chooses the moves.
@@ -95,7 +97,7 @@ const RANGES: &[(&str, ValueRange)] = &[
     ("clip", ValueRange::Clip),
     ("discs", ValueRange::Discs),
 ];
-const KEYS: &str = "layout, planes, pass, policy, value, output, softmax, move, range";
+const KEYS: &str = "layout, planes, pass, policy, value, output, softmax, move, range, trained";
 
 impl OnnxSpec {
     /// Whether models can be read: with the feature `onnx`.
@@ -109,7 +111,11 @@ impl OnnxSpec {
     /// The error is one line that names the file, what is wrong with it, and what to do.
     #[cfg(feature = "onnx")]
     pub fn load<'a, G: Game>(&self, game: &G) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
-        Ok(Box::new(super::steady::Steady::model(super::Onnx::load(self, game)?)))
+        let policy = Box::new(super::steady::Steady::model(super::Onnx::load(self, game)?));
+        Ok(match self.trained {
+            Some(trained) => super::with_training(format!("onnx:{self}"), policy, trained),
+            None => policy,
+        })
     }
 
     /// Fails: models cannot be read.
@@ -154,6 +160,7 @@ impl OnnxSpec {
             "softmax" => self.softmax = one_of(SOFTMAX, value)?,
             "move" => self.choice = Some(one_of(CHOICES, value)?),
             "range" => self.range = one_of(RANGES, value)?,
+            "trained" => self.trained = Some(value.parse()?),
             _ => return Err(KEYS.to_string()),
         }
         Ok(())
@@ -176,6 +183,7 @@ impl fmt::Display for OnnxSpec {
             ("softmax", name_of(SOFTMAX, softmax).filter(|_| softmax != Softmax::default())),
             ("move", self.choice.and_then(|choice| name_of(CHOICES, choice))),
             ("range", name_of(RANGES, range).filter(|_| range != ValueRange::default())),
+            ("trained", self.trained.map(|trained| trained.to_string())),
         ];
         write_options(f, &self.path.to_string_lossy(), &options)
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::grammar::{Parts, PolicySpecError, one_of};
 use super::learned_spec::LearnedSpec;
 use super::onnx_spec::{CHOICES, Choice, OnnxSpec};
+use super::trained::TrainedSpec;
 use crate::game::Game;
 
 /// Which policy is meant. The text form reads back as the same specification.
@@ -64,6 +65,8 @@ pub enum PolicySpec {
     },
     /// One of the last two, playing the move that it ranks highest: `predictions:DIR?move=best`.
     Best(Box<PolicySpec>),
+    /// One of these three with the positions it has learned from: `predictions:DIR?trained=train`.
+    Trained(Box<PolicySpec>, TrainedSpec),
 }
 
 /// How far ahead a policy may read: plies, or turns of one player.
@@ -89,6 +92,9 @@ impl PolicySpec {
             PolicySpec::Exec { command, .. } => PolicySpec::Exec { command, limit },
             PolicySpec::Onnx(model) => PolicySpec::Onnx(OnnxSpec { limit: Some(limit), ..model }),
             PolicySpec::Best(policy) => PolicySpec::Best(Box::new(policy.within(limit))),
+            PolicySpec::Trained(policy, trained) => {
+                PolicySpec::Trained(Box::new(policy.within(limit)), trained)
+            }
             other => other,
         }
     }
@@ -183,6 +189,10 @@ impl fmt::Display for PolicySpec {
             PolicySpec::Predictions(dir) => write!(f, "predictions:{}", dir.display()),
             PolicySpec::Exec { command, .. } => write!(f, "exec:{command}"),
             PolicySpec::Best(policy) => write!(f, "{policy}?move=best"),
+            PolicySpec::Trained(policy, trained) => {
+                let mark = if matches!(**policy, PolicySpec::Best(_)) { ',' } else { '?' };
+                write!(f, "{policy}{mark}trained={trained}")
+            }
         }
     }
 }
@@ -192,19 +202,14 @@ impl FromStr for PolicySpec {
 
     fn from_str(text: &str) -> Result<PolicySpec, PolicySpecError> {
         let parts = Parts::of(text);
-        // Directories and commands may have a `?` of their own, so only this is an option.
-        if let ("predictions" | "exec", Some((policy, choice))) =
-            (parts.name, text.rsplit_once("?move="))
+        // Directories and commands may have a `?` of their own, so only these are options.
+        let is_option = |text: &str| text.starts_with("move=") || text.starts_with("trained=");
+        if let ("predictions" | "exec", Some((policy, options))) =
+            (parts.name, text.rsplit_once('?'))
+            && is_option(options)
         {
             let policy: PolicySpec = policy.parse()?;
-            let choice = one_of(CHOICES, choice).map_err(|known| {
-                let what = format!(": 'move={choice}' is not known; known are {known}");
-                PolicySpecError::of(text, what)
-            })?;
-            return Ok(match choice {
-                Choice::Best => PolicySpec::Best(Box::new(policy)),
-                Choice::Sample => policy,
-            });
+            return parts.from_outside(policy);
         }
         let wrong = |what: &str| PolicySpecError::of(text, what);
         Ok(match (parts.name, parts.argument) {
@@ -246,6 +251,27 @@ impl FromStr for PolicySpec {
 }
 
 impl Parts<'_> {
+    /// A policy of files or a program with the options behind it.
+    fn from_outside(self, policy: PolicySpec) -> Result<PolicySpec, PolicySpecError> {
+        let (mut choice, mut trained) = (Choice::Sample, None);
+        self.options("policy", |key, value| {
+            match key {
+                "move" => choice = one_of(CHOICES, value)?,
+                "trained" => trained = Some(value.parse()?),
+                _ => return Err("move, trained".to_string()),
+            }
+            Ok(())
+        })?;
+        let policy = match choice {
+            Choice::Best => PolicySpec::Best(Box::new(policy)),
+            Choice::Sample => policy,
+        };
+        Ok(match trained {
+            Some(trained) => PolicySpec::Trained(Box::new(policy), trained),
+            None => policy,
+        })
+    }
+
     /// How far ahead to read.
     fn reading(self) -> Result<u32, PolicySpecError> {
         self.argument.map_or(Ok(1), |number| self.number(number, READ))
@@ -334,6 +360,10 @@ mod tests {
             "perfect",
             "predictions:a:b",
             "predictions:a?b?move=best",
+            "predictions:a?b?trained=train",
+            "predictions:a?move=best,trained=train:7",
+            "exec:python p.py a,b?trained=train:7",
+            "onnx:m.onnx?pass=no,move=best,trained=train:7",
             "exec:python 'my policy.py' a:b",
             "exec:python p.py?x=1?move=best",
         ];
@@ -349,6 +379,8 @@ mod tests {
             ("alphabeta", "alphabeta:2"),
             ("montecarlo:5", "montecarlo:5:0"),
             ("predictions:a?move=sample", "predictions:a"),
+            ("exec:a?trained=train:0&move=best", "exec:a?move=best,trained=train"),
+            ("exec:a?move=best?trained=train", "exec:a?move=best,trained=train"),
         ];
         for (text, long) in short {
             assert_eq!(text.parse::<PolicySpec>().unwrap().to_string(), long);
@@ -373,6 +405,19 @@ mod tests {
     fn the_choice_of_a_move_is_one_that_is_known() {
         refused("predictions:a?move=first", "'move=first' is not known; known are sample, best");
         refused("predictions:?move=best", "names no directory; write predictions:DIR");
+    }
+
+    #[test]
+    fn what_was_trained_on_is_a_part_of_an_export() {
+        let known = "known are train, train:SEED (--split-seed of 'solver export', with its default shares)";
+        for wrong in ["", "all", "test", "train:", "train:-1", "train:7:0.9"] {
+            for policy in ["exec:a", "predictions:a", "onnx:m.onnx"] {
+                let message = format!("{policy}?trained={wrong}").parse::<PolicySpec>();
+                let message = message.unwrap_err().to_string();
+                assert!(message.ends_with(&format!("'trained={wrong}' is not known; {known}")));
+            }
+        }
+        refused("exec:a?move=best,seed=1", "'seed=1' is not known; known are move, trained");
     }
 
     #[test]

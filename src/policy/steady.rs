@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::{Answers, Batch, Policy, PolicyError};
+use super::{Answers, Batch, Policy, PolicyError, TrainedOn};
 use crate::game::Game;
 
 /// How many positions of a batch are asked about again.
@@ -215,6 +215,10 @@ impl<G: Game, P: Policy<G>> Policy<G> for Steady<P> {
             return Ok(());
         }
         self.check(game, batch, answers).map_err(PolicyError::failed)
+    }
+
+    fn learned_from(&self) -> TrainedOn {
+        self.policy.learned_from()
     }
 }
 

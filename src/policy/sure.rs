@@ -1,7 +1,7 @@
 //! A policy that plays what another ranks highest.
 
-use super::{Answers, Batch, Policy, PolicyError, share_best};
-use crate::game::{Division, Game};
+use super::{Answers, Batch, Policy, PolicyError, TrainedOn, share_best};
+use crate::game::Game;
 
 /// Plays the moves with the highest score of a policy, or with the highest probability if it gives
 /// no scores; equal ones equally often. What else the policy says stays as it is.
@@ -31,7 +31,7 @@ impl<G: Game> Policy<G> for Sure<Box<dyn Policy<G>>> {
         Ok(())
     }
 
-    fn learned_from(&self) -> Option<Division> {
+    fn learned_from(&self) -> TrainedOn {
         self.0.learned_from()
     }
 }

@@ -311,6 +311,9 @@ pub(super) fn header(report: &AccuracyReport) -> String {
         text +=
             &format!("Asked      about {asked} of them: one a row, which stands for its images\n");
     }
+    if let Some(what) = may_have_learned(report) {
+        text += &format!("Training   {what}\n");
+    }
     if let Some(why) = &report.why_no_games {
         text += &format!("Games      are not played out:\n           {why}\n");
     }
@@ -321,6 +324,14 @@ pub(super) fn header(report: &AccuracyReport) -> String {
         );
     }
     text
+}
+
+/// That policies may have learned from positions that are measured, and how to leave those out.
+pub(super) fn may_have_learned(report: &AccuracyReport) -> Option<&'static str> {
+    let is_unknown = report.policies.iter().any(|policy| policy.may_have_learned);
+    (is_unknown && report.table.chosen.is_none()).then_some(
+        "policies from outside may have learned from these: name the part (?trained=train) or --split test",
+    )
 }
 
 /// What is counted as a position, and how many there are.

@@ -2,7 +2,7 @@
 
 use minijinja::{Environment, Value, context};
 
-use super::accuracy_text::judged;
+use super::accuracy_text::{judged, may_have_learned};
 use super::names::Names;
 use super::number::{amount, percent, thousands};
 use super::plots::{colour, mark, plots};
@@ -93,6 +93,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
             report.seconds.iter().map(|seconds| seconds.map(|s| s * 1e6)).collect::<Vec<_>>()
         }),
         judged => judged(&report.table).split_whitespace().collect::<Vec<_>>().join(" "),
+        training => may_have_learned(report),
         endless => report.games.as_ref().and_then(|games| games.endless()),
         most_score => most_score(report),
         few => FEW,

@@ -31,6 +31,9 @@ fn card(
         table.game,
         thousands(table.judged_states)
     );
+    if policy.may_have_learned && table.chosen.is_none() {
+        text += "It may have learned from some of them: `?trained=train` tells those apart, `--split test` leaves them out.\n\n";
+    }
     text += &moves(report, policy);
     text += "\nIn the positions whose moves differ in result; what is lost is lost by a move, on average.\n";
     if let Some(games) = games {

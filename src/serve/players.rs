@@ -8,8 +8,7 @@ use axum::http::StatusCode;
 use super::reply::Refusal;
 use crate::any::{AnyGame, AnyState};
 use crate::evaluate::{Costliest, Judged, MeasureError, Mistake, Player, measure};
-use crate::game::Division;
-use crate::policy::{Answers, Batch, Policy, PolicyError};
+use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn};
 use crate::progress::Silent;
 use crate::solved::{Orienting, SolvedTable};
 
@@ -181,7 +180,7 @@ impl Policy<AnyGame> for Hurried {
         Ok(())
     }
 
-    fn learned_from(&self) -> Option<Division> {
+    fn learned_from(&self) -> TrainedOn {
         self.player.learned_from()
     }
 }

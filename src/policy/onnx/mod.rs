@@ -19,7 +19,7 @@ use session::{INPUT_KINDS, Output, Session};
 
 use super::encode::{Encoding, Layout, Plane};
 use super::onnx_spec::{Head, OnnxSpec};
-use super::{Answers, Batch, Policy, PolicyError, PolicySpec, share_best};
+use super::{Answers, Batch, Policy, PolicyError, PolicySpec, TrainedOn, share_best};
 use crate::game::{Action, Empties, Game, Position};
 use crate::input;
 
@@ -221,6 +221,10 @@ impl<G: Game> Policy<G> for Onnx {
     ) -> Result<(), PolicyError> {
         self.answer_batch(game, batch, answers)
             .map_err(|error| error.map(|what| format!("{}: {what}", self.name)))
+    }
+
+    fn learned_from(&self) -> TrainedOn {
+        TrainedOn::Unknown
     }
 }
 

@@ -10,7 +10,7 @@ use super::distribution::{normalise, outcome};
 use super::listed;
 use super::process::{Failure, Process, excerpt};
 use crate::game::{Action, Game, Position, Side};
-use crate::policy::{Answers, Batch, Policy, PolicyError, share_best};
+use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn, share_best};
 
 /// The `schema` of every line that the program gets.
 pub const PROTOCOL: &str = "yomikiri-policy";
@@ -223,6 +223,10 @@ impl<G: Game> Policy<G> for Exec {
             }
             _ => Ok(()),
         }
+    }
+
+    fn learned_from(&self) -> TrainedOn {
+        TrainedOn::Unknown
     }
 }
 

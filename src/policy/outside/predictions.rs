@@ -11,7 +11,7 @@ use super::dense::Dense;
 use super::npy::{Numbers, Rows};
 use crate::game::{Action, Game, Position, Side, StateKey};
 use crate::input;
-use crate::policy::{Answers, Batch, Policy, PolicyError};
+use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn};
 
 /// The files that say which move is chosen, one of which there must be.
 const DECIDING: [(&str, Dense); 4] = [
@@ -154,6 +154,10 @@ impl<G: Game> Policy<G> for Predictions<G::Key> {
             answers.values.extend(told.value);
         }
         Ok(())
+    }
+
+    fn learned_from(&self) -> TrainedOn {
+        TrainedOn::Unknown
     }
 }
 

@@ -1,0 +1,105 @@
+//! Which positions of solved tables a policy has learned from: known from a network's card, written
+//! behind a policy from outside (`?trained=train:7`), or not known.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Answers, Batch, Policy, PolicyError};
+use crate::game::{Division, Game, Splits};
+
+/// Which positions' exact values a policy has learned from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TrainedOn {
+    /// None: it goes by rules, or has learned from games.
+    Nothing,
+    /// The training part of a division.
+    Part(Division),
+    /// Not known: it comes from outside.
+    Unknown,
+}
+
+impl TrainedOn {
+    /// How positions were divided, where that is known.
+    pub fn division(self) -> Option<Division> {
+        match self {
+            TrainedOn::Part(division) => Some(division),
+            TrainedOn::Nothing | TrainedOn::Unknown => None,
+        }
+    }
+}
+
+/// `train` or `train:SEED`: the training part of `solver export` with the default shares. The text
+/// form reads back as the same specification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TrainedSpec {
+    /// `--split-seed` of the export.
+    pub seed: u64,
+}
+
+impl TrainedSpec {
+    /// The division of the export.
+    pub fn division(self) -> Division {
+        let splits = Splits { seed: self.seed, ..Splits::default() };
+        Division { splits, share: 1.0 }
+    }
+}
+
+impl fmt::Display for TrainedSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.seed {
+            0 => f.write_str("train"),
+            seed => write!(f, "train:{seed}"),
+        }
+    }
+}
+
+impl FromStr for TrainedSpec {
+    /// The forms that are known.
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TrainedSpec, String> {
+        let seed = match text.split_once(':') {
+            None if text == "train" => Some(0),
+            Some(("train", seed)) => seed.parse().ok(),
+            _ => None,
+        };
+        seed.map(|seed| TrainedSpec { seed }).ok_or_else(|| {
+            "train, train:SEED (--split-seed of 'solver export', with its default shares)".into()
+        })
+    }
+}
+
+/// A policy under a name, with what it has learned from.
+pub(super) struct WithTraining<G> {
+    name: String,
+    policy: Box<dyn Policy<G>>,
+    trained: TrainedSpec,
+}
+
+/// The same policy under a name, which has learned from this.
+pub fn with_training<G: Game>(
+    name: String,
+    policy: Box<dyn Policy<G>>,
+    trained: TrainedSpec,
+) -> Box<dyn Policy<G>> {
+    Box::new(WithTraining { name, policy, trained })
+}
+
+impl<G: Game> Policy<G> for WithTraining<G> {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn answer(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), PolicyError> {
+        self.policy.answer(game, batch, answers)
+    }
+
+    fn learned_from(&self) -> TrainedOn {
+        TrainedOn::Part(self.trained.division())
+    }
+}
