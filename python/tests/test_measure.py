@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -211,6 +212,32 @@ def test_parts_and_images_are_measured(table):
     assert lost == pytest.approx(whole["all_score_lost"], abs=1e-12)
     folded = ym.evaluate(table, "greedy", canonical=True, games=False).metrics
     assert folded["result_kept"] == pytest.approx(whole["result_kept"], abs=1e-12)
+
+
+def test_parts_are_divided_as_the_network_was_trained(table):
+    kept = Path(__file__).parents[2] / "tables/policies/supervised-othello-4x4"
+    report = ym.evaluate(table, f"learned:{kept}", split="test", games=False)
+    assert "0.9 to train" in report.json["table"]["chosen"]
+    policy, = report.json["policies"]
+    assert policy["splits"]["train"]["all"]["states"] == 0
+    assert policy["splits"]["test"] == policy["total"]
+    compared = ym.compare(table, f"learned:{kept}", "greedy", split="test")
+    assert "0.9 to train" in compared.json["chosen"]
+
+
+def test_what_a_callable_has_learned_from_is_measured_apart(table):
+    assert "may have learned from these" in str(ym.evaluate(table, network, games=False))
+    report = ym.evaluate(table, network, "greedy", trained="train", games=False)
+    assert "may have learned from these" not in str(report)
+    alone = ym.evaluate(table, network, split="test", games=False)
+    assert report.json["policies"][0]["splits"]["test"] == alone.json["policies"][0]["total"]
+    assert report.json["policies"][1]["splits"] is None
+    assert report["network"]["result_kept"] == alone["network"]["result_kept"]
+    other = ym.evaluate(table, network, trained="train:7", games=False)
+    assert other.json["policies"][0]["splits"] != report.json["policies"][0]["splits"]
+    for policy, trained in [(network, "test"), (network, "train:x"), ("greedy", "train")]:
+        with pytest.raises(ValueError, match="trained"):
+            ym.evaluate(table, policy, trained=trained)
 
 
 def test_games_comparisons_and_best_responses(table):

@@ -41,7 +41,8 @@ pub(super) struct Args {
     /// learned:NAME for a network that was trained here, and in Othello weights, weights:FILE,
     /// n-hand-custom:N[:FILE], minimax:N:FILE and alphabeta:N:FILE; onnx:FILE; predictions:DIR for
     /// predictions of the positions of 'solver export --states', and 'exec:COMMAND' for a program
-    /// that is asked [default: random, greedy, weights in Othello, all networks that were trained
+    /// that is asked; '?trained=train[:SEED]' behind one of these three tells the positions apart that
+    /// it has learned from, those of an export with that --split-seed [default: random, greedy, weights in Othello, all networks that were trained
     /// here for the game, perfect]
     #[arg(long, value_name = "POLICY", add = policies())]
     policy: Vec<String>,

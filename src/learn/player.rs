@@ -601,6 +601,30 @@ mod tests {
     }
 
     #[test]
+    fn a_card_that_claims_equivariance_is_compared_with_the_network() {
+        let policies = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
+        let dir = tempfile::tempdir().unwrap();
+        let copy = dir.path().join("claims");
+        let from = policies.join("td-othello-4x4");
+        std::fs::copy(card::file(&from, "safetensors"), card::file(&copy, "safetensors")).unwrap();
+        for (claim, is_read) in [(false, true), (true, false)] {
+            let mut card = card::read_card(&from).unwrap();
+            card.settings["equivariant"] = claim.into();
+            let text = serde_json::to_vec(&card).unwrap();
+            std::fs::write(card::file(&copy, "json"), text).unwrap();
+            let read = Learned::load("claims".into(), &copy, &rules());
+            assert_eq!(read.is_ok(), is_read);
+            if let Err(error) = read {
+                let line = error.to_string();
+                assert!(
+                    line.contains("claims.json says that the network is equivariant"),
+                    "{line}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn logits_that_differ_by_rounding_are_equal() {
         let mut scores = [3.0, 1.0 + 1e-6, 1.0, -20.0, -20.0 - 1e-4, 1.001];
         tie(&mut scores);

@@ -124,6 +124,31 @@ fn the_move_that_a_program_ranks_highest_is_played() {
 }
 
 #[test]
+fn positions_that_a_program_has_learned_from_are_measured_apart() {
+    let tables = solved();
+    let policy =
+        python(&tables, &answering("reply['actions'] = [p['legal'][0] for p in positions]"));
+    let args = ["report", "-q", "--no-games", "--table", "othello-4x4", "--policy"];
+    let with = |more: &[&str]| [&args[..], more].concat();
+    let trained = [&policy, "?trained=train"].concat();
+    let apart = tables.json(&with(&[&trained]));
+    let alone = tables.json(&with(&[&policy, "--split", "test"]));
+    let found = &apart["policies"][0];
+    assert_eq!(found["policy"], trained);
+    assert_eq!(found["splits"]["test"], alone["policies"][0]["total"]);
+    assert!(found["splits"]["train"]["all"]["states"].as_u64() > Some(10_000));
+    let other = tables.json(&with(&[&policy, "--policy", &[&trained, ":7"].concat()]));
+    assert!(other["policies"][0]["splits"].is_null());
+    assert_ne!(other["policies"][1]["splits"], found["splits"]);
+    // Where nothing says so, the report does.
+    let line = "may have learned from these";
+    assert!(tables.ok(&with(&[&policy])).contains(line));
+    for more in [&[&trained[..]][..], &["random"], &[&policy, "--split", "test"]] {
+        assert!(!tables.ok(&with(more)).contains(line));
+    }
+}
+
+#[test]
 fn programs_that_do_not_run_are_told_in_one_line() {
     if !has_python() {
         return;
