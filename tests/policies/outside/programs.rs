@@ -128,22 +128,25 @@ fn positions_that_a_program_has_learned_from_are_measured_apart() {
     let tables = solved();
     let policy =
         python(&tables, &answering("reply['actions'] = [p['legal'][0] for p in positions]"));
-    let args = ["report", "-q", "--no-games", "--table", "othello-4x4", "--policy"];
-    let with = |more: &[&str]| [&args[..], more].concat();
-    let trained = [&policy, "?trained=train"].concat();
+    fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+        let args = ["report", "-q", "--no-games", "--table", "othello-4x4", "--policy"];
+        [&args[..], more].concat()
+    }
+    let trained = format!("{policy}?trained=train");
     let apart = tables.json(&with(&[&trained]));
     let alone = tables.json(&with(&[&policy, "--split", "test"]));
     let found = &apart["policies"][0];
     assert_eq!(found["policy"], trained);
     assert_eq!(found["splits"]["test"], alone["policies"][0]["total"]);
     assert!(found["splits"]["train"]["all"]["states"].as_u64() > Some(10_000));
-    let other = tables.json(&with(&[&policy, "--policy", &[&trained, ":7"].concat()]));
+    let seven = format!("{trained}:7");
+    let other = tables.json(&with(&[&policy, "--policy", &seven]));
     assert!(other["policies"][0]["splits"].is_null());
     assert_ne!(other["policies"][1]["splits"], found["splits"]);
     // Where nothing says so, the report does.
     let line = "may have learned from these";
     assert!(tables.ok(&with(&[&policy])).contains(line));
-    for more in [&[&trained[..]][..], &["random"], &[&policy, "--split", "test"]] {
+    for more in [&[trained.as_str()][..], &["random"], &[policy.as_str(), "--split", "test"]] {
         assert!(!tables.ok(&with(more)).contains(line));
     }
 }
