@@ -86,7 +86,7 @@ impl Condition {
         }
         for player in players {
             let policy = player.name();
-            if name.starts_with("learned_") && player.learned_from().is_none() {
+            if name.starts_with("learned_") && player.learned_from().division().is_none() {
                 let what =
                     format!("{policy} has not learned from these positions; name another figure");
                 return missing(&what);
