@@ -40,6 +40,7 @@
 //! * `learn`: networks that learn from the tables and by playing (feature `learn`);
 //! * [`render`]: reports and boards as text;
 //! * `serve`: tables over HTTP, with a page (feature `serve`);
+//! * [`hint`]: errors that know what to do about them;
 //! * [`progress`]: how long work tells that it goes on;
 //! * [`cli`]: the commands of `solver`.
 //!
@@ -60,6 +61,7 @@ pub mod evaluate;
 pub mod export;
 pub mod game;
 pub mod graph;
+pub mod hint;
 mod input;
 #[cfg(feature = "onnx")]
 pub mod learn;

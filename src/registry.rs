@@ -1,9 +1,12 @@
 //! The games that commands know, by their names.
 
+use std::borrow::Cow;
+
 use crate::any::AnyGame;
 use crate::game::othello::{MAX_SIDE, MIN_SIDE, Othello};
 use crate::game::shogi::{Shogi, VARIANTS, Variant};
 use crate::game::{Game, WideKey};
+use crate::hint::{Hint, Hinted};
 use crate::table::{Manifest, Table, TableError};
 
 /// Games without their types, for [`main_with`](crate::cli::main_with): `games![TicTacToe]`.
@@ -21,7 +24,13 @@ pub struct Games {
 /// A name that is no game; one line that lists what is known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct UnknownGame(String);
+pub struct UnknownGame(Hinted);
+
+impl Hint for UnknownGame {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        self.0.hint()
+    }
+}
 
 impl Games {
     /// The games that are built in, and these.
@@ -57,9 +66,9 @@ impl Games {
         }
         match name.strip_prefix("othello-") {
             Some(size) => othello(size),
-            None => Err(UnknownGame(format!(
-                "'{name}' is no game this version knows; it knows {}",
-                self.names()
+            None => Err(UnknownGame(Hinted::new(
+                format!("'{name}' is no game this version knows"),
+                format!("it knows {}", self.names()),
             ))),
         }
     }
@@ -140,7 +149,7 @@ pub fn othello(size: &str) -> Result<AnyGame, UnknownGame> {
     let (rows, columns) = sides.ok_or_else(|| {
         UnknownGame(format!(
             "size '{size}' is not a board: write rows x columns, each {MIN_SIDE} to {MAX_SIDE}, such as 4x6, or one number for a square"
-        ))
+        ).into())
     })?;
     Ok(match rows * columns <= 32 {
         true => AnyGame::new(Othello::<u64>::new(rows, columns, true)),

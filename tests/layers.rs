@@ -9,27 +9,40 @@ use proc_macro2::TokenStream;
 use proc_macro2::TokenTree::{self, Group, Ident, Punct};
 
 /// Every top-level module and what it may import besides itself.
-const LAYERS: [(&str, &[&str]); 20] = [
+const LAYERS: [(&str, &[&str]); 21] = [
+    ("hint", &[]),
     ("progress", &[]),
     ("parallel", &[]),
     ("input", &[]),
-    ("game", &["parallel"]),
-    ("table", &["input", "progress", "parallel"]),
-    ("graph", &["game", "table", "progress", "parallel"]),
-    ("solve", &["game", "graph", "table", "progress", "parallel"]),
-    ("policy", &["input", "game"]),
-    ("any", &["game", "graph", "solve", "policy", "table", "progress"]),
-    ("registry", &["game", "any", "table"]),
-    ("cluster", &["game", "any", "graph", "solve", "table", "progress"]),
-    ("solved", &["input", "game", "any", "graph", "solve", "table", "progress", "parallel"]),
+    ("game", &["hint", "parallel"]),
+    ("table", &["hint", "input", "progress", "parallel"]),
+    ("graph", &["hint", "game", "table", "progress", "parallel"]),
+    ("solve", &["hint", "game", "graph", "table", "progress", "parallel"]),
+    ("policy", &["hint", "input", "game"]),
+    ("any", &["hint", "game", "graph", "solve", "policy", "table", "progress"]),
+    ("registry", &["hint", "game", "any", "table"]),
+    ("cluster", &["hint", "game", "any", "graph", "solve", "table", "progress"]),
+    (
+        "solved",
+        &["hint", "input", "game", "any", "graph", "solve", "table", "progress", "parallel"],
+    ),
     (
         "evaluate",
-        &["game", "any", "graph", "solve", "solved", "policy", "table", "progress", "parallel"],
+        &[
+            "hint", "game", "any", "graph", "solve", "solved", "policy", "table", "progress",
+            "parallel",
+        ],
     ),
-    ("export", &["game", "any", "graph", "solve", "solved", "table", "progress", "parallel"]),
+    (
+        "export",
+        &["hint", "game", "any", "graph", "solve", "solved", "table", "progress", "parallel"],
+    ),
     (
         "learn",
-        &["input", "game", "any", "registry", "policy", "evaluate", "export", "table", "progress"],
+        &[
+            "hint", "input", "game", "any", "registry", "policy", "evaluate", "export", "table",
+            "progress",
+        ],
     ),
     ("render", &["evaluate", "game", "solve", "table"]),
     ("serve", ALL_BUT_CLI),
@@ -40,7 +53,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
 ];
 
 const ALL: &[&str] = &[
-    "progress", "parallel", "input", "game", "table", "graph", "solve", "policy", "any",
+    "hint", "progress", "parallel", "input", "game", "table", "graph", "solve", "policy", "any",
     "registry", "cluster", "solved", "evaluate", "export", "learn", "render", "serve", "cli",
 ];
 const ALL_BUT_CLI: &[&str] = ALL.split_last().unwrap().1;

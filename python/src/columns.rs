@@ -6,6 +6,7 @@ use pyo3::types::{PyDict, PyList};
 use yomikiri::export::targets::{
     Block, Column, Format, Layout, Scalar, Shape, all_columns, choose_columns,
 };
+use yomikiri::hint::Hint as _;
 use yomikiri::solved::SolvedTable;
 
 use crate::errors::value_error;
@@ -24,7 +25,8 @@ pub fn shape(table: &SolvedTable, layout: &str) -> PyResult<Shape> {
 
 /// The columns of these names.
 pub fn columns(table: &SolvedTable, shape: &Shape, names: &[String]) -> PyResult<Vec<Column>> {
-    choose_columns(table.game(), Format::Npy, shape, Some(names)).map_err(value_error)
+    choose_columns(table.game(), Format::Npy, shape, Some(names))
+        .map_err(|wrong| value_error(wrong.line()))
 }
 
 /// The names of all columns, with what they mean.

@@ -4,6 +4,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use yomikiri::evaluate::MeasureError;
+use yomikiri::hint::Hint;
 
 create_exception!(_core, YomikiriError, PyException, "What went wrong, in one line.");
 create_exception!(
@@ -26,25 +27,25 @@ create_exception!(
 );
 
 /// A value that is no good, in one line.
-pub fn value_error(what: impl std::fmt::Display) -> PyErr {
-    PyValueError::new_err(what.to_string())
+pub fn value_error(what: impl Into<String>) -> PyErr {
+    PyValueError::new_err(what.into())
 }
 
 /// A table that is no good.
-pub fn table_error(what: impl std::fmt::Display) -> PyErr {
-    TableError::new_err(what.to_string())
+pub fn table_error(what: impl Into<String>) -> PyErr {
+    TableError::new_err(what.into())
 }
 
 /// A position that is none.
-pub fn position_error(what: impl std::fmt::Display) -> PyErr {
-    PositionError::new_err(what.to_string())
+pub fn position_error(what: impl Into<String>) -> PyErr {
+    PositionError::new_err(what.into())
 }
 
 /// Whatever a measurement met.
 pub fn measure_error(error: MeasureError) -> PyErr {
     match error {
-        MeasureError::Policy { .. } => PolicyError::new_err(error.to_string()),
+        MeasureError::Policy { .. } => PolicyError::new_err(error.line()),
         MeasureError::Output(_) => PyOSError::new_err(error.to_string()),
-        MeasureError::Damaged(_) | MeasureError::Table(_) => table_error(error),
+        MeasureError::Damaged(_) | MeasureError::Table(_) => table_error(error.line()),
     }
 }

@@ -11,6 +11,7 @@ use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{
     Action, Empties, Game as _, NotationError, Outcome, Position, Side, Symmetry,
 };
+use yomikiri::hint::Hint as _;
 use yomikiri::policy::encode::{Encoding, Layout, Plane};
 
 use crate::errors::{position_error, value_error};
@@ -33,7 +34,10 @@ pub struct Positions {
 impl Game {
     #[new]
     fn new(name: &str) -> PyResult<Game> {
-        crate::known().named(name).map(|game| Game { game }).map_err(value_error)
+        crate::known()
+            .named(name)
+            .map(|game| Game { game })
+            .map_err(|error| value_error(error.line()))
     }
 
     #[getter]
@@ -182,7 +186,7 @@ pub fn parsed(
     one: impl Fn(&str) -> Result<AnyPosition, NotationError> + Sync,
 ) -> PyResult<Vec<AnyPosition>> {
     let read = |(row, text): (usize, &String)| {
-        one(text).map_err(|error| position_error(format!("row {row}: '{text}': {error}")))
+        one(text).map_err(|error| position_error(format!("row {row}: '{text}': {}", error.line())))
     };
     py.detach(|| texts.iter().enumerate().map(read).collect())
 }

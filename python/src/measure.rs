@@ -17,10 +17,11 @@ use yomikiri::evaluate::{
     Words, games_bytes, measure, of_split, playable, unfolded_bytes,
 };
 use yomikiri::game::{Game as _, Split};
+use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri::policy::encode::Encoding;
 use yomikiri::policy::{
-    Answers, Batch, Dense, Policy, PolicyError, PolicySpec, Steady, Sure, TrainedOn, TrainedSpec,
-    share_best,
+    Answers, Batch, Dense, Policy, PolicyError, PolicySpec, PolicySpecError, Steady, Sure,
+    TrainedOn, TrainedSpec, share_best,
 };
 use yomikiri::render::{About, accuracy_text, comparison_text, html, match_text, summary};
 use yomikiri::render::{Compared, no_room};
@@ -56,6 +57,11 @@ pub enum Given<'py> {
     Asked(String, Bound<'py, PyAny>, String, Option<String>, bool, bool),
 }
 
+/// A policy that is none, or none of the game's.
+fn refused(error: PolicySpecError) -> PyErr {
+    value_error(error.line())
+}
+
 /// What is measured on a thread of its own, where the interpreter is not at hand.
 enum Held {
     Named(PolicySpec),
@@ -80,8 +86,8 @@ fn hold(game: &AnyGame, given: Vec<Given<'_>>) -> PyResult<Vec<Held>> {
 fn hold_one(game: &AnyGame, given: Given<'_>) -> PyResult<Held> {
     match given {
         Given::Named(text) => {
-            let spec: PolicySpec = text.parse().map_err(value_error)?;
-            spec.check(game).map_err(value_error)?;
+            let spec: PolicySpec = text.parse().map_err(refused)?;
+            spec.check(game).map_err(refused)?;
             Ok(Held::Named(spec))
         }
         Given::Asked(name, callable, layout, planes, with_legal, is_best) => {
@@ -115,7 +121,7 @@ fn players(
 
 fn named(spec: &PolicySpec, game: &AnyGame, tables: &std::path::Path) -> PyResult<Player> {
     yomikiri::learn::player(spec, game, tables)
-        .map_err(|error| PyPolicyError::new_err(error.to_string()))
+        .map_err(|error| PyPolicyError::new_err(error.line()))
 }
 
 impl Asking {
@@ -187,14 +193,16 @@ impl Policy<AnyGame> for Callable {
         for (at, position) in batch.positions().iter().enumerate() {
             let legal = legal_at(at);
             let name = || game.notation(position);
-            let wrong = |what: String| PolicyError::new(format!("batch row {at}: {what}"));
+            let wrong = |wrong: Hinted| {
+                PolicyError::new(wrong.map(|what| format!("batch row {at}: {what}")))
+            };
             let numbers = &told.numbers[at * told.width..][..told.width];
             told.kind
                 .answer(numbers, legal, told.scores.is_some(), &name, answers)
                 .map_err(wrong)?;
             if let Some(scores) = &told.scores {
                 let scores = &scores[at * actions..][..actions];
-                Dense::score(scores, legal, answers).map_err(wrong)?;
+                Dense::score(scores, legal, answers).map_err(|what| wrong(what.into()))?;
             }
             if let Some(values) = &told.values {
                 Dense::value(values[at], answers).map_err(wrong)?;
@@ -392,11 +400,12 @@ pub struct Report {
 #[pymethods]
 impl Report {
     fn json(&self) -> PyResult<String> {
-        serde_json::to_string(&self.report).map_err(value_error)
+        serde_json::to_string(&self.report).map_err(|error| value_error(error.to_string()))
     }
 
     fn metrics(&self) -> PyResult<String> {
-        serde_json::to_string(&Metrics::of(&self.report)).map_err(value_error)
+        serde_json::to_string(&Metrics::of(&self.report))
+            .map_err(|error| value_error(error.to_string()))
     }
 
     fn order(&self) -> Vec<usize> {
@@ -438,7 +447,7 @@ pub fn evaluate<'py>(
     let report: AccuracyReport = run(py, progress, move |state, asks| {
         let players = with_training(players(held, solved.game(), &tables, &asks)?, trained)?;
         let chosen = part.map(|split| of_split(split, &players, solved.game())).transpose();
-        let chosen = chosen.map_err(|what| value_error(format!("split: {what}")))?;
+        let chosen = chosen.map_err(|wrong| value_error(format!("split: {}", wrong.line())))?;
         let request = Request {
             table: &solved,
             players: &players,
@@ -502,7 +511,7 @@ pub fn compare<'py>(
             Some(split) => {
                 let found = of_split(split, &players, solved.game());
                 let (wanted, words) =
-                    found.map_err(|what| value_error(format!("split: {what}")))?;
+                    found.map_err(|wrong| value_error(format!("split: {}", wrong.line())))?;
                 (wanted, Some(words))
             }
         };
@@ -519,7 +528,10 @@ pub fn compare<'py>(
         has_scores: table.table.has_scores(),
         comparison,
     };
-    Ok((serde_json::to_string(&compared).map_err(value_error)?, comparison_text(&compared)))
+    Ok((
+        serde_json::to_string(&compared).map_err(|error| value_error(error.to_string()))?,
+        comparison_text(&compared),
+    ))
 }
 
 /// Games between two policies, exactly: JSON and text.
@@ -544,7 +556,10 @@ pub fn play_match<'py>(
         let players = players(held, solved.game(), &tables, &asks)?;
         Match::of(&solved, &players, openings, state).map_err(measure_error)
     })?;
-    Ok((serde_json::to_string(&result).map_err(value_error)?, match_text(&result)))
+    Ok((
+        serde_json::to_string(&result).map_err(|error| value_error(error.to_string()))?,
+        match_text(&result),
+    ))
 }
 
 /// One number a position.
@@ -608,7 +623,7 @@ impl Asked {
                 (Some(policy), _) => policy
                     .answer(&self.game, &batch, &mut answers)
                     .and_then(|()| answers.check(&batch))
-                    .map_err(|error| PyPolicyError::new_err(error.to_string()))?,
+                    .map_err(|error| PyPolicyError::new_err(error.line()))?,
                 _ => return Err(value_error("this policy is not asked alone")),
             }
             let mut out = vec![0.0; count * batch.len()];

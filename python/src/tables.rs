@@ -10,6 +10,7 @@ use yomikiri::evaluate::Kept;
 use yomikiri::export::targets::{Encoder, Images, Selection, look_up, read_rows};
 use yomikiri::game::{Game as _, Split, Splits};
 use yomikiri::graph::{Plan, within_room};
+use yomikiri::hint::Hint;
 use yomikiri::render::no_room;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
@@ -39,10 +40,11 @@ impl Table {
 #[pyfunction]
 pub fn open_table(py: Python<'_>, name: &str, tables: PathBuf, checked: bool) -> PyResult<Table> {
     detached(py, || {
-        let table = Store::at(&tables).open(name).map_err(table_error)?;
+        let table = Store::at(&tables).open(name).map_err(|error| table_error(error.line()))?;
         let name = table.name();
-        let game = crate::known().of_table(&table).map_err(table_error)?;
-        let solved = SolvedTable::open(game, table, checked).map_err(table_error)?;
+        let game = crate::known().of_table(&table).map_err(|error| table_error(error.line()))?;
+        let solved =
+            SolvedTable::open(game, table, checked).map_err(|error| table_error(error.line()))?;
         let unsolved =
             || table_error(format!("{name} has no values yet; run 'solver value-iterate {name}'"));
         solved.map(Table::new).ok_or_else(unsolved)
@@ -90,7 +92,7 @@ pub fn solve(
         )));
     }
     run(py, progress, |state, _| {
-        let failed = |error: &dyn std::fmt::Display| YomikiriError::new_err(error.to_string());
+        let failed = |error: &dyn Hint| YomikiriError::new_err(error.line());
         let store = Store::at(&tables);
         let what = format!("{} needs", plan.table_name(&game));
         let no_room = |room: NoRoom| {
@@ -111,7 +113,8 @@ pub fn solve(
             };
             game.solve(&mut table, &options, state, &mut |_, _| {}).map_err(|e| failed(&e))?;
         }
-        let solved = SolvedTable::open(game.clone(), table, true).map_err(table_error)?;
+        let solved = SolvedTable::open(game.clone(), table, true)
+            .map_err(|error| table_error(error.line()))?;
         solved.map(Table::new).ok_or_else(|| table_error("the table has no values"))
     })
 }
@@ -162,7 +165,8 @@ impl Table {
     }
 
     fn manifest(&self) -> PyResult<String> {
-        serde_json::to_string(self.table.table().manifest()).map_err(value_error)
+        serde_json::to_string(self.table.table().manifest())
+            .map_err(|error| value_error(error.to_string()))
     }
 
     fn columns(&self) -> PyResult<Vec<(String, String)>> {
@@ -170,7 +174,7 @@ impl Table {
     }
 
     fn roots(&self) -> PyResult<Positions> {
-        let all = self.table.states().roots().map_err(position_error)?;
+        let all = self.table.states().roots().map_err(|error| position_error(error.line()))?;
         Ok(Positions { game: self.rules(), all: Arc::new(all) })
     }
 
@@ -198,7 +202,8 @@ impl Table {
         let (block, missing) = detached(py, || {
             let folded = game.folded();
             let encoder = Encoder { game, folded: &folded, columns: &columns, shape };
-            look_up(&encoder, table, &Splits::default(), &positions.all).map_err(table_error)
+            look_up(&encoder, table, &Splits::default(), &positions.all)
+                .map_err(|error| table_error(error.line()))
         })?;
         Ok((to_dict(py, block, &columns)?, missing))
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use yomikiri::hint::Hint;
 use yomikiri::progress::Progress;
 use yomikiri::table::Moment;
 
@@ -115,7 +116,7 @@ fn listen(
 /// becomes an exception.
 fn outcome<T>(done: Result<PyResult<T>, Box<dyn Any + Send>>, begun: Moment) -> PyResult<T> {
     let done = done.unwrap_or_else(|panic| Err(unwound(panic)));
-    begun.check().map_err(table_error)?;
+    begun.check().map_err(|error| table_error(error.line()))?;
     done
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::progress::Progress;
-use crate::render::hint::shown;
+use crate::render::shown::shown;
 
 /// Draws the piece of work that is going on; nothing when quiet or when stderr is no terminal.
 #[derive(Clone)]

@@ -61,35 +61,35 @@ impl Condition {
     /// that can be known: a mean over no positions shows only when they are counted.
     pub fn check(&self, players: &[Player], has: &Has) -> Result<(), UserError> {
         let name = &self.name;
-        let missing = |what: &str| Err(UserError::new(format!("--fail-if {name}: {what}")));
+        let missing = |what: &str, hint: &str| {
+            Err(UserError::new(format!("--fail-if {name}: {what}")).with_hint(hint))
+        };
         let table = has.table.table().name();
         let figure = ["all_", "learned_"].into_iter().find_map(|set| name.strip_prefix(set));
         let figure = figure.unwrap_or(name);
         let of_games = ["random_", "perfect_", "exploited_", "own_lines_"];
         if of_games.iter().any(|begin| name.starts_with(begin)) && !has.games {
             let why = has.why_no_games.as_deref().unwrap_or("leave out --no-games");
-            return missing(&format!("no games are played here; {why}"));
+            return missing("no games are played here", why);
         }
         let of_scores = ["score_kept", "score_lost"].contains(&figure)
             || name.starts_with("final_score_")
             || name.ends_with("_score");
         if of_scores && !has.table.has_scores() {
-            return missing(&format!(
-                "{table} has no scores; use result_kept, result_lost or points"
-            ));
+            let what = format!("{table} has no scores");
+            return missing(&what, "use result_kept, result_lost or points");
         }
         if figure == "plies_kept" && has.table.game().layers().is_some() {
-            return missing(&format!("plies are not compared on {table}; use score_kept"));
+            return missing(&format!("plies are not compared on {table}"), "use score_kept");
         }
         if self.is_forced() && has.table.table().manifest().complete {
-            return missing(&format!("{table} is complete; use result_kept"));
+            return missing(&format!("{table} is complete"), "use result_kept");
         }
         for player in players {
             let policy = player.name();
             if name.starts_with("learned_") && player.learned_from().division().is_none() {
-                let what =
-                    format!("{policy} has not learned from these positions; name another figure");
-                return missing(&what);
+                let what = format!("{policy} has not learned from these positions");
+                return missing(&what, "name another figure");
             }
             let answers = match name.starts_with("value_") || name.starts_with("final_score_") {
                 true => answers_at_the_root(player, has.table),
@@ -99,7 +99,7 @@ impl Condition {
             let values =
                 if name.starts_with("value_") { answers.values } else { answers.final_scores };
             if values.is_empty() {
-                return missing(&format!("{policy} says no such value; leave it out"));
+                return missing(&format!("{policy} says no such value"), "leave it out");
             }
         }
         Ok(())
@@ -120,7 +120,8 @@ impl Condition {
             let policy = &metrics.policy;
             let own = metrics.number(name).flatten().ok_or_else(|| {
                 let what = "there is no such figure here";
-                UserError::new(format!("--fail-if {name}: {what} of {policy}; see --metrics"))
+                UserError::new(format!("--fail-if {name}: {what} of {policy}"))
+                    .with_hint("see --metrics")
             })?;
             if own.partial_cmp(number).is_some_and(|order| holds.contains(&order)) {
                 found.push(format!("{policy}: {name} is {own:.6}, {sign} {number}"));

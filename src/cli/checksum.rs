@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::{Kind, UserError};
+use super::error::{Kind, UserError, hinted};
 use super::table_args::ManyTables;
+use crate::hint::Hint;
 use crate::input;
 use crate::solved::read_checksums;
 
@@ -73,7 +74,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
             Some(expected) => {
                 let ok = found.as_ref().is_ok_and(|sum| *sum == expected);
                 let said = match &found {
-                    Err(error) => format!("{table}: not compared: {error:#}"),
+                    Err(error) => format!("{table}: not compared: {}", hinted(error).line()),
                     Ok(_) if ok => format!("{table}: OK"),
                     Ok(_) => format!("{table}: differs"),
                 };

@@ -9,6 +9,7 @@ use super::error::UserError;
 use super::lines;
 use crate::evaluate::{Piece, Player, Wanted, of_split};
 use crate::game::{Game, Split};
+use crate::hint::Hinted;
 use crate::solved::SolvedTable;
 
 /// The options that choose positions.
@@ -53,8 +54,8 @@ impl ChosenArgs {
         };
         if let Some(split) = split {
             let found = of_split(split, players, table.game());
-            let (wanted, words) =
-                found.map_err(|what| UserError::new(format!("--split: {what}")))?;
+            let (wanted, words) = found
+                .map_err(|wrong| UserError::new(wrong.map(|what| format!("--split: {what}"))))?;
             return Ok(Some(Chosen { words, wanted }));
         }
         self.positions.as_ref().map(|file| of_file(file, table)).transpose()
@@ -74,16 +75,16 @@ fn of_file(file: &Path, table: &SolvedTable) -> anyhow::Result<Chosen> {
                     table.game().notation(&line.position),
                     table.table().name()
                 );
-                bad.push((line.line, what));
+                bad.push((line.line, what.into()));
             }
         }
     }
-    if let Some((line, what)) = bad.iter().min() {
-        let what = format!("{}, line {line}: {what}; correct it or leave it out", file.display());
-        return Err(UserError::new(what).into());
+    if let Some((line, wrong)) = bad.into_iter().min() {
+        let wrong = wrong.map(|what| format!("{}, line {line}: {what}", file.display()));
+        return Err(UserError::new(wrong).with_hint("correct it or leave it out").into());
     }
     if rows.is_empty() {
-        let what = format!("{} has no position; write one a line", file.display());
+        let what = Hinted::new(format!("{} has no position", file.display()), "write one a line");
         return Err(UserError::new(what).into());
     }
     let words = format!("those of {} and their images", file.display());

@@ -19,9 +19,10 @@ use super::signals::say_that_it_goes_on;
 use crate::any::{AnyGame, AnyState};
 use crate::cluster::{ClusterError, Job, check, gather, open, parts_dir, run as run_job, table_of};
 use crate::graph::Plan;
+use crate::hint::{Hint, Hinted};
 use crate::input;
-use crate::render::hint::{message_and_hint, shown};
 use crate::render::number::{bytes, thousands};
+use crate::render::shown::shown;
 use crate::solved::SolvedTable;
 
 /// Who does the work.
@@ -187,12 +188,15 @@ pub(super) fn run(
             said.or_else(|| panic.payload().downcast_ref::<&str>().map(|text| (*text).to_string()));
         let said = said.unwrap_or_default();
         let line = match said.contains("timely communication error") {
-            true => "another process has ended or cannot be reached; see what it said, and give all the same command again to go on".to_string(),
-            false => format!("this process failed: {}", shown(&said)),
+            true => Hinted::new(
+                "another process has ended or cannot be reached",
+                "see what it said, and give all the same command again to go on",
+            ),
+            false => format!("this process failed: {}", shown(&said)).into(),
         };
         end(Kind::Failure, &line);
     }));
-    let done = run_job(&job, |error| end(kind_of(error), &error.to_string()))?;
+    let done = run_job(&job, |error| end(kind_of(error), &Hinted::of(error)))?;
     let _ = std::panic::take_hook();
     let output = Output {
         parts: job.parts.display().to_string(),
@@ -251,7 +255,7 @@ static JSON: AtomicBool = AtomicBool::new(false);
 static HELD: AtomicBool = AtomicBool::new(false);
 
 /// Says once what has gone wrong and ends this process, so that the others hear of it.
-fn end(kind: Kind, line: &str) {
+fn end(kind: Kind, wrong: &Hinted) {
     static SAYING: Mutex<()> = Mutex::new(());
     // Whoever comes second waits here until the process ends.
     let _saying = SAYING.lock();
@@ -259,8 +263,8 @@ fn end(kind: Kind, line: &str) {
         // If all end because nobody holds them any more, nobody says that he has lost another.
         std::thread::sleep(Duration::from_millis(100));
     }
-    let (message, hint) = message_and_hint(line);
-    error::say(kind, message, hint, JSON.load(Ordering::Relaxed));
+    let hint = wrong.hint();
+    error::say(kind, &wrong.to_string(), hint.as_deref(), JSON.load(Ordering::Relaxed));
     // So that others find by themselves what is wrong with all of them, before they lose us.
     std::thread::sleep(Duration::from_millis(300));
     std::process::exit(match kind {
@@ -273,10 +277,9 @@ fn end(kind: Kind, line: &str) {
 /// Starts all processes on this machine, and waits for them. They end when we do, for we hold their stdin.
 fn start_all(processes: usize) -> anyhow::Result<ExitCode> {
     if !(1..=64).contains(&processes) {
-        return Err(UserError::new(format!(
-            "--processes {processes} is out of bounds; give 1 to 64"
-        ))
-        .into());
+        return Err(UserError::new(format!("--processes {processes} is out of bounds"))
+            .with_hint("give 1 to 64")
+            .into());
     }
     // Ports that are free now; they are kept until all are known, so that none comes twice.
     let listeners = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0"));

@@ -60,12 +60,15 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let seeds = match (&args.seeds[..], both.iter().any(|name| name.contains(SEED))) {
         ([], false) => vec![String::new()],
         (seeds, true) if !seeds.is_empty() => seeds.to_vec(),
-        (_, true) => return Err(UserError::new("'{}' stands for a seed; add --seeds 0,1,2").into()),
+        (_, true) => {
+            return Err(UserError::new("'{}' stands for a seed")
+                .with_hint("add --seeds 0,1,2")
+                .into());
+        }
         (_, false) => {
-            return Err(UserError::new(
-                "--seeds: no policy has a '{}' for the seed; write one, as mcts:100:{}",
-            )
-            .into());
+            return Err(UserError::new("--seeds: no policy has a '{}' for the seed")
+                .with_hint("write one, as mcts:100:{}")
+                .into());
         }
     };
     let named = |seed: &String| both.map(|name| name.replace(SEED, seed));

@@ -10,7 +10,7 @@ use super::bars::Bars;
 use super::colour;
 use super::error::{not_solved, to_stderr};
 use crate::registry::Games;
-use crate::render::hint::shown_text;
+use crate::render::shown::shown_text;
 use crate::solved::SolvedTable;
 use crate::table::{Moment, Store, Table};
 

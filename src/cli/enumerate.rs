@@ -130,10 +130,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let game = game.with_folding(fold).unwrap_or(game);
     if !fold && game.group().order() > 1 {
         let name = game.name();
-        return Err(UserError::new(format!(
-            "{name} always folds its states; leave --symmetry none out, or give the game a `with_folding`"
-        ))
-        .into());
+        return Err(UserError::new(format!("{name} always folds its states"))
+            .with_hint("leave --symmetry none out, or give the game a `with_folding`")
+            .into());
     }
     let mut plan = plan(&args, &game)?;
     if args.transitions.is_none() && !args.force {
@@ -162,9 +161,7 @@ fn refuse_if_spread(args: &Args, game: &AnyGame) -> Result<(), UserError> {
         (args.name.is_some(), "--name"),
     ];
     match unfit.into_iter().find(|(unfit, _)| *unfit) {
-        Some((_, option)) => Err(UserError::new(format!(
-            "{option} does not go with several processes, which enumerate whole boards of Othello with derived moves, and other games ply by ply among sorted keys; leave it out"
-        ))),
+        Some((_, option)) => Err(UserError::new(format!("{option} does not go with several processes, which enumerate whole boards of Othello with derived moves, and other games ply by ply among sorted keys")).with_hint("leave it out")),
         None => Ok(()),
     }
 }
@@ -205,7 +202,9 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
         return Err(UserError::new(format!("{option} means nothing for {name}")).into());
     }
     if *max_depth == Some(0) {
-        return Err(UserError::new("--max-depth 0 follows no move; give at least 1").into());
+        return Err(UserError::new("--max-depth 0 follows no move")
+            .with_hint("give at least 1")
+            .into());
     }
     let standard = game.start();
     let roots = match (root, roots) {
@@ -239,20 +238,21 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
         None => {}
     }
     if plan.is_whole() && !game.is_small() {
-        return Err(UserError::new(format!(
-            "{name} is too large to be enumerated whole; give --max-depth (7 plies are 9.5 million states), --max-states or --checks-only"
-        ))
-        .into());
+        return Err(UserError::new(format!("{name} is too large to be enumerated whole"))
+            .with_hint(
+                "give --max-depth (7 plies are 9.5 million states), --max-states or --checks-only",
+            )
+            .into());
     }
     Ok(plan)
 }
 
 /// The positions of a file.
 fn roots_in(game: &AnyGame, path: &Path) -> Result<Vec<AnyPosition>, UserError> {
-    let wrong = |what: String| UserError::new(format!("{}: {what}", path.display()));
+    let wrong = |what: String| format!("{}: {what}", path.display());
     let text = File::open(path).and_then(input::text);
-    let text = text.map_err(|e| wrong(format!("cannot be read: {e}")))?;
-    read_roots(game, &text).map_err(|error| wrong(error.what))
+    let text = text.map_err(|e| UserError::new(wrong(format!("cannot be read: {e}"))))?;
+    read_roots(game, &text).map_err(|error| UserError::from_error(error.map(wrong)))
 }
 
 /// Enumerates a plan after looking whether there is room for it.

@@ -1,5 +1,6 @@
 //! Errors as the person at the terminal sees them: one line, and an exit code; as JSON for programs.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Write};
@@ -13,39 +14,52 @@ use crate::evaluate::MeasureError;
 use crate::export::ExportError;
 use crate::game::NotationError;
 use crate::graph::{GraphError, PackError};
+use crate::hint::{Hint, Hinted, joined, shortened};
 use crate::policy::PolicyError;
 use crate::registry::UnknownGame;
-use crate::render::hint::{is_hidden, message_and_hint, shortened, shown, shown_text};
+use crate::render::shown::{is_hidden, shown, shown_text};
 use crate::solve::SweepError;
 use crate::solved::NotThere;
 use crate::table::TableError;
 
-/// Input that we cannot work with: what, where, and what to do, in one line.
+/// Input that we cannot work with: what, and where, in one line; and what to do.
 #[derive(Debug)]
-pub(super) struct UserError(String);
+pub(super) struct UserError(Hinted);
 
 impl UserError {
-    pub fn new(what: impl Into<String>) -> UserError {
+    pub fn new(what: impl Into<Hinted>) -> UserError {
         UserError(what.into())
     }
 
+    /// The same with what to do.
+    pub fn with_hint(self, hint: impl Into<String>) -> UserError {
+        UserError(self.0.with_hint(hint))
+    }
+
     /// Input that a library function has refused.
-    pub fn from_error(error: impl std::error::Error) -> UserError {
-        UserError(error.to_string())
+    pub fn from_error(error: impl Hint) -> UserError {
+        UserError(Hinted::of(&error))
     }
 }
 
 impl fmt::Display for UserError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        self.0.fmt(f)
     }
 }
 
 impl std::error::Error for UserError {}
 
+impl Hint for UserError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        self.0.hint()
+    }
+}
+
 /// That a table has no values yet.
 pub(super) fn not_solved(table: &str) -> UserError {
-    UserError::new(format!("{table} is not solved; run 'solver value-iterate {table}'"))
+    UserError::new(format!("{table} is not solved"))
+        .with_hint(format!("run 'solver value-iterate {table}'"))
 }
 
 /// What has gone wrong, as a program tells it apart.
@@ -97,11 +111,10 @@ struct Said<'a> {
 
 /// Says on stderr what has gone wrong, and what to do.
 pub(super) fn say(kind: Kind, message: &str, hint: Option<&str>, json: bool) {
-    let line = match (json, hint) {
-        (true, _) => serde_json::to_string(&Output { error: Said { kind, message, hint } })
+    let line = match json {
+        true => serde_json::to_string(&Output { error: Said { kind, message, hint } })
             .expect("an error is plain data"),
-        (false, None) => format!("{} {message}", colour::prefix()),
-        (false, Some(hint)) => format!("{} {message}; {hint}", colour::prefix()),
+        false => format!("{} {}", colour::prefix(), joined(message, hint)),
     };
     to_stderr(line);
 }
@@ -120,13 +133,53 @@ pub(super) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let kind = error.chain().find_map(kind_of).unwrap_or(Kind::Failure);
-    let line = shortened(&shown(&format!("{error:#}")), 1_000);
-    let (message, hint) = message_and_hint(&line);
-    say(kind, message, hint, json);
+    let said = hinted(error);
+    let plain = |text: &str, half| shortened(&shown(text), half);
+    let hint = said.hint().map(|hint| plain(&hint, 500));
+    let left = 1_000 - hint.as_ref().map_or(0, |hint| hint.len() / 2);
+    say(kind, &plain(&said.to_string(), left), hint.as_deref(), json);
     kind.code()
 }
 
-pub(super) fn kind_of(cause: &(dyn std::error::Error + 'static)) -> Option<Kind> {
+/// All causes of an error in one message, and the hint of the outermost that has one.
+pub(super) fn hinted(error: &anyhow::Error) -> Hinted {
+    let line = Hinted::from(format!("{error:#}"));
+    match error.chain().find_map(hint_of) {
+        Some(hint) => line.with_hint(hint),
+        None => line,
+    }
+}
+
+/// One of the causes of an error.
+type Cause = dyn std::error::Error + 'static;
+
+/// What to do, as one cause of an error says.
+fn hint_of<'a>(cause: &'a Cause) -> Option<Cow<'a, str>> {
+    fn of<'a, E: Hint + 'static>(cause: &'a Cause) -> Option<Cow<'a, str>> {
+        cause.downcast_ref::<E>()?.hint()
+    }
+    type Of = for<'a> fn(&'a Cause) -> Option<Cow<'a, str>>;
+    let all: &[Of] = &[
+        of::<Hinted>,
+        of::<UserError>,
+        of::<NotationError>,
+        of::<UnknownGame>,
+        of::<PolicyError>,
+        of::<MeasureError>,
+        of::<TableError>,
+        of::<GraphError>,
+        of::<PackError>,
+        of::<ExportError>,
+        of::<SweepError>,
+        #[cfg(feature = "onnx")]
+        of::<crate::learn::LearnError>,
+        #[cfg(feature = "cluster")]
+        of::<crate::cluster::ClusterError>,
+    ];
+    all.iter().find_map(|of| of(cause))
+}
+
+pub(super) fn kind_of(cause: &Cause) -> Option<Kind> {
     let of_table = |error: Option<&TableError>| match error {
         Some(error) if error.is_damaged() => Kind::Damaged,
         Some(error) if !error.is_bad_input() => Kind::Failure,

@@ -99,9 +99,8 @@ impl TargetArgs {
         let format = format_of(out)?;
         let images = match (self.expand_symmetry, all_states) {
             (true, true) => {
-                return Err(UserError::new(
-                    "--expand-symmetry already writes all images; leave out --states-of all",
-                ));
+                return Err(UserError::new("--expand-symmetry already writes all images")
+                    .with_hint("leave out --states-of all"));
             }
             (true, false) => Images::Expanded,
             (false, true) => Images::All,
@@ -149,15 +148,12 @@ impl TargetArgs {
 /// The format of a file by its extension, if this program can write it.
 pub(super) fn format_of(out: &Path) -> Result<Format, UserError> {
     let format = Format::of_path(out).ok_or_else(|| {
-        UserError::new(format!(
-            "--out {}: the extension says no format; use .npz, .parquet, .jsonl, .csv, .obf, or none for a directory of arrays",
-            out.display()
-        ))
+        UserError::new(format!("--out {}: the extension says no format", out.display()))
+            .with_hint("use .npz, .parquet, .jsonl, .csv, .obf, or none for a directory of arrays")
     })?;
     if format == Format::Parquet && !cfg!(feature = "parquet") {
-        return Err(UserError::new(
-            "this program was built without Parquet; choose .npz or .jsonl, or build it with the feature 'parquet'",
-        ));
+        return Err(UserError::new("this program was built without Parquet")
+            .with_hint("choose .npz or .jsonl, or build it with the feature 'parquet'"));
     }
     Ok(format)
 }

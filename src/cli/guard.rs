@@ -11,6 +11,7 @@ use super::error::UserError;
 use crate::any::{AnyGame, AnyState};
 use crate::game::Game;
 use crate::graph::{Estimate, Index, Plan, estimate, within_room};
+use crate::hint::Hinted;
 use crate::render::no_room;
 use crate::render::number::{bytes, seconds, thousands};
 use crate::table::{NoRoom, bytes_in};
@@ -78,7 +79,7 @@ pub(super) fn planned(
 
 /// That something does not fit, and what to do.
 pub(super) fn refused(what: &str, room: &NoRoom, hint: &str) -> UserError {
-    UserError::new(format!("{}; {hint}, or add --force", no_room(what, room)))
+    UserError::new(no_room(what, room)).with_hint(format!("{hint}, or add --force"))
 }
 
 /// What to do where a board is too large.
@@ -125,5 +126,5 @@ pub(super) fn with_left(error: anyhow::Error, left: Left) -> anyhow::Error {
             format!("{place} keeps {size}: make room and run again to go on, or delete it")
         }
     };
-    anyhow::anyhow!("{error:#}; {what}")
+    anyhow::Error::new(Hinted::new(format!("{error:#}"), what))
 }

@@ -6,6 +6,7 @@ use super::context::Context;
 use super::error::UserError;
 use crate::any::AnyPosition;
 use crate::game::Game;
+use crate::hint::{Hint, Hinted};
 use crate::solved::SolvedTable;
 
 /// The solved table that knows most of a position, and the position. `first` is the word that might
@@ -28,7 +29,7 @@ pub(super) fn holder(
             Ok(position) => position,
             Err(error) => {
                 // Games of one family often refuse a text in the same words.
-                unread.entry(error.to_string()).or_default().insert(game.name());
+                unread.entry(error.line()).or_default().insert(game.name());
                 continue;
             }
         };
@@ -43,7 +44,10 @@ pub(super) fn holder(
         let latest = context.latest();
         let latest = latest.map(|table| table.manifest().identity.game.clone());
         let Some(meant) = latest.ok().filter(|latest| games.contains(latest)) else {
-            let what = format!("'{text}' may be of {}; name a table before it", listed(games));
+            let what = Hinted::new(
+                format!("'{text}' may be of {}", listed(games)),
+                "name a table before it",
+            );
             return Err(UserError::new(what).into());
         };
         found.retain(|(_, table, _)| table.game().name() == meant);

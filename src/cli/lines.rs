@@ -6,6 +6,7 @@ use std::path::Path;
 use super::error::UserError;
 use crate::any::AnyPosition;
 use crate::game::Game;
+use crate::hint::Hinted;
 use crate::input;
 use crate::solved::{LONGEST_LINE, SolvedTable};
 
@@ -35,7 +36,7 @@ pub(super) fn positions(
     text: &str,
     table: &SolvedTable,
     last: bool,
-    bad: &mut Vec<(usize, String)>,
+    bad: &mut Vec<(usize, Hinted)>,
 ) -> anyhow::Result<Vec<Line>> {
     let game = table.game();
     let roots = table.states().roots()?;
@@ -53,7 +54,7 @@ pub(super) fn positions(
                 let positions = positions[first..].iter();
                 all.extend(positions.map(|&position| Line { line: number + 1, position }));
             }
-            Err(error) => bad.push((number + 1, error.to_string())),
+            Err(error) => bad.push((number + 1, Hinted::of(&error))),
         }
     }
     Ok(all)

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::context::Context;
+use super::error::hinted;
 use super::value_iterate::root_text;
+use crate::hint::Hint;
 use crate::render::Grid;
 use crate::render::number::{bytes, thousands};
 use crate::table::{Entry, Holds, RootValue, Scratch, Table};
@@ -97,11 +99,12 @@ fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {
                 Some(solution) => {
                     line.state = "solved";
                     line.roots = solution.roots.clone();
-                    line.summary = value_text(*table, context).unwrap_or_else(|e| format!("{e:#}"));
+                    line.summary =
+                        value_text(*table, context).unwrap_or_else(|e| hinted(&e).line());
                 }
             }
         }
-        Holds::Table(Err(error)) => line.summary = format!("{:#}", anyhow::Error::from(error)),
+        Holds::Table(Err(error)) => line.summary = hinted(&error.into()).line(),
         Holds::Draft(identity, command) => {
             line.state = "unfinished";
             line.game = identity.map(|identity| identity.game);

@@ -73,7 +73,7 @@ fn play(
     context: &Context,
 ) -> anyhow::Result<Match> {
     let name = table.table().name();
-    playable(table).map_err(|what| UserError::new(format!("{name} {what}")))?;
+    playable(table).map_err(|wrong| UserError::new(wrong.map(|what| format!("{name} {what}"))))?;
     if !force {
         let bytes = unfolded_bytes(table.table().manifest(), players.len());
         let what = format!("playing games on {name} needs");

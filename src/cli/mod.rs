@@ -58,10 +58,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread::available_parallelism;
 
-use anyhow::anyhow;
 use clap::{Args, ColorChoice, FromArgMatches, Parser, Subcommand};
 
 use crate::any::AnyGame;
+use crate::hint::Hinted;
 use crate::registry::Games;
 use crate::table::Moment;
 use context::Context;
@@ -187,7 +187,9 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
             rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build_global()
         }
     };
-    started.map_err(|error| anyhow!("cannot start threads: {error}; give fewer --threads"))?;
+    started.map_err(|error| {
+        Hinted::new(format!("cannot start threads: {error}"), "give fewer --threads")
+    })?;
     log_to_stderr(verbose);
     let mut context = Context::new(games, tables, json, quiet);
     #[cfg(feature = "cluster")]
@@ -245,9 +247,8 @@ fn check_threads(asked: Option<usize>) -> Result<(), UserError> {
     if (1..=most).contains(&count) {
         return Ok(());
     }
-    Err(UserError::new(format!(
-        "{name} {count} is out of bounds; give 1 to {most} ({THREADS_A_CORE} for each core)"
-    )))
+    Err(UserError::new(format!("{name} {count} is out of bounds"))
+        .with_hint(format!("give 1 to {most} ({THREADS_A_CORE} for each core)")))
 }
 
 fn log_to_stderr(verbose: u8) {

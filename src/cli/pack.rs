@@ -12,6 +12,7 @@ use super::error::UserError;
 use super::guard;
 use super::table_args::OneTable;
 use crate::graph::{check_packable, is_packed_of, pack};
+use crate::hint::Hinted;
 use crate::render::number::bytes;
 use crate::table::{Lock, Table, check_name};
 
@@ -103,8 +104,10 @@ pub(super) fn place_for(
         return Ok((place, None, lock));
     }
     let Some(made) = Table::open(&place).ok().filter(is_it) else {
-        let what =
-            format!("{} is there already; remove it, or give another --name", place.display());
+        let what = Hinted::new(
+            format!("{} is there already", place.display()),
+            "remove it, or give another --name",
+        );
         return Err(UserError::new(what).into());
     };
     context.remark(format!("{name} is there already"));

@@ -10,6 +10,8 @@ use crate::evaluate::Player;
 #[cfg(feature = "onnx")]
 use crate::game::Game;
 #[cfg(feature = "onnx")]
+use crate::hint::{Hint, Hinted};
+#[cfg(feature = "onnx")]
 use crate::learn::place_of;
 use crate::policy::{LearnedSpec, PolicySpec};
 use crate::table::Store;
@@ -56,7 +58,7 @@ pub(super) fn check(spec: &PolicySpec, game: &AnyGame, store: &Store) -> Result<
         if found != game.name() {
             let path = card::file(&path, "json");
             let what = format!("is for {found}, not for {}", game.name());
-            return Err(UserError::from_error(LearnError::Unfit { path, what }));
+            return Err(UserError::from_error(LearnError::Unfit { path, what: what.into() }));
         }
     }
     let _ = store;
@@ -74,7 +76,7 @@ pub(super) fn tell_unreadable(context: &Context) {
     #[cfg(feature = "onnx")]
     for path in cards(&context.store) {
         if let Err(error) = crate::learn::card::read_card(&path) {
-            context.remark(format!("{error}; it is left out"));
+            context.remark(Hinted::of(&error).with_hint("it is left out").line());
         }
     }
     #[cfg(not(feature = "onnx"))]

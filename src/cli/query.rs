@@ -11,6 +11,7 @@ use super::holder::holder;
 use super::lines::next_line;
 use super::table_args::Named;
 use crate::game::Game;
+use crate::hint::Hinted;
 use crate::input;
 use crate::solved::SolvedTable;
 use crate::table::Table;
@@ -80,8 +81,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     };
     if args.batch {
         let Some(table) = table else {
-            let what =
-                format!("'{text}' is no table; --batch reads the positions of one from stdin");
+            let what = Hinted::new(
+                format!("'{text}' is no table"),
+                "--batch reads the positions of one from stdin",
+            );
             return Err(UserError::new(what).into());
         };
         batch(&table, context)?;

@@ -13,6 +13,7 @@ use crate::export::targets::{
     Block, Column, Encoder, Format, Layout, Lines, Shape, choose_columns, look_up, write_blocks,
 };
 use crate::game::{Game, Splits};
+use crate::hint::{Hint, Hinted};
 use crate::render::number::thousands;
 use crate::solved::SolvedTable;
 
@@ -60,7 +61,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
             )
         })?;
     if let Some(out) = args.out.as_ref().filter(|out| out.exists() && !args.overwrite) {
-        let what = format!("{} is there already; add --overwrite to replace it", out.display());
+        let what = Hinted::new(
+            format!("{} is there already", out.display()),
+            "add --overwrite to replace it",
+        );
         return Err(UserError::new(what).into());
     }
     let text = lines::read(&args.file)?;
@@ -90,7 +94,10 @@ impl Relabel<'_> {
         };
         if self.format == Format::Obf && game.squares(&game.start().state).is_none() {
             let name = game.name();
-            let what = format!("OBF is of Othello and not of {name}; choose another extension");
+            let what = Hinted::new(
+                format!("OBF is of Othello and not of {name}"),
+                "choose another extension",
+            );
             return Err(UserError::new(what).into());
         }
         let columns = self.columns(game, &shape)?;
@@ -107,7 +114,7 @@ impl Relabel<'_> {
                 let position = game.notation(&some[at].position);
                 let what =
                     format!("{position} is not among the states of {}", table.table().name());
-                (some[at].line, what)
+                (some[at].line, what.into())
             }));
         }
         bad.sort();
@@ -128,7 +135,8 @@ impl Relabel<'_> {
     fn columns(&self, game: &AnyGame, shape: &Shape) -> Result<Vec<Column>, UserError> {
         let names = self.args.columns.as_deref();
         let columns = choose_columns(game, self.format, shape, names);
-        let mut columns = columns.map_err(|what| UserError::new(format!("--columns: {what}")))?;
+        let mut columns = columns
+            .map_err(|wrong| UserError::new(wrong.map(|what| format!("--columns: {what}"))))?;
         if names.is_none() {
             // A looked up position stands for itself.
             columns.retain(|column| !["weight", "key", "split"].contains(&column.name));
@@ -137,20 +145,20 @@ impl Relabel<'_> {
     }
 
     /// Names the bad lines; an error unless they are to be skipped.
-    fn report(&self, bad: &[(usize, String)]) -> Result<(), UserError> {
-        let Some((line, what)) = bad.first() else { return Ok(()) };
+    fn report(&self, bad: &[(usize, Hinted)]) -> Result<(), UserError> {
+        let Some((line, wrong)) = bad.first() else { return Ok(()) };
         let name = self.args.file.display();
         if !self.args.skip_bad {
             let more = match bad.len() - 1 {
                 0 => String::new(),
                 more => format!(" (and {more} more)"),
             };
-            return Err(UserError::new(format!(
-                "{name}, line {line}: {what}{more}; nothing was written, add --skip-bad to leave such lines out"
-            )));
+            let wrong = wrong.clone().map(|what| format!("{name}, line {line}: {what}{more}"));
+            return Err(UserError::new(wrong)
+                .with_hint("nothing was written, add --skip-bad to leave such lines out"));
         }
-        for (line, what) in bad.iter().take(NAMED) {
-            self.context.remark(format!("{name}, line {line}: {what}"));
+        for (line, wrong) in bad.iter().take(NAMED) {
+            self.context.remark(format!("{name}, line {line}: {}", wrong.line()));
         }
         if bad.len() > NAMED {
             self.context.remark(format!("and {} more", bad.len() - NAMED));

@@ -19,6 +19,7 @@ use crate::evaluate::{
     AccuracyReport, By, MeasureError, Metrics, Piece, Player, Request, Sink, judgements,
 };
 use crate::game::Divider;
+use crate::hint::{Hint, Hinted};
 use crate::policy::{Answers, PolicySpec};
 use crate::render::{About, RowsFile, accuracy_text, html, model_cards, summary};
 use crate::solved::{Orienting, SolvedTable};
@@ -109,7 +110,10 @@ impl Args {
             check_writable(path)?;
             if files[..at].contains(path) {
                 let path = path.display();
-                let what = format!("{path} is named twice; give each output a file of its own");
+                let what = Hinted::new(
+                    format!("{path} is named twice"),
+                    "give each output a file of its own",
+                );
                 return Err(UserError::new(what).into());
             }
         }
@@ -142,8 +146,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     // What the game does not have is refused before its table is made.
     let (labels, labelled): (Vec<String>, Vec<String>) = args.label.into_iter().unzip();
     if let Some(twice) = (1..labels.len()).find(|&at| labels[..at].contains(&labels[at])) {
-        let what =
-            format!("--label {}=: it is given twice; give each policy its own", labels[twice]);
+        let what = Hinted::new(
+            format!("--label {}=: it is given twice", labels[twice]),
+            "give each policy its own",
+        );
         return Err(UserError::new(what).into());
     }
     let listed = args.policy.iter().flat_map(|list| PolicySpec::split_list(list));
@@ -155,10 +161,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let table = solved(&game, table, args.table.force, context)?;
     if args.by.contains(&By::Layer) && !table.states().has_layers() {
         let name = table.table().name();
-        return Err(UserError::new(format!(
-            "--by layer: {name} does not keep layers; give moves, distance or value"
-        ))
-        .into());
+        return Err(UserError::new(format!("--by layer: {name} does not keep layers"))
+            .with_hint("give moves, distance or value")
+            .into());
     }
     let measure = Measure {
         table: &table,
@@ -201,7 +206,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         if !args.fail_if.iter().all(Condition::is_forced) {
             context.flush()?;
             let hint = "give a table that proves the results of some moves";
-            return Err(UserError::new(format!("--fail-if: {what}; {hint}")).into());
+            return Err(UserError::new(format!("--fail-if: {what}")).with_hint(hint).into());
         }
         context.remark(what);
     }
@@ -380,7 +385,10 @@ fn fixed_day() -> Option<DateTime<Utc>> {
 /// That a file can be written: said before the work begins, not after.
 pub(super) fn check_writable(path: &Path) -> anyhow::Result<()> {
     if path == Path::new("-") {
-        let what = "cannot write -: there is no standard output here; call a file of that name ./-";
+        let what = Hinted::new(
+            "cannot write -: there is no standard output here",
+            "call a file of that name ./-",
+        );
         return Err(UserError::new(what).into());
     }
     writable(path).map_err(|error| cannot_write(path, error))
@@ -394,7 +402,7 @@ pub(in crate::cli) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()>
 /// A damaged table is the table's failure; a policy comes from the person who asks.
 pub(super) fn failed(table: &SolvedTable, error: MeasureError) -> anyhow::Error {
     match error {
-        MeasureError::Damaged(what) => TableError::damaged(table.table().dir(), what).into(),
+        MeasureError::Damaged(what) => TableError::damaged(table.table().dir(), what.line()).into(),
         MeasureError::Table(error) => error.into(),
         MeasureError::Output(error) => error.into(),
         MeasureError::Policy { .. } => error.into(),

@@ -6,13 +6,14 @@ use std::process::{Command, ExitCode, Stdio};
 use axum::http::HeaderValue;
 
 use super::context::Context;
-use super::error::UserError;
+use super::error::{UserError, hinted};
 use super::players::{check, learned_for, player};
 use super::signals;
 use super::table_args::time_limit;
 use crate::any::AnyGame;
 use crate::evaluate::Player;
 use crate::game::Game;
+use crate::hint::Hinted;
 use crate::policy::{PolicyError, PolicySpec};
 use crate::registry::Games;
 use crate::serve::{Options, PORT, Policies, Server};
@@ -50,9 +51,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let limit = time_limit(policy_timeout)?;
     let cors = cors.map(|origin| match HeaderValue::from_str(&origin) {
         Ok(value) if origin == "*" || origin.contains("://") => Ok(value),
-        _ => Err(UserError::new(format!(
-            "--cors '{origin}' is no origin; give one such as https://example.org, or *"
-        ))),
+        _ => Err(UserError::new(format!("--cors '{origin}' is no origin"))
+            .with_hint("give one such as https://example.org, or *")),
     });
     let named = policy.iter().flat_map(|list| PolicySpec::split_list(list));
     let named = named.map(|name| Ok((name.to_string(), name.parse::<PolicySpec>()?.within(limit))));
@@ -67,9 +67,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     };
     let server = Server::bind(host, port, options).map_err(|error| {
         let port = port.unwrap_or(PORT);
-        UserError::new(format!(
-            "cannot listen at {host}, port {port}: {error}; give another --port, or another --host"
-        ))
+        UserError::new(format!("cannot listen at {host}, port {port}: {error}"))
+            .with_hint("give another --port, or another --host")
     })?;
     let address = format!("http://{}/", server.address()?);
     context.line(&address)?;
@@ -110,12 +109,12 @@ const PLIES: u32 = 6;
 const PLAYED: u32 = 2_000;
 
 impl Known {
-    fn spec(&self, name: &str, game: &AnyGame) -> Result<PolicySpec, String> {
+    fn spec(&self, name: &str, game: &AnyGame) -> Result<PolicySpec, Hinted> {
         if let Some((_, spec)) = self.named.iter().find(|(named, _)| named == name) {
             return Ok(spec.clone());
         }
         let spec: PolicySpec =
-            name.parse().map_err(|error: crate::policy::PolicySpecError| error.to_string())?;
+            name.parse().map_err(|error: crate::policy::PolicySpecError| Hinted::of(&error))?;
         let start = "start 'solver serve' with --policy and its name";
         let why = match &spec {
             PolicySpec::Random | PolicySpec::Greedy | PolicySpec::Weights | PolicySpec::Perfect => {
@@ -146,7 +145,7 @@ impl Known {
         };
         match why {
             None => Ok(spec),
-            Some(why) => Err(format!("policy '{name}' {why}; {start}")),
+            Some(why) => Err(Hinted::new(format!("policy '{name}' {why}"), start)),
         }
     }
 }
@@ -168,10 +167,10 @@ impl Policies for Known {
 
     fn make(&self, name: &str, game: &AnyGame) -> Result<Player, PolicyError> {
         let spec = self.spec(name, game)?;
-        check(&spec, game, &self.store).map_err(|error| PolicyError::new(error.to_string()))?;
+        check(&spec, game, &self.store).map_err(|error| Hinted::of(&error))?;
         player(&spec, game, &self.store).map_err(|error| match error.downcast() {
             Ok(error) => error,
-            Err(error) => PolicyError::new(format!("{error:#}")),
+            Err(error) => hinted(&error).into(),
         })
     }
 }

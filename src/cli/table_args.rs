@@ -201,9 +201,7 @@ pub(super) fn solved(
 fn whole(game: &AnyGame, context: &Context, force: bool) -> anyhow::Result<Table> {
     if !game.is_small() {
         let name = game.name();
-        return Err(UserError::new(format!(
-            "{name} is too large to be enumerated whole; run 'solver enumerate --game {name} --max-depth 6' (or another bound) and give --table the table's name"
-        ))
+        return Err(UserError::new(format!("{name} is too large to be enumerated whole")).with_hint(format!("run 'solver enumerate --game {name} --max-depth 6' (or another bound) and give --table the table's name"))
         .into());
     }
     let plan = Plan::from_start(game);

@@ -11,6 +11,7 @@ use super::pack::{place_for, with_remains};
 use super::table_args::OneTable;
 use super::value_iterate::solve_table;
 use crate::graph::{differing, is_unpacked_of, unpack};
+use crate::hint::Hinted;
 use crate::render::number::bytes;
 use crate::solve::SolveOptions;
 use crate::table::Table;
@@ -45,7 +46,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let own = packed.name();
     let name = args.name.as_deref().or(own.strip_suffix(".packed"));
     let name = name.ok_or_else(|| {
-        UserError::new(format!("{own} does not end in .packed; give the full table a --name"))
+        UserError::new(format!("{own} does not end in .packed"))
+            .with_hint("give the full table a --name")
     })?;
     let is_it = |table: &Table| is_unpacked_of(table, &packed);
     let (place, made, lock) = place_for(name, &is_it, context)?;
@@ -65,8 +67,11 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         solve_table(&mut table, &SolveOptions::of_layered(solution), true, context)?;
     }
     if let Some(array) = differing(&table, &packed) {
-        let what = format!(
-            "solved anew, {name} has another '{array}' than the table that was packed as {own}; run 'solver verify' on both"
+        let what = Hinted::new(
+            format!(
+                "solved anew, {name} has another '{array}' than the table that was packed as {own}"
+            ),
+            "run 'solver verify' on both",
         );
         return Err(UserError::new(what).into());
     }

@@ -12,6 +12,7 @@ use super::signals::say_that_it_goes_on;
 use super::table_args::OneTable;
 use crate::any::AnyPosition;
 use crate::game::{Empties, Game, Repetition};
+use crate::hint::Hinted;
 use crate::render::Grid;
 use crate::render::number::{counted, thousands};
 use crate::render::verdict::{Mover, proven_text, verdict};
@@ -116,7 +117,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let layered = context.games.of_table(&table)?.layers().is_some();
     let (order, algorithm) = match args.method {
         Some(MethodArg::PolicyIteration) if args.order.is_some() => {
-            let what = "--order is that of the sweeps of value iteration; leave it or --method out";
+            let what = Hinted::new(
+                "--order is that of the sweeps of value iteration",
+                "leave it or --method out",
+            );
             return Err(UserError::new(what).into());
         }
         Some(MethodArg::PolicyIteration) => (Some(Order::Policies), None),
@@ -167,8 +171,9 @@ fn refuse_if_spread(args: &Args) -> Result<(), UserError> {
     ];
     match unfit.into_iter().find(|(unfit, _)| *unfit) {
         Some((_, option)) => Err(UserError::new(format!(
-            "{option} does not go with several processes, which find the exact values of a --size; leave it out"
-        ))),
+            "{option} does not go with several processes, which find the exact values of a --size"
+        ))
+        .with_hint("leave it out")),
         None => Ok(()),
     }
 }

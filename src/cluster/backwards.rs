@@ -16,6 +16,7 @@ use super::{ClusterError, Done};
 use crate::game::blocks::Bits;
 use crate::game::{Empties, Game, Score, WideKey};
 use crate::graph::States;
+use crate::hint::Hinted;
 use crate::solve::value::{Short, Turned};
 use crate::table::Counts;
 
@@ -99,12 +100,14 @@ pub(super) fn backwards<B: Bits>(
         }
     }
     let there = post.compare(&works.asked, own)?.ok_or_else(|| {
-        let what =
-            "not all processes have all states; run 'solver enumerate' with the same hosts first";
-        ClusterError::Input(what.to_string())
+        let what = Hinted::new(
+            "not all processes have all states",
+            "run 'solver enumerate' with the same hosts first",
+        );
+        ClusterError::Input(what)
     })?;
     let known = |number: u32| -> Result<Known, ClusterError> {
-        let missing = || ClusterError::Others("a layer has been removed meanwhile".to_string());
+        let missing = || ClusterError::Others("a layer has been removed meanwhile".into());
         let layer = part.read(Kind::Layer, number)?.ok_or_else(missing)?;
         let values = part.values_of(&layer)?.ok_or_else(missing)?;
         layer.check()?;
@@ -118,7 +121,7 @@ pub(super) fn backwards<B: Bits>(
     }
     let mut done = Done::default();
     for number in (layers.start..end).rev() {
-        let missing = || ClusterError::Others("a layer has been removed meanwhile".to_string());
+        let missing = || ClusterError::Others("a layer has been removed meanwhile".into());
         let layer = part.read(Kind::Layer, number)?.ok_or_else(missing)?;
         layer.check()?;
         let mut file = part.write(Kind::Values, number)?;
@@ -148,9 +151,11 @@ fn serve(post: &mut Post<'_>, later: &BTreeMap<u32, Known>) -> Result<(), Cluste
             let known = later.get(&block.count_ones());
             known.and_then(|known| known.look_up(*block, places, &mut values)).ok_or_else(
                 || {
-                    let what =
-                        "a move leads out of the states found; remove the parts and begin again";
-                    ClusterError::Input(what.to_string())
+                    let what = Hinted::new(
+                        "a move leads out of the states found",
+                        "remove the parts and begin again",
+                    );
+                    ClusterError::Input(what)
                 },
             )?;
             rest = after;

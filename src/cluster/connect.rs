@@ -16,6 +16,7 @@ use timely::execute::execute_from;
 use timely::worker::Worker;
 
 use super::{ClusterError, Done, Job};
+use crate::hint::Hinted;
 
 /// How long the others are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -71,17 +72,21 @@ fn sockets(
     own: usize,
     workers: usize,
 ) -> Result<Vec<Option<TcpStream>>, ClusterError> {
-    let wrong = |what: String| ClusterError::Others(what);
+    let wrong = |what: Hinted| ClusterError::Others(what);
     let address = &hosts[own];
     let listener = TcpListener::bind(address).map_err(|error| {
-        wrong(format!("{address}, where process {own} would listen, cannot be used ({error}); give it another port"))
+        wrong(Hinted::new(
+            format!("{address}, where process {own} would listen, cannot be used ({error})"),
+            "give it another port",
+        ))
     })?;
     let _ = listener.set_nonblocking(true);
     let (until, mut all) = (Instant::now() + PATIENCE, Vec::new());
     let late = |who: usize| {
         let (seconds, host) = (PATIENCE.as_secs(), &hosts[who]);
-        wrong(format!(
-            "process {who} at {host} was not there within {seconds} s; start it, with the same hosts"
+        wrong(Hinted::new(
+            format!("process {who} at {host} was not there within {seconds} s"),
+            "start it, with the same hosts",
         ))
     };
     for (number, host) in hosts.iter().enumerate().take(own) {
@@ -97,7 +102,7 @@ fn sockets(
         let said = stream.set_nodelay(true).and_then(|()| notice_silence(&stream));
         let said = said.and_then(|()| stream.write_all(&card));
         said.map_err(|error| {
-            wrong(format!("process {number} at {host} cannot be talked to ({error})"))
+            wrong(format!("process {number} at {host} cannot be talked to ({error})").into())
         })?;
         all.push(Some(stream));
     }
@@ -119,13 +124,15 @@ fn sockets(
         let slot = usize::try_from(number).ok().filter(|&number| number > own);
         let Some(slot) = slot.and_then(|number| all.get_mut(number)) else {
             let what = format!(
-                "a process says that it is process {number}, which is not one of those after {own}; give all of them the same hosts"
+                "a process says that it is process {number}, which is not one of those after {own}"
             );
+            let what = Hinted::new(what, "give all of them the same hosts");
             return Err(ClusterError::Input(what));
         };
         if theirs != workers as u64 {
-            let what = format!(
-                "process {number} has {theirs} workers and this one {workers}; give all of them the same --threads"
+            let what = Hinted::new(
+                format!("process {number} has {theirs} workers and this one {workers}"),
+                "give all of them the same --threads",
             );
             return Err(ClusterError::Input(what));
         }
@@ -140,8 +147,9 @@ pub(super) fn run(
     work: fn(&Job, &mut Worker) -> Result<Done, ClusterError>,
     fail: fn(&ClusterError),
 ) -> Result<Done, ClusterError> {
-    let wrong =
-        |what: String| ClusterError::Others(format!("the processes cannot be connected ({what})"));
+    let wrong = |what: String| {
+        ClusterError::Others(format!("the processes cannot be connected ({what})").into())
+    };
     let (builders, guard) = if job.hosts.len() > 1 {
         let sockets = sockets(&job.hosts, job.process, job.workers)?;
         let hooks = Hooks::default();

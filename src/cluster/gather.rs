@@ -12,6 +12,7 @@ use super::{ClusterError, Job};
 use crate::game::blocks::{Blocks, Tables};
 use crate::game::{Game, WideKey};
 use crate::graph::{AssembledLayer, GraphError, assemble};
+use crate::hint::Hinted;
 use crate::progress::Progress;
 use crate::solve::value::{Prospect, Short, Turned};
 use crate::solve::{Method, install_found};
@@ -23,7 +24,7 @@ pub(super) fn dirs(parts: &[PathBuf]) -> Result<Vec<PathBuf>, ClusterError> {
     for dir in parts {
         let wrong = |error: std::io::Error| ClusterError::File {
             path: dir.clone(),
-            what: error.to_string(),
+            what: error.to_string().into(),
         };
         for entry in std::fs::read_dir(dir).map_err(wrong)? {
             let path = entry.map_err(wrong)?.path();
@@ -39,8 +40,9 @@ pub(super) fn dirs(parts: &[PathBuf]) -> Result<Vec<PathBuf>, ClusterError> {
     let missing = (0..).find(|number| !all.contains_key(number)).unwrap_or(0);
     match whole {
         true => Ok(all.into_values().collect()),
-        false => Err(ClusterError::Input(format!(
-            "part-{missing} is in none of the directories; give those of all hosts"
+        false => Err(ClusterError::Input(Hinted::new(
+            format!("part-{missing} is in none of the directories"),
+            "give those of all hosts",
         ))),
     }
 }
@@ -158,8 +160,9 @@ fn gather_plies(
 }
 
 pub(super) fn not_there(part: &Part, number: u32) -> ClusterError {
-    let what = format!(
-        "has no layer {number} of this game and number of workers; run 'solver enumerate' with the same hosts to the end"
+    let what = Hinted::new(
+        format!("has no layer {number} of this game and number of workers"),
+        "run 'solver enumerate' with the same hosts to the end",
     );
     ClusterError::File { path: part.dir().to_path_buf(), what }
 }

@@ -16,6 +16,7 @@ use crate::graph::{
     Finder, Piece, RowMove, Rows, Space, StateKind, Transitions, kind_by_rules, moves_by_rules,
     open_positions, pieces_of,
 };
+use crate::hint::Hinted;
 use crate::solve::Values;
 use crate::solve::value::{Short, Turned};
 use crate::table::{Counts, FORMAT, FORMAT_VERSION, Manifest, Table, TableError, or_record};
@@ -44,7 +45,7 @@ pub struct Parts {
 pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
     let dirs = dirs(parts)?;
     let Some((identity, job)) = identity_in(&dirs[0])? else {
-        let what = "holds no states; run 'solver enumerate' with the same hosts".to_string();
+        let what = Hinted::new("holds no states", "run 'solver enumerate' with the same hosts");
         return Err(ClusterError::File { path: dirs[0].clone(), what });
     };
     let all = Part::all(&dirs, &job);
@@ -90,7 +91,10 @@ pub fn open(
     parts: &[PathBuf],
 ) -> Result<(Box<dyn Rows<AnyGame>>, Values), ClusterError> {
     if !game.has_blocks() {
-        let what = format!("only parts of Othello have values; gather those of {}", game.name());
+        let what = Hinted::new(
+            "only parts of Othello have values",
+            format!("gather those of {}", game.name()),
+        );
         return Err(ClusterError::Input(what));
     }
     let dirs = dirs(parts)?;
@@ -107,8 +111,9 @@ pub fn open(
         for part in &parts {
             let layer = part.read(Kind::Layer, number)?.ok_or_else(|| not_there(part, number))?;
             let values = part.values_of(&layer)?.ok_or_else(|| {
-                let what = format!(
-                    "has no values of layer {number}; run 'solver value-iterate' with the same hosts to the end"
+                let what = Hinted::new(
+                    format!("has no values of layer {number}"),
+                    "run 'solver value-iterate' with the same hosts to the end",
                 );
                 ClusterError::File { path: part.dir().to_path_buf(), what }
             })?;

@@ -23,6 +23,7 @@ mod post;
 mod spool;
 mod worker;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 pub use gather::gather;
@@ -35,6 +36,7 @@ use crate::game::Game;
 use crate::game::blocks::Instructions;
 use crate::game::blocks::Tables;
 use crate::graph::{GraphError, Index, Plan};
+use crate::hint::{Hint, Hinted};
 use crate::solve::SweepError;
 use crate::table::{Counts, TableError};
 
@@ -43,20 +45,20 @@ use crate::table::{Counts, TableError};
 pub enum ClusterError {
     /// What was asked for cannot be.
     #[error("{0}")]
-    Input(String),
+    Input(Hinted),
     /// The other processes, or the way to them.
     #[error("{0}")]
-    Others(String),
+    Others(Hinted),
     /// A file of ours.
     #[error("{}: {what}", path.display())]
     File {
         /// The file.
         path: PathBuf,
         /// What is the matter with it.
-        what: String,
+        what: Hinted,
     },
     /// A file of a worker's.
-    #[error("{} is damaged; remove it, and it is made again with those that follow", path.display())]
+    #[error("{} is damaged", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -72,9 +74,28 @@ pub enum ClusterError {
     Sweep(#[from] SweepError),
 }
 
+impl Hint for ClusterError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        match self {
+            ClusterError::Input(what)
+            | ClusterError::Others(what)
+            | ClusterError::File { what, .. } => what.hint(),
+            ClusterError::Damaged { .. } => {
+                Some("remove it, and it is made again with those that follow".into())
+            }
+            ClusterError::Table(error) => error.hint(),
+            ClusterError::Graph(error) => error.hint(),
+            ClusterError::Sweep(error) => error.hint(),
+        }
+    }
+}
+
 impl ClusterError {
     fn file(path: &Path, what: &str, error: std::io::Error) -> ClusterError {
-        ClusterError::File { path: path.to_path_buf(), what: format!("cannot {what} ({error})") }
+        ClusterError::File {
+            path: path.to_path_buf(),
+            what: format!("cannot {what} ({error})").into(),
+        }
     }
 }
 
@@ -123,17 +144,23 @@ impl Done {
 pub fn check(job: &Job) -> Result<(), ClusterError> {
     let (plan, cyclic) = (&job.plan, job.game.layers().is_none());
     let what = if cyclic && plan.index == Index::Rank {
-        "several processes find games with cycles among sorted keys; give --index keys or --max-depth"
+        Hinted::new(
+            "several processes find games with cycles among sorted keys",
+            "give --index keys or --max-depth",
+        )
     } else if cyclic && job.solves {
-        "games with cycles are solved by one process; run 'solver gather', then 'solver value-iterate'"
+        Hinted::new(
+            "games with cycles are solved by one process",
+            "run 'solver gather', then 'solver value-iterate'",
+        )
     } else if cyclic && (plan.checks_only || plan.max_states.is_some()) {
-        "several processes follow all moves, to a number of plies"
+        "several processes follow all moves, to a number of plies".into()
     } else if !(cyclic || plan.has_blocks(&job.game) && plan.derived) {
-        "of Othello several processes find whole boards of up to 32 squares, whose moves are derived"
+        "of Othello several processes find whole boards of up to 32 squares, whose moves are derived".into()
     } else {
         return Ok(());
     };
-    Err(ClusterError::Input(what.to_string()))
+    Err(ClusterError::Input(what))
 }
 
 /// Does this process's part of a job: connects to the others, compares with them what was asked, and goes on at the last
@@ -189,7 +216,7 @@ mod tests {
             memory,
             plies: Some(9),
         };
-        let fail = |error: &ClusterError| panic!("{error}");
+        let fail = |error: &ClusterError| panic!("{}", error.line());
         let first = run(&job, fail).unwrap();
         let rest = run(&Job { plies: None, ..job.clone() }, fail).unwrap();
         assert!(first.states > 1000 && rest.sent > 1 << 20, "{first:?} {rest:?}");

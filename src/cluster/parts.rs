@@ -16,6 +16,7 @@ use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
 use super::ClusterError;
+use crate::hint::Hinted;
 use crate::table::{self, Counts, Identity, Lock, Store, TableError, crc32};
 
 /// How long a process may take to end whose launcher is gone.
@@ -209,8 +210,11 @@ impl Writing {
         arrays: &[&[u8]],
     ) -> Result<(), ClusterError> {
         let (Ok(blocks), Ok(rows)) = (u32::try_from(blocks), u32::try_from(rows)) else {
-            let what = "more states than 4-byte numbers count are in one chunk; take more workers";
-            return Err(ClusterError::Input(what.to_string()));
+            let what = Hinted::new(
+                "more states than 4-byte numbers count are in one chunk",
+                "take more workers",
+            );
+            return Err(ClusterError::Input(what));
         };
         let (mut crc, mut bytes) = (crc32fast::Hasher::new(), 0);
         let mut write = |bytes_of: &[u8]| {

@@ -16,6 +16,7 @@ use timely::worker::Worker;
 
 use super::ClusterError;
 use super::spool::{Records, SLICES, Spool};
+use crate::hint::Hinted;
 
 /// Numbers of what was sent within a round.
 const ROUND: u64 = 1 << 32;
@@ -211,8 +212,11 @@ impl<'a> Post<'a> {
         let mut least = layers;
         for (worker, theirs, layers) in std::mem::take(&mut self.inbox().hellos) {
             if theirs != asked {
-                let what = format!(
-                    "the processes were not asked for the same: worker {worker} for {theirs}, this one for {asked}; give all the same program and arguments"
+                let what = Hinted::new(
+                    format!(
+                        "the processes were not asked for the same: worker {worker} for {theirs}, this one for {asked}"
+                    ),
+                    "give all the same program and arguments",
                 );
                 return Err(ClusterError::Input(what));
             }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::ClusterError;
+use crate::hint::Hinted;
 
 /// Into how many slices, by hash, what is received is cut; one must fit in memory.
 pub(super) const SLICES: u32 = 256;
@@ -186,8 +187,11 @@ impl Spool {
 
 /// What is said where another process sends what this one does not know.
 pub(super) fn strange() -> ClusterError {
-    let what = "another process sent what is no message of this program; give all the same program";
-    ClusterError::Others(what.to_string())
+    let what = Hinted::new(
+        "another process sent what is no message of this program",
+        "give all the same program",
+    );
+    ClusterError::Others(what)
 }
 
 #[cfg(test)]

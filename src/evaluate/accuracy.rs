@@ -6,6 +6,7 @@
 //! made of pieces of a fixed size and added in order, so that the number of threads changes no bit
 //! of them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -18,6 +19,7 @@ use super::mistakes::Mistake;
 use super::source::{Piece, Source};
 use crate::any::AnyGame;
 use crate::game::{Divider, Game, Split};
+use crate::hint::{Hint, Hinted};
 use crate::parallel;
 use crate::policy::{
     Answers, Policy, PolicyError, TrainedOn, TrainedSpec, share_best, with_training,
@@ -166,7 +168,7 @@ pub struct Measured {
 pub enum MeasureError {
     /// The table is damaged.
     #[error("{0}")]
-    Damaged(String),
+    Damaged(Hinted),
     /// The same, where it is known which file.
     #[error(transparent)]
     Table(#[from] TableError),
@@ -181,6 +183,24 @@ pub enum MeasureError {
     /// The results could not be written.
     #[error(transparent)]
     Output(#[from] std::io::Error),
+}
+
+impl MeasureError {
+    /// That a table does not hold what it should.
+    pub(crate) fn damaged(what: String) -> MeasureError {
+        MeasureError::Damaged(what.into())
+    }
+}
+
+impl Hint for MeasureError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        match self {
+            MeasureError::Damaged(what) => what.hint(),
+            MeasureError::Table(error) => error.hint(),
+            MeasureError::Policy { error, .. } => error.hint(),
+            MeasureError::Output(_) => None,
+        }
+    }
 }
 
 /// How many pieces are in work before their sums are added.
@@ -205,7 +225,7 @@ pub fn measure(
     for begin in (0..source.pieces()).step_by(WINDOW) {
         let window = WINDOW.min(source.pieces() - begin);
         let parts = parallel::try_map(window, &|place| {
-            let (pieces, rows) = source.fill(begin + place).map_err(MeasureError::Damaged)?;
+            let (pieces, rows) = source.fill(begin + place).map_err(MeasureError::damaged)?;
             let part = |at: usize| judge(source, pieces[at].clone(), players, &dividers, keep);
             let parts = parallel::try_map(pieces.len(), &part)?;
             progress.advance(rows);

@@ -4,6 +4,7 @@ use super::accuracy::Player;
 use super::source::{Piece, Wanted};
 use crate::any::AnyGame;
 use crate::game::{Divider, Division, Split, Splits};
+use crate::hint::Hinted;
 use crate::policy::TrainedSpec;
 
 /// Selects the positions of a part, divided as when the players learned, or else as `solver export`
@@ -13,7 +14,7 @@ pub fn of_split(
     split: Split,
     players: &[Player],
     game: &AnyGame,
-) -> Result<(Box<Wanted<'static>>, String), String> {
+) -> Result<(Box<Wanted<'static>>, String), Hinted> {
     let mut divisions: Vec<Division> = Vec::new();
     for division in players.iter().filter_map(|player| player.learned_from().division()) {
         if !divisions.contains(&division) {
@@ -24,10 +25,8 @@ pub fn of_split(
         [] => TrainedSpec::default().division(),
         [division] => division,
         _ => {
-            return Err(
-                "the networks were trained by different splits; measure one of them at a time"
-                    .to_string(),
-            );
+            let what = "the networks were trained by different splits";
+            return Err(Hinted::new(what, "measure one of them at a time"));
         }
     };
     let Splits { seed, train, validation } = division.splits;

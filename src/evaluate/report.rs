@@ -9,6 +9,7 @@ use super::agreement::Agreement;
 use super::games::Games;
 use super::source::Judged;
 use crate::game::{Game, Outcome, Side};
+use crate::hint::Hint;
 use crate::solved::SolvedTable;
 use crate::table::{SweepRecord, Table, TableError};
 
@@ -218,7 +219,7 @@ fn roots(table: &SolvedTable) -> Result<Vec<RootFacts>, TableError> {
     let (game, manifest) = (table.game(), table.table().manifest());
     let damaged =
         |what: String| TableError::damaged(&table.table().dir().join("manifest.json"), what);
-    let positions = table.states().roots().map_err(|error| damaged(error.to_string()))?;
+    let positions = table.states().roots().map_err(|error| damaged(error.line()))?;
     let roots = manifest.identity.roots.iter().zip(positions).zip(&manifest.root_ids);
     roots
         .map(|((notation, position), &row)| {

@@ -14,6 +14,7 @@ use super::report::{AccuracyReport, Words};
 use super::source::{Chosen, Everywhere, Judged, Piece, Source, Wanted};
 use super::unfolded::Unfolded;
 use crate::game::{Game, Repetition, Side};
+use crate::hint::{Hint, Hinted};
 use crate::policy::Answers;
 use crate::progress::Progress;
 use crate::solved::{Orienting, SolvedTable};
@@ -52,7 +53,7 @@ impl Request<'_> {
         if self.orienting != Orienting::All {
             return Some("policies are asked about one image of a position only".to_string());
         }
-        playable(self.table).err().map(|what| format!("the table {what}"))
+        playable(self.table).err().map(|wrong| format!("the table {}", wrong.line()))
     }
 
     /// About how much memory games take, in bytes.
@@ -69,7 +70,7 @@ impl Request<'_> {
         let Request { table, players, orienting, .. } = self;
         let why_no_games = if self.games { self.why_no_games() } else { None };
         let unfolded = match self.games && why_no_games.is_none() {
-            true => Some(unfolded(table, self.kept).map_err(MeasureError::Damaged)?),
+            true => Some(unfolded(table, self.kept).map_err(MeasureError::damaged)?),
             false => None,
         };
         let judged = Judged { table, orienting };
@@ -151,7 +152,7 @@ impl Match {
         progress: &dyn Progress,
     ) -> Result<Match, MeasureError> {
         playable(table).map_err(MeasureError::Damaged)?;
-        let unfolded = Unfolded::new(table.states()).map_err(MeasureError::Damaged)?;
+        let unfolded = Unfolded::new(table.states()).map_err(MeasureError::damaged)?;
         let gathered = Gathered::everywhere(table, &unfolded, players, progress)?;
         let play = Play::new(&unfolded, table);
         let [own, other] = [0, 1].map(|at| &gathered.answers[at].probabilities[..]);
@@ -205,13 +206,19 @@ fn unfolded(table: &SolvedTable, kept: Option<&Kept>) -> Result<Arc<Unfolded>, S
 }
 
 /// Whether games can be played out on a table, or why they cannot.
-pub fn playable(table: &SolvedTable) -> Result<(), String> {
+pub fn playable(table: &SolvedTable) -> Result<(), Hinted> {
     if !table.table().manifest().complete {
-        return Err("is bounded: games lead out of it; give a table of a whole game".to_string());
+        return Err(Hinted::new(
+            "is bounded: games lead out of it",
+            "give a table of a whole game",
+        ));
     }
     if table.values().repetition() == Repetition::Unknown {
-        let what = "leaves open what play without end counts as; solve it with --repetition draw";
-        return Err(what.to_string());
+        let what = Hinted::new(
+            "leaves open what play without end counts as",
+            "solve it with --repetition draw",
+        );
+        return Err(what);
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::{Game, Orientations, Position, Side, Symmetry};
+use crate::hint::Hint;
 use crate::parallel;
 use crate::solved::States;
 
@@ -102,7 +103,7 @@ impl Unfolded {
             return Err("its orientations are not those of its symmetries".to_string());
         }
         let find = |root| unfolded.find(states, root).ok_or("a root is not in it");
-        let roots = states.roots().map_err(|error| error.to_string())?;
+        let roots = states.roots().map_err(|error| error.line())?;
         unfolded.roots = roots.iter().map(find).collect::<Result<_, _>>()?;
         Ok(unfolded)
     }
@@ -276,7 +277,7 @@ impl Facing {
         let mut all = vec![Orientations::default(); states.rows()];
         // Those of the next ply, in the order of their rows.
         let mut next: BTreeMap<usize, u16> = BTreeMap::new();
-        for root in states.roots().map_err(|error| error.to_string())? {
+        for root in states.roots().map_err(|error| error.line())? {
             let row = states.find(&root).ok_or("a root is not in it")?;
             let ties = self.ties(game, row, &root.state);
             *next.entry(row).or_default() |= group.root_orientations(root.side, ties).0;

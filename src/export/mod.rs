@@ -12,10 +12,12 @@ mod folder;
 mod states;
 pub mod targets;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 pub use states::{Exported, SCHEMA, SCHEMA_VERSION, States, StatesFile, bytes_of, write_states};
 
+use crate::hint::{Hint, Hinted};
 use crate::table::TableError;
 
 /// An export that cannot be written.
@@ -25,7 +27,7 @@ pub enum ExportError {
     #[error(transparent)]
     Table(#[from] TableError),
     /// Something else is at the place.
-    #[error("{} {what}; move it away or choose another --out", place.display())]
+    #[error("{} {what}", place.display())]
     Taken {
         /// Where the export was to lie.
         place: PathBuf,
@@ -36,14 +38,25 @@ pub enum ExportError {
     #[error("{what}")]
     Request {
         /// What is wrong and what would be right.
-        what: String,
+        what: Hinted,
     },
     /// Another process is writing to the same place.
-    #[error("{} is being written by another process; wait for it to end", place.display())]
+    #[error("{} is being written by another process", place.display())]
     Busy {
         /// Where it writes.
         place: PathBuf,
     },
+}
+
+impl Hint for ExportError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        match self {
+            ExportError::Table(error) => error.hint(),
+            ExportError::Taken { .. } => Some("move it away or choose another --out".into()),
+            ExportError::Request { what } => what.hint(),
+            ExportError::Busy { .. } => Some("wait for it to end".into()),
+        }
+    }
 }
 
 impl ExportError {

@@ -3,6 +3,7 @@
 //! A position is its key in hexadecimal and the side to move: `1b0 First`.
 
 use super::{Action, Game, NotationError, Position, Side, StateKey, WideKey};
+use crate::hint::Hinted;
 
 /// The position as its key and the side to move.
 pub(super) fn notation<G: Game>(game: &G, position: &Position<G::State>) -> String {
@@ -40,8 +41,11 @@ pub(super) fn parse_line<G: Game>(
             let legal: Vec<String> =
                 actions.iter().map(|&a| game.action_name(position.side, a)).collect();
             NotationError::new(match legal.is_empty() {
-                true => format!("the game is over before '{word}'"),
-                false => format!("'{word}' is no legal move; there are {}", legal.join(" ")),
+                true => format!("the game is over before '{word}'").into(),
+                false => Hinted::new(
+                    format!("'{word}' is no legal move"),
+                    format!("there are {}", legal.join(" ")),
+                ),
             })
         })?;
         line.push(game.advance(&position, *action));

@@ -28,6 +28,7 @@ pub mod symmetry;
 mod types;
 mod words;
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -40,6 +41,8 @@ pub use split::{Divider, Division, Split, Splits, name_word};
 pub use symmetry::{Group, Orientations, Symmetry};
 pub use types::{Action, Empties, End, Expected, Outcome, Position, Repetition, Score, Side};
 pub use words::{FoldedWords, Words};
+
+use crate::hint::{Hint, Hinted};
 
 /// A state packed into 64 or 128 bits, ordered as it is stored in a table.
 pub trait StateKey: bytemuck::Pod + Ord + Hash + Debug + Send + Sync {
@@ -551,14 +554,28 @@ pub trait Game: Sized + Send + Sync + 'static {
 
 /// Text that is not a position, a move or a transcript.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
-pub struct NotationError {
-    /// What is wrong, where, and what would be right; one line.
-    pub what: String,
-}
+#[error("{0}")]
+pub struct NotationError(Hinted);
 
 impl NotationError {
-    pub(crate) fn new(what: impl Into<String>) -> NotationError {
-        NotationError { what: what.into() }
+    /// What is wrong, and where; one line.
+    pub(crate) fn new(what: impl Into<Hinted>) -> NotationError {
+        NotationError(what.into())
+    }
+
+    /// The same with what would be right.
+    pub(crate) fn with_hint(self, hint: impl Into<String>) -> NotationError {
+        NotationError(self.0.with_hint(hint))
+    }
+
+    /// The same with what `wrap` makes of the message, as `line 3: ` before it.
+    pub(crate) fn map(self, wrap: impl FnOnce(String) -> String) -> NotationError {
+        NotationError(self.0.map(wrap))
+    }
+}
+
+impl Hint for NotationError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        self.0.hint()
     }
 }

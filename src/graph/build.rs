@@ -17,10 +17,11 @@ use super::by_rank::ByRank;
 use super::plan::{Index, Plan, table_name};
 use super::view::START_EVERY;
 use super::{GraphError, conventions};
-#[cfg(target_arch = "x86_64")]
 use crate::game::blocks::Instructions;
 use crate::game::blocks::Tables;
 use crate::game::{Game, StateKey};
+#[cfg(target_arch = "x86_64")]
+use crate::hint::Hinted;
 use crate::progress::Progress;
 #[cfg(feature = "cluster")]
 use crate::table::Identity;
@@ -163,7 +164,7 @@ pub fn build<G: Game>(
     plan.check(game)?;
     // The keys of a game without its type may be wider than those of its tables.
     if plan.index == Index::Keys && game.key_words() != G::Key::WORDS {
-        let what = "its type is not known; call AnyGame::enumerate".to_string();
+        let what = Hinted::new("its type is not known", "call AnyGame::enumerate");
         return Err(GraphError::Unfit { game: game.name(), what });
     }
     let name = plan.table_name(game);

@@ -21,6 +21,7 @@ use super::plan::Plan;
 use super::settle::{Workspaces, settle};
 use super::{GraphError, StateKind, census};
 use crate::game::{Game, Orientations, StateKey};
+use crate::hint::Hinted;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Ints, Lengths};
@@ -260,17 +261,19 @@ impl<K: StateKey> Jumps<K> {
         jumps: Vec<(u32, Record<K>)>,
         max_states: Option<u64>,
     ) -> Result<(), GraphError> {
-        let unfit = |what: String| Err(GraphError::Unfit { game: game.name(), what });
+        let unfit = |what: String, hint: &str| {
+            Err(GraphError::Unfit { game: game.name(), what: Hinted::new(what, hint) })
+        };
         for (to, record) in jumps {
             if to <= layer {
-                return unfit(format!(
-                    "a move of layer {layer} leads to layer {to}; without `layers` moves may lead anywhere"
-                ));
+                let what = format!("a move of layer {layer} leads to layer {to}");
+                return unfit(what, "without `layers` moves may lead anywhere");
             }
             if max_states.is_some() {
-                return unfit(format!(
-                    "a move of layer {layer} leads to layer {to} over others, of which --max-states might leave some out; bound it with --max-depth"
-                ));
+                let what = format!(
+                    "a move of layer {layer} leads to layer {to} over others, of which --max-states might leave some out"
+                );
+                return unfit(what, "bound it with --max-depth");
             }
             self.edges.entry(to).or_default().push((edges + u64::from(record.edge), record));
         }

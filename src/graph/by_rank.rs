@@ -17,6 +17,7 @@ use super::build::{self, Order};
 use super::plan::Plan;
 use super::ranked::{RankedGame, block_counts, distance_of_end, ones_of};
 use crate::game::{End, Game, Outcome, RankedMoves};
+use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Lengths};
@@ -203,9 +204,10 @@ impl<G: Game> ByRank<'_, G> {
     fn take(&mut self, draft: &mut Draft, mut found: Found) -> Result<(), GraphError> {
         if let Some(End { outcome, plies }) = found.misfit {
             let what = format!(
-                "a game ends with a {} in {plies} for the mover, and in a table by rank only the last to move wins; give --index keys",
+                "a game ends with a {} in {plies} for the mover, and in a table by rank only the last to move wins",
                 outcome.name()
             );
+            let what = Hinted::new(what, "give --index keys");
             return Err(GraphError::Unfit { game: self.game.name(), what });
         }
         found.counts.terminals_won.get_or_insert(0);

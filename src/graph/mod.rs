@@ -26,6 +26,7 @@ mod sort;
 mod space;
 mod view;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 #[cfg(feature = "cluster")]
@@ -48,6 +49,7 @@ pub use space::{Finder, Piece, RowMove, Rows, Space, Transitions, open_rows};
 pub(crate) use space::{kind_by_rules, moves_by_rules, open_positions, pieces_of};
 pub use view::{Graph, Keys, TerminalScores};
 
+use crate::hint::{Hint, Hinted};
 use crate::table::TableError;
 
 /// What a row of a table is, as stored in `kinds`.
@@ -89,7 +91,7 @@ pub enum GraphError {
     #[error(transparent)]
     Table(#[from] TableError),
     /// The place of the table is taken by another.
-    #[error("{} holds another table than the {name} that is asked for; choose another --name or --tables, or see 'solver list'", dir.display())]
+    #[error("{} holds another table than the {name} that is asked for", dir.display())]
     OtherTable {
         /// What the table that is asked for is usually called.
         name: String,
@@ -100,16 +102,16 @@ pub enum GraphError {
     #[error("no root: give at least one position to enumerate from")]
     NoRoot,
     /// Roots in different layers.
-    #[error("the roots are in different layers; enumerate them one by one")]
+    #[error("the roots are in different layers")]
     MixedRoots,
     /// The bound is below what the roots need.
-    #[error("--max-states leaves no room for the {states} states of the root; raise it")]
+    #[error("--max-states leaves no room for the {states} states of the root")]
     NoRoom {
         /// How many there are.
         states: u64,
     },
     /// `--checks-only` for a game without checks, or whose states do not keep the side to move.
-    #[error("{game} has no mates to be given by checks; --checks-only is for minishogi")]
+    #[error("{game} has no mates to be given by checks")]
     NoChecks {
         /// The game.
         game: String,
@@ -131,14 +133,10 @@ pub enum GraphError {
         game: String,
     },
     /// Roots with different players to move.
-    #[error(
-        "the roots have different players to move; with --checks-only it must be the same one, who gives the checks"
-    )]
+    #[error("the roots have different players to move")]
     TwoAttackers,
     /// More moves than can be told apart.
-    #[error(
-        "layer {layer} has {moves} moves and more, and this version numbers 2^32 of a layer; bound the enumeration with --max-depth or --max-states"
-    )]
+    #[error("layer {layer} has {moves} moves and more, and this version numbers 2^32 of a layer")]
     TooManyMoves {
         /// The layer, which is a ply where play may go round.
         layer: u32,
@@ -150,17 +148,40 @@ pub enum GraphError {
     Unfit {
         /// The game.
         game: String,
-        /// What is in the way; what to do.
-        what: String,
+        /// What is in the way, and what to do.
+        what: Hinted,
     },
     /// More states than ids.
-    #[error(
-        "{states} states are more than the 2^32 that this version numbers; bound the enumeration with --max-depth or --max-states"
-    )]
+    #[error("{states} states are more than the 2^32 that this version numbers")]
     TooManyStates {
         /// How many there would be.
         states: u64,
     },
+}
+
+impl Hint for GraphError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        let hint = match self {
+            GraphError::Table(error) => return error.hint(),
+            GraphError::Unfit { what, .. } => return what.hint(),
+            GraphError::OtherTable { .. } => {
+                "choose another --name or --tables, or see 'solver list'"
+            }
+            GraphError::MixedRoots => "enumerate them one by one",
+            GraphError::NoRoom { .. } => "raise it",
+            GraphError::NoChecks { .. } => "--checks-only is for minishogi",
+            GraphError::TwoAttackers => {
+                "with --checks-only it must be the same one, who gives the checks"
+            }
+            GraphError::TooManyMoves { .. } | GraphError::TooManyStates { .. } => {
+                "bound the enumeration with --max-depth or --max-states"
+            }
+            GraphError::NoRoot | GraphError::NoRanks { .. } | GraphError::NoBlocks { .. } => {
+                return None;
+            }
+        };
+        Some(hint.into())
+    }
 }
 
 impl GraphError {

@@ -7,6 +7,7 @@ use super::GraphError;
 use super::estimate::estimate;
 use super::layer::MOST_ACTIONS;
 use crate::game::{Game, NotationError, Position, Side};
+use crate::hint::Hint;
 use crate::table::{CHECKPOINT_AFTER, Identity, Table, TableError, check_name};
 
 /// How the rows of a table are found.
@@ -58,13 +59,13 @@ pub fn read_roots<G: Game>(game: &G, text: &str) -> Result<Vec<Position<G::State
         }
         let root = game
             .parse_position(line, &game.start())
-            .map_err(|error| NotationError::new(format!("line {}: {error}", number + 1)))?;
+            .map_err(|error| error.map(|what| format!("line {}: {what}", number + 1)))?;
         if known.insert(root) {
             roots.push(root);
         }
     }
     match roots.is_empty() {
-        true => Err(NotationError::new("has no position; write one a line")),
+        true => Err(NotationError::new("has no position").with_hint("write one a line")),
         false => Ok(roots),
     }
 }
@@ -127,7 +128,9 @@ impl<S: Copy + PartialEq> Plan<S> {
         let start = game.start();
         let parse = |root: &String| {
             let parsed = game.parse_position(root, &start);
-            parsed.map_err(|error| damaged(format!("its root '{root}' is no position ({error})")))
+            parsed.map_err(|error| {
+                damaged(format!("its root '{root}' is no position ({})", error.line()))
+            })
         };
         let roots = identity.roots.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         let other = |state| Position { state, side: start.side.other() };
@@ -147,7 +150,8 @@ impl<S: Copy + PartialEq> Plan<S> {
             derived: identity.is_derived(),
             ..Plan::from_start(game)
         };
-        plan.check(game).map_err(|error| damaged(format!("it tells of no table: {error}")))?;
+        plan.check(game)
+            .map_err(|error| damaged(format!("it tells of no table: {}", error.line())))?;
         match plan.identity(game) == *identity {
             true => Ok(plan),
             false => Err(damaged("its identity is not what these rules write".to_string())),
@@ -224,7 +228,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             return Err(GraphError::TwoAttackers);
         }
         if game.action_count() > MOST_ACTIONS {
-            let what = format!("it has more than {MOST_ACTIONS} actions");
+            let what = format!("it has more than {MOST_ACTIONS} actions").into();
             return Err(GraphError::Unfit { game: game.name(), what });
         }
         let ranks = game.rank_count().is_some() && game.layers().is_none() && self.is_whole();

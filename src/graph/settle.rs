@@ -14,6 +14,7 @@ use super::expand::{Partition, Record};
 use super::layer::{Degree, Layer, degree};
 use super::sort::Sorter;
 use crate::game::{Game, Mobility, Orientations, StateKey};
+use crate::hint::Hinted;
 use crate::parallel::{self, lock};
 
 /// The states of one shard, ascending.
@@ -94,7 +95,8 @@ pub(crate) fn settle<G: Game>(
         }
     });
     if passes_twice.into_inner() {
-        let what = format!("a pass in layer {number} is answered by a pass; end the game there");
+        let what = format!("a pass in layer {number} is answered by a pass");
+        let what = Hinted::new(what, "end the game there");
         return Err(GraphError::Unfit { game: game.name(), what });
     }
 

@@ -14,6 +14,7 @@ use super::LearnError;
 use super::features::Features;
 use super::network::{Architecture, Network, Parameter};
 use crate::game::{Division, Game, Splits};
+use crate::hint::Hinted;
 use crate::input;
 use crate::registry::Games;
 
@@ -124,12 +125,17 @@ pub fn read_card(name: &Path) -> Result<Card, LearnError> {
     let text = input::file(&path, input::TEXT).map_err(|error| LearnError::read(&path, error))?;
     let card: Card = serde_json::from_slice(&text).map_err(|error| {
         let what = error.to_string();
-        LearnError::Unfit { path: path.clone(), what: format!("is no card of a network ({what})") }
+        LearnError::Unfit {
+            path: path.clone(),
+            what: format!("is no card of a network ({what})").into(),
+        }
     })?;
     if card.schema != SCHEMA || card.schema_version > SCHEMA_VERSION {
         let (schema, version) = (&card.schema, card.schema_version);
-        let what =
-            format!("has the schema {schema} {version}; known is {SCHEMA} up to {SCHEMA_VERSION}");
+        let what = Hinted::new(
+            format!("has the schema {schema} {version}"),
+            format!("known is {SCHEMA} up to {SCHEMA_VERSION}"),
+        );
         return Err(LearnError::Unfit { path, what });
     }
     Ok(card)
@@ -143,11 +149,11 @@ pub fn read(name: &Path) -> Result<(Card, Network), LearnError> {
     if format!("{:08x}", crc32fast::hash(&bytes)) != card.weights_crc32 {
         let what =
             format!("is not the file that {} was written with", file(name, "json").display());
-        return Err(LearnError::Unfit { path, what });
+        return Err(LearnError::Unfit { path, what: what.into() });
     }
     let unfit = || LearnError::Unfit {
         path: path.clone(),
-        what: "does not hold the weights of the network on its card".to_string(),
+        what: "does not hold the weights of the network on its card".into(),
     };
     let parameters = parameters(&bytes, &card.network).ok_or_else(unfit)?;
     let network = Network::of(card.network.clone(), parameters).ok_or_else(unfit)?;
@@ -220,6 +226,7 @@ pub(super) fn board_of(game: &str) -> Option<[usize; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hint::Hint as _;
     use crate::learn::network::{Activation, Head};
 
     /// A card is text that anybody can change: what it says is compared with the weights before any
@@ -275,7 +282,7 @@ mod tests {
         for network in boasts {
             let text = serde_json::to_vec(&Card { network, ..card.clone() }).unwrap();
             fs::write(file(&name, "json"), text).unwrap();
-            let line = read(&name).unwrap_err().to_string();
+            let line = read(&name).unwrap_err().line();
             assert!(line.contains("does not hold the weights"), "{line}");
         }
     }

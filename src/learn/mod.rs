@@ -42,11 +42,13 @@ pub mod training;
 #[cfg(feature = "learn")]
 pub mod weights;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::any::AnyGame;
 use crate::evaluate::{MeasureError, Player, build};
 use crate::game::Game;
+use crate::hint::{Hint, Hinted};
 use crate::policy::{PolicyError, PolicySpec};
 
 /// Where networks lie that were trained beside the tables of a directory.
@@ -72,9 +74,9 @@ pub fn player(spec: &PolicySpec, game: &AnyGame, tables: &Path) -> Result<Player
     Ok(Player::Policy(match game.squares(&game.start().state) {
         None => Box::new(minishogi::player::load(name, learned, &path, game)?),
         Some(_) if learned.width.is_some() || learned.mate.is_some() => {
-            return Err(LearnError::Settings(format!(
-                "policy '{spec}': width and mate are for minishogi; a network for {} has symmetric and plies",
-                game.name()
+            return Err(LearnError::Settings(Hinted::new(
+                format!("policy '{spec}': width and mate are for minishogi"),
+                format!("a network for {} has symmetric and plies", game.name()),
             )));
         }
         Some(_) => {
@@ -109,14 +111,14 @@ pub enum LearnError {
         /// Which.
         path: PathBuf,
         /// What is wrong with it.
-        what: String,
+        what: Hinted,
     },
     /// Settings that make no sense.
     #[error("{0}")]
-    Settings(String),
+    Settings(Hinted),
     /// A loss is no number any more.
     #[cfg(feature = "learn")]
-    #[error("training has diverged: the loss is no number; lower the learning rate")]
+    #[error("training has diverged: the loss is no number")]
     Diverged,
     /// Calculating failed.
     #[cfg(feature = "learn")]
@@ -128,6 +130,21 @@ pub enum LearnError {
     /// A policy that is learned from or played against failed.
     #[error(transparent)]
     Policy(#[from] PolicyError),
+}
+
+impl Hint for LearnError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        match self {
+            LearnError::Unfit { what, .. } | LearnError::Settings(what) => what.hint(),
+            LearnError::Measure(error) => error.hint(),
+            LearnError::Policy(error) => error.hint(),
+            #[cfg(feature = "learn")]
+            LearnError::Diverged => Some("lower the learning rate".into()),
+            #[cfg(feature = "learn")]
+            LearnError::Tensor(_) => None,
+            LearnError::Read { .. } | LearnError::Write { .. } => None,
+        }
+    }
 }
 
 impl LearnError {

@@ -10,6 +10,7 @@ use super::forward::Forward;
 use super::network::Network;
 use super::once::once;
 use crate::game::{Division, Game, Outcome, Position, Side, Symmetry};
+use crate::hint::Hinted;
 use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn, share_best};
 
 /// Logits that differ by no more than this, relative to the larger of 1 and their size, are equal.
@@ -89,16 +90,17 @@ impl Learned {
                 if equivariant && !learned.answers_images_alike(game)? {
                     return Err(LearnError::Unfit {
                         path: card::file(path, "json"),
-                        what: "says that the network is equivariant, but it answers images of a \
-                            position differently; write \"equivariant\": false"
-                            .to_string(),
+                        what: Hinted::new(
+                            "says that the network is equivariant, but it answers images of a position differently",
+                            "write \"equivariant\": false",
+                        ),
                     });
                 }
                 Ok(Learned { learned_from: card.learned_from(), equivariant, ..learned })
             }
             _ => Err(LearnError::Unfit {
                 path: card::file(path, "json"),
-                what: format!("is for {}, not for {}", card.game, game.name()),
+                what: format!("is for {}, not for {}", card.game, game.name()).into(),
             }),
         }
     }

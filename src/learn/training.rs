@@ -17,6 +17,7 @@ use super::card::{self, Card};
 use super::network::{Network, Parameter};
 use super::optimiser::{Method, Optimiser};
 use super::trainer::Trainer;
+use crate::hint::Hinted;
 use crate::progress::Progress;
 
 /// The metrics of an iteration, by name.
@@ -190,9 +191,8 @@ fn resume<L: Learner>(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
         Err(error) => return Err(LearnError::read(place, error)),
     };
-    let unfit =
-        |what: &str| LearnError::Unfit { path: place.to_path_buf(), what: what.to_string() };
-    let damaged = || unfit("is damaged; remove it to begin again");
+    let unfit = |what: Hinted| LearnError::Unfit { path: place.to_path_buf(), what };
+    let damaged = || unfit(Hinted::new("is damaged", "remove it to begin again"));
     let end = bytes.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
     let head: Checkpoint = serde_json::from_slice(&bytes[..end]).map_err(|_| damaged())?;
     let bytes = &bytes[end + 1..];
@@ -200,9 +200,10 @@ fn resume<L: Learner>(
         return Err(damaged());
     }
     if head.settings != card.settings || head.method != method {
-        return Err(unfit(
-            "is the checkpoint of a training run with other settings; remove it to begin again, or choose another --out",
-        ));
+        return Err(unfit(Hinted::new(
+            "is the checkpoint of a training run with other settings",
+            "remove it to begin again, or choose another --out",
+        )));
     }
     let mut tensors = card::tensors(bytes).ok_or_else(damaged)?;
     let take = |name: &String| tensors.remove(name);

@@ -80,9 +80,8 @@ fn of_any<G: Game>(
         | PolicySpec::Best(_)
         | PolicySpec::Trained(..)
         | PolicySpec::Learned(_) => {
-            return Err(PolicyError::new(format!(
-                "policy '{name}' is not made from the rules; learn::player reads trained networks"
-            )));
+            return Err(PolicyError::new(format!("policy '{name}' is not made from the rules"))
+                .with_hint("learn::player reads trained networks"));
         }
     })
 }
@@ -95,6 +94,7 @@ fn by_rule<G: Game>(rule: impl Rule<G> + 'static) -> Option<Box<dyn Policy<G>>> 
 mod tests {
     use super::super::sample::{four, minishogi};
     use super::*;
+    use crate::hint::Hint as _;
 
     #[test]
     fn only_the_perfect_policy_waits_for_a_table() {
@@ -104,7 +104,7 @@ mod tests {
         let learned: PolicySpec = "learned:x".parse().unwrap();
         let errors = [of_rules(&learned, &four()).err(), of_rules(&learned, &minishogi()).err()];
         for error in errors {
-            let message = error.expect("a network is not perfect").to_string();
+            let message = error.expect("a network is not perfect").line();
             assert!(message.starts_with("policy 'learned:x' ") && !message.contains('\n'));
         }
     }

@@ -1,19 +1,27 @@
 //! What can be wrong with a policy that comes from outside.
 
+use std::borrow::Cow;
+
 use super::{PolicySpecError, WeightsError};
+use crate::hint::{Hint, Hinted};
 
 /// A policy that cannot answer, or whose answer makes no sense; one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct PolicyError {
-    what: String,
+    what: Hinted,
     is_failure: bool,
 }
 
 impl PolicyError {
-    /// What is wrong, where, and what would be right.
-    pub fn new(what: impl Into<String>) -> PolicyError {
+    /// What is wrong, and where.
+    pub fn new(what: impl Into<Hinted>) -> PolicyError {
         PolicyError { what: what.into(), is_failure: false }
+    }
+
+    /// The same with what would be right.
+    pub fn with_hint(self, hint: impl Into<String>) -> PolicyError {
+        PolicyError { what: self.what.with_hint(hint), ..self }
     }
 
     /// The same as the failure of a policy at its work, not of what names or describes it.
@@ -23,12 +31,18 @@ impl PolicyError {
 
     /// The same in other words.
     pub fn map(self, words: impl FnOnce(String) -> String) -> PolicyError {
-        PolicyError { what: words(self.what), ..self }
+        PolicyError { what: self.what.map(words), ..self }
     }
 
     /// Whether a policy failed at its work.
     pub fn is_failure(&self) -> bool {
         self.is_failure
+    }
+}
+
+impl From<Hinted> for PolicyError {
+    fn from(what: Hinted) -> PolicyError {
+        PolicyError::new(what)
     }
 }
 
@@ -38,14 +52,20 @@ impl From<String> for PolicyError {
     }
 }
 
+impl Hint for PolicyError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        self.what.hint()
+    }
+}
+
 impl From<WeightsError> for PolicyError {
     fn from(error: WeightsError) -> PolicyError {
-        PolicyError::new(error.to_string())
+        PolicyError::new(Hinted::of(&error))
     }
 }
 
 impl From<PolicySpecError> for PolicyError {
     fn from(error: PolicySpecError) -> PolicyError {
-        PolicyError::new(error.to_string())
+        PolicyError::new(Hinted::of(&error))
     }
 }

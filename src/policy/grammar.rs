@@ -1,16 +1,25 @@
 //! How policies are written: `name:argument?key=value,key=value`.
 
+use std::borrow::Cow;
 use std::fmt;
+
+use crate::hint::{Hint, Hinted};
 
 /// Text that names no policy, or none of a game's; one line that lists what is known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct PolicySpecError(String);
+pub struct PolicySpecError(Hinted);
 
 impl PolicySpecError {
     /// A line that begins with the policy; `what` goes on behind it, with the blank or colon.
-    pub(super) fn of(policy: impl fmt::Display, what: impl fmt::Display) -> PolicySpecError {
-        PolicySpecError(format!("policy '{policy}'{what}"))
+    pub(super) fn of(policy: impl fmt::Display, what: impl Into<Hinted>) -> PolicySpecError {
+        PolicySpecError(what.into().map(|what| format!("policy '{policy}'{what}")))
+    }
+}
+
+impl Hint for PolicySpecError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        self.0.hint()
     }
 }
 
@@ -38,21 +47,25 @@ impl<'a> Parts<'a> {
 
     /// Gives the options behind the last `?`, separated by `,` or `&`, to `set`, which answers one
     /// that is not known with what is. Gives what stands before them; if that is empty, the error
-    /// says that the policy names no `form`.
+    /// says that the policy names no `thing`, and to `write` one.
     pub fn options(
         self,
-        form: &str,
+        (thing, form): (&str, &str),
         mut set: impl FnMut(&str, &str) -> Result<(), String>,
     ) -> Result<&'a str, PolicySpecError> {
         let argument = self.argument.unwrap_or_default();
         let (argument, options) = argument.rsplit_once('?').unwrap_or((argument, ""));
         if argument.is_empty() {
-            return Err(PolicySpecError::of(self, format!(" names no {form}")));
+            return Err(PolicySpecError::of(
+                self,
+                Hinted::new(format!(" names no {thing}"), format!("write {form}")),
+            ));
         }
         for option in options.split([',', '&']).filter(|option| !option.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             set(key, value).map_err(|known| {
-                let what = format!(": '{option}' is not known; known are {known}");
+                let what = format!(": '{option}' is not known");
+                let what = Hinted::new(what, format!("known are {known}"));
                 PolicySpecError::of(self, what)
             })?;
         }

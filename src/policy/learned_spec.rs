@@ -28,7 +28,7 @@ impl LearnedSpec {
     pub fn read(text: &str) -> Result<LearnedSpec, PolicySpecError> {
         let mut spec = LearnedSpec::default();
         let parts = Parts { name: "learned", argument: Some(text) };
-        let form = "network; write learned:NAME";
+        let form = ("network", "learned:NAME");
         spec.name = parts.options(form, |key, value| spec.set(key, value))?.to_string();
         Ok(spec)
     }
@@ -66,10 +66,11 @@ impl fmt::Display for LearnedSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hint::Hint as _;
 
     #[test]
     fn what_is_not_known_is_answered_with_what_is() {
-        let error = |text: &str| LearnedSpec::read(text).unwrap_err().to_string();
+        let error = |text: &str| LearnedSpec::read(text).unwrap_err().line();
         assert_eq!(error(""), "policy 'learned:' names no network; write learned:NAME");
         let wrong = [
             ("net?depth=2", "'depth=2' is not known; known are symmetric, plies, width, mate"),

@@ -8,6 +8,7 @@ use super::encode::{Layout, Plane};
 use super::grammar::{Parts, PolicySpecError, YES_NO, name_of, one_of, write_options};
 use super::{Policy, PolicyError, TrainedSpec};
 use crate::game::Game;
+use crate::hint::Hinted;
 
 /// A model's file and how it is to be read. The text form reads back as the same specification.
 ///
@@ -102,9 +103,9 @@ const KEYS: &str = "layout, planes, pass, policy, value, output, softmax, move, 
 impl OnnxSpec {
     /// Whether models can be read: with the feature `onnx`.
     pub const IS_BUILT_IN: bool = cfg!(feature = "onnx");
-    /// The error where they cannot.
-    pub const NOT_BUILT_IN: &'static str =
-        "this program was built without ONNX; build it with --features onnx";
+    /// The error where they cannot, and what to do.
+    pub const NOT_BUILT_IN: (&'static str, &'static str) =
+        ("this program was built without ONNX", "build it with --features onnx");
 
     /// Reads the model and makes it a policy for a game.
     ///
@@ -121,22 +122,24 @@ impl OnnxSpec {
     /// Fails: models cannot be read.
     #[cfg(not(feature = "onnx"))]
     pub fn load<'a, G: Game>(&self, _game: &G) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
-        Err(PolicyError::new(format!("onnx:{self}: {}", OnnxSpec::NOT_BUILT_IN)))
+        let (what, hint) = OnnxSpec::NOT_BUILT_IN;
+        Err(PolicyError::new(format!("onnx:{self}: {what}")).with_hint(hint))
     }
 
     /// Reads what follows `onnx:`, or says in one line what is wrong with it.
     pub fn read(text: &str) -> Result<OnnxSpec, PolicySpecError> {
         let mut spec = OnnxSpec::default();
         let parts = Parts { name: "onnx", argument: Some(text) };
-        let form = "file; write onnx:FILE or 'onnx:FILE?layout=nchw'";
+        let form = ("file", "onnx:FILE or 'onnx:FILE?layout=nchw'");
         spec.path = parts.options(form, |key, value| spec.set(key, value))?.into();
         if let Some(layout) = spec.layout.filter(|layout| !layout.takes_planes())
             && spec.planes.is_some()
         {
             return Err(PolicySpecError::of(
                 parts,
-                format!(
-                    ": layout {layout} says what its planes are; leave out planes, or name nchw, nhwc, flat or interleaved"
+                Hinted::new(
+                    format!(": layout {layout} says what its planes are"),
+                    "leave out planes, or name nchw, nhwc, flat or interleaved",
                 ),
             ));
         }
@@ -192,6 +195,7 @@ impl fmt::Display for OnnxSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hint::Hint as _;
 
     #[test]
     fn specifications_read_back() {
@@ -211,7 +215,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_answered_with_what_is() {
-        let error = |text: &str| OnnxSpec::read(text).unwrap_err().to_string();
+        let error = |text: &str| OnnxSpec::read(text).unwrap_err().line();
         assert!(error("").contains("names no file"));
         assert!(error("?layout=nchw").contains("names no file"));
         assert!(error("m.onnx?shape=2").ends_with(KEYS));

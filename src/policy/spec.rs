@@ -10,6 +10,7 @@ use super::learned_spec::LearnedSpec;
 use super::onnx_spec::{CHOICES, Choice, OnnxSpec};
 use super::trained::TrainedSpec;
 use crate::game::Game;
+use crate::hint::Hinted;
 
 /// Which policy is meant. The text form reads back as the same specification.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -131,18 +132,24 @@ impl PolicySpec {
         let by_file = self.weights_file().is_some();
         let (others, name) = (PolicySpec::EVERYWHERE, game.name());
         let what = match (self, game.squares(&game.start().state).is_some()) {
-            (_, has_squares) if by_file && !has_squares || by_built_in && !game.has_square_weights() => {
-                format!(" goes by the squares of an Othello board; for {name} there are {others}")
+            (_, has_squares)
+                if by_file && !has_squares || by_built_in && !game.has_square_weights() =>
+            {
+                let what = " goes by the squares of an Othello board";
+                Hinted::new(what, format!("for {name} there are {others}"))
             }
-            (PolicySpec::Onnx(_), false) if game.planes().count() == 0 => {
-                format!(": {name} has no planes that a model could be given; there are {others}")
-            }
+            (PolicySpec::Onnx(_), false) if game.planes().count() == 0 => Hinted::new(
+                format!(": {name} has no planes that a model could be given"),
+                format!("there are {others}"),
+            ),
             (PolicySpec::Onnx(_), _) if !OnnxSpec::IS_BUILT_IN => {
-                format!(": {}", OnnxSpec::NOT_BUILT_IN)
+                let (what, hint) = OnnxSpec::NOT_BUILT_IN;
+                Hinted::new(format!(": {what}"), hint)
             }
-            (PolicySpec::Learned(_), _) if !OnnxSpec::IS_BUILT_IN => {
-                ": this solver was built without the feature 'onnx'; install it with 'cargo install --path . --features onnx'".to_string()
-            }
+            (PolicySpec::Learned(_), _) if !OnnxSpec::IS_BUILT_IN => Hinted::new(
+                ": this solver was built without the feature 'onnx'",
+                "install it with 'cargo install --path . --features onnx'",
+            ),
             _ => return Ok(()),
         };
         Err(PolicySpecError::of(self, what))
@@ -211,7 +218,7 @@ impl FromStr for PolicySpec {
             let policy: PolicySpec = policy.parse()?;
             return parts.from_outside(policy);
         }
-        let wrong = |what: &str| PolicySpecError::of(text, what);
+        let wrong = |what: Hinted| PolicySpecError::of(text, what);
         Ok(match (parts.name, parts.argument) {
             ("random", None) => PolicySpec::Random,
             ("greedy", None) => PolicySpec::Greedy,
@@ -233,19 +240,28 @@ impl FromStr for PolicySpec {
             ("onnx", Some(model)) => PolicySpec::Onnx(OnnxSpec::read(model)?),
             ("learned", Some(network)) => PolicySpec::Learned(LearnedSpec::read(network)?),
             ("predictions", Some("")) => {
-                return Err(wrong(" names no directory; write predictions:DIR"));
+                return Err(wrong(Hinted::new(" names no directory", "write predictions:DIR")));
             }
             ("predictions", Some(dir)) => PolicySpec::Predictions(PathBuf::from(dir)),
             ("exec", Some(command)) => match shlex::split(command) {
                 Some(words) if !words.is_empty() => {
                     PolicySpec::Exec { command: command.to_string(), limit: PolicySpec::LIMIT }
                 }
-                Some(_) => return Err(wrong(" names no program; write exec:COMMAND")),
+                Some(_) => {
+                    return Err(wrong(Hinted::new(" names no program", "write exec:COMMAND")));
+                }
                 None => {
-                    return Err(wrong(" has a quote that is not closed, or ends in a backslash"));
+                    return Err(wrong(
+                        " has a quote that is not closed, or ends in a backslash".into(),
+                    ));
                 }
             },
-            _ => return Err(wrong(&format!(" is not known; known are {}", PolicySpec::KNOWN))),
+            _ => {
+                return Err(wrong(Hinted::new(
+                    " is not known",
+                    format!("known are {}", PolicySpec::KNOWN),
+                )));
+            }
         })
     }
 }
@@ -254,7 +270,7 @@ impl Parts<'_> {
     /// A policy of files or a program with the options behind it.
     fn from_outside(self, policy: PolicySpec) -> Result<PolicySpec, PolicySpecError> {
         let (mut choice, mut trained) = (Choice::Sample, None);
-        self.options("policy", |key, value| {
+        self.options(("policy", "predictions:DIR or exec:COMMAND"), |key, value| {
             match key {
                 "move" => choice = one_of(CHOICES, value)?,
                 "trained" => trained = Some(value.parse()?),
@@ -293,7 +309,10 @@ impl Parts<'_> {
         let (number, seed) = self.two().ok_or_else(|| self.wrong("names no number", PLAYED))?;
         let (number, seed) = (self.number(number, PLAYED)?, seed.unwrap_or("0"));
         let most = u64::MAX;
-        let what = format!(": '{seed}' is no seed; write a whole number from 0 to {most}");
+        let what = Hinted::new(
+            format!(": '{seed}' is no seed"),
+            format!("write a whole number from 0 to {most}"),
+        );
         let seed = seed.parse().map_err(|_| PolicySpecError::of(self, what))?;
         Ok(policy(number, seed))
     }
@@ -313,7 +332,7 @@ impl Parts<'_> {
     fn wrong(self, what: &str, (least, most): (u32, u32)) -> PolicySpecError {
         let name = self.name;
         let form = format!("write {name}:N with a whole number N from {least} to {most}");
-        PolicySpecError::of(self, format!(" {what}; {form}"))
+        PolicySpecError::of(self, Hinted::new(format!(" {what}"), form))
     }
 
     fn file(self, path: &str) -> Result<PathBuf, PolicySpecError> {
@@ -323,7 +342,7 @@ impl Parts<'_> {
         let text = self.to_string();
         let without = text.trim_end_matches(':');
         let form = format!("write {without}:FILE, or {without} for the built-in weights");
-        Err(PolicySpecError::of(self, format!(" names no file; {form}")))
+        Err(PolicySpecError::of(self, Hinted::new(" names no file", form)))
     }
 }
 
@@ -333,6 +352,7 @@ mod tests {
     use crate::game::WideKey;
     use crate::game::othello::Othello;
     use crate::game::shogi::{MINISHOGI, Shogi};
+    use crate::hint::Hint as _;
 
     #[test]
     fn specifications_read_back() {
@@ -388,7 +408,7 @@ mod tests {
     }
 
     fn refused(text: &str, expected: &str) {
-        let message = text.parse::<PolicySpec>().unwrap_err().to_string();
+        let message = text.parse::<PolicySpec>().unwrap_err().line();
         let begins = text.split("?move=").next().unwrap();
         assert!(message.starts_with(&format!("policy '{begins}")), "{message}");
         assert!(message.ends_with(expected) && !message.contains('\n'), "{message} for {expected}");
@@ -477,7 +497,7 @@ mod tests {
         for text in by_squares {
             let spec: PolicySpec = text.parse().unwrap();
             spec.check(othello).unwrap();
-            let message = spec.check(shogi).unwrap_err().to_string();
+            let message = spec.check(shogi).unwrap_err().line();
             assert!(message.starts_with(&format!("policy '{text}' goes by")), "{message}");
             let expected = format!("for minishogi there are {}", PolicySpec::EVERYWHERE);
             assert!(message.ends_with(&expected), "{message}");
@@ -488,9 +508,10 @@ mod tests {
             assert!(PolicySpec::KNOWN.contains(form), "{form}");
         }
         let onnx: PolicySpec = "onnx:m.onnx".parse().unwrap();
-        let checked = onnx.check(othello).map_err(|e| e.to_string());
-        assert_eq!(onnx.check(shogi).map_err(|e| e.to_string()), checked);
-        let absent = format!("policy 'onnx:m.onnx': {}", OnnxSpec::NOT_BUILT_IN);
+        let checked = onnx.check(othello).map_err(|e| e.line());
+        assert_eq!(onnx.check(shogi).map_err(|e| e.line()), checked);
+        let (what, hint) = OnnxSpec::NOT_BUILT_IN;
+        let absent = format!("policy 'onnx:m.onnx': {what}; {hint}");
         assert_eq!(checked, if cfg!(feature = "onnx") { Ok(()) } else { Err(absent) });
         let wrong = [
             ("weights:", "names no file"),
@@ -500,7 +521,7 @@ mod tests {
             ("exec:python 'my policy.py", "not closed"),
         ];
         for (text, what) in wrong {
-            let message = text.parse::<PolicySpec>().unwrap_err().to_string();
+            let message = text.parse::<PolicySpec>().unwrap_err().line();
             assert!(message.contains(what), "{message}");
         }
     }

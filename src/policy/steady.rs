@@ -163,12 +163,15 @@ impl<P> Steady<P> {
                 if self.may_draw && self.is_drawing(game, batch, answers)? {
                     return Ok(());
                 }
-                return Err(PolicyError::new(format!(
-                    "its answer about '{}' depends on what it is asked about at the same time ({what}, in a batch of {} positions and in one of {}); it must answer for each position by itself, as networks do in evaluation mode",
+                let what = format!(
+                    "its answer about '{}' depends on what it is asked about at the same time ({what}, in a batch of {} positions and in one of {})",
                     game.notation(&batch.positions()[at]),
                     batch.len(),
                     places.len()
-                )));
+                );
+                return Err(PolicyError::new(what).with_hint(
+                    "it must answer for each position by itself, as networks do in evaluation mode",
+                ));
             }
         }
         Ok(())
@@ -224,6 +227,7 @@ impl<G: Game, P: Policy<G>> Policy<G> for Steady<P> {
 
 #[cfg(test)]
 mod tests {
+    use crate::hint::Hint as _;
     use std::sync::Mutex;
 
     use super::*;
@@ -287,7 +291,7 @@ mod tests {
     #[test]
     fn answers_that_depend_on_the_batch_are_found() {
         let refused = |found: Result<(), PolicyError>| {
-            let line = found.unwrap_err().to_string();
+            let line = found.unwrap_err().line();
             assert!(line.contains("by itself"), "{line}");
         };
         let value = |value: f64, n| Answers { values: vec![value], ..even(n) };

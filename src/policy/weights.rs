@@ -9,10 +9,12 @@
 //! A file has one decimal for each square, row by row from a1, separated by white space or commas;
 //! `#` begins a comment. Limits: at most six decimals, and no weight above a million.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::{Evaluation, Rule};
 use crate::game::{Action, Game, Position};
+use crate::hint::{Hint, Hinted};
 use crate::input;
 
 /// How many units a weight of 1 is.
@@ -56,7 +58,7 @@ impl Weights {
     ) -> Result<Weights, WeightsError> {
         let squares = rows * columns;
         let expected = format!("the {rows}x{columns} board has {squares} squares, row by row");
-        let wrong = |line: usize, what: String| WeightsError::Wrong {
+        let wrong = |line: usize, what: Hinted| WeightsError::Wrong {
             path: path.to_path_buf(),
             line,
             what,
@@ -69,17 +71,17 @@ impl Weights {
             for token in tokens.filter(|token| !token.is_empty()) {
                 last = i + 1;
                 let weight = decimal(token).ok_or_else(|| {
-                    wrong(last, format!("'{token}' is no weight; write decimals such as -0.6, with at most six decimals and none above a million"))
+                    wrong(last, Hinted::new(format!("'{token}' is no weight"), "write decimals such as -0.6, with at most six decimals and none above a million"))
                 })?;
                 if weights.len() == squares {
-                    let what = format!("'{token}' is one weight too many; {expected}");
+                    let what = Hinted::new(format!("'{token}' is one weight too many"), expected);
                     return Err(wrong(last, what));
                 }
                 weights.push(weight);
             }
         }
         if weights.len() < squares {
-            let what = format!("the weights end after {}; {expected}", weights.len());
+            let what = Hinted::new(format!("the weights end after {}", weights.len()), expected);
             return Err(wrong(last, what));
         }
         Ok(Weights { name: format!("weights:{}", path.display()), weights })
@@ -155,8 +157,17 @@ pub enum WeightsError {
         /// The line, from 1.
         line: usize,
         /// What is wrong and what is expected.
-        what: String,
+        what: Hinted,
     },
+}
+
+impl Hint for WeightsError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        match self {
+            WeightsError::Read { .. } => None,
+            WeightsError::Wrong { what, .. } => what.hint(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Aligned columns of text.
 
-use super::hint::shown;
+use super::shown::shown;
 
 /// The least width of a column but the first, so that tables below each other line up.
 const LEAST: usize = 6;

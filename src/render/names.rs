@@ -1,6 +1,6 @@
 //! Short names for policies, so that tables fit a terminal, and what they stand for.
 
-use super::hint::shown;
+use super::shown::shown;
 
 /// The longest name in a table.
 const MOST: usize = 24;

@@ -3,6 +3,8 @@
 //! What is rounded never looks like what is exact: only a share of all is `100.0%`, and only none
 //! at all is `0.0%` or `0.000`.
 
+use crate::table::NoRoom;
+
 /// A count with commas between thousands: `62,789`.
 pub fn thousands(count: u64) -> String {
     let digits = count.to_string();
@@ -65,6 +67,17 @@ pub fn bytes(count: f64) -> String {
         format!("{value:.0} {}", units[unit])
     } else {
         format!("{value:.1} {}", units[unit])
+    }
+}
+
+/// That something (`what` it is, with its verb) does not fit.
+pub fn no_room(what: &str, NoRoom { needed, free, disk }: &NoRoom) -> String {
+    let (needed, free) = (bytes(*needed), bytes(*free));
+    match disk {
+        None => format!("{what} about {needed} of memory where {free} are free"),
+        Some(dir) => {
+            format!("{what} about {needed} on disk where {} has {free} free", dir.display())
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use super::work::Kind;
 use crate::any::AnyPosition;
 use crate::evaluate::{Choice, Mistake};
 use crate::game::{Game, NotationError, PieceKind, Side};
+use crate::hint::Hinted;
 use crate::solved::{Answer, LONGEST_LINE, LayerValues, MoveAnswer, SolvedTable};
 use crate::table::RootValue;
 
@@ -181,7 +182,7 @@ fn position_of(table: &SolvedTable, text: Option<&str>) -> Result<AnyPosition, R
         return Err(Refusal::malformed(what));
     }
     let hint = "a position is a board in one line, moves from the start, or 'start'";
-    let refused = |error: NotationError| Refusal::malformed(error.to_string()).with(hint);
+    let refused = |error: NotationError| Refusal::malformed(Hinted::of(&error)).with(hint);
     let first = table.states().roots().map_err(refused)?.first().copied();
     match first.filter(|_| text.trim().is_empty()) {
         Some(root) => Ok(root),

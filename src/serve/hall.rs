@@ -12,6 +12,7 @@ use axum::http::StatusCode;
 
 use super::players::Players;
 use super::reply::Refusal;
+use crate::hint::Hinted;
 use crate::registry::Games;
 use crate::solved::{SolvedTable, Totals};
 use crate::table::{Store, TableError};
@@ -125,5 +126,5 @@ impl Hall {
 
 /// That a table cannot be read.
 fn damaged(error: &TableError) -> Refusal {
-    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).with("run 'solver verify'")
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, Hinted::of(error)).with("run 'solver verify'")
 }

@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use super::reply::Refusal;
 use crate::any::{AnyGame, AnyState};
 use crate::evaluate::{Costliest, Judged, MeasureError, Mistake, Player, measure};
+use crate::hint::Hinted;
 use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn};
 use crate::progress::Silent;
 use crate::solved::{Orienting, SolvedTable};
@@ -135,7 +136,7 @@ impl Asked {
                 MeasureError::Policy { .. } => StatusCode::SERVICE_UNAVAILABLE,
                 _ => StatusCode::INTERNAL_SERVER_ERROR,
             };
-            Refusal::new(status, error.to_string()).with(instead())
+            Refusal::new(status, Hinted::of(&error)).with(instead())
         })?;
         let found = Arc::new(Mistakes { judged: measured.judged, costliest: costliest.mistakes() });
         *kept = Some(found.clone());

@@ -1,11 +1,13 @@
 //! What is sent back: JSON, and refusals in one shape.
 
+use std::borrow::Cow;
+
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use crate::render::hint::{message_and_hint, shortened};
+use crate::hint::{Hint, Hinted, shortened};
 
 /// Why a request is not answered: `{"error": …, "hint": …}`.
 #[derive(Debug, Serialize)]
@@ -18,11 +20,11 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// A line, whose hint is what follows its last semicolon.
-    pub fn new(status: StatusCode, error: impl Into<String>) -> Refusal {
+    /// What is wrong, and what to do if it is known.
+    pub fn new(status: StatusCode, error: impl Into<Hinted>) -> Refusal {
         let error = error.into();
-        let (error, hint) = message_and_hint(&error);
-        Refusal { status, error: shortened(error, 300), hint: hint.map(str::to_string) }
+        let hint = error.hint().map(Cow::into_owned);
+        Refusal { status, error: shortened(&error.to_string(), 300), hint }
     }
 
     /// What to do, unless the error has said so.
@@ -30,11 +32,11 @@ impl Refusal {
         Refusal { hint: self.hint.or(Some(hint.into())), ..self }
     }
 
-    pub fn malformed(error: impl Into<String>) -> Refusal {
+    pub fn malformed(error: impl Into<Hinted>) -> Refusal {
         Refusal::new(StatusCode::BAD_REQUEST, error)
     }
 
-    pub fn absent(error: impl Into<String>) -> Refusal {
+    pub fn absent(error: impl Into<Hinted>) -> Refusal {
         Refusal::new(StatusCode::NOT_FOUND, error)
     }
 

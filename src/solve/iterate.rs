@@ -14,6 +14,7 @@ use super::sweep::{Jacobi, Order, SweepError, sweep_layer};
 use super::value::{Prospect, Short, Turned};
 use crate::game::Score;
 use crate::graph::{Deriver, Graph, LayerChecks, TerminalScores};
+use crate::hint::Hinted;
 use crate::progress::{Progress, Silent};
 use crate::table::{Memory, Room, Scratch, SweepRecord, Table, TableError, crc32};
 
@@ -63,9 +64,12 @@ pub fn value_iterate(
     }
     if deriver.is_some() && method.order != Order::Topological {
         let option = method.order.option();
-        return Err(SweepError::Options(format!(
-            "{option} asks for every move in every sweep, and those of {} are not stored; leave it out, or enumerate with --transitions stored",
-            table.name()
+        return Err(SweepError::Options(Hinted::new(
+            format!(
+                "{option} asks for every move in every sweep, and those of {} are not stored",
+                table.name()
+            ),
+            "leave it out, or enumerate with --transitions stored",
         )));
     }
     let memory = Memory::new(method.max_memory, table.dir());

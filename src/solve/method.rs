@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::sweep::{Order, SweepError};
 use crate::game::{Empties, Game, Repetition, Score};
+use crate::hint::Hinted;
 use crate::table::{
     CHECKPOINT_AFTER, NoRoom, Solution, SweepRecord, Table, fits_memory, room_in_memory,
 };
@@ -117,24 +118,31 @@ impl Method {
     }
 
     pub(super) fn check(&self, table: &Table) -> Result<(), SweepError> {
-        let refuse = |why: String| Err(SweepError::Options(why));
+        let refuse = |why: Hinted| Err(SweepError::Options(why));
         if !(self.theta > 0.0 && self.theta.is_finite()) {
-            return refuse(format!("theta {} must be above 0", self.theta));
+            return refuse(format!("theta {} must be above 0", self.theta).into());
         }
         match self.discount {
-            None if self.theta >= 1.0 => refuse(format!(
-                "theta {} could stop before the values are exact, since they change by whole points and plies; give a number below 1, or a --discount",
-                self.theta
+            None if self.theta >= 1.0 => refuse(Hinted::new(
+                format!(
+                    "theta {} could stop before the values are exact, since they change by whole points and plies",
+                    self.theta
+                ),
+                "give a number below 1, or a --discount",
             )),
             Some(discount) if !(discount > 0.0 && discount <= 1.0) => {
-                refuse(format!("discount {discount} must be above 0 and at most 1"))
+                refuse(format!("discount {discount} must be above 0 and at most 1").into())
             }
-            Some(_) if !table.manifest().complete => refuse(
-                "the table has a frontier, whose values are not known; discounted values need a complete table (leave --max-depth and --max-states out)".to_string(),
-            ),
-            _ if self.order == Order::Policies && !table.manifest().complete => refuse(
-                "the table has a frontier, where no policy has a value; --method policy-iteration needs a complete table (leave --max-depth and --max-states out)".to_string(),
-            ),
+            Some(_) if !table.manifest().complete => refuse(Hinted::new(
+                "the table has a frontier, whose values are not known",
+                "discounted values need a complete table (leave --max-depth and --max-states out)",
+            )),
+            _ if self.order == Order::Policies && !table.manifest().complete => {
+                refuse(Hinted::new(
+                    "the table has a frontier, where no policy has a value",
+                    "--method policy-iteration needs a complete table (leave --max-depth and --max-states out)",
+                ))
+            }
             _ => Ok(()),
         }
     }
@@ -227,24 +235,33 @@ impl CyclicMethod {
     pub(super) fn check<G: Game>(self, game: &G, table: &Table) -> Result<(), SweepError> {
         let identity = &table.manifest().identity;
         if self.repetition == Repetition::SecondPlayerWins && identity.sides.is_none() {
-            return Err(SweepError::Options(format!(
-                "--repetition second-player-wins needs to know whose move it is, which the states of {} do not keep; give draw or unknown",
-                table.name()
+            return Err(SweepError::Options(Hinted::new(
+                format!(
+                    "--repetition second-player-wins needs to know whose move it is, which the states of {} do not keep",
+                    table.name()
+                ),
+                "give draw or unknown",
             )));
         }
         if identity.checks_only && self.repetition != Repetition::Unknown {
-            return Err(SweepError::Options(format!(
-                "{} was enumerated with --checks-only: the player who gives checks has moves that were not followed, so what play without end counts as is unknown; leave --repetition out",
-                table.name()
+            return Err(SweepError::Options(Hinted::new(
+                format!(
+                    "{} was enumerated with --checks-only: the player who gives checks has moves that were not followed, so what play without end counts as is unknown",
+                    table.name()
+                ),
+                "leave --repetition out",
             )));
         }
         if identity.is_by_rank()
             && self.algorithm == Algorithm::Retrograde
             && !game.has_predecessors()
         {
-            return Err(SweepError::Options(format!(
-                "{} gives no predecessors, which --method retrograde needs where moves are not stored; leave it out, or enumerate with --index keys",
-                game.name()
+            return Err(SweepError::Options(Hinted::new(
+                format!(
+                    "{} gives no predecessors, which --method retrograde needs where moves are not stored",
+                    game.name()
+                ),
+                "leave it out, or enumerate with --index keys",
             )));
         }
         Ok(())

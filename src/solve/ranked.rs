@@ -56,7 +56,7 @@ pub enum RankedError {
 
 impl From<RankedError> for SweepError {
     fn from(error: RankedError) -> SweepError {
-        SweepError::Options(error.to_string())
+        SweepError::Options(error.to_string().into())
     }
 }
 

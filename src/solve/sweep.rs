@@ -6,6 +6,7 @@
 //! Games that may go round in circles are swept in natural order, leaving out what is final.
 //! Both run on all threads and give the same bytes whatever their number.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -15,6 +16,7 @@ use super::backup::Backup;
 use super::value::Prospect;
 use crate::game::blocks::fetch;
 use crate::graph::{Graph, LayerMoves, LayerSums, LayerToRead, Sums};
+use crate::hint::{Hint, Hinted};
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
 use crate::table::{SweepRecord, TableError};
@@ -59,11 +61,9 @@ pub enum SweepError {
     Table(#[from] TableError),
     /// What was asked for cannot be.
     #[error("{0}")]
-    Options(String),
+    Options(Hinted),
     /// A table without a place for columns.
-    #[error(
-        "{0} is packed and keeps the solution it has; make the full table with 'solver unpack {0}' to solve it in another way"
-    )]
+    #[error("{0} is packed and keeps the solution it has")]
     Packed(String),
     /// A distance for which there is no room.
     #[error(
@@ -71,6 +71,22 @@ pub enum SweepError {
         Prospect::MAX_DISTANCE
     )]
     TooLong,
+}
+
+impl Hint for SweepError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        match self {
+            SweepError::Table(error) => error.hint(),
+            SweepError::Options(what) => what.hint(),
+            SweepError::Packed(name) => Some(
+                format!(
+                    "make the full table with 'solver unpack {name}' to solve it in another way"
+                )
+                .into(),
+            ),
+            SweepError::TooLong => None,
+        }
+    }
 }
 
 impl SweepError {

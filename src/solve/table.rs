@@ -30,7 +30,7 @@ pub fn solve<G: Game>(
     }
     if let Some(option) = options.unfit(game) {
         let name = game.name();
-        return Err(SweepError::Options(format!("{option} means nothing for {name}")));
+        return Err(SweepError::Options(format!("{option} means nothing for {name}").into()));
     }
     if game.layers().is_some() {
         let graph = Graph::open(table)?;

@@ -12,6 +12,7 @@ use npyz::{DType, Order, WriterBuilder};
 use super::SolvedTable;
 use crate::any::{AnyPosition, AnyState};
 use crate::game::{Game, Position, Side, WideKey};
+use crate::hint::Hinted;
 use crate::input;
 
 /// The columns of an answer.
@@ -34,12 +35,12 @@ pub enum ArrayRows {
 impl SolvedTable {
     /// Answers an array row by row, as the bytes of another; what its rows are is seen by the game and
     /// their width unless it is said. The error is one line.
-    pub fn answer_array(&self, bytes: &[u8], rows: Option<ArrayRows>) -> Result<Vec<u8>, String> {
+    pub fn answer_array(&self, bytes: &[u8], rows: Option<ArrayRows>) -> Result<Vec<u8>, Hinted> {
         answer(self, bytes, rows)
     }
 }
 
-fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<Vec<u8>, String> {
+fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<Vec<u8>, Hinted> {
     let game = table.game();
     let mut reader = Cursor::new(bytes);
     let header = input::npy_header(&mut reader).map_err(|error| error.to_string())?;
@@ -48,13 +49,21 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
         other => other.descr(),
     };
     if descr != "<u8" {
-        return Err(format!("the array holds {descr}; give unsigned 64-bit integers, <u8"));
+        return Err(Hinted::new(
+            format!("the array holds {descr}"),
+            "give unsigned 64-bit integers, <u8",
+        ));
     }
     let has_squares = game.squares(&game.start().state).is_some();
     let words = match header.shape() {
         [_] => 1,
         [_, 2] => 2,
-        other => return Err(format!("the array has the shape {other:?}; give (n,) or (n, 2)")),
+        other => {
+            return Err(Hinted::new(
+                format!("the array has the shape {other:?}"),
+                "give (n,) or (n, 2)",
+            ));
+        }
     };
     let rows = rows.unwrap_or(match words == 2 && has_squares && game.key_words() == 1 {
         true => ArrayRows::Squares,
@@ -70,10 +79,14 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
             if rows == ArrayRows::Keys { "keys" } else { "squares" },
             game.name(),
             game.key_words()
-        ));
+        )
+        .into());
     }
     if words == 2 && header.order() == Order::Fortran {
-        return Err("the array is in Fortran order; give numpy.ascontiguousarray of it".to_string());
+        return Err(Hinted::new(
+            "the array is in Fortran order",
+            "give numpy.ascontiguousarray of it",
+        ));
     }
     let data = &bytes[reader.position() as usize..];
     let count = header.shape()[0];
@@ -81,7 +94,8 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
         return Err(format!(
             "{} bytes are not {count} rows of {words}, at most {MOST_ROWS} of them",
             data.len()
-        ));
+        )
+        .into());
     }
     let mut numbers = Vec::with_capacity(count as usize * COLUMNS.len());
     for row in data.chunks_exact(8 * words) {
@@ -99,8 +113,8 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
                 .map_or([0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN], |position| one(table, position)),
         );
     }
-    table.table().check_read().map_err(|error| error.to_string())?;
-    written(&numbers, count).map_err(|error| error.to_string())
+    table.table().check_read().map_err(|error| Hinted::of(&error))?;
+    written(&numbers, count).map_err(|error| error.to_string().into())
 }
 
 /// The first player to move, who stands for either where squares alone are given.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{Brief, SolvedTable};
+use crate::hint::Hint;
 
 /// The longest line that is read, in bytes.
 pub const LONGEST_LINE: usize = 4096;
@@ -52,7 +53,7 @@ impl SolvedTable {
             Ok(Asked { position, id }) => {
                 let said = match self.states().parse(&position) {
                     Ok(found) => self.brief(found).map_err(|error| error.to_string()),
-                    Err(error) => Err(error.to_string()),
+                    Err(error) => Err(error.line()),
                 };
                 (id, said.map_or_else(|error| refused(Some(&position), error), Said::Brief))
             }

@@ -1,5 +1,7 @@
 //! What can go wrong with a table on disk.
 
+use crate::hint::{Hint, Hinted};
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -7,15 +9,15 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// There is no table at the path.
-    #[error("no table at {}: {hint}", path.display())]
+    #[error("no table at {}: {what}", path.display())]
     Missing {
         /// Where it was looked for.
         path: PathBuf,
-        /// What to do.
-        hint: String,
+        /// What is there in its stead, or what to do.
+        what: Hinted,
     },
     /// No table is the one enumerated last, and none was named.
-    #[error("no table was enumerated last in {}; name one of {names}", path.display())]
+    #[error("no table was enumerated last in {}", path.display())]
     NoLatest {
         /// The directory of tables.
         path: PathBuf,
@@ -23,12 +25,12 @@ pub enum TableError {
         names: String,
     },
     /// The directory or file is something else than a table.
-    #[error("{} is not a table of this program: {what}; name another, or make one with 'solver enumerate'", path.display())]
+    #[error("{} is not a table of this program: {what}", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
         /// Why it is none.
-        what: String,
+        what: Hinted,
     },
     /// A table cannot have the name.
     #[error("'{name}' is no name for a table: {what}")]
@@ -39,10 +41,7 @@ pub enum TableError {
         what: &'static str,
     },
     /// The table was written in another version of the format.
-    #[error(
-        "{} is in table format {found}, this version reads format {expected}; enumerate it anew",
-        path.display()
-    )]
+    #[error("{} is in table format {found}, this version reads format {expected}", path.display())]
     Version {
         /// The manifest.
         path: PathBuf,
@@ -52,7 +51,7 @@ pub enum TableError {
         expected: u32,
     },
     /// The files do not hold what the manifest says.
-    #[error("{} is damaged: {what}; delete the table and enumerate it anew", path.display())]
+    #[error("{} is damaged: {what}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -60,7 +59,7 @@ pub enum TableError {
         what: String,
     },
     /// Another process is writing the same table.
-    #[error("{} is being written by another process; wait for it to end", path.display())]
+    #[error("{} is being written by another process", path.display())]
     Busy {
         /// The lock.
         path: PathBuf,
@@ -75,6 +74,24 @@ pub enum TableError {
         /// Why it failed.
         source: io::Error,
     },
+}
+
+impl Hint for TableError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            TableError::Missing { what, .. } => return what.hint(),
+            TableError::NoLatest { names, .. } => format!("name one of {names}").into(),
+            TableError::Foreign { what, .. } => {
+                let what =
+                    what.clone().with_hint("name another, or make one with 'solver enumerate'");
+                return what.hint().map(Cow::into_owned).map(Cow::from);
+            }
+            TableError::Version { .. } => "enumerate it anew".into(),
+            TableError::Damaged { .. } => "delete the table and enumerate it anew".into(),
+            TableError::Busy { .. } => "wait for it to end".into(),
+            TableError::Name { .. } | TableError::Io { .. } => return None,
+        })
+    }
 }
 
 impl TableError {

@@ -372,7 +372,8 @@ impl Manifest {
             format: Option<serde_json::Value>,
             format_version: Option<serde_json::Value>,
         }
-        let foreign = |what: String| TableError::Foreign { path: path.to_path_buf(), what };
+        let foreign =
+            |what: String| TableError::Foreign { path: path.to_path_buf(), what: what.into() };
         let head: Head = serde_json::from_str(text)
             .map_err(|e| TableError::damaged(path, format!("it is not whole JSON ({e})")))?;
         match head.format.as_ref().and_then(|f| f.as_str()) {

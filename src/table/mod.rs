@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::hint::Hinted;
 use crate::parallel;
 
 use mmap::Reading;
@@ -79,8 +80,9 @@ impl Table {
     /// Opens the table in a directory: reads its manifest, and opens the columns of its solution.
     pub fn open(dir: &Path) -> Result<Table, TableError> {
         if dir.extension().is_some_and(|end| end == "partial") {
-            let what = "it is a draft that is not finished; run again what was making it";
-            return Err(TableError::Foreign { path: dir.to_path_buf(), what: what.to_string() });
+            let what =
+                Hinted::new("it is a draft that is not finished", "run again what was making it");
+            return Err(TableError::Foreign { path: dir.to_path_buf(), what });
         }
         Table::in_dir(dir)
     }
@@ -135,16 +137,19 @@ impl Table {
     fn manifest_in(dir: &Path) -> Result<Manifest, TableError> {
         let path = dir.join("manifest.json");
         let bytes = manifest::read(&path).map_err(|source| {
-            let hint = if dir.join(removal::REMOVED).is_file() {
-                "its removal was interrupted; go on with 'solver remove'".to_string()
+            let what = if dir.join(removal::REMOVED).is_file() {
+                Hinted::new("its removal was interrupted", "go on with 'solver remove'")
             } else if dir.is_dir() {
-                "the directory has no manifest.json; make one with 'solver enumerate'".to_string()
+                Hinted::new(
+                    "the directory has no manifest.json",
+                    "make one with 'solver enumerate'",
+                )
             } else {
-                "make one with 'solver enumerate'".to_string()
+                "make one with 'solver enumerate'".into()
             };
             match source.kind() {
                 std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
-                    TableError::Missing { path: dir.to_path_buf(), hint }
+                    TableError::Missing { path: dir.to_path_buf(), what }
                 }
                 std::io::ErrorKind::InvalidData => TableError::damaged(&path, source.to_string()),
                 _ => TableError::Io { action: "read", path: path.clone(), source },

@@ -14,6 +14,7 @@ use super::error::{IoContext, TableError};
 use super::scratch::SCRATCH;
 use super::store::bytes_in;
 use super::{DISCOUNTED_COLUMN, Draft, FORMAT, SOLUTION_COLUMNS, Store, column_in};
+use crate::hint::Hinted;
 
 /// What a manifest is called while its table is being removed.
 pub(super) const REMOVED: &str = "removed.json";
@@ -71,12 +72,15 @@ impl Store {
         } else if file == name && has_lock || Draft::is_in(&store.place(&draft)) && listed(&draft) {
             None
         } else {
-            let hint = format!("{}; to remove one elsewhere give its path", self.hint());
-            return Err(TableError::Missing { path: store.place(file), hint });
+            let what = self.instead().with_hint("to remove one elsewhere give its path");
+            return Err(TableError::Missing { path: store.place(file), what });
         };
         for place in [store.place(name), store.place(&draft)] {
             if place.is_symlink() {
-                return Err(foreign(&place, "it is a link; give the path it leads to"));
+                return Err(foreign(
+                    &place,
+                    Hinted::new("it is a link", "give the path it leads to"),
+                ));
             }
         }
         let lock = store.lock(name)?;
@@ -159,7 +163,7 @@ fn arrays_in(dir: &Path) -> Result<BTreeSet<String>, TableError> {
         return Err(foreign(dir, "it has no manifest.json"));
     };
     let manifest: Value = serde_json::from_str(&text)
-        .map_err(|error| foreign(dir, &format!("its manifest is not whole JSON ({error})")))?;
+        .map_err(|error| foreign(dir, format!("its manifest is not whole JSON ({error})")))?;
     if manifest.get("format").and_then(Value::as_str) != Some(FORMAT) {
         return Err(foreign(dir, "its manifest.json is of something else"));
     }
@@ -181,6 +185,6 @@ fn owns(arrays: &BTreeSet<String>, file: &str) -> bool {
         })
 }
 
-fn foreign(path: &Path, what: &str) -> TableError {
-    TableError::Foreign { path: path.to_path_buf(), what: what.to_string() }
+fn foreign(path: &Path, what: impl Into<Hinted>) -> TableError {
+    TableError::Foreign { path: path.to_path_buf(), what: what.into() }
 }

@@ -7,6 +7,7 @@ use super::commit::{Lock, create_dir_synced, sync_dir, write_synced};
 use super::error::{IoContext, TableError};
 use super::removal::REMOVED;
 use super::{Draft, Identity, Table};
+use crate::hint::Hinted;
 
 /// A directory of tables.
 #[derive(Clone, Debug)]
@@ -51,18 +52,22 @@ impl Store {
         let dir = self.resolve(table);
         Table::open(&dir).map_err(|error| match error {
             TableError::Missing { path, .. } if !dir.exists() => {
-                TableError::Missing { path, hint: self.hint() }
+                TableError::Missing { path, what: self.instead() }
             }
             other => other,
         })
     }
 
-    pub(super) fn hint(&self) -> String {
+    /// What there is in the stead of a table that is not.
+    pub(super) fn instead(&self) -> Hinted {
         let names = self.names();
         if names.is_empty() {
-            format!("{} holds none; make one with 'solver enumerate'", self.root.display())
+            Hinted::new(
+                format!("{} holds none", self.root.display()),
+                "make one with 'solver enumerate'",
+            )
         } else {
-            format!("{} holds {}", self.root.display(), names.join(", "))
+            format!("{} holds {}", self.root.display(), names.join(", ")).into()
         }
     }
 
@@ -117,7 +122,7 @@ impl Store {
         }
         let (path, mut names) = (self.root.clone(), self.names());
         match names.len() {
-            0 => Err(TableError::Missing { path, hint: self.hint() }),
+            0 => Err(TableError::Missing { path, what: self.instead() }),
             1 => Ok(names.remove(0)),
             _ => Err(TableError::NoLatest { path, names: names.join(", ") }),
         }

@@ -283,6 +283,58 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     assert!(ran.stderr.ends_with("; name one of damaged, forged, othello-4x4\n"), "{ran:?}");
 }
 
+/// What is wrong and what to do are told apart by the errors themselves, not by their punctuation.
+#[test]
+fn hints_are_what_to_do_and_messages_keep_their_semicolons() {
+    let tables = Tables::new();
+    solved_4x4(&tables);
+    tables.ok(&["enumerate", "--size", "4x5", "--max-depth", "2", "--name", "bounded"]);
+    let write = |name: &str, text: &str| {
+        fs::write(tables.place(name), text).unwrap();
+        tables.place(name).display().to_string()
+    };
+    let lines = write("a; b", "zz\n");
+    let model = write("x; y.onnx", "no model");
+    let damaged = tables.place("damaged");
+    copy_dir(&tables.place("othello-4x4"), &damaged);
+    let manifest = damaged.join("manifest.json");
+    fs::write(&manifest, "{").unwrap();
+    let (model, manifest) = (format!("onnx:{model}"), manifest.display().to_string());
+    let known = "known are random, greedy";
+    let cases: [(&[&str], &str, Option<&str>); 16] = [
+        (&["report", "--policy", "exec:nope; x"], "'exec:nope; x': 'nope;' cannot be", None),
+        (&["report", "--policy", "exec:"], "names no program", Some("write exec:COMMAND")),
+        (&["report", "--policy", "a; b"], "policy 'a; b' is not known", Some(known)),
+        (&["report", "--policy", "mcts:9:x; y"], ": 'x; y' is no seed", Some("write a whole")),
+        (&["report", "--policy", &model], "x; y.onnx: it is no ONNX model", None),
+        (&["report", "--policy", "weights:a; b"], "cannot read the weights in a; b: ", None),
+        (&["report", "--positions", &lines], "a; b, line 1: ", Some("correct it or leave it out")),
+        (&["query", "othello-4x4", "a9; b"], "'a9', is not legal", Some("Black can play")),
+        (&["query", "othello-4x4", "b1a1b2"], "is not legal", Some("Black can play")),
+        (&["info", "no; table"], "no; table: ", None),
+        (&["remove", "no; x"], "no table at ", Some("to remove one elsewhere give its path")),
+        (&["enumerate", "--size", "4", "--max-depth", "0"], "follows no move", Some("give at")),
+        (
+            &["enumerate", "--game", "a; b"],
+            "'a; b' is no game this version knows",
+            Some("it knows"),
+        ),
+        (&["enumerate", "--size", "4", "--max-states", "0"], "of the root", Some("raise it")),
+        (&["pack", "bounded"], "packed tables have no place for that", None),
+        (&["info", "damaged"], &manifest, Some("delete the table and enumerate it anew")),
+    ];
+    for (args, message, hint) in cases {
+        let ran = tables.run(&[args, &["--json", "-q"]].concat());
+        let said: Value = serde_json::from_str(&ran.stderr).unwrap();
+        let (found, hinted) = (said["error"]["message"].as_str().unwrap(), &said["error"]["hint"]);
+        assert!(found.contains(message), "{args:?}: {said}");
+        match hint {
+            Some(hint) => assert!(hinted.as_str().is_some_and(|h| h.starts_with(hint)), "{said}"),
+            None => assert!(hinted.is_null(), "{args:?}: {said}"),
+        }
+    }
+}
+
 /// The threads of the environment are bounded like those of the command line.
 #[test]
 fn too_many_threads_are_not_started() {

@@ -15,6 +15,7 @@ use crate::common::tables::Tables;
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, Game, Position, Side};
+use yomikiri::hint::Hint;
 use yomikiri::learn::network::{Activation, Architecture, Head, Network};
 use yomikiri::learn::onnx::model;
 use yomikiri::policy::{Answers, Batch, Onnx, OnnxSpec, Policy, PolicyError};
@@ -197,7 +198,7 @@ fn what_cannot_be_used_is_told_in_one_line() {
         ("legal.onnx", "does not show how positions are laid out"),
     ];
     for (model, wanted) in cases {
-        let error = load(model).err().unwrap_or_else(|| panic!("{model} is taken")).to_string();
+        let error = load(model).err().unwrap_or_else(|| panic!("{model} is taken")).line();
         assert!(error.contains(wanted), "{model}: {error}");
         assert!(error.contains(&fixture(model.split('?').next().unwrap())), "{model}: {error}");
         assert_eq!(error.lines().count(), 1, "{error}");
@@ -252,7 +253,7 @@ fn numbers_that_are_none_are_told_with_their_position() {
     let mut batch = Batch::default();
     batch.push(game.start(), game.actions(&game.start().state));
     batch.push(position, game.actions(&position.state));
-    let error = policy.answer(&game, &batch, &mut Answers::default()).unwrap_err().to_string();
+    let error = policy.answer(&game, &batch, &mut Answers::default()).unwrap_err().line();
     let wanted =
         format!("a number of its policy is NaN in the position {}", game.notation(&position));
     assert!(error.ends_with(&wanted), "{error}");
@@ -262,7 +263,7 @@ fn numbers_that_are_none_are_told_with_their_position() {
 #[test]
 fn a_model_for_another_board_is_refused() {
     let spec = OnnxSpec::read(&fixture("nchw.onnx")).unwrap();
-    let error = Onnx::load(&spec, &named("othello-4x5")).err().unwrap().to_string();
+    let error = Onnx::load(&spec, &named("othello-4x5")).err().unwrap().line();
     assert!(error.contains("on the 4x5 board"), "{error}");
 }
 

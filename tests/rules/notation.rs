@@ -4,6 +4,7 @@
 use crate::common::Random;
 use yomikiri::game::othello::{Board, Othello, OthelloKey};
 use yomikiri::game::{Game, Position, Side, WideKey};
+use yomikiri::hint::Hint;
 
 fn read<K: OthelloKey>(game: &Othello<K>, text: &str) -> Position<Board> {
     game.parse_position(text, &game.start()).unwrap_or_else(|error| panic!("{text:?}: {error}"))
@@ -14,7 +15,7 @@ fn error<K: OthelloKey>(game: &Othello<K>, text: &str) -> String {
     match game.parse_position(text, &game.start()) {
         Ok(position) => panic!("{text:?} is read as\n{}", game.diagram(&position)),
         Err(error) => {
-            let error = error.to_string();
+            let error = error.line();
             assert!(!error.contains('\n') && !error.is_empty(), "{error:?}");
             error
         }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{Game, Repetition};
 use yomikiri::graph::{Index, Plan, differing, pack, unpack};
+use yomikiri::hint::Hint;
 use yomikiri::progress::Silent;
 use yomikiri::solve::SolveOptions;
 use yomikiri::table::{HEADER_BYTES, Table};
@@ -139,7 +140,7 @@ fn what_cannot_be_packed_is_refused() {
     let place = |table: &Table| table.dir().with_added_extension("packed");
     let refused = |game: &AnyGame, table: &Table, what: &str| {
         let error = pack(game, table, &place(table), true, &Silent).unwrap_err();
-        assert!(error.of_table().is_none() && error.to_string().contains(what), "{error}");
+        assert!(error.of_table().is_none() && error.line().contains(what), "{error}");
         assert!(!place(table).exists());
     };
     let (_dir, mut table) = enumerated(&game, &standard(&game));
@@ -149,7 +150,7 @@ fn what_cannot_be_packed_is_refused() {
     refused(&game, &packed, "packed already");
     let mut again = Table::open(packed.dir()).unwrap();
     let error = solve(&game, &mut again, &SolveOptions::default(), &Silent).unwrap_err();
-    assert!(error.of_table().is_none() && error.to_string().contains("solver unpack"), "{error}");
+    assert!(error.of_table().is_none() && error.line().contains("solver unpack"), "{error}");
     let cut = Plan { max_depth: Some(5), ..standard(&game) };
     let (_dir, table) = solved(&game, &cut);
     refused(&game, &table, "not complete");
@@ -198,7 +199,7 @@ fn a_block_that_was_written_wrong_is_found_and_not_computed_with() {
     });
     let packed = Table::open(packed.dir()).unwrap();
     let place = packed.dir().with_added_extension("full");
-    let error = unpack(&game, &packed, &place, &Silent).unwrap_err().to_string();
+    let error = unpack(&game, &packed, &place, &Silent).unwrap_err().line();
     assert!(error.contains("edge_targets") && !place.exists(), "{error}");
     assert_eq!(rows(&packed).rows(), 12_351, "it can be read all the same");
 }

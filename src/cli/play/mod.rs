@@ -16,6 +16,7 @@ use super::context::Context;
 use super::error::UserError;
 use super::table_args::{TableArgs, solved};
 use crate::game::Game;
+use crate::hint::Hinted;
 use crate::solved::SolvedTable;
 use record::Record;
 use seat::Seat;
@@ -58,8 +59,10 @@ pub(in crate::cli) struct Args {
 
 pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     if context.json {
-        let what =
-            "play is for people; for programs there are 'solver query --batch' and 'solver serve'";
+        let what = Hinted::new(
+            "play is for people",
+            "for programs there are 'solver query --batch' and 'solver serve'",
+        );
         return Err(UserError::new(what).into());
     }
     let (game, table) = match &args.positional {

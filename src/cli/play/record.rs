@@ -10,6 +10,7 @@ use super::super::error::UserError;
 use super::super::report::write_whole;
 use crate::any::{AnyGame, AnyPosition};
 use crate::game::{Action, Game, NotationError};
+use crate::hint::Hinted;
 use crate::input;
 
 /// A game so far.
@@ -67,7 +68,7 @@ impl Record {
             played.play(game, action);
         }
         if !is_played || played.position != line[line.len() - 1] {
-            return Err(NotationError { what: format!("'{text}' is no move") });
+            return Err(NotationError::new(format!("'{text}' is no move")));
         }
         let count = played.moves.len() - self.moves.len();
         *self = played;
@@ -94,9 +95,12 @@ impl Record {
             text.map_err(|error| UserError::new(format!("{name} cannot be read: {error}")))?;
         let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
         let mut lines = lines.filter(|line| !line.trim().is_empty());
-        let wrong = |error: NotationError| UserError::new(format!("{name}: {error}"));
+        let wrong = |error: NotationError| {
+            UserError::from_error(error.map(|what| format!("{name}: {what}")))
+        };
         let Some(first) = lines.next() else {
-            let what = format!("{name} holds no game; 'save' in 'solver play' writes one");
+            let what =
+                Hinted::new(format!("{name} holds no game"), "'save' in 'solver play' writes one");
             return Err(UserError::new(what).into());
         };
         let start = game.parse_position(first, &game.start()).map_err(wrong)?;

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use super::super::answer_text::Shown;
 use super::super::context::Context;
+use super::super::error::hinted;
 use super::super::lines::next_line;
 use super::record::Record;
 use super::seat::{Chosen, Seat, choose};
 use crate::any::{AnyGame, AnyPosition};
 use crate::evaluate::REPEATED;
 use crate::game::{Action, Empties, Game, Outcome, Side};
+use crate::hint::{Hint, Hinted};
 use crate::render::Grid;
 use crate::render::number::counted;
 use crate::render::verdict::{outcome_cell, repetition_text, score_cell};
@@ -328,11 +330,11 @@ impl Session<'_> {
             ("review", true) => self.review()?,
             ("save", false) => match self.write(file) {
                 Ok(()) => self.context.line(format!("Written to {}.", file.display()))?,
-                Err(error) => self.context.line(format!("{error:#}"))?,
+                Err(error) => self.context.line(hinted(&error).line())?,
             },
             ("load", false) => match Record::read(file, &self.game) {
                 Ok(record) => return Ok(self.begin(record, undone)),
-                Err(error) => self.context.line(format!("{error:#}"))?,
+                Err(error) => self.context.line(hinted(&error).line())?,
             },
             ("set", false) => {
                 let set = match &self.table {
@@ -341,7 +343,7 @@ impl Session<'_> {
                 };
                 match set {
                     Ok(start) => return Ok(self.begin(Record::new(start), undone)),
-                    Err(error) => self.context.line(error)?,
+                    Err(error) => self.context.line(error.line())?,
                 }
             }
             ("new", true) => return Ok(self.begin(Record::new(self.start), undone)),
@@ -359,7 +361,9 @@ impl Session<'_> {
                         }
                         return Ok(Heard::Moved);
                     }
-                    Err(error) => self.context.line(format!("{error}; or type 'help'"))?,
+                    Err(error) => {
+                        self.context.line(Hinted::of(&error).with_hint("or type 'help'").line())?
+                    }
                 }
             }
         }

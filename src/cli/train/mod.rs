@@ -119,10 +119,8 @@ fn place(
         .unwrap_or_else(|| policies_dir(&context.store).join(format!("{recipe}-{game}")));
     let card = file(&place, "json");
     if card.exists() && !common.force {
-        return Err(UserError::new(format!(
-            "{} is there already; add --force to replace it, or choose another --out",
-            card.display()
-        )));
+        return Err(UserError::new(format!("{} is there already", card.display()))
+            .with_hint("add --force to replace it, or choose another --out"));
     }
     Ok(place)
 }

@@ -66,8 +66,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let (rows, columns) = game.shape();
     if rows * columns > MOST_SQUARES {
         return Err(UserError::new(format!(
-            "--size {size}: at most {MOST_SQUARES} squares, for every state has a value in memory; try 4x5"
+            "--size {size}: at most {MOST_SQUARES} squares, for every state has a value in memory"
         ))
+        .with_hint("try 4x5")
         .into());
     }
     let methods = if methods.is_empty() { Algorithm::ALL.to_vec() } else { methods };

@@ -21,6 +21,7 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::hint::Hinted;
 use crate::parallel;
 
 pub use card::{Card, Counts, Group, TARGETS_SCHEMA, TARGETS_VERSION};
@@ -81,7 +82,7 @@ fn suits(game: &AnyGame, format: Format, column: &Column) -> bool {
 
 impl Targets {
     /// What is wrong with the request for a game, in one line.
-    fn refuse(&self, table: &SolvedTable) -> Option<String> {
+    fn refuse(&self, table: &SolvedTable) -> Option<Hinted> {
         let game = table.game();
         let bitboards = game.squares(&game.start().state).is_some();
         let Selection { decisive, per_layer, .. } = self.selection;
@@ -89,37 +90,39 @@ impl Targets {
         let spec = game.name();
         let whole_group = game.folded().group().order();
         if self.layout != Layout::Default && !bitboards {
-            return Some(format!(
-                "--layout {} is of Othello; {spec} has default",
-                self.layout.name()
+            return Some(Hinted::new(
+                format!("--layout {} is of Othello", self.layout.name()),
+                format!("{spec} has default"),
             ));
         }
         if self.layout == Layout::Azg && board_rows != board_columns {
-            return Some("--layout azg is of square boards".to_string());
+            return Some("--layout azg is of square boards".into());
         }
         if self.format == Format::Obf && !bitboards {
-            return Some(format!("OBF is of Othello and not of {spec}; choose another extension"));
+            return Some(Hinted::new(
+                format!("OBF is of Othello and not of {spec}"),
+                "choose another extension",
+            ));
         }
         if self.format == Format::Obf && self.columns.is_some() {
-            return Some("OBF has no columns to choose".to_string());
+            return Some("OBF has no columns to choose".into());
         }
         if self.shard_rows.is_some() && self.format != Format::Npy {
             return Some(
-                "--shard-rows is for directories of arrays: give an --out without extension"
-                    .to_string(),
+                "--shard-rows is for directories of arrays: give an --out without extension".into(),
             );
         }
         if self.images == Images::Expanded && game.group().order() < whole_group {
-            return Some("--expand-symmetry needs a table whose states are folded: this one has every image that is reachable already".to_string());
+            return Some("--expand-symmetry needs a table whose states are folded: this one has every image that is reachable already".into());
         }
         if decisive == Some(true) && !table.has_scores() {
-            return Some(format!("--decisive-by score: {spec} has no scores"));
+            return Some(format!("--decisive-by score: {spec} has no scores").into());
         }
         if per_layer.is_some() && !table.states().has_layers() {
-            return Some(
-                "--per-layer: this table does not keep the layers of its rows; use --sample"
-                    .to_string(),
-            );
+            return Some(Hinted::new(
+                "--per-layer: this table does not keep the layers of its rows",
+                "use --sample",
+            ));
         }
         None
     }
@@ -168,7 +171,7 @@ pub fn choose_columns(
     format: Format,
     shape: &Shape,
     names: Option<&[String]>,
-) -> Result<Vec<Column>, String> {
+) -> Result<Vec<Column>, Hinted> {
     let all = all_columns(game, shape);
     let Some(names) = names else {
         return Ok(all.into_iter().filter(|column| suits(game, format, column)).collect());
@@ -178,7 +181,10 @@ pub fn choose_columns(
     }
     let known: Vec<&str> = all.iter().map(|column| column.name).collect();
     if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(format!("there is no column '{name}' here; there are {}", known.join(", ")));
+        return Err(Hinted::new(
+            format!("there is no column '{name}' here"),
+            format!("there are {}", known.join(", ")),
+        ));
     }
     Ok(all.into_iter().filter(|column| names.iter().any(|name| name == column.name)).collect())
 }
@@ -226,7 +232,7 @@ pub fn write_targets(
     progress: &dyn Progress,
 ) -> Result<Card, ExportError> {
     let (game, states) = (table.game(), table.states());
-    let wrong = |what: String| ExportError::Request { what };
+    let wrong = |what: Hinted| ExportError::Request { what };
     if let Some(what) = targets.refuse(table) {
         return Err(wrong(what));
     }

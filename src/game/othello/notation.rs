@@ -112,22 +112,17 @@ fn read_thesis_digits<K: OthelloKey>(
 ) -> Result<Position<Board>, NotationError> {
     let expected = game.square_count() + 1;
     if digits.len() != expected {
-        return Err(NotationError::new(format!(
-            "position '{digits}' has {} digits; a {}x{} board needs {expected}: the side to move (1 Black, 2 White), then {} squares (0 empty, 1 Black, 2 White)",
-            digits.len(),
-            game.rows,
-            game.columns,
-            game.square_count()
-        )));
+        return Err(NotationError::new(format!("position '{digits}' has {} digits", digits.len())).with_hint(format!("a {}x{} board needs {expected}: the side to move (1 Black, 2 White), then {} squares (0 empty, 1 Black, 2 White)", game.rows, game.columns, game.square_count())));
     }
     let side = match &digits[..1] {
         "1" => Side::First,
         "2" => Side::Second,
         _ => {
             return Err(NotationError::new(format!(
-                "position '{digits}' starts with {}; the first digit is the side to move: 1 Black, 2 White",
+                "position '{digits}' starts with {}",
                 &digits[..1]
-            )));
+            ))
+            .with_hint("the first digit is the side to move: 1 Black, 2 White"));
         }
     };
     let (mut black, mut white) = (0, 0);
@@ -139,8 +134,9 @@ fn read_thesis_digits<K: OthelloKey>(
             '0' => {}
             _ => {
                 return Err(NotationError::new(format!(
-                    "position '{digits}' has the digit {digit}; squares are 0 empty, 1 Black, 2 White"
-                )));
+                    "position '{digits}' has the digit {digit}"
+                ))
+                .with_hint("squares are 0 empty, 1 Black, 2 White"));
             }
         }
     }
@@ -161,8 +157,9 @@ fn play_transcript<K: OthelloKey>(
         ply += 1;
         let (word, tail) = split_move(rest).ok_or_else(|| {
             NotationError::new(format!(
-                "transcript: move {ply}, '{rest}', is no square and no pass; write moves as c4, passes as pass or --"
+                "transcript: move {ply}, '{rest}', is no square and no pass"
             ))
+            .with_hint("write moves as c4, passes as pass or --")
         })?;
         rest = tail;
         let legal = game.actions(&position.state);
@@ -181,9 +178,8 @@ fn play_transcript<K: OthelloKey>(
             } else {
                 format!("{} can play {}", game.side_name(position.side), names.join(", "))
             };
-            return Err(NotationError::new(format!(
-                "transcript: move {ply}, '{word}', is not legal; {can}"
-            )));
+            let what = format!("transcript: move {ply}, '{word}', is not legal");
+            return Err(NotationError::new(what).with_hint(can));
         }
         position = game.advance(&position, action);
         all.push(position);
@@ -246,10 +242,7 @@ fn diagram_or_obf<K: OthelloKey>(
         n if n == squares => (game.columns, game.rows),
         64 => (8, 8),
         n => {
-            return Err(NotationError::new(format!(
-                "position has {n} squares; a {}x{} board has {squares} (use . or - for empty, X or * for Black, O for White, and a side letter X or O at the end)",
-                game.rows, game.columns
-            )));
+            return Err(NotationError::new(format!("position has {n} squares")).with_hint(format!("a {}x{} board has {squares} (use . or - for empty, X or * for Black, O for White, and a side letter X or O at the end)", game.rows, game.columns)));
         }
     };
     let (mut black, mut white) = (0, 0);
@@ -293,9 +286,8 @@ fn read_line(
             w if w.contains("black") || w.trim() == "x" || w.trim() == "*" => Side::First,
             w if w.contains("white") || w.trim() == "o" => Side::Second,
             _ => {
-                return Err(NotationError::new(format!(
-                    "position: '{line}' names no side; write 'Black to move' or 'White to move'"
-                )));
+                return Err(NotationError::new(format!("position: '{line}' names no side"))
+                    .with_hint("write 'Black to move' or 'White to move'"));
             }
         });
         return Ok(());

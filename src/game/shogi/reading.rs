@@ -6,8 +6,9 @@ use super::keys::ShogiKey;
 use super::notation::{sfen, square_name};
 use super::variant::{Ending, Promotion, Variant};
 use crate::game::{Game, NotationError, Position, Side};
+use crate::hint::Hinted;
 
-fn wrong<T>(what: impl Into<String>) -> Result<T, NotationError> {
+fn wrong<T>(what: impl Into<Hinted>) -> Result<T, NotationError> {
     Err(NotationError::new(what))
 }
 
@@ -45,11 +46,13 @@ pub(super) fn parse_line<K: ShogiKey>(
     if moves.len() == words.len()
         && let Some(word) = words.first().filter(|word| !is_written_as_move(word))
     {
-        return wrong(format!(
-            "'{word}' is neither a position nor a move of {}; write a position in SFEN, such as '{}', or moves, such as {}",
-            game.variant().name,
-            game.variant().start,
-            examples(game.variant())
+        return wrong(Hinted::new(
+            format!("'{word}' is neither a position nor a move of {}", game.variant().name),
+            format!(
+                "write a position in SFEN, such as '{}', or moves, such as {}",
+                game.variant().start,
+                examples(game.variant())
+            ),
         ));
     }
     play_all(game, position, moves)
@@ -98,17 +101,17 @@ fn play_all<K: ShogiKey>(
     for (i, name) in moves.iter().enumerate() {
         let number = i + 1;
         if !is_written_as_move(name) {
-            return wrong(format!(
-                "move {number}, '{name}', is not written as a move; moves are {}",
-                examples(game.variant())
+            return wrong(Hinted::new(
+                format!("move {number}, '{name}', is not written as a move"),
+                format!("moves are {}", examples(game.variant())),
             ));
         }
         position = play_named(game, &position, name).ok_or_else(|| {
             NotationError::new(format!(
-                "move {number}, '{name}', is not legal in '{}'; {}",
-                sfen(game, &position),
-                instead(game, &position, name)
+                "move {number}, '{name}', is not legal in '{}'",
+                sfen(game, &position)
             ))
+            .with_hint(instead(game, &position, name))
         })?;
         all.push(position);
     }
@@ -183,10 +186,12 @@ pub(super) fn read_sfen<K: ShogiKey>(
     let (ranks, side, hands) = match fields[..] {
         [ranks, side, hands] | [ranks, side, hands, _] => (ranks, side, hands),
         _ => {
-            return wrong(format!(
-                "SFEN '{text}' has {} where 3 or 4 are expected: the board, b or w to move, the hands (- if empty), the number of the move; such as '{}'",
-                counted(fields.len(), "field"),
-                variant.start
+            return wrong(Hinted::new(
+                format!(
+                    "SFEN '{text}' has {} where 3 or 4 are expected: the board, b or w to move, the hands (- if empty), the number of the move",
+                    counted(fields.len(), "field")
+                ),
+                format!("such as '{}'", variant.start),
             ));
         }
     };
@@ -246,7 +251,7 @@ fn read_rank(
             Some(empty) => squares = empty as usize,
             None => {
                 cell = read_piece(variant, letter, promoted)
-                    .or_else(|why| wrong(format!("{what} has {why}")))?;
+                    .or_else(|why| wrong(why.map(|why| format!("{what} has {why}"))))?;
             }
         }
         promoted = false;
@@ -276,23 +281,25 @@ fn kind_of_letter(variant: &Variant, letter: char) -> Option<(Owner, usize)> {
 }
 
 /// A piece on the board, or what is wrong with it.
-fn read_piece(variant: &Variant, letter: char, promoted: bool) -> Result<Cell, String> {
+fn read_piece(variant: &Variant, letter: char, promoted: bool) -> Result<Cell, Hinted> {
     if promoted && !letter.is_alphabetic() {
-        return Err("a + without a piece behind it".to_string());
+        return Err("a + without a piece behind it".into());
     }
     let Some((owner, kind)) = kind_of_letter(variant, letter) else {
         let plus = if promoted { "+" } else { "" };
-        return Err(format!(
-            "'{plus}{letter}', which is no piece of {}; its pieces are {} {}, small letters for White's, a + before those promoted",
-            variant.name,
-            variant.kinds[0].letter,
-            letters(variant)
+        return Err(Hinted::new(
+            format!("'{plus}{letter}', which is no piece of {}", variant.name),
+            format!(
+                "its pieces are {} {}, small letters for White's, a + before those promoted",
+                variant.kinds[0].letter,
+                letters(variant)
+            ),
         ));
     };
     match variant.kinds[kind].promotes_to {
         Some(form) if promoted => Ok(Cell::of(owner, form)),
         None if promoted => {
-            Err(format!("'+{letter}', but {}s do not promote", variant.kinds[kind].name))
+            Err(format!("'+{letter}', but {}s do not promote", variant.kinds[kind].name).into())
         }
         _ => Ok(Cell::of(owner, kind)),
     }
@@ -329,17 +336,23 @@ fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), No
                 ));
             }
             None => {
-                return wrong(format!(
-                    "hands '{text}' have '{letter}', which cannot be held in {}; write {}, small letters for White's, or - alone if both are empty",
-                    variant.name,
-                    letters(variant)
+                return wrong(Hinted::new(
+                    format!(
+                        "hands '{text}' have '{letter}', which cannot be held in {}",
+                        variant.name
+                    ),
+                    format!(
+                        "write {}, small letters for White's, or - alone if both are empty",
+                        letters(variant)
+                    ),
                 ));
             }
         };
         let more = count.take().unwrap_or(1);
         if more == 0 {
-            return wrong(format!(
-                "hands '{text}' have 0 of '{letter}'; leave out what is not held"
+            return wrong(Hinted::new(
+                format!("hands '{text}' have 0 of '{letter}'"),
+                "leave out what is not held",
             ));
         }
         let held = &mut board.hands[owner.index()][kind - 1];
@@ -371,9 +384,19 @@ fn finish<K: ShogiKey>(
         let king = Cell::of(owner, 0);
         let (who, royal) = (game.side_name(side), variant.kinds[0].name);
         match board.cells.iter().filter(|&&cell| cell == king).count() {
-            0 => return wrong(format!("{who} has no {royal} on the board; each side has one")),
+            0 => {
+                return wrong(Hinted::new(
+                    format!("{who} has no {royal} on the board"),
+                    "each side has one",
+                ));
+            }
             1 => {}
-            n => return wrong(format!("{who} has {n} {royal}s on the board; each side has one")),
+            n => {
+                return wrong(Hinted::new(
+                    format!("{who} has {n} {royal}s on the board"),
+                    "each side has one",
+                ));
+            }
         }
         for (count, &held) in counts[1..].iter_mut().zip(&board.hands[owner.index()]) {
             *count += u32::from(held);
@@ -397,8 +420,11 @@ fn finish<K: ShogiKey>(
     let state = if side == Side::First { board } else { turned };
     if variant.ending == Ending::Mate && game.moves.in_check(&state, Owner::Opponent) {
         let (mover, waiting) = (game.side_name(side), game.side_name(side.other()));
-        return wrong(format!(
-            "it is {mover}'s move and {waiting}'s king is in check, to which no legal move leads; if it is {waiting}'s move, say so"
+        return wrong(Hinted::new(
+            format!(
+                "it is {mover}'s move and {waiting}'s king is in check, to which no legal move leads"
+            ),
+            format!("if it is {waiting}'s move, say so"),
         ));
     }
     Ok(Position { state, side })
@@ -423,8 +449,11 @@ fn check_pawns<K: ShogiKey>(
         let name = variant.kinds[kind].name;
         let place = square_name(variant, side, square as u8);
         if !variant.drops.immobile && game.moves.is_stuck(kind, square) {
-            return wrong(format!(
-                "{who}'s {name} on {place} stands on the last rank, where it could never move; only a promoted one can be there"
+            return wrong(Hinted::new(
+                format!(
+                    "{who}'s {name} on {place} stands on the last rank, where it could never move"
+                ),
+                "only a promoted one can be there",
             ));
         }
         let twin = own().find(|&(other, its_kind)| {
@@ -434,9 +463,12 @@ fn check_pawns<K: ShogiKey>(
         if let Some((other, _)) = twin.filter(|_| !variant.drops.two_pawns)
             && variant.is_pawn(kind)
         {
-            return wrong(format!(
-                "{who} has unpromoted {name}s on {place} and {}; a file can have but one",
-                square_name(variant, side, other as u8)
+            return wrong(Hinted::new(
+                format!(
+                    "{who} has unpromoted {name}s on {place} and {}",
+                    square_name(variant, side, other as u8)
+                ),
+                "a file can have but one",
             ));
         }
     }

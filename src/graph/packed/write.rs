@@ -1,11 +1,13 @@
 //! How a table is packed.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::code::{self, Code, Coding};
 use super::{RANKS, WORDS};
 use crate::game::{Game, Orientations};
 use crate::graph::{Graph, Ranked};
+use crate::hint::Hint;
 use crate::progress::Progress;
 use crate::table::{
     BLOCK, DISCOUNTED_COLUMN, Draft, Element, Manifest, Table, TableError, blocks_of, planes,
@@ -27,13 +29,27 @@ pub enum PackError {
     )]
     Incomplete(String),
     /// There is nothing to keep.
-    #[error("{0} is not solved; run 'solver value-iterate {0}' before it is packed")]
+    #[error("{0} is not solved")]
     NotSolved(String),
     /// Bounds take several columns.
-    #[error(
-        "{0} has values that are not proven; packed tables have no place for bounds, so solve it with another --repetition"
-    )]
+    #[error("{0} has values that are not proven")]
     NotProven(String),
+}
+
+impl Hint for PackError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        match self {
+            PackError::Table(error) => error.hint(),
+            PackError::Already(_) | PackError::Incomplete(_) => None,
+            PackError::NotSolved(name) => {
+                Some(format!("run 'solver value-iterate {name}' before it is packed").into())
+            }
+            PackError::NotProven(_) => Some(
+                "packed tables have no place for bounds, so solve it with another --repetition"
+                    .into(),
+            ),
+        }
+    }
 }
 
 impl PackError {

@@ -17,6 +17,7 @@ use super::{Minishogi, Values, rules};
 use crate::any::AnyGame;
 use crate::game::shogi::Board;
 use crate::game::{Game, Position};
+use crate::hint::Hinted;
 use crate::learn::LearnError;
 use crate::learn::card::{self, Inputs, PieceFeatures, Reading};
 use crate::policy::{Answers, Batch, LearnedSpec, Policy, PolicyError, share_best};
@@ -49,7 +50,8 @@ pub fn load(
     game: &AnyGame,
 ) -> Result<Player<Quick>, LearnError> {
     let (card, network) = card::read(path)?;
-    let unfit = |what: String| LearnError::Unfit { path: card::file(path, "json"), what };
+    let unfit =
+        |what: String| LearnError::Unfit { path: card::file(path, "json"), what: what.into() };
     if card.game != game.name() {
         return Err(unfit(format!("is for {}, not for {}", card.game, game.name())));
     }
@@ -58,8 +60,9 @@ pub fn load(
     let values = Quick::of(&network).filter(|_| read);
     let values = values.ok_or_else(|| unfit("is no value network for minishogi".to_string()))?;
     if spec.symmetric {
-        return Err(LearnError::Settings(format!(
-            "policy '{name}': symmetric=yes is for Othello; a network for minishogi has plies, width and mate"
+        return Err(LearnError::Settings(Hinted::new(
+            format!("policy '{name}': symmetric=yes is for Othello"),
+            "a network for minishogi has plies, width and mate",
         )));
     }
     let number = |number: Option<u32>, otherwise| number.map_or(otherwise, |n| n as usize);
@@ -73,8 +76,9 @@ impl<V: Values> Player<V> {
         let Beam { width, plies } = search.beam;
         if width == 0 || plies == 0 || plies > MAX_PLIES {
             return Err(PolicyError::new(format!(
-                "policy '{name}' cannot read {plies} plies {width} moves wide; it reads 1 to {MAX_PLIES} plies, 1 move wide or more"
-            )));
+                "policy '{name}' cannot read {plies} plies {width} moves wide"
+            ))
+            .with_hint(format!("it reads 1 to {MAX_PLIES} plies, 1 move wide or more")));
         }
         Ok(Player { name, values, search, game: rules() })
     }

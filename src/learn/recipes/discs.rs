@@ -128,7 +128,9 @@ impl Discs {
         }
         progress.finish("games played");
         if train.is_empty() || test.is_empty() {
-            return Err(LearnError::Settings(format!("play at least {TEST_ONE_IN} games a pair")));
+            return Err(LearnError::Settings(
+                format!("play at least {TEST_ONE_IN} games a pair").into(),
+            ));
         }
         let network = Network::new(settings.architecture(squares), settings.seed);
         let trainer = Trainer::new(network, settings.method());

@@ -10,6 +10,7 @@ use candle_core::{Result as Calculated, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::{AT_ONCE, KEPT, OPENING, UNITS, check_size, number};
+use crate::hint::Hinted;
 use crate::learn::LearnError;
 use crate::learn::chance::{seeded, shuffle};
 use crate::learn::minishogi::beam::Beam;
@@ -101,23 +102,23 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), LearnError> {
-        let wrong = |what: &str| Err(LearnError::Settings(what.to_string()));
+        let wrong = |what: Hinted| Err(LearnError::Settings(what));
         let share = |number: f64| (0.0..=1.0).contains(&number);
         if self.hidden.contains(&0) {
-            return wrong("a hidden layer has no units; give each 1 or more");
+            return wrong(Hinted::new("a hidden layer has no units", "give each 1 or more"));
         }
         if self.batch == 0 || self.plies == 0 {
-            return wrong("a batch has 1 position or more, and a game has 1 ply or more");
+            return wrong("a batch has 1 position or more, and a game has 1 ply or more".into());
         }
         if !share(f64::from(self.alpha))
             || !share(f64::from(self.gamma))
             || !share(self.mate_share)
             || !share(self.final_rate)
         {
-            return wrong("--alpha, --gamma, --mate-share and --final-rate are from 0 to 1");
+            return wrong("--alpha, --gamma, --mate-share and --final-rate are from 0 to 1".into());
         }
         if !(self.learning_rate > 0.0 && self.learning_rate <= 1.0) {
-            return wrong("the learning rate is above 0 and at most 1");
+            return wrong("the learning rate is above 0 and at most 1".into());
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ pub mod supervised;
 pub mod tabular;
 pub mod td;
 
+use crate::hint::Hinted;
 use clap::builder::RangedU64ValueParser;
 
 use super::LearnError;
@@ -54,8 +55,9 @@ pub fn check_size(architecture: &Architecture) -> Result<(), LearnError> {
     let weights = shapes.map(of).fold(0, u64::saturating_add);
     match weights <= WEIGHTS {
         true => Ok(()),
-        false => Err(LearnError::Settings(format!(
-            "the network would have {weights} weights, more than {WEIGHTS}; give fewer or smaller layers"
+        false => Err(LearnError::Settings(Hinted::new(
+            format!("the network would have {weights} weights, more than {WEIGHTS}"),
+            "give fewer or smaller layers",
         ))),
     }
 }

@@ -31,7 +31,7 @@ impl Part {
         let game = source.game();
         let (name, words) = (name_word(&game.name()), FoldedWords::new(game));
         let taken = |at: usize| -> Result<[Piece; 3], MeasureError> {
-            let (filled, _) = source.fill(at).map_err(MeasureError::Damaged)?;
+            let (filled, _) = source.fill(at).map_err(MeasureError::damaged)?;
             let mut parts: [Piece; 3] = Default::default();
             for all in filled {
                 for (at, position) in all.batch.positions().iter().enumerate() {

@@ -79,10 +79,10 @@ impl Settings {
     /// Checks the numbers.
     pub fn check(&self) -> Result<(), LearnError> {
         let [train, validation] = self.splits;
-        let wrong = |what: String| Err(LearnError::Settings(what));
+        let wrong = |what: String| Err(LearnError::Settings(what.into()));
         // What is left over for the test may come out a hair below nothing.
         Splits::new(0, [train, validation, (1.0 - train - validation).max(0.0)])
-            .map_err(LearnError::Settings)?;
+            .map_err(|what| LearnError::Settings(what.into()))?;
         for (name, share) in [("share", self.share), ("measured", self.measured)] {
             if !(0.0..=1.0).contains(&share) || share == 0.0 {
                 return wrong(format!("--{name} {share}: give a number above 0, at most 1"));
@@ -203,7 +203,7 @@ impl Supervised {
             }
         }
         if examples.states.is_empty() {
-            return Err(LearnError::Settings("no position is left to train on".to_string()));
+            return Err(LearnError::Settings("no position is left to train on".into()));
         }
         let architecture = settings.architecture(game.shape());
         let network = Network::new(architecture.clone(), settings.seed);
@@ -212,7 +212,9 @@ impl Supervised {
             let order = game.group().order();
             let unfit = || {
                 let what = format!("the board has {order} symmetries: give a multiple of {order}");
-                LearnError::Settings(format!("--equivariant: {what} as --hidden or --channels"))
+                LearnError::Settings(
+                    format!("--equivariant: {what} as --hidden or --channels").into(),
+                )
             };
             trainer = trainer.tied(Ties::of(&architecture, &game).ok_or_else(unfit)?);
         }

@@ -39,7 +39,7 @@ fn counted<T: Send + 'static>(
     let count = late.load(Ordering::Relaxed);
     if count >= MOST_LATE && limit < Duration::MAX {
         let what = format!("{count} answers of models are still worked at past their time limit");
-        return Err(failed(format!("{what}; leave such models out and start again")));
+        return Err(failed(what).with_hint("leave such models out and start again"));
     }
     let (sender, receiver) = mpsc::sync_channel(1);
     // Set by whichever is first: the end of the work, or that nobody waits for it any more.
@@ -68,10 +68,8 @@ fn counted<T: Send + 'static>(
             if is_over.swap(true, Ordering::Relaxed) {
                 late.fetch_sub(1, Ordering::Relaxed);
             }
-            Err(failed(format!(
-                "it has not answered within {} s; raise --policy-timeout if it needs longer",
-                limit.as_secs_f64()
-            )))
+            let what = format!("it has not answered within {} s", limit.as_secs_f64());
+            Err(failed(what).with_hint("raise --policy-timeout if it needs longer"))
         }
     }
 }
@@ -98,6 +96,7 @@ fn silence() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hint::Hint as _;
 
     static TRIED: AtomicUsize = AtomicUsize::new(0);
     const LONG: Duration = Duration::from_secs(60);
@@ -113,7 +112,7 @@ mod tests {
             let wait = wait.clone();
             let work = move || drop(wait.lock().map(|wait| wait.recv()));
             let error = counted(&TRIED, Duration::from_millis(20), work).unwrap_err();
-            assert!(error.to_string().contains("within 0.02 s; raise --policy-timeout"), "{error}");
+            assert!(error.line().contains("within 0.02 s; raise --policy-timeout"), "{error}");
         }
         let error = counted(&TRIED, LONG, || ()).unwrap_err().to_string();
         assert!(error.starts_with("4 answers of models"), "{error}");

@@ -5,6 +5,7 @@
 //! nodes are kept that lead to outputs which can be computed; a `ZipMap`, which turns rows of
 //! probabilities into dictionaries, is passed over, and the classes it names are kept.
 
+use crate::hint::Hinted;
 use std::collections::{HashMap, HashSet};
 
 use prost::Message;
@@ -164,8 +165,8 @@ pub(super) struct File {
 
 impl File {
     /// Reads a file's bytes; fails if they are no ONNX model that can be read.
-    pub fn read(bytes: &[u8]) -> Result<File, String> {
-        let none = || "it is no ONNX model".to_string();
+    pub fn read(bytes: &[u8]) -> Result<File, Hinted> {
+        let none = || "it is no ONNX model".into();
         let mut model = Model::decode(bytes).map_err(|_| none())?;
         bounds::check(&model)?;
         let is_widened = widen(&mut model)?;
@@ -208,7 +209,7 @@ impl File {
 
     /// The outputs that can be computed, and the bytes of the model that does so: `None` if they
     /// are the file's own. Fails if there is no such output, with what stands in the way.
-    pub fn computable(&self) -> Result<(Vec<ModelOutput>, Option<Vec<u8>>), String> {
+    pub fn computable(&self) -> Result<(Vec<ModelOutput>, Option<Vec<u8>>), Hinted> {
         let mut needed = HashSet::new();
         let mut kept = Vec::new();
         let mut obstacle = None;
@@ -228,7 +229,7 @@ impl File {
             }
         }
         if kept.is_empty() {
-            return Err(obstacle.unwrap_or_else(|| "it has no outputs".to_string()));
+            return Err(obstacle.unwrap_or_else(|| "it has no outputs".into()));
         }
         let same = kept.iter().map(|kept| &kept.tensor).eq(self.outputs.iter().map(|o| &o.name));
         let whole = same && needed.len() == self.graph().node.len();
@@ -241,7 +242,7 @@ impl File {
     }
 
     /// The nodes that a tensor needs, or what cannot be run of them.
-    fn ancestors(&self, tensor: &str) -> Result<HashSet<usize>, String> {
+    fn ancestors(&self, tensor: &str) -> Result<HashSet<usize>, Hinted> {
         let given = |name: &str| {
             self.constant(name).is_some() || self.inputs.iter().any(|input| input.name == name)
         };
@@ -250,15 +251,18 @@ impl File {
         while let Some(name) = open.pop() {
             let Some(at) = self.maker(&name) else {
                 if name == tensor && !given(&name) {
-                    return Err(format!("nothing in it makes its output '{name}'"));
+                    return Err(format!("nothing in it makes its output '{name}'").into());
                 }
                 continue;
             };
             let node = &self.graph().node[at];
             if node.is_foreign() {
-                return Err(format!(
-                    "it needs the operator {}.{}, which is not known; networks (scikit-learn's MLPClassifier and MLPRegressor without a pipeline before them, PyTorch's, TensorFlow's) do without",
-                    node.domain, node.op_type
+                return Err(Hinted::new(
+                    format!(
+                        "it needs the operator {}.{}, which is not known",
+                        node.domain, node.op_type
+                    ),
+                    "networks (scikit-learn's MLPClassifier and MLPRegressor without a pipeline before them, PyTorch's, TensorFlow's) do without",
                 ));
             }
             if found.insert(at) {

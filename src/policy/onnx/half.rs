@@ -4,6 +4,7 @@
 //! types of tensors are widened before it sees the model; what is computed is then more exact than
 //! in half precision, not less.
 
+use crate::hint::Hinted;
 use half::f16;
 
 use super::proto::{Graph, Model, Tensor, ValueInfo};
@@ -16,11 +17,11 @@ const TYPES: [(&str, &str); 4] =
 
 /// Widens a model whole and says whether there was anything to widen; fails where weights of 16 bits
 /// are not in the file itself.
-pub(super) fn widen(model: &mut Model) -> Result<bool, String> {
+pub(super) fn widen(model: &mut Model) -> Result<bool, Hinted> {
     model.graph.as_mut().map_or(Ok(false), widen_graph)
 }
 
-fn widen_graph(graph: &mut Graph) -> Result<bool, String> {
+fn widen_graph(graph: &mut Graph) -> Result<bool, Hinted> {
     let mut found = false;
     for constant in &mut graph.initializer {
         found |= widen_tensor(constant)?;
@@ -53,15 +54,15 @@ fn widen_type(info: &mut ValueInfo) -> bool {
 }
 
 /// Its numbers are two bytes each, or the low bits of integers.
-fn widen_tensor(tensor: &mut Tensor) -> Result<bool, String> {
+fn widen_tensor(tensor: &mut Tensor) -> Result<bool, Hinted> {
     if tensor.data_type != HALF {
         return Ok(false);
     }
     if !tensor.external_data.is_empty() {
-        return Err(
-            "its weights of 16 bits lie in another file; save the model in one file, or in float32"
-                .to_string(),
-        );
+        return Err(Hinted::new(
+            "its weights of 16 bits lie in another file",
+            "save the model in one file, or in float32",
+        ));
     }
     tensor.float_data = match tensor.raw_data.take() {
         Some(raw) => {

@@ -7,6 +7,7 @@
 use super::file::{File, ModelOutput};
 use super::session::Output;
 use crate::game::Action;
+use crate::hint::Hinted;
 use crate::policy::onnx_spec::{Choice, Head, OnnxSpec, Softmax, ValueRange};
 use crate::policy::share_best;
 
@@ -65,27 +66,30 @@ pub(super) struct Found<'a> {
 
 impl Found<'_> {
     /// Decides, or says what the person has to decide.
-    pub fn heads(&self) -> Result<Heads, String> {
+    pub fn heads(&self) -> Result<Heads, Hinted> {
         let policy = self.policy()?;
         let value = self.value(policy)?;
         let decides = match (self.spec.output, policy, value) {
             (Some(Head::Policy) | None, Some(_), _) => Head::Policy,
             (Some(Head::Value) | None, _, Some(_)) => Head::Value,
             _ => {
-                return Err(format!(
-                    "no output is known as {}; for a position a policy has {}, a value 1; name one with policy=NAME or value=NAME",
-                    match self.spec.output {
-                        Some(Head::Policy) => "the policy",
-                        Some(Head::Value) => "the value",
-                        None => "a policy or a value",
-                    },
-                    self.numbers()
+                return Err(Hinted::new(
+                    format!(
+                        "no output is known as {}; for a position a policy has {}, a value 1",
+                        match self.spec.output {
+                            Some(Head::Policy) => "the policy",
+                            Some(Head::Value) => "the value",
+                            None => "a policy or a value",
+                        },
+                        self.numbers()
+                    ),
+                    "name one with policy=NAME or value=NAME",
                 ));
             }
         };
         let policy = policy.filter(|_| decides == Head::Policy);
         Ok(Heads {
-            policy: policy.map(|at| Ok::<_, String>((at, self.policy_head(at)?))).transpose()?,
+            policy: policy.map(|at| Ok::<_, Hinted>((at, self.policy_head(at)?))).transpose()?,
             value: value.map(|at| (at, self.value_head(at))),
             decides,
         })
@@ -125,10 +129,10 @@ impl Found<'_> {
         ))
     }
 
-    fn policy(&self) -> Result<Option<usize>, String> {
+    fn policy(&self) -> Result<Option<usize>, Hinted> {
         match self.spec.policy.as_deref() {
             Some("none") => return Ok(None),
-            Some(name) => return self.named(name).map(Some),
+            Some(name) => return Ok(Some(self.named(name)?)),
             None => {}
         }
         let fits = |&at: &usize| {
@@ -136,18 +140,19 @@ impl Found<'_> {
             !output.is_integer && (self.columns(at).is_ok() && output.width > 3)
         };
         let among: Vec<usize> = (0..self.kept.len()).filter(fits).collect();
-        self.pick(&among, &["policy", "prob", "logit"], "policy")
+        Ok(self.pick(&among, &["policy", "prob", "logit"], "policy")?)
     }
 
-    fn value(&self, policy: Option<usize>) -> Result<Option<usize>, String> {
+    fn value(&self, policy: Option<usize>) -> Result<Option<usize>, Hinted> {
         match self.spec.value.as_deref() {
             Some("none") => return Ok(None),
             Some(name) => {
                 let at = self.named(name)?;
                 return match self.tried[at].width {
                     1 | 3 => Ok(Some(at)),
-                    width => Err(format!(
-                        "the output '{name}' has {width} numbers for a position; a value has 1, or 3 for win, draw and loss"
+                    width => Err(Hinted::new(
+                        format!("the output '{name}' has {width} numbers for a position"),
+                        "a value has 1, or 3 for win, draw and loss",
                     )),
                 };
             }
@@ -159,11 +164,11 @@ impl Found<'_> {
             Some(at) != policy && !output.is_integer && (output.width == 1 || is_three)
         };
         let among: Vec<usize> = (0..self.kept.len()).filter(fits).collect();
-        self.pick(&among, &["value", "wdl"], "value")
+        Ok(self.pick(&among, &["value", "wdl"], "value")?)
     }
 
     /// By action, the column of an output.
-    fn columns(&self, at: usize) -> Result<Vec<Option<usize>>, String> {
+    fn columns(&self, at: usize) -> Result<Vec<Option<usize>>, Hinted> {
         let (actions, width) = (self.actions, self.tried[at].width);
         let name = &self.kept[at].name;
         let mut columns = vec![None; actions];
@@ -171,9 +176,9 @@ impl Found<'_> {
             for (column, &class) in classes.iter().enumerate() {
                 let place = usize::try_from(class).ok().and_then(|class| columns.get_mut(class));
                 *place.ok_or_else(|| {
-                    format!(
-                        "'{name}' has the class {class}; classes are actions, 0 to {}",
-                        actions - 1
+                    Hinted::new(
+                        format!("'{name}' has the class {class}"),
+                        format!("classes are actions, 0 to {}", actions - 1),
                     )
                 })? = Some(column);
             }
@@ -190,7 +195,10 @@ impl Found<'_> {
                 Some(false) => format!("with pass=no it should have {}", actions - 1),
                 None => format!("a policy has {}", self.numbers()),
             };
-            return Err(format!("'{name}' has {width} numbers for a position; {expected}"));
+            return Err(Hinted::new(
+                format!("'{name}' has {width} numbers for a position"),
+                expected,
+            ));
         }
         for (action, column) in columns.iter_mut().enumerate().take(width) {
             *column = Some(action);
@@ -198,7 +206,7 @@ impl Found<'_> {
         Ok(columns)
     }
 
-    fn policy_head(&self, at: usize) -> Result<PolicyHead, String> {
+    fn policy_head(&self, at: usize) -> Result<PolicyHead, Hinted> {
         let output = &self.tried[at];
         if output.is_integer && output.width == 1 {
             let (columns, choice) = (Vec::new(), Choice::Best);
@@ -251,7 +259,7 @@ impl PolicyHead {
         actions: &[Action],
         scores: &mut [f64],
         probabilities: &mut [f64],
-    ) -> Result<(), String> {
+    ) -> Result<(), Hinted> {
         for (score, action) in scores.iter_mut().zip(actions) {
             let at = usize::from(action.0);
             *score = match self.reading {
@@ -263,11 +271,12 @@ impl PolicyHead {
                 },
             };
             if score.is_nan() || *score == f64::INFINITY {
-                return Err(format!("a number of its policy is {score}"));
+                return Err(format!("a number of its policy is {score}").into());
             }
             if self.reading == Reading::Probabilities && *score < -SLACK {
-                return Err(format!(
-                    "a probability of its policy is {score}; write softmax=yes if it gives logits, move=best if it gives Q values"
+                return Err(Hinted::new(
+                    format!("a probability of its policy is {score}"),
+                    "write softmax=yes if it gives logits, move=best if it gives Q values",
                 ));
             }
         }
@@ -298,9 +307,9 @@ impl ValueHead {
 
     /// What a row says the position is worth to its mover: as an outcome −1 to 1 but for errors of
     /// a regression, or in discs.
-    pub fn read(&self, row: &[f32]) -> Result<f64, String> {
+    pub fn read(&self, row: &[f32]) -> Result<f64, Hinted> {
         if row.iter().any(|number| number.is_nan()) {
-            return Err("a number of its value is NaN".to_string());
+            return Err("a number of its value is NaN".into());
         }
         if let (Some(is_logits), &[win, draw, loss]) = (self.three, row) {
             let [win, draw, loss] = [win, draw, loss].map(f64::from);
@@ -318,8 +327,9 @@ impl ValueHead {
             ValueRange::Clip | ValueRange::Discs => return Ok(number),
         };
         if value.abs() > 1.0 + SLACK {
-            return Err(format!(
-                "its value is {number}, not from {expected}; write range=01 for 0 a loss to 1 a win, range=clip for a regression that errs, or range=discs for a disc difference"
+            return Err(Hinted::new(
+                format!("its value is {number}, not from {expected}"),
+                "write range=01 for 0 a loss to 1 a win, range=clip for a regression that errs, or range=discs for a disc difference",
             ));
         }
         Ok(value)

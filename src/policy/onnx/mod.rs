@@ -21,6 +21,7 @@ use super::encode::{Encoding, Layout, Plane};
 use super::onnx_spec::{Head, OnnxSpec};
 use super::{Answers, Batch, Policy, PolicyError, PolicySpec, TrainedOn, share_best};
 use crate::game::{Action, Empties, Game, Position};
+use crate::hint::Hinted;
 use crate::input;
 
 /// A network in an ONNX file as a policy.
@@ -43,8 +44,8 @@ impl Onnx {
         let path = spec.path.display();
         let bytes = input::file(&spec.path, input::MODEL)
             .map_err(|error| PolicyError::new(format!("cannot read the model {path}: {error}")))?;
-        let file =
-            File::read(&bytes).map_err(|what| PolicyError::new(format!("{path}: {what}")))?;
+        let file = File::read(&bytes)
+            .map_err(|wrong| PolicyError::new(wrong.map(|what| format!("{path}: {what}"))))?;
         Onnx::of_file(spec, game, &file, bytes).map_err(|error| {
             error.map(|what| {
                 let line = format!("{path}: {what} ({})", file.describe());
@@ -60,7 +61,8 @@ impl Onnx {
         bytes: Vec<u8>,
     ) -> Result<Onnx, PolicyError> {
         let [input] = &file.inputs[..] else {
-            return Err(format!("it has {} inputs; a policy has one", file.inputs.len()).into());
+            let what = format!("it has {} inputs", file.inputs.len());
+            return Err(Hinted::new(what, "a policy has one").into());
         };
         let kind = input_kind(input)?;
         let (batch, encoding) = encoding(spec, game, input)?;
@@ -136,8 +138,8 @@ impl Onnx {
         answers.scores.resize(count, 0.0);
         answers.probabilities.resize(count, 0.0);
         let outputs = self.run(game, batch.positions())?;
-        let at_position = |what: String, position: &Position<G::State>| {
-            format!("{what} in the position {}", game.notation(position))
+        let at_position = |wrong: Hinted, position: &Position<G::State>| {
+            wrong.map(|what| format!("{what} in the position {}", game.notation(position)))
         };
         for (at, position) in batch.positions().iter().enumerate() {
             let range = batch.range(at);
@@ -195,9 +197,9 @@ impl Onnx {
         }
         let outputs = self.run(game, &after)?;
         for (at, (&place, next)) in places.iter().zip(&after).enumerate() {
-            let value = head
-                .read(outputs[*output].row(at))
-                .map_err(|what| format!("{what} in the position {}", game.notation(next)))?;
+            let value = head.read(outputs[*output].row(at)).map_err(|wrong| {
+                wrong.map(|what| format!("{what} in the position {}", game.notation(next)))
+            })?;
             answers.scores[place] = -value;
         }
         for at in 0..batch.len() {
@@ -239,11 +241,14 @@ fn first_positions<G: Game>(game: &G) -> Vec<Position<G::State>> {
 }
 
 /// The type of the input's elements, where it can be made.
-fn input_kind(input: &Port) -> Result<i32, String> {
+fn input_kind(input: &Port) -> Result<i32, Hinted> {
     match input.kind {
         Kind::Tensor(kind) if INPUT_KINDS.contains(&kind) => Ok(kind),
         Kind::Untold => Ok(1),
-        _ => Err("its input should be of float32 (or int8, int32, int64, uint8, bool); with skl2onnx give FloatTensorType or an example of float32".to_string()),
+        _ => Err(Hinted::new(
+            "its input should be of float32 (or int8, int32, int64, uint8, bool)",
+            "with skl2onnx give FloatTensorType or an example of float32",
+        )),
     }
 }
 
@@ -252,7 +257,7 @@ fn encoding<G: Game>(
     spec: &OnnxSpec,
     game: &G,
     input: &Port,
-) -> Result<(Option<usize>, Encoding), String> {
+) -> Result<(Option<usize>, Encoding), Hinted> {
     let (rows, columns) = game.shape();
     // A board of discs alone is known by its squares; others have planes for their pieces.
     let own: Vec<Plane> = match game.squares(&game.start().state) {
@@ -276,17 +281,14 @@ fn encoding<G: Game>(
             Some(layout) => format!("the shape of its input does not fit layout={layout}"),
             None => "the shape of its input does not show how positions are laid out".to_string(),
         };
-        format!(
-            "{what} on the {rows}x{columns} board; write layout= with one of {}, and planes=mover+opponent+legal or the like where the planes are others",
-            Layout::names()
-        )
+        let what = format!("{what} on the {rows}x{columns} board");
+        Hinted::new(what, format!("write layout= with one of {}, and planes=mover+opponent+legal or the like where the planes are others", Layout::names()))
     })?;
     if let (Some(batch), encoding) = &found {
         let length = encoding.shape.iter().product::<usize>();
         if batch.checked_mul(length).is_none_or(|numbers| numbers as u64 > bounds::MADE) {
-            return Err(format!(
-                "it takes {batch} positions at a time; give it a size that is open"
-            ));
+            let what = format!("it takes {batch} positions at a time");
+            return Err(Hinted::new(what, "give it a size that is open"));
         }
     }
     Ok(found)
@@ -294,6 +296,7 @@ fn encoding<G: Game>(
 
 #[cfg(test)]
 mod tests {
+    use crate::hint::Hint as _;
     use prost::Message;
 
     use super::proto::{Attribute, Model, Node, ValueInfo};
@@ -340,7 +343,7 @@ mod tests {
             policy.answer(&game, &batch, &mut Answers::default())
         };
         ask(flat).unwrap();
-        let line = ask(mixed.to_str().unwrap()).unwrap_err().to_string();
+        let line = ask(mixed.to_str().unwrap()).unwrap_err().line();
         assert!(line.contains("by itself"), "{line}");
     }
 }

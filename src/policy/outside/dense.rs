@@ -3,6 +3,7 @@
 use super::distribution::{normalise, outcome, softmax};
 use super::listed;
 use crate::game::Action;
+use crate::hint::Hinted;
 use crate::policy::{Answers, share_best};
 
 /// What the numbers that decide are, one an action.
@@ -38,7 +39,7 @@ impl Dense {
         scored: bool,
         name: &dyn Fn() -> String,
         answers: &mut Answers,
-    ) -> Result<(), String> {
+    ) -> Result<(), Hinted> {
         let at = answers.probabilities.len();
         match self {
             Dense::Actions => answers.probabilities.resize(at + actions.len(), 0.0),
@@ -79,9 +80,12 @@ impl Dense {
     }
 
     /// Adds the value of one position, the outcome that its mover is to expect.
-    pub fn value(value: f64, answers: &mut Answers) -> Result<(), String> {
+    pub fn value(value: f64, answers: &mut Answers) -> Result<(), Hinted> {
         let known = outcome(value).ok_or_else(|| {
-            format!("{value} is no value; write them from -1 (the mover loses) to 1 (wins)")
+            Hinted::new(
+                format!("{value} is no value"),
+                "write them from -1 (the mover loses) to 1 (wins)",
+            )
         })?;
         answers.values.push(known);
         Ok(())
@@ -120,14 +124,17 @@ fn nothing_illegal(
     numbers: &[f64],
     actions: &[Action],
     name: &dyn Fn() -> String,
-) -> Result<(), String> {
+) -> Result<(), Hinted> {
     let legal = |at: usize| actions.binary_search(&Action(at as u16)).is_ok();
     match numbers.iter().enumerate().find(|&(at, &p)| p.abs() > 1e-6 && !legal(at)) {
         None => Ok(()),
-        Some((at, p)) => Err(format!(
-            "action {at} has probability {p} and is no legal move of '{}', which has {}; logits are masked for you",
-            name(),
-            listed(actions)
+        Some((at, p)) => Err(Hinted::new(
+            format!(
+                "action {at} has probability {p} and is no legal move of '{}', which has {}",
+                name(),
+                listed(actions)
+            ),
+            "logits are masked for you",
         )),
     }
 }

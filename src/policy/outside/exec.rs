@@ -10,6 +10,7 @@ use super::distribution::{normalise, outcome};
 use super::listed;
 use super::process::{Failure, Process, excerpt};
 use crate::game::{Action, Game, Position, Side};
+use crate::hint::Hinted;
 use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn, share_best};
 
 /// The `schema` of every line that the program gets.
@@ -92,12 +93,14 @@ impl Exec {
     /// Starts the program of a command line, split into words as a shell does, and greets it; each
     /// of its answers may take `limit`. The error names the policy.
     pub fn start<G: Game>(game: &G, command: &str, limit: Duration) -> Result<Exec, PolicyError> {
-        let named = |what: String| PolicyError::new(format!("policy 'exec:{command}': {what}"));
-        let failed = |what: String| named(what).failed();
+        let named = |wrong: Hinted| {
+            PolicyError::new(wrong.map(|what| format!("policy 'exec:{command}': {what}")))
+        };
+        let failed = |wrong: Hinted| named(wrong).failed();
         let words = shlex::split(command).filter(|words| !words.is_empty());
-        let words = words.ok_or_else(|| named("it is no command".to_string()))?;
+        let words = words.ok_or_else(|| named("it is no command".into()))?;
         let process = Process::start(&words, limit)
-            .map_err(|error| failed(format!("'{}' cannot be started: {error}", words[0])))?;
+            .map_err(|error| failed(format!("'{}' cannot be started: {error}", words[0]).into()))?;
         let state = State { process: Some(process), failed: None, requests: 0 };
         let exec = Exec { command: command.to_string(), limit, state: Mutex::new(state) };
         let pass = (0..game.action_count()).find(|&a| game.is_pass(Action(a as u16)));
@@ -117,7 +120,7 @@ impl Exec {
             held: planes.held,
         };
         let greeted = exec.exchange(|_| line_of(&hello), |_| Ok(()));
-        greeted.map_err(|error| failed(error.to_string()))?;
+        greeted.map_err(|error| failed(Hinted::of(&error)))?;
         Ok(exec)
     }
 
@@ -129,7 +132,7 @@ impl Exec {
         batch: &Batch<G::State>,
         line: &[u8],
         answers: &mut Answers,
-    ) -> Result<(), String> {
+    ) -> Result<(), Hinted> {
         take(game, batch, 0..batch.len(), reply_of(line, 1)?, answers)
     }
 
@@ -138,7 +141,7 @@ impl Exec {
     fn exchange(
         &self,
         line: impl FnOnce(u64) -> Vec<u8>,
-        take: impl FnOnce(Reply) -> Result<(), String>,
+        take: impl FnOnce(Reply) -> Result<(), Hinted>,
     ) -> Result<(), PolicyError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = &state.failed {
@@ -148,9 +151,9 @@ impl Exec {
         state.requests += 1;
         let answered = match &mut state.process {
             Some(process) => process.ask(line(id)).map_err(|failure| self.in_words(failure)),
-            None => Err("it has ended".to_string()),
+            None => Err("it has ended".into()),
         };
-        let taken = answered.and_then(|answer| reply_of(&answer, id)).and_then(take);
+        let taken = answered.and_then(|answer| Ok(reply_of(&answer, id)?)).and_then(take);
         taken.map_err(|what| {
             let error = PolicyError::new(what);
             state.process = None;
@@ -159,21 +162,24 @@ impl Exec {
         })
     }
 
-    fn in_words(&self, failure: Failure) -> String {
+    fn in_words(&self, failure: Failure) -> Hinted {
         let last = |words: Option<String>| match words {
             Some(words) => format!(" (the last it said on stderr: {words})"),
             None => String::new(),
         };
         match failure {
             Failure::Ended(how, words) => {
-                format!("it ended before it answered: {how}{}", last(words))
+                format!("it ended before it answered: {how}{}", last(words)).into()
             }
-            Failure::Stalled(words) => format!(
-                "it has not answered within {} s and was stopped{}; raise --policy-timeout if it needs longer",
-                self.limit.as_secs_f64(),
-                last(words)
+            Failure::Stalled(words) => Hinted::new(
+                format!(
+                    "it has not answered within {} s and was stopped{}",
+                    self.limit.as_secs_f64(),
+                    last(words)
+                ),
+                "raise --policy-timeout if it needs longer",
             ),
-            Failure::TooLong => "it wrote a line longer than any answer".to_string(),
+            Failure::TooLong => "it wrote a line longer than any answer".into(),
         }
     }
 
@@ -289,7 +295,7 @@ fn take<G: Game>(
     places: std::ops::Range<usize>,
     reply: Reply,
     answers: &mut Answers,
-) -> Result<(), String> {
+) -> Result<(), Hinted> {
     let Reply { policies, actions, scores, values, .. } = reply;
     let count = places.len();
     counted("lists in policies", policies.as_ref().map(Vec::len), count)?;
@@ -297,10 +303,13 @@ fn take<G: Game>(
     counted("lists in scores", scores.as_ref().map(Vec::len), count)?;
     counted("values", values.as_ref().map(Vec::len), count)?;
     if policies.is_some() && actions.is_some() {
-        return Err("it answered with both policies and actions; one of them is meant".to_string());
+        return Err(Hinted::new(
+            "it answered with both policies and actions",
+            "one of them is meant",
+        ));
     }
     if policies.is_none() && actions.is_none() && scores.is_none() {
-        return Err("it answered without policies, actions or scores".to_string());
+        return Err("it answered without policies, actions or scores".into());
     }
     for (i, at) in places.enumerate() {
         let legal = &batch.actions()[batch.range(at)];
@@ -332,8 +341,12 @@ fn take<G: Game>(
         answers.scores.extend(scores.into_iter().flatten());
     }
     for value in values.iter().flatten() {
-        let outside =
-            || format!("it told the value {value}; they are from -1 (the mover loses) to 1");
+        let outside = || {
+            Hinted::new(
+                format!("it told the value {value}"),
+                "they are from -1 (the mover loses) to 1",
+            )
+        };
         answers.values.push(outcome(*value).ok_or_else(outside)?);
     }
     Ok(())

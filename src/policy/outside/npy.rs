@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use half::f16;
 
+use crate::hint::Hinted;
 use crate::input;
 use crate::policy::PolicyError;
 
@@ -74,13 +75,15 @@ impl Rows {
     /// Opens an array whose rows are of the shape `row`; one number a row may be written as `(N,)`
     /// or as `(N, 1)`. Fails in one line that names the file.
     pub fn open(path: &Path, numbers: Numbers, row: &[usize]) -> Result<Rows, PolicyError> {
-        let wrong = |what: String| PolicyError::new(format!("{}: {what}", path.display()));
-        let cannot = |error: std::io::Error| wrong(format!("cannot be read: {error}"));
+        let wrong = |wrong: Hinted| {
+            PolicyError::new(wrong.map(|what| format!("{}: {what}", path.display())))
+        };
+        let cannot = |error: std::io::Error| wrong(format!("cannot be read: {error}").into());
         let file = File::open(path).map_err(cannot)?;
         let length = file.metadata().map_err(cannot)?.len();
         let mut reader = BufReader::with_capacity(1 << 20, file);
         let header = input::npy_header(&mut reader).map_err(|_| {
-            wrong("is no .npy file of numbers; write it with numpy.save".to_string())
+            wrong(Hinted::new("is no .npy file of numbers", "write it with numpy.save"))
         })?;
         let descr = match header.dtype() {
             npyz::DType::Plain(plain) => plain.to_string(),
@@ -91,7 +94,7 @@ impl Rows {
                 Numbers::Floats => "float16, float32 or float64",
                 Numbers::Integers => "integers",
             };
-            wrong(format!("holds {descr} where {expected} are expected"))
+            wrong(format!("holds {descr} where {expected} are expected").into())
         })?;
         let shape: Vec<usize> = header.shape().iter().map(|&n| n as usize).collect();
         let fits = match shape.split_first() {
@@ -101,14 +104,12 @@ impl Rows {
         if !fits {
             let expected: Vec<String> = row.iter().map(|n| format!(", {n}")).collect();
             let expected = if row.is_empty() { ",".to_string() } else { expected.concat() };
-            return Err(wrong(format!(
-                "has the shape {} where (N{expected}) is expected",
-                tuple(&shape)
-            )));
+            let what = format!("has the shape {} where (N{expected}) is expected", tuple(&shape));
+            return Err(wrong(what.into()));
         }
         if header.order() == npyz::Order::Fortran && shape.len() > 1 {
-            let what = "is in Fortran order; save numpy.ascontiguousarray of it";
-            return Err(wrong(what.to_string()));
+            let what = Hinted::new("is in Fortran order", "save numpy.ascontiguousarray of it");
+            return Err(wrong(what));
         }
         let width = row.iter().product::<usize>();
         let begin = reader.stream_position().map_err(cannot)?;
@@ -116,7 +117,7 @@ impl Rows {
         if expected.and_then(|payload| payload.checked_add(begin)) != Some(length) {
             let what =
                 format!("has {length} bytes, which its shape {} does not take", tuple(&shape));
-            return Err(wrong(what));
+            return Err(wrong(what.into()));
         }
         let bytes = vec![0; width * scalar.size];
         Ok(Rows { path: path.to_path_buf(), reader, scalar, rows: shape[0] as u64, width, bytes })

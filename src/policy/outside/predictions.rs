@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::dense::Dense;
 use super::npy::{Numbers, Rows};
 use crate::game::{Action, Game, Position, Side, StateKey};
+use crate::hint::Hinted;
 use crate::input;
 use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn};
 
@@ -141,9 +142,10 @@ impl<G: Game> Policy<G> for Predictions<G::Key> {
             let row = self.rows.get(&(game.key(&position.state), position.side));
             let row = row.ok_or_else(|| {
                 PolicyError::new(format!(
-                    "there is no prediction for '{}'; predict every position that 'solver export --states' writes",
+                    "there is no prediction for '{}'",
                     game.notation(position)
                 ))
+                .with_hint("predict every position that 'solver export --states' writes")
             })?;
             let row = *row as usize;
             let told = self.answers.at(row, self.range(row));
@@ -161,12 +163,12 @@ impl<G: Game> Policy<G> for Predictions<G::Key> {
     }
 }
 
-fn wrong(path: &Path, what: impl std::fmt::Display) -> PolicyError {
-    PolicyError::new(format!("{}: {what}", path.display()))
+fn wrong(path: &Path, what: impl Into<Hinted>) -> PolicyError {
+    PolicyError::new(what.into().map(|what| format!("{}: {what}", path.display())))
 }
 
-fn wrong_row(path: &Path, row: u64, what: String) -> PolicyError {
-    PolicyError::new(format!("{}, row {row}: {what}", path.display()))
+fn wrong_row(path: &Path, row: u64, what: impl Into<Hinted>) -> PolicyError {
+    PolicyError::new(what.into().map(|what| format!("{}, row {row}: {what}", path.display())))
 }
 
 /// The files of predictions, read in step.
@@ -191,11 +193,14 @@ impl Files {
                 let names = DECIDING.map(|(name, _)| name).join(", ");
                 return Err(wrong(
                     dir,
-                    format!("holds no predictions; write one of {names} there"),
+                    Hinted::new("holds no predictions", format!("write one of {names} there")),
                 ));
             }
             [(one, _), (other, _), ..] => {
-                let what = format!("holds both {one} and {other}; keep the one that is meant");
+                let what = Hinted::new(
+                    format!("holds both {one} and {other}"),
+                    "keep the one that is meant",
+                );
                 return Err(wrong(dir, what));
             }
         };
@@ -234,8 +239,9 @@ fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), PolicyError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(wrong(&path, format!("cannot be read: {error}"))),
     };
-    let json: serde_json::Value = serde_json::from_slice(&text)
-        .map_err(|error| wrong(&path, format!("is no JSON ({error}); export the states anew")))?;
+    let json: serde_json::Value = serde_json::from_slice(&text).map_err(|error| {
+        wrong(&path, Hinted::new(format!("is no JSON ({error})"), "export the states anew"))
+    })?;
     let (found, here) = (json["game"].as_str().unwrap_or_default(), game.name());
     if found != here {
         return Err(wrong(
@@ -295,7 +301,10 @@ impl States {
         if lines.is_none() && arrays.is_none() {
             return Err(wrong(
                 dir,
-                "does not say of which positions its rows are; put positions.txt, or planes.npy and side.npy, of 'solver export --states' there, in the order of the predictions",
+                Hinted::new(
+                    "does not say of which positions its rows are",
+                    "put positions.txt, or planes.npy and side.npy, of 'solver export --states' there, in the order of the predictions",
+                ),
             ));
         }
         Ok(States { text: lines, planes: arrays, numbers: Vec::new() })
@@ -331,8 +340,9 @@ impl States {
                 Err(wrong_row(
                     planes,
                     row,
-                    format!(
-                        "these planes are '{drawn}' where positions.txt says '{written}'; keep the ones that are meant"
+                    Hinted::new(
+                        format!("these planes are '{drawn}' where positions.txt says '{written}'"),
+                        "keep the ones that are meant",
                     ),
                 ))
             }
@@ -378,7 +388,10 @@ fn next_planes<G: Game>(
     sides.next(numbers)?;
     let side = Side::ALL.into_iter().find(|side| side.index() as f64 == numbers[0]);
     let side = side.ok_or_else(|| {
-        let what = format!("{} is no side; the first player is 0, the second 1", numbers[0]);
+        let what = Hinted::new(
+            format!("{} is no side", numbers[0]),
+            "the first player is 0, the second 1",
+        );
         wrong_row(sides.path(), row, what)
     })?;
     Ok(Position { state, side })
@@ -399,5 +412,5 @@ fn next_line<G: Game>(
     })?;
     let line = line.map_err(|error| wrong_row(text, row, format!("cannot be read: {error}")))?;
     game.parse_position(line.trim(), &game.start())
-        .map_err(|error| wrong_row(text, row, error.to_string()))
+        .map_err(|error| wrong_row(text, row, Hinted::of(&error)))
 }

@@ -19,6 +19,7 @@ use yomikiri::evaluate::{
 };
 use yomikiri::game::{Game, Outcome};
 use yomikiri::graph::{Graph, Plan};
+use yomikiri::hint::Hint;
 use yomikiri::policy::{Answers, MICRO, Weights};
 use yomikiri::progress::Silent;
 use yomikiri::render::{accuracy_text, summary};
@@ -391,7 +392,7 @@ fn weights_come_from_files() {
     let weights = read(&good).unwrap();
     assert_eq!(weights.micro(), Weights::of_board(shape).micro());
 
-    let message = |text: &str| read(text).unwrap_err().to_string();
+    let message = |text: &str| read(text).unwrap_err().line();
     assert_eq!(
         message(rows),
         "w.txt, line 3: the weights end after 8; the 4x4 board has 16 squares, row by row"
@@ -405,7 +406,7 @@ fn weights_come_from_files() {
         "w.txt, line 4: '1e-1' is no weight; write decimals such as -0.6, with at most six decimals and none above a million"
     );
     assert!(message("").starts_with("w.txt, line 1: the weights end after 0; "));
-    let missing = Weights::read(shape, Path::new("/no/such/file")).unwrap_err().to_string();
+    let missing = Weights::read(shape, Path::new("/no/such/file")).unwrap_err().line();
     assert!(missing.starts_with("cannot read the weights in /no/such/file: "), "{missing}");
 }
 

@@ -2,6 +2,7 @@
 
 use yomikiri::game::Game;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, ShogiKey};
+use yomikiri::hint::Hint;
 
 use super::{animal_shogi, minishogi, rules, sfen_of};
 
@@ -9,7 +10,7 @@ use super::{animal_shogi, minishogi, rules, sfen_of};
 fn refusal<K: ShogiKey>(game: &Shogi<K>, text: &str) -> String {
     match game.parse_position(text, &game.start()) {
         Ok(position) => panic!("{text:?} was read as {}", game.notation(&position)),
-        Err(error) => error.to_string(),
+        Err(error) => error.line(),
     }
 }
 

@@ -1,0 +1,102 @@
+//! Errors that know what to do about them: what is wrong and what to do are kept apart, and joined
+//! only where one line is printed.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+
+/// An error that may know what to do about it. Its `Display` says what is wrong and no more.
+pub trait Hint: Error {
+    /// What to do.
+    fn hint(&self) -> Option<Cow<'_, str>>;
+
+    /// What is wrong and what to do, in one line.
+    fn line(&self) -> String {
+        joined(&self.to_string(), self.hint().as_deref())
+    }
+}
+
+/// A message and what to do, in one line.
+pub fn joined(message: &str, hint: Option<&str>) -> String {
+    hint.map_or(message.to_string(), |hint| format!("{message}; {hint}"))
+}
+
+/// What is wrong, and what to do if it is known: the content of errors that are told in text alone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hinted {
+    what: String,
+    hint: Option<String>,
+}
+
+impl Hinted {
+    /// What is wrong, and what to do.
+    pub fn new(what: impl Into<String>, hint: impl Into<String>) -> Hinted {
+        Hinted { what: what.into(), hint: Some(hint.into()) }
+    }
+
+    /// An error's message and hint.
+    pub fn of(error: &impl Hint) -> Hinted {
+        Hinted { what: error.to_string(), hint: error.hint().map(Cow::into_owned) }
+    }
+
+    /// The same with a hint, behind the one it has.
+    pub fn with_hint(self, hint: impl Into<String>) -> Hinted {
+        let hint = hint.into();
+        let hint = self.hint.map_or(hint.clone(), |first| joined(&first, Some(&hint)));
+        Hinted { hint: Some(hint), ..self }
+    }
+
+    /// The same with what `wrap` makes of the message, as `file, line 3: ` before it.
+    pub fn map(self, wrap: impl FnOnce(String) -> String) -> Hinted {
+        Hinted { what: wrap(self.what), ..self }
+    }
+}
+
+impl<T: Into<String>> From<T> for Hinted {
+    fn from(what: T) -> Hinted {
+        Hinted { what: what.into(), hint: None }
+    }
+}
+
+impl fmt::Display for Hinted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl Error for Hinted {}
+
+impl Hint for Hinted {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        self.hint.as_deref().map(Cow::from)
+    }
+}
+
+/// A line without its middle if it is longer than twice `half`: what is no position may be megabytes.
+pub(crate) fn shortened(line: &str, half: usize) -> String {
+    let begin = line.floor_char_boundary(half);
+    let end = line.ceil_char_boundary(line.len().saturating_sub(half));
+    if end <= begin { line.to_string() } else { [&line[..begin], " … ", &line[end..]].concat() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_join_what_is_kept_apart() {
+        let hinted = Hinted::new("a; b", "do c").map(|what| format!("f: {what}"));
+        assert_eq!((hinted.to_string(), hinted.line()), ("f: a; b".into(), "f: a; b; do c".into()));
+        let plain = Hinted::from("a; b");
+        assert_eq!((plain.line(), plain.hint()), ("a; b".into(), None));
+        assert_eq!(Hinted::of(&hinted), hinted);
+    }
+
+    #[test]
+    fn long_lines_lose_their_middle() {
+        let short = "é".repeat(1_000);
+        assert_eq!(shortened(&short, 1_000), short);
+        let long = shortened(&format!("a{}", "é".repeat(1_000_000)), 1_000);
+        assert!(long.len() < 2_100 && long.starts_with("aé") && long.ends_with('é'));
+    }
+}
