@@ -216,7 +216,7 @@ impl FromStr for PolicySpec {
             && is_option(options)
         {
             let policy: PolicySpec = policy.parse()?;
-            return parts.from_outside(policy);
+            return parts.outside(policy);
         }
         let wrong = |what: Hinted| PolicySpecError::of(text, what);
         Ok(match (parts.name, parts.argument) {
@@ -268,7 +268,7 @@ impl FromStr for PolicySpec {
 
 impl Parts<'_> {
     /// A policy of files or a program with the options behind it.
-    fn from_outside(self, policy: PolicySpec) -> Result<PolicySpec, PolicySpecError> {
+    fn outside(self, policy: PolicySpec) -> Result<PolicySpec, PolicySpecError> {
         let (mut choice, mut trained) = (Choice::Sample, None);
         self.options(("policy", "predictions:DIR or exec:COMMAND"), |key, value| {
             match key {
