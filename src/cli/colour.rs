@@ -6,6 +6,8 @@ use std::io;
 use anstream::{AutoStream, ColorChoice};
 use clap::builder::styling::{AnsiColor, Style};
 
+use super::program;
+
 /// Settles when there are colours, by what `--color` says, before the command line is understood:
 /// what is wrong with it is coloured too.
 pub(super) fn choose(words: impl Iterator<Item = OsString>) {
@@ -47,5 +49,6 @@ pub(super) fn of_outcome(line: &str, outcome: Option<i8>) -> String {
 /// What an error begins with.
 pub(super) fn prefix() -> String {
     let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-    if on_stderr() { format!("{style}solver:{style:#}") } else { "solver:".to_string() }
+    let name = program::name();
+    if on_stderr() { format!("{style}{name}:{style:#}") } else { format!("{name}:") }
 }

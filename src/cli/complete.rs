@@ -10,6 +10,7 @@ use clap_complete::{ArgValueCompleter, CompletionCandidate};
 
 use super::examples;
 use super::players::learned_names;
+use super::program;
 use crate::game::shogi::VARIANTS;
 use crate::policy::PolicySpec;
 use crate::table::Store;
@@ -25,7 +26,8 @@ pub(super) fn answer() {
 pub(super) fn registration(shell: &str) -> anyhow::Result<String> {
     let mut script = Vec::new();
     if let Some(shell) = Shells::builtins().completer(shell) {
-        shell.write_registration(VARIABLE, "solver", "solver", "solver", &mut script)?;
+        let name = program::name();
+        shell.write_registration(VARIABLE, name, name, name, &mut script)?;
     }
     Ok(String::from_utf8(script)?)
 }

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::io::{self, BufWriter, Stdout, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::bars::Bars;
 use super::colour;
 use super::error::{not_solved, to_stderr};
+use super::program::{self, in_its_name};
 use crate::registry::Games;
 use crate::render::shown::shown_text;
 use crate::solved::SolvedTable;
@@ -77,7 +78,7 @@ impl Context {
     /// read for it is damaged.
     pub fn print(&mut self, text: impl fmt::Display) -> io::Result<()> {
         Moment::default().check().map_err(io::Error::other)?;
-        let text = shown_text(&text.to_string(), self.colour);
+        let text = shown_text(&in_its_name(&text.to_string()), self.colour);
         self.out.write_all(text.as_bytes())
     }
 
@@ -102,7 +103,7 @@ impl Context {
     /// Writes a remark to stderr, unless quiet.
     pub fn remark(&self, text: impl fmt::Display) {
         if !self.quiet {
-            to_stderr(shown_text(&text.to_string(), false));
+            to_stderr(shown_text(&in_its_name(&text.to_string()), false));
         }
     }
 
@@ -117,8 +118,7 @@ pub(super) fn command_line() -> String {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let mut words: Vec<String> = words.collect();
     if let Some(program) = words.first_mut() {
-        let name = Path::new(program).file_stem().map(|name| name.to_string_lossy().into_owned());
-        *program = name.unwrap_or_default();
+        *program = program::name().to_string();
     }
     // No argument has a zero in it.
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()

@@ -10,6 +10,7 @@ use clap::error::{ContextKind, ContextValue};
 use serde::Serialize;
 
 use super::colour;
+use super::program::{self, in_its_name};
 use crate::evaluate::MeasureError;
 use crate::export::ExportError;
 use crate::game::NotationError;
@@ -111,6 +112,8 @@ struct Said<'a> {
 
 /// Says on stderr what has gone wrong, and what to do.
 pub(super) fn say(kind: Kind, message: &str, hint: Option<&str>, json: bool) {
+    let (message, hint) = (&*in_its_name(message), hint.map(in_its_name));
+    let hint = hint.as_deref();
     let line = match json {
         true => serde_json::to_string(&Output { error: Said { kind, message, hint } })
             .expect("an error is plain data"),
@@ -241,14 +244,16 @@ fn of_another_build(error: &clap::Error) -> Option<(&str, &'static str)> {
 pub(super) fn usage(error: &clap::Error) -> ExitCode {
     let words: Vec<_> = std::env::args_os().take_while(|word| word != "--").collect();
     if let Some((word, feature)) = of_another_build(error) {
-        let message = format!("'{word}' is not in this build of solver");
+        let message = format!("'{word}' is not in this build of {}", program::name());
         let hint = format!("build it in with 'cargo install --path . --features {feature}'");
         say(Kind::Usage, &message, Some(&hint), words.iter().any(|word| word == "--json"));
         return Kind::Usage.code();
     }
     if !error.use_stderr() {
+        let text = error.render();
+        let text = if colour::on_stdout() { text.ansi().to_string() } else { text.to_string() };
         // Nobody may read it.
-        let _ = error.print();
+        let _ = write!(io::stdout(), "{}", in_its_name(&text));
         return ExitCode::SUCCESS;
     }
     if !words.iter().any(|word| word == "--json") {
@@ -257,7 +262,7 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
         let coloured = colour::on_stderr() && std::env::args_os().all(|word| is_plain(&word));
         let text = error.render();
         let text = if coloured { text.ansi().to_string() } else { text.to_string() };
-        eprint!("{}", shown_text(&text, coloured));
+        to_stderr(shown_text(text.trim_end(), coloured));
         return Kind::Usage.code();
     }
     let text = error.render().to_string();

@@ -7,7 +7,7 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use super::Cli;
+use super::{Cli, program};
 
 /// Of each command: what to type, and what it does. `tests/commands` runs or reads each.
 const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
@@ -126,8 +126,17 @@ const FILES: [(&str, &str); 4] = [
     ("tables/policies/NAME.json", "a network that was trained here: its card, beside its weights"),
 ];
 
+/// An example as it is typed to the program that runs.
+fn typed(example: &str) -> String {
+    match example.strip_prefix("solver ") {
+        Some(words) => format!("{} {words}", program::name()),
+        None => example.to_string(),
+    }
+}
+
 /// Two columns, indented.
 fn columns(rows: &[(&str, &str)]) -> String {
+    let rows: Vec<_> = rows.iter().map(|&(left, right)| (typed(left), right)).collect();
     let width = rows.iter().map(|(left, _)| left.len()).max().unwrap_or(0);
     let lines = rows.iter().map(|(left, right)| format!("  {left:width$}  {right}"));
     lines.collect::<Vec<_>>().join("\n")
@@ -142,8 +151,11 @@ pub(super) fn command() -> Command {
         ("solver query", "show its root and the value of each move"),
     ];
     let (begin, codes) = (columns(&begin), columns(&EXIT_CODES));
-    let mut command =
-        Cli::command().after_help(format!("Begin with:\n{begin}\n\nExit codes:\n{codes}"));
+    let help = format!("Begin with:\n{begin}\n\nExit codes:\n{codes}");
+    let mut command = Cli::command().name(program::name()).after_help(help);
+    // A position may have several words, which the usage would not show by itself.
+    let usage = format!("{} query [OPTIONS] [TABLE] [POSITION]...", program::name());
+    command = command.mut_subcommand("query", |query| query.override_usage(usage));
     for &(name, examples) in EXAMPLES {
         let text = format!("Examples:\n{}", columns(examples));
         command = command.mut_subcommand(name, |subcommand| subcommand.after_help(text));
@@ -162,7 +174,7 @@ pub(super) fn page(command: &Command, name: &str, out: &mut dyn Write) -> io::Re
     if command.has_subcommands() {
         man.render_subcommands_section(out)?;
     }
-    let examples = EXAMPLES.iter().find(|(of, _)| name == format!("solver-{of}"));
+    let examples = EXAMPLES.iter().find(|(of, _)| name == format!("{}-{of}", program::name()));
     let examples: Vec<_> = examples.into_iter().flat_map(|(_, all)| *all).copied().collect();
     for (heading, rows) in
         [("EXAMPLES", &examples[..]), ("EXIT STATUS", &EXIT_CODES), ("FILES", &FILES)]
@@ -174,7 +186,7 @@ pub(super) fn page(command: &Command, name: &str, out: &mut dyn Write) -> io::Re
         roff.control("SH", [heading]);
         for (left, right) in rows {
             roff.control("TP", []);
-            roff.text([bold(*left)]);
+            roff.text([bold(typed(left))]);
             roff.text([roman(*right)]);
         }
         roff.to_writer(out)?;

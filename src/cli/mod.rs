@@ -32,6 +32,7 @@ mod pack;
 mod perft;
 mod play;
 mod players;
+mod program;
 mod query;
 mod relabel;
 mod remove;

@@ -24,7 +24,6 @@ use crate::table::Table;
 /// one, then the first by name. Where it may be of several games, as 'start' or a transcript (which
 /// then begins at the start of a game), the game of the table enumerated last is meant.
 #[derive(Debug, clap::Args)]
-#[command(override_usage = "solver query [OPTIONS] [TABLE] [POSITION]...")]
 pub(super) struct Args {
     /// A table's name or directory; anything else is where the position begins
     #[arg(value_name = "TABLE", allow_hyphen_values = true, add = tables())]

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::context::Context;
+use super::program;
 use super::table_args::ManyTables;
 use super::value_iterate::root_text;
 use crate::game::Game;
@@ -101,10 +102,10 @@ fn output<'a>(table: &SolvedTable, totals: &'a Totals) -> Output<'a> {
 /// A table's part of the page.
 fn page(table: &SolvedTable, totals: &Totals) -> anyhow::Result<String> {
     let (game, manifest) = (table.game(), table.table().manifest());
-    let name = table.table().name();
+    let (name, program) = (table.table().name(), program::name());
     let roots = table.states().roots()?;
     let mut text = format!(
-        "## {}\n\n    solver enumerate {}\n    solver value-iterate {name}\n    solver results {name}\n",
+        "## {}\n\n    {program} enumerate {}\n    {program} value-iterate {name}\n    {program} results {name}\n",
         game.title(),
         options(&manifest.identity, &name),
     );
@@ -119,7 +120,7 @@ fn page(table: &SolvedTable, totals: &Totals) -> anyhow::Result<String> {
         });
         read.map_err(anyhow::Error::msg)?;
         text += &format!(
-            "\nThe longest game from any state, both sides playing best, takes {plies} plies:\n\n    solver query {name} '{from}'\n"
+            "\nThe longest game from any state, both sides playing best, takes {plies} plies:\n\n    {program} query {name} '{from}'\n"
         );
     }
     if let [root] = roots[..] {

@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use super::complete;
 use super::context::Context;
 use super::examples::{command, page, pages};
+use super::program;
 
 /// Print a shell's completions, which know the names of tables, games and policies
 ///
@@ -44,12 +45,12 @@ pub(super) fn man(args: ManArgs, context: &mut Context) -> anyhow::Result<ExitCo
         Some(dir) => {
             std::fs::create_dir_all(&dir)
                 .with_context(|| format!("cannot create {}", dir.display()))?;
-            pages(&built, "solver", &dir)
+            pages(&built, program::name(), &dir)
                 .with_context(|| format!("cannot write the pages to {}", dir.display()))?;
         }
         None => {
             let mut text = Vec::new();
-            page(&built, "solver", &mut text)?;
+            page(&built, program::name(), &mut text)?;
             context.raw(&String::from_utf8(text)?)?;
         }
     }

@@ -209,6 +209,24 @@ fn policies_for_three_mens_morris_are_measured() {
     assert!(fs::read_to_string(file).unwrap().lines().count() > 400);
 }
 
+/// What it says to type is what can be typed: its own name.
+#[test]
+fn a_program_of_ones_own_speaks_of_itself_by_its_name() {
+    let program = Program::of("tic_tac_toe");
+    let refused = program.command(&["value-iterate"]).output().unwrap();
+    let line = String::from_utf8(refused.stderr).unwrap();
+    assert!(line.starts_with("tic_tac_toe: no table "), "{line}");
+    assert!(line.ends_with("; make one with 'tic_tac_toe enumerate'\n"), "{line}");
+    program.ok(&["report", "-q", "--policy", "random", "--no-games"]);
+    let results = program.ok(&["results", "tic-tac-toe"]);
+    assert!(results.contains("    tic_tac_toe value-iterate tic-tac-toe\n"), "{results}");
+    let help = program.ok(&["query", "--help"]);
+    assert!(help.contains("Usage: tic_tac_toe query [OPTIONS] [TABLE] [POSITION]..."), "{help}");
+    for said in [line, results, help, program.ok(&["--help"])] {
+        assert!(!said.contains("solver "), "{said}");
+    }
+}
+
 /// The board is drawn with coordinates, and where positions are known by their keys alone it is shown
 /// beside them; policies that weigh Othello's squares are not among those of another game.
 #[test]
