@@ -433,7 +433,7 @@ mod tests {
         for wrong in ["", "all", "test", "train:", "train:-1", "train:7:0.9"] {
             for policy in ["exec:a", "predictions:a", "onnx:m.onnx"] {
                 let message = format!("{policy}?trained={wrong}").parse::<PolicySpec>();
-                let message = message.unwrap_err().to_string();
+                let message = message.unwrap_err().line();
                 assert!(message.ends_with(&format!("'trained={wrong}' is not known; {known}")));
             }
         }
