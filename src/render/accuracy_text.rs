@@ -279,9 +279,9 @@ pub(super) fn header(report: &AccuracyReport) -> String {
     };
     let taken = table.taken.as_ref().map_or(String::new(), |why| format!(" ({why})"));
     let mut text = format!(
-        "Table      {}{taken}: {} of {}, {symmetry}\n",
+        "Table      {}{taken}\nRows       {} of {}, {symmetry}\n",
         table.name,
-        counted(table.rows, "row"),
+        thousands(table.rows),
         table.game,
     );
     if table.judged_states == 0 {

@@ -199,7 +199,7 @@ fn what_cannot_be_used_is_told_in_one_line() {
     ];
     for (model, wanted) in cases {
         let error = load(model).err().unwrap_or_else(|| panic!("{model} is taken")).line();
-        assert!(error.contains(wanted), "{model}: {error}");
+        assert!(wanted.split("; ").all(|part| error.contains(part)), "{model}: {error}");
         assert!(error.contains(&fixture(model.split('?').next().unwrap())), "{model}: {error}");
         assert_eq!(error.lines().count(), 1, "{error}");
     }
@@ -226,7 +226,8 @@ fn models_that_panic_never_end_or_want_too_much_are_told_in_one_line() {
         let ran = tables.run(&["report", "-q", "--policy-timeout", "1", "--policy", &policy]);
         assert_eq!(ran.code, code, "{ran:?}");
         let said = &ran.stderr;
-        assert!(said.contains(wanted) && said.lines().count() == 1, "{said}");
+        let contains = wanted.split("; ").all(|part| said.contains(part));
+        assert!(contains && said.lines().count() == 1, "{said}");
     }
 }
 

@@ -10,6 +10,7 @@ use yomikiri::game::{
     Action, Game, Group, Mobility, Outcome, Position, Side, Symmetry, WideKey, conform,
 };
 use yomikiri::graph::{self, Index, Plan, pack, unpack};
+use yomikiri::hint::Hint;
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::solve::{Algorithm, Order, SolveOptions, Value};
 use yomikiri::solved::SolvedTable;
@@ -337,7 +338,7 @@ fn an_enumeration_with_jumps_goes_on_where_none_is_open() {
 /// What a plan is refused with; nothing is left of it.
 fn refused<G: Game>(game: &G, plan: &Plan<G::State>) -> String {
     let dir = tempfile::tempdir().unwrap();
-    let error = graph::build(game, plan, &Store::at(dir.path()), &Silent).unwrap_err().to_string();
+    let error = graph::build(game, plan, &Store::at(dir.path()), &Silent).unwrap_err().line();
     assert_eq!(error.lines().count(), 1, "{error}");
     let left = std::fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap().file_name());
     let left: Vec<_> = left.filter(|name| !name.to_str().unwrap().ends_with(".lock")).collect();
@@ -402,7 +403,7 @@ fn a_layer_with_more_moves_than_numbers_is_refused() {
     let game = layered(nodes);
     let dir = tempfile::tempdir().unwrap();
     let made = graph::build(&game, &Plan::from_start(&game), &Store::at(dir.path()), &Silent);
-    let error = made.unwrap_err().to_string();
+    let error = made.unwrap_err().line();
     assert!(error.starts_with("layer 2 has 5400000000 moves and more"), "{error}");
 }
 
