@@ -2,7 +2,7 @@
 //! harm; no table opens that is wrong; and the same command run again ends as if nothing had been.
 //!
 //! strace lets a call fail: the k-th of its name, of one thread, on one file. Where it is missing
-//! nothing is tested, unless YOMIKIRI_REQUIRE_STRACE=1. YOMIKIRI_IO_ERRORS=1 fails every call;
+//! nothing is tested, unless YOMIKIRI_REQUIRE_ALL=1 forbids it. YOMIKIRI_IO_ERRORS=1 fails every call;
 //! otherwise calls of a kind that were tried on three other files already are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
