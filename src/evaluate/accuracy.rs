@@ -121,7 +121,6 @@ pub struct PolicyAccuracy {
     /// Apart on those it has learned from and on others; `None` where that is not known.
     pub splits: Option<FiguresBySplit>,
     /// Whether it comes from outside and nothing says which positions it has learned from.
-    #[serde(skip)]
     pub may_have_learned: bool,
     /// More, on all judged positions.
     #[serde(flatten)]
