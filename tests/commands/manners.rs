@@ -527,7 +527,7 @@ fn only_an_enumeration_changes_which_table_is_meant() {
     let report = |args: &[&str]| {
         let words = ["report", "-q", "--policy", "random", "--no-games"];
         let text = tables.ok(&[&words, args].concat());
-        text.split_once(": ").unwrap().0.trim_start_matches("Table ").trim().to_string()
+        text.lines().next().unwrap().trim_start_matches("Table ").trim().to_string()
     };
     assert_eq!(report(&[]), "othello-4x4 (the default, built for this report)");
     assert_eq!(report(&[]), "othello-4x4 (the only table here)");
