@@ -278,15 +278,11 @@ pub(super) fn header(report: &AccuracyReport) -> String {
         order => format!("folded under {order} symmetries"),
     };
     let taken = table.taken.as_ref().map_or(String::new(), |why| format!(" ({why})"));
-    let mut text = format!(
-        "Table      {}{taken}\nRows       {} of {}, {symmetry}\n",
-        table.name,
-        thousands(table.rows),
-        table.game,
-    );
+    let mut text = format!("Table      {}{taken}\n", table.name);
     if table.judged_states == 0 {
         text += "Nothing    is judged: none of these positions has moves whose results are all proven\n";
     }
+    text += &format!("Rows       {} of {}, {symmetry}\n", thousands(table.rows), table.game);
     text += &positions(table);
     for root in table.roots.iter().take(ROOTS_SHOWN) {
         text += &format!("Best play  {}\n", prospects(report, root));
