@@ -7,10 +7,10 @@ use std::fmt;
 
 /// An error that may know what to do about it. Its `Display` says what is wrong and no more.
 pub trait Hint: Error {
-    /// What to do.
+    /// Returns what to do about it.
     fn hint(&self) -> Option<Cow<'_, str>>;
 
-    /// What is wrong and what to do, in one line.
+    /// Returns the message and the hint in one line.
     fn line(&self) -> String {
         joined(&self.to_string(), self.hint().as_deref())
     }
@@ -21,7 +21,7 @@ pub fn joined(message: &str, hint: Option<&str>) -> String {
     hint.map_or(message.to_string(), |hint| format!("{message}; {hint}"))
 }
 
-/// What is wrong, and what to do if it is known: the content of errors that are told in text alone.
+/// A message and, if it is known, what to do: the content of errors that are text alone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hinted {
     what: String,
@@ -29,7 +29,7 @@ pub struct Hinted {
 }
 
 impl Hinted {
-    /// What is wrong, and what to do.
+    /// Makes an error of a message and a hint.
     pub fn new(what: impl Into<String>, hint: impl Into<String>) -> Hinted {
         Hinted { what: what.into(), hint: Some(hint.into()) }
     }
@@ -39,14 +39,14 @@ impl Hinted {
         Hinted { what: error.to_string(), hint: error.hint().map(Cow::into_owned) }
     }
 
-    /// The same with a hint, behind the one it has.
+    /// Appends a hint to the one it has.
     pub fn with_hint(self, hint: impl Into<String>) -> Hinted {
         let hint = hint.into();
         let hint = self.hint.map_or(hint.clone(), |first| joined(&first, Some(&hint)));
         Hinted { hint: Some(hint), ..self }
     }
 
-    /// The same with what `wrap` makes of the message, as `file, line 3: ` before it.
+    /// Rewords the message, as with `file, line 3: ` before it.
     pub fn map(self, wrap: impl FnOnce(String) -> String) -> Hinted {
         Hinted { what: wrap(self.what), ..self }
     }

@@ -32,7 +32,7 @@ impl UserError {
         UserError(what.into())
     }
 
-    /// The same with what to do.
+    /// Appends what to do.
     pub fn with_hint(self, hint: impl Into<String>) -> UserError {
         UserError(self.0.with_hint(hint))
     }
@@ -156,7 +156,7 @@ pub(super) fn hinted(error: &anyhow::Error) -> Hinted {
 /// One of the causes of an error.
 type Cause = dyn std::error::Error + 'static;
 
-/// What to do, as one cause of an error says.
+/// Returns the hint of one cause of an error.
 fn hint_of<'a>(cause: &'a Cause) -> Option<Cow<'a, str>> {
     fn of<'a, E: Hint + 'static>(cause: &'a Cause) -> Option<Cow<'a, str>> {
         cause.downcast_ref::<E>()?.hint()

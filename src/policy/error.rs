@@ -14,12 +14,12 @@ pub struct PolicyError {
 }
 
 impl PolicyError {
-    /// What is wrong, and where.
+    /// Makes an error of what is wrong, and where.
     pub fn new(what: impl Into<Hinted>) -> PolicyError {
         PolicyError { what: what.into(), is_failure: false }
     }
 
-    /// The same with what would be right.
+    /// Appends what would be right.
     pub fn with_hint(self, hint: impl Into<String>) -> PolicyError {
         PolicyError { what: self.what.with_hint(hint), ..self }
     }
@@ -29,7 +29,7 @@ impl PolicyError {
         PolicyError { is_failure: true, ..self }
     }
 
-    /// The same in other words.
+    /// Rewords the message.
     pub fn map(self, words: impl FnOnce(String) -> String) -> PolicyError {
         PolicyError { what: self.what.map(words), ..self }
     }

@@ -19,7 +19,7 @@ pub enum TrainedOn {
 }
 
 impl TrainedOn {
-    /// How positions were divided, where that is known.
+    /// Returns how positions were divided, where that is known.
     pub fn division(self) -> Option<Division> {
         match self {
             TrainedOn::Part(division) => Some(division),
@@ -76,7 +76,7 @@ pub(super) struct WithTraining<G> {
     trained: TrainedSpec,
 }
 
-/// The same policy under a name, which has learned from this.
+/// Wraps a policy under a name, with what it has learned from.
 pub fn with_training<G: Game>(
     name: String,
     policy: Box<dyn Policy<G>>,

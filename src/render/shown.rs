@@ -6,7 +6,7 @@ pub(crate) fn shown(line: &str) -> String {
     line.replace(is_hidden, " ")
 }
 
-/// The same of text of several lines, in which, if it is `coloured`, colours stay.
+/// Replaces the same in text of several lines, in which, if it is `coloured`, colours stay.
 pub(crate) fn shown_text(text: &str, coloured: bool) -> String {
     let mut all = String::with_capacity(text.len());
     let mut rest = text;
@@ -28,7 +28,7 @@ fn colour_at(text: &str) -> Option<usize> {
     numbers[end..].starts_with('m').then_some(2 + end + 1)
 }
 
-/// Whether a terminal acts on a character instead of showing it.
+/// Returns whether a terminal acts on a character instead of showing it.
 pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,4 +1,4 @@
-//! What some tests need besides Rust: Python packages, a browser, strace.
+//! Needs of some tests besides Rust: Python packages, a browser, strace.
 //!
 //! A test without its need is left out; `tests/what_was_left_out.rs`, which runs last, prints which.
 //! With `YOMIKIRI_REQUIRE_ALL=1`, as in CI, leaving one out is a failure.
@@ -33,24 +33,24 @@ pub fn is_there(need: &str, there: bool) -> bool {
     there
 }
 
-/// Whether `python3` can run a program without packages.
+/// Returns whether `python3` can run a program without packages.
 pub fn has_python() -> bool {
     python_imports("", "python3")
 }
 
-/// Whether `python3` can import a package.
+/// Returns whether `python3` can import a package.
 pub fn python_has(package: &str) -> bool {
     python_imports(&format!("import {package}"), &format!("{package} in python3"))
 }
 
-/// Whether `python3` can do all imports at the top level of a script in the repository.
+/// Returns whether `python3` can do all imports at the top level of a script in the repository.
 pub fn python_runs(script: &str) -> bool {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
     let text = fs::read_to_string(path).unwrap();
     python_imports(&text, &format!("python3 with the imports of {script}"))
 }
 
-/// Whether `python3` can do all imports at the top level of a program.
+/// Returns whether `python3` can do all imports at the top level of a program.
 pub fn python_imports(program: &str, need: &str) -> bool {
     const DO_IMPORTS: &str = "import ast, sys\n\
         tree = ast.parse(sys.argv[1])\n\
