@@ -77,7 +77,6 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ("info", &[("solver info --by-distance", "outcomes by plies to the end")]),
     ("remove", &[("solver remove othello-4x4", "the table and its drafts")]),
     ("pack", &[("solver pack othello-4x4 --with distance", "a small table of all values")]),
-    ("unpack", &[("solver unpack othello-4x4.packed", "the full table again")]),
     #[cfg(feature = "cluster")]
     (
         "gather",

@@ -49,7 +49,6 @@ mod threads;
 mod timed;
 #[cfg(feature = "learn")]
 mod train;
-mod unpack;
 mod value_iterate;
 mod verify;
 
@@ -128,7 +127,6 @@ enum Command {
     Info(info::Args),
     Remove(remove::Args),
     Pack(pack::Args),
-    Unpack(unpack::Args),
     #[cfg(feature = "cluster")]
     Gather(cluster::Args),
     Perft(perft::Args),
@@ -216,7 +214,6 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::Remove(args) => remove::run(args, &mut context),
         Command::Info(args) => info::run(args, &mut context),
         Command::Pack(args) => pack::run(args, &mut context),
-        Command::Unpack(args) => unpack::run(args, &mut context),
         #[cfg(feature = "cluster")]
         Command::Gather(args) => cluster::gather_parts(args, &mut context),
         Command::Perft(args) => perft::run(args, &mut context),

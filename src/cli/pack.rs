@@ -1,6 +1,6 @@
 //! `solver pack`: a small table that answers as the full one does.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -14,12 +14,11 @@ use super::table_args::OneTable;
 use crate::graph::{check_packable, is_packed_of, pack};
 use crate::hint::Hinted;
 use crate::render::number::bytes;
-use crate::table::{Lock, Table, check_name};
+use crate::table::{Table, check_name};
 
 /// Make a small table of a solved one, which every command reads as it is
 ///
 /// A packed table keeps positions and values in compressed blocks and makes moves from the rules.
-/// 'solver unpack' makes the full table again, byte by byte.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -53,13 +52,20 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let name = args.name.unwrap_or_else(|| format!("{}.packed", table.name()));
     check_packable(&table)?;
     let distances = args.with.is_some();
-    let is_it = |packed: &Table| is_packed_of(&game, packed, &table, distances);
-    let (place, made, _lock) = place_for(&name, &is_it, context)?;
-    let packed = match made {
-        Some(packed) => packed,
-        None => {
+    check_name(&name)?;
+    let (place, _lock) = (context.store.place(&name), context.store.lock(&name)?);
+    let packed = match place.exists() {
+        // As after a run that was killed at its very end.
+        true => {
+            let packed =
+                made_before(&place, |packed| is_packed_of(&game, packed, &table, distances))?;
+            context.remark(format!("{name} is there already"));
+            packed
+        }
+        false => {
+            let remains = guard::Left::Remains(&place.with_added_extension("partial"));
             let made = pack(&game, &table, &place, distances, &context.bars);
-            Table::open(&made.map_err(|error| with_remains(error.into(), &place))?)?
+            Table::open(&made.map_err(|error| guard::with_left(error.into(), remains))?)?
         }
     };
     let output = Output {
@@ -86,30 +92,12 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says of a failure for want of room what is left of the table that was to be made at a place.
-pub(super) fn with_remains(error: anyhow::Error, place: &Path) -> anyhow::Error {
-    guard::with_left(error, guard::Left::Remains(&place.with_added_extension("partial")))
-}
-
-/// The place of a table that is to be made, with the right to write it, and the table if it is there
-/// already, as after a run that was killed at its very end.
-pub(super) fn place_for(
-    name: &str,
-    is_it: &dyn Fn(&Table) -> bool,
-    context: &Context,
-) -> anyhow::Result<(PathBuf, Option<Table>, Lock)> {
-    check_name(name)?;
-    let (place, lock) = (context.store.place(name), context.store.lock(name)?);
-    if !place.exists() {
-        return Ok((place, None, lock));
-    }
-    let Some(made) = Table::open(&place).ok().filter(is_it) else {
-        let what = Hinted::new(
+/// Opens the table at `place`; fails unless it is the one asked for.
+fn made_before(place: &Path, is_it: impl Fn(&Table) -> bool) -> Result<Table, UserError> {
+    Table::open(place).ok().filter(is_it).ok_or_else(|| {
+        UserError::new(Hinted::new(
             format!("{} is there already", place.display()),
             "remove it, or give another --name",
-        );
-        return Err(UserError::new(what).into());
-    };
-    context.remark(format!("{name} is there already"));
-    Ok((place, Some(made), lock))
+        ))
+    })
 }

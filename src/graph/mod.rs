@@ -38,9 +38,7 @@ pub use by_block::{DerivedMoves, Deriver};
 pub use check::{LayerChecks, LayerMoves, LayerSums, LayerToRead, Sums};
 pub use estimate::{Estimate, estimate, within_room};
 pub use index::{BucketIndex, search};
-pub use packed::{
-    PackError, Packed, check_packable, differing, is_packed_of, is_unpacked_of, pack, unpack,
-};
+pub use packed::{PackError, Packed, check_packable, is_packed_of, pack};
 pub use plan::{Index, Plan, read_roots, table_name};
 pub(crate) use ranked::ones_of;
 pub use ranked::{Ranked, RankedGame, Ranks, distance_of_end};

@@ -33,17 +33,6 @@ pub struct SolveOptions {
 }
 
 impl SolveOptions {
-    /// The options by which a layered game's table was solved.
-    pub fn of_layered(solution: &Solution) -> SolveOptions {
-        let orders = [Order::Topological, Order::Natural, Order::Policies];
-        SolveOptions {
-            order: orders.into_iter().find(|o| solution.order.as_deref() == Some(o.name())),
-            theta: solution.theta,
-            empties: solution.empties.as_deref().and_then(Empties::named),
-            ..SolveOptions::default()
-        }
-    }
-
     /// The first option given that means nothing for a game, if there is one.
     pub(super) fn unfit<G: Game>(&self, game: &G) -> Option<&'static str> {
         let (layered, scored) = (game.layers().is_some(), game.max_score().is_some());

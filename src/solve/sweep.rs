@@ -78,12 +78,9 @@ impl Hint for SweepError {
         match self {
             SweepError::Table(error) => error.hint(),
             SweepError::Options(what) => what.hint(),
-            SweepError::Packed(name) => Some(
-                format!(
-                    "make the full table with 'solver unpack {name}' to solve it in another way"
-                )
-                .into(),
-            ),
+            SweepError::Packed(_) => {
+                Some("run 'solver enumerate' for a table that can be solved in another way".into())
+            }
             SweepError::TooLong => None,
         }
     }

@@ -1,4 +1,4 @@
-//! `pack` and `unpack`, and every command on a packed table.
+//! `pack`, and every command on a packed table.
 
 use std::fs;
 
@@ -58,7 +58,7 @@ fn commands_say_the_same_of_a_packed_table() {
 }
 
 #[test]
-fn threads_change_no_byte_and_what_is_unpacked_is_the_same() {
+fn threads_and_discounted_values_change_no_byte() {
     for more in [&[][..], &["--with", "distance"]] {
         let tables = packed(more);
         for threads in ["1", "3"] {
@@ -66,10 +66,6 @@ fn threads_change_no_byte_and_what_is_unpacked_is_the_same() {
             let again = ["pack", FULL, "--threads", threads, "-q", "--name", &name];
             tables.ok(&[&again, more].concat());
             assert_same_files(&tables.place(PACKED), &tables.place(&name), threads);
-            let full = format!("full-{threads}");
-            let unpack = ["unpack", PACKED, "--name", &full, "--threads", threads, "-q"];
-            assert!(tables.ok(&unpack).contains("every array as it was"));
-            assert_same_files(&tables.place(FULL), &tables.place(&full), threads);
         }
         // Discounted values are left out.
         tables.ok(&["value-iterate", FULL, "--discount", "0.9", "-q"]);
@@ -85,19 +81,15 @@ fn what_packing_cannot_do_is_refused() {
     tables.ok(&["enumerate", "--max-depth", "3", "-q"]);
     let short = "othello-4x4-depth3";
     fs::rename(tables.place(FULL), tables.place("moved")).unwrap();
-    fs::create_dir(tables.place("here")).unwrap();
     let before = files(tables.root());
-    let refused: [(&[&str], &str); 11] = [
+    let refused: [(&[&str], &str); 8] = [
         (&["pack", short], "not complete"),
         (&["pack", "nowhere"], "nowhere"),
         (&["pack", PACKED], "packed already"),
         (&["pack", "moved", "--name", PACKED, "--with", "distance"], "is there already"),
         (&["pack", "moved", "--name", "a/b"], "'a/b' is no name"),
-        (&["unpack", "moved"], "not packed"),
-        (&["unpack", PACKED, "--name", "here"], "is there already"),
-        (&["unpack", PACKED, "--name", ".."], "'..' is no name"),
-        (&["value-iterate", PACKED], "solver unpack"),
-        (&["value-iterate", PACKED, "--discount", "0.9"], "solver unpack"),
+        (&["value-iterate", PACKED], "solver enumerate"),
+        (&["value-iterate", PACKED, "--discount", "0.9"], "solver enumerate"),
         (&["export", PACKED, "--states", "--out", "/dev/null/x"], "/dev/null"),
     ];
     for (args, what) in refused {
@@ -114,17 +106,10 @@ fn what_packing_cannot_do_is_refused() {
 #[test]
 fn what_was_made_before_is_not_made_again() {
     let tables = packed(&[]);
-    // The full table as unpacking leaves it when it is killed before it is solved.
-    tables.ok(&["enumerate", "-q", "--name", "unsolved"]);
-    tables.ok(&["unpack", PACKED, "--name", "full", "-q"]);
     let whole = files(tables.root());
-    for args in [&["pack", FULL][..], &["unpack", PACKED], &["unpack", PACKED, "--name", "full"]] {
-        let ran = tables.run(args);
-        assert!(ran.code == 0 && ran.stderr.contains("is there already"), "{args:?}: {ran:?}");
-        assert!(files(tables.root()) == whole, "{args:?}");
-    }
-    tables.ok(&["unpack", PACKED, "--name", "unsolved", "-q"]);
-    assert_same_files(&tables.place(FULL), &tables.place("unsolved"), "solved since");
+    let ran = tables.run(&["pack", FULL]);
+    assert!(ran.code == 0 && ran.stderr.contains("is there already"), "{ran:?}");
+    assert!(files(tables.root()) == whole);
 }
 
 /// What happens to a file.

@@ -34,7 +34,6 @@ match random greedy --game minishogi --sample 2
 export --states --out DIR/states
 export --out DIR/targets
 pack
-unpack othello-4x4.packed --name back
 perft --size 4 --depth 3
 enumerate --size 4 --max-depth 5
 value-iterate
@@ -53,7 +52,7 @@ verify
 list
 enumerate --game minishogi --max-depth 2
 list
-remove back nothing
+remove othello-4x4.packed nothing
 match random greedy --game animal-shogi-3x3
 ";
 

@@ -101,13 +101,12 @@ fn longer() -> u32 {
     kills().div_ceil(10) as u32
 }
 
-/// A solved table `large`, and packed `small`, with distances or without.
-fn to_kill(with: &[&str]) -> Tables {
+/// A solved table `large`.
+fn to_kill() -> Tables {
     // 30,504 states, which is eight blocks, or 140,024.
     let root = if kills() > 10 { "b1 a1 a2" } else { "b1 a1 a2 a3 c4" };
     let enumerate = ["enumerate", "--size", "4x5", "--root", root, "--name", "large", "-q"];
-    let pack = [&["pack", "-q", "--name", "small"], with].concat();
-    Tables::after(&[&enumerate, &["value-iterate", "-q"], &pack])
+    Tables::after(&[&enumerate, &["value-iterate", "-q"]])
 }
 
 /// Kills a command at moments by chance, from tables like `before`; each time all that opens is
@@ -146,20 +145,12 @@ fn killed_by_chance(before: &Tables, args: &[&str], kills: usize) {
 #[test]
 fn a_killed_packing_leaves_no_half_table() {
     let args = ["pack", "large", "--with", "distance", "--threads", "1", "-q"];
-    killed_by_chance(&to_kill(&[]), &args, kills());
-}
-
-#[test]
-fn a_killed_unpacking_leaves_no_half_table() {
-    for with in [&["--with", "distance"][..], &[]] {
-        let args = ["unpack", "small", "--name", "full", "--threads", "1", "-q"];
-        killed_by_chance(&to_kill(with), &args, kills() / 2);
-    }
+    killed_by_chance(&to_kill(), &args, kills());
 }
 
 #[test]
 fn a_killed_removal_leaves_no_half_table() {
-    killed_by_chance(&to_kill(&[]), &["remove", "large", "-q"], kills());
+    killed_by_chance(&to_kill(), &["remove", "large", "-q"], kills());
 }
 
 #[test]

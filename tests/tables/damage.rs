@@ -71,7 +71,7 @@ const READERS: [&[&str]; 10] = [
     &["checksum", "T"],
     &["results"],
 ];
-const WRITERS: [&[&str]; 3] = [&["value-iterate", "T"], &["pack", "T"], &["unpack", "T"]];
+const WRITERS: [&[&str]; 2] = [&["value-iterate", "T"], &["pack", "T"]];
 
 /// How a command on a damaged table ended.
 struct Ended {
@@ -400,7 +400,7 @@ fn no_damage_makes_a_command_panic_hang_or_say_what_is_wrong_after_verify() {
 }
 
 /// What of a manifest no proof looks at: how the values were found, what is said in words, and the
-/// arrays that were packed, with which unpacking compares.
+/// arrays that were packed.
 const TOLD: [&str; 8] = [
     "/conventions",
     "/discounted",

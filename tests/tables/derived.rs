@@ -5,10 +5,10 @@ use std::fs;
 
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{Empties, Game};
-use yomikiri::graph::{Plan, differing, open_rows, pack, unpack};
+use yomikiri::graph::{Plan, open_rows};
 use yomikiri::progress::Silent;
 use yomikiri::solve::SolveOptions;
-use yomikiri::table::{HEADER_BYTES, Table};
+use yomikiri::table::HEADER_BYTES;
 
 use crate::common::solved::{board_4x4, both, enumerated, named, opened, solve, standard};
 use crate::common::tables::{Tables, assert_same_files, forge};
@@ -95,19 +95,6 @@ fn memory_changes_no_byte() {
             assert_same_files(a.path(), b.path(), &one.name());
         }
     }
-}
-
-#[test]
-fn packed_it_comes_back_to_the_byte() {
-    let game = board_4x4(true);
-    let (_dir, mut table) = enumerated(&game, &derived(&standard(&game)));
-    solve(&game, &mut table, &SolveOptions::default(), &Silent).unwrap();
-    let place = |what: &str| table.dir().with_added_extension(what);
-    let packed = pack(&game, &table, &place("packed"), true, &Silent).unwrap();
-    let packed = Table::open(&packed).unwrap();
-    let full = Table::open(&unpack(&game, &packed, &place("full"), &Silent).unwrap()).unwrap();
-    assert_eq!(differing(&full, &packed), None);
-    assert_same_files(table.dir(), full.dir(), "unpacked");
 }
 
 /// Keys that are no states, or not all, are found by their checksums, and where these were made to

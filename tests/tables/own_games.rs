@@ -9,7 +9,7 @@ use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{
     Action, Game, Group, Mobility, Outcome, Position, Side, Symmetry, WideKey, conform,
 };
-use yomikiri::graph::{self, Index, Plan, pack, unpack};
+use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::solve::{Algorithm, Order, SolveOptions, Value};
@@ -277,9 +277,6 @@ fn moves_that_jump_layers_lead_where_the_rules_say() {
         let place = table.dir().with_added_extension("packed");
         let packed = pack(&any, &table, &place, true, &Silent).unwrap();
         holds(&game, Table::open(&packed).unwrap());
-        let full = table.dir().with_added_extension("full");
-        let packed = Table::open(&packed).unwrap();
-        assert_same_files(table.dir(), &unpack(&any, &packed, &full, &Silent).unwrap(), "unpacked");
         for (order, discount) in
             [(Order::Natural, None), (Order::Policies, None), (Order::Topological, Some(0.9))]
         {

@@ -1,11 +1,10 @@
-//! Packed tables answer as the full ones do, and give them back to the byte.
+//! Packed tables answer as the full ones do.
 
 use std::fs;
-use std::path::PathBuf;
 
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{Game, Repetition};
-use yomikiri::graph::{Index, Plan, differing, pack, unpack};
+use yomikiri::graph::{Index, Plan, pack};
 use yomikiri::hint::Hint;
 use yomikiri::progress::Silent;
 use yomikiri::solve::SolveOptions;
@@ -13,9 +12,9 @@ use yomikiri::table::{HEADER_BYTES, Table};
 
 use crate::common::Random;
 use crate::common::solved::{
-    board_4x4, both, enumerated, named, opened, rows, solve, solved, standard, unfolded,
+    board_4x4, both, enumerated, named, opened, solve, solved, standard, unfolded,
 };
-use crate::common::tables::{assert_same_files, edit_manifest, forge};
+use crate::common::tables::forge;
 
 /// A game and what of it is enumerated.
 type Case = (AnyGame, Plan<AnyState>);
@@ -51,35 +50,6 @@ fn cases() -> Vec<Case> {
 fn packed(game: &AnyGame, table: &Table, distances: bool) -> Table {
     let place = table.dir().with_added_extension(format!("packed-{distances}"));
     Table::open(&pack(game, table, &place, distances, &Silent).unwrap()).unwrap()
-}
-
-fn unpacked(game: &AnyGame, packed: &Table) -> Table {
-    let place: PathBuf = packed.dir().with_added_extension("full");
-    Table::open(&unpack(game, packed, &place, &Silent).unwrap()).unwrap()
-}
-
-#[test]
-fn what_is_unpacked_has_the_bytes_of_what_was_packed() {
-    for (game, plan) in cases() {
-        let (_dir, table) = solved(&game, &plan);
-        for distances in [true, false] {
-            if !distances && game.layers().is_none() {
-                // They are kept all the same.
-                continue;
-            }
-            let packed = packed(&game, &table, distances);
-            packed.check().unwrap();
-            let mut full = unpacked(&game, &packed);
-            if full.manifest().solution.is_none() {
-                assert!(!distances && game.layers().is_some());
-                assert!(differing(&full, &packed).is_some());
-                let solution = packed.manifest().solution.as_ref().unwrap();
-                solve(&game, &mut full, &SolveOptions::of_layered(solution), &Silent).unwrap();
-            }
-            assert_eq!(differing(&full, &packed), None);
-            assert_same_files(table.dir(), full.dir(), &table.name());
-        }
-    }
 }
 
 #[test]
@@ -150,7 +120,7 @@ fn what_cannot_be_packed_is_refused() {
     refused(&game, &packed, "packed already");
     let mut again = Table::open(packed.dir()).unwrap();
     let error = solve(&game, &mut again, &SolveOptions::default(), &Silent).unwrap_err();
-    assert!(error.of_table().is_none() && error.line().contains("solver unpack"), "{error}");
+    assert!(error.of_table().is_none() && error.line().contains("solver enumerate"), "{error}");
     let cut = Plan { max_depth: Some(5), ..standard(&game) };
     let (_dir, table) = solved(&game, &cut);
     refused(&game, &table, "not complete");
@@ -176,10 +146,10 @@ fn a_block_that_was_written_wrong_is_found_and_not_computed_with() {
         forge(&copy, array, change);
         let copy = Table::open(&copy).unwrap();
         copy.check().unwrap();
-        let place = copy.dir().with_added_extension("full");
-        let error = unpack(&game, &copy, &place, &Silent).unwrap_err();
-        assert!(error.is_damaged(), "{array}: {error}");
-        assert!(!place.exists());
+        match game.verify(&copy, &Silent) {
+            Ok(found) => assert!(found.counterexample.is_some(), "{array}"),
+            Err(error) => assert!(error.is_damaged(), "{array}: {error}"),
+        }
     };
     for array in BLOCKS {
         let length = fs::read(packed.path_of(array)).unwrap().len() - HEADER_BYTES;
@@ -193,15 +163,6 @@ fn a_block_that_was_written_wrong_is_found_and_not_computed_with() {
         damaged(array, &|bytes| bytes[8] ^= 1);
         damaged(array, &|bytes| bytes.fill(0xff));
     }
-    // Rows and moves that are another table's.
-    edit_manifest(packed.dir(), |manifest| {
-        manifest.packed.get_mut("edge_targets").unwrap().crc32 = "00000000".to_string();
-    });
-    let packed = Table::open(packed.dir()).unwrap();
-    let place = packed.dir().with_added_extension("full");
-    let error = unpack(&game, &packed, &place, &Silent).unwrap_err().line();
-    assert!(error.contains("edge_targets") && !place.exists(), "{error}");
-    assert_eq!(rows(&packed).rows(), 12_351, "it can be read all the same");
 }
 
 /// Readers that return no `Result` do not unwind: they prove nothing, and the table says so.

@@ -180,12 +180,10 @@ fn a_power_cut_harms_nothing() {
     let (enumerate, solve) = (&enumerate[..], &["value-iterate", "t"][..]);
     let again = &["value-iterate", "t", "--empties", "to-winner"][..];
     let pack = &["pack", "t", "--with", "distance"][..];
-    let unpack = &["unpack", "t.packed", "--name", "u"][..];
     survives(&Tables::new(), enumerate, false);
     survives(&Tables::after(&[enumerate]), solve, false);
     survives(&Tables::after(&[enumerate, solve]), again, false);
     survives(&Tables::after(&[enumerate, solve]), pack, false);
-    survives(&Tables::after(&[enumerate, solve, pack]), unpack, false);
     survives(&Tables::after(&[enumerate, solve, pack]), &["remove", "t"], true);
 }
 

@@ -6,7 +6,6 @@
 
 pub(in crate::graph) mod code;
 mod space;
-mod unpack;
 mod write;
 
 use std::ops::Range;
@@ -19,7 +18,6 @@ use crate::table::{
     Array, BLOCK, Counts, Packed as Blocks, PackedColumn, Table, TableError, of_planes, or_record,
 };
 
-pub use unpack::{differing, is_unpacked_of, unpack};
 pub use write::{PackError, check_packable, is_packed_of, pack};
 
 /// How many ranks, and words of bits, a block has.
