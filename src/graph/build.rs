@@ -122,16 +122,16 @@ pub(super) fn edge_starts(
 }
 
 /// Whether what a checkpoint says of rows fits the arrays, whoever wrote it: `offsets` at which
-/// layers begin, `counts` of all but the last, of which so many rows (`done`) have kinds and edges.
+/// layers begin, `counts` of all but the last, which have kinds and edges.
 pub(super) fn fits(
     draft: &Draft,
     offsets: &[u64],
-    (edges, done): (u64, u64),
+    edges: u64,
     counts: &[Counts],
     root_ids: &[u64],
 ) -> bool {
     let &[first, .., end] = offsets else { return false };
-    let rows = offsets[offsets.len() - 2].saturating_add(done);
+    let rows = offsets[offsets.len() - 2];
     let lengths = [
         ("keys", end),
         ("orientations", end),
@@ -144,7 +144,6 @@ pub(super) fn fits(
     let layers = || counts.iter().zip(offsets.windows(2));
     first == 0
         && offsets.is_sorted()
-        && rows <= end
         && end <= u64::from(u32::MAX)
         && lengths.iter().all(|&(name, rows)| draft.rows(name).is_none_or(|there| there == rows))
         && counts.len() + 2 == offsets.len()

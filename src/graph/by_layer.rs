@@ -46,43 +46,24 @@ pub(super) struct State {
     /// Of every layer whose rows are complete.
     pub counts: Vec<Counts>,
     pub root_ids: Vec<u64>,
-    /// What is done of the last layer known.
-    pub begun: Option<Begun>,
-}
-
-/// What is done of a layer whose edges are to be written.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Begun {
-    /// Of how many blocks of the layer after the next the states are kept, found from the next.
-    pub blocks: u64,
-    /// The counts of its first rows, which have edges.
-    pub counts: Counts,
-    /// Which of two arrays holds the orientations in which these reach the next layer.
-    pub second: Option<bool>,
 }
 
 impl State {
     /// Nothing but the states of the first layer.
     pub fn begin(first_layer: u32, states: usize, root_ids: Vec<u64>) -> State {
         let offsets = vec![0, states as u64];
-        State { first_layer, offsets, edges: 0, counts: Vec::new(), root_ids, begun: None }
+        State { first_layer, offsets, edges: 0, counts: Vec::new(), root_ids }
     }
 
     /// The number of the layer that is to be expanded and how many rows it has, if what a
     /// checkpoint says fits the arrays.
     pub fn last_layer(&self, draft: &Draft) -> Result<(u32, usize), GraphError> {
-        let State { first_layer, offsets, edges, counts, root_ids, .. } = self;
+        let State { first_layer, offsets, edges, counts, root_ids } = self;
         let number = first_layer.checked_add(counts.len() as u32);
-        let edges = (*edges, self.done());
-        let number = number.filter(|_| fits(draft, offsets, edges, counts, root_ids));
+        let number = number.filter(|_| fits(draft, offsets, *edges, counts, root_ids));
         let number = number.ok_or_else(|| draft.astray())?;
         let layers = counts.len() + 1;
         Ok((number, (offsets[layers] - offsets[layers - 1]) as usize))
-    }
-
-    /// How many rows of the last layer known have edges.
-    pub fn done(&self) -> u64 {
-        self.begun.as_ref().map_or(0, |begun| begun.counts.table.states)
     }
 
     /// Writes where layers begin; says what the table holds.
@@ -391,9 +372,6 @@ fn reload<G: Game>(
     state: &State,
 ) -> Result<Layer<G::Key>, GraphError> {
     let (number, length) = state.last_layer(draft)?;
-    if state.begun.is_some() {
-        return Err(draft.astray().into());
-    }
     let keys: Vec<G::Key> = match <G::Key as StateKey>::WORDS {
         1 => bytemuck::allocation::cast_vec(draft.tail::<u64>("keys", length)?),
         _ => bytemuck::allocation::cast_vec(draft.tail::<[u64; 2]>("keys", length)?),

@@ -139,11 +139,6 @@ impl Draft {
         Ok(())
     }
 
-    /// Closes an array that is no longer needed: later checkpoints do not name it.
-    pub fn leave(&mut self, name: &str) {
-        self.arrays.remove(name);
-    }
-
     /// Memory for making it: so many bytes, or as many as it takes; the rest lies in files beside it.
     pub fn memory(&self, limit: Option<u64>) -> Memory {
         Memory::new(limit, &self.dir)
@@ -340,10 +335,3 @@ impl Draft {
 /// The arrays' lengths in bytes and checksums at a checkpoint.
 #[derive(Clone, Debug)]
 pub struct Lengths(BTreeMap<String, (u64, u32)>);
-
-impl Lengths {
-    /// Whether there was an array.
-    pub fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-}

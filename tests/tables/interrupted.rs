@@ -50,9 +50,8 @@ fn litter(draft: &std::path::Path) {
     }
 }
 
-/// Interrupts an enumeration in each of its first layers, of which each is one task, and goes on: in the first too,
-/// where what is found is kept before rows are written.
-fn enumeration_goes_on(game: &AnyGame, plan: &Plan<AnyState>, most: u32, keeps_found: bool) {
+/// Interrupts an enumeration in each of its first layers, of which each is one task, and resumes it.
+fn enumeration_goes_on(game: &AnyGame, plan: &Plan<AnyState>, most: u32) {
     let whole = Tables::new();
     let made = game.enumerate(plan, &whole.store(), &Silent).unwrap();
     let name = made.table.name();
@@ -67,7 +66,7 @@ fn enumeration_goes_on(game: &AnyGame, plan: &Plan<AnyState>, most: u32, keeps_f
         assert!(store.open(&name).is_err(), "no table after layer {layer}");
         litter(&tables.place(&format!("{name}.partial")));
         let again = game.enumerate(plan, &store, &Silent).unwrap();
-        let expected = (layer > 1 || keeps_found).then(|| manifest.first_layer + layer - 1);
+        let expected = (layer > 1).then(|| manifest.first_layer + layer - 1);
         assert_eq!(again.resumed_at, expected, "interrupted in layer {layer}");
         assert_same_files(whole.root(), tables.root(), &format!("interrupted in layer {layer}"));
     }
@@ -77,9 +76,9 @@ fn enumeration_goes_on(game: &AnyGame, plan: &Plan<AnyState>, most: u32, keeps_f
 fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
     let game = board_4x4(true);
     let whole = Plan { checkpoint_after: Duration::ZERO, ..standard(&game) };
-    enumeration_goes_on(&game, &whole, u32::MAX, true);
+    enumeration_goes_on(&game, &whole, u32::MAX);
     let derived = Plan { derived: true, max_memory: Some(0), ..whole };
-    enumeration_goes_on(&game, &derived, u32::MAX, true);
+    enumeration_goes_on(&game, &derived, u32::MAX);
     let game = named("othello-6x6");
     let bounded = Plan {
         max_depth: Some(6),
@@ -87,32 +86,7 @@ fn an_enumeration_goes_on_from_its_checkpoint_in_every_layer() {
         checkpoint_after: Duration::ZERO,
         ..standard(&game)
     };
-    enumeration_goes_on(&game, &bounded, u32::MAX, false);
-}
-
-/// A large layer is written in parts, which are not lost.
-#[test]
-fn an_enumeration_goes_on_within_a_layer() {
-    let game = named("othello-4x5");
-    let plan = Plan { checkpoint_after: Duration::ZERO, max_memory: Some(0), ..standard(&game) };
-    let (whole, counted) = (Tables::new(), Interrupt { at: 0, told: AtomicU32::new(0) });
-    let name = game.enumerate(&plan, &whole.store(), &counted).unwrap().table.name();
-    let told = counted.told.into_inner();
-    let mut within = 0;
-    for at in (1..=8).map(|part| told * part / 9) {
-        let tables = Tables::new();
-        assert!(interrupted(at, |progress| {
-            let _ = game.enumerate(&plan, &tables.store(), progress);
-        }));
-        let draft = tables.place(&format!("{name}.partial"));
-        let checkpoint = fs::read_to_string(draft.join("checkpoint.json")).unwrap();
-        within += u32::from(!checkpoint.contains("\"begun\":null"));
-        litter(&draft);
-        let again = game.enumerate(&plan, &tables.store(), &Silent).unwrap();
-        assert!(again.resumed_at.is_some());
-        assert_same_files(whole.root(), tables.root(), &format!("interrupted at {at} of {told}"));
-    }
-    assert!(within >= 2, "{within} of 8 within a layer");
+    enumeration_goes_on(&game, &bounded, u32::MAX);
 }
 
 /// Killed when all is written, and the table not yet in its place.
@@ -124,7 +98,7 @@ fn a_draft_with_its_manifest_is_only_moved() {
     let name = game.enumerate(&plan, &whole.store(), &Silent).unwrap().table.name();
     let draft = tables.place(&format!("{name}.partial"));
     copy_dir(&whole.place(&name), &draft);
-    fs::write(draft.join("found_odd.npy"), [0; 200]).unwrap();
+    fs::write(draft.join("plies.npy"), [0; 200]).unwrap();
     let nothing = Interrupt { at: 1, told: AtomicU32::new(0) };
     let made = game.enumerate(&plan, &tables.store(), &nothing).unwrap();
     assert!(!made.reused && !draft.exists());
@@ -145,11 +119,11 @@ fn an_enumeration_with_cycles_goes_on_from_its_checkpoint_in_every_ply() {
     let game = named("minishogi");
     let plan = Plan { max_depth: Some(3), checkpoint_after: Duration::ZERO, ..standard(&game) };
     // The last ply has more rows than one task takes.
-    enumeration_goes_on(&game, &plan, 4, false);
+    enumeration_goes_on(&game, &plan, 4);
     let game = named("animal-shogi-3x3");
     for (index, plies) in [(Index::Keys, 6), (Index::Rank, 9)] {
         let plan = Plan { index, checkpoint_after: Duration::ZERO, ..standard(&game) };
-        enumeration_goes_on(&game, &plan, plies, false);
+        enumeration_goes_on(&game, &plan, plies);
     }
 }
 

@@ -40,8 +40,6 @@ pub(in crate::graph) struct Layer {
     /// Of every stretch, how many rows come before it.
     firsts: Vec<u32>,
     pub rows: usize,
-    /// The word at which the first task begins.
-    begin: usize,
 }
 
 impl Layer {
@@ -49,7 +47,7 @@ impl Layer {
         let words = (1usize << number).div_ceil(64);
         let bits = memory.zeros(blocks.len() * words)?;
         let counts = memory.zeros(bits.len().div_ceil(PAIR))?;
-        Ok(Layer { number, blocks, words, bits, counts, firsts: Vec::new(), rows: 0, begin: 0 })
+        Ok(Layer { number, blocks, words, bits, counts, firsts: Vec::new(), rows: 0 })
     }
 
     /// The bit of a state: the word it is in, and where.
@@ -66,42 +64,24 @@ impl Layer {
         word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
-    /// The blocks from one on in ranges that are marked one after another: all at once in memory, and where bits
+    /// The blocks in ranges that are marked one after another: all at once in memory, and where bits
     /// lie in a file so few that memory may hold them meanwhile.
-    pub fn slices(&self, from: usize) -> Vec<Range<usize>> {
+    pub fn slices(&self) -> Vec<Range<usize>> {
         let (blocks, slices) =
             (self.blocks.len(), if self.bits.is_in_a_file() { SLICES } else { 1 });
         let size = blocks.div_ceil(slices).max(1);
-        let starts = (from..blocks.max(1)).step_by(size);
+        let starts = (0..blocks.max(1)).step_by(size);
         starts.map(|start| start..blocks.min(start + size)).collect()
     }
 
     pub fn tasks(&self) -> usize {
-        (self.bits.len() - self.begin).div_ceil(TASK)
+        self.bits.len().div_ceil(TASK)
     }
 
     /// How many rows come before those of a task, in a closed layer.
     pub fn rows_before(&self, task: usize) -> usize {
-        self.rows_before_word(self.begin + task * TASK)
-    }
-
-    fn rows_before_word(&self, word: usize) -> usize {
+        let word = task * TASK;
         if word < self.bits.len() { self.row((word, 0)) as usize } else { self.rows }
-    }
-
-    /// Leaves the first rows of a closed layer out of its tasks; false if a word has more than these and
-    /// some of them.
-    pub fn begin_after(&mut self, rows: usize) -> bool {
-        let (mut from, mut to) = (0, self.bits.len());
-        while from < to {
-            let word = from.midpoint(to);
-            match self.rows_before_word(word) < rows {
-                true => from = word + 1,
-                false => to = word,
-            }
-        }
-        self.begin = from;
-        self.rows_before_word(from) == rows
     }
 
     /// The tasks of a closed layer in groups of about [`ROWS_AT_ONCE`] rows.
@@ -123,7 +103,7 @@ impl Layer {
 
     /// The blocks of a task that have states, each with its words.
     pub fn pieces(&self, task: usize) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
-        let begin = self.begin + task * TASK;
+        let begin = task * TASK;
         let words = begin..self.bits.len().min(begin + TASK);
         let blocks = words.start / self.words..words.end.div_ceil(self.words);
         let own = move |block: usize| {

@@ -8,23 +8,22 @@
 //! one that [`ByLayer`](super::by_layer) makes.
 
 mod derive;
-mod found;
 mod layer;
 mod tasks;
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 pub use self::derive::{DerivedMoves, Deriver};
-use self::found::{FOUND, PASSES, empty_next, find, found_of};
 pub(super) use self::layer::Layer;
 use self::layer::{Closed, reach};
 #[cfg(feature = "cluster")]
 pub(crate) use self::tasks::States;
-use self::tasks::{Emit, Keys, Passes, Rows, Task, Workspace};
+use self::tasks::{Emit, Find, Keys, Passes, Rows, Task, Workspace};
 use super::GraphError;
 use super::build::{Found, Order, declare, edge_starts};
-use super::by_layer::{Begun, State, has_wide_orientations};
+use super::by_layer::{State, has_wide_orientations};
 use super::plan::Plan;
 use crate::game::blocks::{Bits, Blocks};
 use crate::game::{Game, Group, Orientations};
@@ -46,20 +45,7 @@ pub(super) struct ByBlock<B: Bits> {
     /// Whether moves are not stored.
     derived: bool,
     memory: Memory,
-    /// After how long work is made a checkpoint between layers.
-    checkpoint_after: Duration,
-    /// And within a layer.
-    secured: Secured,
-    /// How long it took to find the layer before.
-    finding: Duration,
 }
-
-/// What a draft holds of work within a layer.
-const SCRATCH: [&str; 5] = [FOUND[0], FOUND[1], PASSES, REACHED[0], REACHED[1]];
-
-/// The arrays of a draft that hold, in turn, in which orientations the next layer is reached by what is done
-/// of a layer.
-const REACHED: [&str; 2] = ["reached_first", "reached_second"];
 
 /// Tells where passes lead in which orientations they do.
 fn pass_on<B: Bits>(rules: &Blocks<B>, group: &Group, closed: &Closed, passes: &Passes) {
@@ -97,14 +83,6 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         Ints::grow(draft, "orientations", wide, lengths)?;
         let (rules, group) = (Blocks::new(game), game.group().clone());
         let memory = draft.memory(plan.max_memory);
-        let of_layer = lengths.map(|lengths| SCRATCH.into_iter().filter(|name| lengths.has(name)));
-        for name in of_layer.into_iter().flatten() {
-            match name {
-                PASSES => draft.grow::<u64>(name, true, lengths)?,
-                _ if FOUND.contains(&name) => draft.grow::<u8>(name, true, lengths)?,
-                _ => Ints::grow(draft, name, wide, lengths)?,
-            }
-        }
         let is_new = resumed.is_none();
         let (state, layer, next) = if let Some((state, _)) = resumed {
             let (layer, next) = reload(&rules, draft, &state, wide, &memory)?;
@@ -118,20 +96,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
             let (layer, next, root_ids) = begin(&rules, &group, &roots, &memory)?;
             (State::begin(layer.layer.number, layer.layer.rows, root_ids), layer, next)
         };
-        let second = state.begun.as_ref().and_then(|begun| begun.second).unwrap_or(false);
-        let work = ByBlock {
-            rules,
-            group,
-            state,
-            layer,
-            next,
-            wide,
-            derived,
-            memory,
-            checkpoint_after: plan.checkpoint_after,
-            secured: Secured::new(plan.checkpoint_after, wide, second),
-            finding: Duration::ZERO,
-        };
+        let work = ByBlock { rules, group, state, layer, next, wide, derived, memory };
         if is_new {
             work.append_states(draft)?;
         }
@@ -148,36 +113,24 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
 
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
-        self.secured.last = started;
         let after = empty_next(&self.rules, &self.next, &self.memory)?;
-        let passes = self.find(draft, &after)?;
+        let passes = find(&self.rules, &mut self.next, &after);
+        let finding = started.elapsed();
         let layer = std::mem::replace(&mut self.next, after);
         let total = self.state.offsets.last().copied().unwrap_or(0) + layer.rows as u64;
         if total > u64::from(u32::MAX) {
             return Err(GraphError::TooManyStates { states: total });
         }
-        let mut orientations: Room<AtomicU16> = self.memory.zeros(layer.rows)?;
-        if let Some(second) = self.state.begun.as_ref().and_then(|begun| begun.second) {
-            let name = REACHED[usize::from(second)];
-            let fits = draft.rows(name) == Some(layer.rows as u64);
-            if !fits || !self.layer.layer.begin_after(self.state.done() as usize) {
-                return Err(draft.astray().into());
-            }
-            set_all(&mut orientations, Ints::tail(draft, name, self.wide, layer.rows)?);
-        }
+        let orientations = self.memory.zeros(layer.rows)?;
         let next = Closed { layer, orientations };
         let counts = self.append_edges(draft, &next, progress)?;
-        self.state.begun = None;
-        let has_scratch = SCRATCH.into_iter().any(|name| draft.has(name));
-        let is_over = |name: &&str| *name != found_of(&self.next);
-        SCRATCH.into_iter().filter(is_over).for_each(|name| draft.leave(name));
         self.state.counts.push(counts);
         pass_on(&self.rules, &self.group, &next, &passes);
         tracing::info!(
             layer = self.layer.layer.number,
             states = self.layer.layer.rows,
             blocks = self.layer.layer.blocks.len(),
-            finding = self.finding.as_secs_f64(),
+            finding = finding.as_secs_f64(),
             seconds = started.elapsed().as_secs_f64(),
             "layer complete"
         );
@@ -187,10 +140,6 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         }
         self.state.offsets.push(total);
         self.append_states(draft)?;
-        if has_scratch {
-            // What the last checkpoint names may be written over from now on.
-            draft.checkpoint(&self.state)?;
-        }
         Ok(true)
     }
 
@@ -228,22 +177,19 @@ impl<B: Bits> ByBlock<B> {
         })
     }
 
-    /// Appends the kinds and edges of the layer, now that where they lead is known; of what an earlier process
-    /// has done it does the rest.
+    /// Appends the kinds and edges of the layer, now that where they lead is known.
     fn append_edges(
         &mut self,
         draft: &mut Draft,
         next: &Closed,
         progress: &dyn Progress,
     ) -> Result<Counts, GraphError> {
-        let (state, secured) = (&mut self.state, &mut self.secured);
-        let mut counts = state.begun.as_ref().map(|begun| begun.counts).unwrap_or_default();
+        let (state, mut counts) = (&mut self.state, Counts::default());
         let offsets = &state.offsets;
         let bases = [offsets[offsets.len() - 2] as u32, offsets[offsets.len() - 1] as u32];
         let (rules, group, Closed { layer, orientations }) =
             (&self.rules, &self.group, &self.layer);
         let orientations = [&orientations[..], &next.orientations];
-        let reached = orientations[1];
         let (next, derived) = (&next.layer, self.derived);
         let (spare, spare_rows) = (Spare::<Workspace>::default(), Spare::<Rows>::default());
         let make = |task: usize| {
@@ -276,82 +222,9 @@ impl<B: Bits> ByBlock<B> {
                 }
                 spare_rows.give(rows.emptied());
             }
-            if counts.table.states > 0 && secured.is_due() {
-                secured.save_rows(draft, state, counts, reached)?;
-            }
             Ok(())
         })?;
         Ok(counts)
-    }
-}
-
-/// When what is done of a layer is made a checkpoint, before the layer is complete.
-struct Secured {
-    last: Instant,
-    after: Duration,
-    /// Whether orientations take two bytes.
-    wide: bool,
-    /// Which of [`REACHED`] was written last: a checkpoint may still name it.
-    second: bool,
-}
-
-impl Secured {
-    /// So much rarer than after a layer: what is written waits for the disk.
-    const RARER: u32 = 20;
-    /// And so much longer than it took: most time is for the work.
-    const SHARE: u32 = 10;
-
-    fn new(checkpoint_after: Duration, wide: bool, second: bool) -> Secured {
-        let after = checkpoint_after.saturating_mul(Secured::RARER);
-        Secured { last: Instant::now(), after, wide, second }
-    }
-
-    fn is_due(&self) -> bool {
-        self.last.elapsed() >= self.after
-    }
-
-    /// Saves the state, if it is time, and what the draft has been given.
-    fn save_if_due(&mut self, draft: &mut Draft, state: &State) -> Result<(), TableError> {
-        if self.is_due() {
-            self.save(draft, state, Instant::now())?;
-        }
-        Ok(())
-    }
-
-    fn save(
-        &mut self,
-        draft: &mut Draft,
-        state: &State,
-        started: Instant,
-    ) -> Result<(), TableError> {
-        draft.checkpoint(state)?;
-        self.last = Instant::now();
-        self.after = self.after.max(started.elapsed().saturating_mul(Secured::SHARE));
-        Ok(())
-    }
-
-    /// Saves what was counted of the rows that have edges, and in which orientations the next layer is reached so
-    /// far. The rows that are in work may have told it already, and will again.
-    fn save_rows(
-        &mut self,
-        draft: &mut Draft,
-        state: &mut State,
-        counts: Counts,
-        reached: &[AtomicU16],
-    ) -> Result<(), TableError> {
-        let started = Instant::now();
-        // The last checkpoint's stay whole until there is the next.
-        self.second = !self.second;
-        let [other, name] = [!self.second, self.second].map(|second| REACHED[usize::from(second)]);
-        Ints::grow(draft, name, self.wide, None)?;
-        for some in reached.chunks(parallel::GRAIN) {
-            let some: Vec<u16> = some.iter().map(|own| own.load(Ordering::Relaxed)).collect();
-            draft.append(&[(name, &Ints::bytes(&some, self.wide))])?;
-        }
-        draft.leave(other);
-        let blocks = state.begun.as_ref().map_or(0, |begun| begun.blocks);
-        state.begun = Some(Begun { blocks, counts, second: Some(self.second) });
-        self.save(draft, state, started)
     }
 }
 
@@ -373,6 +246,57 @@ fn in_groups<T: Send>(
         made = more;
     }
     write(made)
+}
+
+/// The layer that a layer's placements may lead to, without states.
+fn empty_next<B: Bits>(
+    rules: &Blocks<B>,
+    layer: &Layer,
+    memory: &Memory,
+) -> Result<Layer, TableError> {
+    let some = |blocks: Range<usize>| {
+        let with_states = blocks.filter(|&block| {
+            let words = block * layer.words..(block + 1) * layer.words;
+            layer.bits[words].iter().any(|word| word.load(Ordering::Relaxed) != 0)
+        });
+        let mut next: Vec<u32> =
+            with_states.flat_map(|block| rules.next(layer.blocks[block])).collect();
+        next.sort_unstable();
+        next.dedup();
+        next
+    };
+    let mut next = parallel::map_ranges(layer.blocks.len(), 1 << 8, &some).concat();
+    next.sort_unstable();
+    next.dedup();
+    Layer::new(layer.number + 1, next, memory)
+}
+
+/// Marks what a layer leads to in a slice of the next; with the first slice, adds to the layer what passes lead
+/// to, and gives the states that must pass.
+fn find_slice<B: Bits>(
+    rules: &Blocks<B>,
+    layer: &Layer,
+    next: &Layer,
+    slice: &Range<usize>,
+) -> Passes {
+    let spare = Spare::default();
+    let passes = parallel::map(layer.tasks(), &|task| {
+        let (slice, mut workspace) = (slice.clone(), spare.take());
+        let work = Find { rules, layer, next, slice, task, workspace: &mut workspace };
+        let made = B::run(work);
+        spare.give(workspace);
+        made
+    });
+    passes.concat()
+}
+
+/// Closes a layer under passes and marks what it leads to, slice by slice; gives the states that must
+/// pass.
+fn find<B: Bits>(rules: &Blocks<B>, layer: &mut Layer, next: &Layer) -> Passes {
+    let slices = next.slices().into_iter();
+    let passes: Vec<Passes> = slices.map(|slice| find_slice(rules, layer, next, &slice)).collect();
+    layer.close();
+    passes.concat()
 }
 
 /// The layer of the roots, what it leads to, and the row of each root.
@@ -422,25 +346,16 @@ fn reload<B: Bits>(
     let mut layer = Layer::of_keys(rules, number, &keys, memory)?;
     drop(keys);
     let next = empty_next(rules, &layer, memory)?;
-    if draft.has(found_of(&next)) {
-        next.read_found(draft)
-            .ok_or_else(|| draft.damaged(found_of(&next), "it holds no states"))?;
-    } else {
-        find(rules, &mut layer, &next);
-        if layer.rows != rows {
-            return Err(GraphError::Table(
-                draft.damaged("keys", "a pass leads out of it, or one is twice"),
-            ));
-        }
+    find(rules, &mut layer, &next);
+    if layer.rows != rows {
+        return Err(GraphError::Table(
+            draft.damaged("keys", "a pass leads out of it, or one is twice"),
+        ));
     }
     let mut orientations: Room<AtomicU16> = memory.zeros(rows)?;
     let sets = Ints::tail(draft, "orientations", wide_orientations, rows)?;
-    set_all(&mut orientations, sets);
-    Ok((Closed { layer, orientations }, next))
-}
-
-fn set_all(orientations: &mut [AtomicU16], sets: Vec<u16>) {
     for (own, set) in orientations.iter_mut().zip(sets) {
         *own.get_mut() = set;
     }
+    Ok((Closed { layer, orientations }, next))
 }

@@ -185,7 +185,7 @@ fn begun<G: Game>(game: &G, plan: &Plan<G::State>, draft: &mut Draft) -> Result<
 /// The state of a checkpoint, if the arrays are what it says, whoever wrote them.
 fn checked<G: Game>(game: &G, draft: &mut Draft, state: State) -> Result<State, GraphError> {
     let State { offsets, edges, counts, root_ids } = &state;
-    if !fits(draft, offsets, (*edges, 0), counts, root_ids) {
+    if !fits(draft, offsets, *edges, counts, root_ids) {
         return Err(GraphError::Table(draft.astray()));
     }
     let known = draft.mapped::<G::Key>("keys")?;
