@@ -60,18 +60,6 @@ impl AnyGame {
         self.rules.enumerate(plan, store, progress)
     }
 
-    /// The table of a plan whose plies were found elsewhere; see [`graph::assemble_plies`].
-    #[cfg(feature = "cluster")]
-    pub(crate) fn assemble_plies(
-        &self,
-        plan: &Plan<AnyState>,
-        store: &Store,
-        ply_of: &mut dyn FnMut(u32) -> Result<Vec<WideKey>, GraphError>,
-        progress: &dyn Progress,
-    ) -> Result<Table, GraphError> {
-        self.rules.assemble_plies(plan, store, ply_of, progress)
-    }
-
     /// Proves a table whose checksums have been checked; see [`solve::prove`].
     pub fn verify(&self, table: &Table, progress: &dyn Progress) -> Result<Verified, TableError> {
         self.rules.verify(table, progress)
@@ -356,14 +344,6 @@ trait Hot {
         store: &Store,
         progress: &dyn Progress,
     ) -> Result<Enumerated, GraphError>;
-    #[cfg(feature = "cluster")]
-    fn assemble_plies(
-        &self,
-        plan: &Plan<AnyState>,
-        store: &Store,
-        ply_of: &mut dyn FnMut(u32) -> Result<Vec<WideKey>, GraphError>,
-        progress: &dyn Progress,
-    ) -> Result<Table, GraphError>;
     fn verify(&self, table: &Table, progress: &dyn Progress) -> Result<Verified, TableError>;
     fn solve_table(
         &self,
@@ -429,23 +409,6 @@ impl<G: Game> Hot for G {
     ) -> Result<Enumerated, GraphError> {
         let plan = plan.map(|root| typed_position(self, root));
         graph::build(self, &plan, store, progress)
-    }
-
-    #[cfg(feature = "cluster")]
-    fn assemble_plies(
-        &self,
-        plan: &Plan<AnyState>,
-        store: &Store,
-        ply_of: &mut dyn FnMut(u32) -> Result<Vec<WideKey>, GraphError>,
-        progress: &dyn Progress,
-    ) -> Result<Table, GraphError> {
-        let plan = plan.map(|root| typed_position(self, root));
-        // What is no key of the game's is missed where a move leads to it.
-        let mut narrow = |ply: u32| {
-            let keys = ply_of(ply)?;
-            Ok(keys.into_iter().filter_map(<G::Key as StateKey>::narrow).collect())
-        };
-        graph::assemble_plies(self, &plan, store, &mut narrow, progress)
     }
 
     fn verify(&self, table: &Table, progress: &dyn Progress) -> Result<Verified, TableError> {

@@ -29,8 +29,8 @@ use crate::solved::SolvedTable;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Several processes")]
 pub(super) struct ClusterArgs {
-    /// Spread the work over so many processes on this machine, each with --threads workers (Othello, whole, with its moves
-    /// derived, or shogi ply by ply); 'solver gather' makes the table of what they write
+    /// Spread the work over so many processes on this machine, each with --threads workers (whole Othello boards with derived
+    /// moves); 'solver gather' makes the table of what they write
     #[arg(long, value_name = "N", conflicts_with = "hosts")]
     processes: Option<usize>,
     /// Spread the work over the processes of a file of addresses (host:port, one a line), of which this is one; '-' is stdin,

@@ -115,12 +115,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
         let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
-        refuse_if_spread(&args, &game)?;
+        refuse_if_spread(&args)?;
         let memory = args.memory.map(|memory| memory.0);
-        let (plan, plies) = match game.layers() {
-            None => (plan(&args, &game)?, None),
-            Some(_) => (super::cluster::whole(&game), args.max_depth),
-        };
+        let (plan, plies) = (super::cluster::whole(&game), args.max_depth);
         let asked = super::cluster::Asked { solves: false, memory, plies };
         return super::cluster::run(&args.cluster, game, plan, asked, context);
     }
@@ -147,21 +144,20 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
 
 /// Refuses what has no meaning, or is not there yet, where the work is spread over processes.
 #[cfg(feature = "cluster")]
-fn refuse_if_spread(args: &Args, game: &AnyGame) -> Result<(), UserError> {
-    let (layered, by_rank) = (game.layers().is_some(), args.index == Some(IndexArg::Rank));
+fn refuse_if_spread(args: &Args) -> Result<(), UserError> {
     let unfit = [
-        (layered && args.root.is_some(), "--root"),
-        (layered && args.roots.is_some(), "--roots"),
+        (args.root.is_some(), "--root"),
+        (args.roots.is_some(), "--roots"),
         (args.start.is_some(), "--start"),
         (args.checks_only, "--checks-only"),
-        (by_rank || layered && args.index.is_some(), "--index"),
+        (args.index.is_some(), "--index"),
         (args.transitions == Some(TransitionsArg::Stored), "--transitions stored"),
         (args.symmetry == Symmetry::None, "--symmetry none"),
         (args.max_states.is_some(), "--max-states"),
         (args.name.is_some(), "--name"),
     ];
     match unfit.into_iter().find(|(unfit, _)| *unfit) {
-        Some((_, option)) => Err(UserError::new(format!("{option} does not go with several processes, which enumerate whole boards of Othello with derived moves, and other games ply by ply among sorted keys")).with_hint("leave it out")),
+        Some((_, option)) => Err(UserError::new(format!("{option} does not go with several processes, which enumerate whole boards of Othello with derived moves")).with_hint("leave it out")),
         None => Ok(()),
     }
 }

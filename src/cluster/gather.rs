@@ -3,20 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use rayon::slice::ParallelSliceMut;
-
 use super::parts::{Chunks, Kind, Part};
-use super::plies::chunk_of;
-use super::spool::SLICES;
 use super::{ClusterError, Job};
+use crate::game::Game;
 use crate::game::blocks::{Blocks, Tables};
-use crate::game::{Game, WideKey};
-use crate::graph::{AssembledLayer, GraphError, assemble};
+use crate::graph::{AssembledLayer, assemble};
 use crate::hint::Hinted;
 use crate::progress::Progress;
 use crate::solve::value::{Prospect, Short, Turned};
 use crate::solve::{Method, install_found};
-use crate::table::{Counts, Store, Table, TableError};
+use crate::table::{Counts, Store, Table};
 
 /// Where the files of each worker are: below one of the directories.
 pub(super) fn dirs(parts: &[PathBuf]) -> Result<Vec<PathBuf>, ClusterError> {
@@ -57,9 +53,6 @@ pub fn gather(
     let dirs = dirs(parts)?;
     let asked = super::worker::asked(job, dirs.len());
     let parts = Part::all(&dirs, &asked);
-    if job.game.layers().is_none() {
-        return gather_plies(job, &parts, store, progress);
-    }
     let rules = Blocks::<Tables>::new(&job.game);
     let (rows, columns) = job.game.shape();
     let squares = (rows * columns) as u32;
@@ -123,40 +116,6 @@ pub fn gather(
         install_found(&mut table, &Method::exact(&job.game), &values)?;
     }
     Ok(table)
-}
-
-/// The same of a game with cycles: the keys of each ply, put in order.
-fn gather_plies(
-    job: &Job,
-    parts: &[Part],
-    store: &Store,
-    progress: &dyn Progress,
-) -> Result<Table, ClusterError> {
-    let keys_of = |ply: u32| -> Result<Vec<WideKey>, ClusterError> {
-        let mut keys = Vec::new();
-        for part in parts {
-            let own = part.read(Kind::Layer, ply)?.ok_or_else(|| not_there(part, ply))?;
-            own.check()?;
-            for slice in 0..SLICES {
-                keys.extend_from_slice(chunk_of(&own, slice)?);
-            }
-        }
-        keys.par_sort_unstable();
-        Ok(keys)
-    };
-    // What is wrong with a part ends the gathering, and is told as it is.
-    let mut failed = None;
-    let mut ply_of = |ply: u32| {
-        keys_of(ply).map_err(|error| {
-            failed = Some(error);
-            GraphError::Table(TableError::damaged(&job.parts, "a part cannot be read"))
-        })
-    };
-    let table = job.game.assemble_plies(&job.plan, store, &mut ply_of, progress);
-    match failed {
-        Some(error) => Err(error),
-        None => Ok(table?),
-    }
 }
 
 pub(super) fn not_there(part: &Part, number: u32) -> ClusterError {

@@ -18,7 +18,6 @@ mod expand;
 mod gather;
 mod in_place;
 mod parts;
-mod plies;
 mod post;
 mod spool;
 mod worker;
@@ -31,11 +30,10 @@ pub use in_place::{open, table_of};
 pub use parts::parts_dir;
 
 use crate::any::{AnyGame, AnyState};
-use crate::game::Game;
 #[cfg(target_arch = "x86_64")]
 use crate::game::blocks::Instructions;
 use crate::game::blocks::Tables;
-use crate::graph::{GraphError, Index, Plan};
+use crate::graph::{GraphError, Plan};
 use crate::hint::{Hint, Hinted};
 use crate::solve::SweepError;
 use crate::table::{Counts, TableError};
@@ -142,34 +140,18 @@ impl Done {
 
 /// Whether a job is one of those that are spread over processes.
 pub fn check(job: &Job) -> Result<(), ClusterError> {
-    let (plan, cyclic) = (&job.plan, job.game.layers().is_none());
-    let what = if cyclic && plan.index == Index::Rank {
-        Hinted::new(
-            "several processes find games with cycles among sorted keys",
-            "give --index keys or --max-depth",
-        )
-    } else if cyclic && job.solves {
-        Hinted::new(
-            "games with cycles are solved by one process",
-            "run 'solver gather', then 'solver value-iterate'",
-        )
-    } else if cyclic && (plan.checks_only || plan.max_states.is_some()) {
-        "several processes follow all moves, to a number of plies".into()
-    } else if !(cyclic || plan.has_blocks(&job.game) && plan.derived) {
-        "of Othello several processes find whole boards of up to 32 squares, whose moves are derived".into()
-    } else {
+    if job.plan.has_blocks(&job.game) && job.plan.derived {
         return Ok(());
-    };
-    Err(ClusterError::Input(what))
+    }
+    let what =
+        "several processes solve whole Othello boards of up to 32 squares, with derived moves";
+    Err(ClusterError::Input(what.into()))
 }
 
 /// Does this process's part of a job: connects to the others, compares with them what was asked, and goes on at the last
 /// layer that all have. `fail` is called with an error that ends the work, and must end the process, or the others would wait.
 pub fn run(job: &Job, fail: fn(&ClusterError)) -> Result<Done, ClusterError> {
     check(job)?;
-    if job.game.layers().is_none() {
-        return connect::run(job, plies::work, fail);
-    }
     #[cfg(target_arch = "x86_64")]
     if Instructions::are_there() {
         return connect::run(job, worker::work::<Instructions>, fail);

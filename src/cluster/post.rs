@@ -28,8 +28,6 @@ pub(super) enum Message {
     Hello { worker: usize, asked: String, layers: Option<u32> },
     /// Records of the next layer.
     Found(Vec<u32>),
-    /// How many states a worker has in this layer.
-    Count(u64),
     /// Places whose values a worker needs.
     Ask { worker: usize, number: u32, words: Vec<u32> },
     /// The values that were asked for, in their order.
@@ -40,7 +38,7 @@ impl Message {
     /// Bytes of what it holds.
     fn bytes(&self) -> usize {
         match self {
-            Message::Hello { .. } | Message::Count(_) => 0,
+            Message::Hello { .. } => 0,
             Message::Found(words) | Message::Ask { words, .. } => 4 * words.len(),
             Message::Answer { values, .. } => 2 * values.len(),
         }
@@ -71,8 +69,6 @@ pub(super) struct Inbox {
     hellos: Vec<(usize, String, Option<u32>)>,
     /// By round.
     spools: BTreeMap<u64, Spool>,
-    /// The sums of what was counted, by round.
-    counts: BTreeMap<u64, u64>,
     /// Who asks, the number to answer under, and for what.
     pub asks: VecDeque<(usize, u32, Vec<u32>)>,
     /// Numbers and values.
@@ -139,12 +135,6 @@ impl<'a> Post<'a> {
         let round = self.time / ROUND;
         let spool = self.inbox().spools.remove(&(round - 1));
         spool.unwrap_or_else(|| Spool::new(0, self.keeping.records, &self.keeping.dir))
-    }
-
-    /// How many states all workers together have counted in the round that is over.
-    pub fn counted(&mut self) -> u64 {
-        let round = self.time / ROUND;
-        self.inbox().counts.remove(&(round - 1)).unwrap_or(0)
     }
 
     /// Sends a message; what has come is taken meanwhile.
@@ -240,7 +230,6 @@ impl Inbox {
                     self.error.get_or_insert(error);
                 }
             }
-            Message::Count(states) => *self.counts.entry(time / ROUND).or_default() += states,
             Message::Ask { worker, number, words } => {
                 self.asks.push_back((*worker, *number, words.clone()));
             }

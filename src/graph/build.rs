@@ -344,38 +344,6 @@ pub(crate) fn assemble<G: Game, E: From<GraphError> + From<TableError>>(
     Ok(gathered(place, &identity)?)
 }
 
-/// Makes the table of a plan of a game with cycles whose plies were found elsewhere: the keys of each after the first, ascending.
-/// A table that is already there is given as it is.
-#[cfg(feature = "cluster")]
-pub(crate) fn assemble_plies<G: Game>(
-    game: &G,
-    plan: &Plan<G::State>,
-    store: &Store,
-    ply_of: &mut dyn FnMut(u32) -> Result<Vec<G::Key>, GraphError>,
-    progress: &dyn Progress,
-) -> Result<Table, GraphError> {
-    let (name, identity) = (plan.table_name(game), plan.identity(game));
-    let _lock = store.lock(&name)?;
-    let place = store.place(&name);
-    if !place.exists() {
-        progress.begin(&format!("gathering {name}"), plan.expected_states(game));
-        let (mut draft, _) = Draft::open::<Nothing>(&place, identity.clone())?;
-        draft.note_command("gather")?;
-        let mut order = ByPly::open(game, plan, &mut draft, None)?;
-        loop {
-            let ply = order.next_layer();
-            let follows = plan.max_depth.is_none_or(|depth| ply < depth);
-            let next = follows.then(|| ply_of(ply + 1)).transpose()?;
-            if !order.step_given(next, &mut draft, progress)? {
-                break;
-            }
-        }
-        let found = order.finish(&mut draft)?;
-        commit(game, plan, draft, found, progress)?;
-    }
-    gathered(place, &identity)
-}
-
 /// The table at a place, which must be the one that was gathered.
 #[cfg(feature = "cluster")]
 fn gathered(place: PathBuf, identity: &Identity) -> Result<Table, GraphError> {

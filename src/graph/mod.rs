@@ -30,7 +30,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 #[cfg(feature = "cluster")]
-pub(crate) use build::{AssembledLayer, assemble, assemble_plies};
+pub(crate) use build::{AssembledLayer, assemble};
 pub use build::{Enumerated, build};
 #[cfg(feature = "cluster")]
 pub(crate) use by_block::States;

@@ -96,47 +96,10 @@ fn processes_make_the_bytes_of_one() {
 }
 
 #[test]
-fn plies_of_shogi_by_processes_make_the_bytes_of_one() {
-    let root = "4k/2gb1/P1+B1p/1R3/KG1S1 b RS 1";
-    for args in [
-        &["--game", "minishogi", "--max-depth", "4"][..],
-        &["--game", "minishogi", "--max-depth", "3", "--root", root],
-        // It ends before the bound.
-        &["--game", "animal-shogi-3x3", "--max-depth", "60"],
-    ] {
-        let enumerate = [&["enumerate"], args].concat();
-        let dir = tempfile::tempdir().unwrap();
-        run(dir.path(), &enumerate);
-        let latest = fs::read_to_string(dir.path().join("LATEST")).unwrap();
-        let name = latest.trim();
-        let wanted = files(&dir.path().join(name));
-        assert!(wanted.contains_key("edge_targets.npy"));
-        for processes in ["1", "3"] {
-            let dir = tempfile::tempdir().unwrap();
-            let parts = dir.path().join(format!("{name}.parts"));
-            run(dir.path(), &[&enumerate[..], &["--processes", processes]].concat());
-            // As if killed before its last ply: all go on from the one before.
-            let part = fs::read_dir(parts.join("part-0")).unwrap();
-            let last = part.map(|entry| entry.unwrap().path()).max().unwrap();
-            fs::remove_file(&last).unwrap();
-            run(dir.path(), &[&enumerate[..], &["--processes", processes]].concat());
-            let gather = ["gather", parts.to_str().unwrap()];
-            run(dir.path(), &gather);
-            assert!(files(&dir.path().join(name)) == wanted, "{name} with {processes}");
-            // Of a damaged ply no table is made.
-            fs::remove_dir_all(dir.path().join(name)).unwrap();
-            let mut bytes = fs::read(&last).unwrap();
-            bytes[0] ^= 1;
-            fs::write(&last, bytes).unwrap();
-            let output = solver(dir.path(), &gather).output().unwrap();
-            let said = String::from_utf8(output.stderr).unwrap();
-            assert!(output.status.code() == Some(3) && said.contains("is damaged"), "{said}");
-            assert!(!dir.path().join(name).exists());
-        }
-    }
+fn what_several_processes_cannot_do_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     for (args, what) in [
-        (&["enumerate", "--game", "animal-shogi"][..], "give --index keys or --max-depth"),
+        (&["enumerate", "--game", "animal-shogi"][..], "whole Othello boards"),
         (&["value-iterate", "--size", "8"], "up to 32 squares"),
     ] {
         let output = solver(dir.path(), &[args, &["--processes", "2"]].concat()).output().unwrap();

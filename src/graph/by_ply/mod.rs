@@ -13,8 +13,6 @@
 //! other plays everything: the tree that a tsume solver searches.
 
 #[cfg(feature = "cluster")]
-mod given;
-
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
