@@ -13,7 +13,7 @@ use yomikiri::game::Game;
 use yomikiri::graph::{Index, Plan};
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::registry::Games;
-use yomikiri::solve::{Order, SolveOptions};
+use yomikiri::solve::SolveOptions;
 use yomikiri::table::{HEADER_BYTES, Store, Table, crc32};
 
 use super::{PLACE, ROOT, files, game, with_files};
@@ -117,14 +117,10 @@ fn files_in(dir: &Path) -> Kept {
     entries.filter_map(file).collect()
 }
 
-/// An order of sweeps, and files laid over what a process killed half way leaves of a solution; the
-/// checksums of its state are made to fit.
+/// Files laid over what a process killed half way leaves of a solution; the checksums of its state are made to fit.
 pub fn solution(data: &[u8]) {
-    let Some((name, files)) = files(data) else { return };
-    let orders = [Order::Topological, Order::Natural];
-    let Some(order) = orders.into_iter().find(|order| order.name() == name) else { return };
+    let Some((_, files)) = files(data) else { return };
     let options = SolveOptions {
-        order: Some(order),
         discount: Some(0.5),
         checkpoint_after: Some(Duration::ZERO),
         ..SolveOptions::default()
@@ -156,12 +152,10 @@ fn values_rechecked(files: &mut Kept) {
     let text = first_line(&files[at].1);
     let sums = |mut value: serde_json::Value| {
         let (_, values) = files.iter().rfind(|(name, _)| name.starts_with("values"))?;
-        for pieces in ["pieces", "first"] {
-            for piece in value.get_mut(pieces)?.as_array_mut()? {
-                let end = |name| (piece.get(name)?.as_u64()? as usize).checked_mul(4);
-                let sum = crc32(values.get(end("from")?..end("to")?)?);
-                *piece.get_mut("crc32")? = sum.into();
-            }
+        for piece in value.get_mut("pieces")?.as_array_mut()? {
+            let end = |name| (piece.get(name)?.as_u64()? as usize).checked_mul(4);
+            let sum = crc32(values.get(end("from")?..end("to")?)?);
+            *piece.get_mut("crc32")? = sum.into();
         }
         serde_json::to_vec(&value).ok()
     };

@@ -16,7 +16,7 @@ use crate::hint::Hinted;
 use crate::render::Grid;
 use crate::render::number::{counted, thousands};
 use crate::render::verdict::{Mover, proven_text, verdict};
-use crate::solve::{Algorithm, Order, Run, SolveOptions};
+use crate::solve::{Order, Run, SolveOptions};
 use crate::solved::{SolvedTable, States};
 use crate::table::{Discounted, Scratch, Solution, SweepRecord, Table};
 
@@ -40,7 +40,7 @@ pub(super) struct Args {
     /// What empty squares count for in final scores (Othello) [default: uncounted]
     #[arg(long, value_enum)]
     empties: Option<EmptiesArg>,
-    /// The algorithm; all give the same values [default: value-iteration, or what is faster]
+    /// The algorithm; both give the same values (layered games) [default: value-iteration]
     #[arg(long, value_enum)]
     method: Option<MethodArg>,
     /// What play without end counts as (cyclic games) [default: a draw in animal shogi, a win of
@@ -81,11 +81,9 @@ enum EmptiesArg {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum MethodArg {
-    /// Backwards from the ends, by distance (cyclic games)
-    Retrograde,
     /// Sweeps over all states
     ValueIteration,
-    /// A policy is evaluated and improved, in turn (layered games)
+    /// A policy is evaluated and improved, in turn
     PolicyIteration,
 }
 
@@ -114,33 +112,35 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     if args.table.is_latest() {
         context.remark(format!("{}: {}", table.name(), context.why_latest()));
     }
-    let layered = context.games.of_table(&table)?.layers().is_some();
-    let (order, algorithm) = match args.method {
-        Some(MethodArg::PolicyIteration) if args.order.is_some() => {
+    let order = match (args.method, args.order) {
+        (Some(MethodArg::PolicyIteration), Some(_)) => {
             let what = Hinted::new(
                 "--order is that of the sweeps of value iteration",
                 "leave it or --method out",
             );
             return Err(UserError::new(what).into());
         }
-        Some(MethodArg::PolicyIteration) => (Some(Order::Policies), None),
-        Some(MethodArg::Retrograde) => (None, Some(Algorithm::Retrograde)),
-        // It is how layered games are solved.
-        Some(MethodArg::ValueIteration) if !layered => (None, Some(Algorithm::ValueIteration)),
-        _ => (None, None),
-    };
-    let options = SolveOptions {
-        order: order.or(args.order.map(|order| match order {
+        (Some(MethodArg::PolicyIteration), None) => Some(Order::Policies),
+        (Some(MethodArg::ValueIteration), _) if table.manifest().identity.is_by_rank() => {
+            let what = format!(
+                "{} is solved by retrograde analysis, as all tables by rank are",
+                table.name()
+            );
+            return Err(UserError::new(Hinted::new(what, "leave --method out")).into());
+        }
+        (_, order) => order.map(|order| match order {
             OrderArg::Topological => Order::Topological,
             OrderArg::Natural => Order::Natural,
-        })),
+        }),
+    };
+    let options = SolveOptions {
+        order,
         theta: args.theta,
         empties: args.empties.map(|empties| match empties {
             EmptiesArg::Uncounted => Empties::Uncounted,
             EmptiesArg::ToWinner => Empties::ToWinner,
         }),
         discount: args.discount,
-        algorithm,
         repetition: args.repetition.map(|repetition| match repetition {
             RepetitionArg::Draw => Repetition::Draw,
             RepetitionArg::SecondPlayerWins => Repetition::SecondPlayerWins,

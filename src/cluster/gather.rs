@@ -10,8 +10,8 @@ use crate::game::blocks::{Blocks, Tables};
 use crate::graph::{AssembledLayer, assemble};
 use crate::hint::Hinted;
 use crate::progress::Progress;
+use crate::solve::install_found;
 use crate::solve::value::{Prospect, Short, Turned};
-use crate::solve::{Method, install_found};
 use crate::table::{Counts, Store, Table};
 
 /// Where the files of each worker are: below one of the directories.
@@ -113,7 +113,7 @@ pub fn gather(
     let mut table =
         assemble(&job.game, &job.plan, store, (first, &roots), &mut layer_of, progress)?;
     if let Some(values) = values.filter(|_| table.manifest().solution.is_none()) {
-        install_found(&mut table, &Method::exact(&job.game), &values)?;
+        install_found(&job.game, &mut table, &values)?;
     }
     Ok(table)
 }

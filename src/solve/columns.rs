@@ -12,9 +12,9 @@
 
 use std::ops::Range;
 
-use super::method::{CyclicMethod, Method};
+use super::SweepError;
+use super::options::Method;
 use super::ranked::{ENDLESS, outcome_of};
-use super::sweep::SweepError;
 use super::value::{Prospect, Turned, Value};
 use crate::game::blocks::fetch;
 use crate::game::{Empties, Outcome, Repetition, Score};
@@ -162,7 +162,7 @@ pub(super) fn install_exact<T: Turned>(
     let exact = |rows: Range<usize>| -> Vec<Value> {
         kept[rows].iter().map(|kept| Value::exactly(kept.prospect())).collect()
     };
-    install_values(table, method.solution(sweeps), kept.len(), &exact, form)
+    install_values(table, method.record(sweeps), kept.len(), &exact, form)
 }
 
 /// Writes the bounds of a layered game's table that has a frontier.
@@ -173,19 +173,13 @@ pub(super) fn install_bounds(
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
     let form = [method.has_scores, true, false];
-    install_values(
-        table,
-        method.solution(sweeps),
-        values.len(),
-        &|rows| values[rows].to_vec(),
-        form,
-    )
+    install_values(table, method.record(sweeps), values.len(), &|rows| values[rows].to_vec(), form)
 }
 
 /// Writes the values of a game with cycles, of a table of sorted keys.
 pub(super) fn install_prospects(
     table: &mut Table,
-    method: CyclicMethod,
+    method: &Method,
     values: &[Value],
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
@@ -193,7 +187,7 @@ pub(super) fn install_prospects(
     let whole = parallel::find_map(values.len(), is_open).is_none();
     install_values(
         table,
-        method.solution(sweeps),
+        method.record(sweeps),
         values.len(),
         &|rows| values[rows].to_vec(),
         [false, !whole, true],
@@ -203,7 +197,7 @@ pub(super) fn install_prospects(
 /// Writes the column of a table by rank.
 pub(super) fn install_ranked(
     table: &mut Table,
-    method: CyclicMethod,
+    method: &Method,
     distance: &[u8],
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
@@ -221,7 +215,7 @@ pub(super) fn install_ranked(
         proven_outcomes: proven,
         exact_distances: ended,
         roots: table.manifest().root_ids.iter().map(root).collect(),
-        ..method.solution(sweeps)
+        ..method.record(sweeps)
     };
     let written = write_one(table, "distance", distance)?;
     Ok(install(table, written, solution)?)
@@ -237,7 +231,7 @@ pub(super) fn install_discounted(
     let roots = table.manifest().root_ids.iter().map(|&id| values[id as usize]).collect();
     let discounted = Discounted {
         discount: method.discount.unwrap_or(1.0),
-        empties: method.empties_name().map(str::to_string),
+        empties: method.has_scores.then(|| method.empties.name().to_string()),
         order: method.order.name().to_string(),
         theta: method.theta,
         sweeps: sweeps.to_vec(),

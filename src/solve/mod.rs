@@ -1,42 +1,201 @@
-//! Values of states by value iteration over the mapped transition table, and their proof.
+//! Values of states, and their proof.
 //!
-//! Works on graphs and never on rules: what it must know of a game (the scores of finished games,
-//! the moves regenerated for verification) is handed in. A state's value is the maximum over its
-//! moves of minus the successor's value (Shapley 1953; Bellman 1957, for the undiscounted game).
+//! Works on graphs and never on rules: what it must know of a game (the scores of finished games, the moves
+//! regenerated for verification) is handed in. A state's value is the maximum over its moves of minus the successor's
+//! value (Shapley 1953; Bellman 1957, for the undiscounted game). There is one algorithm an index:
 //!
-//! * [`value_iterate`] computes a table's columns: exactly, as bounds where the table has a
-//!   frontier, or discounted;
-//! * `Backup` says what one sweep does to one state, whatever the game;
-//! * [`prove`] proves rows, moves and values from the rules;
-//! * [`Values`] reads them, [`ByDistance`] counts them;
-//! * policy iteration evaluates a policy and improves it, in turn (layered games);
-//! * [`cyclic`] solves graphs with cycles, by value iteration and by retrograde analysis.
+//! * sorted keys are swept: layered games layer by layer from the end (`layered`), games that may go round in circles
+//!   until nothing changes (`cyclic`); `Backup` says what a sweep does to one state, whatever the game;
+//! * ranks are solved by retrograde analysis (`ranked`);
+//! * `textbook` sweeps layered games in the ways of the textbooks.
+//!
+//! [`solve`] solves a table of any game and writes its columns, [`Values`] reads them, [`ByDistance`] counts them, and
+//! [`prove`] proves rows, moves and values from the rules.
 
 mod backup;
+mod checkpoint;
 mod columns;
-pub mod cyclic;
+mod cyclic;
 mod distances;
-mod iterate;
-mod kept;
-mod method;
-mod policies;
+mod layered;
+mod options;
 mod proof;
 mod ranked;
 mod sweep;
-mod table;
+mod textbook;
 pub mod value;
+
+use std::borrow::Cow;
+use std::time::Duration;
 
 pub use columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
 pub use distances::ByDistance;
 #[cfg(feature = "cluster")]
-pub(crate) use iterate::install_found;
-pub use iterate::{Run, value_iterate};
-pub use kept::Kept;
-pub use method::{Algorithm, CyclicMethod, Method, SolveOptions};
+pub(crate) use layered::install_found;
+pub use options::{Order, SolveOptions};
 pub use proof::{Counterexample, Verified, prove};
-pub use ranked::{
-    ENDLESS, RankedError, iterate as iterate_ranked, outcome_of, retrograde as retrograde_ranked,
-};
-pub use sweep::{Order, SweepError};
-pub use table::solve;
+pub use ranked::{ENDLESS, RankedError, outcome_of};
 pub use value::{Prospect, Value};
+
+use checkpoint::Checkpoint;
+use layered::Layered;
+use options::Method;
+
+use crate::game::Game;
+use crate::graph::{Graph, Ranked, RankedGame, Space};
+use crate::hint::{Hint, Hinted};
+use crate::progress::Progress;
+use crate::table::{CHECKPOINT_AFTER, SweepRecord, Table, TableError};
+
+/// A table that cannot be solved.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// The files.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// What was asked for cannot be.
+    #[error("{0}")]
+    Options(Hinted),
+    /// A table without a place for columns.
+    #[error("{0} is packed and keeps the solution it has")]
+    Packed(String),
+    /// A distance for which there is no room.
+    #[error(
+        "an end is {} plies away or more, for which a table has no room",
+        Prospect::MAX_DISTANCE
+    )]
+    TooLong,
+}
+
+impl Hint for SweepError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        match self {
+            SweepError::Table(error) => error.hint(),
+            SweepError::Options(what) => what.hint(),
+            SweepError::Packed(_) => {
+                Some("run 'solver enumerate' for a table that can be solved in another way".into())
+            }
+            SweepError::TooLong => None,
+        }
+    }
+}
+
+impl SweepError {
+    /// The table's error that it is, if it is one; any other is bad input.
+    pub fn of_table(&self) -> Option<&TableError> {
+        match self {
+            SweepError::Table(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// What [`solve`] did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Every sweep.
+    pub sweeps: Vec<SweepRecord>,
+    /// The table already had these values; nothing was written.
+    pub already_solved: bool,
+    /// Whether an interrupted run was resumed.
+    pub resumed: bool,
+}
+
+/// The sweeps that were done; each is told of as it ends.
+struct Log<'a> {
+    sweeps: Vec<SweepRecord>,
+    each: &'a mut dyn FnMut(usize, &SweepRecord),
+}
+
+impl Log<'_> {
+    fn add(&mut self, sweep: SweepRecord) {
+        self.sweeps.push(sweep);
+        (self.each)(self.sweeps.len(), &sweep);
+    }
+
+    /// How many states have been decided, where that is counted.
+    fn decided(&self) -> u64 {
+        self.sweeps.last().and_then(|sweep| sweep.decided).unwrap_or(0)
+    }
+}
+
+/// How long work on a game with cycles goes on before it is saved, which takes a byte a rank each time, or four or
+/// eight a state that has moves.
+const SAVED_AFTER: Duration = Duration::from_secs(10);
+
+/// Solves a table in the way that its game and the options call for, and writes its columns; `each` is called after
+/// every sweep.
+///
+/// Without a discount the columns are exact (`outcome`, `score`, `distance`), or bounds where the table has a frontier;
+/// with one they are `value`. A table that has them already, computed in the same way, is left alone.
+pub fn solve<G: Game>(
+    game: &G,
+    table: &mut Table,
+    options: &SolveOptions,
+    progress: &dyn Progress,
+    each: &mut dyn FnMut(usize, &SweepRecord),
+) -> Result<Run, SweepError> {
+    if table.manifest().is_packed() {
+        return Err(SweepError::Packed(table.name()));
+    }
+    if let Some(option) = options.unfit(game) {
+        let name = game.name();
+        return Err(SweepError::Options(format!("{option} means nothing for {name}").into()));
+    }
+    let method = Method::of(game, table, options);
+    method.check(table)?;
+    let graph = match game.layers() {
+        Some(_) => Some(Graph::open(table)?),
+        None => None,
+    };
+    graph.iter().try_for_each(|graph| graph.check_layered(table))?;
+    let after = if graph.is_some() { CHECKPOINT_AFTER } else { SAVED_AFTER };
+    let after = options.checkpoint_after.unwrap_or(after);
+    let checkpoint = Checkpoint::of(table, method.identity(table), after);
+    let there = |table: &Table| {
+        let sweeps = method.already_there(table)?;
+        Some(Run { sweeps, already_solved: true, resumed: false })
+    };
+    // A process that ended between installing the columns and removing its checkpoint left that.
+    if let Some(run) = there(table).filter(|_| !checkpoint.is_there()) {
+        return Ok(run);
+    }
+    let _lock = table.lock()?;
+    if let Some(run) = there(table) {
+        if checkpoint.is_there() {
+            checkpoint.remove();
+        }
+        return Ok(run);
+    }
+    let mut log = Log { sweeps: Vec::new(), each };
+    let resumed = if let Some(graph) = &graph {
+        let max_memory = options.max_memory;
+        let layered =
+            Layered { graph, method: &method, max_memory, checkpoint: &checkpoint, progress };
+        layered.solve(game, table, &mut log)?
+    } else if let Some(ranked) = Ranked::of(table, true)? {
+        Space::<G>::check_whole(&ranked, game, table)?;
+        let moves = RankedGame { game, ranked: Some(&ranked) };
+        let (distances, resumed) =
+            ranked::retrograde(&ranked, &moves, &checkpoint, progress, &mut log)?;
+        columns::install_ranked(table, &method, &distances, &log.sweeps)?;
+        resumed
+    } else {
+        let graph = Graph::open_checked(table)?;
+        let (values, resumed) = cyclic::solve(
+            game,
+            table,
+            &graph,
+            method.repetition,
+            (&checkpoint, progress),
+            &mut log,
+        )?;
+        columns::install_prospects(table, &method, &values, &log.sweeps)?;
+        resumed
+    };
+    checkpoint.remove();
+    if graph.is_none() {
+        progress.finish(&format!("{} sweeps", log.sweeps.len()));
+    }
+    Ok(Run { sweeps: log.sweeps, already_solved: false, resumed })
+}

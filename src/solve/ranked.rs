@@ -5,30 +5,24 @@
 //! last ply is the winner's, so a state whose end is an odd number of plies away is won by its
 //! mover.
 //!
-//! * [`retrograde`] works back from the ends (Bellman 1965; Thompson 1986): by rising distance,
-//!   every predecessor of a lost state is won, and a state all of whose moves lead to won states is
-//!   lost. Ends themselves are never taken back: the first pass counts only moves that do not lose
-//!   at once.
-//! * [`iterate`] sweeps the states that are undecided, forwards (Jacobi value iteration): after
-//!   sweep n it knows every end that can be forced in n plies.
-//!
-//! What neither decides can be played on for ever.
+//! [`retrograde`] analysis works back from the ends (Ströhlein 1970; Thompson 1986): by rising distance, every
+//! predecessor of a lost state is won, and a state all of whose moves lead to won states is lost. Ends themselves are
+//! never taken back: the first pass counts only moves that do not lose at once. What it does not decide can be played
+//! on for ever.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::Checkpoint;
+use super::{Log, SweepError};
 use crate::game::blocks::fetch;
 use crate::game::{End, Outcome, RankedMoves};
 use crate::graph::{Ranked, distance_of_end, ones_of};
 use crate::parallel;
-use crate::progress::{Progress, Silent};
-use crate::solve::backup::Backup;
-use crate::solve::kept::Kept;
-use crate::solve::sweep::{Jacobi, Successors, SweepError};
+use crate::progress::Progress;
 use crate::table::SweepRecord;
 
 /// What `distance` holds in a ranked table where no end can be forced.
@@ -178,98 +172,91 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// The distance of every reachable state by retrograde analysis, in the order of rows, and whether
-/// an interrupted process had begun; [`outcome_of`] says what it means.
-pub fn retrograde(
+/// Finds the distance of every reachable state, in the order of rows; [`outcome_of`] says what it means. Returns too
+/// whether an interrupted process had begun.
+pub(super) fn retrograde(
     ranked: &Ranked,
     moves: &dyn RankedMoves,
-    kept: &Kept,
+    checkpoint: &Checkpoint,
     progress: &dyn Progress,
-    mut each: impl FnMut(usize, &SweepRecord),
+    log: &mut Log<'_>,
 ) -> Result<(Vec<u8>, bool), SweepError> {
     let (mut level, mut next) = (Level::new(moves.ranks()), Level::new(moves.ranks()));
-    let saved = load::<State>(kept, moves).filter(|(_, state)| state.distance >= 2);
+    let rows = ranked.rows() as u64;
+    let saved = load(checkpoint, moves);
     let resumed = saved.is_some();
-    let (bytes, mut state) = match saved {
-        Some((of, state)) => {
-            let has_it = |rank: &usize| of[*rank] == state.distance;
+    let (bytes, mut place, mut later) = match saved {
+        Some((of, sweeps, place)) => {
+            let has_it = |rank: &usize| of[*rank] == place.distance;
             (0..of.len()).filter(has_it).for_each(|rank| level.add(rank as u32));
-            let bytes = Bytes::of(ranked, moves, of);
-            state.sweeps.iter().for_each(|&(number, sweep)| each(number, &sweep));
-            progress.begin("working back", Some(ranked.rows() as u64 - state.decided()));
-            (bytes, state)
+            sweeps.into_iter().for_each(|sweep| log.add(sweep));
+            progress.begin("working back", Some(rows.saturating_sub(log.decided())));
+            (Bytes::of(ranked, moves, of), place, 0)
         }
         None => {
             let bytes = Bytes::new(ranked, moves);
-            progress.begin("counting moves", Some(ranked.rows() as u64));
+            progress.begin("counting moves", Some(rows));
             let started = Instant::now();
             let Ends { won, lost, undecided } = bytes.count_moves(&level, &next, progress)?;
             tracing::info!(seconds = started.elapsed().as_secs_f64(), undecided, "moves counted");
             progress.begin("working back", Some(undecided));
-            let mut state = State { states: won, later: lost, distance: 1, ..State::default() };
             // The first pass has found the ends, and what is one move away from them alone.
-            state.tell(1, ranked.rows() as u64 - undecided, &mut each);
-            (bytes, state)
+            decided(log, rows - undecided);
+            (bytes, Place { distance: 1, states: won }, lost)
         }
     };
     // By distance: won in 1 besides the ends, lost in 2, and so on.
-    while state.states + state.later > 0 {
+    while place.states + later > 0 {
         let started = Instant::now();
-        let changed = bytes.take_back(&level, &next, state.distance);
+        let Place { distance, states } = place;
+        let changed = bytes.take_back(&level, &next, distance);
         progress.advance(changed);
-        let State { distance, states, .. } = state;
         tracing::debug!(distance, states, seconds = started.elapsed().as_secs_f64());
         if changed > 0 {
-            state.tell(usize::from(distance) + 1, changed, &mut each);
+            decided(log, changed);
         }
-        (state.states, state.later) = (changed + state.later, 0);
+        place = Place { distance: distance + 1, states: changed + later };
+        later = 0;
         std::mem::swap(&mut level, &mut next);
-        state.distance += 1;
-        if state.distance == LONGEST && state.states > 0 {
+        if place.distance == LONGEST && place.states > 0 {
             return Err(RankedError::TooLong.into());
         }
-        if state.states > 0 && kept.is_due() {
-            let plain = |byte: &AtomicU8| byte.load(Ordering::Relaxed);
-            let pieces = bytes.of.chunks(PIECE);
-            kept.save(&state, pieces.map(|piece| piece.iter().map(plain).collect()))?;
+        if place.states > 0 && checkpoint.is_due() {
+            let of = |ranks: Range<usize>| -> Vec<u8> {
+                bytes.of[ranks].iter().map(|byte| byte.load(Ordering::Relaxed)).collect()
+            };
+            checkpoint.save_all(bytes.of.len(), of, &log.sweeps, place)?;
         }
     }
     Ok((bytes.distances(), resumed))
 }
 
-/// How far retrograde analysis has come. From distance 2 on the bytes say which states have it.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct State {
+/// How far the work has come. From distance 2 on the bytes say which states have it.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Place {
     /// The distance of what is to be taken back, and how many states have it.
     distance: u8,
     states: u64,
-    /// States of the distance after it that are known already; none in what is saved.
-    later: u64,
-    sweeps: Vec<(usize, SweepRecord)>,
 }
 
-impl State {
-    fn decided(&self) -> u64 {
-        self.sweeps.last().and_then(|(_, sweep)| sweep.decided).unwrap_or(0)
-    }
-
-    fn tell(&mut self, number: usize, changed: u64, each: &mut impl FnMut(usize, &SweepRecord)) {
-        let decided = Some(self.decided() + changed);
-        let sweep = SweepRecord { residual: 1.0, changed, decided };
-        each(number, &sweep);
-        self.sweeps.push((number, sweep));
-    }
+/// Tells of a distance, at which so many states were decided.
+fn decided(log: &mut Log<'_>, changed: u64) {
+    let decided = Some(log.decided() + changed);
+    log.add(SweepRecord { residual: 1.0, changed, decided });
 }
 
-/// How many bytes are secured as one piece.
-const PIECE: usize = 1 << 24;
-
-/// The bytes of all ranks that another process left, if they are whole.
-fn load<P: DeserializeOwned>(kept: &Kept, moves: &dyn RankedMoves) -> Option<(Vec<u8>, P)> {
-    let mut saved = kept.load()?;
+/// What another process saved, if it is whole: the bytes of all ranks, the sweeps and how far it came.
+fn load(
+    checkpoint: &Checkpoint,
+    moves: &dyn RankedMoves,
+) -> Option<(Vec<u8>, Vec<SweepRecord>, Place)> {
+    if !checkpoint.is_there() {
+        return None;
+    }
     let mut bytes = vec![0; moves.ranks() as usize];
-    bytes.chunks_mut(PIECE).try_for_each(|piece| saved.read(piece))?;
-    Some((bytes, saved.place()?))
+    let saved = checkpoint.load::<_, Place>(&mut bytes)?;
+    let fits = saved.first() == Some(0) && (2..LONGEST).contains(&saved.place.distance);
+    fits.then_some((bytes, saved.sweeps, saved.place))
 }
 
 /// How many states the first pass finds.
@@ -367,123 +354,5 @@ impl Bytes<'_> {
     /// Decides a state; tells whether it was undecided.
     fn wins(&self, rank: u32, distance: u8) -> bool {
         Bytes::is_undecided(self.of[rank as usize].swap(distance, Ordering::Relaxed))
-    }
-}
-
-/// The distance of every reachable state by value iteration, in the order of rows, and whether an
-/// interrupted process had begun.
-pub fn iterate(
-    ranked: &Ranked,
-    moves: &dyn RankedMoves,
-    kept: &Kept,
-    progress: &dyn Progress,
-    mut each: impl FnMut(usize, &SweepRecord),
-) -> Result<(Vec<u8>, bool), SweepError> {
-    let saved = load::<Vec<SweepRecord>>(kept, moves);
-    let resumed = saved.is_some();
-    let (bytes, mut sweeps) = match saved {
-        Some((of, sweeps)) => (Bytes::of(ranked, moves, of), sweeps),
-        None => {
-            let bytes = Bytes::new(ranked, moves);
-            bytes.find_ends(progress)?;
-            (bytes, Vec::new())
-        }
-    };
-    (1..).zip(&sweeps).for_each(|(number, sweep)| each(number, sweep));
-    let rows = bytes.undecided()?;
-    let mut values: Vec<u8> = bytes.of.into_iter().map(AtomicU8::into_inner).collect();
-    let mut jacobi = Jacobi {
-        backup: &ByteBackup,
-        moves: &moves,
-        values: &mut values,
-        rows,
-        sweeps: sweeps.len(),
-    };
-    loop {
-        let name = format!("sweep {}", jacobi.sweeps + 1);
-        progress.begin(&name, Some(jacobi.rows.len() as u64));
-        let swept = jacobi.sweep(progress);
-        let decided = Some((ranked.rows() - jacobi.rows.len()) as u64);
-        sweeps.push(SweepRecord { decided, ..swept });
-        each(jacobi.sweeps, &sweeps[jacobi.sweeps - 1]);
-        // The ends are 0 and 1 plies away, so the first sweep may find nothing yet.
-        if swept.changed == 0 && jacobi.sweeps > 1 {
-            break;
-        }
-        if jacobi.sweeps == usize::from(LONGEST) {
-            return Err(RankedError::TooLong.into());
-        }
-        if kept.is_due() {
-            kept.save(&sweeps, jacobi.values.chunks(PIECE).map(<[u8]>::to_vec))?;
-        }
-    }
-    Ok((Bytes::of(ranked, moves, values).distances(), resumed))
-}
-
-impl Bytes<'_> {
-    /// Gives every reachable state its end, or that it is undecided.
-    fn find_ends(&self, progress: &dyn Progress) -> Result<(), RankedError> {
-        progress.begin("finding ends", Some(self.ranked.rows() as u64));
-        let visit = |rank: u32, ends: &mut Vec<Option<End>>| {
-            let end = self.moves.ends(rank, ends);
-            self.set(rank, end.map_or(Ok(LONGEST + 1), byte_of)?);
-            Ok(())
-        };
-        self.each_reachable(Vec::new, visit, |a, _| a, progress).map(drop)
-    }
-
-    /// The ranks of the reachable states that are not decided.
-    fn undecided(&self) -> Result<Vec<u32>, RankedError> {
-        let visit = |rank: u32, open: &mut Vec<u32>| {
-            open.extend(Some(rank).filter(|&rank| self.get(rank) > LONGEST));
-            Ok(())
-        };
-        let join = |mut a: Vec<u32>, mut b: Vec<u32>| {
-            a.append(&mut b);
-            a
-        };
-        self.each_reachable(Vec::new, visit, join, &Silent)
-    }
-}
-
-impl Successors for &dyn RankedMoves {
-    fn of<'a>(&'a self, row: usize, room: &'a mut Vec<u32>) -> &'a [u32] {
-        let mut after = Vec::new();
-        self.successors(row as u32, &mut after);
-        room.clear();
-        room.extend(after.into_iter().map(|(rank, _)| rank));
-        room
-    }
-}
-
-/// Distances as bytes.
-struct ByteBackup;
-
-impl Backup for ByteBackup {
-    type Value = u8;
-
-    /// Finished games are not swept.
-    fn leaf(&self, _row: usize) -> u8 {
-        ENDLESS
-    }
-
-    fn backup(&self, _row: usize, successors: impl Iterator<Item = u8> + Clone) -> u8 {
-        let decided = |byte: &u8| *byte <= LONGEST;
-        if let Some(lost) = successors.clone().filter(|byte| decided(byte) && byte % 2 == 0).min() {
-            return lost + 1;
-        }
-        let mut all = successors;
-        match all.clone().all(|byte| decided(&byte)) {
-            true => all.by_ref().max().map_or(ENDLESS, |won| won + 1),
-            false => LONGEST + 1,
-        }
-    }
-
-    fn change(&self, old: u8, new: u8) -> f64 {
-        f64::from(u8::from(old != new))
-    }
-
-    fn is_final(&self, value: u8, _sweep: usize) -> bool {
-        value <= LONGEST
     }
 }

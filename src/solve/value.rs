@@ -70,11 +70,6 @@ impl Prospect {
         self.0
     }
 
-    /// The prospect with a [`number`](Prospect::number).
-    pub(crate) fn of_number(number: i32) -> Prospect {
-        Prospect(number)
-    }
-
     #[inline]
     fn score_of(self) -> i32 {
         (self.0 + UNIT / 2) >> UNIT.trailing_zeros()

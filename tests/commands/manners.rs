@@ -239,10 +239,10 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
         (&["info", "nowhere"], 2, "input", "no table at"),
         (&["report", "--size", "4", "--positions", &file], 2, "input", "has no position"),
         (
-            &["value-iterate", "othello-4x4", "--method", "retrograde"],
+            &["value-iterate", "othello-4x4", "--repetition", "draw"],
             2,
             "input",
-            "--method retrograde means",
+            "--repetition means",
         ),
         (&["verify", "damaged"], 3, "damaged", "checksum"),
         (&["report", "--table", "damaged"], 3, "damaged", "checksum"),

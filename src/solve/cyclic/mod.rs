@@ -1,12 +1,9 @@
 //! Graphs with cycles, solved exactly: who wins and in how many plies, or proven bounds of both
 //! where a subtree is cut off.
 //!
-//! A game with cycles may never end, so its values are not found by walking the layers backwards
-//! once. [`iterate()`] sweeps all states until nothing changes (value iteration: Bellman 1957;
-//! Shapley 1953); [`retrograde()`] works backwards from the ends by distance (Ströhlein 1970;
-//! Thompson 1986). Both give the same [`Value`](crate::solve::Value)s. Neither knows any rules: how
-//! a finished game ended and, where it matters, who is to move is handed in with the
-//! [`CyclicGraph`].
+//! A game with cycles may never end, so its values are not found by walking the layers backwards once. [`iterate`]
+//! sweeps all states until nothing changes (value iteration: Bellman 1957; Shapley 1953). It knows no rules: how a
+//! finished game ended and, where it matters, who is to move is handed in with the [`CyclicGraph`].
 //!
 //! # Values
 //!
@@ -55,112 +52,315 @@
 //! off than its path by more than 2 plies, so unless the ends handed in are, each bound becomes
 //! an end at most once and is final then. Losses are wins of the other. A state both of whose
 //! bounds are final is *decided* and is not swept again.
-//!
-//! *Backwards.* Bounds that are ends of d plies determine all those of d + 1: a win is one move
-//! before the shortest loss, a loss is one move before the longest win, with every move leading
-//! to a win. Taken by increasing d each is found with its own distance. Of the rest, which no one
-//! can force to an end, all keep h, unless draws or wins without end are fixed somewhere and
-//! are better than h for who can reach them; then sweeps over the rest alone reach the same
-//! fixed point, because they begin between the values of n = 0 and the answer, and a sweep is
-//! monotone.
 
-mod graph;
-mod iterate;
-mod links;
-mod retrograde;
+use std::ops::Range;
+
+use super::backup::Backup;
+use super::checkpoint::Checkpoint;
+use super::sweep::{Jacobi, StoredMoves};
+use super::value::{Prospect, Value};
+use super::{Log, SweepError};
+use crate::game::{Game, Outcome, Repetition, Side};
+use crate::graph::{Graph, StateKind};
+use crate::parallel;
+use crate::progress::Progress;
+use crate::table::{SweepRecord, Table, TableError};
 
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
 mod tests;
 
-pub use graph::{CyclicGraph, GameEnd, MalformedGraph, SecondToMove};
-pub use iterate::iterate;
-pub(super) use links::RowSet;
-pub use retrograde::retrograde;
-
-use serde::{Deserialize, Serialize};
-
-use super::kept::Kept;
-use super::value::Prospect;
-use crate::table::{SweepRecord, TableError};
-use graph::Bounds;
-
-/// Tells of sweeps. In a record `residual` is the largest change of a bound: the difference in
-/// plies between two ends with the same winner, 1 for any other change, 0 if there was none.
-/// `changed` says how many states had a bound changed, and `decided` how many with moves have,
-/// since the beginning, bounds that are both ends and final.
-struct Log<'a> {
-    sweeps: Vec<SweepRecord>,
-    on_sweep: &'a mut dyn FnMut(usize, &SweepRecord),
-    kept: Option<&'a Kept>,
+/// Solves a table of sorted keys of a game that may go round in circles. Returns its values and whether an interrupted
+/// process had begun.
+pub(super) fn solve<G: Game>(
+    game: &G,
+    table: &Table,
+    graph: &Graph,
+    repetition: Repetition,
+    (checkpoint, progress): (&Checkpoint, &dyn Progress),
+    log: &mut Log<'_>,
+) -> Result<(Vec<Value>, bool), SweepError> {
+    // A key that is no position passed its checksum, so it was written wrong; `verify` names it.
+    let position = |row: usize| graph.position(game, row);
+    let end = |row: usize| {
+        let end = position(row).and_then(|position| game.end(&position.state));
+        end.map_or((Outcome::Loss, 0), |end| (end.outcome, end.plies))
+    };
+    let is_second = |row: usize| position(row).is_some_and(|found| found.side == Side::Second);
+    // Every edge asks for both its ends, and unpacking a key takes longer than all else: so the sides are found once.
+    let rows = if repetition == Repetition::SecondPlayerWins { graph.states() } else { 0 };
+    let second: Vec<u8> = parallel::column(rows, |row| u8::from(is_second(row)));
+    let edges_of = |row| graph.edges_of(row);
+    let graph = CyclicGraph {
+        kinds: graph.kinds(),
+        moves: StoredMoves { edges_of: &edges_of, targets: graph.edge_targets() },
+        end: &end,
+        second_to_move: &|row| second[row] == 1,
+        repetition,
+    };
+    graph.check().map_err(|wrong| TableError::damaged(table.dir(), wrong.to_string()))?;
+    progress.begin(&format!("solving {}", table.name()), Some(graph.states() as u64));
+    Ok(iterate(&graph, checkpoint, progress, log)?)
 }
 
-/// How far the work has come that is secured after a sweep.
-#[derive(Serialize, Deserialize)]
-struct Place {
-    sweeps: Vec<SweepRecord>,
-    /// Retrograde analysis: the distance found last. None: sweeps over what is undecided.
-    distance: Option<u16>,
+const INTERIOR: u8 = StateKind::Interior as u8;
+const TERMINAL: u8 = StateKind::Terminal as u8;
+const RESTRICTED: u8 = StateKind::Restricted as u8;
+
+/// How the game of a terminal row ended for its mover, and the plies to that end: 0 where it is
+/// already over.
+type GameEnd<'a> = dyn Fn(usize) -> (Outcome, u16) + Sync + 'a;
+
+/// Whether the player to move in a row is the one who did not open the game.
+type SecondToMove<'a> = dyn Fn(usize) -> bool + Sync + 'a;
+
+/// A graph that may have cycles.
+///
+/// Rows are numbered below 2³². Nothing is copied: the slices may be mapped files.
+#[derive(Clone, Copy)]
+pub(super) struct CyclicGraph<'a> {
+    /// What each row is: 0 interior, 1 terminal, 2 frontier, 3 restricted. One per row.
+    pub kinds: &'a [u8],
+    /// The rows that edges lead to. The same one twice is harmless.
+    pub moves: StoredMoves<'a>,
+    /// The ends of terminal rows.
+    pub end: &'a GameEnd<'a>,
+    /// Who is to move; asked only if the second player wins by repetition. Every edge must then
+    /// turn it.
+    pub second_to_move: &'a SecondToMove<'a>,
+    /// What play without end counts as.
+    pub repetition: Repetition,
 }
 
-/// Of how many rows the values are secured as one piece.
-const PIECE: usize = 1 << 21;
+/// A graph that is not what [`CyclicGraph`] asks for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("row {row} {what}")]
+pub(super) struct MalformedGraph {
+    /// The first row that is wrong.
+    pub row: usize,
+    /// What is wrong with it.
+    pub what: &'static str,
+}
 
-impl<'a> Log<'a> {
-    fn new(kept: Option<&'a Kept>, on_sweep: &'a mut dyn FnMut(usize, &SweepRecord)) -> Self {
-        Log { sweeps: Vec::new(), on_sweep, kept }
+impl CyclicGraph<'_> {
+    /// How many rows there are.
+    fn states(&self) -> usize {
+        self.kinds.len()
     }
 
-    fn decided(&self) -> u64 {
-        self.sweeps.last().and_then(|sweep| sweep.decided).unwrap_or(0)
+    /// The rows that a row's edges lead to.
+    #[inline]
+    fn edges(&self, row: usize) -> &[u32] {
+        self.moves.of(row)
     }
 
-    /// Adds a sweep in which so many states were decided.
-    fn add(&mut self, residual: f64, changed: u64, decided: u64) {
-        let decided = Some(self.decided() + decided);
-        self.sweeps.push(SweepRecord { residual, changed, decided });
-        (self.on_sweep)(self.sweeps.len(), &self.sweeps[self.sweeps.len() - 1]);
+    /// That the graph can be solved: edges lead to rows, interior rows have edges and finished and
+    /// unfollowed ones none, and every edge turns the side to move if that matters. The offsets
+    /// must have been checked.
+    ///
+    /// The solvers rely on it; on a graph that fails it they may panic or not come to an end.
+    fn check(&self) -> Result<(), MalformedGraph> {
+        let wrong = |row| self.fault(row).map(|what| MalformedGraph { row, what });
+        parallel::find_map(self.states(), wrong).map_or(Ok(()), Err)
     }
 
-    /// Secures the values of rows with moves, if it is time; all others are known before the first
-    /// sweep.
-    fn secure<const BOUNDS: usize>(
-        &self,
-        graph: &CyclicGraph<'_>,
-        distance: Option<u16>,
-        value: impl Fn(usize) -> Bounds<BOUNDS>,
-    ) -> Result<(), TableError> {
-        let Some(kept) = self.kept.filter(|kept| kept.is_due()) else { return Ok(()) };
-        let pieces = (0..graph.states()).step_by(PIECE).map(|from| {
-            let rows = (from..).take(PIECE).take_while(|&row| row < graph.states());
-            rows.filter(|&row| graph.has_moves(row)).flat_map(&value).collect()
-        });
-        kept.save(Place { sweeps: self.sweeps.clone(), distance }, pieces)
-    }
-
-    /// Goes on from what another process secured, if there is anything: puts the values in their
-    /// places and gives the distance found last, if it was finding them.
-    fn resume<const BOUNDS: usize>(
-        &mut self,
-        graph: &CyclicGraph<'_>,
-        values: &mut [Bounds<BOUNDS>],
-    ) -> Option<Option<u16>> {
-        let mut saved = self.kept?.load::<Place>()?;
-        let mut found = Vec::with_capacity(graph.states().div_ceil(PIECE));
-        for from in (0..graph.states()).step_by(PIECE) {
-            let rows = from..graph.states().min(from + PIECE);
-            let with_moves = rows.filter(|&row| graph.has_moves(row)).count();
-            let mut piece = vec![[Prospect::DRAW; BOUNDS]; with_moves];
-            saved.read(&mut piece)?;
-            found.push(piece);
+    fn fault(&self, row: usize) -> Option<&'static str> {
+        let edges = self.edges(row);
+        match self.kinds[row] {
+            INTERIOR if edges.is_empty() => return Some("is interior and has no edge"),
+            INTERIOR | RESTRICTED => {}
+            4.. => return Some("is of no known kind"),
+            _ if !edges.is_empty() => return Some("is not interior and has edges"),
+            _ => return None,
         }
-        let Place { sweeps, distance } = saved.place()?;
-        distance.is_none_or(|plies| plies <= Prospect::MAX_DISTANCE).then_some(())?;
-        let rows = (0..graph.states()).filter(|&row| graph.has_moves(row));
-        rows.zip(found.into_iter().flatten()).for_each(|(row, value)| values[row] = value);
-        (1..).zip(&sweeps).for_each(|(number, sweep)| (self.on_sweep)(number, sweep));
-        self.sweeps = sweeps;
-        Some(distance)
+        if edges.iter().any(|&target| target as usize >= self.states()) {
+            return Some("has an edge that leads nowhere");
+        }
+        if self.repetition == Repetition::SecondPlayerWins {
+            let side = (self.second_to_move)(row);
+            if edges.iter().any(|&target| (self.second_to_move)(target as usize) == side) {
+                return Some("has an edge to a state in which the same player moves");
+            }
+        }
+        None
+    }
+
+    /// Whether a row's value comes from its moves.
+    #[inline]
+    fn has_moves(&self, row: usize) -> bool {
+        matches!(self.kinds[row], INTERIOR | RESTRICTED) && !self.edges(row).is_empty()
+    }
+
+    #[inline]
+    fn is_restricted(&self, row: usize) -> bool {
+        self.kinds[row] == RESTRICTED
+    }
+
+    /// Whether lower and upper bounds are the same everywhere: nothing is cut off and play without
+    /// end has a value.
+    fn bounds_coincide(&self) -> bool {
+        let cut = |row: usize| (!matches!(self.kinds[row], INTERIOR | TERMINAL)).then_some(row);
+        self.repetition != Repetition::Unknown && parallel::find_map(self.states(), cut).is_none()
+    }
+
+    /// A row's bounds before the first sweep.
+    fn at_first<const BOUNDS: usize>(&self, row: usize) -> Bounds<BOUNDS> {
+        let cut_off = Value::CUT_OFF;
+        let Value { lower, upper } = match self.kinds[row] {
+            INTERIOR => self.without_end(row),
+            TERMINAL => {
+                let (outcome, plies) = (self.end)(row);
+                Value::exactly(Prospect::of_end(outcome, plies))
+            }
+            RESTRICTED if self.edges(row).is_empty() => {
+                Value { upper: Prospect::ENDLESS_WIN, ..cut_off }
+            }
+            RESTRICTED => Value { upper: Prospect::ENDLESS_WIN, ..self.without_end(row) },
+            _ => cut_off,
+        };
+        std::array::from_fn(|bound| if bound == 0 { lower } else { upper })
+    }
+
+    fn without_end(&self, row: usize) -> Value {
+        match self.repetition {
+            Repetition::Draw => Value::exactly(Prospect::DRAW),
+            Repetition::SecondPlayerWins if (self.second_to_move)(row) => {
+                Value::exactly(Prospect::ENDLESS_WIN)
+            }
+            Repetition::SecondPlayerWins => Value::exactly(Prospect::ENDLESS_LOSS),
+            Repetition::Unknown => {
+                Value { lower: Prospect::ENDLESS_LOSS, upper: Prospect::ENDLESS_WIN }
+            }
+        }
+    }
+}
+
+/// The bounds kept of a state: lower and upper, or only one of them where they coincide.
+///
+/// Bound `i` of a state depends on bound `BOUNDS − 1 − i` of its successors.
+type Bounds<const BOUNDS: usize> = [Prospect; BOUNDS];
+
+/// Solves a graph by sweeps, each from the values before it (Jacobi), until one changes nothing. States that are decided
+/// are left out of later sweeps.
+///
+/// The n-th sweep finds the ends that are n plies away, so there are as many sweeps as the longest forced game has
+/// plies, and one that confirms. In the record of a sweep `residual` is the largest change of a bound: the difference in
+/// plies between two ends with the same winner, 1 for any other change, 0 if there was none. `changed` says how many
+/// states had a bound changed, and `decided` how many with moves have, since the beginning, bounds that are both ends
+/// and final. The graph must pass [`CyclicGraph::check`].
+///
+/// Returns one interval per state, its mover's, and whether an interrupted process had begun. Memory: 8 bytes per state
+/// and up to 16 per state with moves.
+fn iterate(
+    graph: &CyclicGraph<'_>,
+    checkpoint: &Checkpoint,
+    progress: &dyn Progress,
+    log: &mut Log<'_>,
+) -> Result<(Vec<Value>, bool), TableError> {
+    match graph.bounds_coincide() {
+        true => sweep::<1>(graph, checkpoint, progress, log),
+        false => sweep::<2>(graph, checkpoint, progress, log),
+    }
+}
+
+fn sweep<const BOUNDS: usize>(
+    graph: &CyclicGraph<'_>,
+    checkpoint: &Checkpoint,
+    progress: &dyn Progress,
+    log: &mut Log<'_>,
+) -> Result<(Vec<Value>, bool), TableError> {
+    let states = graph.states();
+    let at_first = || parallel::column(states, |row| graph.at_first::<BOUNDS>(row));
+    let mut values = at_first();
+    // The winner makes the last move: wins are in an odd number of plies, losses in an even.
+    let uneven = |row: usize| {
+        let end = values[row][0];
+        let odd = u16::from(end.outcome() == Outcome::Win);
+        let uneven = end.distance().is_some_and(|plies| plies % 2 != odd);
+        (graph.kinds[row] == TERMINAL && uneven).then_some(row)
+    };
+    let lead = if parallel::find_map(states, uneven).is_some() { 1 } else { 2 };
+    // Those without moves are known before the first sweep, and most of them lie behind.
+    let unknown = (0..states).rev().find(|&row| graph.has_moves(row)).map_or(0, |row| row + 1);
+    let saved = checkpoint.load::<_, ()>(&mut values[..unknown]);
+    let saved = saved.filter(|saved| saved.first() == Some(0));
+    let resumed = saved.is_some();
+    match saved {
+        Some(saved) => saved.sweeps.into_iter().for_each(|sweep| log.add(sweep)),
+        None if checkpoint.is_there() => values = at_first(),
+        None => {}
+    }
+    let (backup, sweeps) = (CyclicBackup { graph, lead }, log.sweeps.len());
+    let open = |row: usize| graph.has_moves(row) && !backup.is_final(values[row], sweeps);
+    let rows = parallel::select(states, open);
+    let (backup, moves) = (&backup, graph.moves);
+    let mut jacobi = Jacobi { backup, moves, values: &mut values, rows, sweeps };
+    loop {
+        let swept = jacobi.sweep();
+        progress.advance(swept.decided);
+        let decided = Some(log.decided() + swept.decided);
+        log.add(SweepRecord { decided, ..swept.record() });
+        if swept.changed == 0 {
+            break;
+        }
+        if checkpoint.is_due() {
+            let of = |rows: Range<usize>| jacobi.values[rows].to_vec();
+            checkpoint.save_all(unknown, of, &log.sweeps, ())?;
+        }
+    }
+    let interval = |value: Bounds<BOUNDS>| Value { lower: value[0], upper: value[BOUNDS - 1] };
+    // Not in parallel: so the vector is reused where the sizes are the same.
+    Ok((values.into_iter().map(interval).collect(), resumed))
+}
+
+/// Bounds of prospects in a graph that may have cycles.
+struct CyclicBackup<'a, const BOUNDS: usize> {
+    graph: &'a CyclicGraph<'a>,
+    /// After `n` sweeps an end at most `n + lead` plies away is final.
+    lead: usize,
+}
+
+impl<const BOUNDS: usize> Backup for CyclicBackup<'_, BOUNDS> {
+    type Value = Bounds<BOUNDS>;
+
+    fn leaf(&self, row: usize) -> Bounds<BOUNDS> {
+        self.graph.at_first(row)
+    }
+
+    #[inline]
+    fn backup(
+        &self,
+        row: usize,
+        successors: impl Iterator<Item = Bounds<BOUNDS>> + Clone,
+    ) -> Bounds<BOUNDS> {
+        // The best move is the one to the worst prospect, since `before` never rises.
+        let mut worst = [Prospect::BEST; BOUNDS];
+        for value in successors {
+            for bound in 0..BOUNDS {
+                worst[bound] = worst[bound].min(value[bound]);
+            }
+        }
+        let mut new: Bounds<BOUNDS> =
+            std::array::from_fn(|bound| worst[BOUNDS - 1 - bound].before());
+        if BOUNDS == 2 && self.graph.is_restricted(row) {
+            new[1] = new[1].max(Prospect::ENDLESS_WIN);
+        }
+        new
+    }
+
+    /// In plies between two ends with the same winner, and 1 for any other change.
+    fn change(&self, old: Bounds<BOUNDS>, new: Bounds<BOUNDS>) -> f64 {
+        let apart = |(old, new): (Prospect, Prospect)| match (old.distance(), new.distance()) {
+            (Some(a), Some(b)) if old.outcome() == new.outcome() => a.abs_diff(b),
+            _ => u16::from(old != new),
+        };
+        old.into_iter().zip(new).map(apart).max().map_or(0.0, f64::from)
+    }
+
+    fn is_final(&self, value: Bounds<BOUNDS>, sweep: usize) -> bool {
+        // The furthest distance also stands for those beyond it, and may still turn out shorter.
+        let last = (sweep + self.lead).min(usize::from(Prospect::MAX_DISTANCE) - 1);
+        value.iter().all(|bound| bound.distance().is_some_and(|plies| usize::from(plies) <= last))
     }
 }

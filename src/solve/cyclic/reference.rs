@@ -1,4 +1,4 @@
-//! The same values by plain means, to check against: nothing here is shared with the solvers.
+//! The same values by plain means, to check against: nothing here is shared with the solver.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::CyclicGraph;
 use crate::game::Outcome;
 use crate::game::Repetition;
+use crate::solve::sweep::StoredMoves;
 use crate::solve::value;
 
 /// A small graph, written out.
@@ -45,8 +46,10 @@ impl Toy {
         };
         run(&CyclicGraph {
             kinds: &kinds,
-            edges_of: &|row| offsets[row]..offsets[row + 1],
-            edge_targets: &targets,
+            moves: StoredMoves {
+                edges_of: &|row| offsets[row]..offsets[row + 1],
+                targets: &targets,
+            },
             end: &end,
             second_to_move: &|row| self.states[row].second_to_move,
             repetition: self.repetition,

@@ -1,5 +1,6 @@
 use std::cmp::Reverse;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -7,81 +8,57 @@ use proptest::sample::Index;
 
 use super::reference::{Kind, Toy, ToyState, Value, by_attractors, by_sweeps, classes, spelled};
 use super::*;
-use crate::game::{Outcome, Repetition};
-use crate::solve::value::{self, Prospect};
+use crate::progress::Silent;
+use crate::solve::value;
 use crate::table::Scratch;
 
-/// The values that an algorithm gives, and its sweeps.
-type Solution = (Vec<value::Value>, Vec<SweepRecord>);
+/// The values of a graph, its sweeps, and whether they went on from a checkpoint.
+type Solution = (Vec<value::Value>, Vec<SweepRecord>, bool);
 
-fn both_roads(toy: &Toy) -> [Solution; 2] {
-    toy.with_graph(|graph| {
+/// Solves a graph with its checkpoint in a directory; a kill is acted after the sweep `stop`.
+fn swept_in(dir: &Path, after: Duration, toy: &Toy, stop: usize) -> Solution {
+    let checkpoint = Checkpoint::at(Scratch::of(dir), "it".to_string(), after);
+    let mut each = |number: usize, _: &SweepRecord| {
+        if number == stop {
+            // Unwinds without a word on stderr.
+            resume_unwind(Box::new("interrupted"));
+        }
+    };
+    let mut log = Log { sweeps: Vec::new(), each: &mut each };
+    let solved = toy.with_graph(|graph| {
         graph.check().expect("a proper graph");
-        let [mut swept, mut traced] = [Vec::new(), Vec::new()];
-        let numbered = |sweeps: &mut Vec<SweepRecord>, number: usize, sweep: &SweepRecord| {
-            sweeps.push(*sweep);
-            assert_eq!(sweeps.len(), number);
-        };
-        let values = iterate(graph, None, |n, sweep| numbered(&mut swept, n, sweep));
-        let others = retrograde(graph, None, |n, sweep| numbered(&mut traced, n, sweep));
-        [(values.unwrap().0, swept), (others.unwrap().0, traced)]
-    })
+        iterate(graph, &checkpoint, &Silent, &mut log)
+    });
+    let (values, resumed) = solved.unwrap();
+    (values, log.sweeps, resumed)
+}
+
+fn swept(toy: &Toy) -> Solution {
+    swept_in(Path::new("nowhere"), Duration::from_secs(3600), toy, usize::MAX)
 }
 
 fn spelled_out(values: &[value::Value]) -> Vec<(Value, Value)> {
     values.iter().map(|&interval| spelled(interval)).collect()
 }
 
-/// Turns edges round as early as may be, where the road itself would find it too dear.
-fn traced_at_once(toy: &Toy) -> Solution {
-    let mut sweeps = Vec::new();
-    let mut on_sweep = |_: usize, sweep: &SweepRecord| sweeps.push(*sweep);
-    let log = Log::new(None, &mut on_sweep);
-    let values = toy.with_graph(|graph| retrograde::turning_below(0, graph, log));
-    (values.unwrap().0, sweeps)
-}
-
-/// Ends each road after its `at`th sweep, as a kill would, and goes on from what was kept.
+/// Ends the sweeps after the `at`th, as a kill would, and goes on from what was saved.
 fn interrupted(toy: &Toy, at: usize) {
-    let whole = both_roads(toy);
-    for (road, (values, sweeps)) in whole.iter().enumerate() {
-        let dir = tempfile::tempdir().unwrap();
-        let solve = |stop: usize| {
-            let kept = Kept::new(Scratch::of(dir.path()), "it".to_string(), Duration::ZERO);
-            let mut told = Vec::new();
-            let on_sweep = |number: usize, sweep: &SweepRecord| {
-                told.push(*sweep);
-                if number == stop {
-                    // Unwinds without a word on stderr.
-                    resume_unwind(Box::new("interrupted"));
-                }
-            };
-            let solved = toy.with_graph(|graph| match road {
-                0 => iterate(graph, Some(&kept), on_sweep),
-                _ => retrograde(graph, Some(&kept), on_sweep),
-            });
-            let (values, resumed) = solved.unwrap();
-            (values, told, resumed)
-        };
-        let ended = catch_unwind(AssertUnwindSafe(|| solve(at))).is_ok();
-        assert_eq!(ended, sweeps.len() < at);
-        let kept = dir.path().join("solve.partial").exists();
-        let again = solve(usize::MAX);
-        // What an interrupted sweep found is not secured yet.
-        assert_eq!(again.2, kept);
-        assert!(again.2 || at == 1 || sweeps.len() < 2, "road {road} kept nothing of {toy:?}");
-        assert_eq!((&again.0, &again.1), (values, sweeps), "road {road} on {toy:?}");
-    }
+    let (values, sweeps, _) = swept(toy);
+    let dir = tempfile::tempdir().unwrap();
+    let solve = |stop| swept_in(dir.path(), Duration::ZERO, toy, stop);
+    let ended = catch_unwind(AssertUnwindSafe(|| solve(at))).is_ok();
+    assert_eq!(ended, sweeps.len() < at);
+    let saved = dir.path().join("solve.partial").exists();
+    // What an interrupted sweep found is not saved yet.
+    assert!(saved || at == 1 || sweeps.len() < 2, "nothing was saved of {toy:?}");
+    assert_eq!(solve(usize::MAX), (values, sweeps, saved), "{toy:?}");
 }
 
 /// Solves by all means and returns the values.
 fn solve(toy: &Toy) -> Vec<(Value, Value)> {
     let expected = by_sweeps(toy);
     assert_eq!(classes(&expected), by_attractors(toy), "the references agree on {toy:?}");
-    for ((values, _), road) in both_roads(toy).iter().zip(["iterate", "retrograde"]) {
-        assert_eq!(spelled_out(values), expected, "{road} on {toy:?}");
-    }
-    assert_eq!(spelled_out(&traced_at_once(toy).0), expected, "retrograde by links on {toy:?}");
+    assert_eq!(spelled_out(&swept(toy).0), expected, "{toy:?}");
     expected
 }
 
@@ -149,7 +126,7 @@ fn a_win_beside_a_cut_off_state_is_proven_but_its_distance_only_bounded() {
     ];
     let toy = toy(Repetition::Draw, states);
     assert_eq!(solve(&toy)[0], (win(5), win(3)));
-    let root = both_roads(&toy)[1].0[0];
+    let root = swept(&toy).0[0];
     assert_eq!((root.outcome(), root.distance()), (Some(Outcome::Win), None));
     assert_eq!((root.distance_lower(), root.distance_upper()), (Some(3), Some(5)));
 }
@@ -195,22 +172,11 @@ fn ends_beyond_the_longest_distance_are_taken_to_be_that_far() {
     let last = Prospect::MAX_DISTANCE;
     let mut states: Vec<_> = (0..20).map(|row| interior(&[row + 1])).collect();
     states.push(end(Outcome::Win, last - 9));
-    for (values, _) in both_roads(&toy(Repetition::Draw, states)) {
-        let interval = |row: usize| values[row];
-        assert_eq!(interval(19), value::Value::exactly(Prospect::loss(last - 8)));
-        assert_eq!(interval(11), value::Value::exactly(Prospect::loss(last)));
-        assert_eq!(interval(10), value::Value::exactly(Prospect::win(last)));
-        assert_eq!(interval(0), value::Value::exactly(Prospect::win(last)));
-    }
-}
-
-#[test]
-fn a_state_with_more_moves_than_are_counted_is_solved_all_the_same() {
-    let mut states: Vec<_> = (1..12).map(|row| interior(&[row])).collect();
-    states[0].moves = [1, 3, 5].into_iter().cycle().take(70_000).collect();
-    states.extend([end(Outcome::Loss, 0), interior(&[0, 13]), interior(&[12])]);
-    let values = solve(&toy(Repetition::Unknown, states));
-    assert_eq!(values[0], (win(7), win(7)));
+    let (values, ..) = swept(&toy(Repetition::Draw, states));
+    assert_eq!(values[19], value::Value::exactly(Prospect::loss(last - 8)));
+    assert_eq!(values[11], value::Value::exactly(Prospect::loss(last)));
+    assert_eq!(values[10], value::Value::exactly(Prospect::win(last)));
+    assert_eq!(values[0], value::Value::exactly(Prospect::win(last)));
 }
 
 #[test]
@@ -290,20 +256,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
-    fn both_roads_agree_with_plain_references(toy in any_toy(0..1)) {
+    fn values_are_those_of_plain_references(toy in any_toy(0..1)) {
         solve(&toy);
-        let [swept, traced] = both_roads(&toy);
-        prop_assert_eq!(&traced, &traced_at_once(&toy));
-        let decided = |(_, sweeps): &Solution| sweeps.last().and_then(|s| s.decided).unwrap_or(0);
-        prop_assert_eq!(decided(&swept), decided(&traced));
-        prop_assert_eq!(swept.1.last().map(|sweep| (sweep.changed, sweep.residual)), Some((0, 0.0)));
-        let ends = |row: &&ToyState| !row.moves.is_empty();
+        let (values, sweeps, _) = swept(&toy);
+        let last = sweeps.last().expect("a sweep");
+        prop_assert_eq!((last.changed, last.residual), (0, 0.0));
         let both = |(lower, upper): &(Value, Value)| {
             [lower, upper].into_iter().all(|bound| matches!(bound, Value::Win(_) | Value::Loss(_)))
         };
-        let values = spelled_out(&swept.0);
-        let counted = toy.states.iter().zip(&values).filter(|(row, v)| ends(row) && both(v)).count();
-        prop_assert_eq!(decided(&swept), counted as u64);
+        let rows = toy.states.iter().zip(spelled_out(&values));
+        let decided = rows.filter(|(row, value)| !row.moves.is_empty() && both(value)).count();
+        prop_assert_eq!(last.decided, Some(decided as u64));
     }
 
     #[test]
@@ -316,7 +279,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn both_roads_go_on_from_what_was_kept(toy in any_toy(0..12), at in 1..9usize) {
+    fn sweeps_go_on_from_what_was_saved(toy in any_toy(0..12), at in 1..9usize) {
         interrupted(&toy, at);
     }
 }
@@ -358,16 +321,9 @@ fn one_thread_and_four_give_the_same() {
         let toy = large(repetition, whole);
         let solved = [1, 4].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            pool.expect("threads").install(|| both_roads(&toy))
+            pool.expect("threads").install(|| swept(&toy))
         });
         assert_eq!(solved[0], solved[1], "{repetition:?}");
-        assert_eq!(solved[0][0].0, solved[0][1].0, "{repetition:?}");
-        let expected = by_sweeps(&toy);
-        assert_eq!(spelled_out(&solved[0][0].0), expected);
-        let longest = expected.iter().map(|(lower, _)| match lower {
-            Value::Win(Reverse(plies)) | Value::Loss(plies) => *plies,
-            _ => 0,
-        });
-        assert!(longest.max() > Some(9), "distances that are looked back from");
+        assert_eq!(spelled_out(&solved[0].0), by_sweeps(&toy));
     }
 }

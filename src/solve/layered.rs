@@ -1,0 +1,310 @@
+//! Layered games: layers are swept from the last to the first, so that one sweep makes every value final.
+
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use bytemuck::Pod;
+
+use super::backup::{Backup, BoundsBackup, DiscountBackup, ExactBackup, Leaves};
+use super::checkpoint::Checkpoint;
+use super::options::{Method, Order};
+use super::sweep::Change;
+use super::textbook::Textbook;
+use super::value::{Prospect, Short, Turned};
+use super::{Log, SweepError, columns};
+use crate::game::blocks::fetch;
+use crate::game::{Game, Score};
+use crate::graph::{Deriver, Graph, LayerChecks, LayerSums, LayerToRead};
+use crate::hint::Hinted;
+use crate::parallel::{self, GRAIN};
+use crate::progress::Progress;
+use crate::table::{Memory, Room, SweepRecord, Table, TableError};
+
+/// A layered game's table that is being solved.
+pub(super) struct Layered<'a> {
+    pub graph: &'a Graph,
+    pub method: &'a Method,
+    pub max_memory: Option<u64>,
+    pub checkpoint: &'a Checkpoint,
+    pub progress: &'a dyn Progress,
+}
+
+/// What is needed besides to sweep it.
+struct Sweeping<'a> {
+    table: &'a Table,
+    deriver: Option<&'a Deriver>,
+    memory: &'a Memory,
+}
+
+impl Layered<'_> {
+    /// Finds the values and installs their columns; returns whether an interrupted process had begun.
+    pub fn solve<G: Game>(
+        &self,
+        game: &G,
+        table: &mut Table,
+        log: &mut Log<'_>,
+    ) -> Result<bool, SweepError> {
+        let Layered { graph, method, .. } = *self;
+        let deriver = (!graph.stores_moves()).then(|| Deriver::new(game));
+        if deriver.is_some() && method.order != Order::Topological {
+            let (option, name) = (method.order.option(), table.name());
+            return Err(SweepError::Options(Hinted::new(
+                format!(
+                    "{option} asks for every move in every sweep, and those of {name} are not stored"
+                ),
+                "leave it out, or enumerate with --transitions stored",
+            )));
+        }
+        let terminal = graph.terminal_scores(game, method.empties);
+        let leaves = Leaves { graph, terminal: &terminal };
+        if let Some(discount) = method.discount {
+            let backup = DiscountBackup { discount: discount as f32, leaves };
+            let (values, resumed) = self.find(table, deriver.as_ref(), &backup, 0.0, log)?;
+            columns::install_discounted(table, method, &values, &log.sweeps)?;
+            return Ok(resumed);
+        }
+        if !table.manifest().complete {
+            let max_score = method.max_score;
+            let backup = BoundsBackup { max_score, leaves };
+            let unknown = BoundsBackup::unknown(max_score);
+            let (values, resumed) = self.find(table, deriver.as_ref(), &backup, unknown, log)?;
+            columns::install_bounds(table, method, &values, &log.sweeps)?;
+            return Ok(resumed);
+        }
+        // A move leads to a later layer, but for passes, of which one is not followed by another.
+        match graph.layers().len() * 2 <= usize::from(Short::LONGEST) {
+            true => self.exact::<Short>(table, deriver.as_ref(), leaves, log),
+            false => self.exact::<Prospect>(table, deriver.as_ref(), leaves, log),
+        }
+    }
+
+    /// Finds exact values, keeping each as a `T`, and installs them.
+    fn exact<T: Turned>(
+        &self,
+        table: &mut Table,
+        deriver: Option<&Deriver>,
+        leaves: Leaves<'_>,
+        log: &mut Log<'_>,
+    ) -> Result<bool, SweepError> {
+        let (backup, level) = (ExactBackup::<T>::new(leaves), T::of(level()));
+        let (values, resumed) = self.find(table, deriver, &backup, level, log)?;
+        columns::install_exact(table, self.method, &values, &log.sweeps)?;
+        Ok(resumed)
+    }
+
+    /// Finds values, all of which are `initial` at first.
+    fn find<B: Backup<Value: Pod>>(
+        &self,
+        table: &Table,
+        deriver: Option<&Deriver>,
+        backup: &B,
+        initial: B::Value,
+        log: &mut Log<'_>,
+    ) -> Result<(Room<B::Value>, bool), SweepError> {
+        let Layered { graph, method, progress, .. } = *self;
+        let memory = Memory::new(self.max_memory, table.dir());
+        let mut values = memory.zeros(graph.states())?;
+        values.fill(initial);
+        if method.order == Order::Topological {
+            let with = Sweeping { table, deriver, memory: &memory };
+            let resumed = self.topological(with, backup, initial, &mut values, log)?;
+            return Ok((values, resumed));
+        }
+        LayerChecks::all(graph, table)?;
+        let textbook = Textbook { graph, backup, progress };
+        match method.order {
+            Order::Policies => textbook.policies(&mut values, log),
+            _ => textbook.natural(&mut values, method.theta, log),
+        }
+        Ok((values, false))
+    }
+
+    /// One sweep, layer by layer; returns whether an interrupted process had begun.
+    fn topological<B: Backup<Value: Pod>>(
+        &self,
+        Sweeping { table, deriver, memory }: Sweeping<'_>,
+        backup: &B,
+        initial: B::Value,
+        values: &mut [B::Value],
+        log: &mut Log<'_>,
+    ) -> Result<bool, SweepError> {
+        let (states, mut pieces, mut change) = (values.len(), Vec::new(), Change::NONE);
+        let saved = self.checkpoint.load::<_, SweepRecord>(values);
+        let from = saved.as_ref().and_then(|saved| saved.first()).unwrap_or(states);
+        match saved {
+            Some(saved) => {
+                pieces = saved.pieces;
+                change = Change::of_record(saved.place);
+            }
+            None => values.fill(initial),
+        }
+        let resumed = !pieces.is_empty();
+        self.progress.begin("sweep 1", Some(states as u64));
+        let mut checks = LayerChecks::new(self.graph, table, (deriver, memory));
+        let mut unsaved_to = from;
+        let mut layers = self.graph.layers().rev();
+        let mut next = layers.next().map(|rows| checks.layer(rows)).transpose()?;
+        while let Some(layer) = next {
+            let start = layer.rows.start;
+            // While a layer is swept the one before it is taken up.
+            let (swept, taken_up) = rayon::join(
+                || match start >= from {
+                    true => Ok((Change::NONE, layer.check()?)),
+                    false => sweep_layer(&layer, backup, values, self.progress),
+                },
+                || layers.next().map(|rows| checks.layer(rows)).transpose(),
+            );
+            let (own, sums) = swept?;
+            next = taken_up?;
+            checks.add(sums);
+            self.graph.forget(layer.rows);
+            change = change.and(own);
+            if start < unsaved_to && self.checkpoint.is_due() {
+                pieces.push(self.checkpoint.write(0, start, &values[start..unsaved_to])?);
+                self.checkpoint.save(&log.sweeps, &pieces, change.record())?;
+                unsaved_to = start;
+            }
+        }
+        checks.compare()?;
+        done(log, change.record(), self.progress);
+        Ok(resumed)
+    }
+}
+
+/// Tells of a sweep that has ended.
+pub(super) fn done(log: &mut Log<'_>, sweep: SweepRecord, progress: &dyn Progress) {
+    progress.finish(&format!("residual {}, {} changed", sweep.residual, sweep.changed));
+    log.add(sweep);
+}
+
+/// What every state is worth before the first sweep, where values are exact.
+fn level() -> Prospect {
+    Prospect::new(Score(0), Some(0))
+}
+
+/// Installs exact values that were found elsewhere, layer by layer from the end, as one sweep in topological order
+/// would have left them.
+#[cfg(feature = "cluster")]
+pub(crate) fn install_found<G: Game>(
+    game: &G,
+    table: &mut Table,
+    values: &[Prospect],
+) -> Result<(), SweepError> {
+    let kept: Vec<Prospect> = values.iter().map(|&value| Turned::of(value)).collect();
+    let level: Prospect = Turned::of(level());
+    let sweep = SweepRecord {
+        residual: kept.iter().map(|&value| level.change_to(value)).fold(0.0, f64::max),
+        changed: kept.iter().filter(|&&value| value != level).count() as u64,
+        decided: None,
+    };
+    let method = Method::of(game, table, &super::SolveOptions::default());
+    columns::install_exact(table, &method, &kept, &[sweep])
+}
+
+/// How many moves are known before what they lead to is looked at, which the processor fetches
+/// meanwhile.
+const AHEAD: usize = 32;
+/// Rows whose moves are asked for together.
+const GROUP: usize = 16;
+/// How many moves of a row are looked at in any case, the last of them again where it has fewer.
+const AT_LEAST: usize = 4;
+
+/// Sweeps one layer: `values` holds the final values of all later layers; those of earlier ones are not touched. Each
+/// piece is checked just before; returns the checksums too.
+fn sweep_layer<B: Backup>(
+    layer: &LayerToRead<'_>,
+    backup: &B,
+    values: &mut [B::Value],
+    progress: &dyn Progress,
+) -> Result<(Change, LayerSums), TableError> {
+    let (rows, moves) = (layer.rows.clone(), layer.moves());
+    let pieces = moves.pieces();
+    let (head, later) = values.split_at_mut(rows.end);
+    let (own, later) = (&mut head[rows.start..], &*later);
+    let mut rest = &mut *own;
+    let slots = pieces.iter().map(|piece| {
+        let (values, behind) = std::mem::take(&mut rest).split_at_mut(piece.len());
+        rest = behind;
+        Mutex::new(values)
+    });
+    let slots: Vec<_> = slots.collect();
+    let swept = parallel::map(pieces.len(), &|piece| {
+        let (mut change, mut passes) = (Change::NONE, Vec::new());
+        let values = &mut *parallel::lock(&slots[piece]);
+        let first = pieces[piece].start;
+        let sums = moves.visit((piece, &pieces[piece]), &mut |offsets, targets| {
+            // Whether all moves lead where they may.
+            let fine = Cell::new(true);
+            let of_later = |&target: &u32| match later.get((target as usize).wrapping_sub(rows.end))
+            {
+                Some(value) => *value,
+                None => {
+                    fine.set(false);
+                    later[0]
+                }
+            };
+            let mut fetched = offsets[0] as usize;
+            for (group, values) in values.chunks_mut(GROUP).enumerate() {
+                let offsets = &offsets[group * GROUP..=group * GROUP + values.len()];
+                let soon = targets.len().min(offsets[values.len()] as usize + AHEAD);
+                for &target in targets.get(fetched..soon).unwrap_or_default() {
+                    let value = later.get((target as usize).wrapping_sub(rows.end));
+                    value.into_iter().for_each(fetch);
+                }
+                fetched = fetched.max(soon);
+                for ((place, value), pair) in
+                    (first + group * GROUP..).zip(values).zip(offsets.windows(2))
+                {
+                    let row = rows.start + place;
+                    let Some(edges) = targets.get(pair[0] as usize..pair[1] as usize) else {
+                        return false;
+                    };
+                    let new = match *edges {
+                        [] if moves.may_end(row) => backup.leaf(row),
+                        [] => return false,
+                        [target, ..] if (target as usize) < rows.end => {
+                            let target = target as usize;
+                            if edges.len() > 1 || target < rows.start || !moves.leads_on(target) {
+                                return false;
+                            }
+                            passes.push((place, target));
+                            continue;
+                        }
+                        _ if later.is_empty() => return false,
+                        // As many looks whatever their number: a branch would often be foreseen wrong.
+                        _ if edges.len() <= AT_LEAST => {
+                            let at = |number: usize| of_later(&edges[number.min(edges.len() - 1)]);
+                            backup
+                                .backup(row, std::array::from_fn::<_, AT_LEAST, _>(at).into_iter())
+                        }
+                        _ => backup.backup(row, edges.iter().map(of_later)),
+                    };
+                    change = change.and(Change::of(backup, *value, new));
+                    *value = new;
+                }
+            }
+            fine.get()
+        });
+        progress.advance(pieces[piece].len() as u64);
+        (sums, change, passes)
+    });
+    drop(slots);
+    let (mut change, mut passes) = (Change::NONE, Vec::new());
+    let sums = layer.sums(swept.into_iter().map(|(sums, own, found)| {
+        change = change.and(own);
+        passes.extend(found);
+        sums
+    }))?;
+    // A pass stays in the layer, and leads to a state whose own moves leave it.
+    let renew = |&(place, target): &(usize, usize)| {
+        backup.backup(rows.start + place, std::iter::once(own[target - rows.start]))
+    };
+    let renew = |places: Range<usize>| passes[places].iter().map(renew).collect::<Vec<_>>();
+    let renewed = parallel::map_ranges(passes.len(), GRAIN, &renew).concat();
+    for ((place, _), new) in passes.into_iter().zip(renewed) {
+        change = change.and(Change::of(backup, own[place], new));
+        own[place] = new;
+    }
+    Ok((change, sums))
+}

@@ -1,0 +1,122 @@
+//! Layered games solved as textbooks do it, over stored moves.
+//!
+//! *Natural order*: every state from the values before the sweep (Jacobi), as many sweeps as the longest game has
+//! plies and one more; the order in which the 2002 thesis swept.
+//!
+//! *Policy iteration* (Howard 1960): a policy for both sides is evaluated, then improved in every state where another
+//! move is worth more, until none is. Where both sides play the same policy and no state comes twice, this ends: when
+//! the states of the last layers have their best moves these never change again, so that every round settles a layer
+//! or more. And where it ends every value is the best of what the moves are worth.
+
+use std::ops::Range;
+
+use super::Log;
+use super::backup::Backup;
+use super::layered::done;
+use super::sweep::{Jacobi, StoredMoves};
+use crate::graph::Graph;
+use crate::parallel::{self, GRAIN};
+use crate::progress::Progress;
+use crate::table::SweepRecord;
+
+/// A table whose moves are stored.
+pub(super) struct Textbook<'a, B: Backup> {
+    pub graph: &'a Graph,
+    pub backup: &'a B,
+    pub progress: &'a dyn Progress,
+}
+
+impl<B: Backup> Textbook<'_, B> {
+    fn begin(&self, log: &Log<'_>) {
+        let name = format!("sweep {}", log.sweeps.len() + 1);
+        self.progress.begin(&name, Some(self.graph.states() as u64));
+    }
+
+    fn done(&self, log: &mut Log<'_>, sweep: SweepRecord) {
+        self.progress.advance(self.graph.states() as u64);
+        done(log, sweep, self.progress);
+    }
+
+    /// Sweeps all states until the residual is below `theta`.
+    pub fn natural(&self, values: &mut [B::Value], theta: f64, log: &mut Log<'_>) {
+        let edges_of = |row| self.graph.edges_of(row);
+        let moves = StoredMoves { edges_of: &edges_of, targets: self.graph.edge_targets() };
+        let rows = (0..values.len() as u32).collect();
+        let mut jacobi = Jacobi { backup: self.backup, moves, values, rows, sweeps: 0 };
+        loop {
+            self.begin(log);
+            let sweep = jacobi.sweep().record();
+            self.done(log, sweep);
+            if sweep.residual < theta {
+                return;
+            }
+        }
+    }
+
+    /// Evaluates a policy and improves it until it is the best; first that of every first move.
+    pub fn policies(&self, values: &mut [B::Value], log: &mut Log<'_>) {
+        // Places among the moves of each row.
+        let mut chosen: Vec<u16> = vec![0; values.len()];
+        loop {
+            self.begin(log);
+            let layers = self.graph.layers().rev();
+            let changes = layers.map(|rows| self.evaluate(rows, &chosen, values));
+            let residual = changes.fold(0.0, f64::max);
+            let better = |rows: Range<usize>| {
+                let better = |row| Some((row, self.better(row, chosen[row], values)?));
+                rows.filter_map(better).collect::<Vec<_>>()
+            };
+            let better = parallel::map_ranges(values.len(), GRAIN, &better).concat();
+            better.iter().for_each(|&(row, place)| chosen[row] = place);
+            self.done(log, SweepRecord { residual, changed: better.len() as u64, decided: None });
+            if better.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn targets(&self, row: usize) -> &[u32] {
+        &self.graph.edge_targets()[self.graph.edges_of(row)]
+    }
+
+    /// Gives the rows of a layer the values of their moves; returns how much they changed. A pass stays in its layer
+    /// and leads to a state that does not pass.
+    fn evaluate(&self, layer: Range<usize>, chosen: &[u16], values: &mut [B::Value]) -> f64 {
+        let mut residual = 0.0;
+        let stays = |row: usize| {
+            self.targets(row).first().is_some_and(|&target| layer.contains(&(target as usize)))
+        };
+        for passing in [false, true] {
+            let renew = |rows: Range<usize>| {
+                let rows = rows.map(|row| layer.start + row);
+                let of_kind = rows.filter(|&row| stays(row) == passing);
+                of_kind.map(|row| (row, self.value(row, chosen[row], values))).collect::<Vec<_>>()
+            };
+            for (row, new) in parallel::map_ranges(layer.len(), GRAIN, &renew).concat() {
+                residual = f64::max(residual, self.backup.change(values[row], new));
+                values[row] = new;
+            }
+        }
+        residual
+    }
+
+    /// What a row is worth by one of its moves.
+    fn value(&self, row: usize, place: u16, values: &[B::Value]) -> B::Value {
+        match self.targets(row) {
+            [] => self.backup.leaf(row),
+            targets => {
+                let next = values[targets[usize::from(place)] as usize];
+                self.backup.backup(row, std::iter::once(next))
+            }
+        }
+    }
+
+    /// The first of the best moves, if it is better than the one chosen.
+    fn better(&self, row: usize, chosen: u16, values: &[B::Value]) -> Option<u16> {
+        let targets = self.targets(row);
+        let next = targets.iter().map(|&target| values[target as usize]);
+        let best = (!targets.is_empty()).then(|| self.backup.backup(row, next))?;
+        let is_best = |place: &u16| self.value(row, *place, values) == best;
+        (!is_best(&chosen)).then(|| (0..targets.len() as u16).find(is_best))?
+    }
+}
