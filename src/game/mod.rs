@@ -305,8 +305,7 @@ pub trait Game: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Whether [`for_each_predecessor`](Game::for_each_predecessor) is there; without it, moves are
-    /// searched backwards by scanning.
+    /// Whether [`for_each_predecessor`](Game::for_each_predecessor) is there; without it, a game is not enumerated by rank.
     fn has_predecessors(&self) -> bool {
         false
     }
