@@ -47,13 +47,14 @@ solution = json.loads(run("value-iterate", "animal-shogi", "--json"))["solution"
 root_value = solution["roots"][0]
 assert (root_value["outcome"], root_value["distance"]) == (-1, truth["root"]["distance"])
 
-counted = json.loads(run("info", "animal-shogi", "--by-distance", "--json"))
-won, lost = sum(counted["won"]), sum(counted["lost"])
-assert (won, lost, counted["drawn_without_end"]) == (
+counted = json.loads(run("info", "animal-shogi", "--values", "--json"))["values"]
+won, lost = (sum(counted[name]["by_distance"]) for name in ("won", "lost"))
+drawn = counted["drawn"]["without_end"]
+assert (won, lost, drawn) == (
     truth["total_W"], truth["total_L"], truth["nonterminal_D"])
-longest = max(plies for name in ("won", "lost") for plies, n in enumerate(counted[name]) if n)
+longest = counted["longest"]
 assert longest == truth["max_distance"]
-print(f"{won:,} won, {lost:,} lost, {counted['drawn_without_end']:,} drawn; the first player loses in "
+print(f"{won:,} won, {lost:,} lost, {drawn:,} drawn; the first player loses in "
       f"{root_value['distance']}, the longest game takes {longest} plies")
 
 size = size_of("animal-shogi")
@@ -78,7 +79,7 @@ which holds all totals against those Tanaka published in 2009 (`tests/data/anima
 * {counts['table']['states']:,} positions, {counts['table']['terminals']:,} of them over:
   {truth['catch']:,} with a lion to capture, {truth['try_']:,} after a try.
 * {counts['table']['transitions']:,} transitions, moves out of the others.
-* {won:,} won, {lost:,} lost, {counted['drawn_without_end']:,} drawn.
+* {won:,} won, {lost:,} lost, {drawn:,} drawn.
 * The first player loses in {root_value['distance']} plies. The longest game takes {longest}.
 * The solved table takes {size / 1e6:.0f} MB.
 
@@ -90,9 +91,7 @@ ply    positions         over          won  transitions
 
 ## By outcome and plies to the end
 
-```text
-{run("info", "animal-shogi", "--by-distance").rstrip()}
-```
+{run("info", "animal-shogi", "--values").split("### By plies to the end")[1].strip()}
 """
 with open(os.path.join(os.path.dirname(truth_file), "../../docs/animal-shogi.md"), "w") as out:
     out.write(page)

@@ -51,8 +51,8 @@ for size in sizes:
     _, made = run("enumerate", "--size", size)
     _, solved = run("value-iterate", name)
     checksum = run("checksum", name)[0].split()[0]
-    part, counted = run("results", name)
-    found = json.loads(run("results", name, "--json")[0])["results"][0]
+    part, counted = run("info", name, "--values")
+    found = json.loads(run("info", name, "--values", "--json")[0])["values"]
     if size in truth:
         compare(size, found)
         print(f"{size}: every layer is as in tests/data/othello-layers.json", flush=True)

@@ -1,9 +1,12 @@
 //! What a table holds, in numbers.
 
+use std::collections::BTreeMap;
+
 use crate::any::AnyGame;
 use crate::game::{Game, Side};
 use crate::render::Grid;
 use crate::render::number::thousands;
+use crate::solved::LayerValues;
 use crate::table::{Counts, Manifest, Table};
 
 /// The payload of all arrays, in bytes.
@@ -16,14 +19,18 @@ pub(super) fn size_of_table(table: &Table) -> u64 {
 
 /// The counts of a table with their meaning, in all and by layer.
 pub(super) fn counts_text(game: &AnyGame, manifest: &Manifest) -> String {
-    match game.layers() {
-        Some(layers) => positions_text(game, layers, manifest),
+    let facts = match game.layers() {
+        Some(_) => {
+            positions_text(game, manifest)
+                + "\nFrom 'states' on, columns count rows of the table.\n"
+        }
         None => rows_text(game, manifest),
-    }
+    };
+    facts + "\n" + &by_layer(game, manifest, None).to_text()
 }
 
 /// Of a layered game: positions in every sense in which they are counted.
-fn positions_text(game: &AnyGame, layers: &str, manifest: &Manifest) -> String {
+fn positions_text(game: &AnyGame, manifest: &Manifest) -> String {
     let identity = &manifest.identity;
     let first = game.side_name(Side::First);
     let from = match identity.start.as_str() {
@@ -65,41 +72,13 @@ fn positions_text(game: &AnyGame, layers: &str, manifest: &Manifest) -> String {
         text += &format!("{:>15}  {name:<22} {meaning}\n", thousands(number));
     }
     text += &format!(
-        "{:>15}  {:<22} rows of the table: {} states, {} transitions\n\n",
+        "{:>15}  {:<22} rows of the table: {} states, {} transitions\n",
         "",
         "",
         thousands(rows.states),
         thousands(rows.transitions)
     );
-    let mut columns: Vec<Column> = vec![
-        ("states", |counts| counts.reachable().states),
-        ("boards", Counts::distinct_boards),
-        ("mover-relative", Counts::mover_relative),
-        ("canonical", Counts::canonical),
-        ("terminals", |counts| counts.reachable().terminals),
-        ("passes", |counts| counts.reachable().passes),
-        ("transitions", |counts| counts.reachable().transitions),
-    ];
-    if !manifest.complete {
-        columns.push(("frontier", |counts| counts.reachable().frontier));
-    }
-    text + &layers_text(layers, manifest.first_layer as usize, &columns, manifest)
-}
-
-/// What is counted of a layer, with its heading.
-type Column = (&'static str, fn(&Counts) -> u64);
-
-/// A row a layer, `first` being the number of the first, and one of all.
-fn layers_text(heading: &str, first: usize, columns: &[Column], manifest: &Manifest) -> String {
-    let headings: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
-    let row = |name: String, counts: &Counts| {
-        let cells = columns.iter().map(|(_, count)| thousands(count(counts)));
-        [name].into_iter().chain(cells).collect()
-    };
-    let layers = (first..).zip(&manifest.layers);
-    let layers = layers.map(|(number, counts)| row(number.to_string(), counts));
-    let rows = layers.chain([row("all".to_string(), &manifest.counts)]);
-    Grid::of(&[&[heading], &headings[..]].concat(), rows).to_text()
+    text
 }
 
 /// Of a cyclic game: the rows, in all and by plies.
@@ -142,16 +121,73 @@ fn rows_text(game: &AnyGame, manifest: &Manifest) -> String {
     for (number, name, meaning) in facts {
         text += &format!("{:>15}  {name:<13} {meaning}\n", thousands(number));
     }
-    let mut columns: Vec<Column> = vec![
-        ("states", |counts| counts.table.states),
-        ("terminals", |counts| counts.table.terminals),
-        ("transitions", |counts| counts.table.transitions),
-    ];
-    if won.is_some() {
-        columns.insert(2, ("won", |counts| counts.terminals_won.unwrap_or(0)));
+    text
+}
+
+/// Moves that are no passes, where all are followed: passes are counted at a frontier too.
+pub(super) fn moves(counts: &Counts) -> Option<u64> {
+    let rows = &counts.table;
+    (rows.frontier == 0).then(|| rows.transitions - rows.passes)
+}
+
+/// Counts by layer and in all, with values where they are given and rows have a layer.
+pub(super) fn by_layer(
+    game: &AnyGame,
+    manifest: &Manifest,
+    values: Option<(&BTreeMap<u32, LayerValues>, &LayerValues)>,
+) -> Grid {
+    type CountColumn = (&'static str, fn(&Counts) -> u64);
+    type ValueColumn = (&'static str, fn(&LayerValues) -> String);
+    let rows = &manifest.counts.table;
+    let mut counted: Vec<CountColumn> = Vec::new();
+    if manifest.counts.reachable.is_some() {
+        counted.push(("positions", |counts| counts.reachable().states));
+        counted.push(("boards", Counts::distinct_boards));
+        counted.push(("mover-relative", Counts::mover_relative));
+    }
+    counted.push(("states", |counts| counts.table.states));
+    counted.push(("terminals", |counts| counts.table.terminals));
+    match rows.frontier {
+        0 => counted.push(("moves", |counts| moves(counts).unwrap_or_default())),
+        _ => counted.push(("transitions", |counts| counts.table.transitions)),
+    }
+    if rows.passes > 0 {
+        counted.push(("passes", |counts| counts.table.passes));
     }
     if rows.frontier > 0 {
-        columns.push(("frontier", |counts| counts.table.frontier));
+        counted.push(("frontier", |counts| counts.table.frontier));
     }
-    text + "\n" + &layers_text("ply", 0, &columns, manifest)
+    let mut valued: Vec<ValueColumn> = Vec::new();
+    if let Some((_, all)) = values {
+        valued.push(("lost", |values| thousands(values.losses)));
+        valued.push(("drawn", |values| thousands(values.draws)));
+        valued.push(("won", |values| thousands(values.wins)));
+        if unproven(all) > 0 {
+            valued.push(("not proven", |values| thousands(unproven(values))));
+        }
+        if game.max_score().is_some() {
+            valued.push(("sum of scores", |values| {
+                let sign = if values.sum_of_scores < 0 { "−" } else { "" };
+                format!("{sign}{}", thousands(values.sum_of_scores.unsigned_abs()))
+            }));
+        }
+    }
+    let row = |name: String, counts: &Counts, values: Option<&LayerValues>| -> Vec<String> {
+        let counts = counted.iter().map(|(_, count)| thousands(count(counts)));
+        let values = valued.iter().map(|(_, say)| values.map_or(String::new(), say));
+        [name].into_iter().chain(counts).chain(values).collect()
+    };
+    let headings = [game.layers().unwrap_or("ply")].into_iter();
+    let headings = headings.chain(counted.iter().map(|column| column.0));
+    let headings: Vec<&str> = headings.chain(valued.iter().map(|column| column.0)).collect();
+    let layers = (manifest.first_layer..).zip(&manifest.layers).map(|(number, counts)| {
+        let values = values.and_then(|(layers, _)| layers.get(&number));
+        row(number.to_string(), counts, values)
+    });
+    let all = row("all".to_string(), &manifest.counts, values.map(|(_, all)| all));
+    Grid::of(&headings, layers.chain([all]))
+}
+
+fn unproven(values: &LayerValues) -> u64 {
+    values.states - values.losses - values.draws - values.wins
 }

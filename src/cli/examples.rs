@@ -72,9 +72,14 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ("leaderboard", &[("solver leaderboard --out leaderboard.md", "every policy there is")]),
     ("verify", &[("solver verify othello-4x4", "prove every row and value")]),
     ("checksum", &[("solver checksum --check tables/CHECKSUMS", "compare with known ones")]),
-    ("results", &[("solver results othello-4x4 > results.md", "counts and values by layer")]),
     ("list", &[("solver list", "what tables there are")]),
-    ("info", &[("solver info --by-distance", "outcomes by plies to the end")]),
+    (
+        "info",
+        &[
+            ("solver info", "counts and the value of the root"),
+            ("solver info othello-4x4 --values > values.md", "values by layer and by score"),
+        ],
+    ),
     ("remove", &[("solver remove othello-4x4", "the table and its drafts")]),
     ("pack", &[("solver pack othello-4x4 --with distance", "a small table of all values")]),
     #[cfg(feature = "cluster")]

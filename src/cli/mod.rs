@@ -6,7 +6,6 @@
 mod answer_text;
 mod bars;
 mod bounds;
-mod by_distance;
 mod checksum;
 mod chosen;
 #[cfg(feature = "cluster")]
@@ -37,7 +36,6 @@ mod query;
 mod relabel;
 mod remove;
 mod report;
-mod results;
 mod sampled;
 #[cfg(feature = "serve")]
 mod serve;
@@ -122,7 +120,6 @@ enum Command {
     Train(train::Args),
     Verify(verify::Args),
     Checksum(checksum::Args),
-    Results(results::Args),
     List(list::Args),
     Info(info::Args),
     Remove(remove::Args),
@@ -209,7 +206,6 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::Train(args) => train::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),
         Command::Checksum(args) => checksum::run(args, &mut context),
-        Command::Results(args) => results::run(args, &mut context),
         Command::List(args) => list::run(args, &mut context),
         Command::Remove(args) => remove::run(args, &mut context),
         Command::Info(args) => info::run(args, &mut context),

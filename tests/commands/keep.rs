@@ -331,7 +331,7 @@ fn a_position_is_found_in_the_table_that_knows_most_of_it() {
 #[test]
 fn results_are_those_of_other_programs_and_of_the_page() {
     let tables = two();
-    let found = tables.json(&["results", WHOLE])["results"][0].clone();
+    let found = tables.json(&["info", WHOLE, "--values"])["values"].clone();
     let truth: Value = serde_json::from_str(include_str!("../data/othello.json")).unwrap();
     let truth = &truth["4x4"];
     let layers = truth["layers"].as_array().unwrap();
@@ -356,13 +356,13 @@ fn results_are_those_of_other_programs_and_of_the_page() {
         assert_eq!(found["all"][ours], truth["total"][theirs]);
     }
     // The game that is called the longest is found as long.
-    let page = tables.ok(&["results", WHOLE]);
+    let page = tables.ok(&["info", WHOLE, "--values"]);
     let (_, query) = page.split_once("solver query othello-4x4 '").unwrap();
     let longest = tables.json(&["query", WHOLE, query.split_once('\'').unwrap().0]);
     assert_eq!(longest["distance"], found["longest"]);
     assert!(include_str!("../../docs/results-othello.md").contains(&page), "{page}");
     // A bounded table says what is not proven.
     tables.ok(&["value-iterate", SHORT]);
-    let short = tables.ok(&["results", SHORT]);
-    assert!(short.contains(" --max-depth 4\n") && short.contains("| not proven |"), "{short}");
+    let short = tables.ok(&["info", SHORT, "--values"]);
+    assert!(short.contains("| not proven |"), "{short}");
 }

@@ -24,7 +24,7 @@ const COMMANDS: [&[&str]; 16] = [
     &["compare", "greedy", "random"],
     &["export", "--states", "othello-4x4"],
     &["checksum"],
-    &["results", "othello-4x4"],
+    &["info", "othello-4x4", "--values"],
     &["list"],
     &["completions", "fish"],
     &["man"],
@@ -105,7 +105,7 @@ fn json_of_every_command_has_what_a_reader_needs() {
         &["/perspective", "/policies/1", "/all/score/first_lost", "/costliest/0/moves/1"],
         &["/table", "/directory", "/positions", "/actions", "/planes/1", "/bytes", "/reused"],
         &["/checksums/0/table", "/checksums/0/checksum"],
-        &["/results/0/perspective", "/results/0/layers/12/sum_of_scores", "/results/0/longest"],
+        &["/values/perspective", "/values/layers/12/sum_of_scores", "/values/longest"],
         &["/directory", "/latest", "/tables/0/table", "/tables/0/bytes", "/tables/0/roots/0/score"],
     ];
     for (args, fields) in COMMANDS.iter().zip(expected) {
@@ -180,7 +180,7 @@ fn bad_input_is_one_line_and_changes_nothing() {
         (&["export", "--states", "nowhere"], "nowhere"),
         (&["checksum", "nowhere"], "nowhere"),
         (&["checksum", short], "value-iterate"),
-        (&["results", table, short], "value-iterate"),
+        (&["info", short, "--values"], "value-iterate"),
         (&["remove", "nowhere"], "nowhere"),
         (&["enumerate", "--name", "a/b"], "'a/b'"),
         (&["report", "--table", table, "--policy", "predictions:nowhere"], "nowhere"),

@@ -207,8 +207,8 @@ fn a_program_of_ones_own_speaks_of_itself_by_its_name() {
     assert!(line.starts_with("tic_tac_toe: no table "), "{line}");
     assert!(line.ends_with("; make one with 'tic_tac_toe enumerate'\n"), "{line}");
     program.ok(&["report", "-q", "--policy", "random", "--no-games"]);
-    let results = program.ok(&["results", "tic-tac-toe"]);
-    assert!(results.contains("    tic_tac_toe value-iterate tic-tac-toe\n"), "{results}");
+    let results = program.ok(&["info", "tic-tac-toe", "--values"]);
+    assert!(results.contains("    tic_tac_toe query tic-tac-toe "), "{results}");
     let help = program.ok(&["query", "--help"]);
     assert!(help.contains("Usage: tic_tac_toe query [OPTIONS] [TABLE] [POSITION]..."), "{help}");
     for said in [line, results, help, program.ok(&["--help"])] {

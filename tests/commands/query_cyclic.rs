@@ -1,4 +1,4 @@
-//! `solver query` and `solver info --by-distance` for games that may go round in circles, held
+//! `solver query` and `solver info --values` for games that may go round in circles, held
 //! against plain rules and a plain solver.
 
 use std::collections::HashMap;
@@ -392,42 +392,44 @@ fn play_without_end_is_told_as_it_counts() {
         tables.ok(&["value-iterate", &name, "--repetition", repetition]);
         let said = tables.ok(&["query", &name, sfen]);
         assert!(said.contains(verdict), "{said}");
-        let counted = tables.json(&["info", &name, "--by-distance"]);
-        let states = &counted["states"];
-        let field = if repetition == "draw" { "drawn_without_end" } else { "not_proven" };
-        assert_eq!(&counted[field], states, "{counted}");
+        let counted = tables.json(&["info", &name, "--values"])["values"].clone();
+        let field = if repetition == "draw" { "/drawn/without_end" } else { "/not_proven" };
+        assert_eq!(counted.pointer(field), Some(&counted["all"]["states"]), "{counted}");
     }
 }
 
 #[test]
 fn states_are_counted_by_distance() {
     let tables = both();
-    let mut counted = tables.json(&["info", RANKED, "--by-distance"]);
-    let at = |counted: &Value, field: &str, plies: usize| counted[field][plies].as_u64().unwrap();
+    let values = |name: &str| tables.json(&["info", name, "--values"])["values"].clone();
+    let counted = values(RANKED);
+    let at = |counted: &Value, field: &str, plies: usize| {
+        counted[field]["by_distance"][plies].as_u64().unwrap()
+    };
     let sum = |field: &str| (0..36).map(|plies| at(&counted, field, plies)).sum::<u64>();
     assert_eq!((sum("won"), sum("lost"), sum("drawn")), (195_656, 49_830, 0));
-    assert_eq!((&counted["drawn_without_end"], &counted["states"]), (&302.into(), &245_788.into()));
+    assert_eq!(counted["drawn"]["without_end"], 302);
+    assert_eq!(counted["all"]["states"], 245_788);
     assert_eq!((at(&counted, "won", 35), at(&counted, "lost", 0)), (3, 9_974));
-    let text = tables.ok(&["info", RANKED, "--by-distance"]);
-    assert_eq!(tables.ok(&["info", KEYED, "--by-distance"]), text);
-    assert!(
-        text.contains("\nplies      won    lost      all\n0            0   9,974    9,974\n"),
-        "{text}"
-    );
-    let below = "\nall    195,656  49,830  245,486\n\n            302  drawn\n        245,788  states in all\n";
+    let text = tables.ok(&["info", RANKED, "--values"]);
+    assert!(text.contains("\n| 0 | 0 | 0 | 9,974 | 9,974 |\n"), "{text}");
+    let below =
+        "\n| without end | 0 | 302 | 0 | 302 |\n| all | 195,656 | 302 | 49,830 | 245,788 |\n";
     assert!(text.ends_with(below), "{text}");
-    counted["table"] = KEYED.into();
-    assert_eq!(tables.json(&["info", KEYED, "--by-distance"]), counted);
+    let keyed = values(KEYED);
+    for field in ["won", "drawn", "lost", "not_proven", "longest", "histogram"] {
+        assert_eq!(keyed[field], counted[field], "{field}");
+    }
 
     let name = from_root(&tables, "2k1S/4p/1gS2/4b/1KR2 b RGPb 1", &["--max-depth", "3"]);
-    let bounded = tables.json(&["info", &name, "--by-distance"]);
+    let bounded = values(&name);
     let manifest = &tables.json(&["info", &name])["manifest"];
     assert_eq!(bounded["frontier"], manifest["counts"]["table"]["frontier"]);
-    assert_eq!(bounded["states"], manifest["counts"]["table"]["states"]);
+    assert_eq!(bounded["all"]["states"], manifest["counts"]["table"]["states"]);
     assert_eq!((at(&bounded, "won", 3), at(&bounded, "lost", 0)), (1, 773));
     let proven: u64 = ["won", "lost"]
         .iter()
-        .flat_map(|field| bounded[field].as_array().unwrap())
+        .flat_map(|field| bounded[field]["by_distance"].as_array().unwrap())
         .map(|n| n.as_u64().unwrap())
         .sum();
     assert_eq!(manifest["solution"]["exact_distances"], proven);
@@ -438,12 +440,12 @@ fn othello_is_counted_by_distance_too() {
     let tables = Tables::new();
     let table = solved_4x4(&tables);
     let solved = opened(&table);
-    let counted = tables.json(&["info", "othello-4x4", "--by-distance"]);
+    let counted = tables.json(&["info", "othello-4x4", "--values"])["values"].clone();
     let mut states = 0;
     for (field, outcome) in
         [("won", Outcome::Win), ("drawn", Outcome::Draw), ("lost", Outcome::Loss)]
     {
-        for (plies, found) in counted[field].as_array().unwrap().iter().enumerate() {
+        for (plies, found) in counted[field]["by_distance"].as_array().unwrap().iter().enumerate() {
             let wanted = (Some(outcome), Some(plies as u16));
             let rows = (0..solved.states().rows()).map(|row| solved.value(row));
             let here = rows.filter(|v| (v.outcome(), v.distance()) == wanted).count() as u64;
@@ -452,20 +454,12 @@ fn othello_is_counted_by_distance_too() {
         }
     }
     assert_eq!((states, &counted["repetition"]), (12_351, &Value::Null));
-    let text = tables.ok(&["info", "othello-4x4", "--by-distance"]);
-    assert!(
-        text.contains(
-            "plies     won   drawn    lost     all\n0         239     112     506     857\n"
-        ),
-        "{text}"
-    );
-    assert!(text.ends_with("\n         12,351  states in all\n"), "{text}");
 
     tables.ok(&["enumerate", "--size", "4", "--max-depth", "5"]);
-    let unsolved = tables.run(&["info", "--by-distance"]);
+    let unsolved = tables.run(&["info", "--values"]);
     assert!(unsolved.refused("unsolved").contains("value-iterate othello-4x4-depth5"));
     tables.ok(&["value-iterate"]);
-    let bounded = tables.json(&["info", "--by-distance"]);
+    let bounded = tables.json(&["info", "--values"])["values"].clone();
     let manifest = &tables.json(&["info"])["manifest"];
     assert_eq!(bounded["frontier"], manifest["counts"]["table"]["frontier"]);
 }
@@ -501,8 +495,8 @@ fn distances_that_are_not_exact_are_told_as_bounds() {
         Ok(())
     };
     solved.states().visit(0..solved.states().rows(), add).unwrap();
-    let counted = tables.json(&["info", name, "--by-distance"]);
-    let told = ["won_inexact", "lost_inexact"].map(|field| counted[field].as_u64().unwrap());
+    let counted = tables.json(&["info", name, "--values"])["values"].clone();
+    let told = ["won", "lost"].map(|field| counted[field]["inexact"].as_u64().unwrap());
     assert_eq!(told.iter().sum::<u64>(), rows.len() as u64);
     assert!(!rows.is_empty());
     for (sfen, value) in rows {

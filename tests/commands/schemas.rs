@@ -20,10 +20,9 @@ value-iterate --discount 0.9
 query
 query othello-4x4 b1a1a2
 info
-info --by-distance
+info --values
 verify
 checksum
-results
 report --policy random,weights,perfect,mcts:5 --mistakes 2
 report --policy random,greedy --canonical --mistakes 1
 report --policy greedy --split test
@@ -40,12 +39,11 @@ value-iterate
 query
 query othello-4x4-depth5 b1a1a2
 report --policy random
-info --by-distance
-results
+info --values
 enumerate --game animal-shogi-3x3 --max-depth 5
 value-iterate
 query
-info --by-distance
+info --values
 report --policy random,mcts:5 --mistakes 1
 compare random greedy
 verify

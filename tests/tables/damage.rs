@@ -59,17 +59,16 @@ const NAMES: [&str; 8] = [
 ];
 
 /// What is run on a damaged table, `T` being its name.
-const READERS: [&[&str]; 10] = [
+const READERS: [&[&str]; 9] = [
     &["query", "T", "start", "--json"],
     &["query", "T", "start"],
     &["info", "T"],
-    &["info", "T", "--by-distance"],
+    &["info", "T", "--values"],
     &["list"],
     &["report", "--table", "T", "--policy", "random", "--json"],
     &["match", "--table", "T", "random", "greedy"],
     &["export", "T", "--out", "OUT"],
     &["checksum", "T"],
-    &["results"],
 ];
 const WRITERS: [&[&str]; 2] = [&["value-iterate", "T"], &["pack", "T"]];
 
