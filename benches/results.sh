@@ -50,7 +50,7 @@ for size in sizes:
         run("remove", name)
     _, made = run("enumerate", "--size", size)
     _, solved = run("value-iterate", name)
-    checksum = run("checksum", name)[0].split()[0]
+    checksum = run("verify", name, "--checksum")[0].split()[0]
     part, counted = run("info", name, "--values")
     found = json.loads(run("info", name, "--values", "--json")[0])["values"]
     if size in truth:
@@ -59,7 +59,7 @@ for size in sizes:
     line = next(table for table in json.loads(run("list", "--json")[0])["tables"] if table["table"] == name)
     cells = [f"{wall:.1f} s | {cpu:.1f} s | {size_of(memory)}" for wall, cpu, memory in (made, solved)]
     rows.append(f"| {size} | {line['states']:,} | {found['moves']:,} | {' | '.join(cells)} | {size_of(line['bytes'])} |")
-    parts.append(f"{part}\nChecksum of the table (`solver checksum {name}`): `{checksum}`\n")
+    parts.append(f"{part}\nChecksum of the table (`solver verify --checksum {name}`): `{checksum}`\n")
     print(rows[-1], flush=True)
 
 page = f"""# Othello on small boards, solved

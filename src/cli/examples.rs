@@ -70,8 +70,13 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("leaderboard", &[("solver leaderboard --out leaderboard.md", "every policy there is")]),
-    ("verify", &[("solver verify othello-4x4", "prove every row and value")]),
-    ("checksum", &[("solver checksum --check tables/CHECKSUMS", "compare with known ones")]),
+    (
+        "verify",
+        &[
+            ("solver verify othello-4x4", "prove every row and value"),
+            ("solver verify --check tables/CHECKSUMS", "compare with known checksums"),
+        ],
+    ),
     ("list", &[("solver list", "what tables there are")]),
     (
         "info",
@@ -115,7 +120,7 @@ const EXIT_CODES: [(&str, &str); 6] = [
     ("0", "done"),
     ("1", "a failure on our side, such as a full disk"),
     ("2", "wrong usage, or input that makes no sense"),
-    ("3", "a table is damaged, or was found wrong by verify or checksum"),
+    ("3", "a table is damaged, or was found wrong by verify"),
     ("4", "a policy from outside, a program or a model, failed at its work"),
     ("5", "a policy is not as good as 'report --fail-if' asks for"),
 ];

@@ -6,7 +6,6 @@
 mod answer_text;
 mod bars;
 mod bounds;
-mod checksum;
 mod chosen;
 #[cfg(feature = "cluster")]
 mod cluster;
@@ -119,7 +118,6 @@ enum Command {
     #[cfg(feature = "learn")]
     Train(train::Args),
     Verify(verify::Args),
-    Checksum(checksum::Args),
     List(list::Args),
     Info(info::Args),
     Remove(remove::Args),
@@ -205,7 +203,6 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         #[cfg(feature = "learn")]
         Command::Train(args) => train::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),
-        Command::Checksum(args) => checksum::run(args, &mut context),
         Command::List(args) => list::run(args, &mut context),
         Command::Remove(args) => remove::run(args, &mut context),
         Command::Info(args) => info::run(args, &mut context),

@@ -63,32 +63,17 @@ impl OneTable {
         self.positional.is_none() && table.is_none() && game.is_none()
     }
 
+    /// The name of the table that is meant, if one is.
+    pub fn name(&self, context: &Context) -> anyhow::Result<Option<String>> {
+        self.positional.clone().map_or_else(|| self.named.name(context), |name| Ok(Some(name)))
+    }
+
     /// Opens it; where none is named, the one enumerated last or the only one.
     pub fn open(&self, context: &Context) -> anyhow::Result<Table> {
-        match &self.positional {
-            Some(name) => Ok(context.store.open(name)?),
-            None => self.named.open(context),
+        match self.name(context)? {
+            Some(name) => Ok(context.store.open(&name)?),
+            None => context.latest(),
         }
-    }
-}
-
-/// Tables that are read, named as arguments or by options.
-#[derive(Debug, clap::Args)]
-pub(super) struct ManyTables {
-    /// Names or directories of solved tables [default: the one enumerated last, or the only
-    /// one]
-    #[arg(value_name = "TABLE", add = tables())]
-    positional: Vec<String>,
-    #[command(flatten)]
-    named: Named,
-}
-
-impl ManyTables {
-    /// The names of those that are meant, which may be none.
-    pub fn names(&self, context: &Context) -> anyhow::Result<Vec<String>> {
-        let mut names = self.positional.clone();
-        names.extend(self.named.name(context)?);
-        Ok(names)
     }
 }
 

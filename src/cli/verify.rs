@@ -1,24 +1,39 @@
-//! `solver verify`: read every byte of a table and prove every value.
+//! `solver verify`: read every byte of a table and prove every value, or hash what it says.
 
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::Kind;
+use super::error::{Kind, UserError, hinted};
 use super::table_args::OneTable;
 use crate::any::AnyGame;
 use crate::game::{Game, Side};
+use crate::hint::Hint;
+use crate::input;
 use crate::render::number::{bytes, thousands};
+use crate::solved::read_checksums;
 
 /// Read every byte of a table and prove every edge and value from the rules
 ///
 /// The exit code is 0 if everything holds, and 3 if a file is damaged or the files are whole but a
 /// row is wrong; the first such row is shown.
+///
+/// --checksum hashes every position with its outcome, score and distance, and what the table was made
+/// from; how rows are found and ordered, or whether moves are stored, does not change it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     table: OneTable,
+    /// Print the checksum of what the table says, and prove nothing
+    #[arg(long)]
+    checksum: bool,
+    /// Compare checksums with a file of such lines, all of them if no table is named; the exit code
+    /// is 3 if a table differs or is not there
+    #[arg(long, value_name = "FILE")]
+    check: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -40,7 +55,21 @@ struct Counterexample {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+    if let Some(file) = &args.check {
+        return compare(file, &args.table, context);
+    }
     let table = args.table.open(context)?;
+    if args.checksum {
+        let (table, sum) = (table.name(), checksum(&table.name(), context)?);
+        match context.json {
+            false => context.line(format!("{sum}  {table}"))?,
+            true => {
+                let checksums = vec![Checksum { table, checksum: Some(sum), ok: None }];
+                context.json("checksum", &Checksums { checksums })?;
+            }
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let read = table.check()?;
     let game = context.games.of_table(&table)?;
     let found = game.verify(&table, &context.bars)?;
@@ -99,4 +128,58 @@ fn print(output: &Output, mover: Option<&str>, context: &mut Context) -> anyhow:
         }
     }
     Ok(())
+}
+
+#[derive(Serialize)]
+struct Checksums {
+    checksums: Vec<Checksum>,
+}
+
+#[derive(Serialize)]
+struct Checksum {
+    table: String,
+    /// What the table says, where it could be read.
+    checksum: Option<String>,
+    /// With `--check`: whether the file says the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ok: Option<bool>,
+}
+
+/// Compares the checksums of a file with those of its tables, or of one of them.
+fn compare(file: &Path, table: &OneTable, context: &mut Context) -> anyhow::Result<ExitCode> {
+    let wrong = |what: String| UserError::new(format!("{}: {what}", file.display()));
+    let text = File::open(file).and_then(input::text);
+    let text = text.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    let mut expected = read_checksums(&text).map_err(wrong)?;
+    if let Some(name) = table.name(context)? {
+        expected.retain(|(_, table)| *table == name);
+        if expected.is_empty() {
+            return Err(wrong(format!("no line for '{name}'")).into());
+        }
+    }
+    let mut checksums = Vec::new();
+    for (expected, table) in expected {
+        let found = checksum(&table, context);
+        let ok = found.as_ref().is_ok_and(|sum| *sum == expected);
+        if !context.json {
+            context.line(match &found {
+                Err(error) => format!("{table}: not compared: {}", hinted(error).line()),
+                Ok(_) if ok => format!("{table}: OK"),
+                Ok(_) => format!("{table}: differs"),
+            })?;
+            context.flush()?;
+        }
+        checksums.push(Checksum { table, checksum: found.ok(), ok: Some(ok) });
+    }
+    let all = checksums.iter().all(|line| line.ok == Some(true));
+    if context.json {
+        context.json("checksum", &Checksums { checksums })?;
+    }
+    Ok(if all { ExitCode::SUCCESS } else { Kind::Damaged.code() })
+}
+
+/// The checksum of a table of a name.
+fn checksum(table: &str, context: &Context) -> anyhow::Result<String> {
+    let table = context.solved(context.store.open(table)?, false)?;
+    Ok(table.checksum(&context.bars)?)
 }

@@ -75,7 +75,7 @@ impl SolvedTable {
     }
 }
 
-/// The lines of a text that `solver checksum` has printed: checksums and the tables they are of.
+/// The lines of a text that `solver verify --checksum` has printed: checksums and the tables they are of.
 /// Never none; fails with what is wrong.
 pub fn read_checksums(text: &str) -> Result<Vec<(String, String)>, String> {
     let line = |(number, line): (usize, &str)| {

@@ -23,7 +23,7 @@ const COMMANDS: [&[&str]; 16] = [
     &["report", "--size", "4"],
     &["compare", "greedy", "random"],
     &["export", "--states", "othello-4x4"],
-    &["checksum"],
+    &["verify", "--checksum"],
     &["info", "othello-4x4", "--values"],
     &["list"],
     &["completions", "fish"],
@@ -156,7 +156,7 @@ fn bad_input_is_one_line_and_changes_nothing() {
         (&["info", table, "--threads", "70000"], "for each core"),
         (&["report", "--size", "4", "--policy", "weights:/dev/zero"], "64 MiB"),
         (&["enumerate", "--roots", "/dev/zero"], "64 MiB"),
-        (&["checksum", "--check", "/dev/zero"], "64 MiB"),
+        (&["verify", "--check", "/dev/zero"], "64 MiB"),
         (&["info", "nowhere"], "othello-4x4"),
         (&["verify", "nowhere"], "nowhere"),
         (&["value-iterate", "nowhere"], "nowhere"),
@@ -178,8 +178,8 @@ fn bad_input_is_one_line_and_changes_nothing() {
             "--order",
         ),
         (&["export", "--states", "nowhere"], "nowhere"),
-        (&["checksum", "nowhere"], "nowhere"),
-        (&["checksum", short], "value-iterate"),
+        (&["verify", "--checksum", "nowhere"], "nowhere"),
+        (&["verify", "--checksum", short], "value-iterate"),
         (&["info", short, "--values"], "value-iterate"),
         (&["remove", "nowhere"], "nowhere"),
         (&["enumerate", "--name", "a/b"], "'a/b'"),
@@ -268,10 +268,10 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     let found = tables.run(&["verify", "forged", "--json"]);
     assert_eq!((found.code, found.stderr.as_str()), (3, ""));
     assert!(found.stdout.contains("\"proven\": false"), "{found:?}");
-    let sums = tables.ok(&["checksum", "othello-4x4"]);
+    let sums = tables.ok(&["verify", "--checksum", "othello-4x4"]);
     fs::write(tables.place("sums"), sums.replace("othello-4x4", "forged")).unwrap();
     let sums = tables.place("sums").display().to_string();
-    assert_eq!(tables.run(&["checksum", "--check", &sums]).code, 3);
+    assert_eq!(tables.run(&["verify", "--check", &sums]).code, 3);
     for page in ["--help", "man"] {
         assert!(tables.ok(&[page]).contains("policy from outside"), "{page}");
     }

@@ -22,7 +22,7 @@ query othello-4x4 b1a1a2
 info
 info --values
 verify
-checksum
+verify --checksum
 report --policy random,weights,perfect,mcts:5 --mistakes 2
 report --policy random,greedy --canonical --mistakes 1
 report --policy greedy --split test

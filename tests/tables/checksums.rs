@@ -68,14 +68,14 @@ fn checksums_do_not_depend_on_how_a_table_is_stored_or_on_threads() {
     ]);
     let names = ["animal-shogi-3x3", "animal-shogi-3x3-keys"];
     let sums: Vec<String> =
-        names.map(|name| tables.ok(&["checksum", name])[..64].to_string()).into();
+        names.map(|name| tables.ok(&["verify", "--checksum", name])[..64].to_string()).into();
     assert_eq!(sums, [kept(names[0]), kept(names[0])]);
-    assert!(tables.ok(&["checksum", names[1], "--threads", "1"]).starts_with(&sums[0]));
+    assert!(tables.ok(&["verify", "--checksum", names[1], "--threads", "1"]).starts_with(&sums[0]));
     let distance = Table::open(&tables.place(names[1])).unwrap().array::<u16>("distance").unwrap();
     assert!(distance.contains(&UNKNOWN_DISTANCE), "draws without end are hashed too");
     // What infinite play counts as is part of what a table says.
     tables.ok(&["value-iterate", names[1], "--repetition", "unknown"]);
-    assert!(!tables.ok(&["checksum", names[1]]).starts_with(&sums[0]));
+    assert!(!tables.ok(&["verify", "--checksum", names[1]]).starts_with(&sums[0]));
 }
 
 #[test]
@@ -85,19 +85,19 @@ fn a_file_of_checksums_is_checked() {
     let name = table.name();
     let file = tables.place("sums");
     let path = file.to_str().unwrap();
-    let line = tables.ok(&["checksum", &name]);
+    let line = tables.ok(&["verify", "--checksum", &name]);
     assert_eq!(line, format!("{}  {name}\n", kept(&name)));
     fs::write(&file, &line).unwrap();
-    assert_eq!(tables.ok(&["checksum", "--check", path]), format!("{name}: OK\n"));
+    assert_eq!(tables.ok(&["verify", "--check", path]), format!("{name}: OK\n"));
     // Lines of other tables are for those who have them.
     fs::write(&file, format!("{line}{}  nowhere\n", "0".repeat(64))).unwrap();
-    let ran = tables.run(&["checksum", "--check", path]);
+    let ran = tables.run(&["verify", "--check", path]);
     assert_eq!(ran.code, 3, "{ran:?}");
     assert!(ran.stdout.starts_with(&format!("{name}: OK\nnowhere: not compared: no table at ")));
-    assert_eq!(tables.ok(&["checksum", &name, "--check", path]), format!("{name}: OK\n"));
+    assert_eq!(tables.ok(&["verify", &name, "--check", path]), format!("{name}: OK\n"));
     // One value of one row, the checksum of its array made right.
     forge(table.dir(), "distance", |bytes| bytes[2 * 777] ^= 1);
-    let ran = tables.run(&["checksum", &name, "--check", path]);
+    let ran = tables.run(&["verify", &name, "--check", path]);
     assert_eq!((ran.code, ran.stdout), (3, format!("{name}: differs\n")));
 
     tables.ok(&["enumerate", "--max-depth", "3"]);
@@ -106,11 +106,11 @@ fn a_file_of_checksums_is_checked() {
         ("", &["--check", path], "no line"),
         (&line, &["--check", path, "nowhere"], "'nowhere'"),
         (&line, &["--check", "nowhere"], "nowhere"),
-        (&line, &["othello-4x4-depth3"], "value-iterate"),
-        (&line, &["nowhere"], "no table"),
+        (&line, &["--checksum", "othello-4x4-depth3"], "value-iterate"),
+        (&line, &["--checksum", "nowhere"], "no table"),
     ] {
         fs::write(&file, text).unwrap();
-        let ran = tables.run(&[&["checksum"], args].concat());
+        let ran = tables.run(&[&["verify"], args].concat());
         assert!(ran.refused(named).contains(named), "{args:?}: {ran:?}");
     }
 }

@@ -68,7 +68,7 @@ const READERS: [&[&str]; 9] = [
     &["report", "--table", "T", "--policy", "random", "--json"],
     &["match", "--table", "T", "random", "greedy"],
     &["export", "T", "--out", "OUT"],
-    &["checksum", "T"],
+    &["verify", "--checksum", "T"],
 ];
 const WRITERS: [&[&str]; 2] = [&["value-iterate", "T"], &["pack", "T"]];
 
@@ -329,7 +329,7 @@ fn try_out(random: &mut Random, tables: &Path, name: &str, said: &str) -> Vec<St
     let verified = run(tables, &["verify", "T"], name);
     wrong.extend(verified.wrong());
     if verified.code == Some(0) {
-        let found = run(tables, &["checksum", "T"], name);
+        let found = run(tables, &["verify", "--checksum", "T"], name);
         // What has no values says nothing that could be wrong.
         let solved = !verified.stdout.contains("no values");
         if solved && found.stdout != said {
@@ -376,7 +376,7 @@ fn asked() -> Range<usize> {
 /// What each kind of table says, by its checksum.
 fn all_kinds() -> (Tables, Vec<String>) {
     let made = Tables::after(&MADE);
-    let said = NAMES.map(|name| made.ok(&["checksum", name])).into();
+    let said = NAMES.map(|name| made.ok(&["verify", "--checksum", name])).into();
     (made, said)
 }
 
