@@ -13,7 +13,7 @@ use crate::hint::Hinted;
 use crate::solved::SolvedTable;
 
 /// The options that choose positions.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(super) struct ChosenArgs {
     /// Measure only this part of the positions, divided as when the network that is measured was
     /// trained, or else as 'solver export' does by default [default: all]

@@ -22,7 +22,6 @@ mod export_targets;
 mod guard;
 mod holder;
 mod info;
-mod leaderboard;
 mod lines;
 mod list;
 mod matches;
@@ -114,7 +113,6 @@ enum Command {
     Export(export::Args),
     Relabel(relabel::Args),
     Match(matches::Args),
-    Leaderboard(leaderboard::Args),
     #[cfg(feature = "learn")]
     Train(train::Args),
     Verify(verify::Args),
@@ -199,7 +197,6 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::Export(args) => export::run(args, &mut context),
         Command::Relabel(args) => relabel::run(args, &mut context),
         Command::Match(args) => matches::run(args, &mut context),
-        Command::Leaderboard(args) => leaderboard::run(args, &mut context),
         #[cfg(feature = "learn")]
         Command::Train(args) => train::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),

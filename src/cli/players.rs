@@ -103,29 +103,6 @@ pub(super) fn learned_names(store: &Store, game: Option<&AnyGame>) -> Vec<String
     paths.iter().filter_map(|path| path.file_stem()?.to_str().map(str::to_string)).collect()
 }
 
-/// The ways in which a network is worth measuring besides its own: one that answers with a policy
-/// as the mean over all images of a position, and by its value after each move; one that answers
-/// with the worth of moves, with a search of two plies.
-#[cfg(feature = "onnx")]
-pub(super) fn variants(learned: &LearnedSpec, store: &Store) -> Vec<LearnedSpec> {
-    use crate::learn::card::{Reading, read_card};
-    let plies = |plies| LearnedSpec { plies: Some(plies), ..learned.clone() };
-    let Ok(card) = read_card(&place_of(&learned.name, store.root())) else { return Vec::new() };
-    match card.reading {
-        // It answers all images alike as it is.
-        Reading::Policy if card.settings["equivariant"] == true => vec![plies(1)],
-        Reading::Policy => vec![LearnedSpec { symmetric: true, ..learned.clone() }, plies(1)],
-        Reading::Q => vec![plies(2)],
-        _ => Vec::new(),
-    }
-}
-
-/// None, for this was built without what runs networks.
-#[cfg(not(feature = "onnx"))]
-pub(super) fn variants(_learned: &LearnedSpec, _store: &Store) -> Vec<LearnedSpec> {
-    Vec::new()
-}
-
 /// None, for this was built without what runs networks.
 #[cfg(not(feature = "onnx"))]
 pub(super) fn learned_names(_store: &Store, _game: Option<&AnyGame>) -> Vec<String> {

@@ -21,7 +21,7 @@ use crate::evaluate::{
 use crate::game::Divider;
 use crate::hint::{Hint, Hinted};
 use crate::policy::{Answers, PolicySpec};
-use crate::render::{About, RowsFile, accuracy_text, html, model_cards, summary};
+use crate::render::{About, RowsFile, accuracy_text, html, markdown, summary};
 use crate::solved::{Orienting, SolvedTable};
 use crate::table::{TableError, fits_memory, writable};
 
@@ -77,7 +77,7 @@ pub(super) struct Args {
     /// Print one line of JSON for each policy instead, with a few dozen numbers
     #[arg(long, conflicts_with_all = ["full", "by", "json"])]
     metrics: bool,
-    /// Print a card in Markdown for each policy instead, for the page of a model
+    /// Print Markdown instead: of one policy a card, for the page of a model; of several a leaderboard
     #[arg(long, conflicts_with_all = ["full", "by", "json", "metrics"])]
     markdown: bool,
     /// Fail with exit code 5 if this is so for a policy: a number of --metrics below or above
@@ -119,6 +119,19 @@ impl Args {
         }
         Ok(())
     }
+
+    /// Begins the files of results.
+    fn files(&self) -> anyhow::Result<Vec<RowsFile>> {
+        let mut files = Vec::new();
+        if let Some(path) = &self.csv {
+            files.push(RowsFile::csv(path).map_err(|error| cannot_write(path, error))?);
+        }
+        #[cfg(feature = "parquet")]
+        if let Some(path) = &self.parquet {
+            files.push(RowsFile::parquet(path).map_err(|error| cannot_write(path, error))?);
+        }
+        Ok(files)
+    }
 }
 
 /// That a file cannot be written, which is not the fault of what was asked for.
@@ -144,7 +157,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let outputs: Vec<PathBuf> = args.outputs().into_iter().map(Path::to_path_buf).collect();
     let (game, table) = args.table.game(context)?;
     // What the game does not have is refused before its table is made.
-    let (labels, labelled): (Vec<String>, Vec<String>) = args.label.into_iter().unzip();
+    let (labels, labelled): (Vec<String>, Vec<String>) = args.label.iter().cloned().unzip();
     if let Some(twice) = (1..labels.len()).find(|&at| labels[..at].contains(&labels[at])) {
         let what = Hinted::new(
             format!("--label {}=: it is given twice", labels[twice]),
@@ -165,25 +178,12 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
             .with_hint("give moves, distance or value")
             .into());
     }
-    let measure = Measure {
-        table: &table,
-        taken,
-        labels: &labels,
-        orienting: if args.canonical { Orienting::First } else { Orienting::All },
-        games: !args.no_games,
-        // A page has room for some mistakes of each policy.
-        mistakes: if args.html.is_some() { args.mistakes.max(3) } else { args.mistakes },
-        page: args.html.is_some(),
-        csv: args.csv.as_deref(),
-        #[cfg(feature = "parquet")]
-        parquet: args.parquet.as_deref(),
-        chosen: &args.chosen,
-        fail_if: &args.fail_if,
-        context,
-    };
+    let measure = Measure { args: &args, table: &table, taken, labels: &labels, context };
     let report = measure.run(players)?;
     if let Some(path) = &args.html {
-        write_whole(path, &html(&report, &about(&table)))?;
+        let checksum = table.table().manifest().checksum.clone();
+        let about = About { command: command_line(), date: today(), checksum };
+        write_whole(path, &html(&report, &about))?;
     }
     for path in outputs {
         context.remark(format!("{}: written", path.display()));
@@ -195,7 +195,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
             .iter()
             .try_for_each(|metrics| context.raw(&(serde_json::to_string(metrics)? + "\n")))?
     } else if args.markdown {
-        context.print(model_cards(&report, &command_line()))?
+        context.print(markdown(&report, &command_line()))?
     } else {
         let lay_out = if args.full { accuracy_text } else { summary };
         context.print(lay_out(&report, &args.by, args.mistakes))?
@@ -221,90 +221,56 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     Ok(Kind::Bound.code())
 }
 
-/// The exact figures of policies on a table, games among them, without mistakes one by one.
-pub(super) fn measured(
-    table: &SolvedTable,
-    taken: String,
-    players: Vec<Player>,
-    context: &Context,
-) -> anyhow::Result<AccuracyReport> {
-    let measure = Measure {
-        table,
-        taken,
-        labels: &[],
-        orienting: Orienting::All,
-        games: true,
-        mistakes: 3,
-        page: true,
-        csv: None,
-        #[cfg(feature = "parquet")]
-        parquet: None,
-        chosen: &ChosenArgs::default(),
-        fail_if: &[],
-        context,
-    };
-    measure.run(players)
-}
-
 struct Measure<'a> {
+    args: &'a Args,
     table: &'a SolvedTable,
     /// Why it is this table.
     taken: String,
     /// The names of the last policies.
     labels: &'a [String],
-    orienting: Orienting,
-    /// Whether to play games, and how many mistakes of each policy to give.
-    games: bool,
-    mistakes: usize,
-    /// Whether a page is made of it, which shows more.
-    page: bool,
-    csv: Option<&'a Path>,
-    #[cfg(feature = "parquet")]
-    parquet: Option<&'a Path>,
-    chosen: &'a ChosenArgs,
-    /// What needs figures that this report must have.
-    fail_if: &'a [Condition],
     context: &'a Context,
 }
 
 impl Measure<'_> {
     fn run(self, mut players: Vec<Player>) -> anyhow::Result<AccuracyReport> {
-        let Measure { table, context, orienting, .. } = self;
+        let Measure { args, table, context, .. } = self;
+        let page = args.html.is_some();
         let unnamed = players.len() - self.labels.len();
         let named = players.split_off(unnamed).into_iter().zip(self.labels);
         players.extend(named.map(|(player, name)| Player::Named(name.clone(), Box::new(player))));
         let mut clocks: Vec<Option<Clock>> = Vec::new();
-        if self.page && fixed_day().is_none() {
+        if page && fixed_day().is_none() {
             (players, clocks) = players.into_iter().map(timed).unzip();
         }
-        let chosen = self.chosen.chosen(&players, table)?;
+        let chosen = args.chosen.chosen(&players, table)?;
         let names: Vec<String> = players.iter().map(Player::name).collect();
         let divider = |player: &Player| player.divider(table.game());
         let dividers: Vec<_> = players.iter().map(divider).collect();
-        let mut files = self.files()?;
+        let mut files = args.files()?;
+        let is_kept = !files.is_empty();
         let mut push = |piece: &Piece, answers: &[Answers]| {
             push_rows(&mut files, table.game(), (&names, &dividers), piece, answers)
         };
-        let is_kept = self.has_files();
         let sink: Option<&mut Sink<'_>> = if is_kept { Some(&mut push) } else { None };
         let mut request = Request {
             table,
             players: &players,
-            orienting,
+            orienting: if args.canonical { Orienting::First } else { Orienting::All },
             chosen: chosen.as_ref().map(|chosen| (chosen.wanted.as_ref(), chosen.words.clone())),
-            games: self.games,
-            mistakes: self.mistakes,
-            agreement: self.page,
+            games: !args.no_games,
+            // A page has room for some mistakes of each policy.
+            mistakes: if page { args.mistakes.max(3) } else { args.mistakes },
+            agreement: page,
             kept: None,
         };
         let too_large = match request.games && request.why_no_games().is_none() {
-            true => self.too_large(request.bytes_of_games()),
+            true => too_large(request.bytes_of_games()),
             false => None,
         };
         request.games &= too_large.is_none();
         let why_no_games = too_large.clone().or_else(|| request.why_no_games());
         let has = Has { games: request.games && why_no_games.is_none(), why_no_games, table };
-        self.fail_if.iter().try_for_each(|condition| condition.check(&players, &has))?;
+        args.fail_if.iter().try_for_each(|condition| condition.check(&players, &has))?;
         let report = request.report(sink, &context.bars);
         let mut report = report.map_err(|error| failed(table, error))?;
         files.into_iter().try_for_each(RowsFile::finish)?;
@@ -313,37 +279,15 @@ impl Measure<'_> {
         report.seconds = clocks.iter().map(|clock| clock.as_ref().map(Clock::seconds)).collect();
         Ok(report)
     }
+}
 
-    /// Whether results go to files position by position.
-    fn has_files(&self) -> bool {
-        #[cfg(feature = "parquet")]
-        if self.parquet.is_some() {
-            return true;
-        }
-        self.csv.is_some()
-    }
-
-    /// Begins the files of results.
-    fn files(&self) -> anyhow::Result<Vec<RowsFile>> {
-        let mut files = Vec::new();
-        if let Some(path) = self.csv {
-            files.push(RowsFile::csv(path).map_err(|error| cannot_write(path, error))?);
-        }
-        #[cfg(feature = "parquet")]
-        if let Some(path) = self.parquet {
-            files.push(RowsFile::parquet(path).map_err(|error| cannot_write(path, error))?);
-        }
-        Ok(files)
-    }
-
-    /// That games, which need so many bytes, do not fit in memory, if so.
-    fn too_large(&self, bytes: f64) -> Option<String> {
-        let is_too_large = fits_memory(bytes, None).is_err();
-        is_too_large.then(|| {
-            let bytes = crate::render::number::bytes(bytes);
-            format!("they need about {bytes} of memory, more than is free")
-        })
-    }
+/// That games, which need so many bytes, do not fit in memory, if so.
+fn too_large(bytes: f64) -> Option<String> {
+    let is_too_large = fits_memory(bytes, None).is_err();
+    is_too_large.then(|| {
+        let bytes = crate::render::number::bytes(bytes);
+        format!("they need about {bytes} of memory, more than is free")
+    })
 }
 
 /// Adds what policies answered for a piece to files of results.
@@ -361,12 +305,6 @@ fn push_rows(
         }
     }
     Ok(())
-}
-
-/// What the foot of a page says.
-pub(super) fn about(table: &SolvedTable) -> About {
-    let checksum = table.table().manifest().checksum.clone();
-    About { command: command_line(), date: today(), checksum }
 }
 
 /// The day in Greenwich, as 2026-11-22.

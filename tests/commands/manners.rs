@@ -227,13 +227,12 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     let (inside, report) = (format!("{file}/x"), ["report", "--policy", "random", "--no-games"]);
     let to = |option, path| [&report[..], &[option, path]].concat();
     let (page, lines, nameless) = (to("--html", &inside), to("--csv", &inside), to("--html", "-"));
-    let cases: [(&[&str], i32, &str, &str); 14] = [
+    let cases: [(&[&str], i32, &str, &str); 13] = [
         (&["enumerate", "--tables", &file], 1, "failure", "not a directory"),
         (&["enumerate", "--tables", &inside], 1, "failure", "not a directory"),
         (&page, 1, "failure", "cannot write"),
         (&lines, 1, "failure", "cannot write"),
         (&nameless, 2, "input", "./-"),
-        (&["leaderboard", "--out", &inside], 1, "failure", "cannot write"),
         (&["fly"], 2, "usage", "'fly'"),
         (&[], 2, "usage", "subcommand"),
         (&["info", "nowhere"], 2, "input", "no table at"),

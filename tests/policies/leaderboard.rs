@@ -13,9 +13,9 @@ use crate::common::tables::{Tables, copy_dir};
 fn rows(page: &str) -> BTreeMap<String, Vec<f64>> {
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let policy = cells.get(2)?.strip_prefix('`')?.strip_suffix('`')?;
+        let policy = cells.get(1)?.strip_prefix('`')?.strip_suffix('`')?;
         let number = |cell: &&str| cell.trim_matches(['%', '>', '<']).parse().ok();
-        Some((policy.to_string(), cells[3..8].iter().filter_map(number).collect::<Vec<f64>>()))
+        Some((policy.to_string(), cells[2..7].iter().filter_map(number).collect::<Vec<f64>>()))
     };
     page.lines().filter_map(row).collect()
 }

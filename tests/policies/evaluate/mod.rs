@@ -308,7 +308,6 @@ fn policies_that_cannot_be_opened_are_told_before_the_work() {
             &["report", "--policy", policy][..],
             &["match", "random", policy],
             &["compare", "random", policy],
-            &["leaderboard", "--also", policy],
         ] {
             let ran = tables.run(&[command, &["--size", "4"]].concat());
             assert!(ran.refused(policy).contains(&missing), "{command:?}: {ran:?}");

@@ -1,4 +1,4 @@
-//! What was measured of a policy as a piece of Markdown, for the page of a model.
+//! A report as Markdown: a card of one policy, a leaderboard of several.
 
 use super::columns::{or_none, share};
 use super::games_text::signed;
@@ -9,12 +9,56 @@ use crate::evaluate::{
 };
 use crate::game::{Outcome, Split};
 
-/// A card for each policy of a report; `command` makes it anew. Ends in a line break.
-pub fn model_cards(report: &AccuracyReport, command: &str) -> String {
+/// A card of the policy of a report, for the page of a model; of several policies a leaderboard
+/// ([`AccuracyReport::ranking`]). `command` makes it anew. Ends in a line break.
+pub fn markdown(report: &AccuracyReport, command: &str) -> String {
     let games = |at: usize| report.games.as_ref().map(|games| &games.policies[at]);
-    let policies = report.policies.iter().enumerate();
-    let cards = policies.map(|(at, policy)| card(report, policy, games(at), command));
-    cards.collect::<Vec<String>>().join("\n")
+    match &report.policies[..] {
+        [policy] => card(report, policy, games(0), command),
+        _ => leaderboard(report, command),
+    }
+}
+
+fn leaderboard(report: &AccuracyReport, command: &str) -> String {
+    let table = &report.table;
+    let states = table.reachable_states.unwrap_or(table.rows);
+    let mut text = format!(
+        "# Leaderboard of {}\n\nIn all {} positions of {} in which a move is to be chosen (of {} reachable ones), exactly: \
+         nothing is sampled. Made anew by\n\n    {command}\n\n",
+        table.game,
+        thousands(table.judged_states),
+        table.name,
+        thousands(states)
+    );
+    let lost = format!("{} lost", report.words.units);
+    let columns = [
+        ("policy", ""),
+        (
+            "decisive",
+            "how often the move keeps the result, where moves differ in it; this ranks, then the score kept there, then what is lost of it",
+        ),
+        (
+            "learned",
+            "the same where the policy has learned from the exact values, if it has; all other figures of its moves are then of positions from which it has not (one that reads ahead looks from there at positions that it may know)",
+        ),
+        ("result", "how often the move keeps the result, everywhere"),
+        ("score", "how often the move keeps the final score, everywhere"),
+        (&lost, "what a move gives away of the final score, everywhere"),
+        ("as first", "share of points in games against random moves, a draw being half"),
+        ("as second", "the same as the second player"),
+        ("exploited", "mean outcome lost to a best response, 0 to 2"),
+    ];
+    let row = |at: usize| {
+        ranked(&report.policies[at], report.games.as_ref().map(|games| &games.policies[at]))
+    };
+    text += &Grid::of(&columns.map(|(name, _)| name), report.ranking().into_iter().map(row))
+        .to_markdown();
+    text += "\n";
+    for (name, meaning) in &columns[1..] {
+        text += &format!("* **{name}**: {meaning}.\n");
+    }
+    report.policies.iter().filter_map(held_out).for_each(|line| text += &line);
+    text
 }
 
 fn card(
@@ -93,4 +137,43 @@ fn played(report: &AccuracyReport, games: &PolicyGames) -> String {
         [vec!["result lost to a best response, 0 to 2".to_string()], taken.to_vec()].concat(),
     ];
     Grid::of(&["games from the start", &first, &second], rows).to_markdown()
+}
+
+/// From how many positions a policy has learned, and on how many it is measured.
+fn held_out(policy: &PolicyAccuracy) -> Option<String> {
+    let splits = policy.splits.as_ref()?;
+    let of = |split: Split| {
+        let sets = splits.of(split);
+        let [all, decisive] =
+            [&sets.all, &sets.decisive_outcome].map(|figures| thousands(figures.states));
+        format!("{all} positions ({decisive} decisive ones)")
+    };
+    let learned = format!("* `{}` has learned from {}", policy.policy, of(Split::Train));
+    Some(match splits.held_out() {
+        Some(split) => {
+            format!("{learned} and is measured on {} of its {}.\n", of(split), split.name())
+        }
+        None => format!("{learned}, which are all there are.\n"),
+    })
+}
+
+fn ranked(policy: &PolicyAccuracy, games: Option<&PolicyGames>) -> Vec<String> {
+    let total = policy.held_out();
+    let points = |expected: &Expected| percent(expected.win + 0.5 * expected.draw);
+    let [first, second] = match games {
+        Some(games) => [&games.against_random.first, &games.against_random.second].map(points),
+        None => ["-".to_string(), "-".to_string()],
+    };
+    let learned = policy.splits.as_ref().map(|splits| splits.train.decisive_outcome);
+    vec![
+        format!("`{}`", policy.policy),
+        share(total.decisive_outcome.optimal_by_outcome()),
+        learned.map_or(String::new(), |figures| share(figures.optimal_by_outcome())),
+        share(total.all.optimal_by_outcome()),
+        share(total.all.optimal_by_score()),
+        or_none(total.all.expected_loss_score(), amount),
+        first,
+        second,
+        or_none(games.map(PolicyGames::exploited), amount),
+    ]
 }
