@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use super::error::UserError;
 use super::lines;
 use crate::evaluate::{Piece, Player, Wanted, of_split};
-use crate::game::{Game, Split};
+use crate::game::Split;
 use crate::hint::Hinted;
 use crate::solved::SolvedTable;
 
@@ -19,7 +19,7 @@ pub(super) struct ChosenArgs {
     /// trained, or else as 'solver export' does by default [default: all]
     #[arg(long, value_enum, conflicts_with = "positions")]
     split: Option<Part>,
-    /// Measure only the positions of this file, one a line as for 'solver relabel', with their mirror
+    /// Measure only the positions of this file, one a line as for 'solver export --positions', with their mirror
     /// images; or those of a directory of 'solver export --states'
     #[arg(long, value_name = "FILE")]
     positions: Option<PathBuf>,
@@ -69,14 +69,7 @@ fn of_file(file: &Path, table: &SolvedTable) -> anyhow::Result<Chosen> {
     for line in lines::positions(&text, table, false, &mut bad)? {
         match table.states().find(&line.position) {
             Some(row) => drop(rows.insert(row as u32)),
-            None => {
-                let what = format!(
-                    "{} is not among the states of {}",
-                    table.game().notation(&line.position),
-                    table.table().name()
-                );
-                bad.push((line.line, what.into()));
-            }
+            None => bad.push((line.line, lines::missing(&line.position, table))),
         }
     }
     if let Some((line, wrong)) = bad.into_iter().min() {

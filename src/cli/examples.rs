@@ -60,9 +60,9 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("solver export othello-4x4 --out targets.parquet", "training targets"),
             ("solver export --states --out states", "positions for predictions"),
+            ("solver export --positions games.txt --out games.csv", "values of your own positions"),
         ],
     ),
-    ("relabel", &[("solver relabel games.txt --out games.csv", "values of your own positions")]),
     (
         "match",
         &[

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::context::Context;
+use super::export_positions::{self, PositionArgs};
 use super::export_targets::{self, TargetArgs};
 use super::guard;
 use super::table_args::OneTable;
@@ -15,7 +16,8 @@ use crate::render::number::{bytes, thousands};
 use crate::solved::{Orienting, States};
 use crate::table::{TableError, fits_disk};
 
-/// Write exact values as training targets, or with --states the positions for policies to answer
+/// Write exact values as training targets, or with --positions those of positions of your own, or
+/// with --states the positions for policies to answer
 ///
 /// Targets are one row a state with the exact values of all its moves: see docs/targets.md for the
 /// columns and formats. With --states, the directory gets planes.npy, legal.npy, side.npy, row.npy,
@@ -37,9 +39,14 @@ pub(super) struct Args {
     /// Which positions [default: canonical for targets, all for --states]
     #[arg(long, value_enum)]
     states_of: Option<Which>,
-    /// Begin even if it is not expected to fit on the disk
+    /// Begin even if it is not expected to fit on the disk; with --positions, replace what is at --out
     #[arg(long)]
     force: bool,
+    /// The columns to write, by name; 'all' for every one [default: those that suit the format]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "states")]
+    columns: Option<Vec<String>>,
+    #[command(flatten)]
+    positions: PositionArgs,
     #[command(flatten)]
     targets: TargetArgs,
 }
@@ -65,9 +72,15 @@ struct Output<'a> {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     let table = args.table.open(context)?;
+    if let Some(file) = &args.positions.positions {
+        let (names, out) = (args.columns.as_deref(), (args.out.as_deref(), args.force));
+        return export_positions::run(&args.positions, file, names, table, out, context);
+    }
     if !args.states {
         let all = args.states_of == Some(Which::All);
-        return export_targets::run(&args.targets, table, all, args.out, args.force, context);
+        let mut targets = args.targets;
+        targets.columns = args.columns;
+        return export_targets::run(&targets, table, all, args.out, args.force, context);
     }
     let of = match args.states_of.unwrap_or(Which::All) {
         Which::All => Orienting::All,

@@ -19,14 +19,13 @@ use crate::table::{Table, fits_disk};
 /// The options of targets.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Targets")]
-#[group(conflicts_with = "states")]
+#[group(conflicts_with_all = ["states", "positions"])]
 pub(super) struct TargetArgs {
     /// Whose planes: Pgx's, OpenSpiel's or alpha-zero-general's [default: our own]
     #[arg(long, value_parser = Layout::of, value_name = "default|pgx|openspiel|azg")]
     layout: Option<Layout>,
-    /// The columns to write, by name; 'all' for every one [default: those that suit the format]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    columns: Option<Vec<String>>,
+    #[arg(skip)]
+    pub columns: Option<Vec<String>>,
     /// Make the policy the softmax of exact scores divided by T [default: uniform over the best
     /// moves]
     #[arg(long, value_name = "T")]

@@ -60,6 +60,12 @@ pub(super) fn positions(
     Ok(all)
 }
 
+/// That a table does not have a position.
+pub(super) fn missing(position: &AnyPosition, table: &SolvedTable) -> Hinted {
+    let position = table.game().notation(position);
+    format!("{position} is not among the states of {}", table.table().name()).into()
+}
+
 /// Reads a line, of one that is too long no more than shows that it is; whether there was one.
 pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();

@@ -18,6 +18,7 @@ mod enumerate;
 mod error;
 mod examples;
 mod export;
+mod export_positions;
 mod export_targets;
 mod guard;
 mod holder;
@@ -31,7 +32,6 @@ mod play;
 mod players;
 mod program;
 mod query;
-mod relabel;
 mod remove;
 mod report;
 mod sampled;
@@ -111,7 +111,6 @@ enum Command {
     Report(report::Args),
     Compare(compare::Args),
     Export(export::Args),
-    Relabel(relabel::Args),
     Match(matches::Args),
     #[cfg(feature = "learn")]
     Train(train::Args),
@@ -195,7 +194,6 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::Report(args) => report::run(args, &mut context),
         Command::Compare(args) => compare::run(args, &mut context),
         Command::Export(args) => export::run(args, &mut context),
-        Command::Relabel(args) => relabel::run(args, &mut context),
         Command::Match(args) => matches::run(args, &mut context),
         #[cfg(feature = "learn")]
         Command::Train(args) => train::run(args, &mut context),

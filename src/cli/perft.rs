@@ -39,9 +39,6 @@ pub(super) struct Args {
     /// the game
     #[arg(long)]
     play_captures: bool,
-    /// Count one by one on one thread, without remembering states
-    #[arg(long)]
-    plain: bool,
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
@@ -107,7 +104,7 @@ fn count(game: &AnyGame, args: &Args, context: &mut Context) -> anyhow::Result<(
         Some(_) => (Finished::Counted, 9),
         None => (Finished::Dropped, 5),
     };
-    let count = |depth| game.perft(&root.state, depth, finished, args.plain);
+    let count = |depth| game.perft(&root.state, depth, finished, false);
     let counts: Vec<u64> = (1..=args.depth.unwrap_or(depth)).map(count).collect();
     if context.json {
         return context.json(

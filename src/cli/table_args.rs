@@ -35,14 +35,6 @@ impl Named {
         let game = context.games.named(game)?;
         Ok(Some(Plan::from_start(&game).table_name(&game)))
     }
-
-    /// Opens it; where none is named, the one enumerated last or the only one.
-    pub fn open(&self, context: &Context) -> anyhow::Result<Table> {
-        match self.name(context)? {
-            Some(name) => Ok(context.store.open(&name)?),
-            None => context.latest(),
-        }
-    }
 }
 
 /// A table that is read, named as an argument or by an option.

@@ -185,7 +185,7 @@ fn bad_input_is_one_line_and_changes_nothing() {
         (&["enumerate", "--name", "a/b"], "'a/b'"),
         (&["report", "--table", table, "--policy", "predictions:nowhere"], "nowhere"),
         (&["report", "--label", "a=random", "--label", "a=greedy"], "a="),
-        (&["relabel", "--table", table, "--out", "a.xyz", "/dev/null"], ".jsonl"),
+        (&["export", table, "--out", "a.xyz", "--positions", "/dev/null"], ".jsonl"),
     ];
     let list = || {
         let entries = fs::read_dir(tables.root()).unwrap();

@@ -17,13 +17,11 @@ fn every_game_is_counted_by_its_name() {
         (&["--size", "4x6", "--depth", "2"], "othello-4x6", &[4, 12]),
     ];
     for (args, game, counts) in cases {
-        for plain in [&[][..], &["--plain"]] {
-            let output = perft(&[args, plain].concat());
-            assert_eq!(output["game"], game, "{args:?}");
-            assert_eq!(output["perft"], json!(counts), "{args:?}");
-            assert_eq!(output.get("count_drop_mates"), None, "{args:?}");
-            assert_eq!(output.get("play_captures"), None, "{args:?}");
-        }
+        let output = perft(args);
+        assert_eq!(output["game"], game, "{args:?}");
+        assert_eq!(output["perft"], json!(counts), "{args:?}");
+        assert_eq!(output.get("count_drop_mates"), None, "{args:?}");
+        assert_eq!(output.get("play_captures"), None, "{args:?}");
     }
     let text = Tables::new().ok(&["perft", "--game", "minishogi", "--depth", "4"]);
     let rows: Vec<Vec<&str>> = text.lines().map(|row| row.split_whitespace().collect()).collect();

@@ -42,7 +42,7 @@ fn names_are_completed() {
     let games = ["animal-shogi", "animal-shogi-3x3"];
     assert_eq!(completed(&tables, "solver enumerate --game anim"), games);
     assert_eq!(completed(&tables, "solver report --policy random,mini"), ["random,minimax:"]);
-    assert!(completed(&tables, "solver re").contains(&"relabel".to_string()));
+    assert!(completed(&tables, "solver re").contains(&"report".to_string()));
 }
 
 /// The lines of a page of help below a heading.

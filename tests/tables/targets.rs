@@ -223,7 +223,8 @@ fn shogi_targets_are_what_queries_say() {
             let own = path(&tables, "own.txt");
             fs::write(&own, boards.join("\n")).unwrap();
             let text = tables.ok(&[
-                "relabel",
+                "export",
+                "--positions",
                 &own,
                 "--columns",
                 "board,outcome,distance,legal,q_outcome",
@@ -348,7 +349,7 @@ fn own_positions_are_labelled() {
     let file = path(&tables, "own.txt");
     // A transcript of three positions, a board of the second reflected, and a remark.
     fs::write(&file, "d3 d2 % remark\n# nothing\n\n-----OX--XX---X- O;\n").unwrap();
-    let text = tables.ok(&["relabel", &file]);
+    let text = tables.ok(&["export", "--positions", &file]);
     let labelled: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(labelled.len(), 4);
     for line in &labelled {
@@ -360,16 +361,25 @@ fn own_positions_are_labelled() {
             assert_eq!(*q, one["score"], "{line}");
         }
     }
-    assert_eq!(tables.ok(&["relabel", &file, "--last"]).lines().count(), 2);
+    assert_eq!(tables.ok(&["export", "--positions", &file, "--last"]).lines().count(), 2);
     let out = path(&tables, "own.obf");
-    tables.ok(&["relabel", &file, "--last", "--out", &out, "-q"]);
+    tables.ok(&["export", "--positions", &file, "--last", "--out", &out, "-q"]);
     let obf = fs::read_to_string(&out).unwrap();
     assert_eq!(obf.lines().count(), 2);
     // What is written can be read again.
-    assert_eq!(tables.ok(&["relabel", &out]).lines().count(), 2);
+    assert_eq!(tables.ok(&["export", "--positions", &out]).lines().count(), 2);
     if cfg!(feature = "parquet") && python_has("pyarrow") {
         let out = path(&tables, "own.parquet");
-        tables.ok(&["relabel", &file, "--out", &out, "-q", "--columns", "board,score,q_score"]);
+        tables.ok(&[
+            "export",
+            "--positions",
+            &file,
+            "--out",
+            &out,
+            "-q",
+            "--columns",
+            "board,score,q_score",
+        ]);
         let script = "import sys, pyarrow.parquet as p\nfor row in p.read_table(sys.argv[1]).to_pylist(): \
                       print(row['board'], row['score'], *(-128 if q is None else q for q in row['q_score']))";
         let read = Command::new("python3").args(["-c", script, &out]).output().unwrap();
@@ -381,15 +391,15 @@ fn own_positions_are_labelled() {
         });
         assert_eq!(String::from_utf8(read.stdout).unwrap(), expected.collect::<String>());
     }
-    assert_eq!(tables.run(&["relabel", &file, "--out", &out]).code, 2);
+    assert_eq!(tables.run(&["export", "--positions", &file, "--out", &out]).code, 2);
     assert_eq!(fs::read_to_string(&out).unwrap(), obf);
 
     fs::write(&file, "d3\nnonsense\nXXXXXXXXXXXXXXXX X;\n").unwrap();
     let csv = path(&tables, "own.csv");
-    let ran = tables.run(&["relabel", &file, "--out", &csv]);
+    let ran = tables.run(&["export", "--positions", &file, "--out", &csv]);
     assert!(ran.code == 2 && ran.stderr.contains("line 2"), "{}", ran.stderr);
     assert!(ran.stdout.is_empty() && !Path::new(&csv).exists());
-    let ran = tables.run(&["relabel", &file, "--out", &csv, "--skip-bad"]);
+    let ran = tables.run(&["export", "--positions", &file, "--out", &csv, "--skip-bad"]);
     assert!(ran.code == 0 && ran.stderr.contains("2 left out"), "{}", ran.stderr);
     assert!(ran.stderr.contains("line 3"), "{}", ran.stderr);
     assert_eq!(fs::read_to_string(&csv).unwrap().lines().count(), 3);

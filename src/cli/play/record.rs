@@ -1,7 +1,7 @@
 //! A game so far, and the file that it is kept in.
 //!
 //! The file is text: remarks behind `#`, the position that the game begins with, and its moves, passes
-//! among them. `solver query` and `solver relabel` read the moves as they stand.
+//! among them. `solver query` and `solver export --positions` read the moves as they stand.
 
 use std::fs;
 use std::path::Path;
