@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::game::perft::{Finished, perft, perft_shared};
+use crate::game::perft::{Finished, perft_shared};
 use crate::game::{
     Action, Canonical, Drawn, Empties, End, Expected, Game, Group, Mobility, MoveSquares,
     NotationError, Outcome, PieceKind, Planes, Position, Repetition, Score, Side, StateKey,
@@ -85,8 +85,8 @@ impl AnyGame {
     }
 
     /// The number of lines of `depth` plies from a state; `plain`: one by one, on one thread.
-    pub fn perft(&self, state: &AnyState, depth: u32, finished: Finished, plain: bool) -> u64 {
-        self.rules.perft(state.0, depth, finished, plain)
+    pub fn perft(&self, state: &AnyState, depth: u32, finished: Finished) -> u64 {
+        self.rules.perft(state.0, depth, finished)
     }
 }
 
@@ -356,7 +356,7 @@ trait Hot {
         self: Arc<Self>,
         spec: &PolicySpec,
     ) -> Result<Option<Box<dyn Policy<AnyGame>>>, PolicyError>;
-    fn perft(&self, state: WideKey, depth: u32, finished: Finished, plain: bool) -> u64;
+    fn perft(&self, state: WideKey, depth: u32, finished: Finished) -> u64;
 }
 
 impl<G: Game> Hot for G {
@@ -433,9 +433,8 @@ impl<G: Game> Hot for G {
         Ok(policy.map(|policy| Box::new(Typed { game: self, policy }) as Box<dyn Policy<AnyGame>>))
     }
 
-    fn perft(&self, state: WideKey, depth: u32, finished: Finished, plain: bool) -> u64 {
-        let count = if plain { perft } else { perft_shared };
-        count(self, &typed(self, state), depth, finished)
+    fn perft(&self, state: WideKey, depth: u32, finished: Finished) -> u64 {
+        perft_shared(self, &typed(self, state), depth, finished)
     }
 }
 

@@ -104,7 +104,7 @@ fn count(game: &AnyGame, args: &Args, context: &mut Context) -> anyhow::Result<(
         Some(_) => (Finished::Counted, 9),
         None => (Finished::Dropped, 5),
     };
-    let count = |depth| game.perft(&root.state, depth, finished, false);
+    let count = |depth| game.perft(&root.state, depth, finished);
     let counts: Vec<u64> = (1..=args.depth.unwrap_or(depth)).map(count).collect();
     if context.json {
         return context.json(
