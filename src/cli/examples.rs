@@ -41,7 +41,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("solver report", "all policies there are"),
             ("solver report --policy greedy,onnx:net.onnx --html report.html", "as a page too"),
             ("solver report --policy learned:net --metrics", "one line of JSON a policy"),
-            ("solver report --markdown > leaderboard.md", "all policies there are, the best first"),
+            ("solver report --markdown > leaderboard.md", "a leaderboard"),
             (
                 "solver report --policy onnx:net.onnx --fail-if 'result_kept < 0.95'",
                 "exit code 5 if so",

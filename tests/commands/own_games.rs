@@ -72,7 +72,7 @@ fn tic_tac_toe_is_enumerated_solved_and_proven() {
     let program = Program::of("tic_tac_toe");
     let text = program.ok(&["enumerate"]);
     assert!(text.starts_with("tic-tac-toe from the standard start, First to move\n"), "{text}");
-    assert!(text.contains("\nmarks  states"), "{text}");
+    assert!(text.contains("\nmarks  positions"), "{text}");
     let counts = &program.json(&["enumerate"])["manifest"]["counts"];
     assert_eq!(
         (&counts["reachable"]["states"], &counts["table"]["states"]),
