@@ -17,11 +17,11 @@ use yomikiri::evaluate::{
     Words, games_bytes, measure, of_split, playable, unfolded_bytes,
 };
 use yomikiri::game::{Game as _, Split};
-use yomikiri::hint::{Hint as _, Hinted};
+use yomikiri::hint::Hint as _;
 use yomikiri::policy::encode::Encoding;
 use yomikiri::policy::{
-    Answers, Batch, Dense, Policy, PolicyError, PolicySpec, PolicySpecError, Steady, Sure,
-    TrainedOn, TrainedSpec, share_best,
+    Answers, Batch, Beside, Dense, Legal, Policy, PolicyError, PolicySpec, PolicySpecError, Steady,
+    Sure, TrainedOn, TrainedSpec, share_best,
 };
 use yomikiri::render::{About, accuracy_text, comparison_text, html, match_text, summary};
 use yomikiri::render::{Compared, no_room};
@@ -191,22 +191,14 @@ impl Policy<AnyGame> for Callable {
         });
         let told = self.ask(shown, legal, count, actions)?;
         for (at, position) in batch.positions().iter().enumerate() {
-            let legal = legal_at(at);
             let name = || game.notation(position);
-            let wrong = |wrong: Hinted| {
-                PolicyError::new(wrong.map(|what| format!("batch row {at}: {what}")))
-            };
+            let legal = Legal { actions: legal_at(at), position: &name };
+            let scores = told.scores.as_ref().map(|scores| &scores[at * actions..][..actions]);
+            let beside = Beside { scores, value: told.values.as_ref().map(|values| values[at]) };
             let numbers = &told.numbers[at * told.width..][..told.width];
-            told.kind
-                .answer(numbers, legal, told.scores.is_some(), &name, answers)
-                .map_err(wrong)?;
-            if let Some(scores) = &told.scores {
-                let scores = &scores[at * actions..][..actions];
-                Dense::score(scores, legal, answers).map_err(|what| wrong(what.into()))?;
-            }
-            if let Some(values) = &told.values {
-                Dense::value(values[at], answers).map_err(wrong)?;
-            }
+            told.kind.answer(numbers, beside, legal, answers).map_err(|(_, wrong)| {
+                PolicyError::new(wrong.map(|what| format!("batch row {at}: {what}")))
+            })?;
         }
         answers.final_scores.extend(told.final_scores.into_iter().flatten());
         lock(&self.spare).push(told.numbers);

@@ -1,6 +1,7 @@
 //! A directory that comes to its place all at once.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::ExportError;
@@ -110,4 +111,36 @@ fn refuse_foreign(place: &Path, ours: &dyn Fn(&str) -> bool) -> Result<(), Expor
         }
     }
     Ok(())
+}
+
+/// Refuses a file that has other bytes than when it was exported to, or into, `place`.
+pub(super) fn unchanged(place: &Path, path: &Path, crc32: &str) -> Result<(), ExportError> {
+    let taken = |what: String| ExportError::Taken { place: place.to_path_buf(), what };
+    if path.is_dir() {
+        return Err(taken("is a directory".to_string()));
+    }
+    if checksum(path).at("read", path)? == crc32 {
+        return Ok(());
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Err(taken(format!("has {name}, which was changed after it was exported")))
+}
+
+/// The CRC-32 of a file, in hexadecimal.
+pub(super) fn checksum(path: &Path) -> std::io::Result<String> {
+    let mut reader = BufReader::new(File::open(path)?);
+    let mut hasher = crc32fast::Hasher::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok(format!("{:08x}", hasher.finalize())),
+            n => hasher.update(&buffer[..n]),
+        }
+    }
+}
+
+/// Writes a text to a file and waits for the disk.
+pub(super) fn write_synced(path: &Path, text: &str) -> Result<(), TableError> {
+    let mut file = File::create(path).at("write", path)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).at("write", path)
 }

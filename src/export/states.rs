@@ -14,21 +14,24 @@
 //! `docs/policy-protocol.md` says what is in them.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::ExportError;
-use super::folder::{Folder, is_used};
-use crate::any::{AnyGame, AnyPosition};
-use crate::game::Game;
-use crate::graph::Piece as Rows;
-use crate::parallel;
+use super::folder::{Folder, is_used, unchanged, write_synced};
+use super::targets::{
+    Block, Column, Encoder, Example, FileCard, Format, Layout, Shape, choose_columns, stream,
+    table_crc32, write_arrays_and_lines,
+};
+use crate::any::AnyGame;
+use crate::game::{Game, Side, Split};
+use crate::graph::{Piece, StateKind};
 use crate::progress::Progress;
+use crate::solve::Value;
 use crate::solved::{Orienting, States as TableStates};
-use crate::table::{IoContext, Stream, Table, TableError};
+use crate::table::{IoContext, Table, TableError};
 
 /// What `schema` says in every `states.json`.
 pub const SCHEMA: &str = "yomikiri-states";
@@ -37,14 +40,17 @@ pub const SCHEMA_VERSION: u32 = 1;
 
 const STATES: &str = "states.json";
 const POSITIONS: &str = "positions.txt";
-const ARRAYS: [(&str, &str); 4] =
-    [("planes.npy", "|u1"), ("legal.npy", "|u1"), ("side.npy", "|i1"), ("row.npy", "<u4")];
-const OURS: [&str; 6] = [ARRAYS[0].0, ARRAYS[1].0, ARRAYS[2].0, ARRAYS[3].0, POSITIONS, STATES];
+const ARRAYS: [&str; 4] = ["planes", "legal", "side", "row"];
 
 /// How many chunks are in memory at a time.
 const AT_ONCE: usize = 16;
 /// Bytes that a line of `positions.txt` is expected to take at most, by the squares of the board.
 const LINE_BYTES: u64 = 24;
+
+fn is_ours(name: &str) -> bool {
+    let array = name.strip_suffix(".npy");
+    name == STATES || name == POSITIONS || array.is_some_and(|name| ARRAYS.contains(&name))
+}
 
 /// What an export of states is: `states.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,93 +135,133 @@ pub fn write_states(
             return exported(found, place, true);
         }
     }
-    let folder = Folder::begin(place, &|name| OURS.contains(&name))?;
+    let folder = Folder::begin(place, &is_ours)?;
     progress.begin(&format!("writing {}", place.display()), Some(states.rows() as u64));
-    let mut files = Files::create(&folder)?;
-    for some in states.pieces().chunks(AT_ONCE) {
-        let pieces = parallel::map(some.len(), &|place| Piece::of(states, of, &some[place]));
-        for piece in pieces {
-            let piece = piece.map_err(damaged)?;
-            files.append(&piece)?;
-            progress.advance(piece.rows);
-        }
-    }
-    progress.finish(&format!("{} positions", files.count));
-    if files.count != expected.positions {
-        let what =
-            format!("it has {} positions where its counts say {}", files.count, expected.positions);
+    let (columns, shape) = columns(game);
+    let encoder = Encoder { game, folded: game, columns: &columns, shape };
+    let mut sinks = write_arrays_and_lines(&folder.file(""), POSITIONS, &columns)?;
+    let mut count = 0;
+    let encode = |rows: &Piece| block(states, of, rows, &encoder);
+    stream(states.pieces(), AT_ONCE, &encode, |piece| {
+        let (block, rows) = piece.map_err(damaged)?;
+        sinks.iter_mut().try_for_each(|sink| sink.append(&block))?;
+        count += block.rows as u64;
+        progress.advance(rows);
+        Ok(())
+    })?;
+    progress.finish(&format!("{count} positions"));
+    if count != expected.positions {
+        let what = format!("it has {count} positions where its counts say {}", expected.positions);
         return Err(damaged(what).into());
     }
     table.check_read()?;
-    let states = States { files: files.seal(game)?, ..expected };
-    let path = folder.file(STATES);
+    let mut files = BTreeMap::new();
+    for sink in sinks {
+        files.extend(sink.finish()?);
+    }
+    let files = files.into_iter().map(|(name, card)| {
+        let column = columns.iter().find(|column| name == format!("{}.npy", column.name));
+        let file = StatesFile::new(column, card);
+        (name, file)
+    });
+    let states = States { files: files.collect(), ..expected };
     let text = serde_json::to_string_pretty(&states).expect("a description is plain data") + "\n";
-    let mut file = File::create(&path).at("write", &path)?;
-    file.write_all(text.as_bytes()).at("write", &path)?;
-    file.sync_all().at("write", &path)?;
+    write_synced(&folder.file(STATES), &text)?;
     folder.commit()?;
     exported(states, place, false)
 }
 
+/// The columns that are written: the arrays, and the positions as text.
+fn columns(game: &AnyGame) -> (Vec<Column>, Shape) {
+    let shape = Shape {
+        layout: Layout::Default,
+        scores: false,
+        layers: false,
+        bounds: false,
+        splits: false,
+        temperature: None,
+    };
+    let names = [&ARRAYS[..], &["board"]].concat().into_iter().map(str::to_string);
+    let names: Vec<String> = names.collect();
+    let columns = choose_columns(game, Format::Npy, &shape, Some(&names));
+    let mut columns = columns.expect("every game has these columns");
+    columns.sort_by_key(Column::is_text);
+    (columns, shape)
+}
+
+/// The positions of a piece of a table, and how many rows it has.
+fn block(
+    states: &TableStates,
+    of: Orienting,
+    rows: &Piece,
+    encoder: &Encoder<'_>,
+) -> Result<(Block, u64), String> {
+    let mut block = Block::new(encoder.columns.len());
+    states.visit_open(rows, of, |row, position| {
+        let unknown = |action| (action, Value::CUT_OFF);
+        let moves = states.game().actions(&position.state).into_iter().map(unknown);
+        let example = Example {
+            row: row as u32,
+            position,
+            layer: None,
+            kind: StateKind::Interior,
+            value: Value::CUT_OFF,
+            scored: false,
+            moves: moves.collect(),
+            orientations: None,
+            weight: 1.0,
+        };
+        encoder.add(&example, Split::Train, &mut block);
+    })?;
+    Ok((block, rows.rows.len() as u64))
+}
+
 fn exported(states: States, place: &Path, reused: bool) -> Result<Exported, ExportError> {
-    let length = |name: &&str| {
+    let names = states.files.keys().map(String::as_str).chain([STATES]);
+    let length = |name| {
         let path = place.join(name);
         fs::metadata(&path).at("read", &path).map(|metadata| metadata.len())
     };
-    let bytes = OURS.iter().map(length).sum::<Result<u64, TableError>>()?;
+    let bytes = names.map(length).sum::<Result<u64, TableError>>()?;
     Ok(Exported { states, place: place.to_path_buf(), reused, bytes })
 }
 
 /// What an export of a table is, but for its files.
 fn describe(game: &AnyGame, table: &Table, of: Orienting, positions: u64) -> States {
-    let identity = &table.manifest().identity;
-    let text = serde_json::to_vec(identity).expect("an identity is plain data");
+    let manifest = table.manifest();
     let (rows, columns) = game.shape();
-    let names = |side: crate::game::Side| game.side_name(side);
-    let [first, second] = crate::game::Side::ALL.map(names);
-    let from_table = |name: &str| table.manifest().conventions.get(name).cloned();
+    let [first, second] = Side::ALL.map(|side| game.side_name(side));
     let conventions = [
         (
             "perspective",
-            Some("planes and legal moves are those of the player to move (the mover)".to_string()),
+            "planes and legal moves are those of the player to move (the mover)".to_string(),
         ),
         (
             "planes",
-            Some(format!(
+            format!(
                 "position, plane, row, column; each plane is {rows} rows of {columns} squares as the mover sees the board"
-            )),
+            ),
         ),
-        (
-            "legal",
-            Some("1 where the action is a legal move of the position, 0 elsewhere".to_string()),
-        ),
-        ("actions", from_table("actions")),
-        (
-            "side",
-            Some(format!("who is to move: 0 the first player ({first}), 1 the second ({second})")),
-        ),
-        ("row", Some("the row of the table that the position, or an image of it, is".to_string())),
-        ("positions", Some("one a line, as 'solver query' reads them".to_string())),
-        (
-            "order",
-            Some("by row, then by side and symmetry; finished games are left out".to_string()),
-        ),
+        ("legal", "1 where the action is a legal move of the position, 0 elsewhere".to_string()),
+        ("side", format!("who is to move: 0 the first player ({first}), 1 the second ({second})")),
+        ("row", "the row of the table that the position, or an image of it, is".to_string()),
+        ("positions", "one a line, as 'solver query' reads them".to_string()),
+        ("order", "by row, then by side and symmetry; finished games are left out".to_string()),
     ];
-    let conventions = conventions.into_iter();
+    let actions = manifest.conventions.get("actions").map(|text| ("actions", text.clone()));
+    let conventions = conventions.into_iter().chain(actions);
     States {
         schema: SCHEMA.to_string(),
         schema_version: SCHEMA_VERSION,
-        game: identity.game.clone(),
+        game: manifest.identity.game.clone(),
         table: table.name(),
-        table_identity_crc32: format!("{:08x}", crc32fast::hash(&text)),
+        table_identity_crc32: table_crc32(table),
         states_of: of.name().to_string(),
         positions,
         actions: game.action_count() as u64,
         board: [rows as u64, columns as u64],
         planes: game.planes().names(),
-        conventions: conventions
-            .filter_map(|(name, text)| Some((name.to_string(), text?)))
-            .collect(),
+        conventions: conventions.map(|(name, text)| (name.to_string(), text)).collect(),
         files: BTreeMap::new(),
     }
 }
@@ -230,121 +276,19 @@ fn intact(place: &Path) -> Result<Option<States>, ExportError> {
     let text = fs::read(place.join(STATES)).unwrap_or_default();
     let found = serde_json::from_slice::<States>(&text).ok();
     // Names are those of files, and what is no name of ours may be anything on the machine.
-    let ours = |states: &States| states.files.keys().all(|name| OURS.contains(&name.as_str()));
+    let ours = |states: &States| states.files.keys().all(|name| is_ours(name));
     let found = found.filter(|states| states.schema == SCHEMA && ours(states));
     let found = found.ok_or_else(|| taken("is there and holds no export of states".to_string()))?;
     for (name, file) in &found.files {
-        let path = place.join(name);
-        let sum = checksum(&path).at("read", &path)?;
-        if format!("{sum:08x}") != file.crc32 {
-            return Err(taken(format!("holds {name}, which was changed after it was exported")));
-        }
+        unchanged(place, &place.join(name), &file.crc32)?;
     }
     Ok(Some(found))
 }
 
-pub(super) fn checksum(path: &Path) -> std::io::Result<u32> {
-    let mut reader = BufReader::new(File::open(path)?);
-    let mut hasher = crc32fast::Hasher::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match reader.read(&mut buffer)? {
-            0 => return Ok(hasher.finalize()),
-            n => hasher.update(&buffer[..n]),
-        }
-    }
-}
-
-/// The bytes of a chunk's positions, file by file.
-#[derive(Default)]
-struct Piece {
-    /// In the order of [`ARRAYS`].
-    arrays: [Vec<u8>; 4],
-    text: String,
-    count: u64,
-    rows: u64,
-}
-
-impl Piece {
-    fn of(states: &TableStates, of: Orienting, rows: &Rows) -> Result<Piece, String> {
-        let mut piece = Piece { rows: rows.rows.len() as u64, ..Piece::default() };
-        let game = states.game();
-        let (board_rows, columns) = game.shape();
-        let width = game.planes().count() * board_rows * columns;
-        states.visit_open(rows, of, |row, position| piece.add(game, width, row, &position))?;
-        Ok(piece)
-    }
-
-    fn add(&mut self, game: &AnyGame, width: usize, row: usize, position: &AnyPosition) {
-        let [planes, legal, side, rows] = &mut self.arrays;
-        let at = planes.len();
-        planes.resize(at + width, 0);
-        game.write_planes(&position.state, &mut planes[at..]);
-        let at = legal.len();
-        legal.resize(at + game.action_count(), 0);
-        game.for_each_action(&position.state, |action| legal[at + usize::from(action.0)] = 1);
-        side.push(position.side.index() as u8);
-        rows.extend((row as u32).to_le_bytes());
-        self.text += &game.notation(position);
-        self.text.push('\n');
-        self.count += 1;
-    }
-}
-
-/// The files of an export that are being written.
-struct Files {
-    arrays: [Stream; 4],
-    text: BufWriter<File>,
-    text_path: PathBuf,
-    text_sum: crc32fast::Hasher,
-    count: u64,
-}
-
-impl Files {
-    fn create(folder: &Folder) -> Result<Files, TableError> {
-        let stream = |name: &str| Stream::create(&folder.file(name));
-        let [planes, legal, side, row] = ARRAYS.map(|(name, _)| stream(name));
-        let text_path = folder.file(POSITIONS);
-        let text = BufWriter::new(File::create(&text_path).at("write", &text_path)?);
-        let text_sum = crc32fast::Hasher::new();
-        Ok(Files { arrays: [planes?, legal?, side?, row?], text, text_path, text_sum, count: 0 })
-    }
-
-    fn append(&mut self, piece: &Piece) -> Result<(), TableError> {
-        for (stream, bytes) in self.arrays.iter_mut().zip(&piece.arrays) {
-            stream.append(bytes)?;
-        }
-        self.text.write_all(piece.text.as_bytes()).at("write", &self.text_path)?;
-        self.text_sum.update(piece.text.as_bytes());
-        self.count += piece.count;
-        Ok(())
-    }
-
-    /// Writes the headers, waits for the disk, and describes the files.
-    fn seal(mut self, game: &AnyGame) -> Result<BTreeMap<String, StatesFile>, TableError> {
-        let (rows, columns) = game.shape();
-        let planes = [self.count, game.planes().count() as u64, rows as u64, columns as u64];
-        let legal = [self.count, game.action_count() as u64];
-        let shapes: [&[u64]; 4] = [&planes, &legal, &[self.count], &[self.count]];
-        let mut files = BTreeMap::new();
-        for ((stream, (name, descr)), shape) in self.arrays.iter_mut().zip(ARRAYS).zip(shapes) {
-            let mut sum = crc32fast::Hasher::new();
-            sum.update(&stream.seal(descr, shape)?);
-            let (payload, length) = (stream.checksum(), stream.len_bytes());
-            sum.combine(&crc32fast::Hasher::new_with_initial_len(payload, length));
-            files.insert(name.to_string(), StatesFile::new(Some(descr), shape, sum));
-        }
-        self.text.flush().at("write", &self.text_path)?;
-        self.text.get_ref().sync_all().at("write", &self.text_path)?;
-        let text = StatesFile::new(None, &[self.count], self.text_sum);
-        files.insert(POSITIONS.to_string(), text);
-        Ok(files)
-    }
-}
-
 impl StatesFile {
-    fn new(dtype: Option<&str>, shape: &[u64], sum: crc32fast::Hasher) -> StatesFile {
-        let crc32 = format!("{:08x}", sum.finalize());
-        StatesFile { dtype: dtype.map(str::to_string), shape: shape.to_vec(), crc32 }
+    fn new(column: Option<&Column>, FileCard { crc32, rows, .. }: FileCard) -> StatesFile {
+        let row = column.map_or(&[][..], |column| &column.shape);
+        let dtype = column.map(|column| column.scalar.descr());
+        StatesFile { dtype, shape: [&[rows], row].concat(), crc32 }
     }
 }

@@ -62,7 +62,7 @@ pub use montecarlo::MonteCarlo;
 #[cfg(feature = "onnx")]
 pub use onnx::Onnx;
 pub use onnx_spec::{Choice, Head, OnnxSpec, Softmax, ValueRange};
-pub use outside::{Dense, Exec, PROTOCOL, PROTOCOL_VERSION, Predictions};
+pub use outside::{Beside, Dense, Exec, Legal, PROTOCOL, PROTOCOL_VERSION, Predictions};
 pub use random::Random;
 pub use search::{AlphaBeta, Minimax};
 pub use spec::PolicySpec;

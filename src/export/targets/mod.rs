@@ -31,6 +31,7 @@ pub use columns::{
 pub use encode::Encoder;
 pub use example::{Example, Images};
 pub use select::Selection;
+pub(in crate::export) use sink::write_arrays_and_lines;
 pub use sink::{FileCard, Format, Lines};
 
 use self::place::Place;
@@ -299,7 +300,7 @@ fn chunks_at_once(columns: &[Column], images: Images, game: &AnyGame) -> usize {
 }
 
 /// Makes pieces on all threads and takes them in order, while the next are being made.
-fn stream<P: Send>(
+pub(super) fn stream<P: Send>(
     chunks: &[Rows],
     at_once: usize,
     make: &(impl Fn(&Rows) -> P + Sync),
@@ -318,6 +319,13 @@ fn stream<P: Send>(
     Ok(())
 }
 
+/// CRC-32 of the JSON of what a table was made from, in hexadecimal.
+pub(super) fn table_crc32(table: &Table) -> String {
+    let identity = &table.manifest().identity;
+    let identity = serde_json::to_vec(identity).expect("an identity is plain data");
+    format!("{:08x}", crc32fast::hash(&identity))
+}
+
 fn describe(
     game: &AnyGame,
     table: &Table,
@@ -327,7 +335,6 @@ fn describe(
     files: BTreeMap<String, FileCard>,
 ) -> Card {
     let manifest = table.manifest();
-    let identity = serde_json::to_vec(&manifest.identity).expect("an identity is plain data");
     let (rows, board_columns) = game.shape();
     let from_table = |name: &str| manifest.conventions.get(name).cloned();
     let solution = manifest.solution.as_ref();
@@ -355,7 +362,7 @@ fn describe(
         schema_version: TARGETS_VERSION,
         game: manifest.identity.game.clone(),
         table: table.name(),
-        table_identity_crc32: format!("{:08x}", crc32fast::hash(&identity)),
+        table_identity_crc32: table_crc32(table),
         format: targets.format.name().to_string(),
         parameters: targets.parameters(),
         rows: total.rows,

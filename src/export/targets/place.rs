@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use super::card::{Card, TARGETS_SCHEMA};
 use super::sink::Format;
 use crate::export::ExportError;
-use crate::export::folder::{Folder, is_used};
-use crate::export::states::checksum;
+use crate::export::folder::{Folder, is_used, unchanged, write_synced};
 use crate::table::{IoContext, move_synced};
 
 const CARD: &str = "targets.json";
@@ -64,9 +63,7 @@ impl Place {
             Some(name) => (format!("{name}.json"), format!("{name}.md")),
         };
         for (name, content) in [(&json, card.to_json()), (&text, card.to_markdown())] {
-            let path = self.folder.file(name);
-            fs::write(&path, content).at("write", &path)?;
-            fs::File::open(&path).and_then(|file| file.sync_all()).at("write", &path)?;
+            write_synced(&self.folder.file(name), &content)?;
         }
         let Some(name) = &self.file else { return self.folder.commit() };
         // What was there is removed only now, and first: a card never describes other data than its
@@ -120,16 +117,4 @@ fn check_file(place: &Path, name: &str) -> Result<(), ExportError> {
     let file = card.files.get(name);
     let file = file.ok_or_else(|| taken(place, "is not what its data card describes"))?;
     unchanged(place, place, &file.crc32)
-}
-
-fn unchanged(place: &Path, path: &Path, crc32: &str) -> Result<(), ExportError> {
-    if path.is_dir() {
-        return Err(taken(place, "is a directory"));
-    }
-    let sum = checksum(path).at("read", path)?;
-    if format!("{sum:08x}") == crc32 {
-        return Ok(());
-    }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    Err(taken(place, format!("has {name}, which was changed after it was exported")))
 }

@@ -1,17 +1,15 @@
 //! A program that is asked about positions in lines of JSON: see `docs/policy-protocol.md`.
 
-use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{normalise, outcome};
-use super::listed;
+use super::dense::{Dense, Legal, listed};
 use super::process::{Failure, Process, excerpt};
 use crate::game::{Action, Game, Position, Side};
 use crate::hint::Hinted;
-use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn, share_best};
+use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn};
 
 /// The `schema` of every line that the program gets.
 pub const PROTOCOL: &str = "yomikiri-policy";
@@ -298,77 +296,61 @@ fn take<G: Game>(
 ) -> Result<(), Hinted> {
     let Reply { policies, actions, scores, values, .. } = reply;
     let count = places.len();
-    counted("lists in policies", policies.as_ref().map(Vec::len), count)?;
-    counted("actions", actions.as_ref().map(Vec::len), count)?;
-    counted("lists in scores", scores.as_ref().map(Vec::len), count)?;
-    counted("values", values.as_ref().map(Vec::len), count)?;
-    if policies.is_some() && actions.is_some() {
-        return Err(Hinted::new(
-            "it answered with both policies and actions",
-            "one of them is meant",
-        ));
+    for (what, found) in [
+        ("lists in policies", policies.as_ref().map(Vec::len)),
+        ("actions", actions.as_ref().map(Vec::len)),
+        ("lists in scores", scores.as_ref().map(Vec::len)),
+        ("values", values.as_ref().map(Vec::len)),
+    ] {
+        if let Some(found) = found.filter(|&found| found != count) {
+            let what =
+                format!("it answered with {found} {what} when asked about {count} positions");
+            return Err(what.into());
+        }
     }
-    if policies.is_none() && actions.is_none() && scores.is_none() {
-        return Err("it answered without policies, actions or scores".into());
-    }
+    let (kind, deciding) = match (policies, actions) {
+        (Some(_), Some(_)) => {
+            let what = "it answered with both policies and actions";
+            return Err(Hinted::new(what, "one of them is meant"));
+        }
+        (Some(policies), None) => (Dense::Probabilities, Some(policies)),
+        (None, Some(actions)) => {
+            let one = |action| vec![action as f64];
+            (Dense::Actions, Some(actions.into_iter().map(one).collect()))
+        }
+        (None, None) if scores.is_none() => {
+            return Err("it answered without policies, actions or scores".into());
+        }
+        (None, None) => (Dense::Scores, None),
+    };
     for (i, at) in places.enumerate() {
-        let legal = &batch.actions()[batch.range(at)];
-        let name =
-            || format!("'{}', which has {}", game.notation(&batch.positions()[at]), listed(legal));
-        let begin = answers.probabilities.len();
-        answers.probabilities.resize(begin + legal.len(), 0.0);
-        let out = &mut answers.probabilities[begin..];
-        let scores = scores.as_ref().map(|scores| &scores[i]);
-        if let Some(scores) = scores {
-            fits("scores", scores, legal, name)?;
-        }
-        match (&policies, &actions, scores) {
-            (Some(policies), _, _) => {
-                fits("probabilities", &policies[i], legal, name)?;
-                out.copy_from_slice(&policies[i]);
-                normalise(out)
-                    .map_err(|what| format!("it answered wrongly about {}: {what}", name()))?;
-            }
-            (_, Some(actions), _) => {
-                let played = legal.iter().position(|action| i64::from(action.0) == actions[i]);
-                let illegal =
-                    || format!("it plays {}, which is no legal move of {}", actions[i], name());
-                out[played.ok_or_else(illegal)?] = 1.0;
-            }
-            (_, _, Some(scores)) => share_best(scores, out),
-            _ => {}
-        }
-        answers.scores.extend(scores.into_iter().flatten());
-    }
-    for value in values.iter().flatten() {
-        let outside = || {
-            Hinted::new(
-                format!("it told the value {value}"),
-                "they are from -1 (the mover loses) to 1",
-            )
+        let actions = &batch.actions()[batch.range(at)];
+        let position = || game.notation(&batch.positions()[at]);
+        let fits = |what: &str, found: &[f64]| {
+            let (found, legal) = (found.len(), listed(actions));
+            let what = || {
+                format!("it answered with {found} {what} for '{}', which has {legal}", position())
+            };
+            if found == actions.len() { Ok(()) } else { Err(what()) }
         };
-        answers.values.push(outcome(*value).ok_or_else(outside)?);
+        let scores = scores.as_ref().map(|scores| &scores[i][..]);
+        scores.map_or(Ok(()), |scores| fits("scores", scores))?;
+        let deciding = deciding.as_ref().map(|deciding| &deciding[i][..]);
+        if kind == Dense::Probabilities {
+            fits("probabilities", deciding.unwrap_or_default())?;
+        }
+        let numbers = deciding.or(scores).unwrap_or_default();
+        let legal = Legal { actions, position: &position };
+        kind.answer_legal(numbers, true, legal, answers)
+            .and_then(|()| {
+                values.as_ref().map_or(Ok(()), |values| Dense::value(values[i], answers))
+            })
+            .map_err(|wrong| {
+                wrong.map(|what| format!("it answered wrongly about '{}': {what}", position()))
+            })?;
+        if deciding.is_some() {
+            answers.scores.extend(scores.into_iter().flatten());
+        }
     }
     Ok(())
-}
-
-fn counted(what: &str, found: Option<usize>, expected: usize) -> Result<(), String> {
-    match found {
-        Some(found) if found != expected => {
-            Err(format!("it answered with {found} {what} when asked about {expected} positions"))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn fits<D: Display>(
-    what: &str,
-    found: &[f64],
-    legal: &[Action],
-    name: impl Fn() -> D,
-) -> Result<(), String> {
-    if found.len() == legal.len() {
-        return Ok(());
-    }
-    Err(format!("it answered with {} {what} for {}", found.len(), name()))
 }

@@ -6,20 +6,11 @@
 //! specification.
 
 mod dense;
-mod distribution;
 mod exec;
 mod npy;
 mod predictions;
 mod process;
 
-pub use dense::Dense;
+pub use dense::{Beside, Dense, Legal};
 pub use exec::{Exec, PROTOCOL, PROTOCOL_VERSION};
 pub use predictions::Predictions;
-
-use crate::game::Action;
-
-/// Actions for a message: `1, 4, 11`.
-fn listed(actions: &[Action]) -> String {
-    let numbers: Vec<String> = actions.iter().map(|action| action.0.to_string()).collect();
-    numbers.join(", ")
-}

@@ -29,9 +29,8 @@ pub(super) struct Rows {
     reader: BufReader<File>,
     scalar: Scalar,
     rows: u64,
-    /// How many numbers a row has.
-    width: usize,
     bytes: Vec<u8>,
+    numbers: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -119,8 +118,9 @@ impl Rows {
                 format!("has {length} bytes, which its shape {} does not take", tuple(&shape));
             return Err(wrong(what.into()));
         }
-        let bytes = vec![0; width * scalar.size];
-        Ok(Rows { path: path.to_path_buf(), reader, scalar, rows: shape[0] as u64, width, bytes })
+        let (path, rows) = (path.to_path_buf(), shape[0] as u64);
+        let (bytes, numbers) = (vec![0; width * scalar.size], Vec::with_capacity(width));
+        Ok(Rows { path, reader, scalar, rows, bytes, numbers })
     }
 
     /// How many rows there are.
@@ -133,15 +133,14 @@ impl Rows {
         &self.path
     }
 
-    /// Reads the next row into `out`, which comes to have exactly its numbers.
-    pub fn next(&mut self, out: &mut Vec<f64>) -> Result<(), PolicyError> {
+    /// Reads the next row.
+    pub fn next(&mut self) -> Result<&[f64], PolicyError> {
         self.reader.read_exact(&mut self.bytes).map_err(|error| {
             PolicyError::new(format!("{}: cannot be read: {error}", self.path.display()))
         })?;
-        out.clear();
-        out.reserve(self.width);
-        out.extend(self.bytes.chunks_exact(self.scalar.size).map(self.scalar.read));
-        Ok(())
+        self.numbers.clear();
+        self.numbers.extend(self.bytes.chunks_exact(self.scalar.size).map(self.scalar.read));
+        Ok(&self.numbers)
     }
 }
 

@@ -2,25 +2,17 @@
 
 use std::collections::hash_map::Entry;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 
-use super::dense::Dense;
+use super::dense::{Beside, Dense, Legal};
 use super::npy::{Numbers, Rows};
-use crate::game::{Action, Game, Position, Side, StateKey};
+use crate::game::{Game, Position, Side, StateKey};
 use crate::hint::Hinted;
 use crate::input;
 use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn};
-
-/// The files that say which move is chosen, one of which there must be.
-const DECIDING: [(&str, Dense); 4] = [
-    ("logits.npy", Dense::Logits),
-    ("probabilities.npy", Dense::Probabilities),
-    ("actions.npy", Dense::Actions),
-    ("scores.npy", Dense::Scores),
-];
 
 /// Predictions for many positions, from files.
 ///
@@ -43,73 +35,41 @@ impl<K: StateKey> Predictions<K> {
     /// are of follows from `positions.txt`, or `planes.npy` and `side.npy`, or by both, which must
     /// then agree.
     pub fn read<G: Game<Key = K>>(game: &G, dir: &Path) -> Result<Predictions<K>, PolicyError> {
-        let mut files = Files::open(game, dir)?;
-        let mut states = States::open(game, dir)?;
-        let count = files.deciding.1.count();
+        let Files { deciding, mut numbers, mut scores, mut values } = Files::open(game, dir)?;
+        let positions = positions(game, dir, &numbers)?;
         let mut read = Predictions {
             dir: dir.to_path_buf(),
             rows: FxHashMap::default(),
             offsets: vec![0],
             answers: Answers::default(),
         };
-        if u32::try_from(count).is_err() {
-            return Err(wrong(files.deciding.1.path(), "has more than 2^32 rows"));
-        }
-        let mut actions = Vec::new();
-        for row in 0..count {
-            let position = states.next(game, row, count, files.deciding.1.path())?;
-            actions.clear();
-            game.for_each_action(&position.state, |action| actions.push(action));
-            let name = || game.notation(&position);
-            read.push(&mut files, row, &actions, &name)?;
+        for (row, position) in positions.iter().enumerate() {
+            let actions = game.actions(&position.state);
+            let name = || game.notation(position);
+            let legal = Legal { actions: &actions, position: &name };
+            let scores = scores.as_mut().map(Rows::next).transpose()?;
+            let value = values.as_mut().map(Rows::next).transpose()?.map(|row| row[0]);
+            deciding
+                .answer(numbers.next()?, Beside { scores, value }, legal, &mut read.answers)
+                .map_err(|(array, what)| wrong_row(&dir.join(format!("{array}.npy")), row, what))?;
+            read.offsets.push(read.answers.probabilities.len() as u64);
             match read.rows.entry((game.key(&position.state), position.side)) {
                 Entry::Vacant(entry) => {
                     entry.insert(row as u32);
                 }
                 Entry::Occupied(entry) => {
                     let first = *entry.get();
-                    if !read.agree(first as usize, row as usize) {
-                        return Err(wrong(
-                            files.deciding.1.path(),
-                            format!(
-                                "rows {first} and {row} are of the same position '{}' and do not agree",
-                                name()
-                            ),
-                        ));
+                    if !read.agree(first as usize, row) {
+                        let what = format!(
+                            "rows {first} and {row} are of the same position '{}' and do not agree",
+                            name()
+                        );
+                        return Err(wrong(numbers.path(), what));
                     }
                 }
             }
         }
-        states.end(count, files.deciding.1.path())?;
         Ok(read)
-    }
-
-    /// Takes the next row of every file in.
-    fn push(
-        &mut self,
-        files: &mut Files,
-        row: u64,
-        actions: &[Action],
-        name: &dyn Fn() -> String,
-    ) -> Result<(), PolicyError> {
-        let Files { deciding: (deciding, array), scores, values, numbers } = files;
-        array.next(numbers)?;
-        let answers = &mut self.answers;
-        deciding
-            .answer(numbers, actions, scores.is_some(), name, answers)
-            .map_err(|what| wrong_row(array.path(), row, what))?;
-        if let Some(scores) = scores {
-            scores.next(numbers)?;
-            Dense::score(numbers, actions, answers)
-                .map_err(|what| wrong_row(scores.path(), row, what))?;
-        }
-        if let Some(values) = values {
-            values.next(numbers)?;
-            Dense::value(numbers[0], answers)
-                .map_err(|what| wrong_row(values.path(), row, what))?;
-        }
-        self.offsets.push(self.answers.probabilities.len() as u64);
-        Ok(())
     }
 
     fn range(&self, row: usize) -> std::ops::Range<usize> {
@@ -167,16 +127,16 @@ fn wrong(path: &Path, what: impl Into<Hinted>) -> PolicyError {
     PolicyError::new(what.into().map(|what| format!("{}: {what}", path.display())))
 }
 
-fn wrong_row(path: &Path, row: u64, what: impl Into<Hinted>) -> PolicyError {
+fn wrong_row(path: &Path, row: usize, what: impl Into<Hinted>) -> PolicyError {
     PolicyError::new(what.into().map(|what| format!("{}, row {row}: {what}", path.display())))
 }
 
 /// The files of predictions, read in step.
 struct Files {
-    deciding: (Dense, Rows),
+    deciding: Dense,
+    numbers: Rows,
     scores: Option<Rows>,
     values: Option<Rows>,
-    numbers: Vec<f64>,
 }
 
 impl Files {
@@ -185,58 +145,56 @@ impl Files {
             return Err(wrong(dir, "there is no such directory of predictions"));
         }
         check_game(game, dir)?;
-        let there = |name: &str| dir.join(name).exists();
-        let found: Vec<_> = DECIDING.into_iter().filter(|(name, _)| there(name)).collect();
+        let place = |name: &str| dir.join(format!("{name}.npy"));
+        let there = |(name, _): &(&str, Dense)| place(name).exists();
+        let found: Vec<_> = Dense::ALL.into_iter().filter(there).collect();
         let (name, deciding) = match &found[..] {
-            [one] | [one, ("scores.npy", _)] => *one,
+            [one] | [one, (_, Dense::Scores)] => *one,
             [] => {
-                let names = DECIDING.map(|(name, _)| name).join(", ");
-                return Err(wrong(
-                    dir,
-                    Hinted::new("holds no predictions", format!("write one of {names} there")),
-                ));
+                let names = Dense::ALL.map(|(name, _)| format!("{name}.npy")).join(", ");
+                let hint = format!("write one of {names} there");
+                return Err(wrong(dir, Hinted::new("holds no predictions", hint)));
             }
             [(one, _), (other, _), ..] => {
-                let what = Hinted::new(
-                    format!("holds both {one} and {other}"),
-                    "keep the one that is meant",
-                );
-                return Err(wrong(dir, what));
+                let what = format!("holds both {one}.npy and {other}.npy");
+                return Err(wrong(dir, Hinted::new(what, "keep the one that is meant")));
             }
         };
         let width = [game.action_count()];
-        let main = match deciding {
-            Dense::Actions => Rows::open(&dir.join(name), Numbers::Integers, &[])?,
-            _ => Rows::open(&dir.join(name), Numbers::Floats, &width)?,
+        let numbers = match deciding {
+            Dense::Actions => Rows::open(&place(name), Numbers::Integers, &[])?,
+            _ => Rows::open(&place(name), Numbers::Floats, &width)?,
         };
         let beside = |name: &str, row: &[usize]| -> Result<Option<Rows>, PolicyError> {
-            if !there(name) {
+            if !place(name).exists() {
                 return Ok(None);
             }
-            let rows = Rows::open(&dir.join(name), Numbers::Floats, row)?;
-            same_count(&rows, main.count(), main.path())?;
+            let rows = Rows::open(&place(name), Numbers::Floats, row)?;
+            same_count(rows.path(), rows.count(), "rows", &numbers)?;
             Ok(Some(rows))
         };
-        let scores = if deciding == Dense::Scores { None } else { beside("scores.npy", &width)? };
-        let values = beside("values.npy", &[])?;
-        Ok(Files { deciding: (deciding, main), scores, values, numbers: Vec::new() })
+        let scores = if deciding == Dense::Scores { None } else { beside("scores", &width)? };
+        let values = beside("values", &[])?;
+        Ok(Files { deciding, numbers, scores, values })
     }
 }
 
-fn same_count(rows: &Rows, count: u64, other: &Path) -> Result<(), PolicyError> {
-    if rows.count() == count {
+/// Refuses a file that has more or fewer rows or lines than the predictions have rows.
+fn same_count(path: &Path, found: u64, what: &str, of: &Rows) -> Result<(), PolicyError> {
+    let count = of.count();
+    if found == count {
         return Ok(());
     }
-    let other = other.file_name().unwrap_or_default().to_string_lossy();
-    Err(wrong(rows.path(), format!("has {} rows where {other} has {count}", rows.count())))
+    let other = of.path().file_name().unwrap_or_default().to_string_lossy();
+    Err(wrong(path, format!("has {found} {what} where {other} has {count} rows")))
 }
 
-/// That an export in the directory, if there is one, is of the same game.
+/// Refuses an export in the directory, if there is one, that is of another game.
 fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), PolicyError> {
     let path = dir.join("states.json");
     let text = match input::file(&path, input::TEXT) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(wrong(&path, format!("cannot be read: {error}"))),
     };
     let json: serde_json::Value = serde_json::from_slice(&text).map_err(|error| {
@@ -244,173 +202,109 @@ fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), PolicyError> {
     })?;
     let (found, here) = (json["game"].as_str().unwrap_or_default(), game.name());
     if found != here {
-        return Err(wrong(
-            &path,
-            format!("the states are of '{found}' where the table is of {here}"),
-        ));
+        let what = format!("the states are of '{found}' where the table is of {here}");
+        return Err(wrong(&path, what));
     }
     Ok(())
 }
 
-/// The lines of a text, none longer than a position can be.
-struct Lines(BufReader<File>);
-
-impl Iterator for Lines {
-    type Item = std::io::Result<String>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        const LONGEST: u64 = 1 << 16;
-        let mut line = String::new();
-        match (&mut self.0).take(LONGEST).read_line(&mut line) {
-            Ok(0) => None,
-            Ok(read) if read as u64 == LONGEST => {
-                Some(Err(std::io::Error::other("the line is longer than any position, 64 KiB")))
-            }
-            Ok(_) => Some(Ok(line)),
-            Err(error) => Some(Err(error)),
-        }
-    }
-}
-
-/// Which positions the rows are of, read in step with them.
-struct States {
-    text: Option<(PathBuf, Lines)>,
-    planes: Option<(Rows, Rows)>,
-    numbers: Vec<f64>,
-}
-
-impl States {
-    fn open<G: Game>(game: &G, dir: &Path) -> Result<States, PolicyError> {
-        let [text, planes, side] =
-            ["positions.txt", "planes.npy", "side.npy"].map(|name| dir.join(name));
-        let lines = match File::open(&text) {
-            Ok(file) => Some((text, Lines(BufReader::new(file)))),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => return Err(wrong(&text, format!("cannot be read: {error}"))),
-        };
-        let (rows, columns) = game.shape();
-        let arrays = if planes.exists() && side.exists() {
-            let planes =
-                Rows::open(&planes, Numbers::Integers, &[game.planes().count(), rows, columns])?;
-            let side = Rows::open(&side, Numbers::Integers, &[])?;
-            same_count(&side, planes.count(), planes.path())?;
-            Some((planes, side))
-        } else {
-            None
-        };
-        if lines.is_none() && arrays.is_none() {
-            return Err(wrong(
-                dir,
-                Hinted::new(
-                    "does not say of which positions its rows are",
-                    "put positions.txt, or planes.npy and side.npy, of 'solver export --states' there, in the order of the predictions",
-                ),
-            ));
-        }
-        Ok(States { text: lines, planes: arrays, numbers: Vec::new() })
-    }
-
-    /// The position of the next row, of `count` in the file of predictions at `path`.
-    fn next<G: Game>(
-        &mut self,
-        game: &G,
-        row: u64,
-        count: u64,
-        path: &Path,
-    ) -> Result<Position<G::State>, PolicyError> {
-        if row == 0
-            && let Some((planes, _)) = &self.planes
-        {
-            same_count(planes, count, path)?;
-        }
-        let written = match &mut self.text {
-            None => None,
-            Some((text, lines)) => Some(next_line(game, text, lines, row, count, path)?),
-        };
-        let drawn = match &mut self.planes {
-            None => None,
-            Some(arrays) => {
-                let position = next_planes(game, arrays, &mut self.numbers, row)?;
-                Some((arrays.0.path(), position))
-            }
-        };
-        match (written, drawn) {
-            (Some(written), Some((planes, drawn))) if written != drawn => {
-                let [written, drawn] = [written, drawn].map(|position| game.notation(&position));
-                Err(wrong_row(
-                    planes,
-                    row,
-                    Hinted::new(
-                        format!("these planes are '{drawn}' where positions.txt says '{written}'"),
-                        "keep the ones that are meant",
-                    ),
-                ))
-            }
-            (Some(position), _) | (None, Some((_, position))) => Ok(position),
-            (None, None) => Err(wrong_row(path, row, "its position is not given".to_string())),
-        }
-    }
-
-    /// That there are no more positions than rows.
-    fn end(&mut self, count: u64, path: &Path) -> Result<(), PolicyError> {
-        if count == 0
-            && let Some((planes, _)) = &self.planes
-        {
-            same_count(planes, count, path)?;
-        }
-        match &mut self.text {
-            Some((text, lines)) => match lines.next() {
-                None => Ok(()),
-                Some(_) => {
-                    let name = path.file_name().unwrap_or_default().to_string_lossy();
-                    Err(wrong(text, format!("has more lines than {name} has rows, {count}")))
-                }
-            },
-            None => Ok(()),
-        }
-    }
-}
-
-/// The position of the next row of planes and sides.
-fn next_planes<G: Game>(
+/// The positions that the rows of predictions are of, by whatever files say so.
+fn positions<G: Game>(
     game: &G,
-    (planes, sides): &mut (Rows, Rows),
-    numbers: &mut Vec<f64>,
-    row: u64,
-) -> Result<Position<G::State>, PolicyError> {
-    planes.next(numbers)?;
-    // What is out of a byte's bounds becomes its largest, which no plane holds.
-    let byte = |&number: &f64| if (0.0..255.0).contains(&number) { number as u8 } else { 255 };
-    let bytes: Vec<u8> = numbers.iter().map(byte).collect();
-    let state = game
-        .read_planes(&bytes)
-        .ok_or_else(|| wrong_row(planes.path(), row, "these planes are no position".to_string()))?;
-    sides.next(numbers)?;
-    let side = Side::ALL.into_iter().find(|side| side.index() as f64 == numbers[0]);
-    let side = side.ok_or_else(|| {
-        let what = Hinted::new(
-            format!("{} is no side", numbers[0]),
-            "the first player is 0, the second 1",
-        );
-        wrong_row(sides.path(), row, what)
-    })?;
-    Ok(Position { state, side })
+    dir: &Path,
+    of: &Rows,
+) -> Result<Vec<Position<G::State>>, PolicyError> {
+    if u32::try_from(of.count()).is_err() {
+        return Err(wrong(of.path(), "has more than 2^32 rows"));
+    }
+    let [text, planes, side] =
+        ["positions.txt", "planes.npy", "side.npy"].map(|name| dir.join(name));
+    let written = match File::open(&text) {
+        Ok(file) => Some(written(game, &text, file)?),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(wrong(&text, format!("cannot be read: {error}"))),
+    };
+    if let Some(written) = &written {
+        same_count(&text, written.len() as u64, "lines", of)?;
+    }
+    let drawn = match planes.exists() && side.exists() {
+        true => Some(drawn(game, &planes, &side, of)?),
+        false => None,
+    };
+    match (written, drawn) {
+        (Some(written), Some(drawn)) => {
+            let mut pairs = written.iter().zip(&drawn);
+            let Some(row) = pairs.position(|(written, drawn)| written != drawn) else {
+                return Ok(written);
+            };
+            let [here, there] = [drawn[row], written[row]].map(|position| game.notation(&position));
+            let what = format!("these planes are '{here}' where positions.txt says '{there}'");
+            Err(wrong_row(&planes, row, Hinted::new(what, "keep the ones that are meant")))
+        }
+        (Some(positions), None) | (None, Some(positions)) => Ok(positions),
+        (None, None) => Err(wrong(
+            dir,
+            Hinted::new(
+                "does not say of which positions its rows are",
+                "put positions.txt, or planes.npy and side.npy, of 'solver export --states' there, in the order of the predictions",
+            ),
+        )),
+    }
 }
 
-/// The position on the next line of a text.
-fn next_line<G: Game>(
+/// The positions of a text, one a line.
+fn written<G: Game>(
     game: &G,
-    text: &Path,
-    lines: &mut Lines,
-    row: u64,
-    count: u64,
     path: &Path,
-) -> Result<Position<G::State>, PolicyError> {
-    let line = lines.next().ok_or_else(|| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        wrong(text, format!("has {row} lines where {name} has {count} rows"))
-    })?;
-    let line = line.map_err(|error| wrong_row(text, row, format!("cannot be read: {error}")))?;
-    game.parse_position(line.trim(), &game.start())
-        .map_err(|error| wrong_row(text, row, Hinted::of(&error)))
+    file: File,
+) -> Result<Vec<Position<G::State>>, PolicyError> {
+    // No position is longer; what is cut off is none.
+    const LONGEST: u64 = 1 << 16;
+    let (mut reader, mut line) = (BufReader::new(file), String::new());
+    let (start, mut found) = (game.start(), Vec::new());
+    loop {
+        line.clear();
+        let read = (&mut reader)
+            .take(LONGEST)
+            .read_line(&mut line)
+            .map_err(|error| wrong_row(path, found.len(), format!("cannot be read: {error}")))?;
+        if read == 0 {
+            return Ok(found);
+        }
+        let position = game.parse_position(line.trim(), &start);
+        found.push(position.map_err(|error| wrong_row(path, found.len(), Hinted::of(&error)))?);
+    }
+}
+
+/// The positions of planes and sides.
+fn drawn<G: Game>(
+    game: &G,
+    planes: &Path,
+    side: &Path,
+    of: &Rows,
+) -> Result<Vec<Position<G::State>>, PolicyError> {
+    let (rows, columns) = game.shape();
+    let shape = [game.planes().count(), rows, columns];
+    let mut planes = Rows::open(planes, Numbers::Integers, &shape)?;
+    let mut sides = Rows::open(side, Numbers::Integers, &[])?;
+    for rows in [&planes, &sides] {
+        same_count(rows.path(), rows.count(), "rows", of)?;
+    }
+    let position = |row: usize| {
+        // What is out of a byte's bounds becomes its largest, which no plane holds.
+        let byte = |&number: &f64| if (0.0..255.0).contains(&number) { number as u8 } else { 255 };
+        let bytes: Vec<u8> = planes.next()?.iter().map(byte).collect();
+        let state = game.read_planes(&bytes);
+        let state =
+            state.ok_or_else(|| wrong_row(planes.path(), row, "these planes are no position"))?;
+        let number = sides.next()?[0];
+        let side = Side::ALL.into_iter().find(|side| side.index() as f64 == number);
+        let side = side.ok_or_else(|| {
+            let what = format!("{number} is no side");
+            let hint = "the first player is 0, the second 1";
+            wrong_row(sides.path(), row, Hinted::new(what, hint))
+        })?;
+        Ok(Position { state, side })
+    };
+    (0..of.count() as usize).map(position).collect()
 }

@@ -362,7 +362,7 @@ fn positions_that_do_not_fit_are_told_in_one_line() {
     write(&dir, &broken.lines[..n - 2]);
     broken.refused(&dir, &["positions.txt", "56619 lines", "56621 rows"]);
     write(&dir, &[&broken.lines[..], &broken.lines[..1]].concat());
-    broken.refused(&dir, &["positions.txt", "more lines"]);
+    broken.refused(&dir, &["positions.txt", "56622 lines"]);
     let mut lines = broken.lines.clone();
     lines[9] = "XO!?".to_string();
     write(&dir, &lines);

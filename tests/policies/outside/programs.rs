@@ -243,7 +243,7 @@ fn an_illegal_move_is_told_with_its_position() {
     let answer =
         "reply['actions'] = [0 if p['board'].count(0) == 12 else p['legal'][0] for p in positions]";
     let policy = python(&tables, &answering(answer));
-    refused(&tables, &policy, &[], &["plays 0, which is no legal move", START, "1, 4, 11, 14"]);
+    refused(&tables, &policy, &[], &["action 0 is no legal move", START, "1, 4, 11, 14"]);
 }
 
 /// Whether a process is there, and is no zombie.

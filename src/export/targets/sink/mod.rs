@@ -105,6 +105,16 @@ pub(super) fn begin(
     })
 }
 
+/// Begins arrays of the columns that are numbers, and a file of lines of the position, which is the last.
+pub(in crate::export) fn write_arrays_and_lines(
+    dir: &Path,
+    lines: &str,
+    columns: &[Column],
+) -> Result<[Box<dyn Sink>; 2], TableError> {
+    let arrays = npy::Shards::begin(dir, &columns[..columns.len() - 1], None);
+    Ok([Box::new(arrays), Box::new(text::TextFile::begin(Format::Obf, dir, lines, columns)?)])
+}
+
 /// A writer that knows how many bytes went through it and their checksum.
 pub(super) struct Summed<W> {
     inner: W,

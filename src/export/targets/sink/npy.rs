@@ -9,7 +9,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 use super::{FileCard, Sink};
-use crate::export::states::checksum;
+use crate::export::folder::checksum;
 use crate::export::targets::columns::{Block, Column, Scalar};
 use crate::table::{IoContext, Stream, TableError};
 
@@ -178,7 +178,7 @@ impl Sink for Archive {
         file.sync_all().at("write", &path)?;
         let bytes = file.metadata().at("read", &path)?.len();
         // The archive's writer goes back to fill in sizes, so the sum is made of what came of it.
-        let crc32 = format!("{:08x}", checksum(&path).at("read", &path)?);
+        let crc32 = checksum(&path).at("read", &path)?;
         let card = FileCard { bytes, crc32, rows };
         Ok([(name, card)].into())
     }
