@@ -13,15 +13,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::evaluate::{
-    AccuracyReport, Comparison, Judged, Match, Metrics, Piece, Player, Remembered, Request, Truth,
-    Words, games_bytes, measure, of_split, playable, unfolded_bytes,
+    AccuracyReport, Comparison, Judged, Match, Metrics, Piece, Player, Request, Words, games_bytes,
+    measure, of_split, playable, unfolded_bytes,
 };
 use yomikiri::game::{Game as _, Split};
 use yomikiri::hint::Hint as _;
 use yomikiri::policy::encode::Encoding;
 use yomikiri::policy::{
     Answers, Batch, Beside, Dense, Legal, Policy, PolicyError, PolicySpec, PolicySpecError, Steady,
-    Sure, TrainedOn, TrainedSpec, share_best,
+    Sure, TrainedOn, TrainedSpec,
 };
 use yomikiri::render::{About, accuracy_text, comparison_text, html, match_text, summary};
 use yomikiri::render::{Compared, no_room};
@@ -491,24 +491,17 @@ pub fn compare<'py>(
     let (names, words, comparison) = run(py, progress, move |state, asks| {
         let players = with_training(players(held, solved.game(), &tables, &asks)?, trained)?;
         let names: Vec<String> = players.iter().map(Player::name).collect();
-        let judged = Judged { table: &solved, orienting: Orienting::All };
-        let judged = Remembered { judged, kept: &kept };
+        let judged = Judged::new(&solved, Orienting::All).kept_in(Some(&kept));
         let mut comparison = Comparison::default();
         let mut add = |piece: &Piece, answers: &[Answers]| {
             comparison.add(solved.game(), piece, answers, worst);
             Ok(())
         };
-        let (wanted, words) = match part {
-            None => (Box::new(|_: &Piece, _: usize| true) as _, None),
-            Some(split) => {
-                let found = of_split(split, &players, solved.game());
-                let (wanted, words) =
-                    found.map_err(|wrong| value_error(format!("split: {}", wrong.line())))?;
-                (wanted, Some(words))
-            }
-        };
-        let chosen = yomikiri::evaluate::Chosen { source: &judged, wanted: &*wanted };
-        measure(&chosen, &players, Some(&mut add), state).map_err(measure_error)?;
+        let chosen = part.map(|split| of_split(split, &players, solved.game())).transpose();
+        let chosen = chosen.map_err(|wrong| value_error(format!("split: {}", wrong.line())))?;
+        let wanted = chosen.as_ref().map(|(wanted, _)| wanted.as_ref());
+        measure(&judged, wanted, &players, Some(&mut add), state).map_err(measure_error)?;
+        let words = chosen.map(|(_, words)| words);
         Ok((names, words, comparison.averaged()))
     })?;
     let compared = Compared {
@@ -610,13 +603,23 @@ impl Asked {
                 batch.push(*position, actions);
             }
             let mut answers = Answers::default();
-            match (self.player.policy(), &self.table) {
-                (None, Some(table)) => perfect(table, &batch, &mut answers)?,
-                (Some(policy), _) => policy
+            match self.player.policy() {
+                Some(policy) => policy
                     .answer(&self.game, &batch, &mut answers)
                     .and_then(|()| answers.check(&batch))
                     .map_err(|error| PyPolicyError::new_err(error.line()))?,
-                _ => return Err(value_error("this policy is not asked alone")),
+                None => {
+                    for (row, position) in positions.all.iter().enumerate() {
+                        let table = self.table.as_deref();
+                        let choice = self.player.choose(&self.game, table, position);
+                        let choice = choice.map_err(|_| {
+                            let name = self.game.notation(position);
+                            let what = "is not in the table";
+                            position_error(format!("row {row}: the best move of '{name}' {what}"))
+                        })?;
+                        answers.probabilities.extend(choice.probabilities);
+                    }
+                }
             }
             let mut out = vec![0.0; count * batch.len()];
             for at in 0..batch.len() {
@@ -634,22 +637,4 @@ impl Asked {
         let out = out.into_pyarray(py).reshape([positions.all.len(), count])?;
         Ok((out, (!values.is_empty()).then(|| values.into_pyarray(py))))
     }
-}
-
-/// The table's best moves: for the score, then ahead and level the shortest game, behind the longest.
-fn perfect(table: &SolvedTable, batch: &Batch<AnyState>, answers: &mut Answers) -> PyResult<()> {
-    for (row, position) in batch.positions().iter().enumerate() {
-        let unknown = || {
-            let name = table.game().notation(position);
-            position_error(format!("row {row}: the best move of '{name}' is not in the table"))
-        };
-        let moves = table.look_ahead(position).into_iter();
-        let ranks: Option<Vec<i64>> =
-            moves.map(|(_, value)| Some(Truth::of(value?, table.has_scores())?.rank)).collect();
-        let ranks = ranks.ok_or_else(unknown)?;
-        let at = answers.probabilities.len();
-        answers.probabilities.resize(at + ranks.len(), 0.0);
-        share_best(&ranks, &mut answers.probabilities[at..]);
-    }
-    Ok(())
 }

@@ -67,7 +67,7 @@ impl Condition {
         let table = has.table.table().name();
         let figure = ["all_", "learned_"].into_iter().find_map(|set| name.strip_prefix(set));
         let figure = figure.unwrap_or(name);
-        let of_games = ["random_", "perfect_", "exploited_", "own_lines_"];
+        let of_games = ["random_", "perfect_", "exploited_"];
         if of_games.iter().any(|begin| name.starts_with(begin)) && !has.games {
             let why = has.why_no_games.as_deref().unwrap_or("leave out --no-games");
             return missing("no games are played here", why);

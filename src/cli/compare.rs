@@ -12,7 +12,7 @@ use super::error::UserError;
 use super::players::players;
 use super::report::failed;
 use super::table_args::{TableArgs, solved};
-use crate::evaluate::{self, Comparison, Judged, Piece, Player, Source, Words, measure};
+use crate::evaluate::{Comparison, Judged, Piece, Player, Words, measure};
 use crate::policy::{Answers, TrainedOn};
 use crate::render::{Compared, comparison_text};
 use crate::solved::Orienting;
@@ -77,17 +77,14 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let players = players(&policies, &game, &context.store)?;
     let table = solved(&game, table, args.table.force, context)?;
     let chosen = args.chosen.chosen(&players, &table)?;
-    let judged = Judged { table: &table, orienting: Orienting::All };
-    let some = chosen
-        .as_ref()
-        .map(|chosen| evaluate::Chosen { source: &judged, wanted: chosen.wanted.as_ref() });
-    let source = some.as_ref().map_or(&judged as &dyn Source, |some| some);
+    let judged = Judged::new(&table, Orienting::All);
+    let wanted = chosen.as_ref().map(|chosen| chosen.wanted.as_ref());
     let mut comparison = Comparison::default();
     let mut add = |piece: &Piece, answers: &[Answers]| {
         comparison.add(table.game(), piece, answers, args.worst);
         Ok(())
     };
-    let measured = measure(source, &players, Some(&mut add), &context.bars);
+    let measured = measure(&judged, wanted, &players, Some(&mut add), &context.bars);
     measured.map_err(|error| failed(&table, error))?;
     let compared = Compared {
         table: table.table().name(),

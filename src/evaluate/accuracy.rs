@@ -14,9 +14,9 @@ use serde::Serialize;
 use super::details::{DetailSums, Details, HeldOut};
 use super::figures::{FiguresBySet, FiguresBySplit};
 use super::forced::ForcedFigures;
-use super::images::{FirstImage, ImageFigures};
 use super::mistakes::Mistake;
-use super::source::{Piece, Source};
+use super::source::{Judged, Piece, Source, Wanted};
+use super::unfolded::Unfolded;
 use crate::any::AnyGame;
 use crate::game::{Divider, Game, Split};
 use crate::hint::{Hint, Hinted};
@@ -25,6 +25,7 @@ use crate::policy::{
     Answers, Policy, PolicyError, TrainedOn, TrainedSpec, share_best, with_training,
 };
 use crate::progress::Progress;
+use crate::solved::SolvedTable;
 use crate::table::TableError;
 
 /// Who is judged.
@@ -128,8 +129,6 @@ pub struct PolicyAccuracy {
     /// The same on those it has not learned from; `None` where that is not known, or there are none.
     #[serde(rename = "held_out")]
     pub held_out_details: Option<HeldOut>,
-    /// How far it answers images of a position alike; `None` where only one of them is asked about.
-    pub images: Option<ImageFigures>,
     /// Where a bounded table proves something of some moves only; `None` of other tables.
     pub forced: Option<ForcedFigures>,
     /// Where it gives away the most, if that was asked for and games are not played out; in games
@@ -208,9 +207,11 @@ const WINDOW: usize = 128;
 /// Receives every piece in order, with what each policy answered.
 pub type Sink<'s> = dyn FnMut(&Piece, &[Answers]) -> std::io::Result<()> + 's;
 
-/// Judges policies in every judged position of a solved table; `sink` receives what they answered.
+/// Judges policies in every judged position of a source, or in those that are wanted; `sink` receives
+/// what they answered.
 pub fn measure(
     source: &dyn Source,
+    wanted: Option<&Wanted<'_>>,
     players: &[Player],
     mut sink: Option<&mut Sink<'_>>,
     progress: &dyn Progress,
@@ -225,7 +226,13 @@ pub fn measure(
         let window = WINDOW.min(source.pieces() - begin);
         let parts = parallel::try_map(window, &|place| {
             let (pieces, rows) = source.fill(begin + place).map_err(MeasureError::damaged)?;
-            let part = |at: usize| judge(source, pieces[at].clone(), players, &dividers, keep);
+            let part = |at: usize| {
+                let piece = match wanted {
+                    None => pieces[at].clone(),
+                    Some(wanted) => Arc::new(pieces[at].only(wanted)),
+                };
+                judge(source, piece, players, &dividers, keep)
+            };
             let parts = parallel::try_map(pieces.len(), &part)?;
             progress.advance(rows);
             Ok::<Vec<Part>, MeasureError>(parts)
@@ -281,7 +288,7 @@ fn judge(
         if !piece.batch.is_empty() {
             player.answer(game, &piece, &mut answers).map_err(failed)?;
         }
-        let (mut sums, mut first) = (Sums::default(), FirstImage::default());
+        let mut sums = Sums::default();
         for (at, case) in piece.cases.iter().enumerate() {
             let range = piece.batch.range(at);
             let state = &piece.batch.positions()[at].state;
@@ -290,12 +297,9 @@ fn judge(
             let truths = &piece.truths[range.clone()];
             let part = sums.part(split);
             part.add_position(case, truths, &answer);
-            if !piece.images.is_empty() {
-                if has_squares {
-                    let actions = &piece.batch.actions()[range];
-                    part.squares.add_position(case, actions, truths, answer.probabilities);
-                }
-                first.compare(&piece, at, answer.probabilities, &mut sums.images);
+            if has_squares && piece.has_images {
+                let actions = &piece.batch.actions()[range];
+                part.squares.add_position(case, actions, truths, answer.probabilities);
             }
         }
         sums.parts.iter_mut().for_each(DetailSums::settle);
@@ -308,22 +312,28 @@ fn judge(
     Ok(found)
 }
 
-/// Everything that policies answer, gathered in the order of the judged positions.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Gathered {
-    /// Of each policy.
-    pub answers: Vec<Answers>,
+/// Appends what policies do in the positions of a piece: of each one probability a move.
+pub(super) fn gather(all: &mut Vec<Vec<f64>>, answers: &[Answers]) {
+    all.resize_with(answers.len(), Vec::new);
+    all.iter_mut().zip(answers).for_each(|(all, part)| all.extend(&part.probabilities));
 }
 
-impl Gathered {
-    /// Appends what was answered for a piece.
-    pub fn add(&mut self, answers: &[Answers]) {
-        self.answers.resize_with(answers.len(), Answers::default);
-        for (all, part) in self.answers.iter_mut().zip(answers) {
-            all.probabilities.extend_from_slice(&part.probabilities);
-            all.values.extend_from_slice(&part.values);
-        }
-    }
+/// What players do in all positions that games on a table come to: of each one probability an edge of
+/// the unfolded table.
+pub fn play_everywhere(
+    table: &SolvedTable,
+    unfolded: &Unfolded,
+    players: &[Player],
+    progress: &dyn Progress,
+) -> Result<Vec<Vec<f64>>, MeasureError> {
+    let mut all = Vec::new();
+    let mut sink = |_: &Piece, answers: &[Answers]| {
+        gather(&mut all, answers);
+        Ok(())
+    };
+    measure(&Judged::everywhere(table, unfolded), None, players, Some(&mut sink), progress)?;
+    table.table().check_read()?;
+    Ok(all)
 }
 
 /// The sums of one policy over some positions.
@@ -331,7 +341,6 @@ impl Gathered {
 struct Sums {
     /// Over the positions of each part it was divided into when it learned, then over the others.
     parts: [DetailSums; 4],
-    images: ImageFigures,
 }
 
 impl Sums {
@@ -341,7 +350,6 @@ impl Sums {
 
     fn add(&mut self, other: &Sums) {
         self.parts.iter_mut().zip(&other.parts).for_each(|(sum, part)| sum.add(part));
-        self.images.add(&other.images);
     }
 
     fn named(self, game: &AnyGame, policy: String, is_divided: bool) -> PolicyAccuracy {
@@ -360,7 +368,6 @@ impl Sums {
                 split: split.name(),
                 details: self.parts[split.index()].details(game),
             }),
-            images: (self.images.states > 0).then_some(self.images),
             forced: None,
             costliest: Vec::new(),
         }

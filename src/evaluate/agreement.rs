@@ -61,7 +61,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let game = AnyGame::new(Othello::<u64>::new(4, 4, true));
         let table = SolvedTable::of_whole(game, &Store::at(dir.path()), &Silent).unwrap();
-        let judged = Judged { table: &table, orienting: Orienting::All };
+        let judged = Judged::new(&table, Orienting::All);
         let (mut agreement, mut expected, mut positions) = (Agreement::default(), 0.0, 0);
         for piece in 0..judged.pieces() {
             for piece in judged.fill(piece).unwrap().0 {

@@ -18,8 +18,6 @@ pub struct Baselines {
     /// What the move along each edge gives away of the outcome, and of the score as games count it: in a
     /// game without scores the outcome.
     given: Vec<[u8; 2]>,
-    /// Whether the moves of each position differ in outcome.
-    pub(super) decisive: Vec<bool>,
 }
 
 impl Baselines {
@@ -38,17 +36,14 @@ impl Baselines {
             positions.flat_map(given_at).collect::<Vec<_>>()
         });
         let given = given.concat();
-        let decisive =
-            |at: usize| given[play.unfolded().edges_of(at)].iter().any(|given| given[0] > 0);
-        let decisive = (0..positions).map(decisive).collect();
-        Baselines { moves, walks, given, decisive }
+        Baselines { moves, walks, given }
     }
 
     /// How many bytes they take.
     pub(super) fn bytes(&self) -> usize {
         let [moves, given] = [size_of::<[f64; 2]>(), size_of::<[u8; 2]>()];
-        let position = 4 * size_of::<f64>() + size_of::<bool>();
-        self.given.len() * (moves + given) + self.decisive.len() * position
+        let visits: usize = self.walks.iter().map(|walk| size_of_val(&walk.visits[..])).sum();
+        self.given.len() * (moves + given) + visits
     }
 
     /// Which of them a policy is, if any.

@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::figures::{Figures, FiguresBySet, score_lost};
-use super::images::{Square, Squares};
 use super::losses::Losses;
+use super::squares::{Square, Squares};
 use super::truth::{Case, Truth};
 use super::values::{FinalScoreFigures, ValueFigures};
 use crate::any::AnyGame;

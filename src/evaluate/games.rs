@@ -4,7 +4,6 @@
 use serde::Serialize;
 
 use super::baselines::Baselines;
-use super::beating::{BeatingLine, beating_line};
 use super::mistakes::{Mistake, mistakes};
 use super::play::{Expected, Play};
 use super::response::{Aim, Response};
@@ -49,14 +48,6 @@ pub struct PolicyGames {
     pub exploitability: BothSides<Exploitability>,
     /// What the policy gives away in games against itself, random moves and perfect ones.
     pub mistakes: Vec<MistakesAgainst>,
-    /// How good it is where games lead: its own, random ones and perfect ones.
-    pub where_games_lead: Vec<WhereGamesLead>,
-    /// How far it is right where its own moves lead.
-    pub own_lines: OwnLines,
-    /// How far its values and its moves agree; `None` if it gives no values.
-    pub consistency: Option<Consistency>,
-    /// The line of a best response on either side.
-    pub beating_lines: BothSides<Option<BeatingLine>>,
     /// Where it gives away the most.
     pub costliest: Vec<Mistake>,
 }
@@ -69,17 +60,6 @@ impl PolicyGames {
         let mean = 0.5 * (first.outcome_lost + second.outcome_lost);
         if mean.abs() < 1e-12 { 0.0 } else { mean }
     }
-}
-
-/// How far a policy's values agree with each other and with its moves. All values are the mover's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Consistency {
-    /// Mean difference between the value of a position and the best that its own values promise one
-    /// ply on (a finished game has its true outcome), 0 to 2.
-    pub gap: f64,
-    /// Over the positions with a choice: mean probability of the moves that its own values find
-    /// best.
-    pub agreement: f64,
 }
 
 /// Something of a policy as the first and as the second player.
@@ -126,84 +106,13 @@ pub struct MistakesAgainst {
     pub score_lost: f64,
 }
 
-/// A policy in the positions of some games, each counting as often as a game comes to it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct WhereGamesLead {
-    /// Who plays both sides of the games: `itself`, `random` or `perfect`.
-    pub games: &'static str,
-    /// In all positions with a move to make.
-    pub all: MetFigures,
-    /// In those of them whose moves differ in outcome.
-    pub decisive_outcome: MetFigures,
-}
-
-/// What a policy keeps and gives away on average in the positions that games come to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct MetFigures {
-    /// How many of them a game comes to.
-    pub positions: f64,
-    /// Probability of a move that keeps the outcome; `None` if games come to no such position.
-    pub result_kept: Option<f64>,
-    /// Probability of a move that keeps the score.
-    pub score_kept: Option<f64>,
-    /// Outcome given away.
-    pub result_lost: Option<f64>,
-    /// Score given away.
-    pub score_lost: Option<f64>,
-}
-
-impl MetFigures {
-    /// Of how often each position is met and what is lost there.
-    fn of<'a>(met: impl Iterator<Item = (f64, &'a [f64; 4])>) -> MetFigures {
-        let (mut positions, mut sums) = (0.0, [0.0; 4]);
-        for (weight, lost) in met {
-            positions += weight;
-            sums.iter_mut().zip(lost).for_each(|(sum, lost)| *sum += weight * lost);
-        }
-        let [outcome, score, result_lost, score_lost] =
-            sums.map(|sum| (positions > 0.0).then(|| sum / positions));
-        let kept = |lost: Option<f64>| lost.map(|lost| 1.0 - lost);
-        let (result_kept, score_kept) = (kept(outcome), kept(score));
-        MetFigures { positions, result_kept, score_kept, result_lost, score_lost }
-    }
-}
-
-/// A policy in the positions to which its own moves lead, whatever the opponent does. A *champion*
-/// is right in all of them; an *expert* everywhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct OwnLines {
-    /// How many positions with a move to make it may come to, on either side.
-    pub positions: u64,
-    /// In how many of them it surely keeps the outcome.
-    pub right: u64,
-    /// The positions on either side in all.
-    pub all_positions: u64,
-    /// In how many of them it surely keeps the outcome.
-    pub all_right: u64,
-}
-
-impl OwnLines {
-    /// Whether the policy never gives away an outcome in a game of its own.
-    pub fn is_champion(&self) -> bool {
-        self.right == self.positions
-    }
-
-    /// Whether it never gives one away anywhere.
-    pub fn is_expert(&self) -> bool {
-        self.all_right == self.all_positions
-    }
-}
-
-/// A policy as it is played: its name, the probabilities of its moves by edge, and, if it gives
-/// values, that of each position that is not over, in order.
+/// A policy as it is played.
 #[derive(Clone, Copy, Debug)]
 pub struct Played<'a> {
     /// The policy's name.
     pub name: &'a str,
     /// One an edge.
     pub probabilities: &'a [f64],
-    /// One a position with moves, or none.
-    pub values: &'a [f64],
 }
 
 /// What games between two policies come to; as JSON, with all values those of `policy`.
@@ -281,19 +190,12 @@ fn policy_games(
     let against = |opponent: usize| Opposed::of(play, baselines, opponent, (own, &lost));
     let against = parallel::map(OPPONENTS.len(), &against);
     let met = [0, 1, 2].map(|opponent: usize| &against[opponent].met);
-    let responses = Responses::to(play, own);
     let found = PolicyGames {
         policy: policy.name.to_string(),
         against_random: against[1].results,
         against_perfect: against[2].results,
-        exploitability: BothSides::of(|side| responses.left(play, side)),
-        beating_lines: BothSides::of(|side| {
-            beating_line(play, own, side, responses.against(side, Aim::Score))
-        }),
+        exploitability: exploitability(play, own),
         mistakes: against.iter().map(|against| against.mistakes.clone()).collect(),
-        where_games_lead: against.iter().map(|against| against.where_games_lead).collect(),
-        own_lines: own_lines(play, own, &lost),
-        consistency: consistency(play, policy),
         costliest: mistakes(play, own, (&lost, &met), costliest),
     };
     (found, against[0].results.first)
@@ -305,7 +207,6 @@ struct Opposed {
     /// How often each position is met in which the policy is to move, half of them on either side.
     met: Vec<f64>,
     mistakes: MistakesAgainst,
-    where_games_lead: WhereGamesLead,
 }
 
 impl Opposed {
@@ -326,16 +227,12 @@ impl Opposed {
             Side::Second => second.visits[at] / 2.0,
         };
         let met: Vec<f64> = (0..play.unfolded().positions()).map(met).collect();
-        // Both sides of these games are the opponent's.
-        let both = other.map_or(&*first, |other| baselines.between(other, other));
-        let name = OPPONENTS[opponent];
         Opposed {
             results: BothSides {
                 first: play.result(&first),
                 second: play.result(second).reversed(),
             },
-            mistakes: mistakes_against(&met, lost, name),
-            where_games_lead: where_games_lead(play, name, &both.visits, lost, &baselines.decisive),
+            mistakes: mistakes_against(&met, lost, OPPONENTS[opponent]),
             met,
         }
     }
@@ -346,64 +243,40 @@ const OPPONENTS: [&str; 3] = ["itself", "random", "perfect"];
 
 /// How much a policy loses to best responses on either side.
 pub fn exploitability(play: &Play<'_>, policy: &[f64]) -> BothSides<Exploitability> {
-    let responses = Responses::to(play, policy);
-    BothSides::of(|side| responses.left(play, side))
-}
-
-/// The best responses to a policy.
-struct Responses {
-    /// By the side that the policy plays, after scores and then after outcomes; without scores these are
-    /// the same, and left out.
-    all: Vec<Response>,
-}
-
-impl Responses {
-    fn to(play: &Play<'_>, policy: &[f64]) -> Responses {
-        let aims: &[Aim] =
-            if play.table().has_scores() { &[Aim::Score, Aim::Outcome] } else { &[Aim::Score] };
-        let one = |at: usize| play.best_response(policy, Side::ALL[at % 2].other(), aims[at / 2]);
-        Responses { all: parallel::map(2 * aims.len(), &one) }
-    }
-
-    /// That to the policy on a side.
-    fn against(&self, side: Side, aim: Aim) -> &Response {
-        let first = match aim {
-            Aim::Score => 0,
-            Aim::Outcome => self.all.len() - 2,
-        };
-        &self.all[first + side.index()]
-    }
-
-    /// What they leave to the policy on a side.
-    fn left(&self, play: &Play<'_>, side: Side) -> Exploitability {
-        let start = play.start();
-        let left = |aim| {
-            let values = &self.against(side, aim).values;
-            -start.iter().map(|&(at, p)| p * values[at]).sum::<f64>()
-        };
-        // The value of the game for the policy's side.
-        let value = |aim| {
-            let of = |at: usize| {
-                let Some(truth) = play.truth(at) else { return 0.0 };
-                let value = match (aim, truth.score) {
-                    (Aim::Score, Some(score)) => f64::from(score.0),
-                    _ => f64::from(truth.outcome.value()),
-                };
-                if play.unfolded().side(at) == side { value } else { -value }
+    // Without scores the responses after both are the same.
+    let aims: &[Aim] =
+        if play.table().has_scores() { &[Aim::Score, Aim::Outcome] } else { &[Aim::Score] };
+    let start = play.start();
+    // What one leaves to the policy on a side.
+    let one = |at: usize| {
+        let (side, aim) = (Side::ALL[at % 2], aims[at / 2]);
+        let Response { values, .. } = play.best_response(policy, side.other(), aim);
+        -start.iter().map(|&(at, p)| p * values[at]).sum::<f64>()
+    };
+    let left = parallel::map(2 * aims.len(), &one);
+    let worth = |aim, side| {
+        let of = |at: usize| {
+            let Some(truth) = play.truth(at) else { return 0.0 };
+            let value = match (aim, truth.score) {
+                (Aim::Score, Some(score)) => f64::from(score.0),
+                _ => f64::from(truth.outcome.value()),
             };
-            start.iter().map(|&(at, p)| p * of(at)).sum::<f64>()
+            if play.unfolded().side(at) == side { value } else { -value }
         };
-        let (outcome, score) = (left(Aim::Outcome), left(Aim::Score));
+        start.iter().map(|&(at, p)| p * of(at)).sum::<f64>()
+    };
+    BothSides::of(|side| {
+        let (score, outcome) = (left[side.index()], left[left.len() - 2 + side.index()]);
         // A best response leaves no more than the game is worth; the sums of what it leaves are
         // rounded, the value is not.
-        let lost = |aim, left| f64::max(value(aim) - left, 0.0);
+        let lost = |aim, left| f64::max(worth(aim, side) - left, 0.0);
         Exploitability {
             outcome,
             outcome_lost: lost(Aim::Outcome, outcome),
             score,
             score_lost: lost(Aim::Score, score),
         }
-    }
+    })
 }
 
 fn mistakes_against(met: &[f64], lost: &[[f64; 4]], opponent: &'static str) -> MistakesAgainst {
@@ -413,66 +286,4 @@ fn mistakes_against(met: &[f64], lost: &[[f64; 4]], opponent: &'static str) -> M
     }
     let [outcome_mistakes, score_mistakes, outcome_lost, score_lost] = sums;
     MistakesAgainst { opponent, outcome_mistakes, score_mistakes, outcome_lost, score_lost }
-}
-
-fn where_games_lead(
-    play: &Play<'_>,
-    games: &'static str,
-    met: &[f64],
-    lost: &[[f64; 4]],
-    decisive: &[bool],
-) -> WhereGamesLead {
-    let open = (0..met.len()).filter(|&at| !play.unfolded().edges_of(at).is_empty());
-    let of = |at: usize| (met[at], &lost[at]);
-    WhereGamesLead {
-        games,
-        all: MetFigures::of(open.clone().map(of)),
-        decisive_outcome: MetFigures::of(open.filter(|&at| decisive[at]).map(of)),
-    }
-}
-
-fn own_lines(play: &Play<'_>, policy: &[f64], lost: &[[f64; 4]]) -> OwnLines {
-    let sides = [[Some(policy), None], [None, Some(policy)]];
-    let reached = parallel::map(sides.len(), &|side| play.reached(sides[side]));
-    let mut lines = OwnLines::default();
-    for at in 0..play.unfolded().positions() {
-        if play.unfolded().edges_of(at).is_empty() {
-            continue;
-        }
-        let right = u64::from(lost[at][0] == 0.0);
-        lines.all_positions += 1;
-        lines.all_right += right;
-        if reached[play.unfolded().side(at).index()][at] {
-            lines.positions += 1;
-            lines.right += right;
-        }
-    }
-    lines
-}
-
-fn consistency(play: &Play<'_>, policy: &Played<'_>) -> Option<Consistency> {
-    let unfolded = play.unfolded();
-    if policy.values.is_empty() {
-        return None;
-    }
-    let mut values = policy.values.iter();
-    let value = |at: usize| match unfolded.edges_of(at).is_empty() {
-        true => play.truth(at).map(|truth| f64::from(truth.outcome.value())),
-        false => values.next().copied(),
-    };
-    let values = (0..unfolded.positions()).map(value).collect::<Option<Vec<f64>>>()?;
-    let (mut gap, mut agreement, mut open, mut choices) = (0.0, 0.0, 0u64, 0u64);
-    for at in (0..unfolded.positions()).filter(|&at| !unfolded.edges_of(at).is_empty()) {
-        let edges = unfolded.edges_of(at);
-        let promised = |edge: usize| -values[unfolded.target(edge)];
-        let best = edges.clone().map(promised).fold(f64::NEG_INFINITY, f64::max);
-        gap += (values[at] - best).abs();
-        open += 1;
-        if edges.len() > 1 {
-            choices += 1;
-            let best = edges.filter(|&edge| promised(edge) == best);
-            agreement += best.map(|edge| policy.probabilities[edge]).sum::<f64>();
-        }
-    }
-    Some(Consistency { gap: gap / open as f64, agreement: agreement / choices.max(1) as f64 })
 }

@@ -8,9 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::baselines::Baselines;
 use super::play::Play;
-use super::source::{Judged, Piece, Source};
+use super::source::Piece;
 use super::unfolded::Unfolded;
-use crate::any::AnyGame;
 use crate::parallel::lock;
 use crate::solved::{Orienting, States};
 
@@ -50,6 +49,27 @@ impl Kept {
         }
     }
 
+    /// A piece of judged positions, which `fill` makes if it is not kept.
+    pub(super) fn pieces(
+        &self,
+        key: (Orienting, usize),
+        fill: impl FnOnce() -> Result<Vec<Arc<Piece>>, String>,
+    ) -> Result<Vec<Arc<Piece>>, String> {
+        if let Some(found) = lock(&self.pieces).filled.get(&key) {
+            return Ok(found.clone());
+        }
+        let filled = fill()?;
+        let mut kept = lock(&self.pieces);
+        kept.bytes = kept.bytes.saturating_add(filled.iter().map(|part| part.bytes()).sum());
+        if kept.bytes <= self.most {
+            kept.filled.insert(key, filled.clone());
+        } else {
+            // Part of them would be of little use.
+            kept.filled = HashMap::new();
+        }
+        Ok(filled)
+    }
+
     /// The table unfolded, which all who ask call with the same states.
     pub(super) fn unfolded(&self, states: &States) -> Result<Arc<Unfolded>, String> {
         match self.unfolded.get() {
@@ -76,49 +96,11 @@ impl Kept {
     }
 }
 
-/// Judged positions of which those that were filled once are kept.
-pub struct Remembered<'a> {
-    /// Of which table.
-    pub judged: Judged<'a>,
-    /// Where; of this table alone.
-    pub kept: &'a Kept,
-}
-
-impl Source for Remembered<'_> {
-    fn game(&self) -> &AnyGame {
-        self.judged.game()
-    }
-
-    fn pieces(&self) -> usize {
-        self.judged.pieces()
-    }
-
-    fn rows(&self) -> u64 {
-        self.judged.rows()
-    }
-
-    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
-        let (judged, key) = (&self.judged, (self.judged.orienting, piece));
-        let found = lock(&self.kept.pieces).filled.get(&key).cloned();
-        if let Some(found) = found {
-            return Ok((found, judged.table.states().pieces()[piece].rows.len() as u64));
-        }
-        let (filled, rows) = judged.fill(piece)?;
-        let mut kept = lock(&self.kept.pieces);
-        kept.bytes = kept.bytes.saturating_add(filled.iter().map(|part| part.bytes()).sum());
-        if kept.bytes <= self.kept.most {
-            kept.filled.insert(key, filled.clone());
-        } else {
-            // Part of them would be of little use.
-            kept.filled = HashMap::new();
-        }
-        Ok((filled, rows))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::any::AnyGame;
+    use crate::evaluate::{Judged, Source};
     use crate::game::othello::Othello;
     use crate::progress::Silent;
     use crate::solved::SolvedTable;
@@ -131,14 +113,14 @@ mod tests {
         let table = SolvedTable::of_whole(game, &Store::at(dir.path()), &Silent).unwrap();
         let (all, none) = (Kept::default(), Kept::up_to(100));
         for orienting in [Orienting::All, Orienting::First] {
-            let judged = Judged { table: &table, orienting };
+            let judged = Judged::new(&table, orienting);
             for piece in 0..judged.pieces() {
                 let (filled, rows) = judged.fill(piece).unwrap();
                 let [first, second] =
-                    [(); 2].map(|()| Remembered { judged, kept: &all }.fill(piece).unwrap());
+                    [(); 2].map(|()| judged.kept_in(Some(&all)).fill(piece).unwrap());
                 assert_eq!((first.1, second.1), (rows, rows));
                 assert!(first.0.iter().zip(&second.0).all(|(one, other)| Arc::ptr_eq(one, other)));
-                let again = Remembered { judged, kept: &none }.fill(piece).unwrap();
+                let again = judged.kept_in(Some(&none)).fill(piece).unwrap();
                 for (parts, _) in [first, again] {
                     assert_eq!(parts.len(), filled.len());
                     for (part, filled) in parts.iter().zip(&filled) {

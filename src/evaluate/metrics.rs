@@ -116,10 +116,6 @@ impl Metrics {
             0.5 * (first.score_lost + second.score_lost)
         };
         self.push("exploited_score", games.map(score));
-        let right = |games: &PolicyGames| {
-            games.own_lines.right as f64 / games.own_lines.positions.max(1) as f64
-        };
-        self.push("own_lines_kept", games.map(right));
     }
 }
 

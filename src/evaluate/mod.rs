@@ -16,14 +16,12 @@ mod accuracy;
 mod agreement;
 mod arena;
 mod baselines;
-mod beating;
 mod choice;
 mod compare;
 mod details;
 mod figures;
 mod forced;
 mod games;
-mod images;
 mod judgement;
 mod kept;
 mod losses;
@@ -36,27 +34,28 @@ mod report;
 mod request;
 mod response;
 mod source;
+mod squares;
 mod truth;
 mod unfolded;
 mod values;
 
-pub use accuracy::{Gathered, MeasureError, Measured, Player, PolicyAccuracy, Sink, measure};
+pub use accuracy::{
+    MeasureError, Measured, Player, PolicyAccuracy, Sink, measure, play_everywhere,
+};
 pub use agreement::Agreement;
 pub use arena::{REPEATED, Recorded, Sampling, Tally, arena, record};
 pub use baselines::Baselines;
-pub use beating::{BeatingLine, beating_line};
 pub use choice::Choice;
 pub use compare::{Comparison, Difference, Lost, Paired, Pairs};
 pub use details::{By, Details, Group, HeldOut, Key};
 pub use figures::{Figures, FiguresBySet, FiguresBySplit};
 pub use forced::ForcedFigures;
 pub use games::{
-    BothSides, Consistency, Exploitability, Games, Match, MetFigures, MistakesAgainst, Opening,
-    OwnLines, Played, PolicyGames, WhereGamesLead, exploitability, games,
+    BothSides, Exploitability, Games, Match, MistakesAgainst, Opening, Played, PolicyGames,
+    exploitability, games,
 };
-pub use images::{ImageFigures, Square, SquareFigures};
 pub use judgement::{Judgement, judgements};
-pub use kept::{Kept, Remembered};
+pub use kept::Kept;
 pub use losses::Losses;
 pub use metrics::Metrics;
 pub use mistakes::{Costliest, Mistake, MoveFacts};
@@ -65,7 +64,8 @@ pub use play::{Expected, Play, Walk};
 pub use report::{AccuracyReport, RootFacts, TableFacts, Words};
 pub use request::{Request, games_bytes, playable, unfolded_bytes};
 pub use response::{Aim, Response};
-pub use source::{Chosen, Everywhere, Judged, Piece, Source, Wanted};
+pub use source::{Judged, Piece, Source, Wanted};
+pub use squares::{Square, SquareFigures};
 pub use truth::{Case, Truth};
 pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, FinalScoreFigures, ValueFigures};

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::accuracy::{Gathered, MeasureError, Player, Sink, measure};
+use super::accuracy::{MeasureError, Player, Sink, gather, measure, play_everywhere};
 use super::agreement::Agreement;
 use super::baselines::Baselines;
 use super::forced::{Forced, ForcedFigures};
 use super::games::{BothSides, Match, Opening, Played, games};
-use super::kept::{Kept, Remembered};
+use super::kept::Kept;
 use super::mistakes::Costliest;
 use super::play::Play;
 use super::report::{AccuracyReport, Words};
-use super::source::{Chosen, Everywhere, Judged, Piece, Source, Wanted};
+use super::source::{Judged, Piece, Wanted};
 use super::unfolded::Unfolded;
 use crate::game::{Game, Repetition, Side};
 use crate::hint::{Hint, Hinted};
@@ -73,12 +73,11 @@ impl Request<'_> {
             true => Some(unfolded(table, self.kept).map_err(MeasureError::damaged)?),
             false => None,
         };
-        let judged = Judged { table, orienting };
-        let remembered = self.kept.map(|kept| Remembered { judged, kept });
-        let all = remembered.as_ref().map_or(&judged as &dyn Source, |all| all);
+        let judged = Judged::new(table, orienting).kept_in(self.kept);
+        let wanted = self.chosen.as_ref().map(|(wanted, _)| *wanted);
         // In layered games the judged positions are those that games come to.
         let gathers = unfolded.is_some() && table.game().layers().is_some();
-        let mut gathered = Gathered::default();
+        let mut gathered = Vec::new();
         let costliest = if unfolded.is_some() { 0 } else { self.mistakes };
         let costliest = |_| Costliest::new(table.game(), costliest);
         let mut costliest: Vec<Costliest> = players.iter().map(costliest).collect();
@@ -86,7 +85,7 @@ impl Request<'_> {
         let mut agreement = Agreement::default();
         let mut collect = |piece: &Piece, answers: &[Answers]| {
             if gathers {
-                gathered.add(answers);
+                gather(&mut gathered, answers);
             }
             if self.agreement {
                 agreement.add(piece, answers);
@@ -96,15 +95,11 @@ impl Request<'_> {
             sink.as_mut().map_or(Ok(()), |sink| sink(piece, answers))
         };
         let collect: Option<&mut Sink<'_>> = if is_kept { Some(&mut collect) } else { None };
-        let some = self.chosen.as_ref().map(|(wanted, _)| Chosen { source: all, wanted });
-        let source = some.as_ref().map_or(all, |some| some);
-        let measured = measure(source, players, collect, progress)?;
+        let measured = measure(&judged, wanted, players, collect, progress)?;
         let mut report = AccuracyReport::new(&judged, measured)?;
         if !table.table().manifest().complete {
             let forced = Forced { table, orienting };
-            let some = self.chosen.as_ref().map(|(wanted, _)| Chosen { source: &forced, wanted });
-            let source = some.as_ref().map_or(&forced as &dyn Source, |some| some);
-            let measured = measure(source, players, None, progress)?.policies;
+            let measured = measure(&forced, wanted, players, None, progress)?.policies;
             for (policy, measured) in report.policies.iter_mut().zip(&measured) {
                 policy.forced = Some(ForcedFigures::of(measured));
             }
@@ -119,14 +114,11 @@ impl Request<'_> {
             // Games go where positions lead, which damage leaves without answers.
             table.table().check_read()?;
             if !gathers {
-                gathered = Gathered::everywhere(table, &unfolded, players, progress)?;
+                gathered = play_everywhere(table, &unfolded, players, progress)?;
             }
             let names: Vec<String> = players.iter().map(Player::name).collect();
-            let played = names.iter().zip(&gathered.answers).map(|(name, answers)| Played {
-                name,
-                probabilities: &answers.probabilities,
-                values: &answers.values,
-            });
+            let played = names.iter().zip(&gathered);
+            let played = played.map(|(name, probabilities)| Played { name, probabilities });
             let play = Play::new(&unfolded, table);
             progress.begin("playing games", None);
             let baselines = match self.kept {
@@ -153,9 +145,9 @@ impl Match {
     ) -> Result<Match, MeasureError> {
         playable(table).map_err(MeasureError::Damaged)?;
         let unfolded = Unfolded::new(table.states()).map_err(MeasureError::damaged)?;
-        let gathered = Gathered::everywhere(table, &unfolded, players, progress)?;
+        let moves = play_everywhere(table, &unfolded, players, progress)?;
         let play = Play::new(&unfolded, table);
-        let [own, other] = [0, 1].map(|at| &gathered.answers[at].probabilities[..]);
+        let [own, other] = [0, 1].map(|at| &moves[at][..]);
         let opening = |random_plies| {
             let from = play.after_random_plies(random_plies);
             let result = |first, second| play.result(&play.walk(first, second, &from));
@@ -175,25 +167,6 @@ impl Match {
         };
         table.table().check_read()?;
         Ok(found)
-    }
-}
-
-impl Gathered {
-    /// What players answer in all positions that games come to.
-    fn everywhere(
-        table: &SolvedTable,
-        unfolded: &Unfolded,
-        players: &[Player],
-        progress: &dyn Progress,
-    ) -> Result<Gathered, MeasureError> {
-        let mut gathered = Gathered::default();
-        let mut sink = |_: &Piece, answers: &[Answers]| {
-            gathered.add(answers);
-            Ok(())
-        };
-        measure(&Everywhere { table, unfolded }, players, Some(&mut sink), progress)?;
-        table.table().check_read()?;
-        Ok(gathered)
     }
 }
 

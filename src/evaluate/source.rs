@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use super::kept::Kept;
 use super::truth::{Case, Truth};
 use super::unfolded::Unfolded;
 use crate::any::{AnyGame, AnyState};
@@ -29,9 +30,8 @@ pub struct Piece {
     pub cases: Vec<Case>,
     /// What is known of each action of the batch.
     pub truths: Vec<Truth>,
-    /// Where all positions of a row are asked about: of each action of the batch the place of its
-    /// image among the moves of the row. Elsewhere empty.
-    pub images: Vec<u16>,
+    /// Whether all positions of each row are asked about.
+    pub has_images: bool,
 }
 
 impl Piece {
@@ -47,9 +47,16 @@ impl Piece {
 
     /// About how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
-        let action = size_of::<Action>() + size_of::<Truth>() + size_of::<u16>();
+        let action = size_of::<Action>() + size_of::<Truth>();
         let position = size_of::<Position<AnyState>>() + size_of::<usize>() + size_of::<Case>();
         self.cases.len() * position + self.truths.len() * action
+    }
+
+    /// The wanted ones of its positions.
+    pub(super) fn only(&self, wanted: &Wanted<'_>) -> Piece {
+        let mut some = Piece::default();
+        (0..self.cases.len()).filter(|&at| wanted(self, at)).for_each(|at| some.push(self, at));
+        some
     }
 
     /// Adds the position at a place of another piece, with what is known of it.
@@ -57,10 +64,8 @@ impl Piece {
         let range = all.batch.range(at);
         let actions = all.batch.actions()[range.clone()].iter().copied();
         self.batch.push(all.batch.positions()[at], actions);
-        self.truths.extend_from_slice(&all.truths[range.clone()]);
-        if !all.images.is_empty() {
-            self.images.extend_from_slice(&all.images[range]);
-        }
+        self.truths.extend_from_slice(&all.truths[range]);
+        self.has_images = all.has_images;
         self.cases.push(all.cases[at]);
     }
 }
@@ -84,38 +89,6 @@ pub trait Source: Sync {
 /// Whether the position at a place of a piece is one of those that are wanted.
 pub type Wanted<'a> = dyn Fn(&Piece, usize) -> bool + Sync + 'a;
 
-/// The wanted positions of a source.
-pub struct Chosen<'a> {
-    /// Of which.
-    pub source: &'a dyn Source,
-    /// Which.
-    pub wanted: &'a Wanted<'a>,
-}
-
-impl Source for Chosen<'_> {
-    fn game(&self) -> &AnyGame {
-        self.source.game()
-    }
-
-    fn pieces(&self) -> usize {
-        self.source.pieces()
-    }
-
-    fn rows(&self) -> u64 {
-        self.source.rows()
-    }
-
-    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
-        let (parts, rows) = self.source.fill(piece)?;
-        let chosen = |all: Arc<Piece>| {
-            let (mut some, places) = (Piece::default(), 0..all.cases.len());
-            places.filter(|&at| (self.wanted)(&all, at)).for_each(|at| some.push(&all, at));
-            Arc::new(some)
-        };
-        Ok((parts.into_iter().map(chosen).collect(), rows))
-    }
-}
-
 /// The judged positions of a solved table.
 #[derive(Clone, Copy, Debug)]
 pub struct Judged<'a> {
@@ -123,6 +96,27 @@ pub struct Judged<'a> {
     pub table: &'a SolvedTable,
     /// Which positions of a row policies are asked about.
     pub orienting: Orienting,
+    /// Where pieces that were filled once are kept, if at all.
+    kept: Option<&'a Kept>,
+    /// Where orientations are known from, if not from the table.
+    unfolded: Option<&'a Unfolded>,
+}
+
+impl<'a> Judged<'a> {
+    /// Those of a table.
+    pub fn new(table: &'a SolvedTable, orienting: Orienting) -> Judged<'a> {
+        Judged { table, orienting, kept: None, unfolded: None }
+    }
+
+    /// The same, of which those that were filled once are kept in what is of this table alone.
+    pub fn kept_in(self, kept: Option<&'a Kept>) -> Judged<'a> {
+        Judged { kept, ..self }
+    }
+
+    /// All positions that games on a table can come to, in the order of the unfolded table.
+    pub fn everywhere(table: &'a SolvedTable, unfolded: &'a Unfolded) -> Judged<'a> {
+        Judged { unfolded: Some(unfolded), ..Judged::new(table, Orienting::All) }
+    }
 }
 
 impl Source for Judged<'_> {
@@ -139,64 +133,29 @@ impl Source for Judged<'_> {
     }
 
     fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
-        let Judged { table, orienting } = *self;
-        let (parts, rows) = Cases { table, orienting, unfolded: None }.fill(piece)?;
-        Ok((parts.into_iter().map(Arc::new).collect(), rows))
+        let rows = self.table.states().pieces()[piece].rows.len() as u64;
+        let parts = match self.kept {
+            Some(kept) => kept.pieces((self.orienting, piece), || self.parts(piece))?,
+            None => self.parts(piece)?,
+        };
+        Ok((parts, rows))
     }
 }
 
-/// All positions that games on a table can come to, in the order of the unfolded table.
-#[derive(Clone, Copy, Debug)]
-pub struct Everywhere<'a> {
-    /// The table.
-    pub table: &'a SolvedTable,
-    /// Its positions.
-    pub unfolded: &'a Unfolded,
-}
-
-impl Source for Everywhere<'_> {
-    fn game(&self) -> &AnyGame {
-        self.table.game()
-    }
-
-    fn pieces(&self) -> usize {
-        self.table.states().pieces().len()
-    }
-
-    fn rows(&self) -> u64 {
-        self.table.states().rows() as u64
-    }
-
-    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
-        let Everywhere { table, unfolded } = *self;
-        let cases = Cases { table, orienting: Orienting::All, unfolded: Some(unfolded) };
-        let (mut parts, rows) = cases.fill(piece)?;
-        let game = table.game();
-        if game.layers().is_none() && !game.keeps_sides() {
+impl Judged<'_> {
+    fn parts(&self, piece: usize) -> Result<Vec<Arc<Piece>>, String> {
+        let (states, game) = (self.table.states(), self.table.game());
+        let piece = &states.pieces()[piece];
+        let (mut parts, mut moves) = (Vec::new(), Vec::new());
+        states.visit(piece.rows.clone(), |row, position| {
+            self.row(row, piece.layer, position, &mut moves, Piece::with_room(&mut parts))
+        })?;
+        if self.unfolded.is_some() && game.layers().is_none() && !game.keeps_sides() {
             // To a policy the first player is to move, as in the rows of such games.
             let first = |position: &Position<AnyState>| Position { side: Side::First, ..*position };
             parts.iter_mut().for_each(|part| part.batch = part.batch.map(first));
         }
-        Ok((parts.into_iter().map(Arc::new).collect(), rows))
-    }
-}
-
-/// Makes pieces of judged positions.
-struct Cases<'a> {
-    table: &'a SolvedTable,
-    orienting: Orienting,
-    /// Where orientations are known from, if not from the table.
-    unfolded: Option<&'a Unfolded>,
-}
-
-impl Cases<'_> {
-    fn fill(&self, piece: usize) -> Result<(Vec<Piece>, u64), String> {
-        let piece = &self.table.states().pieces()[piece];
-        let (mut parts, mut moves) = (Vec::new(), Vec::new());
-        self.table.states().visit(piece.rows.clone(), |row, position| {
-            self.row(row, piece.layer, position, &mut moves, Piece::with_room(&mut parts))
-        })?;
-        Ok((parts, piece.rows.len() as u64))
+        Ok(parts.into_iter().map(Arc::new).collect())
     }
 
     /// Puts the judged positions of a row into `out`.
@@ -208,7 +167,7 @@ impl Cases<'_> {
         moves: &mut Vec<(Action, Option<u32>)>,
         out: &mut Piece,
     ) -> Result<(), String> {
-        let Cases { table, orienting, unfolded } = self;
+        let Judged { table, orienting, unfolded, .. } = *self;
         let states = table.states();
         let truth = |value| Truth::of(value, table.has_scores());
         if states.kind(row, &position.state) != StateKind::Interior {
@@ -223,7 +182,7 @@ impl Cases<'_> {
         let found = unfolded.map(|unfolded| unfolded.orientations(row));
         let orientations = found.or_else(|| states.orientations(row));
         let actions: Vec<Action> = moves.iter().map(|(action, _)| *action).collect();
-        out.push_row(table.game(), (case, position), (&actions, &truths), orientations, *orienting);
+        out.push_row(table.game(), (case, position), (&actions, &truths), orientations, orienting);
         Ok(())
     }
 }
@@ -249,6 +208,7 @@ impl Piece {
         if orienting == Orienting::First {
             case.weight = orientations.iter(order).count() as u32;
         }
+        self.has_images = orienting == Orienting::All;
         for (symmetry, side) in orientations.iter(order).take(orienting.most()) {
             let state = game.transform(&position.state, symmetry);
             let image = |&action: &Action| game.transform_action(action, symmetry);
@@ -257,9 +217,6 @@ impl Piece {
             both.sort_unstable_by_key(|(action, _)| *action);
             self.batch.push(Position { state, side }, both.iter().map(|(action, _)| *action));
             self.truths.extend(both.iter().map(|(_, place)| truths[usize::from(*place)]));
-            if orienting == Orienting::All {
-                self.images.extend(both.iter().map(|(_, place)| place));
-            }
             self.cases.push(case);
         }
     }

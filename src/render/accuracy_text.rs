@@ -1,6 +1,6 @@
 //! The whole accuracy report as aligned text.
 
-use super::board_text::{images_text, squares_text};
+use super::board_text::squares_text;
 use super::columns::{Column, KEPT, RANKED, cells, headings, meanings, or_none};
 use super::forced_text::forced_text;
 use super::games_text::games_text;
@@ -84,7 +84,7 @@ pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> Str
     text += "\n";
     text += &(meanings(report, KEPT) + &meanings(report, RANKED));
     text += &beyond_means(report);
-    text += &(images_text(report) + &squares_text(report));
+    text += &squares_text(report);
     let (order, names): (Vec<usize>, Vec<String>) =
         report.policies.iter().enumerate().map(|(at, policy)| (at, policy.policy.clone())).unzip();
     text += &forced_text(report, &order, &names);

@@ -1,39 +1,15 @@
-//! Where on the board policies err, and how far they answer images of a position alike, as text.
+//! Where on the board policies err, as text.
 
-use super::columns::or_none;
-use super::grid::Grid;
-use super::number::{amount, thousands};
-use crate::evaluate::{AccuracyReport, PolicyAccuracy, Square};
+use super::number::thousands;
+use crate::evaluate::{AccuracyReport, Square};
 
-/// How far each policy's answers about images of a position are apart; nothing where only one of
-/// them is asked about.
-pub(super) fn images_text(report: &AccuracyReport) -> String {
-    let row = |policy: &PolicyAccuracy| {
-        let images = policy.images?;
-        let mean = or_none(images.mean_distance(), amount);
-        Some(vec![policy.policy.clone(), mean, amount(images.greatest)])
-    };
-    let rows: Vec<Vec<String>> = report.policies.iter().filter_map(row).collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    let grid = Grid::of(&["policy", "mean", "most"], rows).to_text();
-    format!(
-        "\nImages of a position: how far the probabilities of its moves are from those in the first, 0 to 1\n\n{grid}"
-    )
-}
-
-/// What each policy gives away by square, as two boards side by side.
+/// What each policy gives away by square, as a board.
 pub(super) fn squares_text(report: &AccuracyReport) -> String {
     let has_scores = report.table.has_scores();
     let what = if has_scores { &report.words.units[..] } else { "results" };
     let lost = |square: &Square| {
         let figures = &square.figures;
         if has_scores { figures.score_lost } else { figures.result_lost }
-    };
-    let missed = |square: &Square| {
-        let figures = &square.figures;
-        if has_scores { figures.score_missed } else { figures.result_missed }
     };
     let mut text = String::new();
     for policy in &report.policies {
@@ -46,7 +22,7 @@ pub(super) fn squares_text(report: &AccuracyReport) -> String {
             format!(" ({}, {})", held_out.split, thousands(policy.held_out().all.states))
         });
         text += &format!(
-            "\n{}{}: {what} lost in 100 positions, on the square played and where a best one was\n\n",
+            "\n{}{}: {what} lost in 100 positions by the square played\n\n",
             policy.policy,
             part.unwrap_or_default()
         );
@@ -57,12 +33,10 @@ pub(super) fn squares_text(report: &AccuracyReport) -> String {
             .take(columns)
             .map(|square| format!("{:>width$}", square.square.trim_end_matches(char::is_numeric)));
         let letters: String = letters.collect();
-        text += &format!("  {letters}   {letters}\n");
+        text += &format!("  {letters}\n");
         for (row, squares) in squares.chunks(columns).enumerate() {
-            let line = |of: &dyn Fn(&Square) -> f64| -> String {
-                squares.iter().map(|square| format!("{:>width$.1}", share * of(square))).collect()
-            };
-            text += &format!("{:>2}{}   {}\n", row + 1, line(&lost), line(&missed));
+            let row_of = squares.iter().map(|square| format!("{:>width$.1}", share * lost(square)));
+            text += &format!("{:>2}{}\n", row + 1, row_of.collect::<String>());
         }
     }
     text

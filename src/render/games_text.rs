@@ -1,11 +1,9 @@
 //! The games of a report as aligned text.
 
-use super::columns::{or_none, share};
 use super::grid::Grid;
-use super::number::{amount, percent};
+use super::number::percent;
 use crate::evaluate::{
-    BothSides, Expected, Exploitability, Games, Match, MetFigures, MistakesAgainst, PolicyGames,
-    WhereGamesLead, Words,
+    BothSides, Expected, Exploitability, Games, Match, MistakesAgainst, PolicyGames, Words,
 };
 
 /// What is said of games that may go on for ever; nothing of others.
@@ -47,15 +45,9 @@ pub fn games_text(games: &Games, words: &Words) -> String {
             "mistakes",
             "its moves that give away the result in a game against each, the mean over both sides",
         ),
-        (
-            "own lines",
-            "of the positions its own moves lead to, whatever comes: where it keeps the result",
-        ),
     ] {
         text += &format!("{name:<13}{meaning}\n");
     }
-    text += &where_games_lead(games, units);
-    text += &consistency(games);
     text + &most_plies_text(games.most_plies)
 }
 
@@ -150,7 +142,6 @@ fn losses(games: &Games, words: &Words) -> String {
         ("mistakes", "itself"),
         ("a game", "random"),
         ("", "perfect"),
-        ("own", "lines"),
     ]);
     for policy in &games.policies {
         let BothSides { first, second } = &policy.exploitability;
@@ -160,68 +151,11 @@ fn losses(games: &Games, words: &Words) -> String {
                 .map(|lost| format!("{lost:.2}").replace("-0.00", "0.00"))
         };
         let mistakes = |against: &MistakesAgainst| format!("{:.2}", against.outcome_mistakes);
-        let lines = &policy.own_lines;
-        let right = match (lines.is_expert(), lines.is_champion()) {
-            (true, _) => "expert".to_string(),
-            (_, true) => "champion".to_string(),
-            _ => percent(lines.right as f64 / lines.positions.max(1) as f64),
-        };
         let mut row = vec![policy.policy.clone()];
         row.extend(lost(first));
         row.extend(lost(second));
         row.extend(policy.mistakes.iter().map(mistakes));
-        row.push(right);
         grid.push(row);
     }
     grid.to_text()
-}
-
-/// How good policies are in the positions that games come to.
-fn where_games_lead(games: &Games, units: &str) -> String {
-    let mut text = "\nWhere games lead: every position counts as often as a game comes to it that is played on \
-                    both\nsides by the policy itself, by random or by perfect moves\n"
-        .to_string();
-    type Of = fn(&WhereGamesLead) -> &MetFigures;
-    let sets: [(&str, Of); 2] = [
-        ("all positions", |found| &found.all),
-        ("where the choice of the move decides the result", |found| &found.decisive_outcome),
-    ];
-    for (title, of) in sets {
-        let mut grid = Grid::headed(&[
-            ("", "policy"),
-            ("result", "itself"),
-            ("kept", "random"),
-            ("", "perfect"),
-            (units, "itself"),
-            ("lost", "random"),
-            ("", "perfect"),
-        ]);
-        for policy in &games.policies {
-            let found: Vec<&MetFigures> = policy.where_games_lead.iter().map(of).collect();
-            let kept = found.iter().map(|found| share(found.result_kept));
-            let lost = found.iter().map(|found| or_none(found.score_lost, amount));
-            grid.push([vec![policy.policy.clone()], kept.chain(lost).collect()].concat());
-        }
-        text += &format!("\n{title}\n\n{}", grid.to_text());
-    }
-    text
-}
-
-/// In how far values agree with each other and with the moves, of policies that tell values.
-fn consistency(games: &Games) -> String {
-    let rows = games.policies.iter().filter(|policy| policy.policy != "perfect");
-    let rows = rows.filter_map(|policy| {
-        let found = policy.consistency?;
-        Some(vec![policy.policy.clone(), format!("{:.3}", found.gap), percent(found.agreement)])
-    });
-    let rows: Vec<Vec<String>> = rows.collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    let mut grid = Grid::headed(&[("", "policy"), ("one ply", "off"), ("own", "moves")]);
-    rows.into_iter().for_each(|row| grid.push(row));
-    format!(
-        "\nValues against each other: how far a position's is from the best they promise one ply on, and\nhow often the move is one that they find best\n\n{}",
-        grid.to_text()
-    )
 }

@@ -2,15 +2,13 @@
 
 use super::grid::Grid;
 use super::number::{amount, percent};
-use crate::evaluate::{AccuracyReport, Mistake, PolicyGames};
+use crate::evaluate::{AccuracyReport, Mistake};
 
-/// Lays out so many of the costliest mistakes of each policy, and in games before them the line by
-/// which it is beaten.
+/// Lays out so many of the costliest mistakes of each policy.
 pub(super) fn mistakes_text(report: &AccuracyReport, mistakes: usize) -> String {
     let (mut text, units) = (String::new(), &report.words.units[..]);
     for (at, policy) in report.policies.iter().enumerate().filter(|_| mistakes > 0) {
         let games = report.games.as_ref().map(|games| &games.policies[at]);
-        text += &games.map_or(String::new(), |games| lines(games, units));
         let costliest = games.map_or(&policy.costliest, |games| &games.costliest);
         for (at, mistake) in costliest.iter().take(mistakes).enumerate() {
             text += &format!("\n{}, costly mistake {}\n\n", policy.policy, at + 1);
@@ -18,23 +16,6 @@ pub(super) fn mistakes_text(report: &AccuracyReport, mistakes: usize) -> String 
         }
     }
     text
-}
-
-/// The lines of best responses, those that win something.
-fn lines(policy: &PolicyGames, units: &str) -> String {
-    let both = [&policy.beating_lines.first, &policy.beating_lines.second];
-    let lines = both.into_iter().flatten().filter(|line| line.score < line.score_possible);
-    let text = lines.map(|line| {
-        format!(
-            "\n{} as {} can be beaten so, {:+} {units} instead of {:+}: {}\n",
-            policy.policy,
-            line.policy_plays,
-            line.score,
-            line.score_possible,
-            line.moves.join(" ")
-        )
-    });
-    text.collect()
 }
 
 fn mistake_text(mistake: &Mistake, units: &str) -> String {

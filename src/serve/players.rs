@@ -116,7 +116,7 @@ impl Asked {
         if let Some(found) = &*kept {
             return Ok(found.clone());
         }
-        let judged = Judged { table, orienting: Orienting::First };
+        let judged = Judged::new(table, Orienting::First);
         let until = Instant::now() + MISTAKES_WITHIN;
         let hurried: Player =
             Player::Policy(Box::new(Hurried { player: self.player.clone(), until }));
@@ -126,7 +126,7 @@ impl Asked {
             answers.iter().for_each(|answers| costliest.add(table.game(), piece, answers));
             Ok(())
         };
-        let measured = measure(&judged, &[player], Some(&mut collect), &Silent);
+        let measured = measure(&judged, None, &[player], Some(&mut collect), &Silent);
         let measured = measured.map_err(|error| {
             let status = match &error {
                 MeasureError::Policy { error, .. } if error.is_failure() => StatusCode::BAD_GATEWAY,

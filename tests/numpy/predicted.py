@@ -67,40 +67,13 @@ found = results[["top_1", "top_2", "top_3"]].to_numpy()[few]
 assert np.allclose(found, tops, rtol=0, atol=1e-12)
 policy = report["policies"][0]
 
-# By square: what is given away by playing there, and where the best were.
+# By square: what is given away by playing there.
 q_outcome = np.load(targets / "q_outcome.npy")[order].astype(int)
 for values, name in [(q, "score"), (q_outcome, "result")]:
     lost = p * np.where(legal, np.where(legal, values, -128).max(1, keepdims=True) - values, 0)
-    missed = lost.sum(1, keepdims=True) * best / best.sum(1, keepdims=True)
-    for what, wanted in [("lost", lost), ("missed", missed)]:
-        found = [square[f"{name}_{what}"] for square in policy["squares"]]
-        assert np.allclose(found, wanted.sum(0)[:-1], rtol=0, atol=1e-6), (name, what)
+    found = [square[f"{name}_lost"] for square in policy["squares"]]
+    assert np.allclose(found, lost.sum(0)[:-1], rtol=0, atol=1e-6), name
 assert np.allclose([square["played"] for square in policy["squares"]], p.sum(0)[:-1])
-missed = ((1 - kept)[:, None] * best / best.sum(1, keepdims=True)).sum(0)[:-1]
-assert np.allclose([square["missed"] for square in policy["squares"]], missed)
-
-# Images: every symmetry that carries the first position of a row into another gives a distance; where
-# there are several, because the board is symmetric itself, any may have been taken.
-planes, row = np.load(states / "planes.npy"), np.load(states / "row.npy")
-numbers = np.arange(16).reshape(4, 4)
-symmetries = [np.rot90(flip, turns).ravel() for flip in (numbers, numbers.T) for turns in range(4)]
-flat = planes.reshape(len(planes), 2, 16)
-begins = np.append(True, row[1:] != row[:-1])
-first = np.nonzero(begins)[0][np.cumsum(begins) - 1]
-distances = []
-for symmetry in symmetries:
-    carries = (flat[first][..., symmetry] == flat).all((1, 2))
-    apart = np.abs(p - p[first][:, np.append(symmetry, 16)]).sum(1) / 2
-    distances.append(np.where(carries, apart, np.nan))
-distances = np.array(distances)[:, ~begins]
-images = distances.shape[1]
-least, most = np.nanmin(distances, 0).sum(), np.nanmax(distances, 0).sum()
-sure = (~np.isnan(distances)).sum(0) == 1
-greatest = np.nanmax(distances[:, sure])
-assert policy["images"]["states"] == images
-mean = policy["images"]["mean_distance"]
-assert least / images - 1e-9 <= mean <= most / images + 1e-9 and mean > 0.1, (least, mean, most)
-assert most - least < 0.02 * most and greatest <= policy["images"]["greatest_distance"] + 1e-9
 
 assert (kept < 1e-12).sum() == policy["total"]["all"]["no_chance_states"] > 0
 print(f"{len(wanted)} positions, {len(few)} with all orders")

@@ -7,12 +7,12 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::evaluate::{
-    Aim, Baselines, BothSides, Everywhere, Expected, Gathered, Match, Piece, Play, Played, Player,
-    Unfolded, build, exploitability, games, measure, playable,
+    Aim, Baselines, BothSides, Expected, Match, Play, Played, Player, Unfolded, build,
+    exploitability, games, play_everywhere, playable,
 };
 use yomikiri::game::{Action, Game, Outcome, Position, Side};
 use yomikiri::graph::Plan;
-use yomikiri::policy::{Answers, ByRule, Greedy, Policy, Random};
+use yomikiri::policy::{ByRule, Greedy, Policy, Random};
 use yomikiri::progress::Silent;
 use yomikiri::solve::SolveOptions;
 use yomikiri::solved::SolvedTable;
@@ -63,7 +63,7 @@ struct Opened {
     solved: SolvedTable,
     unfolded: Unfolded,
     /// Of each of [`POLICIES`].
-    answers: Vec<Answers>,
+    answers: Vec<Vec<f64>>,
 }
 
 impl Opened {
@@ -75,18 +75,12 @@ impl Opened {
         playable(&solved).unwrap();
         let unfolded = Unfolded::new(solved.states()).unwrap();
         let players = players(game);
-        let mut gathered = Gathered::default();
-        let mut sink = |_: &Piece, answers: &[Answers]| {
-            gathered.add(answers);
-            Ok(())
-        };
-        let everywhere = Everywhere { table: &solved, unfolded: &unfolded };
-        measure(&everywhere, &players, Some(&mut sink), &Silent).unwrap();
-        Opened { _dir: dir, solved, unfolded, answers: gathered.answers }
+        let answers = play_everywhere(&solved, &unfolded, &players, &Silent).unwrap();
+        Opened { _dir: dir, solved, unfolded, answers }
     }
 
     fn policy(&self, place: usize) -> &[f64] {
-        &self.answers[place].probabilities
+        &self.answers[place]
     }
 
     fn result(&self, first: usize, second: usize) -> Expected {
@@ -123,25 +117,13 @@ fn who_waits_is_not_beaten_and_who_resigns_is() {
         assert!((random.outcome + 1.0).abs() < 1e-12 && (random.outcome_lost - 1.0).abs() < 1e-12);
         assert_eq!((perfect.outcome, perfect.outcome_lost, perfect.score_lost), (0.0, 0.0, 0.0));
     }
-    let played = [0, 2].map(|place| Played {
-        name: POLICIES[place],
-        probabilities: opened.policy(place),
-        values: &[],
-    });
+    let played =
+        [0, 2].map(|place| Played { name: POLICIES[place], probabilities: opened.policy(place) });
     let report = games(&play, &Baselines::new(&play), &played, 3);
-    let [random, perfect] = &report.policies[..] else { panic!("there are two") };
+    let [random, _] = &report.policies[..] else { panic!("there are two") };
     // A game of two random players takes two moves, each of them half a mistake, and one to win.
     assert!((random.mistakes[0].outcome_mistakes - 0.5).abs() < 1e-12);
     assert!((random.mistakes[0].outcome_lost - 0.5).abs() < 1e-12);
-    assert!((random.where_games_lead[0].all.positions - 2.0).abs() < 1e-12);
-    let line = random.beating_lines.first.as_ref().unwrap();
-    assert_eq!((&line.moves[..], line.probability, line.score), (&["1".to_string()][..], 0.5, -1));
-    // Two who wait meet a position each ply, until it is seen that they go on for ever.
-    let waiting = &perfect.where_games_lead[0].all;
-    assert_eq!((waiting.positions, waiting.result_kept), (f64::from(Play::PLIES), Some(1.0)));
-    let line = perfect.beating_lines.first.as_ref().unwrap();
-    assert_eq!((line.moves.len(), line.probability, line.score), (2, 1.0, 0));
-    assert!(perfect.own_lines.is_expert() && !random.own_lines.is_champion());
     assert_eq!(random.costliest.len(), 1);
     assert_eq!(report.table[0][1], random.against_perfect.first);
     assert_eq!(report.endless(), Some(1.0));

@@ -16,7 +16,7 @@ fn parts_share_no_position_and_samples_are_nested() {
     let game = board_4x4(true);
     let (_dir, table) = solved(&game, &standard(&game));
     let table = opened(&table);
-    let rows = Judged { table: &table, orienting: Orienting::All };
+    let rows = Judged::new(&table, Orienting::All);
     let (game, splits) = (table.game(), Splits::default());
     let keys = |part: &Part| -> Vec<WideKey> {
         let states = part.pieces().iter().flat_map(|piece| piece.batch.positions());

@@ -260,9 +260,9 @@ fn train(
         let player = Learned::new("network".to_string(), network, features, reading)?;
         let mut row = Row::new();
         if let Some(table) = table {
-            let judged = Judged { table, orienting: Orienting::All };
+            let judged = Judged::new(table, Orienting::All);
             let players = [Player::Policy(Box::new(player.clone()))];
-            let measured = measure(&judged, &players, None, &Silent)?;
+            let measured = measure(&judged, None, &players, None, &Silent)?;
             figures("", &measured.policies[0], &mut row);
         }
         let games = if last { board.test_games } else { 100 };

@@ -134,7 +134,7 @@ fn learn(
     context: &Context,
 ) -> anyhow::Result<Card> {
     let game = table.game();
-    let rows = |orienting| Judged { table, orienting };
+    let rows = |orienting| Judged::new(table, orienting);
     let folded = game.folded();
     let Settings { share, measured, .. } = settings;
     let parts = |orienting, train| {
@@ -189,7 +189,7 @@ impl Metrics<'_> {
 
     fn on(&self, part: &Part, player: Learned) -> Result<PolicyAccuracy, LearnError> {
         let players = [Player::Policy(Box::new(player))];
-        let mut measured = measure(part, &players, None, &Silent)?;
+        let mut measured = measure(part, None, &players, None, &Silent)?;
         Ok(measured.policies.swap_remove(0))
     }
 

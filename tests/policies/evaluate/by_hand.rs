@@ -88,7 +88,7 @@ impl Policy<AnyGame> for Told {
 fn figures_are_those_worked_out_by_hand() {
     let invented = Invented(board_4x4(true));
     let players = [Player::Policy(Box::new(Told))];
-    let measured = measure(&invented, &players, None, &Silent).unwrap();
+    let measured = measure(&invented, None, &players, None, &Silent).unwrap();
     assert_eq!(measured.judged, 2);
     let policy = &measured.policies[0];
 

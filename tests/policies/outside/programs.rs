@@ -224,7 +224,7 @@ fn answers_that_make_no_sense_are_told_in_one_line() {
         ),
         (
             "reply.update(actions=[p['legal'][0] for p in positions], values=[2] * len(positions))",
-            "the value 2",
+            "2 is no value",
         ),
         ("reply.update(actions=['a1' for p in positions])", "no JSON of the protocol"),
     ];
