@@ -120,16 +120,10 @@ impl Known {
             PolicySpec::Random | PolicySpec::Greedy | PolicySpec::Weights | PolicySpec::Perfect => {
                 None
             }
-            PolicySpec::NHand(plies)
-            | PolicySpec::NHandCustom(plies, None)
-            | PolicySpec::NLeast(plies)
-            | PolicySpec::NMost(plies)
-            | PolicySpec::Minimax(plies, None)
-            | PolicySpec::AlphaBeta(plies, None) => {
+            PolicySpec::Reads(_, plies, None) => {
                 (*plies > PLIES).then(|| format!("reads more than {PLIES} plies"))
             }
-            PolicySpec::MonteCarlo { playouts: played, .. }
-            | PolicySpec::Mcts { simulations: played, .. } => {
+            PolicySpec::Plays(_, played, _) => {
                 (*played > PLAYED).then(|| format!("plays more than {PLAYED} times"))
             }
             PolicySpec::Learned(learned) => {

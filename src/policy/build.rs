@@ -1,10 +1,11 @@
 //! From a specification to a policy.
 
+use super::spec::{PlayOn, ReadAhead};
 use super::steady::Steady;
 use super::sure::Sure;
 use super::{
-    AlphaBeta, ByRule, Evaluation, Exec, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves,
-    Policy, PolicyError, PolicySpec, Predictions, Random, Rule, Weights, with_training,
+    ByRule, Evaluation, Exec, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves, Policy,
+    PolicyError, PolicySpec, Predictions, Random, Rule, Weights, with_training,
 };
 use crate::game::Game;
 
@@ -22,7 +23,6 @@ pub fn of_rules<G: Game>(
     };
     Ok(match spec {
         PolicySpec::Weights | PolicySpec::WeightsFile(_) => by_rule(weights),
-        PolicySpec::NHandCustom(plies, _) => by_rule(Lines::new(spec.to_string(), *plies, weights)),
         _ => of_any(spec, weights)?,
     })
 }
@@ -60,26 +60,23 @@ fn of_any<G: Game>(
     Ok(match *spec {
         PolicySpec::Random => by_rule(Random),
         PolicySpec::Greedy => by_rule(Greedy),
-        PolicySpec::NHand(plies) => by_rule(Lines::new(name, plies, Material)),
-        // The turns of a player are two plies apart, and the opponent's first follows the move.
-        PolicySpec::NLeast(turns) => by_rule(Lines::new(name, 2 * turns - 1, Moves)),
-        PolicySpec::NMost(turns) => by_rule(Lines::new(name, 2 * turns, Moves)),
-        PolicySpec::Minimax(plies, _) => by_rule(Minimax::new(name, plies, evaluation)),
-        PolicySpec::AlphaBeta(plies, _) => by_rule(AlphaBeta::new(name, plies, evaluation)),
-        PolicySpec::MonteCarlo { playouts, seed } => {
+        PolicySpec::Reads(reader, plies, _) => match reader {
+            ReadAhead::NHand => by_rule(Lines::new(name, plies, Material)),
+            ReadAhead::NHandCustom => by_rule(Lines::new(name, plies, evaluation)),
+            // The turns of a player are two plies apart, and the opponent's first follows the move.
+            ReadAhead::NLeast => by_rule(Lines::new(name, 2 * plies - 1, Moves)),
+            ReadAhead::NMost => by_rule(Lines::new(name, 2 * plies, Moves)),
+            ReadAhead::Minimax => by_rule(Minimax::new(name, plies, evaluation)),
+            ReadAhead::AlphaBeta => by_rule(Minimax::alpha_beta(name, plies, evaluation)),
+        },
+        PolicySpec::Plays(PlayOn::MonteCarlo, playouts, seed) => {
             Some(Box::new(MonteCarlo::new(playouts, seed)))
         }
-        PolicySpec::Mcts { simulations, seed } => Some(Box::new(Mcts::new(simulations, seed))),
+        PolicySpec::Plays(PlayOn::Mcts, simulations, seed) => {
+            Some(Box::new(Mcts::new(simulations, seed)))
+        }
         PolicySpec::Perfect => None,
-        PolicySpec::Weights
-        | PolicySpec::WeightsFile(_)
-        | PolicySpec::NHandCustom(..)
-        | PolicySpec::Onnx(_)
-        | PolicySpec::Predictions(_)
-        | PolicySpec::Exec { .. }
-        | PolicySpec::Best(_)
-        | PolicySpec::Trained(..)
-        | PolicySpec::Learned(_) => {
+        _ => {
             return Err(PolicyError::new(format!("policy '{name}' is not made from the rules"))
                 .with_hint("learn::player reads trained networks"));
         }

@@ -87,7 +87,7 @@ mod tests {
     use super::super::sample::{
         Glance, animals, answers, discs, four, lines, minishogi, positions, six,
     };
-    use super::super::{Policy, PolicySpec, Weights, ask, of_rules};
+    use super::super::{Policy, PolicySpec, ReadAhead, Weights, ask, of_rules};
     use super::*;
     use crate::game::Game;
 
@@ -101,12 +101,13 @@ mod tests {
     }
 
     fn spec(reference: Reference) -> PolicySpec {
-        match reference {
-            Reference::Material(n) => PolicySpec::NHand(n as u32),
-            Reference::Squares(n) => PolicySpec::NHandCustom(n as u32, None),
-            Reference::Least(n) => PolicySpec::NLeast(n as u32),
-            Reference::Most(n) => PolicySpec::NMost(n as u32),
-        }
+        let (reader, n) = match reference {
+            Reference::Material(n) => (ReadAhead::NHand, n),
+            Reference::Squares(n) => (ReadAhead::NHandCustom, n),
+            Reference::Least(n) => (ReadAhead::NLeast, n),
+            Reference::Most(n) => (ReadAhead::NMost, n),
+        };
+        PolicySpec::Reads(reader, n as u32, None)
     }
 
     /// The mean over random play, every line written out and weighed by the choices along it: as a
@@ -239,13 +240,13 @@ mod tests {
         let game = four();
         let positions = positions(&game, 200);
         let policy = |spec| of_rules(&spec, &game).unwrap().unwrap();
-        let [greedy, hand] = [PolicySpec::Greedy, PolicySpec::NHand(1)]
+        let [greedy, hand] = [PolicySpec::Greedy, spec(Reference::Material(1))]
             .map(|spec| answers(&*policy(spec), &game, &positions));
         assert_eq!(greedy, hand);
         // A gold in front of the king, held by a pawn, leaves the opponent no move.
         let game = minishogi();
         let mate = game.parse_position("2k2/5/2P2/5/2K2 b G 1", &game.start()).unwrap();
-        let least = of_rules(&PolicySpec::NLeast(1), &game).unwrap().unwrap();
+        let least = of_rules(&spec(Reference::Least(1)), &game).unwrap().unwrap();
         let answers = ask(&*least, &game, &mate).unwrap();
         let played: Vec<String> = answers
             .iter()
@@ -258,7 +259,7 @@ mod tests {
     #[test]
     fn mirror_images_have_equal_bits() {
         let game = four();
-        for spec in [PolicySpec::NHandCustom(5, None), PolicySpec::NMost(3)] {
+        for spec in [Reference::Squares(5), Reference::Most(3)].map(spec) {
             let policy = of_rules(&spec, &game).unwrap().unwrap();
             let openings =
                 answers(&*policy, &game, &[game.parse_position("start", &game.start()).unwrap()]);

@@ -13,7 +13,7 @@
 //! the policy of this seed, not the average over seeds.
 
 use super::chance::Chance;
-use super::{Answers, Batch, Policy, PolicyError, PolicySpec, share_best};
+use super::{Answers, Batch, PlayOn, Policy, PolicyError, PolicySpec, share_best};
 use crate::game::{Action, Game, Position};
 
 /// Chooses what UCT has visited most. Scores are visits; the value of a position is the mean result
@@ -37,7 +37,7 @@ impl Mcts {
 
 impl<G: Game> Policy<G> for Mcts {
     fn name(&self) -> String {
-        PolicySpec::Mcts { simulations: self.simulations, seed: self.seed }.to_string()
+        PolicySpec::Plays(PlayOn::Mcts, self.simulations, self.seed).to_string()
     }
 
     fn answer(
@@ -183,9 +183,8 @@ impl<'a, G: Game> Tree<'a, G> {
 mod tests {
     use std::collections::HashMap;
 
-    use super::super::sample::{animals, answers, four, minishogi, positions, result, six};
+    use super::super::sample::{animals, answers, four, minishogi, positions, six};
     use super::*;
-    use crate::game::Outcome;
 
     /// What a plain search knows of a line: how often it was followed, and with which results for
     /// the player who moves after it; and what was tried there, in this order.
@@ -272,42 +271,6 @@ mod tests {
         agrees(&six(), 32, 150);
         agrees(&animals(), 40, 200);
         agrees(&minishogi(), 40, 60);
-    }
-
-    /// The result of best play for the player to move in `root`.
-    fn best_play<G: Game>(
-        game: &G,
-        root: &Position<G::State>,
-        position: &Position<G::State>,
-    ) -> Outcome {
-        result(game, root, position).unwrap_or_else(|| {
-            let after = game.actions(&position.state).into_iter();
-            let after = after.map(|action| best_play(game, root, &game.advance(position, action)));
-            let best = if position.side == root.side { after.max() } else { after.min() };
-            best.expect("a game that is not over has a move")
-        })
-    }
-
-    #[test]
-    fn many_simulations_find_the_best_result() {
-        let game = four();
-        let mut late = positions(&game, 300);
-        late.retain(|position| position.state.discs() >= 11);
-        let answers = answers(&Mcts::new(3_000, 0), &game, &late);
-        let (mut at, mut decisive) = (0, 0);
-        for position in &late {
-            let actions = game.actions(&position.state);
-            let outcome = |&action: &_| best_play(&game, position, &game.advance(position, action));
-            let outcomes: Vec<Outcome> = actions.iter().map(outcome).collect();
-            decisive += u32::from(outcomes.iter().min() != outcomes.iter().max());
-            for outcome in &outcomes {
-                let chosen = answers.probabilities[at] > 0.0;
-                let best = outcomes.iter().max() == Some(outcome);
-                assert!(best || !chosen, "{}", game.notation(position));
-                at += 1;
-            }
-        }
-        assert!(late.len() > 50 && decisive > 10);
     }
 
     /// What is found must stay the same in every version and on every machine.

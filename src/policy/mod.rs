@@ -9,7 +9,7 @@
 //!
 //! * [`Random`] takes every move equally often, [`Greedy`] the most material, [`Weights`] the
 //!   best squares;
-//! * [`Lines`] averages over all lines of a length, [`Minimax`] and [`AlphaBeta`] take the best for
+//! * [`Lines`] averages over all lines of a length, [`Minimax`] takes the best for
 //!   either side; what they look at where they stop is an [`Evaluation`];
 //! * [`MonteCarlo`] and [`Mcts`] play on at random, from a seed, so that they too are fixed;
 //! * `Onnx` (with the feature of that name) is a network in an ONNX file, for which [`encode`] lays
@@ -64,8 +64,8 @@ pub use onnx::Onnx;
 pub use onnx_spec::{Choice, Head, OnnxSpec, Softmax, ValueRange};
 pub use outside::{Beside, Dense, Exec, Legal, PROTOCOL, PROTOCOL_VERSION, Predictions};
 pub use random::Random;
-pub use search::{AlphaBeta, Minimax};
-pub use spec::PolicySpec;
+pub use search::Minimax;
+pub use spec::{PlayOn, PolicySpec, ReadAhead};
 pub use steady::Steady;
 pub use sure::Sure;
 pub use trained::{TrainedOn, TrainedSpec, with_training};

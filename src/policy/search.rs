@@ -17,59 +17,25 @@ const WIN: i64 = 1 << 50;
 /// More than anything is worth.
 const BEYOND: i64 = 2 * WIN;
 
-/// Maximises what remains when both sides choose the best for themselves, reading everything.
+/// Maximises what remains when both sides choose the best for themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Minimax<E> {
     name: String,
     plies: u32,
     evaluation: E,
-}
-
-/// Plays as [`Minimax`] does and reads less.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AlphaBeta<E> {
-    name: String,
-    plies: u32,
-    evaluation: E,
+    /// Whether what cannot change the worth of a move is left out.
+    prunes: bool,
 }
 
 impl<E> Minimax<E> {
-    /// Reads `plies`, at least 1, the judged move among them.
+    /// Reads everything for `plies`, at least 1, the judged move among them.
     pub fn new(name: String, plies: u32, evaluation: E) -> Minimax<E> {
-        Minimax { name, plies, evaluation }
+        Minimax { name, plies, evaluation, prunes: false }
     }
 
-    /// What a state is worth to its mover, `ply` plies after the root.
-    fn value<G: Game>(&self, game: &G, state: &G::State, ply: u32) -> i64
-    where
-        E: Evaluation<G>,
-    {
-        let mut best = None;
-        if ply < self.plies {
-            game.for_each_successor(state, |_, after| {
-                best = best.max(Some(-self.value(game, &after, ply + 1)));
-            });
-        }
-        best.unwrap_or_else(|| at_the_end(&self.evaluation, game, state, ply))
-    }
-}
-
-impl<G: Game, E: Evaluation<G>> Rule<G> for Minimax<E> {
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
-        for (out, &action) in out.iter_mut().zip(actions) {
-            *out = -self.value(game, &game.play(&position.state, action), 1) as f64;
-        }
-    }
-}
-
-impl<E> AlphaBeta<E> {
-    /// Reads `plies`, at least 1, the judged move among them.
-    pub fn new(name: String, plies: u32, evaluation: E) -> AlphaBeta<E> {
-        AlphaBeta { name, plies, evaluation }
+    /// Plays the same and reads less.
+    pub fn alpha_beta(name: String, plies: u32, evaluation: E) -> Minimax<E> {
+        Minimax { name, plies, evaluation, prunes: true }
     }
 
     /// What a state is worth to its mover, `ply` plies after the root, if that lies between `alpha`
@@ -82,7 +48,8 @@ impl<E> AlphaBeta<E> {
         if ply < self.plies {
             game.for_each_action(state, |action| {
                 if best < beta {
-                    let window = (-beta, -best.max(alpha));
+                    let window =
+                        if self.prunes { (-beta, -best.max(alpha)) } else { (-BEYOND, BEYOND) };
                     let after = game.play(state, action);
                     best = best.max(-self.value(game, &after, ply + 1, window));
                 }
@@ -92,7 +59,7 @@ impl<E> AlphaBeta<E> {
     }
 }
 
-impl<G: Game, E: Evaluation<G>> Rule<G> for AlphaBeta<E> {
+impl<G: Game, E: Evaluation<G>> Rule<G> for Minimax<E> {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -246,7 +213,7 @@ mod tests {
     ) {
         let counting = || Counting(evaluation.clone(), AtomicU64::new(0));
         let minimax = Minimax::new(String::new(), plies, counting());
-        let alpha_beta = AlphaBeta::new(String::new(), plies, counting());
+        let alpha_beta = Minimax::alpha_beta(String::new(), plies, counting());
         for position in positions(game, count) {
             let actions = game.actions(&position.state);
             let [mut all, mut some] = [vec![0.0; actions.len()], vec![0.0; actions.len()]];
@@ -280,7 +247,7 @@ mod tests {
         let start = game.start();
         let actions = game.actions(&start.state);
         let mut worths = vec![0.0; actions.len()];
-        let all = AlphaBeta::new(String::new(), 14, Material);
+        let all = Minimax::alpha_beta(String::new(), 14, Material);
         all.worths(&game, &start, &actions, &mut worths);
         assert!(worths.iter().all(|&worth| worth < -((WIN - 20) as f64)), "{worths:?}");
     }

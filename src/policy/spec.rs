@@ -23,32 +23,10 @@ pub enum PolicySpec {
     Weights,
     /// [`Weights`](super::Weights) from a file.
     WeightsFile(PathBuf),
-    /// [`Lines`](super::Lines) of so many plies: the material at their ends.
-    NHand(u32),
-    /// [`Lines`](super::Lines) of so many plies: square weights, the built-in ones or a file's.
-    NHandCustom(u32, Option<PathBuf>),
-    /// [`Lines`](super::Lines) to the opponent's turn of this number: the fewest moves.
-    NLeast(u32),
-    /// [`Lines`](super::Lines) to one's own turn of this number: the most moves.
-    NMost(u32),
-    /// [`Minimax`](super::Minimax) of so many plies; in Othello a file of weights may be named.
-    Minimax(u32, Option<PathBuf>),
-    /// [`AlphaBeta`](super::AlphaBeta) of so many plies; in Othello a file of weights may be named.
-    AlphaBeta(u32, Option<PathBuf>),
-    /// [`MonteCarlo`](super::MonteCarlo).
-    MonteCarlo {
-        /// Random games after each move.
-        playouts: u32,
-        /// The seed.
-        seed: u64,
-    },
-    /// [`Mcts`](super::Mcts).
-    Mcts {
-        /// Ways down the tree in each position.
-        simulations: u32,
-        /// The seed.
-        seed: u64,
-    },
+    /// A policy that reads so far ahead; in Othello a file of weights may be named.
+    Reads(ReadAhead, u32, Option<PathBuf>),
+    /// A policy that plays on at random so often, from a seed.
+    Plays(PlayOn, u32, u64),
     /// A network in an ONNX file.
     Onnx(OnnxSpec),
     /// A network that was trained here.
@@ -69,6 +47,44 @@ pub enum PolicySpec {
     /// One of these three with the positions it has learned from: `predictions:DIR?trained=train`.
     Trained(Box<PolicySpec>, TrainedSpec),
 }
+
+/// A policy that reads ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReadAhead {
+    /// [`Lines`](super::Lines) of so many plies: the material at their ends.
+    NHand,
+    /// [`Lines`](super::Lines) of so many plies: square weights, the built-in ones or a file's.
+    NHandCustom,
+    /// [`Lines`](super::Lines) to the opponent's turn of this number: the fewest moves.
+    NLeast,
+    /// [`Lines`](super::Lines) to one's own turn of this number: the most moves.
+    NMost,
+    /// [`Minimax`](super::Minimax) of so many plies.
+    Minimax,
+    /// The same by alpha-beta.
+    AlphaBeta,
+}
+
+/// By name; how far they read if nothing is written, and whether they may go by a file of weights.
+const READ_AHEAD: [(&str, ReadAhead, u32, bool); 6] = [
+    ("n-hand", ReadAhead::NHand, 1, false),
+    ("n-hand-custom", ReadAhead::NHandCustom, 1, true),
+    ("n-least", ReadAhead::NLeast, 1, false),
+    ("n-most", ReadAhead::NMost, 1, false),
+    ("minimax", ReadAhead::Minimax, 2, true),
+    ("alphabeta", ReadAhead::AlphaBeta, 2, true),
+];
+
+/// A policy that plays on at random.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PlayOn {
+    /// [`MonteCarlo`](super::MonteCarlo): so many games after each move.
+    MonteCarlo,
+    /// [`Mcts`](super::Mcts): so many ways down the tree in each position.
+    Mcts,
+}
+
+const PLAY_ON: &[(&str, PlayOn)] = &[("montecarlo", PlayOn::MonteCarlo), ("mcts", PlayOn::Mcts)];
 
 /// How far ahead a policy may read: plies, or turns of one player.
 const READ: (u32, u32) = (1, 10);
@@ -128,7 +144,10 @@ impl PolicySpec {
 
     /// That a game has what the policy goes by: squares are worth something in Othello only.
     pub fn check<G: Game>(&self, game: &G) -> Result<(), PolicySpecError> {
-        let by_built_in = matches!(self, PolicySpec::Weights | PolicySpec::NHandCustom(_, None));
+        let by_built_in = matches!(
+            self,
+            PolicySpec::Weights | PolicySpec::Reads(ReadAhead::NHandCustom, _, None)
+        );
         let by_file = self.weights_file().is_some();
         let (others, name) = (PolicySpec::EVERYWHERE, game.name());
         let what = match (self, game.squares(&game.start().state).is_some()) {
@@ -159,9 +178,7 @@ impl PolicySpec {
     pub fn weights_file(&self) -> Option<&Path> {
         match self {
             PolicySpec::WeightsFile(path) => Some(path),
-            PolicySpec::NHandCustom(_, file)
-            | PolicySpec::Minimax(_, file)
-            | PolicySpec::AlphaBeta(_, file) => file.as_deref(),
+            PolicySpec::Reads(_, _, file) => file.as_deref(),
             _ => None,
         }
     }
@@ -169,27 +186,19 @@ impl PolicySpec {
 
 impl fmt::Display for PolicySpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let read = |f: &mut fmt::Formatter<'_>, name: &str, n: u32, file: &Option<PathBuf>| {
-            write!(f, "{name}:{n}")?;
-            file.as_ref().map_or(Ok(()), |path| write!(f, ":{}", path.display()))
-        };
-        // The seed is named though it is the one that is meant when none is written.
-        let played = |f: &mut fmt::Formatter<'_>, name: &str, n: u32, seed: u64| {
-            write!(f, "{name}:{n}:{seed}")
-        };
         match self {
             PolicySpec::Random => f.write_str("random"),
             PolicySpec::Greedy => f.write_str("greedy"),
             PolicySpec::Weights => f.write_str("weights"),
             PolicySpec::WeightsFile(path) => write!(f, "weights:{}", path.display()),
-            PolicySpec::NHand(n) => write!(f, "n-hand:{n}"),
-            PolicySpec::NHandCustom(n, file) => read(f, "n-hand-custom", *n, file),
-            PolicySpec::NLeast(n) => write!(f, "n-least:{n}"),
-            PolicySpec::NMost(n) => write!(f, "n-most:{n}"),
-            PolicySpec::Minimax(n, file) => read(f, "minimax", *n, file),
-            PolicySpec::AlphaBeta(n, file) => read(f, "alphabeta", *n, file),
-            PolicySpec::MonteCarlo { playouts, seed } => played(f, "montecarlo", *playouts, *seed),
-            PolicySpec::Mcts { simulations, seed } => played(f, "mcts", *simulations, *seed),
+            PolicySpec::Reads(reader, n, file) => {
+                write!(f, "{}:{n}", READ_AHEAD[*reader as usize].0)?;
+                file.as_ref().map_or(Ok(()), |path| write!(f, ":{}", path.display()))
+            }
+            // The seed is named though it is the one that is meant when none is written.
+            PolicySpec::Plays(player, n, seed) => {
+                write!(f, "{}:{n}:{seed}", PLAY_ON[*player as usize].0)
+            }
             PolicySpec::Onnx(onnx) => write!(f, "onnx:{onnx}"),
             PolicySpec::Learned(learned) => write!(f, "learned:{learned}"),
             PolicySpec::Perfect => f.write_str("perfect"),
@@ -219,24 +228,18 @@ impl FromStr for PolicySpec {
             return parts.outside(policy);
         }
         let wrong = |what: Hinted| PolicySpecError::of(text, what);
+        if let Some(&reader) = READ_AHEAD.iter().find(|(name, ..)| *name == parts.name) {
+            return parts.reading(reader);
+        }
+        if let Ok(player) = one_of(PLAY_ON, parts.name) {
+            return parts.playing(player);
+        }
         Ok(match (parts.name, parts.argument) {
             ("random", None) => PolicySpec::Random,
             ("greedy", None) => PolicySpec::Greedy,
             ("perfect", None) => PolicySpec::Perfect,
             ("weights", None) => PolicySpec::Weights,
             ("weights", Some(path)) => PolicySpec::WeightsFile(parts.file(path)?),
-            ("n-hand", _) => PolicySpec::NHand(parts.reading()?),
-            ("n-least", _) => PolicySpec::NLeast(parts.reading()?),
-            ("n-most", _) => PolicySpec::NMost(parts.reading()?),
-            ("n-hand-custom", _) => parts.reading_by_squares(1, PolicySpec::NHandCustom)?,
-            ("minimax", _) => parts.reading_by_squares(2, PolicySpec::Minimax)?,
-            ("alphabeta", _) => parts.reading_by_squares(2, PolicySpec::AlphaBeta)?,
-            ("montecarlo", _) => {
-                parts.playing(|playouts, seed| PolicySpec::MonteCarlo { playouts, seed })?
-            }
-            ("mcts", _) => {
-                parts.playing(|simulations, seed| PolicySpec::Mcts { simulations, seed })?
-            }
             ("onnx", Some(model)) => PolicySpec::Onnx(OnnxSpec::read(model)?),
             ("learned", Some(network)) => PolicySpec::Learned(LearnedSpec::read(network)?),
             ("predictions", Some("")) => {
@@ -288,24 +291,22 @@ impl Parts<'_> {
         })
     }
 
-    /// How far ahead to read.
-    fn reading(self) -> Result<u32, PolicySpecError> {
-        self.argument.map_or(Ok(1), |number| self.number(number, READ))
-    }
-
     /// The policy that reads so far ahead, and goes by a file of weights if one is named.
-    fn reading_by_squares(
+    fn reading(
         self,
-        default: u32,
-        policy: fn(u32, Option<PathBuf>) -> PolicySpec,
+        (_, reader, default, by_file): (&str, ReadAhead, u32, bool),
     ) -> Result<PolicySpec, PolicySpecError> {
-        let Some((number, path)) = self.two() else { return Ok(policy(default, None)) };
-        let number = self.number(number, READ)?;
-        Ok(policy(number, path.map(|path| self.file(path)).transpose()?))
+        let Some(argument) = self.argument else {
+            return Ok(PolicySpec::Reads(reader, default, None));
+        };
+        let (number, path) =
+            if by_file { self.two().unwrap_or((argument, None)) } else { (argument, None) };
+        let path = path.map(|path| self.file(path));
+        Ok(PolicySpec::Reads(reader, self.number(number, READ)?, path.transpose()?))
     }
 
     /// The policy that plays on at random so often, from a seed.
-    fn playing(self, policy: fn(u32, u64) -> PolicySpec) -> Result<PolicySpec, PolicySpecError> {
+    fn playing(self, player: PlayOn) -> Result<PolicySpec, PolicySpecError> {
         let (number, seed) = self.two().ok_or_else(|| self.wrong("names no number", PLAYED))?;
         let (number, seed) = (self.number(number, PLAYED)?, seed.unwrap_or("0"));
         let most = u64::MAX;
@@ -314,7 +315,7 @@ impl Parts<'_> {
             format!("write a whole number from 0 to {most}"),
         );
         let seed = seed.parse().map_err(|_| PolicySpecError::of(self, what))?;
-        Ok(policy(number, seed))
+        Ok(PolicySpec::Plays(player, number, seed))
     }
 
     /// The argument before and after its first colon.

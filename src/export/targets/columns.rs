@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::encode::Encoder;
+use super::example::Example;
 use crate::any::AnyGame;
-use crate::game::{Game, Side};
+use crate::game::{Game, Side, Split};
+use crate::solve::Value;
 
 /// What `i8` columns hold where there is no such move, or no proven value.
 pub const MISSING: i8 = i8::MIN;
@@ -91,84 +94,19 @@ impl Scalar {
     }
 }
 
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Field {
-    /// The table's row.
-    Row,
-    /// The canonical key under all symmetries.
-    Key,
-    /// The mover's squares as bits.
-    Mover,
-    /// The opponent's squares as bits.
-    Opponent,
-    /// The position as planes.
-    Planes,
-    /// The position as text.
-    Board,
-    /// Who is to move.
-    Side,
-    /// The layer.
-    Layer,
-    /// The legal moves.
-    Legal,
-    /// The position's outcome.
-    Outcome,
-    /// The position's score.
-    Score,
-    /// Plies to the end.
-    Distance,
-    /// The outcome of each move.
-    QOutcome,
-    /// The score of each move.
-    QScore,
-    /// The best moves.
-    Optimal,
-    /// The moves that keep the outcome.
-    OptimalOutcome,
-    /// What a policy should say.
-    Policy,
-    /// Whether all values are proven.
-    Proven,
-    /// How many positions the example stands for.
-    Weight,
-    /// Training, validation or test.
-    Split,
-    /// The least that the outcome can be.
-    Lower,
-    /// The most that the outcome can be.
-    Upper,
-    /// The least that the score can be.
-    ScoreLower,
-    /// The most that the score can be.
-    ScoreUpper,
-    /// The same of each move.
-    QLower,
-    /// The same of each move.
-    QUpper,
-    /// The same of each move.
-    QScoreLower,
-    /// The same of each move.
-    QScoreUpper,
-    /// Every move with its value, as text.
-    Moves,
-}
-
-impl Field {
-    /// Whether it depends on the moves of a position, which take longer to look up than itself.
-    pub fn is_of_moves(self) -> bool {
-        use Field::*;
-        let of_values = [Legal, QOutcome, QScore, Optimal, OptimalOutcome, Policy, Proven, Moves];
-        let of_bounds = [QLower, QUpper, QScoreLower, QScoreUpper];
-        of_values.contains(&self) || of_bounds.contains(&self)
-    }
+/// What is written of an example into a column.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Content {
+    /// Its bytes.
+    Bytes(fn(&Encoder<'_>, &Example, Split, &mut Vec<u8>)),
+    /// A number of a value: the position's or, a number an action, of each move.
+    OfValue(fn(&Example, Value) -> i8),
 }
 
 /// A column.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Column {
-    /// What it holds.
-    pub field: Field,
+    pub(super) content: Content,
     /// Its name.
     pub name: &'static str,
     /// The type of its numbers.
@@ -190,6 +128,12 @@ impl Column {
     /// Bytes that a row takes in an array.
     pub fn row_bytes(&self) -> usize {
         self.width() * self.scalar.size()
+    }
+
+    /// Whether it depends on the moves of a position, which take longer to look up than itself.
+    pub fn is_of_moves(&self) -> bool {
+        let is_each = matches!(self.content, Content::OfValue(_)) && !self.shape.is_empty();
+        is_each || ["policy", "proven", "moves"].contains(&self.name)
     }
 
     /// Whether it is text.
@@ -274,28 +218,44 @@ struct List<'a> {
     actions: Vec<u64>,
 }
 
+/// How many numbers of a value a row has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Each {
+    Position,
+    Action,
+}
+
 impl List<'_> {
     fn add(
         &mut self,
-        field: Field,
         name: &'static str,
-        scalar: Scalar,
-        shape: &[u64],
-        about: &str,
+        (scalar, shape): (Scalar, &[u64]),
+        about: impl Into<String>,
+        bytes: fn(&Encoder<'_>, &Example, Split, &mut Vec<u8>),
     ) {
-        let (shape, about) = (shape.to_vec(), about.to_string());
-        self.columns.push(Column { field, name, scalar, shape, about, has_missing: false });
+        let (shape, about, content) = (shape.to_vec(), about.into(), Content::Bytes(bytes));
+        self.columns.push(Column { content, name, scalar, shape, about, has_missing: false });
+    }
+
+    /// A column that says of each action whether something is so.
+    fn flags(&mut self, name: &'static str, about: &str, of: fn(&Example, Value) -> i8) {
+        let (shape, about, content) = (self.actions.clone(), about.into(), Content::OfValue(of));
+        let (scalar, has_missing) = (Scalar::U8, false);
+        self.columns.push(Column { content, name, scalar, shape, about, has_missing });
     }
 
     /// A column in which numbers may be missing.
-    fn value(&mut self, field: Field, name: &'static str, per_action: bool, about: &str) {
-        let shape = if per_action { self.actions.clone() } else { Vec::new() };
-        let (scalar, missing) = match field {
-            Field::Distance => (Scalar::U16, i64::from(NO_DISTANCE)),
-            _ => (Scalar::I8, i64::from(MISSING)),
-        };
-        let about = format!("{about}; {missing} if there is none or it is not proven");
-        self.columns.push(Column { field, name, scalar, shape, about, has_missing: true });
+    fn value(
+        &mut self,
+        name: &'static str,
+        each: Each,
+        about: &str,
+        of: fn(&Example, Value) -> i8,
+    ) {
+        let shape = if each == Each::Action { self.actions.clone() } else { Vec::new() };
+        let about = format!("{about}; {MISSING} if there is none or it is not proven");
+        let (content, scalar, has_missing) = (Content::OfValue(of), Scalar::I8, true);
+        self.columns.push(Column { content, name, scalar, shape, about, has_missing });
     }
 
     /// What the position is.
@@ -303,51 +263,77 @@ impl List<'_> {
         use Scalar::{I8, Text, U16, U32, U64};
         let (rows, columns) = game.shape();
         let words: &[u64] = if game.key_words() == 1 { &[] } else { &[2] };
-        self.add(Field::Row, "row", U32, &[], "the row of the table");
+        self.add("row", (U32, &[]), "the row of the table", |_, example, _, out| {
+            out.extend(example.row.to_le_bytes());
+        });
         let about = "the canonical key under all symmetries of the board, which decides the split";
-        self.add(Field::Key, "key", U64, words, about);
+        self.add("key", (U64, words), about, |encoder, example, _, out| {
+            let key = encoder.folded.canonical(&example.position.state).key;
+            let words = key.0.iter().take(encoder.game.key_words());
+            words.for_each(|word| out.extend(word.to_le_bytes()));
+        });
         let bitboards = game.squares(&game.start().state).is_some();
         if bitboards {
             let about = format!(
                 "the mover's squares: bit row * {columns} + column, a1 at the top left being bit 0"
             );
-            self.add(Field::Mover, "mover", U64, &[], &about);
+            self.add("mover", (U64, &[]), about, |encoder, example, _, out| {
+                out.extend(encoder.bitboards(&example.position.state)[0].to_le_bytes());
+            });
             let about = "the opponent's squares, in the same order";
-            self.add(Field::Opponent, "opponent", U64, &[], about);
+            self.add("opponent", (U64, &[]), about, |encoder, example, _, out| {
+                out.extend(encoder.bitboards(&example.position.state)[1].to_le_bytes());
+            });
         }
         let (scalar, shape, about) = planes_of(game, self.shape.layout);
-        self.add(Field::Planes, "planes", scalar, &shape, &about);
+        self.add("planes", (scalar, &shape), about, |encoder, example, _, out| {
+            encoder.planes(&example.position.state, out);
+        });
         // An OBF line has the squares, a space, the side and a semicolon; SFEN is longer.
         let line = if bitboards { rows * columns + 3 } else { 3 * rows * columns + 24 };
         let about = "the position as 'solver query' reads it";
-        self.add(Field::Board, "board", Text(line), &[], about);
+        self.add("board", (Text(line), &[]), about, |encoder, example, _, out| {
+            out.extend(encoder.game.notation(&example.position).into_bytes());
+        });
         let [first, second] = Side::ALL.map(|side| game.side_name(side));
         let about = format!("who is to move: 0 {first}, 1 {second}");
-        self.add(Field::Side, "side", I8, &[], &about);
+        self.add("side", (I8, &[]), about, |_, example, _, out| {
+            out.push(example.position.side.index() as u8);
+        });
         if self.shape.layers {
             let about = match game.layers() {
                 Some(layers) => format!("the number of {layers}"),
                 None => "plies from the nearest root".to_string(),
             };
-            self.add(Field::Layer, "layer", U16, &[], &about);
+            self.add("layer", (U16, &[]), about, |_, example, _, out| {
+                let layer = example.layer.unwrap_or(u32::from(u16::MAX)) as u16;
+                out.extend(layer.to_le_bytes());
+            });
         }
     }
 
     /// What is known of it.
     fn values(&mut self) {
-        use Scalar::{F32, U8};
-        let actions = self.actions.clone();
+        use Scalar::{F32, U8, U16};
         let Shape { scores, temperature, splits, .. } = *self.shape;
-        self.add(Field::Legal, "legal", U8, &actions, "1 where the action is legal");
+        self.flags("legal", "1 where the action is legal", |_, _| 1);
+        let outcome = |_: &Example, value| Example::outcome_of(value).unwrap_or(MISSING);
+        let score = |example: &Example, value| example.score_of(value).unwrap_or(MISSING);
         let about = "the mover's exact outcome: 1 win, 0 draw, -1 loss";
-        self.value(Field::Outcome, "outcome", false, about);
+        self.value("outcome", Each::Position, about, outcome);
         if scores {
-            self.value(Field::Score, "score", false, "the mover's exact final score");
+            self.value("score", Each::Position, "the mover's exact final score", score);
         }
-        self.value(Field::Distance, "distance", false, "plies to the end under best play");
-        self.value(Field::QOutcome, "q_outcome", true, "each action's outcome for the mover");
+        let about = format!(
+            "plies to the end under best play; {NO_DISTANCE} if there is none or it is not proven"
+        );
+        self.add("distance", (U16, &[]), about, |_, example, _, out| {
+            out.extend(example.value.distance().unwrap_or(NO_DISTANCE).to_le_bytes());
+        });
+        self.columns.iter_mut().rev().take(1).for_each(|column| column.has_missing = true);
+        self.value("q_outcome", Each::Action, "each action's outcome for the mover", outcome);
         if scores {
-            self.value(Field::QScore, "q_score", true, "each action's score for the mover");
+            self.value("q_score", Each::Action, "each action's score for the mover", score);
         }
         let about = match scores {
             true => "1 for every move with the best score",
@@ -355,41 +341,56 @@ impl List<'_> {
                 "1 for every move as good as any: the best outcome, won soonest or lost latest as far as that is known"
             }
         };
-        self.add(Field::Optimal, "optimal", U8, &actions, about);
+        self.flags("optimal", about, |example, value| {
+            i8::from(example.is_optimal(value) && example.is_proven())
+        });
         let about = "1 for every move that keeps the outcome";
-        self.add(Field::OptimalOutcome, "optimal_outcome", U8, &actions, about);
+        self.flags("optimal_outcome", about, |example, value| {
+            i8::from(example.keeps_outcome(value) && example.is_proven())
+        });
         let of = if scores { "scores" } else { "outcomes" };
         let about = match temperature {
             None => "the same probability for every move of `optimal`".to_string(),
             Some(t) => format!("softmax of the moves' exact {of} / {t} over the legal moves"),
         };
         let about = about + ", 0 elsewhere; all 0 where there is no move or not all is proven";
-        self.add(Field::Policy, "policy", F32, &actions, &about);
+        let actions = self.actions.clone();
+        self.add("policy", (F32, &actions), about, |encoder, example, _, out| {
+            encoder.policy(example, out);
+        });
         let about = "1 if the value and those of all moves are proven";
-        self.add(Field::Proven, "proven", U8, &[], about);
+        self.add("proven", (U8, &[]), about, |_, example, _, out| {
+            out.push(u8::from(example.is_proven()));
+        });
         let about = "how many actual positions the example stands for";
-        self.add(Field::Weight, "weight", F32, &[], about);
+        self.add("weight", (F32, &[]), about, |_, example, _, out| {
+            out.extend(example.weight.to_le_bytes());
+        });
         if splits {
-            self.add(Field::Split, "split", U8, &[], "0 train, 1 validation, 2 test");
+            let about = "0 train, 1 validation, 2 test";
+            self.add("split", (U8, &[]), about, |_, _, split, out| out.push(split.index() as u8));
         }
     }
 
     /// What is known where it is not proven.
     fn bounds(&mut self) {
-        let scores = self.shape.scores;
-        let mut both = |[lower, upper]: [Field; 2], names: [&'static str; 2], per_action, of| {
-            self.value(lower, names[0], per_action, &format!("the least that {of} can be"));
-            self.value(upper, names[1], per_action, &format!("the most that {of} can be"));
+        type Bounds = [fn(&Example, Value) -> i8; 2];
+        let outcomes: Bounds =
+            [|_, value| value.lower.outcome().value(), |_, value| value.upper.outcome().value()];
+        let scores: Bounds = [|_, value| value.lower.score().0, |_, value| value.upper.score().0];
+        let has_scores = self.shape.scores;
+        let mut both = |names: [&'static str; 2], each, of, bounds: Bounds| {
+            self.value(names[0], each, &format!("the least that {of} can be"), bounds[0]);
+            self.value(names[1], each, &format!("the most that {of} can be"), bounds[1]);
         };
-        both([Field::Lower, Field::Upper], ["lower", "upper"], false, "the outcome");
-        if scores {
-            let names = ["score_lower", "score_upper"];
-            both([Field::ScoreLower, Field::ScoreUpper], names, false, "the score");
+        both(["lower", "upper"], Each::Position, "the outcome", outcomes);
+        if has_scores {
+            both(["score_lower", "score_upper"], Each::Position, "the score", scores);
         }
-        both([Field::QLower, Field::QUpper], ["q_lower", "q_upper"], true, "each action's outcome");
-        if scores {
+        both(["q_lower", "q_upper"], Each::Action, "each action's outcome", outcomes);
+        if has_scores {
             let names = ["q_score_lower", "q_score_upper"];
-            both([Field::QScoreLower, Field::QScoreUpper], names, true, "each action's score");
+            both(names, Each::Action, "each action's score", scores);
         }
     }
 }
@@ -433,6 +434,8 @@ pub fn all_columns(game: &AnyGame, shape: &Shape) -> Vec<Column> {
     // A name, its value and two signs a move; no position of a game here has 600 moves.
     let longest = 12 * game.action_count().min(600);
     let about = "every legal move with its exact score, in games without scores its outcome; ? if not proven";
-    list.add(Field::Moves, "moves", Scalar::Text(longest), &[], about);
+    list.add("moves", (Scalar::Text(longest), &[]), about, |encoder, example, _, out| {
+        encoder.moves(example, out);
+    });
     list.columns
 }

@@ -1,10 +1,10 @@
 //! An example written into the columns of a block.
 
-use super::columns::{Block, Column, Field, Layout, MISSING, NO_DISTANCE, Shape};
+use super::columns::{Block, Column, Content, Layout, MISSING, Shape};
 use super::example::Example;
 use crate::any::{AnyGame, AnyState};
 use crate::game::{Game, Score, Split};
-use crate::solve::{Prospect, Value};
+use crate::solve::Value;
 
 /// Writes examples into the columns of blocks.
 pub struct Encoder<'a> {
@@ -22,7 +22,7 @@ impl Encoder<'_> {
     /// Adds an example that belongs to `split`.
     pub fn add(&self, example: &Example, split: Split, block: &mut Block) {
         for (at, column) in self.columns.iter().enumerate() {
-            self.write(column.field, example, split, &mut block.data[at]);
+            self.write(column, example, split, &mut block.data[at]);
             if column.is_text() {
                 let end = block.data[at].len();
                 block.ends[at].push(end);
@@ -31,72 +31,24 @@ impl Encoder<'_> {
         block.rows += 1;
     }
 
-    fn write(&self, field: Field, example: &Example, split: Split, out: &mut Vec<u8>) {
-        let byte = |out: &mut Vec<u8>, value: i8| out.push(value as u8);
-        let (position, value) = (&example.position, example.value);
-        let bound = |prospect: Prospect| match example.scored {
-            true => prospect.score().0,
-            false => MISSING,
-        };
-        match field {
-            Field::Row => out.extend(example.row.to_le_bytes()),
-            Field::Key => {
-                let key = self.folded.canonical(&position.state).key;
-                let words = key.0.iter().take(self.game.key_words());
-                words.for_each(|word| out.extend(word.to_le_bytes()));
+    fn write(&self, column: &Column, example: &Example, split: Split, out: &mut Vec<u8>) {
+        match column.content {
+            Content::Bytes(write) => write(self, example, split, out),
+            Content::OfValue(of) if column.shape.is_empty() => {
+                out.push(of(example, example.value) as u8);
             }
-            Field::Mover | Field::Opponent => {
-                let bits = self.bitboards(&position.state)[usize::from(field == Field::Opponent)];
-                out.extend(bits.to_le_bytes());
+            Content::OfValue(of) => {
+                let absent = if column.has_missing { MISSING } else { 0 };
+                let begin = out.len();
+                out.resize(begin + column.width(), absent as u8);
+                for &(action, value) in &example.moves {
+                    out[begin + usize::from(action.0)] = of(example, value) as u8;
+                }
             }
-            Field::Planes => self.planes(&position.state, out),
-            Field::Board => out.extend(self.game.notation(position).into_bytes()),
-            Field::Side => out.push(position.side.index() as u8),
-            Field::Layer => {
-                out.extend((example.layer.unwrap_or(u32::from(u16::MAX)) as u16).to_le_bytes());
-            }
-            Field::Outcome => byte(out, Example::outcome_of(value).unwrap_or(MISSING)),
-            Field::Score => byte(out, example.score_of(value).unwrap_or(MISSING)),
-            Field::Distance => out.extend(value.distance().unwrap_or(NO_DISTANCE).to_le_bytes()),
-            Field::Proven => out.push(u8::from(example.is_proven())),
-            Field::Weight => out.extend(example.weight.to_le_bytes()),
-            Field::Split => out.push(split.index() as u8),
-            Field::Lower => byte(out, value.lower.outcome().value()),
-            Field::Upper => byte(out, value.upper.outcome().value()),
-            Field::ScoreLower => byte(out, bound(value.lower)),
-            Field::ScoreUpper => byte(out, bound(value.upper)),
-            Field::Policy => self.policy(example, out),
-            Field::Moves => self.moves(example, out),
-            _ => self.by_action(field, example, out),
         }
     }
 
-    /// A number for every action.
-    fn by_action(&self, field: Field, example: &Example, out: &mut Vec<u8>) {
-        let proven = example.is_proven();
-        let bound = |prospect: Prospect| match example.scored {
-            true => prospect.score().0,
-            false => MISSING,
-        };
-        let (absent, number): (i8, &dyn Fn(Value) -> i8) = match field {
-            Field::Legal => (0, &|_| 1),
-            Field::Optimal => (0, &|value| i8::from(proven && example.is_optimal(value))),
-            Field::OptimalOutcome => (0, &|value| i8::from(proven && example.keeps_outcome(value))),
-            Field::QOutcome => (MISSING, &|value| Example::outcome_of(value).unwrap_or(MISSING)),
-            Field::QScore => (MISSING, &|value| example.score_of(value).unwrap_or(MISSING)),
-            Field::QLower => (MISSING, &|value| value.lower.outcome().value()),
-            Field::QUpper => (MISSING, &|value| value.upper.outcome().value()),
-            Field::QScoreLower => (MISSING, &|value| bound(value.lower)),
-            _ => (MISSING, &|value| bound(value.upper)),
-        };
-        let begin = out.len();
-        out.resize(begin + self.game.action_count(), absent as u8);
-        for &(action, value) in &example.moves {
-            out[begin + usize::from(action.0)] = number(value) as u8;
-        }
-    }
-
-    fn policy(&self, example: &Example, out: &mut Vec<u8>) {
+    pub(super) fn policy(&self, example: &Example, out: &mut Vec<u8>) {
         let begin = out.len();
         out.resize(begin + 4 * self.game.action_count(), 0);
         if !example.is_proven() {
@@ -124,7 +76,7 @@ impl Encoder<'_> {
         }
     }
 
-    fn moves(&self, example: &Example, out: &mut Vec<u8>) {
+    pub(super) fn moves(&self, example: &Example, out: &mut Vec<u8>) {
         for (at, (action, value)) in example.moves.iter().enumerate() {
             if at > 0 {
                 out.push(b' ');
@@ -143,7 +95,7 @@ impl Encoder<'_> {
         planes
     }
 
-    fn bitboards(&self, state: &AnyState) -> [u64; 2] {
+    pub(super) fn bitboards(&self, state: &AnyState) -> [u64; 2] {
         let planes = self.plain_planes(state);
         let (mover, opponent) = planes.split_at(planes.len() / 2);
         [mover, opponent].map(|plane| {
@@ -152,7 +104,7 @@ impl Encoder<'_> {
         })
     }
 
-    fn planes(&self, state: &AnyState, out: &mut Vec<u8>) {
+    pub(super) fn planes(&self, state: &AnyState, out: &mut Vec<u8>) {
         let planes = self.plain_planes(state);
         let (mover, opponent) = planes.split_at(planes.len() / 2);
         let squares = mover.iter().zip(opponent);

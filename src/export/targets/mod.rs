@@ -11,7 +11,6 @@ mod columns;
 mod encode;
 mod example;
 mod place;
-mod rows;
 mod select;
 mod sink;
 
@@ -26,7 +25,7 @@ use crate::parallel;
 
 pub use card::{Card, Counts, Group, TARGETS_SCHEMA, TARGETS_VERSION};
 pub use columns::{
-    Block, Column, ColumnCard, Field, Layout, MISSING, NO_DISTANCE, Scalar, Shape, all_columns,
+    Block, Column, ColumnCard, Layout, MISSING, NO_DISTANCE, Scalar, Shape, all_columns,
 };
 pub use encode::Encoder;
 pub use example::{Example, Images};
@@ -34,8 +33,8 @@ pub use select::Selection;
 pub(in crate::export) use sink::write_arrays_and_lines;
 pub use sink::{FileCard, Format, Lines};
 
+use self::example::visit_rows;
 use self::place::Place;
-use self::rows::visit_rows;
 use self::select::Selector;
 use super::ExportError;
 use crate::any::{AnyGame, AnyPosition};
@@ -69,15 +68,15 @@ fn suits(game: &AnyGame, format: Format, column: &Column) -> bool {
     // Arrays of moves are long in games whose actions are many.
     let short = game.action_count() <= 65;
     match format {
-        Format::Npy | Format::Npz => column.field != Field::Moves,
+        Format::Npy | Format::Npz => column.name != "moves",
         // Bitboards say the same.
         Format::Parquet => {
-            let planes = column.field == Field::Planes && game.planes().held.is_empty();
-            column.field != Field::Moves && !planes
+            let planes = column.name == "planes" && game.planes().held.is_empty();
+            column.name != "moves" && !planes
         }
-        Format::Jsonl => column.field != Field::Planes && (short || column.shape.is_empty()),
+        Format::Jsonl => column.name != "planes" && (short || column.shape.is_empty()),
         Format::Csv => column.shape.is_empty(),
-        Format::Obf => matches!(column.field, Field::Board | Field::Moves),
+        Format::Obf => ["board", "moves"].contains(&column.name),
     }
 }
 
@@ -388,8 +387,8 @@ pub fn look_up(
     positions: &[AnyPosition],
 ) -> Result<(Block, Vec<usize>), TableError> {
     let (name, words) = (name_word(&encoder.game.name()), FoldedWords::new(encoder.game));
-    let with_moves = encoder.columns.iter().any(|column| column.field.is_of_moves());
-    let with_split = encoder.columns.iter().any(|column| column.field == Field::Split);
+    let with_moves = encoder.columns.iter().any(Column::is_of_moves);
+    let with_split = encoder.columns.iter().any(|column| column.name == "split");
     let some = |places: Range<usize>| {
         let (mut block, mut missing) = (Block::new(encoder.columns.len()), Vec::new());
         for at in places {

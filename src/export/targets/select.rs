@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::example::Example;
-use super::rows::visit_rows;
+use super::example::{Example, visit_rows};
 use crate::any::AnyGame;
 use crate::game::{FoldedWords, Game, Split, Splits, mix, name_word};
 use crate::graph::{Piece, StateKind};

@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::{FileCard, Format, Sink, Summed};
-use crate::export::targets::columns::{Block, Column, Field, MISSING, NO_DISTANCE, Scalar};
+use crate::export::targets::columns::{Block, Column, MISSING, NO_DISTANCE, Scalar};
 use crate::table::{IoContext, TableError};
 
 /// Writes the rows of blocks as lines.
@@ -75,11 +75,11 @@ impl Lines {
     }
 
     fn obf(&self, block: &Block, row: usize, out: &mut dyn Write) -> io::Result<()> {
-        let word = |field: Field| {
-            let at = self.columns.iter().position(|column| column.field == field);
+        let word = |name| {
+            let at = self.columns.iter().position(|column| column.name == name);
             at.map(|at| text(block, at, row))
         };
-        let (board, moves) = (word(Field::Board), word(Field::Moves));
+        let (board, moves) = (word("board"), word("moves"));
         write!(out, "{}", board.unwrap_or_default())?;
         for word in moves.unwrap_or_default().split_whitespace() {
             write!(out, " {word};")?;
@@ -164,22 +164,24 @@ impl Sink for TextFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::export::targets::columns::Content;
 
     /// The bytes are what other programs were written against: none may change unnoticed.
     #[test]
     fn lines_are_written_byte_by_byte_as_known() {
-        let column = |field, name, scalar, shape: &[u64], has_missing| {
-            let (shape, about) = (shape.to_vec(), String::new());
-            Column { field, name, scalar, shape, about, has_missing }
+        let column = |name, scalar, shape: &[u64], has_missing| {
+            let (shape, about, content) =
+                (shape.to_vec(), String::new(), Content::OfValue(|_, _| 0));
+            Column { content, name, scalar, shape, about, has_missing }
         };
         let columns = [
-            column(Field::Board, "board", Scalar::Text(9), &[], false),
-            column(Field::Key, "key", Scalar::U64, &[2], false),
-            column(Field::QScore, "q", Scalar::I8, &[2, 2], true),
-            column(Field::Score, "score", Scalar::I8, &[], true),
-            column(Field::Distance, "distance", Scalar::U16, &[], true),
-            column(Field::Policy, "policy", Scalar::F32, &[3], false),
-            column(Field::Moves, "moves", Scalar::Text(9), &[], false),
+            column("board", Scalar::Text(9), &[], false),
+            column("key", Scalar::U64, &[2], false),
+            column("q", Scalar::I8, &[2, 2], true),
+            column("score", Scalar::I8, &[], true),
+            column("distance", Scalar::U16, &[], true),
+            column("policy", Scalar::F32, &[3], false),
+            column("moves", Scalar::Text(9), &[], false),
         ];
         let mut block = Block::new(columns.len());
         block.rows = 2;
