@@ -10,7 +10,7 @@ use std::error::Error;
 use std::io::{BufRead, stdin};
 
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Empties, Game, Score};
+use yomikiri::game::{Empties, Game};
 
 /// Alpha-beta search to the end of the game, with a memory of what it has found (Knuth and Moore 1975;
 /// a window of one point for all moves but the first, after Pearl's Scout, 1980).
@@ -30,7 +30,7 @@ impl Search<'_> {
 
     /// The mover's final score, both sides playing best.
     pub fn score(&mut self, board: &Board) -> i8 {
-        let most = self.game.max_score().map_or(i8::MAX, |Score(most)| most);
+        let most = self.game.scores().map_or(i8::MAX, |scores| scores.most().0);
         self.within(board, -most, most)
     }
 

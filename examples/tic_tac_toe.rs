@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 use yomikiri::game::symmetry::map_square;
-use yomikiri::game::{Action, Game, Group, Outcome, Position, Side, Symmetry};
+use yomikiri::game::{Action, Game, Group, Layers, Outcome, Position, Side, Symmetry};
 
 const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
 
@@ -49,11 +49,8 @@ impl Game for TicTacToe {
         (key >> 18 == 0 && mine & theirs == 0 && in_turn).then_some((mine, theirs))
     }
     // More than is required: layers, symmetries, and a board to look at.
-    fn layers(&self) -> Option<&'static str> {
-        Some("marks")
-    }
-    fn layer(&self, state: &Board) -> u32 {
-        (state.0 | state.1).count_ones()
+    fn layers(&self) -> Option<&dyn Layers<Board>> {
+        Some(self)
     }
     fn group(&self) -> &Group {
         &self.0
@@ -72,6 +69,15 @@ impl Game for TicTacToe {
             (taken, _) => marks[1 - taken as usize].to_string(),
         };
         [0, 3, 6].map(|r| format!("{} {} {}\n", cell(r), cell(r + 1), cell(r + 2))).concat()
+    }
+}
+
+impl Layers<Board> for TicTacToe {
+    fn unit(&self) -> &'static str {
+        "marks"
+    }
+    fn layer_of(&self, state: &Board) -> u32 {
+        (state.0 | state.1).count_ones()
     }
 }
 

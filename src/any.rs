@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use crate::game::perft::{Finished, perft_shared};
 use crate::game::{
-    Action, Canonical, Drawn, Empties, End, Expected, Game, Group, Mobility, MoveSquares,
-    NotationError, Outcome, PieceKind, Planes, Position, Repetition, Score, Side, StateKey,
-    Symmetry, WideKey,
+    Action, Canonical, Drawn, Empties, End, Expected, Game, Group, Layers, Mobility, MoveSquares,
+    NotationError, Outcome, PieceKind, Planes, Position, RankedMoves, Ranks, Repetition, Score,
+    Scores, Side, StateKey, Symmetry, WideKey,
 };
 use crate::graph::{self, Enumerated, GraphError, Plan};
 use crate::policy::{self, Answers, Batch, Policy, PolicyError, PolicySpec};
@@ -42,7 +42,7 @@ impl std::fmt::Debug for AnyGame {
 impl AnyGame {
     /// The game without its type.
     pub fn new(game: impl Game) -> AnyGame {
-        AnyGame { group: game.group().clone(), rules: Arc::new(game) }
+        AnyGame { group: game.group().clone(), rules: Arc::new(Erased(game)) }
     }
 
     /// The same rules with states folded as far as they can be.
@@ -73,180 +73,100 @@ impl AnyGame {
         progress: &dyn Progress,
         on_sweep: &mut dyn FnMut(usize, &SweepRecord),
     ) -> Result<Run, SweepError> {
-        self.rules.solve_table(table, options, progress, on_sweep)
+        self.rules.solve(table, options, progress, on_sweep)
     }
 
     /// The policy that is meant, where the rules are all it needs.
-    pub fn policy(
-        &self,
-        spec: &PolicySpec,
-    ) -> Result<Option<Box<dyn Policy<AnyGame>>>, PolicyError> {
+    pub fn policy(&self, spec: &PolicySpec) -> MadePolicy {
         self.rules.clone().policy(spec)
     }
 
-    /// The number of lines of `depth` plies from a state; `plain`: one by one, on one thread.
+    /// The number of lines of `depth` plies from a state.
     pub fn perft(&self, state: &AnyState, depth: u32, finished: Finished) -> u64 {
-        self.rules.perft(state.0, depth, finished)
+        self.rules.perft(state, depth, finished)
     }
 }
 
-/// The state of a key.
-///
-/// # Panics
-///
-/// When the key is of another game: an [`AnyState`] is made by its game alone.
-#[inline]
-fn typed<G: Game>(game: &G, key: WideKey) -> G::State {
-    let state = G::Key::narrow(key).and_then(|key| game.state(key));
-    state.expect("a state belongs to the game that made it")
+/// A game behind [`Rules`].
+struct Erased<G>(G);
+
+impl<G: Game> Erased<G> {
+    /// The state of its key.
+    ///
+    /// # Panics
+    ///
+    /// When the key is of another game: an [`AnyState`] is made by its game alone.
+    #[inline]
+    fn typed(&self, state: &AnyState) -> G::State {
+        let typed = G::Key::narrow(state.0).and_then(|key| self.0.state(key));
+        typed.expect("a state belongs to the game that made it")
+    }
+
+    fn typed_position(&self, position: &AnyPosition) -> Position<G::State> {
+        Position { state: self.typed(&position.state), side: position.side }
+    }
+
+    #[inline]
+    fn any(&self, state: &G::State) -> AnyState {
+        AnyState(self.0.key(state).widen())
+    }
+
+    fn any_position(&self, position: &Position<G::State>) -> AnyPosition {
+        Position { state: self.any(&position.state), side: position.side }
+    }
 }
 
-fn typed_position<G: Game>(game: &G, position: &AnyPosition) -> Position<G::State> {
-    Position { state: typed(game, position.state.0), side: position.side }
-}
-
-#[inline]
-fn wide<G: Game>(game: &G, state: &G::State) -> WideKey {
-    game.key(state).widen()
-}
-
-fn wide_position<G: Game>(game: &G, position: &Position<G::State>) -> AnyPosition {
-    Position { state: AnyState(wide(game, &position.state)), side: position.side }
-}
-
-fn widened<K: StateKey>(canonical: Canonical<K>) -> Canonical<WideKey> {
-    Canonical { key: canonical.key.widen(), ties: canonical.ties }
-}
-
-/// What an argument or result of [`forward!`] is in [`Rules`]: states are keys there.
-macro_rules! raw {
-    (State) => { WideKey };
-    (Maybe) => { Option<WideKey> };
-    (Key) => { WideKey };
-    (Position) => { &AnyPosition };
-    ([$plain:ty]) => { $plain };
-}
-
-/// What it is in [`AnyGame`].
-macro_rules! shown {
-    (State) => {
-        &AnyState
-    };
-    (Position) => {
-        &AnyPosition
-    };
-    ([$plain:ty]) => {
-        $plain
-    };
-}
-
-/// What a result is in [`AnyGame`].
-macro_rules! given {
-    (State) => { AnyState };
-    (Maybe) => { Option<AnyState> };
-    (Key) => { WideKey };
-    ([$plain:ty]) => { $plain };
-}
-
-/// An argument on its way down to the game, and a result on its way up.
-macro_rules! down {
-    (State, $game:expr, $value:expr) => {
-        &typed($game, $value)
-    };
-    (Position, $game:expr, $value:expr) => {
-        &typed_position($game, $value)
-    };
-    ([$plain:ty], $game:expr, $value:expr) => {
-        $value
-    };
-}
-macro_rules! up {
-    (State, $game:expr, $value:expr) => {
-        wide($game, &$value)
-    };
-    (Maybe, $game:expr, $value:expr) => {
-        $value.map(|state| wide($game, &state))
-    };
-    (Key, $game:expr, $value:expr) => {
-        $value.widen()
-    };
-    ([$plain:ty], $game:expr, $value:expr) => {
-        $value
-    };
-}
-macro_rules! key_of {
-    (State, $value:expr) => {
-        $value.0
-    };
-    ($kind:tt, $value:expr) => {
-        $value
-    };
-}
-macro_rules! state_of {
-    (State, $value:expr) => {
-        AnyState($value)
-    };
-    (Maybe, $value:expr) => {
-        $value.map(AnyState)
-    };
-    ($kind:tt, $value:expr) => {
-        $value
-    };
-}
-
-/// Writes the methods of [`Game`] that need nothing but their arguments turned, three times: in the
-/// trait without types, for every game, and for [`AnyGame`].
-macro_rules! forward {
-    ($(fn $name:ident($($arg:ident: $kind:tt),*) -> $result:tt;)*) => {
-        /// The methods of [`Game`] in a form that needs no type.
-        trait Rules: Hot + Send + Sync {
-            $(fn $name(&self $(, $arg: raw!($kind))*) -> raw!($result);)*
+/// Declares the methods of [`Rules`], and implements them for every game by what stands behind each.
+/// [`AnyGame`] passes those of `game` on to them.
+macro_rules! rules {
+    (
+        |$erased:ident, $game:ident|
+        game { $(fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty $body:block)* }
+        more { $(fn $own:ident($($own_arg:ident: $own_type:ty),*) -> $own_result:ty $own_body:block)* }
+    ) => {
+        /// A game in a form that needs no type.
+        trait Rules: Send + Sync {
+            $(fn $name(&self $(, $arg: $type)*) -> $result;)*
+            $(fn $own(&self $(, $own_arg: $own_type)*) -> $own_result;)*
+            fn policy(self: Arc<Self>, spec: &PolicySpec) -> MadePolicy;
         }
 
-        impl<G: Game> Rules for G {
-            $(fn $name(&self $(, $arg: raw!($kind))*) -> raw!($result) {
-                up!($result, self, Game::$name(self $(, down!($kind, self, $arg))*))
+        impl<G: Game> Rules for Erased<G> {
+            $(fn $name(&self $(, $arg: $type)*) -> $result {
+                let ($erased, $game) = (self, &self.0);
+                let _ = $erased;
+                $body
             })*
+            $(fn $own(&self $(, $own_arg: $own_type)*) -> $own_result {
+                let ($erased, $game) = (self, &self.0);
+                let _ = $erased;
+                $own_body
+            })*
+
+            fn policy(self: Arc<Self>, spec: &PolicySpec) -> MadePolicy {
+                let policy = policy::of_rules(spec, &self.0)?;
+                Ok(policy.map(|policy| Box::new(Typed { game: self, policy }) as _))
+            }
         }
 
         impl Game for AnyGame {
             type State = AnyState;
             type Key = WideKey;
 
-            $(fn $name(&self $(, $arg: shown!($kind))*) -> given!($result) {
-                state_of!($result, self.rules.$name($(key_of!($kind, $arg)),*))
+            $(fn $name(&self $(, $arg: $type)*) -> $result {
+                self.rules.$name($($arg),*)
             })*
 
-            fn start(&self) -> AnyPosition {
-                self.rules.start_position()
-            }
-
             fn for_each_action(&self, state: &AnyState, mut visit: impl FnMut(Action)) {
-                self.rules.for_each_action_of(state.0, &mut visit);
+                self.rules.visit_actions(state, &mut visit);
             }
 
-            fn for_each_successor(
-                &self,
-                state: &AnyState,
-                mut visit: impl FnMut(Action, AnyState),
-            ) {
-                self.rules.successors(state.0, &mut |action, after| visit(action, AnyState(after)));
+            fn for_each_successor(&self, state: &AnyState, mut visit: impl FnMut(Action, AnyState)) {
+                self.rules.visit_successors(state, &mut visit);
             }
 
             fn key(&self, state: &AnyState) -> WideKey {
                 state.0
-            }
-
-            fn state(&self, key: WideKey) -> Option<AnyState> {
-                self.rules.state_of_key(key).map(AnyState)
-            }
-
-            fn position_of(&self, key: WideKey) -> Option<AnyPosition> {
-                self.rules.position_of_key(key)
-            }
-
-            fn for_each_predecessor(&self, state: &AnyState, mut visit: impl FnMut(AnyState)) {
-                self.rules.predecessors(state.0, &mut |before| visit(AnyState(before)));
             }
 
             fn group(&self) -> &Group {
@@ -257,190 +177,197 @@ macro_rules! forward {
                 self.rules.folded(fold)
             }
 
-            fn canonical(&self, state: &AnyState) -> Canonical<WideKey> {
-                self.rules.canonical_of(state.0)
+            fn layers(&self) -> Option<&dyn Layers<AnyState>> {
+                self.rules.layers()
             }
 
-            fn parse_line(
-                &self,
-                text: &str,
-                from: &AnyPosition,
-            ) -> Result<Vec<AnyPosition>, NotationError> {
-                self.rules.read_line(text, from)
+            fn scores(&self) -> Option<&dyn Scores<AnyState>> {
+                self.rules.scores()
+            }
+
+            fn ranks(&self) -> Option<&dyn Ranks<AnyState>> {
+                self.rules.ranks()
             }
         }
     };
 }
 
-forward! {
-    fn name() -> [String];
-    fn action_count() -> [usize];
-    fn play(state: State, action: [Action]) -> State;
-    fn result(state: State) -> [Option<Outcome>];
-    fn mobility(state: State) -> [Mobility];
-    fn layers() -> [Option<&'static str>];
-    fn layer(state: State) -> [u32];
-    fn max_plies(state: State) -> [Option<u32>];
-    fn max_score() -> [Option<Score>];
-    fn score(state: State, empties: [Empties]) -> [Score];
-    fn score_unit() -> [&'static str];
-    fn end(state: State) -> [Option<End>];
-    fn end_in_words(position: Position) -> [Option<String>];
-    fn in_check(state: State) -> [bool];
-    fn keeps_sides() -> [bool];
-    fn repetition() -> [Repetition];
-    fn is_small() -> [bool];
-    fn expected(state: State) -> [Option<Expected>];
-    fn rules_version() -> [u32];
-    fn has_blocks() -> [bool];
-    fn key_bits() -> [u32];
-    fn key_words() -> [usize];
-    fn position_key(position: Position) -> Key;
-    fn rank_count() -> [Option<u32>];
-    fn rank(state: State) -> [Option<u32>];
-    fn unrank(rank: [u32]) -> Maybe;
-    fn has_predecessors() -> [bool];
-    fn conventions() -> [Vec<(&'static str, String)>];
-    fn transform(state: State, symmetry: [Symmetry]) -> State;
-    fn transform_action(action: [Action], symmetry: [Symmetry]) -> [Action];
-    fn swapped(state: State) -> Maybe;
-    fn is_pass(action: [Action]) -> [bool];
-    fn material(state: State) -> [i32];
-    fn shape() -> [(usize, usize)];
-    fn planes() -> [Planes];
-    fn write_planes(state: State, out: [&mut [u8]]) -> [()];
-    fn read_planes(planes: [&[u8]]) -> Maybe;
-    fn squares(state: State) -> [Option<(u64, u64)>];
-    fn has_square_weights() -> [bool];
-    fn of_squares(own: [u64], other: [u64]) -> Maybe;
-    fn title() -> [String];
-    fn side_name(side: [Side]) -> [&'static str];
-    fn side_mark(side: [Side]) -> [Option<&'static str>];
-    fn action_name(side: [Side], action: [Action]) -> [String];
-    fn coordinates() -> [[Vec<String>; 2]];
-    fn diagram(position: Position) -> [String];
-    fn drawn(position: Position) -> [Drawn];
-    fn piece_kinds() -> [Vec<PieceKind>];
-    fn move_squares(side: [Side], action: [Action]) -> [MoveSquares];
-    fn diagram_japanese(position: Position) -> [Option<String>];
-    fn notation(position: Position) -> [String];
-    fn notations(position: Position) -> [Vec<(&'static str, String)>];
-}
+type MadePolicy = Result<Option<Box<dyn Policy<AnyGame>>>, PolicyError>;
 
-/// What needs more than its arguments turned, and the hot loops, which are compiled for each game.
-trait Hot {
-    fn start_position(&self) -> AnyPosition;
-    fn for_each_action_of(&self, state: WideKey, visit: &mut dyn FnMut(Action));
-    fn successors(&self, state: WideKey, visit: &mut dyn FnMut(Action, WideKey));
-    fn predecessors(&self, state: WideKey, visit: &mut dyn FnMut(WideKey));
-    fn state_of_key(&self, key: WideKey) -> Option<WideKey>;
-    fn position_of_key(&self, key: WideKey) -> Option<AnyPosition>;
-    fn folded(&self, fold: bool) -> Option<AnyGame>;
-    fn canonical_of(&self, state: WideKey) -> Canonical<WideKey>;
-    fn read_line(&self, text: &str, from: &AnyPosition) -> Result<Vec<AnyPosition>, NotationError>;
-    fn enumerate(
-        &self,
-        plan: &Plan<AnyState>,
-        store: &Store,
-        progress: &dyn Progress,
-    ) -> Result<Enumerated, GraphError>;
-    fn verify(&self, table: &Table, progress: &dyn Progress) -> Result<Verified, TableError>;
-    fn solve_table(
-        &self,
-        table: &mut Table,
-        options: &SolveOptions,
-        progress: &dyn Progress,
-        on_sweep: &mut dyn FnMut(usize, &SweepRecord),
-    ) -> Result<Run, SweepError>;
-    fn policy(
-        self: Arc<Self>,
-        spec: &PolicySpec,
-    ) -> Result<Option<Box<dyn Policy<AnyGame>>>, PolicyError>;
-    fn perft(&self, state: WideKey, depth: u32, finished: Finished) -> u64;
-}
-
-impl<G: Game> Hot for G {
-    fn start_position(&self) -> AnyPosition {
-        wide_position(self, &self.start())
-    }
-
-    fn for_each_action_of(&self, state: WideKey, visit: &mut dyn FnMut(Action)) {
-        self.for_each_action(&typed(self, state), visit);
-    }
-
-    fn successors(&self, state: WideKey, visit: &mut dyn FnMut(Action, WideKey)) {
-        let state = typed(self, state);
-        self.for_each_successor(&state, |action, after| visit(action, wide(self, &after)));
-    }
-
-    fn predecessors(&self, state: WideKey, visit: &mut dyn FnMut(WideKey)) {
-        self.for_each_predecessor(&typed(self, state), |before| visit(wide(self, &before)));
-    }
-
-    fn state_of_key(&self, key: WideKey) -> Option<WideKey> {
-        let state = G::Key::narrow(key).and_then(|key| Game::state(self, key))?;
+rules! {
+    |erased, game|
+    game {
+        fn name() -> String { game.name() }
+        fn start() -> AnyPosition { erased.any_position(&game.start()) }
+        fn action_count() -> usize { game.action_count() }
+        fn play(state: &AnyState, action: Action) -> AnyState {
+            erased.any(&game.play(&erased.typed(state), action))
+        }
+        fn result(state: &AnyState) -> Option<Outcome> { game.result(&erased.typed(state)) }
         // A key may say more than its state does, such as who is to move.
-        Some(wide(self, &state))
+        fn state(key: WideKey) -> Option<AnyState> {
+            G::Key::narrow(key).and_then(|key| game.state(key)).map(|state| erased.any(&state))
+        }
+        fn position_of(key: WideKey) -> Option<AnyPosition> {
+            let position = G::Key::narrow(key).and_then(|key| game.position_of(key));
+            position.map(|position| erased.any_position(&position))
+        }
+        fn position_key(position: &AnyPosition) -> WideKey {
+            game.position_key(&erased.typed_position(position)).widen()
+        }
+        fn canonical(state: &AnyState) -> Canonical<WideKey> {
+            let Canonical { key, ties } = game.canonical(&erased.typed(state));
+            Canonical { key: key.widen(), ties }
+        }
+        fn mobility(state: &AnyState) -> Mobility { game.mobility(&erased.typed(state)) }
+        fn end(state: &AnyState) -> Option<End> { game.end(&erased.typed(state)) }
+        fn end_in_words(position: &AnyPosition) -> Option<String> {
+            game.end_in_words(&erased.typed_position(position))
+        }
+        fn in_check(state: &AnyState) -> bool { game.in_check(&erased.typed(state)) }
+        fn keeps_sides() -> bool { game.keeps_sides() }
+        fn repetition() -> Repetition { game.repetition() }
+        fn is_small() -> bool { game.is_small() }
+        fn expected(root: &AnyState) -> Option<Expected> { game.expected(&erased.typed(root)) }
+        fn rules_version() -> u32 { game.rules_version() }
+        fn has_blocks() -> bool { game.has_blocks() }
+        fn key_bits() -> u32 { game.key_bits() }
+        fn key_words() -> usize { game.key_words() }
+        fn conventions() -> Vec<(&'static str, String)> { game.conventions() }
+        fn transform(state: &AnyState, symmetry: Symmetry) -> AnyState {
+            erased.any(&game.transform(&erased.typed(state), symmetry))
+        }
+        fn transform_action(action: Action, symmetry: Symmetry) -> Action {
+            game.transform_action(action, symmetry)
+        }
+        fn swapped(state: &AnyState) -> Option<AnyState> {
+            game.swapped(&erased.typed(state)).map(|state| erased.any(&state))
+        }
+        fn is_pass(action: Action) -> bool { game.is_pass(action) }
+        fn material(state: &AnyState) -> i32 { game.material(&erased.typed(state)) }
+        fn shape() -> (usize, usize) { game.shape() }
+        fn planes() -> Planes { game.planes() }
+        fn write_planes(state: &AnyState, out: &mut [u8]) -> () {
+            game.write_planes(&erased.typed(state), out)
+        }
+        fn read_planes(planes: &[u8]) -> Option<AnyState> {
+            game.read_planes(planes).map(|state| erased.any(&state))
+        }
+        fn squares(state: &AnyState) -> Option<(u64, u64)> { game.squares(&erased.typed(state)) }
+        fn has_square_weights() -> bool { game.has_square_weights() }
+        fn of_squares(own: u64, other: u64) -> Option<AnyState> {
+            game.of_squares(own, other).map(|state| erased.any(&state))
+        }
+        fn title() -> String { game.title() }
+        fn side_name(side: Side) -> &'static str { game.side_name(side) }
+        fn side_mark(side: Side) -> Option<&'static str> { game.side_mark(side) }
+        fn action_name(side: Side, action: Action) -> String { game.action_name(side, action) }
+        fn coordinates() -> [Vec<String>; 2] { game.coordinates() }
+        fn diagram(position: &AnyPosition) -> String {
+            game.diagram(&erased.typed_position(position))
+        }
+        fn drawn(position: &AnyPosition) -> Drawn { game.drawn(&erased.typed_position(position)) }
+        fn piece_kinds() -> Vec<PieceKind> { game.piece_kinds() }
+        fn move_squares(side: Side, action: Action) -> MoveSquares {
+            game.move_squares(side, action)
+        }
+        fn notations(position: &AnyPosition) -> Vec<(&'static str, String)> {
+            game.notations(&erased.typed_position(position))
+        }
+        fn parse_line(text: &str, from: &AnyPosition) -> Result<Vec<AnyPosition>, NotationError> {
+            let line = game.parse_line(text, &erased.typed_position(from))?;
+            Ok(line.iter().map(|position| erased.any_position(position)).collect())
+        }
+    }
+    more {
+        fn layers() -> Option<&dyn Layers<AnyState>> { game.layers().map(|_| erased as _) }
+        fn scores() -> Option<&dyn Scores<AnyState>> { game.scores().map(|_| erased as _) }
+        fn ranks() -> Option<&dyn Ranks<AnyState>> { game.ranks().map(|_| erased as _) }
+        fn folded(fold: bool) -> Option<AnyGame> { game.with_folding(fold).map(AnyGame::new) }
+        fn visit_actions(state: &AnyState, visit: &mut dyn FnMut(Action)) -> () {
+            game.for_each_action(&erased.typed(state), visit)
+        }
+        fn visit_successors(state: &AnyState, visit: &mut dyn FnMut(Action, AnyState)) -> () {
+            let state = erased.typed(state);
+            game.for_each_successor(&state, |action, after| visit(action, erased.any(&after)))
+        }
+        fn enumerate(
+            plan: &Plan<AnyState>,
+            store: &Store,
+            progress: &dyn Progress
+        ) -> Result<Enumerated, GraphError> {
+            let plan = plan.map(|root| erased.typed_position(root));
+            graph::build(game, &plan, store, progress)
+        }
+        fn verify(table: &Table, progress: &dyn Progress) -> Result<Verified, TableError> {
+            solve::prove(game, table, progress)
+        }
+        fn solve(
+            table: &mut Table,
+            options: &SolveOptions,
+            progress: &dyn Progress,
+            on_sweep: &mut dyn FnMut(usize, &SweepRecord)
+        ) -> Result<Run, SweepError> {
+            solve::solve(game, table, options, progress, on_sweep)
+        }
+        fn perft(state: &AnyState, depth: u32, finished: Finished) -> u64 {
+            perft_shared(game, &erased.typed(state), depth, finished)
+        }
+    }
+}
+
+/// A capability of a game that has it.
+const HAS: &str = "it is handed out by games that have it alone";
+
+impl<G: Game> Layers<AnyState> for Erased<G> {
+    fn unit(&self) -> &'static str {
+        self.0.layers().expect(HAS).unit()
     }
 
-    fn position_of_key(&self, key: WideKey) -> Option<AnyPosition> {
-        let position = self.position_of(G::Key::narrow(key)?)?;
-        Some(wide_position(self, &position))
+    fn layer_of(&self, state: &AnyState) -> u32 {
+        self.0.layer(&self.typed(state))
+    }
+}
+
+impl<G: Game> Scores<AnyState> for Erased<G> {
+    fn most(&self) -> Score {
+        self.0.scores().expect(HAS).most()
     }
 
-    fn folded(&self, fold: bool) -> Option<AnyGame> {
-        self.with_folding(fold).map(AnyGame::new)
+    fn score_of(&self, state: &AnyState, empties: Empties) -> Score {
+        self.0.score(&self.typed(state), empties)
     }
 
-    fn canonical_of(&self, state: WideKey) -> Canonical<WideKey> {
-        widened(self.canonical(&typed(self, state)))
+    fn unit(&self) -> &'static str {
+        self.0.scores().expect(HAS).unit()
+    }
+}
+
+impl<G: Game> Ranks<AnyState> for Erased<G> {
+    fn count(&self) -> u32 {
+        self.0.ranks().expect(HAS).count()
     }
 
-    fn read_line(&self, text: &str, from: &AnyPosition) -> Result<Vec<AnyPosition>, NotationError> {
-        let line = self.parse_line(text, &typed_position(self, from))?;
-        Ok(line.iter().map(|position| wide_position(self, position)).collect())
+    fn rank_of(&self, state: &AnyState) -> Option<u32> {
+        self.0.ranks().expect(HAS).rank_of(&self.typed(state))
     }
 
-    fn enumerate(
-        &self,
-        plan: &Plan<AnyState>,
-        store: &Store,
-        progress: &dyn Progress,
-    ) -> Result<Enumerated, GraphError> {
-        let plan = plan.map(|root| typed_position(self, root));
-        graph::build(self, &plan, store, progress)
+    fn state_of(&self, rank: u32) -> Option<AnyState> {
+        self.0.ranks().expect(HAS).state_of(rank).map(|state| self.any(&state))
     }
 
-    fn verify(&self, table: &Table, progress: &dyn Progress) -> Result<Verified, TableError> {
-        solve::prove(self, table, progress)
+    fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
+        self.0.ranks().expect(HAS).predecessors(rank, before);
     }
 
-    fn solve_table(
-        &self,
-        table: &mut Table,
-        options: &SolveOptions,
-        progress: &dyn Progress,
-        on_sweep: &mut dyn FnMut(usize, &SweepRecord),
-    ) -> Result<Run, SweepError> {
-        solve::solve(self, table, options, progress, on_sweep)
-    }
-
-    fn policy(
-        self: Arc<Self>,
-        spec: &PolicySpec,
-    ) -> Result<Option<Box<dyn Policy<AnyGame>>>, PolicyError> {
-        let policy = policy::of_rules(spec, &*self)?;
-        Ok(policy.map(|policy| Box::new(Typed { game: self, policy }) as Box<dyn Policy<AnyGame>>))
-    }
-
-    fn perft(&self, state: WideKey, depth: u32, finished: Finished) -> u64 {
-        perft_shared(self, &typed(self, state), depth, finished)
+    fn moves(&self) -> Option<&dyn RankedMoves> {
+        self.0.ranks().expect(HAS).moves()
     }
 }
 
 /// A policy of a game whose type is known, for positions whose type is not.
 struct Typed<G: Game> {
-    game: Arc<G>,
+    game: Arc<Erased<G>>,
     policy: Box<dyn Policy<G>>,
 }
 
@@ -455,7 +382,7 @@ impl<G: Game> Policy<AnyGame> for Typed<G> {
         batch: &Batch<AnyState>,
         answers: &mut Answers,
     ) -> Result<(), PolicyError> {
-        let batch = batch.map(|position| typed_position(&*self.game, position));
-        self.policy.answer(&self.game, &batch, answers)
+        let batch = batch.map(|position| self.game.typed_position(position));
+        self.policy.answer(&self.game.0, &batch, answers)
     }
 }

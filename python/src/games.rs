@@ -77,7 +77,7 @@ impl Game {
 
     #[getter]
     fn has_scores(&self) -> bool {
-        self.game.max_score().is_some()
+        self.game.scores().is_some()
     }
 
     #[getter]

@@ -131,7 +131,10 @@ impl Shown<'_> {
                     side: self.answer.mover,
                     in_check: cycles.is_some_and(|cycles| cycles.in_check),
                     gives_checks: attacker.map(|attacker| attacker == self.answer.mover),
-                    unit: self.table.has_scores().then(|| game.score_unit()),
+                    unit: game
+                        .scores()
+                        .filter(|_| self.table.has_scores())
+                        .map(|scores| scores.unit()),
                 };
                 let mut text = verdict(mover, value);
                 if self.table.has_scores() && value.score().is_none() {
@@ -149,12 +152,12 @@ impl Shown<'_> {
             Some(score) => {
                 let winner = if score.0 > 0 { self.answer.side } else { self.answer.side.other() };
                 let winner = game.side_name(winner);
-                match self.table.has_scores() {
-                    true => {
+                match game.scores().filter(|_| self.table.has_scores()) {
+                    Some(scores) => {
                         let size = u64::from(score.0.unsigned_abs());
-                        format!("{winner} has won by {}", counted(size, game.score_unit()))
+                        format!("{winner} has won by {}", counted(size, scores.unit()))
                     }
-                    false => format!("{winner} has won"),
+                    None => format!("{winner} has won"),
                 }
             }
             None => "its score is not known".to_string(),

@@ -165,7 +165,7 @@ pub(super) fn by_layer(
         if unproven(all) > 0 {
             valued.push(("not proven", |values| thousands(unproven(values))));
         }
-        if game.max_score().is_some() {
+        if game.scores().is_some() {
             valued.push(("sum of scores", |values| {
                 let sign = if values.sum_of_scores < 0 { "−" } else { "" };
                 format!("{sign}{}", thousands(values.sum_of_scores.unsigned_abs()))
@@ -177,7 +177,7 @@ pub(super) fn by_layer(
         let values = valued.iter().map(|(_, say)| values.map_or(String::new(), say));
         [name].into_iter().chain(counts).chain(values).collect()
     };
-    let headings = [game.layers().unwrap_or("ply")].into_iter();
+    let headings = [game.layers().map_or("ply", |layers| layers.unit())].into_iter();
     let headings = headings.chain(counted.iter().map(|column| column.0));
     let headings: Vec<&str> = headings.chain(valued.iter().map(|column| column.0)).collect();
     let layers = (manifest.first_layer..).zip(&manifest.layers).map(|(number, counts)| {

@@ -268,7 +268,7 @@ pub(super) fn make(
     })?;
     if let Some(layer) = made.resumed_at {
         let at = match game.layers() {
-            Some(layers) => format!("{layer} {layers}"),
+            Some(layers) => format!("{layer} {}", layers.unit()),
             None => format!("ply {layer}"),
         };
         context.remark(format!("{name}: went on from {at}, where an earlier run ended"));

@@ -218,7 +218,7 @@ fn page(table: &SolvedTable, totals: &Totals, distances: &ByDistance) -> anyhow:
     text += &format!(
         "\n### By {}\n\n*States* are the rows of the table: states as the mover sees them, those that a symmetry \
          carries into each other counted once. Moves and values are theirs, values the mover's.\n\n{}",
-        game.layers().unwrap_or("ply"),
+        game.layers().map_or("ply", |layers| layers.unit()),
         by_layer(game, manifest, Some((&totals.layers, &totals.all))).to_markdown()
     );
     Ok(text

@@ -56,7 +56,7 @@ pub(super) fn run(
         policy: players[0].name(),
         opponent: players[1].name(),
         sides: Side::ALL.map(|side| game.side_name(side)),
-        units: game.max_score().map(|_| Words::of(game).units),
+        units: game.scores().map(|_| Words::of(game).units),
         random_plies: sampling.random_plies,
         seed: sampling.seed,
         first,

@@ -67,7 +67,7 @@ impl Tally {
             Outcome::Draw => self.draws += 1,
             Outcome::Loss => self.losses += 1,
         }
-        if game.max_score().is_some() {
+        if game.scores().is_some() {
             *self.score.get_or_insert_default() += score;
         }
     }

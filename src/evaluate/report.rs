@@ -59,11 +59,11 @@ pub struct Words {
 impl Words {
     /// Those of a game.
     pub fn of(game: &impl Game) -> Words {
-        let unit = game.score_unit();
+        let unit = game.scores().map_or("point", |scores| scores.unit());
         let sides = Side::ALL.map(|side| game.side_name(side));
         Words {
             sides,
-            layers: game.layers().unwrap_or("plies"),
+            layers: game.layers().map_or("plies", |layers| layers.unit()),
             unit,
             units: format!("{unit}s"),
             positions_are_keys: game.notations(&game.start())[0].0 == "line",

@@ -6,10 +6,9 @@ use std::fmt::Debug;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::{Empties, Game, Mobility, Orientations, Position, Side, StateKey, Symmetry};
+use super::{Empties, End, Game, Mobility, Orientations, Position, Side, StateKey, Symmetry};
 
-/// How many games are played by chance, and after how many plies they are broken off unless the
-/// game has a [bound](Game::max_plies) of its own.
+/// How many games are played by chance, and after how many plies they are broken off.
 const GAMES: usize = 40;
 const PLIES: u32 = 80;
 
@@ -27,14 +26,14 @@ const MOST_POSITIONS: usize = 100_000;
 /// * keys lead back to their states, differ, and order states as tables store them;
 /// * symmetries form a group, commute with moves, and change neither layers nor results; folded
 ///   states with their orientations stand for exactly the positions that can be reached;
-/// * layers never fall, only passes keep them, and [`max_plies`](Game::max_plies) falls;
+/// * layers never fall, and only passes keep them;
 /// * scores are in bounds, and their sign is the result;
 /// * a pass leads to the [swapped](Game::swapped) state; swapping twice changes nothing; where
 ///   there are layers, no pass is answered by a pass;
 /// * notation, planes and squares tell the state, and planes that are none are refused;
 /// * a board is drawn whole, and a move leaves and reaches the squares it says;
-/// * ranks number states without clashes; every move is taken back, and what is taken back is a
-///   move.
+/// * ranks number states without clashes; moves by rank are those of states, every one is taken back, and
+///   what is taken back is a move.
 ///
 /// # Panics
 ///
@@ -42,12 +41,9 @@ const MOST_POSITIONS: usize = 100_000;
 pub fn conform<G: Game>(game: &G) {
     names_conform(game);
     let mut random = SplitMix64::seed_from_u64(0);
-    let bound = game.max_plies(&game.start().state);
     let mut states = HashSet::new();
     for _ in 0..GAMES {
-        let line = chance_game(game, &mut random, bound.unwrap_or(PLIES));
-        let last = &line[line.len() - 1];
-        assert!(bound.is_none() || game.is_terminal(last), "more plies than {bound:?} to {last:?}");
+        let line = chance_game(game, &mut random);
         states.extend(line);
     }
     assert!(states.iter().any(|state| !game.is_terminal(state)), "the game is over at its start");
@@ -61,9 +57,6 @@ pub fn conform<G: Game>(game: &G) {
         planes_conform(game, state);
         drawing_conforms(game, state);
         position_keys_conform(game, state);
-        if game.has_predecessors() {
-            predecessors_conform(game, state);
-        }
     }
     keys_conform(game, &states);
     ranks_conform(game, &states);
@@ -90,9 +83,9 @@ fn names_conform<G: Game>(game: &G) {
 }
 
 /// The states of a game played by chance, from the start to the end or for so many plies.
-fn chance_game<G: Game>(game: &G, random: &mut SplitMix64, most_plies: u32) -> Vec<G::State> {
+fn chance_game<G: Game>(game: &G, random: &mut SplitMix64) -> Vec<G::State> {
     let mut states = vec![game.start().state];
-    for _ in 0..most_plies {
+    for _ in 0..PLIES {
         let state = states[states.len() - 1];
         let actions = game.actions(&state);
         if actions.is_empty() {
@@ -145,9 +138,10 @@ fn results_conform<G: Game>(game: &G, state: &G::State) {
         let words = game.end_in_words(&Position { state: *state, side });
         assert_eq!(words.is_some(), result.is_some(), "the end of {state:?} in words");
     }
-    let (Some(result), Some(most)) = (result, game.max_score()) else { return };
+    let (Some(result), Some(scores)) = (result, game.scores()) else { return };
+    let most = scores.most();
     for empties in [Empties::Uncounted, Empties::ToWinner] {
-        let score = game.score(state, empties);
+        let score = scores.score_of(state, empties);
         assert_eq!(score.outcome(), result, "the score {score} of {state:?}");
         assert!(score.max(-score) <= most, "the score {score} of {state:?} is above {most}");
     }
@@ -199,10 +193,6 @@ fn layers_conform<G: Game>(game: &G, state: &G::State) {
                 assert!(layer > before, "{action:?} of {state:?} leads to no later layer")
             }
         }
-        let (left, before) = (game.max_plies(&after), game.max_plies(state));
-        assert_eq!(left.is_some(), before.is_some(), "max_plies of {state:?}");
-        let falls = left < before || left.is_none();
-        assert!(falls, "max_plies {before:?} then {left:?} by {action:?} of {state:?}");
     });
 }
 
@@ -326,49 +316,85 @@ fn keys_conform<G: Game>(game: &G, states: &HashSet<G::State>) {
     }
 }
 
-/// Every move can be taken back, and every move taken back is a move.
-fn predecessors_conform<G: Game>(game: &G, state: &G::State) {
-    let before = |after: &G::State| {
-        let mut before = Vec::new();
-        game.for_each_predecessor(after, |state| before.push(state));
-        before
-    };
-    game.for_each_successor(state, |action, after| {
-        assert!(before(&after).contains(state), "{action:?} of {state:?} is not taken back");
-    });
-    let all = before(state);
-    let distinct: HashSet<G::State> = all.iter().copied().collect();
-    assert_eq!(distinct.len(), all.len(), "a predecessor of {state:?} is given twice");
-    for earlier in all {
-        let mut leads_here = game.is_terminal(&earlier);
-        game.for_each_successor(&earlier, |_, after| leads_here |= after == *state);
-        assert!(leads_here, "{earlier:?} does not lead to {state:?}");
-    }
-}
-
 fn ranks_conform<G: Game>(game: &G, states: &HashSet<G::State>) {
-    let Some(count) = game.rank_count() else {
-        for state in states {
-            assert_eq!((game.rank(state), game.unrank(0)), (None, None), "ranks without a count");
-        }
-        return;
-    };
+    let Some(ranks) = game.ranks() else { return };
+    let count = ranks.count();
     let mut state_of = HashMap::new();
     for state in states {
-        let rank = game.rank(state).unwrap_or_else(|| panic!("no rank: {state:?}"));
+        let rank = ranks.rank_of(state).unwrap_or_else(|| panic!("no rank: {state:?}"));
         assert!(rank < count, "{rank} of {state:?} is not below {count}");
         for g in 0..game.group().order() as Symmetry {
-            assert_eq!(game.rank(&game.transform(state, g)), Some(rank), "{g} of {state:?}");
+            assert_eq!(ranks.rank_of(&game.transform(state, g)), Some(rank), "{g} of {state:?}");
         }
-        let back = game.unrank(rank).unwrap_or_else(|| panic!("{rank} of {state:?} has no state"));
-        assert_eq!(game.rank(&back), Some(rank), "{state:?}");
+        let back =
+            ranks.state_of(rank).unwrap_or_else(|| panic!("{rank} of {state:?} has no state"));
+        assert_eq!(ranks.rank_of(&back), Some(rank), "{state:?}");
         let canonical = game.canonical(state).key;
         assert_eq!(game.canonical(&back).key, canonical, "{state:?} has the rank of {back:?}");
         let other = state_of.insert(rank, canonical).filter(|other| *other != canonical);
         assert_eq!(other, None, "{state:?} shares its rank {rank}");
     }
-    assert_eq!(game.unrank(count), None, "a rank too high has a state");
-    assert_eq!(game.unrank(u32::MAX), None, "a rank too high has a state");
+    state_of.keys().for_each(|&rank| ranked_moves_conform(game, rank));
+    assert_eq!(ranks.state_of(count), None, "a rank too high has a state");
+    assert_eq!(ranks.state_of(u32::MAX), None, "a rank too high has a state");
+}
+
+/// Moves from rank to rank are those of states, and can be taken back; what is taken back is a move.
+fn ranked_moves_conform<G: Game>(game: &G, rank: u32) {
+    let Some(ranks) = game.ranks() else { return };
+    let moves_of = |rank: u32| {
+        let state = ranks.state_of(rank).unwrap_or_else(|| panic!("{rank} has no state"));
+        let (mut moves, mut ends) = (Vec::new(), Vec::new());
+        game.for_each_successor(&state, |_, next| {
+            moves.push(ranks.rank_of(&next));
+            ends.push((ranks.rank_of(&next), place(game.end(&next))));
+        });
+        ends.sort();
+        (moves, ends, game.end(&state))
+    };
+    let (next, mut plain, end) = moves_of(rank);
+    if let Some(moves) = ranks.moves() {
+        let (mut after, mut ends) = (Vec::new(), Vec::new());
+        moves.successors(rank, &mut after);
+        let mut found: Vec<_> = after.iter().map(|&(rank, end)| (Some(rank), place(end))).collect();
+        found.sort();
+        assert_eq!(found, plain, "the moves of rank {rank}");
+        let given = moves.ends(rank, &mut ends);
+        assert_eq!(given, end.filter(|_| plain.is_empty()), "the end of rank {rank}");
+        let mut found: Vec<_> = ends.into_iter().map(place).collect();
+        found.sort();
+        let sorted = |plain: &[(_, _)]| {
+            let mut ends: Vec<_> = plain.iter().map(|&(_, end)| end).collect();
+            ends.sort();
+            ends
+        };
+        let all = sorted(&plain);
+        plain.dedup();
+        assert!(found == all || found == sorted(&plain), "the ends after rank {rank}");
+    }
+    let before_of = |rank: u32| {
+        let mut before = Vec::new();
+        ranks.predecessors(rank, &mut before);
+        before
+    };
+    for next in next.into_iter().flatten() {
+        assert!(before_of(next).contains(&rank), "rank {rank} is not taken back from {next}");
+    }
+    let before = before_of(rank);
+    let distinct: HashSet<u32> = before.iter().copied().collect();
+    assert_eq!(distinct.len(), before.len(), "a predecessor of rank {rank} is given twice");
+    for earlier in before {
+        let (next, _, end) = moves_of(earlier);
+        assert!(
+            end.is_some() || next.contains(&Some(rank)),
+            "rank {earlier} does not lead to {rank}"
+        );
+    }
+}
+
+/// An end in an order.
+fn place(end: Option<End>) -> Option<(i8, u16)> {
+    end.map(|end| (end.outcome.value(), end.plies))
 }
 
 type Folded<K> = HashMap<K, Orientations>;

@@ -46,20 +46,67 @@ pub struct MoveSquares {
     pub to: Option<u16>,
 }
 
-/// Lays out what stands on each square as rows of text with coordinates, without a line break at the
-/// end; where the game has no squares the state as Rust prints it.
+/// Lays out what stands on each square as rows of text with coordinates, between what each player holds
+/// in games with hands; where the game has no squares the state as Rust prints it.
 pub(super) fn diagram<G: Game>(game: &G, position: &Position<G::State>) -> String {
-    let cells = game.drawn(position).cells;
-    if cells.is_empty() {
+    let drawn = game.drawn(position);
+    if drawn.cells.is_empty() {
         return format!("{:?}", position.state);
     }
+    let width = game.piece_kinds().iter().map(|kind| kind.piece.len()).max().unwrap_or(1);
+    let column = |name: &str| format!("{name:>width$}");
+    let cell = |piece: &str| column(if piece.is_empty() { "." } else { piece });
+    let held = |held: &Held| match held.count {
+        1 => held.piece.clone(),
+        n => format!("{n}{}", held.piece),
+    };
+    laid_out(game, &drawn, column, cell, (held, "-"))
+}
+
+/// The same with Japanese names, where all kinds have one; the second player's pieces, which stand
+/// upside down, are marked with a v.
+pub(super) fn diagram_japanese<G: Game>(game: &G, position: &Position<G::State>) -> Option<String> {
+    let kinds = game.piece_kinds();
+    kinds.first()?.japanese?;
+    let name = |piece: &str| {
+        let kind = kinds.iter().find(|kind| kind.piece.eq_ignore_ascii_case(piece));
+        kind.and_then(|kind| kind.japanese).unwrap_or('・')
+    };
+    // Full-width digits are as wide as the pieces.
+    let wide = |digit: char| digit.to_digit(10).and_then(|n| char::from_u32('０' as u32 + n));
+    let column = |name: &str| format!(" {}", name.chars().filter_map(wide).collect::<String>());
+    let cell = |piece: &str| {
+        let mark = if piece.contains(|c: char| c.is_ascii_lowercase()) { 'v' } else { ' ' };
+        format!("{mark}{}", name(piece))
+    };
+    let held = |held: &Held| name(&held.piece).to_string().repeat(held.count.into());
+    Some(laid_out(game, &game.drawn(position), column, cell, (held, "なし")))
+}
+
+fn laid_out<G: Game>(
+    game: &G,
+    drawn: &Drawn,
+    heading: impl Fn(&str) -> String,
+    cell: impl Fn(&str) -> String,
+    (held, nothing): (impl Fn(&Held) -> String, &str),
+) -> String {
     let [columns, rows] = game.coordinates();
-    let mut text = format!("  {}", columns.join(" "));
-    for (row, cells) in rows.iter().zip(cells.chunks(columns.len())) {
-        let signs = cells.iter().map(|cell| if cell.is_empty() { "." } else { cell });
-        text += &format!("\n{row} {}", signs.collect::<Vec<_>>().join(" "));
+    let mut text = format!(
+        " {}",
+        columns.iter().map(|name| format!(" {}", heading(name))).collect::<String>()
+    );
+    for (row, cells) in rows.iter().zip(drawn.cells.chunks(columns.len())) {
+        let cells = cells.iter().map(|piece| format!(" {}", cell(piece)));
+        text += &format!("\n{row}{}", cells.collect::<String>());
     }
-    text
+    if game.planes().held.is_empty() {
+        return text;
+    }
+    let [black, white] = [Side::First, Side::Second].map(|side| {
+        let hand: String = drawn.hands[side.index()].iter().map(&held).collect();
+        format!("{} holds {}", game.side_name(side), if hand.is_empty() { nothing } else { &hand })
+    });
+    format!("{white}\n{text}\n{black}\n")
 }
 
 /// The pieces of one kind that a game says each player's squares of.

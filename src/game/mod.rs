@@ -2,26 +2,26 @@
 //!
 //! A [`Game`] describes positions as their *mover* sees them: a state holds "mine" and "theirs", so
 //! that one value serves both sides. What a game must supply is little (moves, successors, results,
-//! packing); the rest are capabilities with defaults. A game whose moves lead only on has
-//! [`layers`](Game::layers); any other may go round in circles. Everybody but the hot loops plays
-//! an [`AnyGame`](crate::any::AnyGame), a game without its type.
+//! packing). What else it has it hands out as capabilities, a trait each; the rest has defaults. A
+//! game whose moves lead only on has [`layers`](Game::layers); any other may go round in circles.
+//! Everybody but the hot loops plays an [`AnyGame`](crate::any::AnyGame), a game without its type.
 //!
 //! Invariants, checked for every game by [`conform`]:
 //! * `state(key(s)) == s`, and keys order states totally;
 //! * a state has no action exactly when the game is over in it;
 //! * symmetries commute with moves;
-//! * in a layered game `layer` never falls along a move, only [forced](Game::is_pass) moves keep
-//!   it, and `max_plies`, where it is known, falls along every move;
+//! * in a layered game `layer` never falls along a move, and only [forced](Game::is_pass) moves keep
+//!   it;
 //! * a rank or the key of a position leads back to it or to its mirror image.
 
 pub mod blocks;
+mod capabilities;
 mod conform;
 mod drawn;
 mod generic;
 pub mod othello;
 pub mod perft;
 mod planes;
-mod ranks;
 pub mod shogi;
 mod split;
 pub mod symmetry;
@@ -32,10 +32,10 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::hash::Hash;
 
+pub use capabilities::{Layers, RankedMoves, Ranks, Scores};
 pub use conform::conform;
 pub use drawn::{Drawn, Held, MoveSquares, PieceKind};
 pub use planes::Planes;
-pub use ranks::RankedMoves;
 pub(crate) use split::mix;
 pub use split::{Divider, Division, Split, Splits, name_word};
 pub use symmetry::{Group, Orientations, Symmetry};
@@ -167,40 +167,22 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Unpacks a key; `None` if no state has it.
     fn state(&self, key: Self::Key) -> Option<Self::State>;
 
-    // ---- layers: a game all of whose moves lead on is enumerated and solved layer by layer ----
+    // ---- capabilities: `None` unless a game has more to offer ----
 
-    /// What a layer counts, `discs` say, where every move leads to a later one and only a pass may
-    /// stay in its layer. `None`: the game may go round in circles, and layers are plies.
-    fn layers(&self) -> Option<&'static str> {
+    /// [Layers], where every move leads to a later one. Without them play may go round in circles, and
+    /// layers are plies.
+    fn layers(&self) -> Option<&dyn Layers<Self::State>> {
         None
     }
 
-    /// The layer of a state, where the game has [`layers`](Game::layers).
-    fn layer(&self, _state: &Self::State) -> u32 {
-        0
-    }
-
-    /// A bound on the plies of a game from `state`, where one is known; every move lowers it.
-    fn max_plies(&self, _state: &Self::State) -> Option<u32> {
+    /// [Scores], where the game has more than outcomes.
+    fn scores(&self) -> Option<&dyn Scores<Self::State>> {
         None
     }
 
-    // ---- score: finer than win, draw and loss ----
-
-    /// The largest score the game can end with; `None` if it has outcomes only.
-    fn max_score(&self) -> Option<Score> {
+    /// [Ranks], where the game numbers its states without gaps.
+    fn ranks(&self) -> Option<&dyn Ranks<Self::State>> {
         None
-    }
-
-    /// The mover's final score were the game to end here; its sign is the outcome. Asked of
-    /// finished games that have [scores](Game::max_score).
-    fn score(&self, state: &Self::State, _empties: Empties) -> Score {
-        Score(self.result(state).map_or(0, Outcome::value))
-    }
-
-    /// What the score counts, in the singular: `disc`.
-    fn score_unit(&self) -> &'static str {
-        "point"
     }
 
     // ---- ends and endless play, for games that may go round in circles ----
@@ -281,39 +263,6 @@ pub trait Game: Sized + Send + Sync + 'static {
     fn position_of(&self, key: Self::Key) -> Option<Position<Self::State>> {
         self.state(key).map(|state| Position { state, side: Side::First })
     }
-
-    /// How many ranks there are, where the game numbers its states without gaps; every state that
-    /// can be reached from the start then has one. A table by rank has no room for ends other than a
-    /// loss, and a win in one ply: other games are enumerated by keys.
-    fn rank_count(&self) -> Option<u32> {
-        None
-    }
-
-    /// The rank of a state, the same for all its images; `None` if it has none.
-    fn rank(&self, _state: &Self::State) -> Option<u32> {
-        None
-    }
-
-    /// The state of a rank; `None` if there are not so many.
-    fn unrank(&self, _rank: u32) -> Option<Self::State> {
-        None
-    }
-
-    /// Moves from rank to rank by a shorter way than over states, where there is one; they are the
-    /// same.
-    fn ranked_moves(&self) -> Option<&dyn RankedMoves> {
-        None
-    }
-
-    /// Whether [`for_each_predecessor`](Game::for_each_predecessor) is there; without it, a game is not enumerated by rank.
-    fn has_predecessors(&self) -> bool {
-        false
-    }
-
-    /// Calls `visit` with every state from which some move (the capture of a king left out) leads
-    /// here, each as its own mover sees it. Whether the game is over there, and whether it can be
-    /// reached, is not asked.
-    fn for_each_predecessor(&self, _state: &Self::State, _visit: impl FnMut(Self::State)) {}
 
     /// What keys and actions mean, in words, by name; and what the values of a table leave out.
     fn conventions(&self) -> Vec<(&'static str, String)> {
@@ -431,11 +380,6 @@ pub trait Game: Sized + Send + Sync + 'static {
         drawn::diagram(self, position)
     }
 
-    /// The same with the Japanese names of the pieces, where the game has them.
-    fn diagram_japanese(&self, _position: &Position<Self::State>) -> Option<String> {
-        None
-    }
-
     /// What stands on each square; nothing where squares alone do not make a state.
     fn drawn(&self, position: &Position<Self::State>) -> Drawn {
         drawn::by_squares(self, position)
@@ -459,28 +403,15 @@ pub trait Game: Sized + Send + Sync + 'static {
         None
     }
 
-    /// The position in the one-line notation of the game (Othello: OBF).
-    fn notation(&self, position: &Position<Self::State>) -> String {
-        generic::notation(self, position)
-    }
-
-    /// The position in every one-line notation the game knows, each with its name.
+    /// The position in every one-line notation the game knows, each with its name, the usual one
+    /// first.
     fn notations(&self, position: &Position<Self::State>) -> Vec<(&'static str, String)> {
-        vec![("line", self.notation(position))]
+        vec![("line", generic::notation(self, position))]
     }
 
-    /// Reads a position in any notation the game knows; transcripts are played from `from`.
-    fn parse_position(
-        &self,
-        text: &str,
-        from: &Position<Self::State>,
-    ) -> Result<Position<Self::State>, NotationError> {
-        let positions = self.parse_line(text, from)?;
-        Ok(positions.last().copied().unwrap_or(*from))
-    }
-
-    /// Reads the same texts, and of a transcript every position: first where it begins, then after
-    /// each move, passes that are left out among them. Never empty.
+    /// Reads a position in any notation the game knows, or a transcript played from `from`; of a
+    /// transcript every position: first where it begins, then after each move, passes that are left out
+    /// among them. Never empty.
     fn parse_line(
         &self,
         text: &str,
@@ -504,6 +435,58 @@ pub trait Game: Sized + Send + Sync + 'static {
             }
         }
         best
+    }
+
+    /// The position in the usual notation of the game (Othello: OBF).
+    fn notation(&self, position: &Position<Self::State>) -> String {
+        self.notations(position).swap_remove(0).1
+    }
+
+    /// Reads a position in any notation the game knows; transcripts are played from `from`.
+    fn parse_position(
+        &self,
+        text: &str,
+        from: &Position<Self::State>,
+    ) -> Result<Position<Self::State>, NotationError> {
+        let positions = self.parse_line(text, from)?;
+        Ok(positions.last().copied().unwrap_or(*from))
+    }
+
+    /// The [diagram](Game::diagram) with the Japanese names of the pieces, where the game has them.
+    fn diagram_japanese(&self, position: &Position<Self::State>) -> Option<String> {
+        drawn::diagram_japanese(self, position)
+    }
+
+    /// The layer of a state; 0 where the game has none.
+    #[inline]
+    fn layer(&self, state: &Self::State) -> u32 {
+        self.layers().map_or(0, |layers| layers.layer_of(state))
+    }
+
+    /// How many [ranks](Game::ranks) there are.
+    fn rank_count(&self) -> Option<u32> {
+        self.ranks().map(|ranks| ranks.count())
+    }
+
+    /// The rank of a state; `None` if it has none.
+    #[inline]
+    fn rank(&self, state: &Self::State) -> Option<u32> {
+        self.ranks()?.rank_of(state)
+    }
+
+    /// The state of a rank; `None` if it has none.
+    #[inline]
+    fn unrank(&self, rank: u32) -> Option<Self::State> {
+        self.ranks()?.state_of(rank)
+    }
+
+    /// The mover's final score were the game to end here: the outcome's value where the game has no
+    /// [scores](Game::scores).
+    fn score(&self, state: &Self::State, empties: Empties) -> Score {
+        match self.scores() {
+            Some(scores) => scores.score_of(state, empties),
+            None => Score(self.result(state).map_or(0, Outcome::value)),
+        }
     }
 
     /// Calls `visit` with every legal action and its successor.

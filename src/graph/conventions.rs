@@ -32,7 +32,7 @@ pub(super) fn of<G: Game>(game: &G, plan: &Plan<G::State>) -> BTreeMap<String, S
             });
             all.extend([
                 ("orientations", format!("bit side * {order} + g: the image of the row under symmetry g is reachable with side 0 ({first}) or 1 ({second}) to move; bit 2 of g transposes first, then bit 0 reverses columns and bit 1 rows")),
-                ("layers", format!("the number of {layers}")),
+                ("layers", format!("the number of {}", layers.unit())),
             ]);
         }
         (Index::Keys, None) => {

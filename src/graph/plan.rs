@@ -79,7 +79,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             max_depth: None,
             max_states: None,
             index: match game.rank_count() {
-                Some(_) if game.layers().is_none() && game.has_predecessors() => Index::Rank,
+                Some(_) if game.layers().is_none() => Index::Rank,
                 _ => Index::Keys,
             },
             checks_only: false,
@@ -231,8 +231,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             let what = format!("it has more than {MOST_ACTIONS} actions").into();
             return Err(GraphError::Unfit { game: game.name(), what });
         }
-        let solvable = game.layers().is_none() && game.has_predecessors();
-        let ranks = game.rank_count().is_some() && solvable && self.is_whole();
+        let ranks = game.rank_count().is_some() && game.layers().is_none() && self.is_whole();
         if self.index == Index::Rank && !ranks {
             return Err(GraphError::NoRanks { game: game.name() });
         }

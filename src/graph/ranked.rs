@@ -232,7 +232,7 @@ impl<G: Game> RankedMoves for RankedGame<'_, G> {
     }
 
     fn successors(&self, rank: u32, after: &mut Vec<(u32, Option<End>)>) {
-        if let Some(moves) = self.game.ranked_moves() {
+        if let Some(moves) = self.game.ranks().and_then(|ranks| ranks.moves()) {
             return moves.successors(rank, after);
         }
         after.clear();
@@ -243,7 +243,7 @@ impl<G: Game> RankedMoves for RankedGame<'_, G> {
     }
 
     fn ends(&self, rank: u32, ends: &mut Vec<Option<End>>) -> Option<End> {
-        if let Some(moves) = self.game.ranked_moves() {
+        if let Some(moves) = self.game.ranks().and_then(|ranks| ranks.moves()) {
             return moves.ends(rank, ends);
         }
         ends.clear();
@@ -256,14 +256,8 @@ impl<G: Game> RankedMoves for RankedGame<'_, G> {
     }
 
     fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
-        if let Some(moves) = self.game.ranked_moves() {
-            return moves.predecessors(rank, before);
+        if let Some(ranks) = self.game.ranks() {
+            ranks.predecessors(rank, before);
         }
-        let mut own = Vec::new();
-        let Some(state) = self.state(rank) else { return };
-        self.game.for_each_predecessor(&state, |state| own.extend(self.game.rank(&state)));
-        own.sort_unstable();
-        own.dedup();
-        before.append(&mut own);
     }
 }

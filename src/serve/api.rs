@@ -134,7 +134,7 @@ fn line(opened: &Opened, desk: &Desk) -> Line {
         column_names,
         row_names,
         has_scores: table.has_scores(),
-        score_unit: table.has_scores().then(|| game.score_unit()),
+        score_unit: game.scores().filter(|_| table.has_scores()).map(|scores| scores.unit()),
         is_layered: game.layers().is_some(),
         repetition: table.values().repetition().name(),
         sides: Side::ALL.map(|side| game.side_name(side)),

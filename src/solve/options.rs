@@ -62,7 +62,7 @@ pub struct SolveOptions {
 impl SolveOptions {
     /// The first option given that means nothing for a game, if there is one.
     pub(super) fn unfit<G: Game>(&self, game: &G) -> Option<&'static str> {
-        let (layered, scored) = (game.layers().is_some(), game.max_score().is_some());
+        let (layered, scored) = (game.layers().is_some(), game.scores().is_some());
         let options = [
             (self.order.is_some(), self.order.unwrap_or_default().option(), layered),
             (self.theta.is_some(), "--theta", layered),
@@ -117,9 +117,9 @@ impl Method {
             theta: options.theta.unwrap_or(0.01),
             empties: options.empties.unwrap_or(Empties::Uncounted),
             discount: options.discount,
-            max_score: game.max_score().unwrap_or(Score(1)),
-            has_scores: game.max_score().is_some(),
-            score_unit: game.score_unit(),
+            max_score: game.scores().map_or(Score(1), |scores| scores.most()),
+            has_scores: game.scores().is_some(),
+            score_unit: game.scores().map_or("point", |scores| scores.unit()),
             by_rank: identity.is_by_rank(),
             repetition: options.repetition.unwrap_or(repetition),
         }

@@ -337,7 +337,7 @@ impl SolvedTable {
     pub fn cut_off(&self) -> Value {
         match self.game().layers() {
             Some(_) => {
-                let most = self.game().max_score().unwrap_or(Score(1));
+                let most = self.game().scores().map_or(Score(1), |scores| scores.most());
                 Value::of_scores(-most, most, None)
             }
             None => Value::CUT_OFF,

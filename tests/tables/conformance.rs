@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use yomikiri::game::othello::Othello;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{End, Game, Position, WideKey, conform};
+use yomikiri::game::{Game, Position, WideKey, conform};
 
 /// Diagrams are read back too: those of games of one's own need not be.
 fn conforms<G: Game>(game: &G) {
@@ -47,15 +47,15 @@ games! {
 fn games_have_the_capabilities_that_are_checked() {
     let othello = Othello::<u64>::new(4, 4, true);
     let board = othello.start().state;
-    assert!(othello.layers().is_some() && othello.max_plies(&board).is_some());
+    assert!(othello.layers().is_some());
     assert!(othello.squares(&board).is_some() && othello.swapped(&board).is_some());
-    assert!(othello.max_score().is_some() && othello.planes().count() == 2);
+    assert!(othello.scores().is_some() && othello.planes().count() == 2);
     for (variant, ranked) in
         [(&ANIMAL_SHOGI, true), (&SMALL_ANIMAL_SHOGI, true), (&MINISHOGI, false)]
     {
         let shogi = Shogi::<WideKey>::new(variant, true);
         assert!(shogi.swapped(&shogi.start().state).is_some() && shogi.planes().count() > 2);
-        assert_eq!((shogi.has_predecessors(), shogi.rank_count().is_some()), (ranked, ranked));
+        assert_eq!(shogi.ranks().is_some(), ranked);
     }
 }
 
@@ -92,59 +92,4 @@ fn every_rank_of_animal_shogi_3x3_is_that_of_its_state() {
         }
     }
     assert!(spare > 0 && spare < count / 10, "{spare} of {count} ranks are spare");
-}
-
-/// Moves from rank to rank are those of states, in whatever order; predecessors in which the game is
-/// over may be left out.
-fn ranks_move_as_states_do(game: &Shogi<u64>, ranks: impl Iterator<Item = u32>) {
-    let moves = game.ranked_moves().unwrap();
-    let (mut after, mut ends, mut before) = (Vec::new(), Vec::new(), Vec::new());
-    let place = |end: &Option<End>| end.map(|end| (end.outcome.value(), end.plies));
-    let (mut met, mut taken_back) = (0, 0);
-    for rank in ranks {
-        let state = game.unrank(rank).unwrap();
-        let mut plain = Vec::new();
-        game.for_each_successor(&state, |_, next| {
-            plain.push((game.rank(&next).unwrap(), place(&game.end(&next))));
-        });
-        plain.sort_unstable();
-        moves.successors(rank, &mut after);
-        let mut found: Vec<_> = after.iter().map(|(rank, end)| (*rank, place(end))).collect();
-        found.sort_unstable();
-        assert_eq!(found, plain, "moves of {rank}");
-        met += plain.len();
-        let end = moves.ends(rank, &mut ends);
-        assert_eq!(end, game.end(&state).filter(|_| plain.is_empty()), "{rank}");
-        if game.transform(&state, 1) == state {
-            plain.dedup();
-        }
-        let mut plain: Vec<_> = plain.iter().map(|&(_, end)| end).collect();
-        plain.sort_unstable();
-        let mut found: Vec<_> = ends.iter().map(place).collect();
-        found.sort_unstable();
-        assert_eq!(found, plain, "ends after {rank}");
-        let mut plain = Vec::new();
-        game.for_each_predecessor(&state, |earlier| {
-            plain.extend(game.rank(&earlier).filter(|_| game.end(&earlier).is_none()));
-        });
-        plain.sort_unstable();
-        if game.transform(&state, 1) == state {
-            plain.dedup();
-        }
-        before.clear();
-        moves.predecessors(rank, &mut before);
-        before.retain(|&rank| game.end(&game.unrank(rank).unwrap()).is_none());
-        before.sort_unstable();
-        assert_eq!(before, plain, "predecessors of {rank}");
-        taken_back += plain.len();
-    }
-    assert!(met > 10_000 && taken_back > 10_000, "{met} moves, {taken_back} taken back");
-}
-
-#[test]
-fn ranks_of_animal_shogi_move_as_its_states_do() {
-    let small = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
-    ranks_move_as_states_do(&small, (0..small.rank_count().unwrap()).step_by(7));
-    let whole = Shogi::<u64>::new(&ANIMAL_SHOGI, true);
-    ranks_move_as_states_do(&whole, (0..whole.rank_count().unwrap()).step_by(9_973));
 }

@@ -2,7 +2,7 @@
 
 use crate::common::solved::enumerated;
 use yomikiri::any::AnyGame;
-use yomikiri::game::{Action, Game, Outcome, Position, Side};
+use yomikiri::game::{Action, Game, Outcome, Position, Ranks, Side};
 use yomikiri::graph::Plan;
 use yomikiri::progress::Silent;
 
@@ -49,19 +49,29 @@ impl Game for Matches {
         u8::try_from(key).ok().filter(|&left| left <= 20)
     }
 
-    fn rank_count(&self) -> Option<u32> {
-        Some(21)
+    fn ranks(&self) -> Option<&dyn Ranks<u8>> {
+        Some(self)
+    }
+}
+
+impl Ranks<u8> for Matches {
+    fn count(&self) -> u32 {
+        21
     }
 
-    fn rank(&self, left: &u8) -> Option<u32> {
+    fn rank_of(&self, left: &u8) -> Option<u32> {
         Some(u32::from(*left))
     }
 
-    fn unrank(&self, rank: u32) -> Option<u8> {
+    fn state_of(&self, rank: u32) -> Option<u8> {
         Some(match rank {
             3 | 4 if self.muddled => 7 - rank as u8,
             rank => u8::try_from(rank).ok().filter(|&left| left <= 20)?,
         })
+    }
+
+    fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
+        before.extend((rank + 1..=rank + 2).filter(|&more| more <= 20));
     }
 }
 

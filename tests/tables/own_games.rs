@@ -1,13 +1,15 @@
 //! Games of one's own that differ from those that are built in: moves that jump layers, ends that are
 //! drawn, passes that follow each other, many moves, symmetries with ranks.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{
-    Action, Game, Group, Mobility, Outcome, Position, Side, Symmetry, WideKey, conform,
+    Action, Game, Group, Layers, Mobility, Outcome, Position, Ranks, Side, Symmetry, WideKey,
+    conform,
 };
 use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
@@ -85,11 +87,11 @@ impl Game for Listed {
     fn state(&self, key: u64) -> Option<u32> {
         (key < self.nodes.len() as u64).then_some(key as u32)
     }
-    fn layers(&self) -> Option<&'static str> {
-        self.has_layers.then_some("steps")
+    fn layers(&self) -> Option<&dyn Layers<u32>> {
+        self.has_layers.then_some(self)
     }
-    fn layer(&self, &state: &u32) -> u32 {
-        self.node(state).layer
+    fn ranks(&self) -> Option<&dyn Ranks<u32>> {
+        self.is_ranked.then_some(self)
     }
     fn is_pass(&self, action: Action) -> bool {
         action == PASS
@@ -107,21 +109,30 @@ impl Game for Listed {
             (moves, None) => Mobility::Moves(moves),
         }
     }
-    fn rank_count(&self) -> Option<u32> {
-        self.is_ranked.then_some(self.nodes.len() as u32)
+}
+
+impl Layers<u32> for Listed {
+    fn unit(&self) -> &'static str {
+        "steps"
     }
-    fn rank(&self, &state: &u32) -> Option<u32> {
-        self.is_ranked.then_some(state)
+    fn layer_of(&self, &state: &u32) -> u32 {
+        self.node(state).layer
     }
-    fn unrank(&self, rank: u32) -> Option<u32> {
-        (self.is_ranked && rank < self.nodes.len() as u32).then_some(rank)
+}
+
+impl Ranks<u32> for Listed {
+    fn count(&self) -> u32 {
+        self.nodes.len() as u32
     }
-    fn has_predecessors(&self) -> bool {
-        self.is_ranked
+    fn rank_of(&self, &state: &u32) -> Option<u32> {
+        Some(state)
     }
-    fn for_each_predecessor(&self, state: &u32, visit: impl FnMut(u32)) {
-        let leads_here = |before: &u32| self.node(*before).moves.contains(state);
-        (0..self.nodes.len() as u32).filter(leads_here).for_each(visit);
+    fn state_of(&self, rank: u32) -> Option<u32> {
+        (rank < self.nodes.len() as u32).then_some(rank)
+    }
+    fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
+        let leads_here = |before: &u32| self.node(*before).moves.contains(&rank);
+        before.extend((0..self.nodes.len() as u32).filter(leads_here));
     }
 }
 
@@ -502,35 +513,42 @@ impl Game for RankedMorris {
     fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
         self.rules.transform_action(action, symmetry)
     }
-    fn rank_count(&self) -> Option<u32> {
-        Some(self.states.len() as u32)
+    fn ranks(&self) -> Option<&dyn Ranks<Board>> {
+        Some(self)
     }
-    fn rank(&self, state: &Board) -> Option<u32> {
+}
+
+impl Ranks<Board> for RankedMorris {
+    fn count(&self) -> u32 {
+        self.states.len() as u32
+    }
+    fn rank_of(&self, state: &Board) -> Option<u32> {
         let key = self.rules.canonical(state).key;
         self.states.binary_search(&key).ok().map(|rank| rank as u32)
     }
-    fn unrank(&self, rank: u32) -> Option<Board> {
+    fn state_of(&self, rank: u32) -> Option<Board> {
         // Any image will do.
         let state = self.states.get(rank as usize).and_then(|&key| self.rules.state(key))?;
         Some(self.rules.transform(&state, (rank % 8) as Symmetry))
     }
-    fn has_predecessors(&self) -> bool {
-        true
-    }
-    fn for_each_predecessor(&self, &(mine, theirs): &Board, mut visit: impl FnMut(Board)) {
+    fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
+        let Some((mine, theirs)) = self.unrank(rank) else { return };
+        let mut found = BTreeSet::new();
+        let mut visit = |state| found.extend(self.rank(&state));
         let free = 0o777 & !(mine | theirs);
         let points = |set: u16| (0..9usize).filter(move |point| set >> point & 1 == 1);
         for to in points(theirs) {
             let others = theirs & !(1 << to);
             // Who moves next has as many men on the board as the other had before placing.
-            let (men, before) = (mine.count_ones(), others.count_ones());
-            if before < 3 && (men == before || men == before + 1) {
+            let (men, others_men) = (mine.count_ones(), others.count_ones());
+            if others_men < 3 && (men == others_men || men == others_men + 1) {
                 visit((others, mine));
             }
-            if before == 2 && men == 3 {
+            if others_men == 2 && men == 3 {
                 points(NEXT[to] & free).for_each(|from| visit((others | 1 << from, mine)));
             }
         }
+        before.extend(found);
     }
 }
 

@@ -201,12 +201,12 @@ impl Session<'_> {
             Outcome::Loss => position.side.other(),
         };
         let winner = game.side_name(winner);
-        Some(match (game.end_in_words(position), game.max_score()) {
+        Some(match (game.end_in_words(position), game.scores()) {
             (Some(why), _) => format!("The game is over, {winner} has won: {why}"),
             (None, None) => format!("The game is over: {winner} has won"),
-            (None, Some(_)) => {
-                let score = game.score(&position.state, Empties::default()).0.unsigned_abs();
-                let by = counted(score.into(), game.score_unit());
+            (None, Some(scores)) => {
+                let score = scores.score_of(&position.state, Empties::default()).0.unsigned_abs();
+                let by = counted(score.into(), scores.unit());
                 format!("The game is over: {winner} has won by {by}")
             }
         })

@@ -302,7 +302,7 @@ impl List<'_> {
         });
         if self.shape.layers {
             let about = match game.layers() {
-                Some(layers) => format!("the number of {layers}"),
+                Some(layers) => format!("the number of {}", layers.unit()),
                 None => "plies from the nearest root".to_string(),
             };
             self.add("layer", (U16, &[]), about, |_, example, _, out| {

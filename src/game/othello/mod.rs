@@ -14,8 +14,8 @@ mod size;
 
 use super::symmetry::map_square;
 use super::{
-    Action, Canonical, Empties, Expected, Game, Group, Mobility, NotationError, Outcome, Planes,
-    Position, Score, Side, StateKey, Symmetry, WideKey,
+    Action, Canonical, Empties, Expected, Game, Group, Layers, Mobility, NotationError, Outcome,
+    Planes, Position, Score, Scores, Side, StateKey, Symmetry, WideKey,
 };
 use canonical::Images;
 use moves::Lines;
@@ -254,7 +254,7 @@ impl<K: OthelloKey> Game for Othello<K> {
 
     fn result(&self, state: &Board) -> Option<Outcome> {
         let over = self.is_terminal(state);
-        over.then(|| self.score(state, Empties::Uncounted).outcome())
+        over.then(|| Outcome::of(self.material(state).signum() as i8))
     }
 
     fn key(&self, state: &Board) -> K {
@@ -328,10 +328,6 @@ impl<K: OthelloKey> Game for Othello<K> {
         notation::action_name(self, action)
     }
 
-    fn notation(&self, position: &Position<Board>) -> String {
-        notation::obf(self, position)
-    }
-
     fn notations(&self, position: &Position<Board>) -> Vec<(&'static str, String)> {
         vec![
             ("obf", notation::obf(self, position)),
@@ -376,13 +372,12 @@ impl<K: OthelloKey> Game for Othello<K> {
         vec![("keys", keys), ("actions", actions), ("passes", passes.to_string())]
     }
 
-    fn layers(&self) -> Option<&'static str> {
-        Some("discs")
+    fn layers(&self) -> Option<&dyn Layers<Board>> {
+        Some(self)
     }
 
-    #[inline]
-    fn layer(&self, state: &Board) -> u32 {
-        state.discs()
+    fn scores(&self) -> Option<&dyn Scores<Board>> {
+        Some(self)
     }
 
     fn expected(&self, root: &Board) -> Option<Expected> {
@@ -390,30 +385,6 @@ impl<K: OthelloKey> Game for Othello<K> {
         let shape = (rows.min(columns), rows.max(columns));
         let is_start = *root == self.start().state;
         Some(size::expected(shape, root.discs(), is_start, self.group().order() > 1))
-    }
-
-    /// Every empty square may be filled, and before each placement there may be one pass; a mover
-    /// who can place has no pass before the next placement.
-    fn max_plies(&self, state: &Board) -> Option<u32> {
-        let empties = self.square_count() as u32 - state.discs();
-        Some(2 * empties - u32::from(self.lines.placements(state) != 0))
-    }
-
-    fn score(&self, state: &Board, empties: Empties) -> Score {
-        let difference = self.material(state);
-        let left = self.square_count() as i32 - state.discs() as i32;
-        Score(match empties {
-            Empties::Uncounted => difference,
-            Empties::ToWinner => difference + left * difference.signum(),
-        } as i8)
-    }
-
-    fn score_unit(&self) -> &'static str {
-        "disc"
-    }
-
-    fn max_score(&self) -> Option<Score> {
-        Some(Score(self.square_count() as i8))
     }
 
     fn has_square_weights(&self) -> bool {
@@ -429,6 +400,36 @@ impl<K: OthelloKey> Game for Othello<K> {
         let outside = if squares == 64 { 0 } else { !0 << squares };
         let fits = (own | other) & outside == 0 && own & other == 0;
         fits.then(|| Board { mover: self.unpack(own), opponent: self.unpack(other) })
+    }
+}
+
+impl<K: OthelloKey> Layers<Board> for Othello<K> {
+    fn unit(&self) -> &'static str {
+        "discs"
+    }
+
+    #[inline]
+    fn layer_of(&self, state: &Board) -> u32 {
+        state.discs()
+    }
+}
+
+impl<K: OthelloKey> Scores<Board> for Othello<K> {
+    fn most(&self) -> Score {
+        Score(self.square_count() as i8)
+    }
+
+    fn score_of(&self, state: &Board, empties: Empties) -> Score {
+        let difference = self.material(state);
+        let left = self.square_count() as i32 - state.discs() as i32;
+        Score(match empties {
+            Empties::Uncounted => difference,
+            Empties::ToWinner => difference + left * difference.signum(),
+        } as i8)
+    }
+
+    fn unit(&self) -> &'static str {
+        "disc"
     }
 }
 

@@ -16,7 +16,6 @@ mod notation;
 mod planes;
 mod ranking;
 mod reading;
-mod unmoves;
 mod variant;
 
 pub use board::{Board, Cell, Owner};
@@ -30,7 +29,7 @@ use std::sync::Arc;
 
 use super::{
     Action, Canonical, Drawn, End, Game, Group, MoveSquares, NotationError, Outcome, PieceKind,
-    Planes, Position, RankedMoves, Repetition, Side, Symmetry,
+    Planes, Position, RankedMoves, Ranks, Repetition, Side, Symmetry,
 };
 use by_sets::BySets;
 use keys::Packing;
@@ -281,10 +280,6 @@ impl<K: ShogiKey> Game for Shogi<K> {
         ]
     }
 
-    fn diagram(&self, position: &Position<Board>) -> String {
-        notation::diagram(self, position)
-    }
-
     fn drawn(&self, position: &Position<Board>) -> Drawn {
         notation::drawn_cells(self, position)
     }
@@ -301,14 +296,6 @@ impl<K: ShogiKey> Game for Shogi<K> {
             }
             Move::Drop { to, .. } => MoveSquares { from: None, to: Some(seen(to)) },
         }
-    }
-
-    fn diagram_japanese(&self, position: &Position<Board>) -> Option<String> {
-        Some(notation::diagram_japanese(self, position))
-    }
-
-    fn notation(&self, position: &Position<Board>) -> String {
-        notation::sfen(self, position)
     }
 
     fn notations(&self, position: &Position<Board>) -> Vec<(&'static str, String)> {
@@ -392,32 +379,36 @@ impl<K: ShogiKey> Game for Shogi<K> {
         self.packing.conventions(&self.variant)
     }
 
-    fn rank_count(&self) -> Option<u32> {
-        self.ranking.as_ref().map(|ranking| ranking.len())
-    }
-
-    #[inline]
-    fn rank(&self, state: &Board) -> Option<u32> {
-        self.ranking.as_ref()?.rank(state)
-    }
-
-    fn unrank(&self, rank: u32) -> Option<Board> {
-        self.ranking.as_ref().filter(|ranking| rank < ranking.len()).map(|r| r.unrank(rank))
-    }
-
-    fn ranked_moves(&self) -> Option<&dyn RankedMoves> {
-        self.by_sets.as_ref().map(|moves| moves as _)
-    }
-
-    fn has_predecessors(&self) -> bool {
-        !self.variant.keeps_sides
+    fn ranks(&self) -> Option<&dyn Ranks<Board>> {
+        self.by_sets.as_ref().map(|_| self as _)
     }
 
     fn is_small(&self) -> bool {
         !self.variant.keeps_sides
     }
+}
 
-    fn for_each_predecessor(&self, state: &Board, visit: impl FnMut(Board)) {
-        self.moves.visit_predecessors(state, visit);
+impl<K: ShogiKey> Ranks<Board> for Shogi<K> {
+    fn count(&self) -> u32 {
+        self.ranking.as_ref().map_or(0, |ranking| ranking.len())
+    }
+
+    #[inline]
+    fn rank_of(&self, state: &Board) -> Option<u32> {
+        self.ranking.as_ref()?.rank(state)
+    }
+
+    fn state_of(&self, rank: u32) -> Option<Board> {
+        self.ranking.as_ref().filter(|ranking| rank < ranking.len()).map(|r| r.unrank(rank))
+    }
+
+    fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
+        if let Some(by_sets) = &self.by_sets {
+            by_sets.predecessors(rank, before);
+        }
+    }
+
+    fn moves(&self) -> Option<&dyn RankedMoves> {
+        self.by_sets.as_ref().map(|moves| moves as _)
     }
 }

@@ -109,28 +109,6 @@ impl Moves {
         &self.variant
     }
 
-    /// How many squares the board has.
-    pub fn squares(&self) -> usize {
-        self.squares
-    }
-
-    /// The empty squares from which the mover's piece of a kind moves to `to`.
-    pub fn origins(&self, board: &Board, kind: usize, to: usize) -> Squares {
-        let kind = &self.variant.kinds[kind];
-        let rays = &self.rays[to];
-        let mut origins = 0;
-        for direction in directions(reversed(kind.steps)) {
-            let nearest = rays[direction].iter().next();
-            let free = nearest.filter(|&square| board.cells[square].is_empty());
-            origins |= free.map_or(0, |square| 1 << square);
-        }
-        for direction in directions(reversed(kind.slides)) {
-            let free = rays[direction].iter().take_while(|&square| board.cells[square].is_empty());
-            origins |= free.fold(0, |set, square| set | 1 << square);
-        }
-        origins
-    }
-
     /// Whether a piece of `owner` could capture on `square`.
     pub fn is_attacked(&self, board: &Board, square: usize, owner: Owner) -> bool {
         (0..8).any(|direction| self.attacker(board, square, owner, direction))
@@ -282,7 +260,7 @@ impl Moves {
     }
 
     /// Whether a move without and one with promotion are allowed.
-    pub(super) fn promotions(&self, kind: usize, from: usize, to: usize) -> (bool, bool) {
+    fn promotions(&self, kind: usize, from: usize, to: usize) -> (bool, bool) {
         if self.variant.kinds[kind].promotes_to.is_none() {
             return (true, false);
         }

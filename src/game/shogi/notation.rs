@@ -100,19 +100,6 @@ pub(super) fn sfen<K: ShogiKey>(game: &Shogi<K>, position: &Position<Board>) -> 
     format!("{} {side} {hands} 1", ranks.join("/"))
 }
 
-pub(super) fn diagram<K: ShogiKey>(game: &Shogi<K>, position: &Position<Board>) -> String {
-    let variant = game.variant();
-    let name = |cell: Cell| match cell.piece() {
-        None => " .".to_string(),
-        Some((owner, kind)) => format!("{:>2}", sfen_piece(variant, owner, kind)),
-    };
-    let held = |board: &Board, owner| match sfen_hand(variant, board, owner) {
-        hand if hand.is_empty() => "-".to_string(),
-        hand => hand,
-    };
-    drawn(game, position, |column| format!("{column:>2}"), name, held)
-}
-
 pub(super) fn drawn_cells<K: ShogiKey>(game: &Shogi<K>, position: &Position<Board>) -> Drawn {
     let variant = game.variant();
     let board = as_first(game, position);
@@ -141,51 +128,4 @@ pub(super) fn piece_kinds(variant: &Variant) -> Vec<PieceKind> {
         japanese: Some(of.japanese),
     };
     variant.kinds.iter().enumerate().map(kind).collect()
-}
-
-/// The board with Japanese names; White's pieces, which stand upside down, are marked with a v.
-pub(super) fn diagram_japanese<K: ShogiKey>(game: &Shogi<K>, position: &Position<Board>) -> String {
-    let variant = game.variant();
-    let name = |cell: Cell| match cell.piece() {
-        None => " ・".to_string(),
-        Some((Owner::Mover, kind)) => format!(" {}", variant.kinds[kind].japanese),
-        Some((Owner::Opponent, kind)) => format!("v{}", variant.kinds[kind].japanese),
-    };
-    let held = |board: &Board, owner: Owner| {
-        let kinds = (1..=variant.hand_kinds()).rev();
-        let held = kinds.map(|kind| (kind, usize::from(board.hands[owner.index()][kind - 1])));
-        let text: String =
-            held.map(|(kind, n)| variant.kinds[kind].japanese.to_string().repeat(n)).collect();
-        if text.is_empty() { "なし".to_string() } else { text }
-    };
-    // Full-width digits are as wide as the pieces.
-    let heading = |column: usize| {
-        let digit = char::from_u32('０' as u32 + column as u32).unwrap_or(' ');
-        format!(" {digit}")
-    };
-    drawn(game, position, heading, name, held)
-}
-
-fn drawn<K: ShogiKey>(
-    game: &Shogi<K>,
-    position: &Position<Board>,
-    heading: impl Fn(usize) -> String,
-    name: impl Fn(Cell) -> String,
-    held: impl Fn(&Board, Owner) -> String,
-) -> String {
-    let variant = game.variant();
-    let board = as_first(game, position);
-    let mut text = format!("White holds {}\n ", held(&board, Owner::Opponent));
-    for column in (1..=variant.columns).rev() {
-        text += &format!(" {}", heading(column));
-    }
-    text += "\n";
-    for (row, cells) in board.cells[..variant.squares()].chunks(variant.columns).enumerate() {
-        text.push(char::from(b'a' + row as u8));
-        for &cell in cells {
-            text += &format!(" {}", name(cell));
-        }
-        text += "\n";
-    }
-    text + &format!("Black holds {}\n", held(&board, Owner::Mover))
 }

@@ -122,7 +122,7 @@ impl Columns {
         if lengths.into_iter().flatten().any(|lengths| lengths != [rows.rows(); 2]) {
             return wrong("its columns' lengths do not fit");
         }
-        let max_score = game.max_score().map_or(1, |score| score.0.into());
+        let max_score = game.scores().map_or(1, |scores| scores.most().0.into());
         let bounded = !manifest.complete || values.leaves_distances_out();
         let by_score = (layered && bounded).then_some(max_score);
         Ok(Some(Columns { values, layered, by_score, copies, score, bounds, prospects }))
