@@ -1,12 +1,12 @@
-//! The solved columns of a table: written after solving, read by everything that follows.
+//! The solved columns of a table: written after solving, read by everything that follows. Each says one thing:
 //!
 //! | columns | of tables |
 //! |---|---|
-//! | `outcome`, `score`, `distance` | whose games have scores, everything proven |
-//! | and `lower`, `upper`, `score_lower`, `score_upper` | whose games have scores, with frontier |
+//! | `score`, `distance` | whose games have scores, everything proven |
 //! | `outcome`, `distance` | without scores, everything proven |
-//! | and `lower`, `upper` | without scores, layered, with a frontier |
-//! | and `lower`, `upper`, `prospect_lower`, `prospect_upper` | without scores, with cycles |
+//! | `score_lower`, `score_upper`, `distance` | whose games have scores, with a frontier |
+//! | `lower`, `upper`, `distance` | without scores, layered, with a frontier |
+//! | `prospect_lower`, `prospect_upper` | of games with cycles, where not everything is proven |
 //! | `distance` of a byte | found by rank: its parity tells the outcome |
 //! | `packed_score` or `packed_outcome`, `packed_distance` | packed, everything proven; distances may be left out |
 
@@ -39,47 +39,42 @@ fn encoded<T: Element>(values: &[Value], of: impl Fn(&Value) -> T) -> Vec<u8> {
     bytemuck::cast_slice(&column).to_vec()
 }
 
-/// The columns that hold values, with bounds if anything is not proven, in the form of layered games
-/// or of others (`by_prospect`).
-fn columns_of([scored, has_bounds, by_prospect]: [bool; 3]) -> Vec<(Column, Encode)> {
-    let mut columns: Vec<(Column, Encode)> = vec![
-        (Column::of::<i8>("outcome"), |values| {
-            encoded(values, |value| value.outcome().map_or(UNKNOWN_SCORE, Outcome::value))
-        }),
-        (Column::of::<u16>("distance"), |values| {
-            encoded(values, |value| value.distance().unwrap_or(UNKNOWN_DISTANCE))
-        }),
-    ];
-    if scored {
-        columns.push((Column::of::<i8>("score"), |values| {
-            encoded(values, |value| value.score().map_or(UNKNOWN_SCORE, |score| score.0))
-        }));
+/// What is stored of values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// All are proven.
+    Exact,
+    /// Bounds of scores or outcomes, and distances.
+    Bounds,
+    /// Bounds of prospects.
+    Prospects,
+}
+
+/// The columns of a form.
+fn columns_of(form: Form, scored: bool) -> Vec<(Column, Encode)> {
+    let distance: (Column, Encode) = (Column::of::<u16>("distance"), |values| {
+        encoded(values, |value| value.distance().unwrap_or(UNKNOWN_DISTANCE))
+    });
+    // In games without scores they are outcomes.
+    let lower: Encode = |values| encoded(values, |value| value.lower.score().0);
+    let upper: Encode = |values| encoded(values, |value| value.upper.score().0);
+    let i8s = Column::of::<i8>;
+    match (form, scored) {
+        (Form::Exact, true) => vec![(i8s("score"), lower), distance],
+        (Form::Exact, false) => vec![(i8s("outcome"), lower), distance],
+        (Form::Bounds, true) => {
+            vec![(i8s("score_lower"), lower), (i8s("score_upper"), upper), distance]
+        }
+        (Form::Bounds, false) => vec![(i8s("lower"), lower), (i8s("upper"), upper), distance],
+        (Form::Prospects, _) => vec![
+            (Column::of::<i16>("prospect_lower"), |values| {
+                encoded(values, |value| value.lower.to_stored())
+            }),
+            (Column::of::<i16>("prospect_upper"), |values| {
+                encoded(values, |value| value.upper.to_stored())
+            }),
+        ],
     }
-    if has_bounds {
-        columns.push((Column::of::<i8>("lower"), |values| {
-            encoded(values, |value| value.lower.outcome().value())
-        }));
-        columns.push((Column::of::<i8>("upper"), |values| {
-            encoded(values, |value| value.upper.outcome().value())
-        }));
-    }
-    if has_bounds && scored {
-        columns.push((Column::of::<i8>("score_lower"), |values| {
-            encoded(values, |value| value.lower.score().0)
-        }));
-        columns.push((Column::of::<i8>("score_upper"), |values| {
-            encoded(values, |value| value.upper.score().0)
-        }));
-    }
-    if has_bounds && by_prospect {
-        columns.push((Column::of::<i16>("prospect_lower"), |values| {
-            encoded(values, |value| value.lower.to_stored())
-        }));
-        columns.push((Column::of::<i16>("prospect_upper"), |values| {
-            encoded(values, |value| value.upper.to_stored())
-        }));
-    }
-    columns
 }
 
 /// Writes values in the columns of their form.
@@ -88,9 +83,10 @@ fn install_values(
     mut solution: Solution,
     rows: usize,
     values: &SomeValues<'_>,
-    form: [bool; 3],
+    (form, scored): (Form, bool),
 ) -> Result<(), SweepError> {
-    let (columns, encoders): (Vec<Column>, Vec<Encode>) = columns_of(form).into_iter().unzip();
+    let (columns, encoders): (Vec<Column>, Vec<Encode>) =
+        columns_of(form, scored).into_iter().unzip();
     let count = |values: &[Value], is: fn(&Value) -> bool| {
         values.iter().filter(|&value| is(value)).count() as u64
     };
@@ -118,12 +114,12 @@ fn install_values(
     };
     let written = table.write_columns(&columns, rows, &mut fill)?;
     [solution.proven_outcomes, solution.exact_distances, _] = proven;
-    solution.proven_scores = form[0].then_some(proven[2]);
+    solution.proven_scores = scored.then_some(proven[2]);
     let root = |&row: &u64| {
         let value = values(row as usize..row as usize + 1)[0];
         RootValue {
             outcome: value.outcome().map(Outcome::value),
-            score: value.score().filter(|_| form[0]).map(|score| score.0),
+            score: value.score().filter(|_| scored).map(|score| score.0),
             distance: value.distance(),
         }
     };
@@ -158,7 +154,7 @@ pub(super) fn install_exact<T: Turned>(
     kept: &[T],
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
-    let form = [method.has_scores, false, false];
+    let form = (Form::Exact, method.has_scores);
     let exact = |rows: Range<usize>| -> Vec<Value> {
         kept[rows].iter().map(|kept| Value::exactly(kept.prospect())).collect()
     };
@@ -172,7 +168,7 @@ pub(super) fn install_bounds(
     values: &[Value],
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
-    let form = [method.has_scores, true, false];
+    let form = (Form::Bounds, method.has_scores);
     install_values(table, method.record(sweeps), values.len(), &|rows| values[rows].to_vec(), form)
 }
 
@@ -184,13 +180,16 @@ pub(super) fn install_prospects(
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
     let is_open = |row: usize| Some(values[row]).filter(|value| value.lower != value.upper);
-    let whole = parallel::find_map(values.len(), is_open).is_none();
+    let form = match parallel::find_map(values.len(), is_open) {
+        Some(_) => Form::Prospects,
+        None => Form::Exact,
+    };
     install_values(
         table,
         method.record(sweeps),
         values.len(),
         &|rows| values[rows].to_vec(),
-        [false, !whole, true],
+        (form, false),
     )
 }
 
@@ -323,7 +322,7 @@ impl Values {
         let Some(solution) = &manifest.solution else { return Ok(None) };
         let damaged = |what: String| TableError::damaged(&table.dir().join("manifest.json"), what);
         let has = |name: &str| manifest.arrays.contains_key(name);
-        let has_scores = has("score") || has("packed_score");
+        let has_scores = ["score", "score_lower", "packed_score"].into_iter().any(has);
         // Games without scores have no empty squares to count, and layered ones no play without
         // end.
         let named = solution.empties.as_deref().unwrap_or_default();
@@ -425,6 +424,24 @@ impl Values {
     /// Whether distances are left out, although all are finite.
     pub(super) fn leaves_distances_out(&self) -> bool {
         matches!(self.columns, Columns::Packed(_, None))
+    }
+
+    /// Whether bounds are stored, which differ in some rows.
+    pub(super) fn has_bounds(&self) -> bool {
+        matches!(self.columns, Columns::Bounds(..) | Columns::Prospects(..))
+    }
+
+    /// Whether what is stored of a row is what is written of its value, and not something else that is read so.
+    pub(super) fn is_canonical(&self, row: usize) -> bool {
+        match &self.columns {
+            Columns::Bounds(lower, upper, distance) => {
+                lower[row] == upper[row] || distance[row] == UNKNOWN_DISTANCE
+            }
+            Columns::Prospects(lower, upper) => [lower[row], upper[row]]
+                .into_iter()
+                .all(|stored| Prospect::of_stored(stored).to_stored() == stored),
+            _ => true,
+        }
     }
 
     /// Whether values have a score.

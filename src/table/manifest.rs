@@ -14,7 +14,7 @@ use super::error::TableError;
 /// What `format` says in every manifest.
 pub const FORMAT: &str = "yomikiri-table";
 /// The version of the format that this program writes and reads.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 /// What the table was made from; two tables with the same identity have the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -88,15 +88,11 @@ if manifest["complete"]:
     score, distance = settle(exact, end, np.zeros_like(end))
     expect("score", score)
     expect("distance", distance)
-    expect("outcome", np.sign(score))
 else:
     unknown = np.where(terminal, 0, squares)
     lower, upper = settle(bounds, end - unknown, end + unknown)
     expect("score_lower", lower)
     expect("score_upper", upper)
-    expect("lower", np.sign(lower))
-    expect("upper", np.sign(upper))
-    expect("score", np.where(lower == upper, lower, -128))
 if manifest["discounted"]:
     expect("value", *settle(discounted, outcome_at_end.astype("f4")))
 

@@ -73,8 +73,10 @@ def sorted_keys():
         lower[:] = upper[:] = np.where(second, 1, -1)
     else:
         lower[:], upper[:] = endless
-    sign = array["outcome"][terminal].astype(int)
-    ends = sign * (END - array["distance"][terminal].astype(int))
+    if "outcome" in array:
+        ends = array["outcome"][terminal].astype(int) * (END - array["distance"][terminal].astype(int))
+    else:
+        ends = array["prospect_lower"][terminal].astype(int)
     lower[terminal] = upper[terminal] = ends
     lower[frontier], upper[frontier] = 2 - END, END - 1
     bare = restricted & (degree == 0)
@@ -99,15 +101,13 @@ def sorted_keys():
 
     proven = np.sign(lower) == np.sign(upper)
     exact = (lower == upper) & (np.abs(lower) > 1)
-    same("outcome", np.where(proven, np.sign(lower), -128))
-    same("distance", np.where(exact, END - np.abs(lower), 65535))
-    if "lower" in array:
-        same("lower", np.sign(lower))
-        same("upper", np.sign(upper))
+    if "outcome" in array:
+        assert np.array_equal(lower, upper)
+        same("outcome", np.sign(lower))
+        same("distance", np.where(exact, END - np.abs(lower), 65535))
+    else:
         same("prospect_lower", lower)
         same("prospect_upper", upper)
-    else:
-        assert np.array_equal(lower, upper)
     assert proven.sum() == solution["proven_outcomes"]
     assert exact.sum() == solution["exact_distances"]
     print(f"{states} rows: {proven.sum()} proven, {exact.sum()} exact, {sweeps} sweeps")

@@ -26,7 +26,7 @@ fn solver(args: &[&str], tables: &Path) -> String {
 /// Opens, verifies and queries the fixture, and makes the same table again: while the version
 /// stays, so do the bytes.
 fn check(name: &str, how: &[&[&str]], position: &str, expected: &str) {
-    let old = fixture("v4", name);
+    let old = fixture("v5", name);
     let nowhere = tempfile::tempdir().unwrap();
     let old_path = old.to_str().unwrap();
     assert!(solver(&["info", old_path], nowhere.path()).contains(name));
@@ -47,7 +47,7 @@ fn check(name: &str, how: &[&[&str]], position: &str, expected: &str) {
 }
 
 #[test]
-fn version_4_complete() {
+fn version_5_complete() {
     let root = "-----OX--XOXXOOX X;";
     let how: [&[&str]; 3] = [
         &["enumerate", "--root", root],
@@ -58,13 +58,13 @@ fn version_4_complete() {
 }
 
 #[test]
-fn version_4_bounded_with_wide_keys() {
+fn version_5_bounded_with_wide_keys() {
     let how: [&[&str]; 2] = [&["enumerate", "--size", "6", "--max-depth", "4"], &["value-iterate"]];
     check("othello-6x6-depth4", &how, "start", "does not prove; score -36 to +36");
 }
 
 #[test]
-fn version_4_with_cycles_bounded() {
+fn version_5_with_cycles_bounded() {
     let root = "2k2/5/2S2/5/2K2 b G 1";
     let bounded = ["enumerate", "--game", "minishogi", "--root", root, "--max-depth", "2"];
     let how: [&[&str]; 2] = [&bounded, &["value-iterate"]];
@@ -72,7 +72,7 @@ fn version_4_with_cycles_bounded() {
 }
 
 #[test]
-fn version_4_ranked() {
+fn version_5_ranked() {
     let how: [&[&str]; 2] = [&["enumerate", "--game", "animal-shogi-3x3"], &["value-iterate"]];
     check("animal-shogi-3x3", &how, "start", "wins in 7 plies");
 }

@@ -47,8 +47,7 @@ fn states_and_values_are_those_of_a_table_with_moves() {
         }
         assert_eq!(stored.manifest().counts, bare.manifest().counts);
         assert_eq!(stored.manifest().layers, bare.manifest().layers);
-        let names =
-            ["keys", "orientations", "layer_offsets", "outcome", "score", "distance", "value"];
+        let names = ["keys", "orientations", "layer_offsets", "score", "distance", "value"];
         for name in names {
             let [a, b] = [&stored, &bare].map(|table| fs::read(table.path_of(name)).unwrap());
             assert!(a == b, "{}: {name}", bare.name());

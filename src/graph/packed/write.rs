@@ -69,7 +69,9 @@ pub fn check_packable(table: &Table) -> Result<(), PackError> {
         _ if manifest.is_packed() => Err(PackError::Already(name)),
         _ if !manifest.complete => Err(PackError::Incomplete(name)),
         None => Err(PackError::NotSolved(name)),
-        Some(_) if manifest.arrays.contains_key("lower") => Err(PackError::NotProven(name)),
+        Some(_) if manifest.arrays.contains_key("prospect_lower") => {
+            Err(PackError::NotProven(name))
+        }
         Some(_) => Ok(()),
     }
 }

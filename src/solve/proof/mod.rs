@@ -105,7 +105,7 @@ pub fn prove<G: Game>(
         max_depth: plan.max_depth.unwrap_or(u32::MAX),
         cut_layer: plan.max_states.and_then(|_| last_layer_with_frontier(rows.as_ref())),
         first_layer: rows.layer_of(0).unwrap_or(0),
-        columns: Columns::open(game, table, rows.as_ref())?,
+        columns: Columns::open(game, table)?,
         discounts: Discounts::open(table)?,
         reached: memory.zeros(rows.rows().div_ceil(64))?,
         // Tables of layered games have orientations; what another has of that name is not read.
@@ -560,7 +560,7 @@ impl<G: Game> Proof<'_, G> {
         if proven != (all.outcomes, scored.then_some(all.scores), all.distances) {
             return wrong("its solution does not prove as much as it says");
         }
-        let open = columns.bounds.is_some() || columns.values.leaves_distances_out();
+        let open = columns.values.has_bounds() || columns.values.leaves_distances_out();
         if !by_rank && open != (all.open > 0) {
             return wrong("it keeps bounds where every value is exact, or none where they are not");
         }

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use super::Made;
-use crate::game::{Game, Outcome, Repetition};
-use crate::graph::{Rows, StateKind};
+use crate::game::{Game, Repetition};
+use crate::graph::StateKind;
 use crate::solve::Order;
-use crate::solve::columns::{UNKNOWN_DISTANCE, UNKNOWN_SCORE, Values};
+use crate::solve::columns::Values;
 use crate::solve::value::{Prospect, Value};
 use crate::table::{Array, Table, TableError};
 
@@ -68,19 +68,10 @@ pub(super) struct Columns {
     /// Where a layered game is cut off, or distances are left out, bounds are of scores and not of
     /// distances: the largest score.
     by_score: Option<i16>,
-    /// The columns that repeat what `values` reads; a table by rank has none.
-    copies: Option<(Array<i8>, Array<u16>)>,
-    score: Option<Array<i8>>,
-    pub bounds: Option<(Array<i8>, Array<i8>)>,
-    prospects: Option<(Array<i16>, Array<i16>)>,
 }
 
 impl Columns {
-    pub fn open<G: Game>(
-        game: &G,
-        table: &Table,
-        rows: &dyn Rows<G>,
-    ) -> Result<Option<Columns>, TableError> {
+    pub fn open<G: Game>(game: &G, table: &Table) -> Result<Option<Columns>, TableError> {
         let Some(values) = Values::open(table, false)? else { return Ok(None) };
         let manifest = table.manifest();
         let wrong = |what: &str| {
@@ -97,35 +88,10 @@ impl Columns {
         if (second && !game.keeps_sides()) || (manifest.identity.checks_only && !unknown) {
             return wrong("its states do not allow to count infinite play as it says");
         }
-        let has = |name: &str| manifest.arrays.contains_key(name);
-        let i8s = |name: &str| table.array::<i8>(name);
-        let by_rank = (0..rows.rows()).take(1).any(|row| rows.layer_of(row).is_none());
-        let copies = match by_rank || manifest.is_packed() {
-            true => None,
-            false => Some((i8s("outcome")?, table.array("distance")?)),
-        };
-        let score = has("score").then(|| i8s("score")).transpose()?;
-        let bounds = match has("lower") || has("upper") {
-            true => Some((i8s("lower")?, i8s("upper")?)),
-            false => None,
-        };
-        let prospects = match has("prospect_lower") || has("prospect_upper") {
-            true => Some((table.array("prospect_lower")?, table.array("prospect_upper")?)),
-            false => None,
-        };
-        let lengths = [
-            copies.as_ref().map(|(outcome, distance)| [outcome.len(), distance.len()]),
-            score.as_ref().map(|score| [score.len(); 2]),
-            bounds.as_ref().map(|(lower, upper)| [lower.len(), upper.len()]),
-            prospects.as_ref().map(|(lower, upper)| [lower.len(), upper.len()]),
-        ];
-        if lengths.into_iter().flatten().any(|lengths| lengths != [rows.rows(); 2]) {
-            return wrong("its columns' lengths do not fit");
-        }
         let max_score = game.scores().map_or(1, |scores| scores.most().0.into());
         let bounded = !manifest.complete || values.leaves_distances_out();
         let by_score = (layered && bounded).then_some(max_score);
-        Ok(Some(Columns { values, layered, by_score, copies, score, bounds, prospects }))
+        Ok(Some(Columns { values, layered, by_score }))
     }
 
     /// What play without end counts for, at least and at most.
@@ -166,8 +132,10 @@ impl Columns {
             }
             None => self.prove_interval(&value, successors, made)?,
         }
-        self.prove_copies(row, &value)?;
-        Ok(value)
+        match self.values.is_canonical(row) {
+            true => Ok(value),
+            false => Err("its columns hold what no value is written as".to_string()),
+        }
     }
 
     fn prove_interval(
@@ -211,7 +179,7 @@ impl Columns {
             ("at least ", Fate::of(value.lower), expected.0, without_end.0),
             ("at most ", Fate::of(value.upper), expected.1, without_end.1),
         ] {
-            let bound = if self.bounds.is_some() { bound } else { "" };
+            let bound = if self.values.has_bounds() { bound } else { "" };
             if found != expected {
                 let giver = if open { "its successors give" } else { "it should be" };
                 return Err(format!("its value is {bound}{found}, {giver} {expected}"));
@@ -226,21 +194,6 @@ impl Columns {
             }
         }
         Ok(())
-    }
-
-    /// That the columns that repeat what others say agree with them.
-    fn prove_copies(&self, row: usize, value: &Value) -> Result<(), String> {
-        let outcome = value.outcome().map_or(UNKNOWN_SCORE, Outcome::value);
-        let distance = value.distance().unwrap_or(UNKNOWN_DISTANCE);
-        let score = value.score().map_or(UNKNOWN_SCORE, |score| score.0);
-        let outcomes = (value.lower.outcome().value(), value.upper.outcome().value());
-        let stored = (value.lower.to_stored(), value.upper.to_stored());
-        let agree =
-            self.copies.as_ref().is_none_or(|(o, d)| (o[row], d[row]) == (outcome, distance))
-                && self.score.as_ref().is_none_or(|column| column[row] == score)
-                && self.bounds.as_ref().is_none_or(|(l, u)| (l[row], u[row]) == outcomes)
-                && self.prospects.as_ref().is_none_or(|(l, u)| (l[row], u[row]) == stored);
-        if agree { Ok(()) } else { Err("its columns contradict each other".to_string()) }
     }
 }
 

@@ -239,10 +239,13 @@ fn counted(table: &Table) -> (u64, u64) {
     let kinds = table.array::<u8>("kinds").unwrap();
     let offsets = edge_offsets(table);
     let targets = table.array::<u32>("edge_targets").unwrap();
-    let [lower, upper] = ["lower", "upper"].map(|name| table.array::<i8>(name).unwrap());
-    let distance = table.array::<u16>("distance").unwrap();
+    let [lower, upper] =
+        ["prospect_lower", "prospect_upper"].map(|name| table.array::<i16>(name).unwrap());
+    // Wins and losses without end are ±1.
+    let exact = |row: usize| lower[row] == upper[row] && lower[row].abs() > 1;
+    let [lower, upper] = [&lower, &upper]
+        .map(|bounds| bounds.iter().map(|bound| bound.signum()).collect::<Vec<i16>>());
     let proven = |row: usize| lower[row] == upper[row];
-    let exact = |row: usize| distance[row] != u16::MAX;
     let (mut judged, mut timed) = (0, 0);
     for row in 0..kinds.len() {
         let after = &targets[offsets[row]..offsets[row + 1]];
