@@ -43,7 +43,7 @@ fn measure((rows, columns, states, moves, best): (usize, usize, u64, u64, i8), r
     let plain = PlainKernel::new(&game);
     let scratch = tempfile::tempdir().expect("a directory for tables");
     let table = table_in(&scratch.path().join("first"), (rows, columns));
-    let graph = Graph::open(&table).expect("the table opens");
+    let graph = Graph::open(&game, &table).expect("the table opens");
     let boards: Vec<Board> =
         graph.keys().of::<u64>().iter().filter_map(|&key| game.state(key)).collect();
     drop(graph);

@@ -32,7 +32,7 @@ fn states(board: usize) -> (Othello<u64>, Vec<Board>) {
     let game = Othello::new(rows, columns, true);
     let dir = tempfile::tempdir().expect("a directory for tables");
     let table = table_in(dir.path(), (rows, columns));
-    let graph = Graph::open(&table).expect("the table opens");
+    let graph = Graph::open(&game, &table).expect("the table opens");
     let boards: Vec<Board> =
         graph.keys().of::<u64>().iter().filter_map(|&key| game.state(key)).collect();
     assert_eq!(boards.len() as u64, count);

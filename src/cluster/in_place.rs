@@ -9,13 +9,10 @@ use super::ClusterError;
 use super::gather::{dirs, not_there};
 use super::parts::{Chunks, Extent, Kind, Part, identity_in};
 use super::post::{hash, owner, slice};
-use crate::any::{AnyGame, AnyPosition, AnyState};
+use crate::any::AnyGame;
 use crate::game::blocks::{Blocks, Tables};
-use crate::game::{Game, Orientations, Side, WideKey};
-use crate::graph::{
-    Finder, Piece, RowMove, Rows, Space, StateKind, Transitions, kind_by_rules, moves_by_rules,
-    open_positions, pieces_of,
-};
+use crate::game::{Game, Orientations, WideKey};
+use crate::graph::{Graph, KeysElsewhere};
 use crate::hint::Hinted;
 use crate::solve::Values;
 use crate::solve::value::{Short, Turned};
@@ -34,7 +31,6 @@ pub struct Parts {
     rules: Blocks<Tables>,
     workers: usize,
     first: u32,
-    counts: Counts,
     /// Layer by layer, worker by worker.
     files: Vec<Own>,
     /// The row at which each file begins, and the end.
@@ -86,10 +82,7 @@ pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
 }
 
 /// The rows and values of the parts in some directories, of a game.
-pub fn open(
-    game: &AnyGame,
-    parts: &[PathBuf],
-) -> Result<(Box<dyn Rows<AnyGame>>, Values), ClusterError> {
+pub fn open(game: &AnyGame, parts: &[PathBuf]) -> Result<(Graph, Values), ClusterError> {
     if !game.has_blocks() {
         let what = Hinted::new(
             "only parts of Othello have values",
@@ -129,12 +122,13 @@ pub fn open(
         }
     }
     let rules = Blocks::new(game);
-    let parts = Parts { rules, workers: parts.len(), first, counts, files, begins };
-    let view = View(Arc::new(parts));
-    let values = View(Arc::clone(&view.0));
-    let rows = view.0.rows();
-    let values = Values::elsewhere(rows, Box::new(move |row| Some(values.value(row)?.prospect())));
-    Ok((Box::new(view), values))
+    let ends = begins.iter().step_by(parts.len()).map(|&row| row as u64).collect();
+    let parts = Arc::new(Parts { rules, workers: parts.len(), first, files, begins });
+    let (view, values) = (View(Arc::clone(&parts)), View(parts));
+    let graph = Graph::elsewhere(Box::new(view), ends, first, counts);
+    let value = move |row| Some(values.value(row)?.prospect());
+    let values = Values::elsewhere(graph.states(), Box::new(value));
+    Ok((graph, values))
 }
 
 /// What the rows and the values of the parts share.
@@ -150,10 +144,6 @@ fn present<T>(read: Option<T>, file: &Chunks) -> Option<T> {
 }
 
 impl Parts {
-    fn rows(&self) -> usize {
-        self.begins[self.begins.len() - 1]
-    }
-
     /// The file of a row, its chunk, and where in that it is.
     fn at(&self, row: usize) -> (&Own, usize, usize) {
         let number = self.begins.partition_point(|&begin| begin <= row) - 1;
@@ -185,64 +175,21 @@ impl View {
         let values = sound(own.values.numbers(present(extent, &own.values)?), &own.values)?;
         Some(Short::of_number(*present(values.get(at), &own.values)?))
     }
-
-    fn look_up(&self, game: &AnyGame, position: &AnyPosition) -> Option<(usize, u8)> {
-        let (block, place, ties) = self.0.rules.place_of(game.squares(&position.state)?);
-        Some((self.0.find(block, place)?, ties))
-    }
 }
 
-impl Space<AnyGame> for View {
-    fn rows(&self) -> usize {
-        self.0.rows()
+impl KeysElsewhere for View {
+    fn key(&self, row: usize) -> Option<WideKey> {
+        let (own, chunk, at) = self.0.at(row);
+        let piece = sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer)?;
+        let number = piece.blocks.partition_point(|block| block[1] as usize <= at);
+        let block = present(piece.blocks.get(number), &own.layer)?[0];
+        let place = *present(piece.places.get(at), &own.layer)?;
+        Some(WideKey([self.0.rules.key(&self.0.rules.block(block), place), 0]))
     }
 
-    fn find(&self, game: &AnyGame, position: &AnyPosition) -> Option<usize> {
-        Some(self.look_up(game, position)?.0)
-    }
-
-    fn pieces(&self) -> Vec<Piece> {
-        let ends = self.0.begins.iter().step_by(self.0.workers).collect::<Vec<_>>();
-        pieces_of(ends.windows(2).map(|two| *two[0]..*two[1]), self.0.first)
-    }
-
-    fn visit(
-        &self,
-        game: &AnyGame,
-        rows: &mut dyn Iterator<Item = usize>,
-        visit: &mut dyn FnMut(usize, AnyPosition) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let key = |row: usize| {
-            let (own, chunk, at) = self.0.at(row);
-            let piece = sound(own.layer.piece(&own.layer.extents()[chunk]), &own.layer)?;
-            let number = piece.blocks.partition_point(|block| block[1] as usize <= at);
-            let block = present(piece.blocks.get(number), &own.layer)?[0];
-            let place = *present(piece.places.get(at), &own.layer)?;
-            Some(self.0.rules.key(&self.0.rules.block(block), place))
-        };
-        for row in rows {
-            let position = key(row).and_then(|key| game.position_of(WideKey([key, 0])));
-            visit(row, position.ok_or_else(|| format!("row {row} is no position"))?)?;
-        }
-        Ok(())
-    }
-
-    fn finder<'a>(&'a self, game: &'a AnyGame) -> Box<Finder<'a, AnyState>> {
-        Box::new(move |position, _, _| self.look_up(game, position))
-    }
-
-    fn check_whole(&self, _: &AnyGame, _: &Table) -> Result<(), TableError> {
-        for own in &self.0.files {
-            for file in [&own.layer, &own.values] {
-                let checked = file.check();
-                checked.map_err(|_| TableError::damaged(file.path(), "its checksums differ"))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn kind(&self, _: usize, is_over: &dyn Fn() -> bool) -> StateKind {
-        kind_by_rules(is_over)
+    fn find(&self, key: WideKey) -> Option<usize> {
+        let (block, place) = self.0.rules.of_key(key.0[0]);
+        self.0.find(block, place)
     }
 
     fn orientations(&self, row: usize) -> Option<Orientations> {
@@ -251,25 +198,13 @@ impl Space<AnyGame> for View {
         Some(Orientations(*present(piece.sets.get(at), &own.layer)?))
     }
 
-    fn layer_of(&self, row: usize) -> Option<u32> {
-        let number = self.0.begins.partition_point(|&begin| begin <= row).checked_sub(1)?;
-        (row < self.0.rows()).then(|| self.0.first + (number / self.0.workers) as u32)
-    }
-
-    fn open_positions(&self, most: usize) -> u64 {
-        open_positions(&self.0.counts, most)
-    }
-}
-
-impl Transitions<AnyGame> for View {
-    fn moves(
-        &self,
-        game: &AnyGame,
-        row: usize,
-        state: &AnyState,
-        moves: &mut Vec<RowMove>,
-    ) -> Result<(), String> {
-        let find = |position: &AnyPosition| self.find(game, position);
-        moves_by_rules(game, row, (state, Side::First), &find, moves)
+    fn check(&self) -> Result<(), TableError> {
+        for own in &self.0.files {
+            for file in [&own.layer, &own.values] {
+                let checked = file.check();
+                checked.map_err(|_| TableError::damaged(file.path(), "its checksums differ"))?;
+            }
+        }
+        Ok(())
     }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::build::{Found, Order, declare, edge_starts, fits};
 use super::expand::{Expansion, Partition, Record, expand};
-use super::index::{BucketIndex, search};
+use super::keys::{BucketIndex, search};
 use super::layer::{Bound, Layer, degrees};
 use super::plan::Plan;
 use super::settle::{Workspaces, settle};

@@ -3,7 +3,7 @@
 use rayon::slice::ParallelSliceMut;
 
 use super::expand::task_ranges;
-use super::index::BucketIndex;
+use super::keys::BucketIndex;
 use super::layer::{Bound, Layer};
 use crate::game::{Game, Side};
 use crate::parallel;

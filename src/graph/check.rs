@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::by_block::{DerivedMoves, Deriver, Layer};
 use super::view::START_EVERY;
 use super::{Graph, Keys, StateKind};
+use crate::game::Game;
 use crate::parallel::{self, Spare};
 use crate::table::{Memory, Table, TableError};
 
@@ -61,6 +62,30 @@ fn hasher(bytes: &[u8]) -> crc32fast::Hasher {
     hasher
 }
 
+/// The arrays of rows that are read as a whole: of ranks, and of packed tables.
+const OTHER_ARRAYS: [&str; 6] = [
+    "reachable",
+    "rank_counts",
+    "packed_reachable",
+    "packed_counts",
+    "packed_keys",
+    "packed_firsts",
+];
+
+impl Graph {
+    /// Maps a table's arrays and compares the checksums of all that solving reads.
+    pub fn open_checked<G: Game>(game: &G, table: &Table) -> Result<Graph, TableError> {
+        let graph = Graph::open(game, table)?;
+        for name in OTHER_ARRAYS.iter().filter(|name| table.has_array(name)) {
+            table.check_array(name)?;
+        }
+        if table.has_array("keys") {
+            LayerChecks::all(&graph, table)?;
+        }
+        Ok(graph)
+    }
+}
+
 impl<'a> LayerChecks<'a> {
     /// Begins behind the last layer. Where moves are not stored `deriver` makes them.
     pub fn new(
@@ -112,7 +137,7 @@ impl<'a> LayerChecks<'a> {
         let number = graph.first_layer() + before as u32;
         let layer = match graph.keys() {
             Keys::Narrow(keys) => deriver.layer(number, &keys[rows.clone()], self.memory)?,
-            Keys::Wide(_) => None,
+            _ => None,
         };
         let Some(layer) = layer else {
             let what = format!("the keys of layer {number} are not those of its states");
@@ -305,7 +330,7 @@ impl LayerMoves<'_> {
 
 /// Whether a row without edges is over, or in a table that is not complete was not followed.
 fn may_end(graph: &Graph, row: usize, complete: bool) -> bool {
-    match graph.kind(row) {
+    match graph.stored_kind(row) {
         StateKind::Terminal => true,
         StateKind::Frontier | StateKind::Restricted => !complete,
         StateKind::Interior => false,

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::GraphError;
-use super::index::BucketIndex;
+use super::keys::BucketIndex;
 use super::layer::{Bound, Layer};
 use crate::game::{Action, Game, Orientations, StateKey};
 use crate::parallel::{self, lock};

@@ -1,10 +1,10 @@
 //! Graphs: a game enumerated into a table, and the table seen as states, edges and layers.
 //!
-//! [`build`] enumerates a game into a table; [`Graph`] maps one whose rows are sorted keys,
-//! [`Ranked`] one whose rows are ranks, and [`Space`] and [`Transitions`] are what both have in
-//! common. Rows are in (layer, key) or in rank order. In a layered game every edge leads to a later
-//! layer, not always to the next, but for a pass, which is the only edge of its state and may stay in
-//! the layer. In a game with cycles edges may lead anywhere, and layers are plies.
+//! [`build`] enumerates a game into a table, and a [`Graph`] maps one: rows that are sorted keys or
+//! ranks, with moves that are stored or made from the rules. Rows are in (layer, key) or in rank
+//! order. In a layered game every edge leads to a later layer, not always to the next, but for a
+//! pass, which is the only edge of its state and may stay in the layer. In a game with cycles edges
+//! may lead anywhere, and layers are plies.
 
 mod build;
 mod by_block;
@@ -13,17 +13,17 @@ mod by_ply;
 mod by_rank;
 mod census;
 mod check;
+mod code;
 mod conventions;
 mod estimate;
 mod expand;
-mod index;
+mod keys;
 mod layer;
-mod packed;
+mod pack;
 mod plan;
 mod ranked;
 mod settle;
 mod sort;
-mod space;
 mod view;
 
 use std::borrow::Cow;
@@ -37,18 +37,18 @@ pub(crate) use by_block::States;
 pub use by_block::{DerivedMoves, Deriver};
 pub use check::{LayerChecks, LayerMoves, LayerSums, LayerToRead, Sums};
 pub use estimate::{Estimate, estimate, within_room};
-pub use index::{BucketIndex, search};
-pub use packed::{PackError, Packed, check_packable, is_packed_of, pack};
+pub use keys::{BucketIndex, Keys, KeysElsewhere, search};
+pub use pack::{PackError, check_packable, is_packed_of, pack};
 pub use plan::{Index, Plan, read_roots, table_name};
 pub(crate) use ranked::ones_of;
-pub use ranked::{Ranked, RankedGame, Ranks, distance_of_end};
-pub use space::{Finder, Piece, RowMove, Rows, Space, Transitions, open_rows};
-#[cfg(feature = "cluster")]
-pub(crate) use space::{kind_by_rules, moves_by_rules, open_positions, pieces_of};
-pub use view::{Graph, Keys, TerminalScores};
+pub use ranked::{Ranked, RankedGame, distance_of_end};
+pub use view::{Finder, Graph, Piece, RowMove, TerminalScores};
 
 use crate::hint::{Hint, Hinted};
 use crate::table::TableError;
+
+/// What is wrong with arrays whose lengths contradict each other.
+const UNFIT: &str = "its arrays' lengths do not fit each other";
 
 /// What a row of a table is, as stored in `kinds`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

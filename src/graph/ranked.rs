@@ -1,69 +1,74 @@
-//! A table whose rows are found by ranking: a bitmap of the ranks that are reachable, with counts.
+//! Rows that are found by ranking: a bitmap of the ranks that are reachable, with counts, mapped as it
+//! is or in compressed blocks.
 //!
 //! The row of a rank is the number of reachable ranks before it. Moves are not stored but made from
 //! the rules whenever they are asked for, since making one costs less than fetching it from a file
 //! larger than the memory of the machine.
 
+use std::ops::Range;
+use std::path::Path;
+
+use super::UNFIT;
 use crate::game::{End, Game, Outcome, RankedMoves};
-use crate::table::{Array, Table, TableError, or_record};
+use crate::parallel;
+use crate::table::{Array, Packed, Table, TableError, of_planes, or_record};
 
 /// Ranks that one count covers: a cache line of the bitmap.
 pub(super) const BLOCK: usize = 512;
-const WORDS: usize = BLOCK / 64;
+/// Ranks of a compressed block.
+pub(super) const PACKED_BLOCK: usize = 1 << 13;
+/// Ranks of the rows that are read together; a constant, since they group sums.
+const PIECE: usize = 1 << 15;
 
 /// The reachable ranks of a table.
-#[derive(Debug)]
 pub struct Ranked {
-    /// Bit `r % 64` of word `r / 64`: rank `r` is reachable.
-    reachable: Array<u64>,
-    /// Of every [`BLOCK`] ranks how many reachable ones come before them.
+    bits: Bits,
+    /// How many reachable ranks come before each unit of [`Bits`].
     counts: Array<u32>,
+    ranks: usize,
     rows: usize,
-    /// In how many rows the game is over.
-    terminals: u64,
+}
+
+/// Bit `r % 64` of word `r / 64` says whether rank `r` is reachable.
+enum Bits {
+    /// Units of [`BLOCK`] ranks.
+    Mapped(Array<u64>),
+    /// Units of [`PACKED_BLOCK`] ranks, each its words and then how many come before each [`BLOCK`]
+    /// of them.
+    Packed(Packed<u64>),
 }
 
 impl Ranked {
-    /// Maps the arrays of a table whose rows are found by rank, comparing their checksums if
-    /// `checked`; `None` for any other table.
-    pub fn of(table: &Table, checked: bool) -> Result<Option<Ranked>, TableError> {
-        if !table.manifest().identity.is_by_rank() {
-            return Ok(None);
-        }
-        let counts = &table.manifest().counts.table;
-        let (rows, terminals) = (counts.states as usize, counts.terminals);
-        let ranked = Ranked {
-            reachable: table.array_checked("reachable", checked)?,
-            counts: table.array_checked("rank_counts", checked)?,
-            rows,
-            terminals,
+    /// Maps the ranks of a table of so many rows.
+    pub(super) fn open<G: Game>(
+        game: &G,
+        table: &Table,
+        rows: usize,
+    ) -> Result<Ranked, TableError> {
+        let ranks = game.rank_count().unwrap_or(0) as usize;
+        let (bits, counts, unit) = if table.manifest().is_packed() {
+            let (words, units) = (PACKED_BLOCK / 64, ranks.div_ceil(PACKED_BLOCK));
+            let bits = Packed::open(table, "packed_reachable", units, words, false)?;
+            (Bits::Packed(bits), table.array::<u32>("packed_counts")?, PACKED_BLOCK)
+        } else {
+            let bits = table.array::<u64>("reachable")?;
+            if bits.len() != ranks.div_ceil(64) {
+                let what = "its bits are not as many as the game's ranks";
+                return Err(TableError::damaged(bits.path(), what));
+            }
+            (Bits::Mapped(bits), table.array::<u32>("rank_counts")?, BLOCK)
         };
-        ranked.check(table).map(Some)
-    }
-
-    fn check(self, table: &Table) -> Result<Ranked, TableError> {
-        let roots = &table.manifest().root_ids;
-        if self.counts.len() != self.reachable.len().div_ceil(WORDS)
-            || roots.iter().any(|&row| row >= self.rows as u64)
-            || self.reachable.len() > u32::MAX as usize / 64
-        {
-            let manifest = table.dir().join("manifest.json");
-            return Err(TableError::damaged(
-                &manifest,
-                "its arrays' lengths do not fit each other",
-            ));
+        if counts.len() != ranks.div_ceil(unit) {
+            return Err(table.damaged_manifest(UNFIT));
         }
-        // What is left is whether a block has the bits that its count and the next one say, which
-        // is looked at with the block.
-        let rises = |pair: &[u32]| pair[0] <= pair[1] && (pair[1] - pair[0]) as usize <= BLOCK;
-        let last = self.counts.last().map(|&count| self.rows.wrapping_sub(count as usize));
-        match self.counts.first().is_none_or(|&first| first == 0)
-            && self.counts.windows(2).all(rises)
-            && last.map_or(self.rows == 0, |last| last <= BLOCK)
-        {
-            true => Ok(self),
-            false => Err(self.damaged()),
-        }
+        // Whether a unit has the bits that its count and the next one say is looked at with it.
+        let ends = counts.iter().skip(1).map(|&count| count as usize).chain([rows]);
+        let fit = |(&begin, end): (&u32, usize)| {
+            end.checked_sub(begin as usize).is_some_and(|rows| rows <= unit)
+        };
+        let fits = counts.iter().zip(ends).all(fit) && counts.first().is_none_or(|&rows| rows == 0);
+        let ranked = Ranked { bits, counts, ranks, rows };
+        if fits { Ok(ranked) } else { Err(ranked.damaged()) }
     }
 
     fn damaged(&self) -> TableError {
@@ -75,88 +80,137 @@ impl Ranked {
         self.rows
     }
 
-    /// In how many rows the game is over.
-    pub fn terminals(&self) -> u64 {
-        self.terminals
-    }
-
-    /// The bitmap's words.
+    /// The bitmap's words, where they are mapped.
     pub fn words(&self) -> &[u64] {
-        &self.reachable
+        match &self.bits {
+            Bits::Mapped(words) => words,
+            Bits::Packed(_) => &[],
+        }
     }
 
     /// How many rows come before each block of [`Ranked::words`]; a block is eight words.
-    pub fn block_counts(&self) -> &[u32] {
+    pub(super) fn block_counts(&self) -> &[u32] {
         &self.counts
     }
 
-    /// Whether a rank is reachable.
+    /// How many ranks a count covers.
+    fn unit_length(&self) -> usize {
+        match &self.bits {
+            Bits::Mapped(_) => BLOCK,
+            Bits::Packed(_) => PACKED_BLOCK,
+        }
+    }
+
+    fn rows_of(&self, unit: usize) -> Range<usize> {
+        let begin = |unit: usize| self.counts.get(unit).map_or(self.rows, |&rows| rows as usize);
+        begin(unit)..begin(unit + 1)
+    }
+
+    /// Calls `read` with the words of a unit, how many of its rows come before each [`BLOCK`] of its
+    /// ranks, and its rows. Fails where the bits are not those that its counts tell.
     #[inline]
-    pub fn contains(&self, rank: u32) -> bool {
-        let word = self.reachable.get(rank as usize / 64);
-        word.is_some_and(|word| word >> (rank % 64) & 1 == 1)
+    fn read<T>(
+        &self,
+        unit: usize,
+        read: impl FnOnce(&[u64], &[u64], Range<usize>) -> T,
+    ) -> Result<T, TableError> {
+        let rows = self.rows_of(unit);
+        let ones = |words: &[u64]| words.iter().map(|w| w.count_ones() as usize).sum::<usize>();
+        match &self.bits {
+            Bits::Mapped(words) => {
+                const WORDS: usize = BLOCK / 64;
+                let words = &words[unit * WORDS..words.len().min((unit + 1) * WORDS)];
+                match ones(words) == rows.len() {
+                    true => Ok(read(words, &[0], rows)),
+                    false => Err(self.damaged()),
+                }
+            }
+            Bits::Packed(bits) => {
+                let words = (self.ranks - unit * PACKED_BLOCK).min(PACKED_BLOCK).div_ceil(64);
+                let kept = bits.block(unit, words * 8, |bytes| {
+                    let mut kept = of_planes::<u64>(bytes, words)?;
+                    let right = ones(&kept) == rows.len();
+                    let counts = block_counts(&kept).into_iter().map(u64::from);
+                    kept.extend(counts);
+                    right.then_some(kept)
+                })?;
+                let (words, counts) = kept.split_at(words);
+                Ok(read(words, counts, rows))
+            }
+        }
     }
 
     /// Returns the row of a rank; `None` if it is not reachable, or if the counts of its block are not
     /// those of the bits, which [`or_record`] records.
     #[inline]
     pub fn row(&self, rank: u32) -> Option<usize> {
-        if !self.contains(rank) {
+        let rank = rank as usize;
+        if rank >= self.ranks {
             return None;
         }
-        let rank = rank as usize;
-        let (block, word) = (rank / BLOCK, rank / 64);
-        let words = &self.reachable[block * WORDS..self.reachable.len().min((block + 1) * WORDS)];
-        let ones = |words: &[u64]| words.iter().map(|w| w.count_ones() as usize).sum::<usize>();
-        let (before, rest) = words.split_at(word - block * WORDS);
-        let below = ones(before) + (rest[0] & ((1 << (rank % 64)) - 1)).count_ones() as usize;
-        let first = self.counts[block] as usize;
-        let end = self.counts.get(block + 1).map_or(self.rows, |&count| count as usize);
-        if first + ones(words) != end {
-            return or_record(Err(self.damaged()));
-        }
-        Some(first + below)
+        let (unit, bit) = (rank / self.unit_length(), rank % self.unit_length());
+        let row = self.read(unit, |words, counts, rows| {
+            let (word, block) = (words[bit / 64], bit / BLOCK);
+            let before = &words[block * (BLOCK / 64)..bit / 64];
+            let before: u32 = before.iter().map(|word| word.count_ones()).sum();
+            let below = before + (word & ((1 << (bit % 64)) - 1)).count_ones();
+            let row = rows.start + counts[block] as usize + below as usize;
+            (word >> (bit % 64) & 1 == 1).then_some(row)
+        });
+        or_record(row)?
     }
 
-    /// The ranks of ascending rows.
-    pub fn ranks(&self) -> Ranks<'_> {
-        Ranks { ranked: self, at: 0, row: 0, rest: self.reachable.first().copied().unwrap_or(0) }
+    /// Reads the ranks of rows; fastest for ascending ones. `None` where there is none or it is
+    /// damaged, which [`or_record`] records.
+    pub fn reader(&self) -> impl FnMut(usize) -> Option<u32> + '_ {
+        let (mut ranks, mut of) = (Vec::new(), 0..0);
+        move |row| {
+            if !of.contains(&row) {
+                let unit = self.counts.partition_point(|&before| before as usize <= row);
+                let unit = unit.checked_sub(1)?;
+                let first = (unit * self.unit_length()) as u32;
+                of = or_record(self.read(unit, |words, _, rows| {
+                    ranks.clear();
+                    for (bits, first) in words.iter().zip((first..).step_by(64)) {
+                        ranks.extend(ones_of(*bits).map(|bit| first + bit));
+                    }
+                    rows
+                }))?;
+            }
+            ranks.get(row.checked_sub(of.start)?).copied()
+        }
     }
-}
 
-/// Goes through the ranks of a table in order.
-pub struct Ranks<'a> {
-    ranked: &'a Ranked,
-    /// The word that is read, and the row of the first bit in `rest`, those not read yet.
-    at: usize,
-    row: usize,
-    rest: u64,
-}
+    /// All rows in pieces that are read together.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        let every = PIECE / self.unit_length();
+        let begin = |unit: usize| self.rows_of(unit).start;
+        (0..self.counts.len()).step_by(every).map(move |unit| begin(unit)..begin(unit + every))
+    }
 
-impl Ranks<'_> {
-    /// The rank of a row, which must be above the one asked for before; `None` if there are not so
-    /// many.
-    #[inline]
-    pub fn seek(&mut self, row: usize) -> Option<u32> {
-        let Ranked { reachable, counts, .. } = self.ranked;
-        // Bits in a damaged file may be others than were counted.
-        if row.checked_sub(self.row)? > BLOCK {
-            let block = counts.partition_point(|&count| count as usize <= row).checked_sub(1)?;
-            (self.at, self.row) = (block * WORDS, counts[block] as usize);
-            self.rest = *reachable.get(self.at)?;
+    /// Checks that all bits are those of ranks, and as many as the counts tell.
+    pub fn check_whole(&self) -> Result<(), TableError> {
+        let beyond = (self.ranks % 64) as u32;
+        let check = |mut units: Range<usize>| {
+            units.try_for_each(|unit| {
+                let last = self.read(unit, |words, _, _| words.last().copied().unwrap_or(0))?;
+                match unit + 1 == self.counts.len() && beyond > 0 && last >> beyond != 0 {
+                    true => {
+                        Err(TableError::damaged(self.path(), "a bit is beyond the game's ranks"))
+                    }
+                    false => Ok(()),
+                }
+            })
+        };
+        parallel::map_ranges(self.counts.len(), 1 << 6, &check).into_iter().collect()
+    }
+
+    /// The file of the bits.
+    fn path(&self) -> &Path {
+        match &self.bits {
+            Bits::Mapped(words) => words.path(),
+            Bits::Packed(bits) => bits.path(),
         }
-        while row.checked_sub(self.row)? >= self.rest.count_ones() as usize {
-            self.row += self.rest.count_ones() as usize;
-            self.at += 1;
-            self.rest = *reachable.get(self.at)?;
-        }
-        for _ in self.row..row {
-            self.rest &= self.rest - 1;
-        }
-        let rank = (self.at * 64) as u32 + self.rest.trailing_zeros();
-        self.rest &= self.rest - 1;
-        self.row = row + 1;
-        Some(rank)
     }
 }
 
@@ -164,7 +218,7 @@ impl Ranks<'_> {
 pub(super) fn block_counts(words: &[u64]) -> Vec<u32> {
     let mut before = 0;
     words
-        .chunks(WORDS)
+        .chunks(BLOCK / 64)
         .map(|block| {
             let own: u32 = block.iter().map(|word| word.count_ones()).sum();
             before += own;
@@ -222,7 +276,7 @@ impl<G: Game> RankedGame<'_, G> {
     fn astray(&self) -> TableError {
         let what = "its bits are not those of positions that can be reached";
         let ranked = self.ranked.expect("what can be reached has a rank");
-        TableError::damaged(ranked.reachable.path(), what)
+        TableError::damaged(ranked.path(), what)
     }
 }
 

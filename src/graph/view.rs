@@ -1,65 +1,35 @@
-//! A table seen as a graph: mapped arrays with their meaning.
+//! A table seen as a graph: its rows as states, and where their moves lead.
+//!
+//! Two choices, each independent of the other: rows are sorted [`Keys`] or [`Ranked`], either of
+//! which may be packed; moves are stored, or made from the rules when they are asked for.
 
 use std::ops::Range;
 use std::path::Path;
 
-use super::StateKind;
-use super::check::LayerChecks;
-use super::index::search;
-use crate::game::{Action, Empties, Game, Orientations, Position, Score, StateKey, WideKey};
-use crate::table::{Array, Counts, Ints, Manifest, Table, TableError, or_record};
+use super::keys::{BucketIndex, Keys, KeysElsewhere};
+use super::ranked::Ranked;
+use super::{StateKind, UNFIT};
+use crate::game::blocks::fetch;
+use crate::game::{Action, Empties, Game, Orientations, Position, Score, Side, StateKey};
+use crate::parallel::{self, GRAIN};
+use crate::table::{
+    Array, BLOCK, Counts, Ints, Manifest, PackedColumn, Table, TableError, or_record,
+};
 
-/// The keys of a table, of one or two words each.
-#[derive(Debug)]
-pub enum Keys {
-    /// 64-bit keys.
-    Narrow(Array<u64>),
-    /// Keys of two words.
-    Wide(Array<[u64; 2]>),
+/// A move of a row and the row that it leads to; `None` if it was not followed.
+pub type RowMove = (Action, Option<u32>);
+
+/// Rows that are read and asked together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The rows.
+    pub rows: Range<usize>,
+    /// The layer in which all of them are; `None` where the table does not tell.
+    pub layer: Option<u32>,
 }
 
-impl Keys {
-    /// The keys as the type their game packs states into.
-    ///
-    /// # Panics
-    ///
-    /// When the game's keys have another width than the table's, as those of an
-    /// [`AnyGame`](crate::any::AnyGame) may have.
-    pub fn of<K: StateKey>(&self) -> &[K] {
-        let (words, bytes) = match self {
-            Keys::Narrow(array) => (1, array.bytes()),
-            Keys::Wide(array) => (2, array.bytes()),
-        };
-        assert_eq!(K::WORDS, words, "a game without its type is asked by its own methods");
-        bytemuck::cast_slice(bytes)
-    }
-
-    /// The bytes of the keys of some rows.
-    pub fn bytes(&self, rows: Range<usize>) -> &[u8] {
-        match self {
-            Keys::Narrow(array) => bytemuck::cast_slice(&array[rows]),
-            Keys::Wide(array) => bytemuck::cast_slice(&array[rows]),
-        }
-    }
-
-    /// The key of a row as two words.
-    #[inline]
-    pub fn get(&self, row: usize) -> WideKey {
-        match self {
-            Keys::Narrow(array) => WideKey([array[row], 0]),
-            Keys::Wide(array) => WideKey(array[row]),
-        }
-    }
-
-    /// The place of a key within ascending rows.
-    #[inline]
-    pub fn find(&self, rows: Range<usize>, key: WideKey) -> Option<usize> {
-        match self {
-            Keys::Narrow(_) => search(self.of::<u64>(), rows, u64::narrow(key)?),
-            Keys::Wide(_) => search(self.of::<WideKey>(), rows, key),
-        }
-    }
-}
+/// How many rows a piece takes where rows are keys; a constant, since they group sums.
+const CHUNK: usize = 1 << 11;
 
 /// Of every how many rows it is stored where their edges begin; those of the rows between are counted.
 pub(super) const START_EVERY: usize = 64;
@@ -77,21 +47,33 @@ pub(super) fn add_up<C: Copy + Into<u32>>(counts: &[C], sums: &mut Vec<u32>) -> 
     sum
 }
 
-/// The states of a table in the order of their keys, and the edges where they are stored.
-#[derive(Debug)]
+/// The rows of a table as states of a game, and their moves.
 pub struct Graph {
-    keys: Keys,
+    rows: Rows,
     /// Only layered games are enumerated with them.
-    orientations: Option<Ints>,
+    orientations: Option<Sets>,
     /// Absent where the rules tell, whenever they are asked.
     stored: Option<Stored>,
+    states: usize,
+    /// None where rows are ranks.
     layer_offsets: Vec<u64>,
     first_layer: u32,
     counts: Counts,
 }
 
+/// How rows are found.
+enum Rows {
+    Keys(Keys),
+    Ranks(Ranked),
+}
+
+/// The orientations of rows.
+enum Sets {
+    Mapped(Ints),
+    Packed(PackedColumn<u16>),
+}
+
 /// What is stored of the moves of rows.
-#[derive(Debug)]
 struct Stored {
     kinds: Array<u8>,
     edge_counts: Ints,
@@ -102,25 +84,29 @@ struct Stored {
 }
 
 impl Graph {
-    /// Maps a table's arrays and compares the checksums of all that solving reads.
-    pub fn open_checked(table: &Table) -> Result<Graph, TableError> {
-        let graph = Graph::open(table)?;
-        LayerChecks::all(&graph, table)?;
-        Ok(graph)
-    }
-
     /// Maps a table's arrays without reading their payload.
-    pub fn open(table: &Table) -> Result<Graph, TableError> {
-        let entry = |name: &str| table.manifest().arrays.get(name);
-        let keys = match entry("keys") {
-            Some(entry) if entry.shape.len() == 2 => Keys::Wide(table.array("keys")?),
-            _ => Keys::Narrow(table.array("keys")?),
+    pub fn open<G: Game>(game: &G, table: &Table) -> Result<Graph, TableError> {
+        let Manifest { first_layer, counts, ref identity, .. } = *table.manifest();
+        let (by_rank, packed) = (identity.is_by_rank(), table.manifest().is_packed());
+        let states = usize::try_from(counts.table.states).unwrap_or(usize::MAX);
+        let layer_offsets = match by_rank {
+            true => Vec::new(),
+            false => table.array_checked::<u64>("layer_offsets", true)?.to_vec(),
         };
-        let orientations = match entry("orientations") {
+        let rows = match by_rank {
+            true => Rows::Ranks(Ranked::open(game, table, states)?),
+            false => Rows::Keys(Keys::open(game, table, states)?),
+        };
+        // Without them rows of a layered game stand for no positions.
+        let orientations = match game.layers() {
             None => None,
-            Some(_) => Some(Ints::open(table, "orientations")?),
+            Some(_) if packed => {
+                let name = "packed_orientations";
+                Some(Sets::Packed(PackedColumn::open(table, name, states, false)?))
+            }
+            Some(_) => Some(Sets::Mapped(Ints::open(table, "orientations")?)),
         };
-        let stored = match table.manifest().identity.is_derived() {
+        let stored = match by_rank || packed || identity.is_derived() {
             true => None,
             false => Some(Stored {
                 kinds: table.array("kinds")?,
@@ -130,22 +116,31 @@ impl Graph {
                 edge_actions: Ints::open(table, "edge_actions")?,
             }),
         };
-        let layer_offsets = table.array_checked::<u64>("layer_offsets", true)?.to_vec();
-        let Manifest { first_layer, counts, .. } = *table.manifest();
-        let graph = Graph { keys, orientations, stored, layer_offsets, first_layer, counts };
-        graph.check_lengths(table)?;
-        Ok(graph)
+        let graph =
+            Graph { rows, orientations, stored, states, layer_offsets, first_layer, counts };
+        match graph.fits(table.manifest()) {
+            true => Ok(graph),
+            false => Err(table.damaged_manifest(UNFIT)),
+        }
     }
 
-    /// That the arrays' lengths fit each other, so that rows and layers can be used as indices.
-    fn check_lengths(&self, table: &Table) -> Result<(), TableError> {
-        let manifest = table.manifest();
-        let states = self.states();
-        let keys = match &self.keys {
-            Keys::Narrow(keys) => keys.len(),
-            Keys::Wide(keys) => keys.len(),
-        };
-        // What the rules tell when they are asked is all that follows of a state.
+    /// Keys outside the files of a table, in layers of which the first has a number.
+    pub fn elsewhere(
+        keys: Box<dyn KeysElsewhere>,
+        layer_offsets: Vec<u64>,
+        first_layer: u32,
+        counts: Counts,
+    ) -> Graph {
+        let states = layer_offsets.last().map_or(0, |&states| states as usize);
+        let rows = Rows::Keys(Keys::Elsewhere(keys));
+        let (orientations, stored) = (None, None);
+        Graph { rows, orientations, stored, states, layer_offsets, first_layer, counts }
+    }
+
+    /// Whether the arrays' lengths fit each other, so that rows and layers can be used as indices.
+    fn fits(&self, manifest: &Manifest) -> bool {
+        let states = self.states;
+        // All that follows of a state are the moves that the rules tell when they are asked.
         let moves_fit = match &self.stored {
             None => manifest.complete && states <= u32::MAX as usize,
             Some(Stored { kinds, edge_counts, edge_starts, edge_targets, edge_actions }) => {
@@ -155,38 +150,26 @@ impl Graph {
                     && edge_actions.count() == edge_targets.len()
             }
         };
-        let ascending = self.layer_offsets.windows(2).all(|pair| pair[0] <= pair[1]);
-        let fits = keys == states
-            && self.orientations.as_ref().is_none_or(|sets| sets.count() == states)
-            && moves_fit
-            && ascending
-            && manifest.root_ids.iter().all(|&id| id < states as u64)
-            && self.layer_offsets.first() == Some(&0)
-            && self.layer_offsets.last() == Some(&(states as u64));
-        if fits {
-            return Ok(());
-        }
-        let manifest = table.dir().join("manifest.json");
-        Err(TableError::damaged(&manifest, "its arrays' lengths do not fit each other"))
-    }
-
-    /// That the table has orientations, which those of layered games always have: without them its
-    /// rows stand for no positions, and its edges have not been found to lead on.
-    pub fn check_layered(&self, table: &Table) -> Result<(), TableError> {
-        match self.orientations {
-            Some(_) => Ok(()),
-            None => {
-                let manifest = table.dir().join("manifest.json");
-                Err(TableError::damaged(&manifest, "it names no array 'orientations'"))
+        let sets_fit = match &self.orientations {
+            Some(Sets::Mapped(sets)) => sets.count() == states,
+            _ => true,
+        };
+        let layers_fit = match self.rows {
+            Rows::Ranks(_) => true,
+            Rows::Keys(_) => {
+                self.layer_offsets.is_sorted()
+                    && self.layer_offsets.first() == Some(&0)
+                    && self.layer_offsets.last() == Some(&(states as u64))
             }
-        }
+        };
+        let roots_fit = manifest.root_ids.iter().all(|&id| id < states as u64);
+        moves_fit && sets_fit && layers_fit && roots_fit
     }
 
     /// Lets the system use the memory in which it keeps what solving has read of some rows.
     pub fn forget(&self, rows: Range<usize>) {
-        match &self.keys {
-            Keys::Narrow(keys) => keys.forget(rows.clone()),
-            Keys::Wide(keys) => keys.forget(rows.clone()),
+        if let Rows::Keys(keys) = &self.rows {
+            keys.forget(rows.clone());
         }
         if let Some(Stored { kinds, edge_counts, edge_targets, .. }) = &self.stored {
             let ends = [rows.start, rows.end.max(1) - 1].map(|row| self.edge_range(row));
@@ -200,7 +183,7 @@ impl Graph {
 
     /// How many states there are.
     pub fn states(&self) -> usize {
-        self.layer_offsets.last().map_or(0, |&states| states as usize)
+        self.states
     }
 
     /// How many edges are stored.
@@ -224,10 +207,11 @@ impl Graph {
         place.and_then(|place| self.layers().nth(place)).unwrap_or(0..0)
     }
 
-    /// The number of the layer of a row.
+    /// The number of the layer of a row; `None` where the table does not tell.
     pub fn layer_of(&self, row: usize) -> Option<u32> {
         let begun = self.layer_offsets.partition_point(|&offset| offset <= row as u64);
-        (row < self.states()).then(|| self.first_layer.saturating_add(begun as u32 - 1))
+        let place = begun.checked_sub(1).filter(|_| row < self.states)?;
+        Some(self.first_layer.saturating_add(place as u32))
     }
 
     /// The number of the first layer.
@@ -236,14 +220,199 @@ impl Graph {
     }
 
     /// The keys.
+    ///
+    /// # Panics
+    ///
+    /// When rows are ranks.
     pub fn keys(&self) -> &Keys {
-        &self.keys
+        match &self.rows {
+            Rows::Keys(keys) => keys,
+            Rows::Ranks(_) => panic!("a table by rank has no keys"),
+        }
+    }
+
+    /// The ranks, where rows are ranks.
+    pub fn ranked(&self) -> Option<&Ranked> {
+        match &self.rows {
+            Rows::Ranks(ranked) => Some(ranked),
+            Rows::Keys(_) => None,
+        }
+    }
+
+    /// All rows in pieces, always the same in the same order.
+    pub fn pieces(&self) -> Vec<Piece> {
+        if let Rows::Ranks(ranked) = &self.rows {
+            return ranked.pieces().map(|rows| Piece { rows, layer: None }).collect();
+        }
+        let pieces = self.layers().zip(self.first_layer..).flat_map(|(rows, layer)| {
+            rows.clone().step_by(CHUNK).map(move |start| {
+                let rows = start..rows.end.min(start + CHUNK);
+                Piece { rows, layer: Some(layer) }
+            })
+        });
+        pieces.collect()
+    }
+
+    /// The row of a position, whatever its orientation; `None` if it is not in the table.
+    pub fn find<G: Game>(&self, game: &G, position: &Position<G::State>) -> Option<usize> {
+        Some(self.find_up_to(game, position, u32::MAX)?.0)
+    }
+
+    /// The row of a position and the symmetries that bring it to its canonical form, as a set of bits.
+    /// Where layers are plies, looks in those up to the given one.
+    fn find_up_to<G: Game>(
+        &self,
+        game: &G,
+        position: &Position<G::State>,
+        ply: u32,
+    ) -> Option<(usize, u8)> {
+        match &self.rows {
+            Rows::Ranks(ranked) => Some((ranked.row(game.rank(&position.state)?)?, 1)),
+            Rows::Keys(keys) if game.layers().is_some() => {
+                let rows = self.layer(game.layer(&position.state));
+                let canonical = game.canonical(&position.state);
+                Some((keys.find(rows, canonical.key.widen())?, canonical.ties))
+            }
+            Rows::Keys(keys) => {
+                let key = game.position_key(position).widen();
+                // A layer is a ply, which a position does not tell; each is sorted by key.
+                let mut layers = self.layers().take((ply as usize).saturating_add(1));
+                layers.find_map(|rows| keys.find(rows, key)).map(|row| (row, 1))
+            }
+        }
+    }
+
+    /// A search for the rows of many positions, with an index of its own in memory where that pays.
+    pub fn finder<'a, G: Game>(&'a self, game: &'a G) -> Finder<'a, G> {
+        let (keys, buckets) = match &self.rows {
+            Rows::Keys(keys @ (Keys::Narrow(_) | Keys::Wide(_))) => {
+                let keys = keys.of::<G::Key>();
+                let index = |rows: Range<usize>| BucketIndex::new(&keys[rows], game.key_bits());
+                (keys, Some(self.layers().map(|rows| (rows.clone(), index(rows))).collect()))
+            }
+            _ => (&[] as &[G::Key], None),
+        };
+        Finder { game, graph: self, keys, buckets }
+    }
+
+    /// The position of a row, canonical; the first player's where the table does not tell. `None`
+    /// where the key is none, which checksums do not find.
+    #[inline]
+    pub fn position<G: Game>(&self, game: &G, row: usize) -> Option<Position<G::State>> {
+        game.position_of(G::Key::narrow(self.keys().get(row)?)?)
+    }
+
+    /// Calls `visit` with the canonical position of each of some ascending rows, until it fails;
+    /// fails too where a row is none. The first player is to move where the table does not tell.
+    pub fn visit<G: Game>(
+        &self,
+        game: &G,
+        rows: &mut dyn Iterator<Item = usize>,
+        visit: &mut dyn FnMut(usize, Position<G::State>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        match &self.rows {
+            Rows::Keys(keys) => {
+                let mut key = keys.reader();
+                for row in rows {
+                    let position =
+                        key(row).and_then(G::Key::narrow).and_then(|key| game.position_of(key));
+                    let wrong = || format!("row {row} of its keys is no position");
+                    visit(row, position.ok_or_else(wrong)?)?;
+                }
+            }
+            Rows::Ranks(ranked) => {
+                let mut rank = ranked.reader();
+                for row in rows {
+                    let state = rank(row).and_then(|rank| game.unrank(rank));
+                    let wrong = || format!("row {row} of its bits is no position");
+                    let state = state.ok_or_else(wrong)?;
+                    visit(row, Position { state, side: Side::First })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the processor that some rows will be compared with positions, where that pays.
+    pub fn fetch(&self, rows: &[u32]) {
+        fn of<T>(keys: &[T], rows: &[u32]) {
+            rows.iter().filter_map(|&row| keys.get(row as usize)).for_each(fetch);
+        }
+        match &self.rows {
+            Rows::Keys(Keys::Narrow(keys)) => of(keys, rows),
+            Rows::Keys(Keys::Wide(keys)) => of(keys, rows),
+            _ => {}
+        }
+    }
+
+    /// Checks what is stored of the rows as a whole.
+    pub fn check_whole(&self, table: &Table) -> Result<(), TableError> {
+        if let Some(Sets::Packed(sets)) = &self.orientations {
+            let blocks = self.states.div_ceil(BLOCK);
+            parallel::try_map(blocks, &|block| sets.block(block).map(drop))?;
+        }
+        match &self.rows {
+            Rows::Keys(keys) => keys.check_whole()?,
+            // Bits, and so rows, are in the order of ranks; each row is asked for its own.
+            Rows::Ranks(ranked) => return ranked.check_whole(),
+        }
+        let lengths = self.layers().map(|rows| rows.len() as u64);
+        match lengths.eq(table.manifest().layers.iter().map(|layer| layer.table.states)) {
+            true => Ok(()),
+            false => Err(table.damaged_manifest("its layers are not those of layer_offsets")),
+        }
+    }
+
+    /// Checks what is stored of a row that has been visited, besides its moves, against its position.
+    pub fn check<G: Game>(
+        &self,
+        game: &G,
+        row: usize,
+        position: &Position<G::State>,
+    ) -> Result<(), String> {
+        let keys = match &self.rows {
+            Rows::Keys(keys) => keys,
+            Rows::Ranks(ranked) => {
+                return match game.rank(&position.state).and_then(|rank| ranked.row(rank)) {
+                    Some(found) if found == row => Ok(()),
+                    Some(found) => Err(format!("the rank of its position is that of row {found}")),
+                    None => Err("its position has no rank in the table".to_string()),
+                };
+            }
+        };
+        let layer = match game.layers() {
+            Some(_) => self.layer(game.layer(&position.state)),
+            None => self.layers().find(|rows| rows.contains(&row)).unwrap_or(0..0),
+        };
+        if !layer.contains(&row) {
+            return Err(format!("it belongs to layer {}", game.layer(&position.state)));
+        }
+        if row > layer.start && keys.get(row - 1) >= keys.get(row) {
+            return Err("its key is not above the one before it".to_string());
+        }
+        match self.kinds().get(row) {
+            Some(&kind) if StateKind::of(kind).is_none() => {
+                Err(format!("its kind is {kind}, and there is none"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns what a row is; `is_over` asks the rules whether the game is over there.
+    #[inline]
+    pub fn kind(&self, row: usize, is_over: &dyn Fn() -> bool) -> StateKind {
+        match &self.stored {
+            Some(_) => self.stored_kind(row),
+            // Nothing is cut off where moves are not stored.
+            None if is_over() => StateKind::Terminal,
+            None => StateKind::Interior,
+        }
     }
 
     /// Returns what a state is, where moves are stored; an end if its kind is damaged, which
     /// [`or_record`] records.
     #[inline]
-    pub fn kind(&self, row: usize) -> StateKind {
+    pub fn stored_kind(&self, row: usize) -> StateKind {
         let kind = self.kinds()[row];
         StateKind::of(kind).unwrap_or_else(|| {
             self.record(|stored| stored.kinds.path(), format!("row {row} is of kind {kind}"));
@@ -286,11 +455,7 @@ impl Graph {
 
     /// The edges of some rows, as places in the targets; puts in `offsets` where among these each row's
     /// begin, and where the last's end. `None` where they are not there, or do not begin where they should.
-    pub(super) fn edge_ranges(
-        &self,
-        rows: Range<usize>,
-        offsets: &mut Vec<u32>,
-    ) -> Option<Range<usize>> {
+    pub fn edge_ranges(&self, rows: Range<usize>, offsets: &mut Vec<u32>) -> Option<Range<usize>> {
         let stored = self.stored.as_ref()?;
         let begin = self.edge_range(rows.start)?.start;
         let end = match &stored.edge_counts {
@@ -333,38 +498,180 @@ impl Graph {
         })
     }
 
-    /// What the manifest says of all rows.
-    pub(super) fn counts(&self) -> &Counts {
-        &self.counts
+    /// The orientations in which a row is reachable; `None` where the table does not tell.
+    pub fn orientations(&self, row: usize) -> Option<Orientations> {
+        match (&self.orientations, &self.rows) {
+            (Some(Sets::Mapped(sets)), _) => Some(Orientations(sets.get(row))),
+            (Some(Sets::Packed(sets)), _) => Some(Orientations(sets.get(row).unwrap_or_default())),
+            (None, Rows::Keys(Keys::Elsewhere(keys))) => keys.orientations(row),
+            (None, _) => None,
+        }
     }
 
     /// Whether the table tells the orientations of its rows.
-    pub fn has_orientations(&self) -> bool {
+    pub(super) fn has_orientations(&self) -> bool {
         self.orientations.is_some()
     }
 
-    /// The orientations in which a state is reachable; where the table has none, as it is stored
-    /// with the first player to move.
-    pub fn orientations(&self, row: usize) -> Orientations {
-        Orientations(self.orientations.as_ref().map_or(1, |sets| sets.get(row)))
-    }
-
-    /// The row of a position, whatever its orientation; `None` if it is not in the table.
-    pub fn find<G: Game>(&self, game: &G, position: &Position<G::State>) -> Option<usize> {
-        if game.layers().is_some() {
-            let rows = self.layer(game.layer(&position.state));
-            return self.keys.find(rows, game.canonical(&position.state).key.widen());
+    /// How many positions there are with a move to choose all of whose moves were followed, each
+    /// row counting for at most so many of its orientations.
+    pub fn open_positions(&self, most: usize) -> u64 {
+        if self.stored.is_none() {
+            // None is cut off.
+            let open = match (most, self.counts.reachable) {
+                (2.., Some(reachable)) => reachable,
+                _ => self.counts.table,
+            };
+            return open.states.saturating_sub(open.terminals);
         }
-        let key = game.position_key(position).widen();
-        // A layer is a ply, which a position does not tell; each is sorted by key.
-        self.layers().find_map(|rows| self.keys.find(rows, key))
+        let of = |row: usize| match self.stored_kind(row) {
+            StateKind::Interior => {
+                let sets = self.orientations(row).map_or(1, |set| set.count() as usize);
+                sets.min(most) as u64
+            }
+            _ => 0,
+        };
+        let sum = |rows: Range<usize>| rows.map(of).sum::<u64>();
+        parallel::map_ranges(self.states, GRAIN, &sum).into_iter().sum()
     }
 
-    /// The position of a row, canonical; the first player's where the table does not tell. `None`
-    /// where the key is none, which checksums do not find.
-    #[inline]
-    pub fn position<G: Game>(&self, game: &G, row: usize) -> Option<Position<G::State>> {
-        game.position_of(G::Key::narrow(self.keys.get(row))?)
+    /// Fills `moves` with the legal moves of a row, of which `state` is the state, by ascending
+    /// action. Fails where the table's are others.
+    pub fn moves<G: Game>(
+        &self,
+        game: &G,
+        row: usize,
+        state: &G::State,
+        moves: &mut Vec<RowMove>,
+    ) -> Result<(), String> {
+        moves.clear();
+        if self.stored.is_some() {
+            return self.stored_moves(game, row, state, moves);
+        }
+        match &self.rows {
+            Rows::Ranks(ranked) => {
+                // All ranks come first, so that the machine fetches their rows at the same time.
+                game.for_each_successor(state, |action, after| {
+                    moves.push((action, game.rank(&after)));
+                });
+                for (_, target) in &mut *moves {
+                    *target = target.and_then(|rank| ranked.row(rank)).map(|row| row as u32);
+                }
+            }
+            Rows::Keys(_) => {
+                let own = if game.keeps_sides() { self.position(game, row) } else { None };
+                let side = own.map_or(Side::First, |own| own.side).other();
+                game.for_each_successor(state, |action, state| {
+                    let target = self.find(game, &Position { state, side });
+                    moves.push((action, target.map(|row| row as u32)));
+                });
+            }
+        }
+        match moves.iter().all(|(_, target)| target.is_some()) {
+            true => Ok(()),
+            false => Err(format!("a move of row {row} leads out of it")),
+        }
+    }
+
+    fn stored_moves<G: Game>(
+        &self,
+        game: &G,
+        row: usize,
+        state: &G::State,
+        moves: &mut Vec<RowMove>,
+    ) -> Result<(), String> {
+        let mut edges = self.edges_of(row).peekable();
+        let kind = self.stored_kind(row);
+        let whole = kind == StateKind::Interior;
+        let mut astray = false;
+        game.for_each_action(state, |action| {
+            let stored = edges.next_if(|&edge| self.action_of(edge) == action);
+            let target = stored.map(|edge| self.edge_targets()[edge]);
+            astray |= target.is_some_and(|target| target as usize >= self.states);
+            astray |= target.is_none() && whole;
+            moves.push((action, target));
+        });
+        // An end has no moves, and whatever else has some.
+        astray |= moves.is_empty() != (kind == StateKind::Terminal);
+        match astray || edges.next().is_some() {
+            true => Err(format!("row {row} of its edges has not the moves of its position")),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks what is stored of the moves of a row, its `edges`, against the moves that were followed;
+    /// `name` names an action.
+    pub fn check_moves(
+        &self,
+        row: usize,
+        edges: Option<Range<usize>>,
+        moves: &[(Action, usize)],
+        name: &dyn Fn(Action) -> String,
+    ) -> Result<(), String> {
+        if self.stored.is_none() {
+            return Ok(());
+        }
+        // That rows' edges follow each other has been seen; that all are of some row has not.
+        let range = edges.filter(|range| {
+            (row > 0 || range.start == 0) && (row + 1 < self.states || range.end == self.edges())
+        });
+        let Some(range) = range else {
+            return Err("its edges do not begin or end where they should".to_string());
+        };
+        if range.len() != moves.len() {
+            let (found, followed) = (range.len(), moves.len());
+            return Err(format!("it has {found} edges where {followed} moves are followed"));
+        }
+        for (edge, &(action, target)) in range.zip(moves) {
+            let stored = (self.action_of(edge), self.edge_targets()[edge] as usize);
+            if stored != (action, target) {
+                let (found, to) = (name(stored.0), stored.1);
+                let expected = name(action);
+                return Err(format!("its edge {found} to {to} should be {expected} to {target}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A search for the rows of many positions.
+pub struct Finder<'a, G: Game> {
+    game: &'a G,
+    graph: &'a Graph,
+    keys: &'a [G::Key],
+    /// An index of each layer, with its rows.
+    buckets: Option<Vec<(Range<usize>, BucketIndex)>>,
+}
+
+impl<G: Game> Finder<'_, G> {
+    /// Returns the row of a position and the symmetries that bring it to its canonical form, as a set of
+    /// bits. Where layers are plies, looks in those up to the given one. A row that it may be is looked
+    /// at first, which costs less than a search if it is right.
+    pub fn find(
+        &self,
+        position: &Position<G::State>,
+        ply: u32,
+        guess: Option<usize>,
+    ) -> Option<(usize, u8)> {
+        let (game, keys) = (self.game, self.keys);
+        let Some(buckets) = &self.buckets else {
+            return self.graph.find_up_to(game, position, ply);
+        };
+        let find_in = |place: usize, key: G::Key, guess: Option<usize>| {
+            let (rows, index) = buckets.get(place)?;
+            // Keys of a layer differ from each other, so a row that has this key is the one.
+            if let Some(row) = guess.filter(|row| rows.contains(row) && keys[*row] == key) {
+                return Some(row);
+            }
+            index.find(&keys[rows.clone()], key).map(|at| rows.start + at)
+        };
+        if game.layers().is_some() {
+            let canonical = game.canonical(&position.state);
+            let place = game.layer(&position.state).checked_sub(self.graph.first_layer)?;
+            return Some((find_in(place as usize, canonical.key, guess)?, canonical.ties));
+        }
+        let key = game.position_key(position);
+        (0..=ply as usize).find_map(|place| find_in(place, key, None)).map(|row| (row, 1))
     }
 }
 
@@ -380,7 +687,8 @@ impl Graph {
     ) -> impl Fn(usize) -> Score + Sync + 'a {
         // A key that is no state passed its checksum, so it was written wrong; `verify` names it.
         move |row| {
-            let state = G::Key::narrow(self.keys.get(row)).and_then(|key| game.state(key));
+            let state =
+                self.keys().get(row).and_then(G::Key::narrow).and_then(|key| game.state(key));
             state.map_or(Score(0), |state| game.score(&state, empties))
         }
     }

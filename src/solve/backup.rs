@@ -90,7 +90,7 @@ impl Backup for BoundsBackup<'_> {
     type Value = Value;
 
     fn leaf(&self, row: usize) -> Value {
-        match self.leaves.graph.kind(row) {
+        match self.leaves.graph.stored_kind(row) {
             StateKind::Terminal => {
                 Value::exactly(Prospect::new((self.leaves.terminal)(row), Some(0)))
             }

@@ -42,7 +42,7 @@ use layered::Layered;
 use options::Method;
 
 use crate::game::Game;
-use crate::graph::{Graph, Ranked, RankedGame, Space};
+use crate::graph::{Graph, RankedGame};
 use crate::hint::{Hint, Hinted};
 use crate::progress::Progress;
 use crate::table::{CHECKPOINT_AFTER, SweepRecord, Table, TableError};
@@ -145,10 +145,9 @@ pub fn solve<G: Game>(
     let method = Method::of(game, table, options);
     method.check(table)?;
     let graph = match game.layers() {
-        Some(_) => Some(Graph::open(table)?),
+        Some(_) => Some(Graph::open(game, table)?),
         None => None,
     };
-    graph.iter().try_for_each(|graph| graph.check_layered(table))?;
     let after = if graph.is_some() { CHECKPOINT_AFTER } else { SAVED_AFTER };
     let after = options.checkpoint_after.unwrap_or(after);
     let checkpoint = Checkpoint::of(table, method.identity(table), after);
@@ -173,25 +172,27 @@ pub fn solve<G: Game>(
         let layered =
             Layered { graph, method: &method, max_memory, checkpoint: &checkpoint, progress };
         layered.solve(game, table, &mut log)?
-    } else if let Some(ranked) = Ranked::of(table, true)? {
-        Space::<G>::check_whole(&ranked, game, table)?;
-        let moves = RankedGame { game, ranked: Some(&ranked) };
-        let (distances, resumed) =
-            ranked::retrograde(&ranked, &moves, &checkpoint, progress, &mut log)?;
-        columns::install_ranked(table, &method, &distances, &log.sweeps)?;
-        resumed
     } else {
-        let graph = Graph::open_checked(table)?;
-        let (values, resumed) = cyclic::solve(
-            game,
-            table,
-            &graph,
-            method.repetition,
-            (&checkpoint, progress),
-            &mut log,
-        )?;
-        columns::install_prospects(table, &method, &values, &log.sweeps)?;
-        resumed
+        let graph = Graph::open_checked(game, table)?;
+        if let Some(ranked) = graph.ranked() {
+            ranked.check_whole()?;
+            let moves = RankedGame { game, ranked: Some(ranked) };
+            let (distances, resumed) =
+                ranked::retrograde(ranked, &moves, &checkpoint, progress, &mut log)?;
+            columns::install_ranked(table, &method, &distances, &log.sweeps)?;
+            resumed
+        } else {
+            let (values, resumed) = cyclic::solve(
+                game,
+                table,
+                &graph,
+                method.repetition,
+                (&checkpoint, progress),
+                &mut log,
+            )?;
+            columns::install_prospects(table, &method, &values, &log.sweeps)?;
+            resumed
+        }
     };
     checkpoint.remove();
     if graph.is_none() {

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::{Action, Game, NotationError, Orientations, Score, Symmetry};
-use crate::graph::{GraphError, Piece, Plan, RowMove, Rows, StateKind, open_rows};
+use crate::graph::{Graph, GraphError, Piece, Plan, RowMove, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::solve::{SolveOptions, SweepError, Value, Values};
@@ -60,7 +60,7 @@ impl Orienting {
 pub struct States {
     game: AnyGame,
     table: Table,
-    rows: Box<dyn Rows<AnyGame>>,
+    rows: Graph,
     pieces: Vec<Piece>,
 }
 
@@ -73,12 +73,10 @@ impl std::fmt::Debug for States {
 impl States {
     /// Maps the rows of a table of a game, comparing checksums if `checked`.
     pub fn open(game: AnyGame, table: Table, checked: bool) -> Result<States, TableError> {
-        let rows = open_rows(&game, &table, checked)?;
-        let words = table.manifest().arrays.get("keys").map(|keys| keys.shape.len());
-        if words.is_some_and(|words| words != game.key_words()) {
-            let what = "its keys are not as wide as the game's";
-            return Err(TableError::damaged(&table.dir().join("manifest.json"), what));
-        }
+        let rows = match checked {
+            true => Graph::open_checked(&game, &table)?,
+            false => Graph::open(&game, &table)?,
+        };
         let pieces = rows.pieces();
         Ok(States { game, table, rows, pieces })
     }
@@ -95,7 +93,7 @@ impl States {
 
     /// How many rows there are.
     pub fn rows(&self) -> usize {
-        self.rows.rows()
+        self.rows.states()
     }
 
     /// All rows in pieces, always the same in the same order.
@@ -292,12 +290,7 @@ impl SolvedTable {
 
     /// Rows and values that lie elsewhere than in the files of a table that says what they are.
     #[cfg(feature = "cluster")]
-    pub fn elsewhere(
-        game: AnyGame,
-        table: Table,
-        rows: Box<dyn Rows<AnyGame>>,
-        values: Values,
-    ) -> SolvedTable {
+    pub fn elsewhere(game: AnyGame, table: Table, rows: Graph, values: Values) -> SolvedTable {
         let pieces = rows.pieces();
         SolvedTable { states: States { game, table, rows, pieces }, values }
     }

@@ -175,6 +175,11 @@ impl Table {
         &self.manifest
     }
 
+    /// The error that something is wrong with the manifest.
+    pub fn damaged_manifest(&self, what: impl Into<String>) -> TableError {
+        TableError::damaged(&self.dir.join("manifest.json"), what)
+    }
+
     /// The path of an array's file.
     pub fn path_of(&self, name: &str) -> PathBuf {
         self.dir.join(self.manifest.file_of(name))

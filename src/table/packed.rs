@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
@@ -135,6 +136,11 @@ impl<T: Zeroable> Packed<T> {
                 Err(TableError::damaged(packed.bytes.path(), "its blocks are not as many as said"))
             }
         }
+    }
+
+    /// The array's file.
+    pub fn path(&self) -> &Path {
+        self.bytes.path()
     }
 
     /// Where a block begins.

@@ -5,7 +5,7 @@ use std::fs;
 
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{Empties, Game};
-use yomikiri::graph::{Plan, open_rows};
+use yomikiri::graph::{Graph, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::solve::SolveOptions;
 use yomikiri::table::HEADER_BYTES;
@@ -64,12 +64,13 @@ fn moves_are_those_of_a_table_with_moves() {
     for (game, plan) in cases() {
         let (_a, stored) = enumerated(&game, &plan);
         let (_b, bare) = enumerated(&game, &derived(&plan));
-        let [stored, bare] = [&stored, &bare].map(|table| open_rows(&game, table, true).unwrap());
-        assert_eq!(stored.rows(), bare.rows());
+        let [stored, bare] =
+            [&stored, &bare].map(|table| Graph::open_checked(&game, table).unwrap());
+        assert_eq!(stored.states(), bare.states());
         assert_eq!(stored.open_positions(1), bare.open_positions(1));
         assert_eq!(stored.open_positions(usize::MAX), bare.open_positions(usize::MAX));
         let (mut a, mut b) = (Vec::new(), Vec::new());
-        let visited = stored.visit(&game, &mut (0..stored.rows()), &mut |row, position| {
+        let visited = stored.visit(&game, &mut (0..stored.states()), &mut |row, position| {
             let is_over = || game.is_terminal(&position.state);
             assert_eq!(stored.kind(row, &is_over), bare.kind(row, &is_over));
             assert_eq!(bare.find(&game, &position), Some(row));

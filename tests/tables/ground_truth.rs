@@ -12,6 +12,7 @@ use yomikiri::game::othello::Othello;
 use yomikiri::game::{Empties, Game};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::progress::Silent;
+use yomikiri::registry::Games;
 use yomikiri::solve::{Order, SolveOptions, Values};
 use yomikiri::table::{Manifest, Table};
 
@@ -47,7 +48,7 @@ fn check_unreduced(manifest: &Manifest, truth: &Value) {
 /// Layers, values and the histogram of a folded, solved table.
 fn check_values(table: &Table, truth: &Value) {
     let manifest = table.manifest();
-    let graph = Graph::open(table).unwrap();
+    let graph = Graph::open(&Games::default().of_table(table).unwrap(), table).unwrap();
     let values = Values::open(table, false).unwrap().unwrap();
     let layers = truth["layers"].as_array().unwrap();
     assert_eq!(manifest.layers.len(), layers.len());
@@ -138,7 +139,7 @@ fn agrees_with_the_reference(columns: usize, fold: bool, order: Order, reference
     let (_dir, mut table) = enumerated(&game, &standard(&game));
     let options = SolveOptions { order: Some(order), ..SolveOptions::default() };
     solve(&game, &mut table, &options, &Silent).unwrap();
-    let graph = Graph::open(&table).unwrap();
+    let graph = Graph::open(&game, &table).unwrap();
     let values = Values::open(&table, false).unwrap().unwrap();
     for (row, &key) in graph.keys().of::<u64>().iter().enumerate() {
         let board = rules.state(key).unwrap();
@@ -183,7 +184,7 @@ fn bounds_enclose_the_value() {
         let roots = vec![root];
         let plan = Plan { start, roots, max_depth, max_states, ..standard(&game) };
         let (_dir, table) = solved(&game, &plan);
-        let graph = Graph::open(&table).unwrap();
+        let graph = Graph::open(&game, &table).unwrap();
         let values = Values::open(&table, false).unwrap().unwrap();
         for (row, &key) in graph.keys().of::<u64>().iter().enumerate() {
             let board = rules.state(key).unwrap();

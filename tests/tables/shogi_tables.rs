@@ -9,7 +9,8 @@ use crate::common::tables::{Tables, assert_same_files};
 use serde_json::Value;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, Shogi};
 use yomikiri::game::{Action, Game, Outcome, Position, WideKey};
-use yomikiri::graph::{Graph, Ranked, search};
+use yomikiri::graph::{Graph, search};
+use yomikiri::registry::Games;
 use yomikiri::solve::{self, Values};
 
 fn ground_truth(text: &str) -> Value {
@@ -96,7 +97,8 @@ fn folding_makes_one_row_of_mirror_images() {
     let whole_table = enumerate(&tables, &[&bound[..], &["--symmetry", "none"]].concat());
     let of = |made: &Value| -> Vec<Position<_>> {
         let table = tables.store().open(made["table"].as_str().unwrap()).unwrap();
-        let graph = Graph::open(&table).unwrap();
+        let game = Games::default().of_table(&table).unwrap();
+        let graph = Graph::open(&game, &table).unwrap();
         let keys = graph.keys().of::<WideKey>();
         keys.iter().map(|&key| folded.position_of(key).unwrap()).collect()
     };
@@ -219,7 +221,7 @@ fn solved_root(sfen: &str, bound: &[&str]) -> (Option<Outcome>, Option<u16>, Has
     tables.ok(&["value-iterate", "-q"]);
     let table = tables.store().open(made["table"].as_str().unwrap()).unwrap();
     let (graph, values) =
-        (Graph::open(&table).unwrap(), Values::open(&table, false).unwrap().unwrap());
+        (Graph::open(&game, &table).unwrap(), Values::open(&table, false).unwrap().unwrap());
     let root = game.parse_position(sfen, &game.start()).unwrap();
     let row = graph.find(&game, &root).unwrap();
     let value = values.get(row);
@@ -321,7 +323,7 @@ fn every_row_is_found_and_every_edge_is_a_move() {
     let tables = Tables::new();
     enumerate(&tables, &["--game", "animal-shogi", "--max-depth", "6"]);
     let table = tables.store().open("animal-shogi-depth6").unwrap();
-    let graph = Graph::open_checked(&table).unwrap();
+    let graph = Graph::open_checked(&game, &table).unwrap();
     let keys = graph.keys().of::<u64>();
     for rows in graph.layers() {
         assert!(keys[rows].is_sorted_by(|a, b| a < b));
@@ -330,7 +332,7 @@ fn every_row_is_found_and_every_edge_is_a_move() {
         let position = graph.position(&game, row).unwrap();
         assert_eq!(graph.find(&game, &position), Some(row));
         let moves = graph.edges_of(row).map(|edge| {
-            let target = graph.keys().get(graph.edge_targets()[edge] as usize);
+            let target = graph.keys().get(graph.edge_targets()[edge] as usize).unwrap();
             (graph.action_of(edge), target)
         });
         let moves: Vec<_> = moves.collect();
@@ -350,14 +352,19 @@ fn ranks_and_rows_lead_to_each_other() {
     let tables = Tables::new();
     enumerate(&tables, &["--game", "animal-shogi-3x3"]);
     let table = tables.store().open("animal-shogi-3x3").unwrap();
-    let ranked = Ranked::of(&table, true).unwrap().unwrap();
+    let graph = Graph::open_checked(&named("animal-shogi-3x3"), &table).unwrap();
+    let ranked = graph.ranked().unwrap();
+    let (mut rank, mut reached) = (ranked.reader(), HashSet::new());
     for row in 0..ranked.rows() {
-        assert_eq!(ranked.row(ranked.ranks().seek(row).unwrap()), Some(row));
+        let rank = rank(row).unwrap();
+        assert_eq!(ranked.row(rank), Some(row));
+        reached.insert(rank);
     }
-    assert_eq!(ranked.ranks().seek(ranked.rows()), None);
-    let outside = (0..10_000).filter(|&rank| !ranked.contains(rank)).count();
+    assert_eq!(rank(ranked.rows()), None);
+    let outside = (0..10_000).filter(|rank| !reached.contains(rank)).count();
     assert!(
-        outside > 0 && (0..10_000).all(|rank| ranked.contains(rank) == ranked.row(rank).is_some())
+        outside > 0
+            && (0..10_000).all(|rank| reached.contains(&rank) == ranked.row(rank).is_some())
     );
 }
 

@@ -56,7 +56,7 @@ use self::stored::{Stored, Word};
 use self::values::{Columns, Discounts, Fate};
 use crate::game::blocks::fetch;
 use crate::game::{Action, Game, Mobility, Orientations, Outcome, Position, Side, Symmetry};
-use crate::graph::{Finder, Plan, Rows, StateKind, ones_of, open_rows};
+use crate::graph::{Finder, Graph, Plan, StateKind, ones_of};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::table::{Counts, Memory, Room, RootValue, Table, TableError, Tally};
@@ -94,25 +94,25 @@ pub fn prove<G: Game>(
     progress: &dyn Progress,
 ) -> Result<Verified, TableError> {
     let plan = Plan::of(game, table)?;
-    let rows = open_rows(game, table, false)?;
-    rows.check_whole(game, table)?;
+    let rows = Graph::open(game, table)?;
+    rows.check_whole(table)?;
     let memory = Memory::new(None, table.dir());
     let proof = Proof {
         game,
-        rows: rows.as_ref(),
-        find: rows.finder(game),
+        rows: &rows,
+        finder: rows.finder(game),
         attacker: plan.attacker(),
         max_depth: plan.max_depth.unwrap_or(u32::MAX),
-        cut_layer: plan.max_states.and_then(|_| last_layer_with_frontier(rows.as_ref())),
+        cut_layer: plan.max_states.and_then(|_| last_layer_with_frontier(&rows)),
         first_layer: rows.layer_of(0).unwrap_or(0),
         columns: Columns::open(game, table)?,
         discounts: Discounts::open(table)?,
-        reached: memory.zeros(rows.rows().div_ceil(64))?,
+        reached: memory.zeros(rows.states().div_ceil(64))?,
         // Tables of layered games have orientations; what another has of that name is not read.
-        orientations: memory.zeros(if game.layers().is_some() { rows.rows() } else { 0 })?,
+        orientations: memory.zeros(if game.layers().is_some() { rows.states() } else { 0 })?,
         folded: game.with_folding(true).filter(|_| game.group().order() == 1),
     };
-    progress.begin("proving", Some(rows.rows() as u64));
+    progress.begin("proving", Some(rows.states() as u64));
     let roots = proof.roots(&plan);
     let (layers, mut wrong) = match roots.contains(&None) {
         true => (Layers::new(), Some((0, "a root is not in the table".to_string()))),
@@ -125,7 +125,7 @@ pub fn prove<G: Game>(
     progress.finish(if wrong.is_none() { "proven" } else { "refuted" });
     table.check_read()?;
     Ok(Verified {
-        states: rows.rows() as u64,
+        states: rows.states() as u64,
         edges: layers.values().map(|layer| layer.table.transitions).sum(),
         solved: proof.columns.is_some() || proof.discounts.is_some(),
         counterexample: wrong.map(|(row, what)| Counterexample {
@@ -137,9 +137,9 @@ pub fn prove<G: Game>(
 }
 
 /// The last layer, if moves out of some row of it were not followed.
-fn last_layer_with_frontier<G: Game>(rows: &dyn Rows<G>) -> Option<u32> {
-    let last = rows.layer_of(rows.rows().checked_sub(1)?)?;
-    let mut in_last = (0..rows.rows()).rev().take_while(|&row| rows.layer_of(row) == Some(last));
+fn last_layer_with_frontier(rows: &Graph) -> Option<u32> {
+    let last = rows.layer_of(rows.states().checked_sub(1)?)?;
+    let mut in_last = (0..rows.states()).rev().take_while(|&row| rows.layer_of(row) == Some(last));
     let cut = |row: usize| rows.kind(row, &|| false) == StateKind::Frontier;
     in_last.any(cut).then_some(last)
 }
@@ -202,8 +202,8 @@ struct Made {
 
 struct Proof<'a, G: Game> {
     game: &'a G,
-    rows: &'a dyn Rows<G>,
-    find: Box<Finder<'a, G::State>>,
+    rows: &'a Graph,
+    finder: Finder<'a, G>,
     /// The player who may only give check.
     attacker: Option<Side>,
     /// The ply from which on moves are not followed.
@@ -226,7 +226,7 @@ impl<G: Game> Proof<'_, G> {
     /// Marks the roots; gives their rows.
     fn roots(&self, plan: &Plan<G::State>) -> Vec<Option<usize>> {
         let reach = |root: &Position<G::State>| {
-            let (row, ties) = (self.find)(root, 0, None)?;
+            let (row, ties) = self.finder.find(root, 0, None)?;
             self.reach(row, self.game.group().root_orientations(root.side, ties));
             Some(row)
         };
@@ -315,7 +315,7 @@ impl<G: Game> Proof<'_, G> {
     fn fetch(&self, stored: &Word, rows: impl Iterator<Item = usize>) {
         for row in rows {
             let Some(edges) = stored.edges(row) else { continue };
-            let targets = self.rows.stored_targets(edges);
+            let targets = &self.rows.edge_targets()[edges];
             self.rows.fetch(targets);
             if let Some(columns) = &self.columns {
                 columns.values.fetch(targets);
@@ -425,7 +425,7 @@ impl<G: Game> Proof<'_, G> {
         made: &mut Made,
     ) -> Result<(), String> {
         let from = self.rows.orientations(row).unwrap_or_default();
-        let stored = edges.clone().map_or(&[][..], |edges| self.rows.stored_targets(edges));
+        let stored = edges.clone().map_or(&[][..], |edges| &self.rows.edge_targets()[edges]);
         let mut missing = None;
         self.game.for_each_successor(&position.state, |action, state| {
             if made.kind == StateKind::Restricted && !self.game.in_check(&state) {
@@ -433,7 +433,7 @@ impl<G: Game> Proof<'_, G> {
             }
             let after = Position { state, side: position.side.other() };
             let guess = stored.get(made.moves.len()).map(|&target| target as usize);
-            match (self.find)(&after, ply + 1, guess) {
+            match self.finder.find(&after, ply + 1, guess) {
                 Some((target, ties)) => {
                     self.reach(target, self.game.group().successor_orientations(from, ties));
                     made.moves.push((action, target));
@@ -456,7 +456,7 @@ impl<G: Game> Proof<'_, G> {
     fn with_both(&self, state: &G::State, side: Side, symmetries: u8) -> u64 {
         let Some(swapped) = self.game.swapped(state).filter(|_| symmetries != 0) else { return 0 };
         let swapped = Position { state: swapped, side: side.other() };
-        let Some((row, ties)) = (self.find)(&swapped, 0, None) else { return 0 };
+        let Some((row, ties)) = self.finder.find(&swapped, 0, None) else { return 0 };
         let group = self.game.group();
         let theirs = self.rows.orientations(row).unwrap_or_default();
         let theirs = theirs.with(side.other(), group.order());
@@ -471,7 +471,7 @@ impl<G: Game> Proof<'_, G> {
         (1..folded.group().order()).all(|symmetry| {
             let state = folded.transform(&position.state, symmetry as Symmetry);
             let image = Position { state, ..*position };
-            self.game.key(&state) >= key || (self.find)(&image, 0, None).is_none()
+            self.game.key(&state) >= key || self.finder.find(&image, 0, None).is_none()
         })
     }
 
@@ -496,7 +496,7 @@ impl<G: Game> Proof<'_, G> {
 
     /// The first row that is not reached, or in other orientations.
     fn not_reached(&self) -> Wrong {
-        parallel::find_map(self.rows.rows(), |row| {
+        parallel::find_map(self.rows.states(), |row| {
             if self.reached[row / 64].load(Ordering::Relaxed) >> (row % 64) & 1 == 0 {
                 return Some((row, "no moves from the start lead to it".to_string()));
             }

@@ -11,20 +11,20 @@ impl<G: Game> Proof<'_, G> {
     /// That the last ply had to be cut off, if the bound of the number of states has done it.
     pub(super) fn room_left(&self, plan: &Plan<G::State>) -> Wrong {
         let most = plan.max_states? as usize;
-        let room = most.checked_sub(self.rows.rows());
+        let room = most.checked_sub(self.rows.states());
         let Some(room) = room else {
             return Some((most, "it is beyond the bound of the states".to_string()));
         };
         let last =
             self.cut_layer.filter(|&ply| self.game.layers().is_none() && ply < self.max_depth)?;
         let rows =
-            (0..self.rows.rows()).rev().take_while(|&row| self.rows.layer_of(row) == Some(last));
+            (0..self.rows.states()).rev().take_while(|&row| self.rows.layer_of(row) == Some(last));
         let begin = rows.last()?;
         let mut beyond: Vec<G::Key> = Vec::new();
         /// How many rows are followed before the states they lead to are counted.
         const AT_ONCE: usize = 1 << 16;
-        for first in (begin..self.rows.rows()).step_by(AT_ONCE) {
-            let some = AT_ONCE.min(self.rows.rows() - first);
+        for first in (begin..self.rows.states()).step_by(AT_ONCE) {
+            let some = AT_ONCE.min(self.rows.states() - first);
             let followed = parallel::map_ranges(some, GRAIN, &|rows| {
                 rows.flat_map(|row| self.beyond(first + row, last)).collect::<Vec<_>>()
             });
@@ -45,7 +45,7 @@ impl<G: Game> Proof<'_, G> {
             self.game.for_each_successor(&position.state, |_, state| {
                 let after = Position { state, side: position.side.other() };
                 let followed = self.attacker != Some(position.side) || self.game.in_check(&state);
-                if followed && (self.find)(&after, ply, None).is_none() {
+                if followed && self.finder.find(&after, ply, None).is_none() {
                     found.push(self.game.position_key(&after));
                 }
             });

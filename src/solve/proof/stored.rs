@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::game::Game;
-use crate::graph::Rows;
+use crate::graph::Graph;
 
 /// What is stored of the 64 rows of a word.
 #[derive(Default)]
@@ -25,12 +24,12 @@ pub(super) struct Stored {
 
 impl Word {
     /// Goes on to another word.
-    pub fn begin<G: Game>(&mut self, rows: &dyn Rows<G>, word: usize) {
-        let own = word * 64..rows.rows().min((word + 1) * 64);
+    pub fn begin(&mut self, rows: &Graph, word: usize) {
+        let own = word * 64..rows.states().min((word + 1) * 64);
         let [layer, last] = [own.start, own.end - 1].map(|row| rows.layer_of(row));
         self.first = own.start;
         self.layer = layer.filter(|_| layer == last);
-        self.begin = rows.stored_edges(own, &mut self.offsets).map(|edges| edges.start);
+        self.begin = rows.edge_ranges(own, &mut self.offsets).map(|edges| edges.start);
     }
 
     /// Where the edges of a row are, if those of all rows are there.
@@ -41,9 +40,9 @@ impl Word {
     }
 
     /// What is stored of a row.
-    pub fn of<G: Game>(&self, rows: &dyn Rows<G>, row: usize) -> Stored {
+    pub fn of(&self, rows: &Graph, row: usize) -> Stored {
         // Where those of some row are wrong, the others are looked for one by one.
-        let alone = || rows.stored_edges(row..row + 1, &mut Vec::new());
+        let alone = || rows.edge_ranges(row..row + 1, &mut Vec::new());
         Stored {
             layer: self.layer.or_else(|| rows.layer_of(row)),
             edges: self.edges(row).or_else(alone),

@@ -321,13 +321,15 @@ fn only_proven_positions_are_judged() {
     assert!(!table.complete);
     assert!(0 < table.judged_states && table.judged_states < table.nonterminal_states);
     // By the columns alone: a row is judged if its score and its successors' are proven.
-    let (graph, solved) = (Graph::open(opened.solved.table()).unwrap(), &opened.solved);
+    let solved = &opened.solved;
+    let graph = Graph::open(solved.game(), solved.table()).unwrap();
     let proven = |row: usize| solved.value(row).score().is_some();
     let judged = (0..graph.states()).filter(|&row| {
         let targets = &graph.edge_targets()[graph.edges_of(row)];
         !targets.is_empty() && proven(row) && targets.iter().all(|&to| proven(to as usize))
     });
-    let positions: u64 = judged.map(|row| u64::from(graph.orientations(row).count())).sum();
+    let positions: u64 =
+        judged.map(|row| u64::from(graph.orientations(row).unwrap().count())).sum();
     assert_eq!(table.judged_states, positions);
     for policy in &report.policies {
         assert_eq!(policy.total.all.states, table.judged_states);

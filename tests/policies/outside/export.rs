@@ -69,7 +69,8 @@ fn every_position_of_a_layered_table_is_written_once() {
     assert_eq!(said["positions"], 56_621);
     let dir = tables.place("othello-4x4-states");
     assert_eq!(said["directory"], dir.to_str().unwrap());
-    let (game, graph) = (board_4x4(true), Graph::open(&table).unwrap());
+    let game = board_4x4(true);
+    let graph = Graph::open(&game, &table).unwrap();
     let all = read(&game, &dir);
     assert_eq!(all.len(), 56_621);
     let distinct: HashSet<_> = all.iter().map(|(position, _)| *position).collect();
@@ -83,7 +84,7 @@ fn every_position_of_a_layered_table_is_written_once() {
         if game.is_terminal(&state) {
             continue;
         }
-        for (symmetry, side) in graph.orientations(row).iter(8) {
+        for (symmetry, side) in graph.orientations(row).unwrap().iter(8) {
             let position = Position { state: game.transform(&state, symmetry), side };
             assert_eq!(rest.next(), Some(&(position, row)));
         }

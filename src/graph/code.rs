@@ -77,7 +77,7 @@ fn spread(x: u64, mask: u64) -> u64 {
 
 /// Appends a number in LEB128: seven bits a byte, the lowest first, the highest bit of all but the
 /// last byte set.
-pub(in crate::graph) fn put(bytes: &mut Vec<u8>, mut number: u64) {
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number > 0x7f {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -86,7 +86,7 @@ pub(in crate::graph) fn put(bytes: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Takes such a number from the front; `None` if there is none.
-pub(in crate::graph) fn take(bytes: &mut &[u8]) -> Option<u64> {
+fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use super::Graph;
 use super::code::{self, Code, Coding};
-use super::{RANKS, WORDS};
-use crate::game::{Game, Orientations};
-use crate::graph::{Graph, Ranked};
+use super::ranked::{self, PACKED_BLOCK, Ranked};
+use crate::game::{Game, Orientations, WideKey};
 use crate::hint::Hint;
 use crate::progress::Progress;
 use crate::table::{
@@ -90,12 +90,12 @@ pub fn pack<G: Game>(
     let from = table.manifest();
     let mut draft = Draft::open::<()>(place, from.identity.clone())?.0;
     draft.note_command("pack")?;
-    if let Some(ranked) = Ranked::of(table, true)? {
-        pack_ranks(&mut draft, &ranked, progress)?;
+    let graph = Graph::open_checked(game, table)?;
+    if let Some(ranked) = graph.ranked() {
+        pack_ranks(&mut draft, ranked, progress)?;
         let distance = table.array_checked::<u8>("distance", true)?;
         pack_column(&mut draft, "packed_distance", &distance, progress)?;
     } else {
-        let graph = Graph::open_checked(table)?;
         pack_keys(game, &mut draft, &graph, progress)?;
         let (array, packed) = match from.arrays.contains_key("score") {
             true => ("score", "packed_score"),
@@ -120,7 +120,7 @@ fn manifest_of(from: &Manifest, distances: bool) -> Manifest {
     manifest.packed.remove(DISCOUNTED_COLUMN);
     manifest.conventions.insert(
         "packed".to_string(),
-        format!("rows in blocks of {BLOCK}, or {RANKS} ranks, compressed by Zstandard; see docs/table-format.md"),
+        format!("rows in blocks of {BLOCK}, or {PACKED_BLOCK} ranks, compressed by Zstandard; see docs/table-format.md"),
     );
     if let Some(solution) = manifest.solution.as_mut().filter(|_| !distances) {
         solution.exact_distances = 0;
@@ -157,7 +157,7 @@ fn pack_keys<G: Game>(
     progress: &dyn Progress,
 ) -> Result<(), TableError> {
     let (coding, rows) = (Coding::of(game), graph.states());
-    let code = |row: usize| coding.code(graph.keys().get(row));
+    let code = |row: usize| coding.code(graph.keys().get(row).unwrap_or(WideKey([0; 2])));
     draft.grow::<u64>("layer_offsets", false, None)?;
     draft.grow::<[u64; 2]>("packed_firsts", false, None)?;
     let ends = graph.layers().map(|layer| layer.end as u64);
@@ -172,7 +172,7 @@ fn pack_keys<G: Game>(
     write_blocks(draft, "packed_keys", firsts.len(), &codes, progress)?;
     if graph.has_orientations() {
         let sets = |block: usize| {
-            let sets = range(block).map(|row| graph.orientations(row));
+            let sets = range(block).filter_map(|row| graph.orientations(row));
             planes(&sets.map(|Orientations(set)| set).collect::<Vec<u16>>())
         };
         write_blocks(draft, "packed_orientations", firsts.len(), &sets, progress)?;
@@ -182,16 +182,17 @@ fn pack_keys<G: Game>(
 
 fn pack_ranks(
     draft: &mut Draft,
-    ranked: &Ranked,
+    ranks: &Ranked,
     progress: &dyn Progress,
 ) -> Result<(), TableError> {
     draft.grow::<u32>("packed_counts", false, None)?;
-    let every = RANKS / super::super::ranked::BLOCK;
-    let counts: Vec<u32> = ranked.block_counts().iter().copied().step_by(every).collect();
+    const WORDS: usize = PACKED_BLOCK / 64;
+    let every = PACKED_BLOCK / ranked::BLOCK;
+    let counts: Vec<u32> = ranks.block_counts().iter().copied().step_by(every).collect();
     draft.append(&[("packed_counts", bytemuck::cast_slice(&counts))])?;
     let words = |block: usize| {
-        let end = ranked.words().len().min((block + 1) * WORDS);
-        planes(&ranked.words()[block * WORDS..end])
+        let end = ranks.words().len().min((block + 1) * WORDS);
+        planes(&ranks.words()[block * WORDS..end])
     };
     write_blocks(draft, "packed_reachable", counts.len(), &words, progress)
 }

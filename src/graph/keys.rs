@@ -1,0 +1,286 @@
+//! Rows that are sorted keys: mapped as they are, in compressed blocks, or held elsewhere; and from
+//! a key to its place among them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::UNFIT;
+use super::code::{self, Code, Coding};
+use crate::game::{Game, Orientations, StateKey, WideKey};
+use crate::parallel;
+use crate::table::{Array, BLOCK, Packed, Table, TableError, or_record};
+
+/// The keys of a table, of one or two words each.
+pub enum Keys {
+    /// 64-bit keys.
+    Narrow(Array<u64>),
+    /// Keys of two words.
+    Wide(Array<[u64; 2]>),
+    /// Keys in compressed blocks.
+    Packed(PackedKeys),
+    /// Keys outside the files of a table.
+    Elsewhere(Box<dyn KeysElsewhere>),
+}
+
+/// Keys outside the files of a table. Damage is recorded by [`or_record`].
+pub trait KeysElsewhere: Send + Sync {
+    /// The key of a row.
+    fn key(&self, row: usize) -> Option<WideKey>;
+
+    /// The row of a key.
+    fn find(&self, key: WideKey) -> Option<usize>;
+
+    /// The orientations in which a row is reachable.
+    fn orientations(&self, row: usize) -> Option<Orientations>;
+
+    /// Checks everything that is stored.
+    fn check(&self) -> Result<(), TableError>;
+}
+
+impl Keys {
+    /// Maps the keys of a table of so many rows.
+    pub(super) fn open<G: Game>(game: &G, table: &Table, rows: usize) -> Result<Keys, TableError> {
+        let (keys, count) = if table.manifest().is_packed() {
+            let keys = PackedKeys::open(game, table, rows)?;
+            (Keys::Packed(keys), rows)
+        } else if game.key_words() == 1 {
+            let keys = table.array::<u64>("keys")?;
+            let count = keys.len();
+            (Keys::Narrow(keys), count)
+        } else {
+            let keys = table.array::<[u64; 2]>("keys")?;
+            let count = keys.len();
+            (Keys::Wide(keys), count)
+        };
+        match count == rows {
+            true => Ok(keys),
+            false => Err(table.damaged_manifest(UNFIT)),
+        }
+    }
+
+    /// The keys as the type their game packs states into.
+    ///
+    /// # Panics
+    ///
+    /// When keys are not mapped, or the game's keys have another width than the table's, as those of
+    /// an [`AnyGame`](crate::any::AnyGame) may have.
+    pub fn of<K: StateKey>(&self) -> &[K] {
+        let (words, bytes) = match self {
+            Keys::Narrow(array) => (1, array.bytes()),
+            Keys::Wide(array) => (2, array.bytes()),
+            Keys::Packed(_) | Keys::Elsewhere(_) => (0, &[] as &[u8]),
+        };
+        assert_eq!(K::WORDS, words, "a game without its type is asked by its own methods");
+        bytemuck::cast_slice(bytes)
+    }
+
+    /// The bytes of the keys of some rows, where they are mapped.
+    pub(super) fn bytes(&self, rows: Range<usize>) -> &[u8] {
+        match self {
+            Keys::Narrow(array) => bytemuck::cast_slice(&array[rows]),
+            Keys::Wide(array) => bytemuck::cast_slice(&array[rows]),
+            Keys::Packed(_) | Keys::Elsewhere(_) => &[],
+        }
+    }
+
+    /// The key of a row as two words; `None` where it is damaged, which [`or_record`] records.
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<WideKey> {
+        match self {
+            Keys::Narrow(array) => Some(WideKey([*array.get(row)?, 0])),
+            Keys::Wide(array) => Some(WideKey(*array.get(row)?)),
+            Keys::Packed(keys) => keys.get(row, &mut None),
+            Keys::Elsewhere(keys) => keys.key(row),
+        }
+    }
+
+    /// Reads the keys of rows, as [`Keys::get`] does; fastest for ascending ones.
+    pub(super) fn reader(&self) -> impl FnMut(usize) -> Option<WideKey> + '_ {
+        let mut last = None;
+        move |row| match self {
+            Keys::Packed(keys) => keys.get(row, &mut last),
+            _ => self.get(row),
+        }
+    }
+
+    /// The place of a key within ascending rows.
+    #[inline]
+    pub fn find(&self, rows: Range<usize>, key: WideKey) -> Option<usize> {
+        match self {
+            Keys::Narrow(array) => search(array, rows, u64::narrow(key)?),
+            Keys::Wide(array) => search(array, rows, key.0),
+            Keys::Packed(keys) => keys.find(rows, keys.coding.code(key)),
+            Keys::Elsewhere(keys) => keys.find(key),
+        }
+    }
+
+    /// Lets the system use the memory in which it keeps the keys of some rows.
+    pub(super) fn forget(&self, rows: Range<usize>) {
+        match self {
+            Keys::Narrow(keys) => keys.forget(rows),
+            Keys::Wide(keys) => keys.forget(rows),
+            Keys::Packed(_) | Keys::Elsewhere(_) => {}
+        }
+    }
+
+    /// Checks what no look at single rows does.
+    pub(super) fn check_whole(&self) -> Result<(), TableError> {
+        match self {
+            Keys::Narrow(_) | Keys::Wide(_) => Ok(()),
+            Keys::Packed(keys) => {
+                let blocks = keys.firsts.len();
+                parallel::try_map(blocks, &|block| keys.block(block).map(drop)).map(drop)
+            }
+            Keys::Elsewhere(keys) => keys.check(),
+        }
+    }
+}
+
+/// Sorted keys in compressed blocks of [`BLOCK`] rows, each found by its first code.
+pub struct PackedKeys {
+    coding: Coding,
+    /// The code of each block's first row.
+    firsts: Array<[u64; 2]>,
+    codes: Packed<Code>,
+    rows: usize,
+}
+
+/// A block and the codes that it holds.
+type Block = (usize, Arc<[Code]>);
+
+impl PackedKeys {
+    fn open<G: Game>(game: &G, table: &Table, rows: usize) -> Result<PackedKeys, TableError> {
+        let firsts = table.array::<[u64; 2]>("packed_firsts")?;
+        let blocks = rows.div_ceil(BLOCK);
+        if firsts.len() != blocks {
+            return Err(table.damaged_manifest(UNFIT));
+        }
+        let codes = Packed::open(table, "packed_keys", blocks, BLOCK, false)?;
+        Ok(PackedKeys { coding: Coding::of(game), firsts, codes, rows })
+    }
+
+    fn block(&self, block: usize) -> Result<Arc<[Code]>, TableError> {
+        let rows = self.rows.saturating_sub(block * BLOCK).min(BLOCK);
+        let unpack = |bytes: &[u8]| code::decode(*self.firsts.get(block)?, rows, bytes);
+        self.codes.block(block, code::most_bytes(rows), unpack)
+    }
+
+    /// The key of a row; `last` is the block that was read last.
+    fn get(&self, row: usize, last: &mut Option<Block>) -> Option<WideKey> {
+        let number = row / BLOCK;
+        if last.as_ref().is_none_or(|(there, _)| *there != number) {
+            *last = Some((number, or_record(self.block(number))?));
+        }
+        let (_, codes) = last.as_ref()?;
+        codes.get(row % BLOCK).map(|&code| self.coding.key(code))
+    }
+
+    /// The row of a code within ascending rows.
+    fn find(&self, rows: Range<usize>, code: Code) -> Option<usize> {
+        if rows.is_empty() {
+            return None;
+        }
+        let last = (rows.end - 1) / BLOCK;
+        // Of the blocks that begin within the rows, the last that does not begin behind the code.
+        let (first, begun) = (rows.start / BLOCK, rows.start.div_ceil(BLOCK));
+        let later = self.firsts.get(begun..=last).unwrap_or_default();
+        let block = match later.partition_point(|first| !is_before(&code, first)) {
+            0 => first,
+            n => begun + n - 1,
+        };
+        let codes = or_record(self.block(block))?;
+        let from = rows.start.saturating_sub(block * BLOCK);
+        let some = codes.get(from..codes.len().min(rows.end - block * BLOCK))?;
+        let at = some.partition_point(|other| is_before(other, &code));
+        (some.get(at) == Some(&code)).then_some(block * BLOCK + from + at)
+    }
+}
+
+/// The order of codes; that of arrays calls for a comparison of slices.
+#[inline]
+fn is_before(a: &Code, b: &Code) -> bool {
+    (a[0], a[1]) < (b[0], b[1])
+}
+
+/// Places of keys in a sorted slice, found by their highest bits and a search among the few that
+/// share them.
+#[derive(Clone, Debug)]
+pub struct BucketIndex {
+    width: u32,
+    bits: u32,
+    /// Of every prefix the place of the first key with it or a higher one, and the end.
+    starts: Vec<u32>,
+}
+
+impl BucketIndex {
+    /// Builds the index of ascending keys of `width` significant bits, in time and memory
+    /// proportional to their number (at most about two bytes a key).
+    pub fn new<K: StateKey>(keys: &[K], width: u32) -> BucketIndex {
+        assert!(keys.len() <= u32::MAX as usize, "a layer of more than 2^32 states");
+        let half = if K::WORDS == 1 { width } else { width / 2 };
+        let bits = (usize::BITS - (keys.len() / 4).leading_zeros()).clamp(1, 22.min(half));
+        let mut starts = Vec::with_capacity((1 << bits) + 1);
+        for (place, key) in keys.iter().enumerate() {
+            let prefix = bucket(*key, width, bits);
+            while starts.len() <= prefix {
+                starts.push(place as u32);
+            }
+        }
+        starts.resize((1 << bits) + 1, keys.len() as u32);
+        BucketIndex { width, bits, starts }
+    }
+
+    /// The place of a key in the slice that the index was built for.
+    #[inline]
+    pub fn find<K: StateKey>(&self, keys: &[K], key: K) -> Option<usize> {
+        let prefix = bucket(key, self.width, self.bits);
+        let range = self.starts[prefix] as usize..*self.starts.get(prefix + 1)? as usize;
+        search(keys, range, key)
+    }
+}
+
+/// The bucket of a key; of one with higher bits set than there should be, the last.
+#[inline]
+fn bucket<K: StateKey>(key: K, width: u32, bits: u32) -> usize {
+    key.prefix(width, bits).min((1 << bits) - 1)
+}
+
+/// The place of a key within a range of ascending keys.
+#[inline]
+pub fn search<K: Ord>(keys: &[K], range: Range<usize>, key: K) -> Option<usize> {
+    let bucket = &keys[range.clone()];
+    let at = bucket.partition_point(|other| *other < key);
+    (bucket.get(at) == Some(&key)).then(|| range.start + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::WideKey;
+
+    #[test]
+    fn buckets_find_what_is_there_and_nothing_else() {
+        for count in [0usize, 1, 2, 100, 5000] {
+            let keys: Vec<u64> = (0..count as u64).map(|i| i * i * 7 % (1 << 30) * 4 + 1).collect();
+            let mut keys = keys;
+            keys.sort_unstable();
+            keys.dedup();
+            let index = BucketIndex::new(&keys, 32);
+            for (place, &key) in keys.iter().enumerate() {
+                assert_eq!(index.find(&keys, key), Some(place));
+                assert_eq!(index.find(&keys, key + 1), None);
+            }
+            let wide: Vec<WideKey> = keys.iter().map(|&k| WideKey([k, !k])).collect();
+            let index = BucketIndex::new(&wide, 64);
+            for (place, &key) in wide.iter().enumerate() {
+                assert_eq!(index.find(&wide, key), Some(place));
+                assert_eq!(index.find(&wide, WideKey([key.0[0], 0])), None);
+            }
+            // A damaged table may hold keys of any bits.
+            let long = [keys.clone(), vec![u64::MAX]].concat();
+            let index = BucketIndex::new(&long, 32);
+            assert_eq!(index.find(&long, u64::MAX), Some(count));
+            assert_eq!(index.find(&long, u64::MAX - 1), None);
+        }
+    }
+}
