@@ -21,10 +21,8 @@ use yomikiri::export::targets::{Format, Images, Layout, Selection, Targets, writ
 use yomikiri::export::write_states;
 use yomikiri::game::{Game, Group, Side, Splits, WideKey};
 use yomikiri::graph::{pack, read_roots};
-use yomikiri::learn::card::{Card, read_card};
-use yomikiri::learn::player::Learned;
 use yomikiri::policy::{
-    Answers, Batch, Exec, LearnedSpec, MICRO, OnnxSpec, Policy, PolicySpec, Predictions, Weights,
+    Answers, Batch, Card, Exec, MICRO, NetworkSpec, Policy, PolicySpec, Predictions, Weights,
 };
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
@@ -270,13 +268,13 @@ fn predictions(data: &[u8]) {
     });
 }
 
-/// A game's name, a network's card and its weights, whose checksum is filled in for `CRC`.
+/// A game's name, a network's card and its model, whose checksum is filled in for `CRC`.
 fn network(data: &[u8]) {
     let Some((name, files)) = files(data) else { return };
     let Some(game) = game(name) else { return };
     let mut files = owned(&files);
-    let weights = files.iter().find(|(name, _)| *name == "net.safetensors");
-    let sum = format!("{:08x}", weights.map_or(0, |(_, bytes)| crc32(bytes)));
+    let model = files.iter().find(|(name, _)| *name == "net.onnx");
+    let sum = format!("{:08x}", model.map_or(0, |(_, bytes)| crc32(bytes)));
     for (_, bytes) in files.iter_mut().filter(|(name, _)| *name == "net.json") {
         if let Ok(text) = from_utf8(bytes) {
             *bytes = text.replace("\"CRC\"", &format!("\"{sum}\"")).into_bytes();
@@ -284,16 +282,17 @@ fn network(data: &[u8]) {
     }
     with_files(&PLACE.join("network"), &files, |dir| {
         let path = dir.join("net");
-        let read = read_card(&path)?;
+        let read = Card::read(&path)?;
         let text = serde_json::to_vec(&read)?;
         assert_eq!(serde_json::from_slice::<Card>(&text)?, read);
+        let (name, spec) = ("net".to_string(), NetworkSpec { path, ..NetworkSpec::default() });
         if game.squares(&game.start().state).is_some() {
-            return ask(&Learned::load("net".to_string(), &path, &game)?, &game);
+            return ask(&*NetworkSpec { kept: true, ..spec }.load(name, &game)?, &game);
         }
         let one = Some(1);
-        let spec = LearnedSpec { plies: one, width: one, mate: one, ..LearnedSpec::default() };
+        let spec = NetworkSpec { plies: one, width: one, mate: one, ..spec };
         let load = yomikiri::learn::minishogi::player::load;
-        ask(&load("net".to_string(), &spec, &path, &game)?, &game)
+        ask(&load(name, &spec, &read, &game)?, &game)
     });
 }
 
@@ -303,8 +302,8 @@ fn onnx(data: &[u8]) {
     let game = game("othello-4x4").expect("it is a game");
     with_files(&PLACE.join("onnx"), &[("model.onnx", model.to_vec())], |dir| {
         let path = dir.join("model.onnx");
-        let spec = OnnxSpec::read(&format!("{}?{options}", path.display()))?;
-        let policy: Box<dyn Policy<AnyGame>> = spec.load(&game)?;
+        let spec = NetworkSpec::onnx(&format!("{}?{options}", path.display()))?;
+        let policy: Box<dyn Policy<AnyGame>> = spec.load("onnx".to_string(), &game)?;
         ask(&*policy, &game)
     });
 }

@@ -8,11 +8,11 @@ use numpy::{
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::game::{
     Action, Empties, Game as _, NotationError, Outcome, Position, Side, Symmetry,
 };
 use yomikiri::hint::Hint as _;
-use yomikiri::policy::encode::{Encoding, Layout, Plane};
 
 use crate::errors::{position_error, value_error};
 use crate::work::detached;

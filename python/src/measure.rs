@@ -16,9 +16,9 @@ use yomikiri::evaluate::{
     AccuracyReport, Comparison, Judged, Match, Metrics, Piece, Player, Request, Words, games_bytes,
     measure, of_split, playable, unfolded_bytes,
 };
+use yomikiri::game::encode::Encoding;
 use yomikiri::game::{Game as _, Split};
 use yomikiri::hint::Hint as _;
-use yomikiri::policy::encode::Encoding;
 use yomikiri::policy::{
     Answers, Batch, Beside, Dense, Legal, Policy, PolicyError, PolicySpec, PolicySpecError, Steady,
     Sure, TrainedOn, TrainedSpec,

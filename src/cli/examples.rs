@@ -132,7 +132,7 @@ const FILES: [(&str, &str); 4] = [
     ),
     ("tables/NAME.partial/", "a table that is being made; the same command again goes on with it"),
     ("tables/LATEST", "the name of the table enumerated last"),
-    ("tables/policies/NAME.json", "a network that was trained here: its card, beside its weights"),
+    ("tables/policies/NAME.json", "a network that was trained here: its card, beside its model"),
 ];
 
 /// An example as it is typed to the program that runs.

@@ -13,7 +13,9 @@ use crate::game::Game;
 use crate::hint::{Hint, Hinted};
 #[cfg(feature = "onnx")]
 use crate::learn::place_of;
-use crate::policy::{LearnedSpec, PolicySpec};
+#[cfg(feature = "onnx")]
+use crate::policy::card::Card;
+use crate::policy::{NetworkSpec, PolicySpec};
 use crate::table::Store;
 
 /// Where networks lie that were trained here.
@@ -51,15 +53,12 @@ pub(super) fn players(
 pub(super) fn check(spec: &PolicySpec, game: &AnyGame, store: &Store) -> Result<(), UserError> {
     spec.check(game).map_err(UserError::from_error)?;
     #[cfg(feature = "onnx")]
-    if let PolicySpec::Learned(learned) = spec {
-        use crate::learn::{LearnError, card};
-        let path = place_of(&learned.name, store.root());
-        let found = card::read_card(&path).map_err(UserError::from_error)?.game;
-        if found != game.name() {
-            let path = card::file(&path, "json");
-            let what = format!("is for {found}, not for {}", game.name());
-            return Err(UserError::from_error(LearnError::Unfit { path, what: what.into() }));
-        }
+    if let PolicySpec::Network(network) = spec
+        && network.kept
+    {
+        let path = place_of(network, store.root());
+        let card = Card::read(&path).and_then(|card| card.check(&path, &game.name()));
+        card.map_err(UserError::from_error)?;
     }
     let _ = store;
     Ok(())
@@ -67,7 +66,10 @@ pub(super) fn check(spec: &PolicySpec, game: &AnyGame, store: &Store) -> Result<
 
 /// The networks that were trained here for a game, by name.
 pub(super) fn learned_for(game: &AnyGame, store: &Store) -> Vec<PolicySpec> {
-    let spec = |name| PolicySpec::Learned(LearnedSpec { name, ..LearnedSpec::default() });
+    let spec = |name: String| {
+        let (path, kept) = (name.into(), true);
+        PolicySpec::Network(NetworkSpec { path, kept, ..NetworkSpec::default() })
+    };
     learned_names(store, Some(game)).into_iter().map(spec).collect()
 }
 
@@ -75,7 +77,7 @@ pub(super) fn learned_for(game: &AnyGame, store: &Store) -> Vec<PolicySpec> {
 pub(super) fn tell_unreadable(context: &Context) {
     #[cfg(feature = "onnx")]
     for path in cards(&context.store) {
-        if let Err(error) = crate::learn::card::read_card(&path) {
+        if let Err(error) = Card::read(&path) {
             context.remark(Hinted::of(&error).with_hint("it is left out").line());
         }
     }
@@ -97,7 +99,7 @@ fn cards(store: &Store) -> Vec<PathBuf> {
 pub(super) fn learned_names(store: &Store, game: Option<&AnyGame>) -> Vec<String> {
     let mut paths = cards(store);
     paths.retain(|path| {
-        let card = crate::learn::card::read_card(path);
+        let card = Card::read(path);
         card.is_ok_and(|card| game.is_none_or(|game| card.game == game.name()))
     });
     paths.iter().filter_map(|path| path.file_stem()?.to_str().map(str::to_string)).collect()

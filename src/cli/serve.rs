@@ -126,13 +126,13 @@ impl Known {
             PolicySpec::Plays(_, played, _) => {
                 (*played > PLAYED).then(|| format!("plays more than {PLAYED} times"))
             }
-            PolicySpec::Learned(learned) => {
+            PolicySpec::Network(learned) if learned.kept => {
                 let known = learned_for(game, &self.store).into_iter();
                 let mut names = known.filter_map(|spec| match spec {
-                    PolicySpec::Learned(known) => Some(known.name),
+                    PolicySpec::Network(known) => Some(known.path),
                     _ => None,
                 });
-                let is_known = names.any(|known| known == learned.name);
+                let is_known = names.any(|known| known == learned.path);
                 (!is_known).then(|| format!("is none of those kept for {}", game.name()))
             }
             _ => Some("names a file or a program".to_string()),

@@ -18,6 +18,7 @@ pub mod blocks;
 mod capabilities;
 mod conform;
 mod drawn;
+pub mod encode;
 mod generic;
 pub mod othello;
 pub mod perft;

@@ -2,9 +2,8 @@
 //!
 //! Trained networks, with the feature `onnx`:
 //!
-//! * [`network`]: architectures and weights; [`features`]: positions as numbers;
-//! * [`card`]: trained networks as files; [`onnx`]: the same for use elsewhere;
-//! * [`forward`]: inference; [`mod@player`]: a trained network as a policy;
+//! * [`network`]: architectures and weights; [`onnx`]: the same as ONNX models;
+//! * [`card`]: trained networks as files, which [`player`] makes policies;
 //! * [`minishogi`]: a value network for minishogi: its features, its data, its search.
 //!
 //! Training, with the feature `learn`:
@@ -24,15 +23,11 @@ pub mod chance;
 mod convolution;
 #[cfg(feature = "learn")]
 pub mod equivariance;
-pub mod features;
-pub mod forward;
 pub mod minishogi;
 pub mod network;
-mod once;
 pub mod onnx;
 #[cfg(feature = "learn")]
 pub mod optimiser;
-pub mod player;
 #[cfg(feature = "learn")]
 pub mod recipes;
 #[cfg(feature = "learn")]
@@ -47,9 +42,10 @@ use std::path::{Path, PathBuf};
 
 use crate::any::AnyGame;
 use crate::evaluate::{MeasureError, Player, build};
-use crate::game::Game;
 use crate::hint::{Hint, Hinted};
-use crate::policy::{PolicyError, PolicySpec};
+use crate::policy::{NetworkSpec, PolicyError, PolicySpec};
+
+use card::{Card, Reading};
 
 /// Where networks lie that were trained beside the tables of a directory.
 pub fn policies_dir(tables: &Path) -> PathBuf {
@@ -58,31 +54,27 @@ pub fn policies_dir(tables: &Path) -> PathBuf {
 
 /// The files of a network: those that a path leads to, or those of a name among the ones that were
 /// trained beside the tables of a directory.
-pub fn place_of(name: &str, tables: &Path) -> PathBuf {
-    let path = Path::new(name);
-    match card::file(path, "json").is_file() || path.components().count() > 1 {
-        true => path.to_path_buf(),
-        false => policies_dir(tables).join(name),
+pub fn place_of(network: &NetworkSpec, tables: &Path) -> PathBuf {
+    let path = &network.path;
+    let is_path = path.components().count() > 1 || card::file(path, "json").is_file();
+    match network.kept && !is_path {
+        true => policies_dir(tables).join(path),
+        false => path.clone(),
     }
 }
 
-/// Makes the player that is meant: a network that was trained beside the tables of a directory, or
-/// what needs none.
+/// Makes the player that is meant: a network, which may have been trained beside the tables of a
+/// directory, or what needs none.
 pub fn player(spec: &PolicySpec, game: &AnyGame, tables: &Path) -> Result<Player, LearnError> {
-    let PolicySpec::Learned(learned) = spec else { return Ok(build(spec, game)?) };
-    let (name, path) = (spec.to_string(), place_of(&learned.name, tables));
-    Ok(Player::Policy(match game.squares(&game.start().state) {
-        None => Box::new(minishogi::player::load(name, learned, &path, game)?),
-        Some(_) if learned.width.is_some() || learned.mate.is_some() => {
-            return Err(LearnError::Settings(Hinted::new(
-                format!("policy '{spec}': width and mate are for minishogi"),
-                format!("a network for {} has symmetric and plies", game.name()),
-            )));
+    let PolicySpec::Network(network) = spec else { return Ok(build(spec, game)?) };
+    spec.check(game).map_err(PolicyError::from)?;
+    let name = spec.to_string();
+    let there = NetworkSpec { path: place_of(network, tables), ..network.clone() };
+    Ok(Player::Policy(match Card::beside(&there.path)? {
+        Some(card) if card.reading == Reading::Win => {
+            Box::new(minishogi::player::load(name, &there, &card, game)?)
         }
-        Some(_) => {
-            let policy = player::Learned::load(name, &path, game)?;
-            Box::new(policy.symmetric(learned.symmetric).plies(learned.plies))
-        }
+        _ => there.load(name, game)?,
     }))
 }
 

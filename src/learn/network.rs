@@ -70,16 +70,6 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// What it makes of a sum.
-    pub(super) fn of_sum(self, sum: f32) -> f32 {
-        match self {
-            Activation::Linear => sum,
-            Activation::Relu => sum.max(0.0),
-            Activation::Sigmoid => (sum * 0.5).tanh() * 0.5 + 0.5,
-            Activation::Tanh => sum.tanh(),
-        }
-    }
-
     /// The gain of a layer's initial weights (He et al. 2015 for ReLU, Glorot and Bengio 2010 for
     /// the others).
     fn gain(self) -> f32 {
@@ -224,17 +214,6 @@ impl Network {
     #[cfg(feature = "learn")]
     pub(super) fn parameters_mut(&mut self) -> &mut [Parameter] {
         &mut self.parameters
-    }
-
-    /// The same network, which answers with the sums of its heads.
-    pub(super) fn with_linear_heads(&self) -> Network {
-        let mut network = self.clone();
-        match &mut network.architecture {
-            Architecture::Mlp { heads, .. } | Architecture::Residual { heads, .. } => {
-                heads.iter_mut().for_each(|head| head.activation = Activation::Linear);
-            }
-        }
-        network
     }
 
     /// How many numbers its weights are.

@@ -12,7 +12,7 @@ use crate::policy::onnx::proto::{
     ValueInfo,
 };
 
-use super::network::{Activation, Architecture, Network};
+use super::network::{Activation, Architecture, Network, Parameter};
 
 /// What is calculated, in the order in which it is.
 struct Writer<'a> {
@@ -110,24 +110,22 @@ fn port(name: &str, shape: &[usize]) -> ValueInfo {
     ValueInfo { name: name.to_string(), r#type: Some(r#type) }
 }
 
-/// The model; `planes` is the shape (planes, rows, columns) in which it is to take its input, if
-/// not as plain numbers.
-pub fn model(network: &Network, planes: Option<[usize; 3]>) -> Vec<u8> {
+/// The model, whose input has this shape, the batch left out.
+pub fn model(network: &Network, shape: &[usize]) -> Vec<u8> {
     let architecture = network.architecture();
     let (graph, last) = (Graph::default(), "board".to_string());
     let mut graph = Writer { network, used: 0, graph, last };
-    let shape = match (architecture, planes) {
-        (Architecture::Mlp { hidden, activation, .. }, _) => {
-            if planes.is_some() {
+    match architecture {
+        Architecture::Mlp { hidden, activation, .. } => {
+            if shape.len() > 1 {
                 graph.add("Flatten", &[], vec![whole("axis", 1)]);
             }
             for _ in hidden {
                 graph.linear();
                 graph.activate(*activation);
             }
-            planes.map_or_else(|| vec![architecture.inputs()], |shape| shape.to_vec())
         }
-        (Architecture::Residual { planes, rows, columns, blocks, .. }, _) => {
+        Architecture::Residual { blocks, .. } => {
             graph.convolve();
             graph.activate(Activation::Relu);
             for _ in 0..*blocks {
@@ -139,9 +137,8 @@ pub fn model(network: &Network, planes: Option<[usize; 3]>) -> Vec<u8> {
                 graph.activate(Activation::Relu);
             }
             graph.add("Flatten", &[], vec![whole("axis", 1)]);
-            vec![*planes, *rows, *columns]
         }
-    };
+    }
     let hidden = graph.last.clone();
     for head in architecture.heads() {
         let [weight, bias] = graph.take();
@@ -156,7 +153,7 @@ pub fn model(network: &Network, planes: Option<[usize; 3]>) -> Vec<u8> {
         }
         graph.graph.output.push(port(&head.name, &[head.outputs]));
     }
-    let input = vec![port("board", &shape)];
+    let input = vec![port("board", shape)];
     let graph = Graph { name: "policy".to_string(), input, ..graph.graph };
     let operators = OperatorSet { domain: Some(String::new()), version: 13 };
     Model {
@@ -168,4 +165,34 @@ pub fn model(network: &Network, planes: Option<[usize; 3]>) -> Vec<u8> {
         metadata_props: Vec::new(),
     }
     .encode_to_vec()
+}
+
+/// The weights of a [`model`] of fully connected layers with this activation between them, and the
+/// number of inputs; `None` if the bytes are of another.
+pub fn layers(bytes: &[u8], activation: Activation, last: Activation) -> Option<Vec<Parameter>> {
+    let graph = Model::decode(bytes).ok()?.graph?;
+    let operations: Vec<&str> = graph.node.iter().map(|node| node.op_type.as_str()).collect();
+    let parameter = |tensor: &Tensor| {
+        let shape: Vec<usize> =
+            tensor.dims.iter().map(|&n| usize::try_from(n).ok()).collect::<Option<_>>()?;
+        let numbers: Vec<f32> = tensor.numbers().into_iter().map(|n| n as f32).collect();
+        let count = shape.iter().try_fold(1usize, |all, &n| all.checked_mul(n));
+        let fits = count == Some(numbers.len()) && numbers.iter().all(|n| n.is_finite());
+        fits.then(|| Parameter { name: tensor.name.clone(), shape, numbers })
+    };
+    let layers: Vec<Parameter> = graph.initializer.iter().map(parameter).collect::<Option<_>>()?;
+    let hidden = (layers.len() / 2).checked_sub(1)?;
+    let expected = (0..hidden).flat_map(|_| [Some("Gemm"), operation(activation)]);
+    let expected = expected.chain([Some("Gemm"), operation(last)]).flatten();
+    let mut given = None;
+    let chained = layers.chunks(2).all(|pair| match pair {
+        [weight, bias] => match (&weight.shape[..], &bias.shape[..]) {
+            (&[outputs, inputs], &[biases]) => {
+                given.replace(outputs).is_none_or(|given| given == inputs) && outputs == biases
+            }
+            _ => false,
+        },
+        _ => false,
+    });
+    (chained && expected.eq(operations)).then_some(layers)
 }

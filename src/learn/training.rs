@@ -2,7 +2,7 @@
 //!
 //! An iteration is an epoch of a data set, or some games and the fit to them. After an iteration,
 //! but no more often than every few seconds, a checkpoint is written beside the network, as one
-//! file that is renamed into place: a line of JSON, then the tensors. An interrupted run resumes at
+//! file that is renamed into place: a line of JSON, then the tensors' numbers. An interrupted run resumes at
 //! the last checkpoint and ends with the same weights.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,11 +13,14 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::LearnError;
-use super::card::{self, Card};
+use super::card::{self, Card, Training};
 use super::network::{Network, Parameter};
+use super::onnx::model;
 use super::optimiser::{Method, Optimiser};
 use super::trainer::Trainer;
+use crate::any::AnyGame;
 use crate::hint::Hinted;
+use crate::policy::{NetworkSpec, Onnx};
 use crate::progress::Progress;
 
 /// The metrics of an iteration, by name.
@@ -57,69 +60,173 @@ struct Checkpoint {
     iterations: u64,
     steps: u64,
     history: Vec<Row>,
-    /// How many of the tensors are the network's, and how many the optimiser's; the rest are the
-    /// learner's own.
-    counts: [usize; 2],
-    /// Their names, in order.
-    names: Vec<String>,
+    /// The names and shapes of the tensors: the network's, the optimiser's and the learner's own.
+    tensors: Vec<(String, Vec<usize>)>,
     crc32: String,
 }
 
-/// Where a training run writes.
-#[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+/// A training run.
+pub struct Run {
     /// The name of its files, with or without an ending.
-    pub name: &'a Path,
+    pub name: PathBuf,
     /// The least time between two checkpoints.
     pub between: Duration,
+    /// After how many iterations the network is measured.
+    pub every: u64,
+    /// The optimiser.
+    pub method: Method,
+    /// The shape of a position that the model takes.
+    pub shape: Vec<usize>,
+    /// The network's card, and the rest of it.
+    pub card: Card,
+    /// What was asked for.
+    pub training: Training,
 }
 
-/// Runs the training to its end, resuming an interrupted run; fills in the history of the card and
-/// writes the network with it. `finish` gets the history and gives the results; it may write other
-/// files beside the network, since the card comes last and says that all is there.
-pub fn run<L: Learner>(
-    learner: &mut L,
-    method: Method,
-    Place { name, between }: Place<'_>,
-    card: &mut Card,
-    progress: &dyn Progress,
-    finish: impl FnOnce(&mut L, &[Row]) -> Result<Row, LearnError>,
-) -> Result<(), LearnError> {
-    let place = checkpoint_of(name);
-    if let Some(dir) = name.parent() {
-        fs::create_dir_all(dir).map_err(|error| LearnError::write(dir, error))?;
-    }
-    let begin = resume(learner, method, &place, card)?;
-    let title = format!("training {}", name.file_name().unwrap_or_default().to_string_lossy());
-    progress.begin_with(&title, Some(learner.iterations()), "iterations");
-    progress.advance(begin);
-    let mut saved = Instant::now();
-    for iteration in begin..learner.iterations() {
-        let row = learner.iterate(iteration, progress).inspect_err(|_| {
-            // What led to it is worth a look; that it cannot be written matters less than why.
-            let _ = write_history(name, &card.history);
-        })?;
-        progress.note(&row_text(&row));
-        tracing::debug!(iteration, row = row_text(&row), "trained");
-        card.history.push(row);
-        // A checkpoint does not change the result, so that the clock may decide when to write one.
-        if saved.elapsed() >= between {
-            save(learner, method, &place, card, iteration + 1)?;
-            saved = Instant::now();
+impl Run {
+    /// Makes policies of the network in training, read as its card will say.
+    pub fn player(
+        &self,
+        game: &AnyGame,
+    ) -> impl Fn(&Network, &NetworkSpec) -> Result<Onnx, LearnError> + use<> {
+        let (card, shape, game) = (self.card.clone(), self.shape.clone(), game.clone());
+        move |network, spec| {
+            let spec = NetworkSpec { limit: Some(Duration::MAX), ..spec.clone() };
+            let bytes = (model(network, &shape), None);
+            Ok(Onnx::of_bytes(&spec, "network".to_string(), bytes, Some(&card), &game)?)
         }
-        progress.advance(1);
     }
-    write_history(name, &card.history)?;
-    card.results = finish(learner, &card.history)?;
-    card::write(name, card, &learner.trainer().network)?;
-    match fs::remove_file(&place) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(LearnError::write(&place, error));
+
+    /// Runs the training to its end, resuming an interrupted run; writes the network with its card and
+    /// returns that. `measure` gives metrics of an iteration, or, when it gets the history, the
+    /// results; it may then write other files beside the network, since the card comes last and says
+    /// that all is there.
+    pub fn run<L: Learner>(
+        self,
+        learner: &mut L,
+        progress: &dyn Progress,
+        mut measure: impl FnMut(&mut L, Option<&[Row]>) -> Result<Row, LearnError>,
+    ) -> Result<Card, LearnError> {
+        let name = &self.name;
+        let place = card::file(name, "checkpoint");
+        if let Some(dir) = name.parent() {
+            fs::create_dir_all(dir).map_err(|error| LearnError::write(dir, error))?;
         }
-        _ => {}
+        let (begin, mut history) = self.resume(learner, &place)?;
+        let title = format!("training {}", name.file_name().unwrap_or_default().to_string_lossy());
+        progress.begin_with(&title, Some(learner.iterations()), "iterations");
+        progress.advance(begin);
+        let mut saved = Instant::now();
+        for iteration in begin..learner.iterations() {
+            let mut row = learner.iterate(iteration, progress).inspect_err(|_| {
+                // What led to it is worth a look; that it cannot be written matters less than why.
+                let _ = write_history(name, &history);
+            })?;
+            if (iteration + 1).is_multiple_of(self.every) {
+                row.extend(measure(learner, None)?);
+            }
+            progress.note(&row_text(&row));
+            tracing::debug!(iteration, row = row_text(&row), "trained");
+            history.push(row);
+            // A checkpoint does not change the result, so that the clock may decide when to write one.
+            if saved.elapsed() >= self.between {
+                self.save(learner, &place, &history, iteration + 1)?;
+                saved = Instant::now();
+            }
+            progress.advance(1);
+        }
+        write_history(name, &history)?;
+        let Run { name, shape, mut card, mut training, .. } = self;
+        training.results = measure(learner, Some(&history))?;
+        let training = serde_json::to_value(training).expect("it is plain data");
+        card.training = training.as_object().cloned().unwrap_or_default();
+        card::write(&name, &mut card, &learner.trainer().network, &shape)?;
+        match fs::remove_file(&place) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(LearnError::write(&place, error));
+            }
+            _ => {}
+        }
+        progress.finish("trained");
+        Ok(card)
     }
-    progress.finish("trained");
-    Ok(())
+
+    fn save(
+        &self,
+        learner: &impl Learner,
+        place: &Path,
+        history: &[Row],
+        iterations: u64,
+    ) -> Result<(), LearnError> {
+        let trainer = learner.trainer();
+        let state = trainer.optimiser.state(&trainer.network);
+        let all = [trainer.network.parameters().to_vec(), state, learner.state()].concat();
+        let bytes: Vec<u8> =
+            all.iter().flat_map(|p| &p.numbers).flat_map(|n| n.to_le_bytes()).collect();
+        let head = Checkpoint {
+            settings: self.training.settings.clone(),
+            method: self.method,
+            iterations,
+            steps: trainer.optimiser.steps(),
+            history: history.to_vec(),
+            tensors: all.into_iter().map(|parameter| (parameter.name, parameter.shape)).collect(),
+            crc32: format!("{:08x}", crc32fast::hash(&bytes)),
+        };
+        let mut text = serde_json::to_vec(&head).expect("a checkpoint is plain data");
+        text.push(b'\n');
+        text.extend(bytes);
+        card::write_whole(place, &text)
+    }
+
+    /// Restores the learner from its checkpoint, if there is one; gives the next iteration and the
+    /// history.
+    fn resume(
+        &self,
+        learner: &mut impl Learner,
+        place: &Path,
+    ) -> Result<(u64, Vec<Row>), LearnError> {
+        let bytes = match fs::read(place) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok((0, Vec::new()));
+            }
+            Err(error) => return Err(LearnError::read(place, error)),
+        };
+        let unfit = |what: Hinted| LearnError::Unfit { path: place.to_path_buf(), what };
+        let damaged = || unfit(Hinted::new("is damaged", "remove it to begin again"));
+        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
+        let head: Checkpoint = serde_json::from_slice(&bytes[..end]).map_err(|_| damaged())?;
+        let bytes = &bytes[end + 1..];
+        if format!("{:08x}", crc32fast::hash(bytes)) != head.crc32 {
+            return Err(damaged());
+        }
+        if head.settings != self.training.settings || head.method != self.method {
+            return Err(unfit(Hinted::new(
+                "is the checkpoint of a training run with other settings",
+                "remove it to begin again, or choose another --out",
+            )));
+        }
+        let mut numbers = bytes.as_chunks().0.iter().map(|&n| f32::from_le_bytes(n));
+        let parameter = |(name, shape): (String, Vec<usize>)| {
+            let count = shape.iter().try_fold(1usize, |all, &n| all.checked_mul(n))?;
+            let numbers: Vec<f32> = numbers.by_ref().take(count).collect();
+            (numbers.len() == count).then_some(Parameter { name, shape, numbers })
+        };
+        let all: Option<Vec<Parameter>> = head.tensors.into_iter().map(parameter).collect();
+        let mut all = all.ok_or_else(damaged)?.into_iter();
+        let trainer = learner.trainer_mut();
+        let weights = trainer.network.parameters().len();
+        let moments = trainer.optimiser.state(&trainer.network).len();
+        let architecture = trainer.network.architecture().clone();
+        trainer.network =
+            Network::of(architecture, all.by_ref().take(weights).collect()).ok_or_else(damaged)?;
+        let moments = all.by_ref().take(moments).collect();
+        trainer.optimiser =
+            Optimiser::with_state(self.method, &trainer.network, head.steps, moments)
+                .ok_or_else(damaged)?;
+        learner.restore(all.collect()).ok_or_else(damaged)?;
+        Ok((head.iterations, head.history))
+    }
 }
 
 /// Writes the metrics as CSV, a row an iteration, a column a metric.
@@ -144,82 +251,4 @@ fn write_history(name: &Path, history: &[Row]) -> Result<(), LearnError> {
 fn row_text(row: &Row) -> String {
     let number = |(name, value): (&String, &f64)| format!("{name} {value:.4}");
     row.iter().map(number).collect::<Vec<_>>().join(", ")
-}
-
-/// Where the checkpoint of a network lies.
-pub fn checkpoint_of(name: &Path) -> PathBuf {
-    card::file(name, "checkpoint")
-}
-
-fn save<L: Learner>(
-    learner: &L,
-    method: Method,
-    place: &Path,
-    card: &Card,
-    iterations: u64,
-) -> Result<(), LearnError> {
-    let trainer = learner.trainer();
-    let state = trainer.optimiser.state(&trainer.network);
-    let counts = [trainer.network.parameters().len(), state.len()];
-    let all = [trainer.network.parameters().to_vec(), state, learner.state()].concat();
-    let bytes = card::bytes_of(&all);
-    let head = Checkpoint {
-        settings: card.settings.clone(),
-        method,
-        iterations,
-        steps: trainer.optimiser.steps(),
-        history: card.history.clone(),
-        counts,
-        names: all.into_iter().map(|parameter| parameter.name).collect(),
-        crc32: format!("{:08x}", crc32fast::hash(&bytes)),
-    };
-    let mut text = serde_json::to_vec(&head).expect("a checkpoint is plain data");
-    text.push(b'\n');
-    text.extend(bytes);
-    card::write_whole(place, &text)
-}
-
-/// Restores the learner from its checkpoint, if there is one; gives the next iteration.
-fn resume<L: Learner>(
-    learner: &mut L,
-    method: Method,
-    place: &Path,
-    card: &mut Card,
-) -> Result<u64, LearnError> {
-    let bytes = match fs::read(place) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
-        Err(error) => return Err(LearnError::read(place, error)),
-    };
-    let unfit = |what: Hinted| LearnError::Unfit { path: place.to_path_buf(), what };
-    let damaged = || unfit(Hinted::new("is damaged", "remove it to begin again"));
-    let end = bytes.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
-    let head: Checkpoint = serde_json::from_slice(&bytes[..end]).map_err(|_| damaged())?;
-    let bytes = &bytes[end + 1..];
-    if format!("{:08x}", crc32fast::hash(bytes)) != head.crc32 {
-        return Err(damaged());
-    }
-    if head.settings != card.settings || head.method != method {
-        return Err(unfit(Hinted::new(
-            "is the checkpoint of a training run with other settings",
-            "remove it to begin again, or choose another --out",
-        )));
-    }
-    let mut tensors = card::tensors(bytes).ok_or_else(damaged)?;
-    let take = |name: &String| tensors.remove(name);
-    let mut all: Vec<Parameter> =
-        head.names.iter().map(take).collect::<Option<_>>().ok_or_else(damaged)?;
-    let [weights, moments] = head.counts;
-    let ours = weights.checked_add(moments).filter(|&ours| ours <= all.len());
-    let own = all.split_off(ours.ok_or_else(damaged)?);
-    let moments = all.split_off(weights);
-    let architecture = learner.trainer().network.architecture().clone();
-    let network = Network::of(architecture, all).ok_or_else(damaged)?;
-    let optimiser = Optimiser::with_state(method, &network, head.steps, moments);
-    let trainer = learner.trainer_mut();
-    trainer.optimiser = optimiser.ok_or_else(damaged)?;
-    trainer.network = network;
-    learner.restore(own).ok_or_else(damaged)?;
-    card.history = head.history;
-    Ok(head.iterations)
 }

@@ -42,9 +42,9 @@ pub fn of_outside<G: Game>(
         }
         PolicySpec::Trained(policy, trained) => of_outside(policy, game)?
             .map(|policy| with_training(spec.to_string(), policy, *trained)),
-        PolicySpec::Onnx(onnx) => {
+        PolicySpec::Network(network) if !network.kept => {
             spec.check(game)?;
-            Some(onnx.load(game)?)
+            Some(network.load(spec.to_string(), game)?)
         }
         _ => None,
     })

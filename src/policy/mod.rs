@@ -12,8 +12,8 @@
 //! * [`Lines`] averages over all lines of a length, [`Minimax`] takes the best for
 //!   either side; what they look at where they stop is an [`Evaluation`];
 //! * [`MonteCarlo`] and [`Mcts`] play on at random, from a seed, so that they too are fixed;
-//! * `Onnx` (with the feature of that name) is a network in an ONNX file, for which [`encode`] lays
-//!   out positions; [`OnnxSpec`] says how it is read;
+//! * `Onnx` (with the feature of that name) is a network in an ONNX file, perhaps with a [`Card`] beside
+//!   it; [`NetworkSpec`] says how it is read;
 //! * [`Predictions`] and [`Exec`] ask files and programs; [`Steady`] finds answers that depend on the
 //!   batch, [`Sure`] plays what another policy ranks highest;
 //! * [`PolicySpec`] is what a person writes for a policy; [`of_rules`] and [`of_outside`] make it.
@@ -24,19 +24,18 @@
 
 mod batch;
 mod build;
+pub mod card;
 pub mod chance;
-pub mod encode;
 mod error;
 mod evaluation;
 mod grammar;
 mod greedy;
-mod learned_spec;
 mod lines;
 mod mcts;
 mod montecarlo;
+mod network_spec;
 #[cfg(feature = "onnx")]
 pub(crate) mod onnx;
-mod onnx_spec;
 mod outside;
 mod random;
 #[cfg(test)]
@@ -50,18 +49,18 @@ mod weights;
 
 pub use batch::{Answer, Answers, Batch};
 pub use build::{of_outside, of_rules};
+pub use card::Card;
 pub use chance::PLAYOUT_PLIES;
 pub use error::PolicyError;
 pub use evaluation::{Evaluation, Material, Moves};
 pub use grammar::PolicySpecError;
 pub use greedy::Greedy;
-pub use learned_spec::LearnedSpec;
 pub use lines::Lines;
 pub use mcts::Mcts;
 pub use montecarlo::MonteCarlo;
+pub use network_spec::{Choice, NetworkSpec, Softmax, ValueRange};
 #[cfg(feature = "onnx")]
 pub use onnx::Onnx;
-pub use onnx_spec::{Choice, Head, OnnxSpec, Softmax, ValueRange};
 pub use outside::{Beside, Dense, Exec, Legal, PROTOCOL, PROTOCOL_VERSION, Predictions};
 pub use random::Random;
 pub use search::Minimax;

@@ -6,8 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::grammar::{Parts, PolicySpecError, one_of};
-use super::learned_spec::LearnedSpec;
-use super::onnx_spec::{CHOICES, Choice, OnnxSpec};
+use super::network_spec::{CHOICES, Choice, NetworkSpec};
 use super::trained::TrainedSpec;
 use crate::game::Game;
 use crate::hint::Hinted;
@@ -27,10 +26,8 @@ pub enum PolicySpec {
     Reads(ReadAhead, u32, Option<PathBuf>),
     /// A policy that plays on at random so often, from a seed.
     Plays(PlayOn, u32, u64),
-    /// A network in an ONNX file.
-    Onnx(OnnxSpec),
-    /// A network that was trained here.
-    Learned(LearnedSpec),
+    /// A network in an ONNX file, or a kept one.
+    Network(NetworkSpec),
     /// The best moves of a solved table.
     Perfect,
     /// [`Predictions`](super::Predictions) in a directory.
@@ -107,7 +104,9 @@ impl PolicySpec {
     pub fn within(self, limit: Duration) -> PolicySpec {
         match self {
             PolicySpec::Exec { command, .. } => PolicySpec::Exec { command, limit },
-            PolicySpec::Onnx(model) => PolicySpec::Onnx(OnnxSpec { limit: Some(limit), ..model }),
+            PolicySpec::Network(model) => {
+                PolicySpec::Network(NetworkSpec { limit: Some(limit), ..model })
+            }
             PolicySpec::Best(policy) => PolicySpec::Best(Box::new(policy.within(limit))),
             PolicySpec::Trained(policy, trained) => {
                 PolicySpec::Trained(Box::new(policy.within(limit)), trained)
@@ -157,18 +156,14 @@ impl PolicySpec {
                 let what = " goes by the squares of an Othello board";
                 Hinted::new(what, format!("for {name} there are {others}"))
             }
-            (PolicySpec::Onnx(_), false) if game.planes().count() == 0 => Hinted::new(
+            (PolicySpec::Network(_), false) if game.planes().count() == 0 => Hinted::new(
                 format!(": {name} has no planes that a model could be given"),
                 format!("there are {others}"),
             ),
-            (PolicySpec::Onnx(_), _) if !OnnxSpec::IS_BUILT_IN => {
-                let (what, hint) = OnnxSpec::NOT_BUILT_IN;
+            (PolicySpec::Network(_), _) if !NetworkSpec::IS_BUILT_IN => {
+                let (what, hint) = NetworkSpec::NOT_BUILT_IN;
                 Hinted::new(format!(": {what}"), hint)
             }
-            (PolicySpec::Learned(_), _) if !OnnxSpec::IS_BUILT_IN => Hinted::new(
-                ": this solver was built without the feature 'onnx'",
-                "install it with 'cargo install --path . --features onnx'",
-            ),
             _ => return Ok(()),
         };
         Err(PolicySpecError::of(self, what))
@@ -199,8 +194,7 @@ impl fmt::Display for PolicySpec {
             PolicySpec::Plays(player, n, seed) => {
                 write!(f, "{}:{n}:{seed}", PLAY_ON[*player as usize].0)
             }
-            PolicySpec::Onnx(onnx) => write!(f, "onnx:{onnx}"),
-            PolicySpec::Learned(learned) => write!(f, "learned:{learned}"),
+            PolicySpec::Network(network) => write!(f, "{network}"),
             PolicySpec::Perfect => f.write_str("perfect"),
             PolicySpec::Predictions(dir) => write!(f, "predictions:{}", dir.display()),
             PolicySpec::Exec { command, .. } => write!(f, "exec:{command}"),
@@ -240,8 +234,8 @@ impl FromStr for PolicySpec {
             ("perfect", None) => PolicySpec::Perfect,
             ("weights", None) => PolicySpec::Weights,
             ("weights", Some(path)) => PolicySpec::WeightsFile(parts.file(path)?),
-            ("onnx", Some(model)) => PolicySpec::Onnx(OnnxSpec::read(model)?),
-            ("learned", Some(network)) => PolicySpec::Learned(LearnedSpec::read(network)?),
+            ("onnx", Some(model)) => PolicySpec::Network(NetworkSpec::onnx(model)?),
+            ("learned", Some(network)) => PolicySpec::Network(NetworkSpec::learned(network)?),
             ("predictions", Some("")) => {
                 return Err(wrong(Hinted::new(" names no directory", "write predictions:DIR")));
             }
@@ -511,7 +505,7 @@ mod tests {
         let onnx: PolicySpec = "onnx:m.onnx".parse().unwrap();
         let checked = onnx.check(othello).map_err(|e| e.line());
         assert_eq!(onnx.check(shogi).map_err(|e| e.line()), checked);
-        let (what, hint) = OnnxSpec::NOT_BUILT_IN;
+        let (what, hint) = NetworkSpec::NOT_BUILT_IN;
         let absent = format!("policy 'onnx:m.onnx': {what}; {hint}");
         assert_eq!(checked, if cfg!(feature = "onnx") { Ok(()) } else { Err(absent) });
         let wrong = [

@@ -53,7 +53,7 @@ fn training_ends_the_same_with_any_threads_and_after_an_interruption() {
         assert!(!checkpoint.exists(), "{recipe:?}");
         let [whole, cut] = ["whole", "cut"].map(|dir| files(&tables.place(dir)));
         // The plot is there where shares were measured twice.
-        assert_eq!(whole.len(), 4 + usize::from(recipe[0] == "dqn"), "{recipe:?}");
+        assert_eq!(whole.len(), 3 + usize::from(recipe[0] == "dqn"), "{recipe:?}");
         assert!(whole == cut, "{recipe:?}: the files differ");
         fs::rename(tables.place("whole"), tables.place(recipe[0])).unwrap();
         fs::remove_dir_all(tables.place("cut")).unwrap();
@@ -106,10 +106,10 @@ fn what_is_there_is_not_replaced_and_other_settings_are_not_resumed() {
     fs::write(&checkpoint, &bytes[..bytes.len() - 1]).unwrap();
     let line = tables.run(&training(recipe, &[])).refused("damaged").to_string();
     assert!(line.contains("is damaged; remove it to begin again"), "{line}");
-    // Numbers of tensors that are more than can be counted.
+    // Numbers that are more than can be counted.
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap();
     let mut head: serde_json::Value = serde_json::from_slice(&bytes[..end]).unwrap();
-    head["counts"] = [u64::MAX, 1].into();
+    head["tensors"][0][1] = [u64::MAX, 2].into();
     fs::write(&checkpoint, [&serde_json::to_vec(&head).unwrap(), &bytes[end..]].concat()).unwrap();
     let line = tables.run(&other).refused("counts").to_string();
     assert!(line.contains("is damaged; remove it to begin again"), "{line}");
@@ -165,10 +165,10 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
     assert!(line.contains("is for othello-4x4, not for othello-4x5"), "{line}");
     let line = of("learned:td-othello-4x4?width=3", "4");
     assert!(line.contains("width and mate are for minishogi"), "{line}");
-    let weights = tables.place("policies/td-othello-4x4.safetensors");
-    let mut bytes = fs::read(&weights).unwrap();
+    let model = tables.place("policies/td-othello-4x4.onnx");
+    let mut bytes = fs::read(&model).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
-    fs::write(&weights, bytes).unwrap();
+    fs::write(&model, bytes).unwrap();
     let line = of("learned:td-othello-4x4", "4");
     assert!(line.contains("is not the file that"), "{line}");
 }

@@ -1,7 +1,7 @@
 """Holds networks' ONNX models against their weights: models.py NAME...
 
-Reads NAME.json and NAME.safetensors, works the network out in NumPy and compares what ONNX Runtime makes of
-NAME.onnx, for random inputs. Says of each network how many numbers were compared.
+Reads NAME.json and the weights of NAME.onnx, works the network out in NumPy and compares what ONNX Runtime makes
+of NAME.onnx, for random inputs. Says of each network how many numbers were compared.
 """
 
 import json
@@ -21,20 +21,13 @@ activations = {
 
 def check(name):
     network = json.load(open(f"{name}.json"))["network"]
-    with open(f"{name}.safetensors", "rb") as file:
-        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-        content = file.read()
-    header.pop("__metadata__", None)
-    weights = {}
-    for key, tensor in header.items():
-        begin, end = tensor["data_offsets"]
-        assert tensor["dtype"] == "F32", tensor
-        weights[key] = np.frombuffer(content[begin:end], "<f4").reshape(tensor["shape"])
+    model = onnx.load(f"{name}.onnx")
+    weights = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
 
     def layer(name, x, activation):
         return activations[activation](x @ weights[f"{name}.weight"].T.astype(float) + weights[f"{name}.bias"])
 
-    onnx.checker.check_model(onnx.load(f"{name}.onnx"), full_check=True)
+    onnx.checker.check_model(model, full_check=True)
     session = onnxruntime.InferenceSession(f"{name}.onnx", providers=["CPUExecutionProvider"])
     (given,) = session.get_inputs()
     inputs = np.random.default_rng(0).integers(0, 2, (50, *given.shape[1:])).astype(np.float32)

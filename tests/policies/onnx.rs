@@ -18,7 +18,7 @@ use yomikiri::game::{Action, Game, Position, Side};
 use yomikiri::hint::Hint;
 use yomikiri::learn::network::{Activation, Architecture, Head, Network};
 use yomikiri::learn::onnx::model;
-use yomikiri::policy::{Answers, Batch, Onnx, OnnxSpec, Policy, PolicyError};
+use yomikiri::policy::{Answers, Batch, NetworkSpec, Onnx, Policy, PolicyError};
 
 fn fixture(name: &str) -> String {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/onnx");
@@ -27,7 +27,8 @@ fn fixture(name: &str) -> String {
 
 /// The policy of a fixture with its options.
 fn load(model: &str) -> Result<Onnx, PolicyError> {
-    Onnx::load(&OnnxSpec::read(&fixture(model)).unwrap(), &board_4x4(true))
+    let spec = NetworkSpec::onnx(&fixture(model)).unwrap();
+    Onnx::load(&spec, spec.to_string(), &board_4x4(true))
 }
 
 fn expected() -> Value {
@@ -192,7 +193,7 @@ fn what_cannot_be_used_is_told_in_one_line() {
         ("nchw.onnx?pass=no,policy=policy", "with pass=no it should have 16"),
         ("nchw.onnx?policy=p", "it has no output 'p' that can be computed"),
         ("nchw.onnx?value=policy", "a value has 1, or 3 for win, draw and loss"),
-        ("flat.onnx?output=value", "no output is known as the value"),
+        ("flat.onnx?plies=1", "no output is known as the value"),
         ("flat.onnx?softmax=no", "a probability of its policy is -"),
         ("flat.onnx?layout=openspiel", "does not fit layout=openspiel"),
         ("legal.onnx", "does not show how positions are laid out"),
@@ -244,11 +245,11 @@ fn models_that_panic_never_end_or_want_too_much_are_told_in_one_line() {
 fn broken_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.onnx");
-    let spec = OnnxSpec { path: path.clone(), ..OnnxSpec::default() };
+    let spec = NetworkSpec { path: path.clone(), ..NetworkSpec::default() };
     let whole = fs::read(fixture("flat.onnx")).unwrap();
     for length in (0..whole.len()).step_by(97) {
         fs::write(&path, &whole[..length]).unwrap();
-        assert!(Onnx::load(&spec, &board_4x4(true)).is_err(), "{length} bytes");
+        assert!(Onnx::load(&spec, String::new(), &board_4x4(true)).is_err(), "{length} bytes");
     }
 }
 
@@ -271,8 +272,8 @@ fn numbers_that_are_none_are_told_with_their_position() {
 
 #[test]
 fn a_model_for_another_board_is_refused() {
-    let spec = OnnxSpec::read(&fixture("nchw.onnx")).unwrap();
-    let error = Onnx::load(&spec, &named("othello-4x5")).err().unwrap().line();
+    let spec = NetworkSpec::onnx(&fixture("nchw.onnx")).unwrap();
+    let error = Onnx::load(&spec, String::new(), &named("othello-4x5")).err().unwrap().line();
     assert!(error.contains("on the 4x5 board"), "{error}");
 }
 
@@ -330,13 +331,13 @@ fn a_model_of_shogi_is_asked_about_the_planes_of_its_game() {
     };
     let network = Network::new(architecture, 7);
     let dir = tempfile::tempdir().unwrap();
-    let load = |name: &str, planes: Option<[usize; 3]>| {
+    let load = |name: &str, shape: &[usize]| {
         let path = dir.path().join(name);
-        fs::write(&path, model(&network, planes)).unwrap();
-        let spec = OnnxSpec::read(path.to_str().unwrap()).unwrap();
-        Onnx::load(&spec, &game).unwrap()
+        fs::write(&path, model(&network, shape)).unwrap();
+        let spec = NetworkSpec::onnx(path.to_str().unwrap()).unwrap();
+        Onnx::load(&spec, String::new(), &game).unwrap()
     };
-    let [planes, flat] = [("p", Some([inputs / 9, 3, 3])), ("f", None)].map(|(n, p)| load(n, p));
+    let [planes, flat] = [load("p", &[inputs / 9, 3, 3]), load("f", &[inputs])];
     let mut positions = vec![game.start()];
     for number in 0..60 {
         let actions = game.actions(&positions[number].state);

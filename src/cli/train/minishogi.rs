@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use super::super::context::Context;
-use super::{Common, draw, learn_error, new_card, place};
+use super::{Common, Plan, draw, learn_error, place};
 use crate::game::shogi::MINISHOGI;
-use crate::learn::card::{Card, Inputs, PieceFeatures, Reading, file, write_whole};
+use crate::learn::card::{Card, LearnedFrom, Reading, file, write_whole};
 use crate::learn::minishogi::tactics::TestSet;
 use crate::learn::recipes::minishogi_value::{MinishogiValue, Settings};
 use crate::learn::recipes::{AT_ONCE, number};
-use crate::learn::training;
+use crate::learn::training::{Learner, Row};
 
 /// Train a value network for minishogi, on mates, then by self-play
 ///
@@ -34,19 +34,25 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     let game = MINISHOGI.name;
     let place = place(&args.common, "value", game, context)?;
     let mut learner = MinishogiValue::new(settings.clone(), &context.bars).map_err(learn_error)?;
-    let inputs = Inputs::Pieces(PieceFeatures::Attacks);
-    let of = ("minishogi-value", game, inputs, Reading::Win);
-    let mut card = new_card(of, &learner, serde_json::to_value(&settings)?);
-    let method = settings.method();
-    let at = args.common.at(&place);
-    training::run(&mut learner, method, at, &mut card, &context.bars, |learner, rows| {
-        draw(&place, rows)?;
+    let plan = Plan {
+        recipe: "minishogi-value",
+        reading: Reading::Win,
+        encoding: None,
+        learned_from: LearnedFrom::Nothing,
+        equivariant: false,
+        architecture: learner.trainer().network.architecture().clone(),
+        method: settings.method(),
+        settings: serde_json::to_value(&settings)?,
+    };
+    let run = plan.run(game.to_string(), &args.common, place.clone()).map_err(learn_error)?;
+    let card = run.run(&mut learner, &context.bars, |learner, history| {
+        let Some(history) = history else { return Ok(Row::new()) };
+        draw(&place, history)?;
         let mut row = learner.held_out();
         let tests = TestSet::generate(args.test_positions, settings.seed);
         write_whole(&file(&place, "exam.txt"), tests.to_text().as_bytes())?;
         row.extend(learner.tactics(&tests)?);
         Ok(row)
-    })
-    .map_err(learn_error)?;
-    Ok((card, place))
+    });
+    Ok((card.map_err(learn_error)?, place))
 }

@@ -16,21 +16,19 @@ use super::context::Context;
 use super::error::UserError;
 use super::players::policies_dir;
 use crate::evaluate::PolicyAccuracy;
+use crate::game::encode::{Encoding, Plane};
 use crate::learn::LearnError;
-use crate::learn::card::{Card, Inputs, Reading, SCHEMA, SCHEMA_VERSION, file, write_whole};
-use crate::learn::features::Features;
-use crate::learn::network::{Network, Parameter};
+use crate::learn::card::{Card, LearnedFrom, Reading, Training, file, write_whole};
+use crate::learn::network::Architecture;
 use crate::learn::optimiser::Method;
-use crate::learn::recipes::number;
-use crate::learn::trainer::Trainer;
-use crate::learn::training::{self, Learner, Place, Row};
-use crate::progress::Progress;
+use crate::learn::recipes::{check_size, number};
+use crate::learn::training::{Row, Run};
 use crate::render::history;
 
-/// Train a network and write its weights, a card, and an ONNX model
+/// Train a network and write it as an ONNX model with a card
 ///
-/// NAME.safetensors has the weights, NAME.json the architecture, the settings and the metrics,
-/// NAME.onnx is for other programs, NAME.svg plots the metrics. Give the same command again to
+/// NAME.onnx is the network, NAME.json says how it is read, how it was trained and what it reaches,
+/// NAME.csv has the metrics of each iteration, NAME.svg plots them. Give the same command again to
 /// resume a training run that was interrupted. Measure the network with 'solver report --policy
 /// learned:NAME'.
 #[derive(Debug, clap::Args)]
@@ -65,13 +63,6 @@ struct Common {
     /// Train even if the network is there, and replace it
     #[arg(long)]
     force: bool,
-}
-
-impl Common {
-    /// Where the training run writes.
-    fn at<'a>(&self, name: &'a Path) -> Place<'a> {
-        Place { name, between: Duration::from_secs(self.checkpoint) }
-    }
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
@@ -138,113 +129,50 @@ fn print(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()>
         let network = place.display().to_string();
         return context.json("train", &Trained { network, card });
     }
-    context.line(format!("{}: trained by {}", file(place, "json").display(), card.recipe))?;
-    for (name, value) in &card.results {
+    let recipe = card.training["recipe"].as_str().unwrap_or_default();
+    context.line(format!("{}: trained by {recipe}", file(place, "json").display()))?;
+    for (name, value) in card.training["results"].as_object().into_iter().flatten() {
+        let value = value.as_f64().unwrap_or_default();
         context.line(format!("{name:<40} {value:>10.4}"))?;
     }
     Ok(())
 }
 
-/// A card before the first iteration.
-fn new_card(
-    (recipe, game, features, reading): (&str, &str, Inputs, Reading),
-    learner: &impl Learner,
-    settings: serde_json::Value,
-) -> Card {
-    Card {
-        schema: SCHEMA.to_string(),
-        schema_version: SCHEMA_VERSION,
-        recipe: recipe.to_string(),
-        game: game.to_string(),
-        features,
-        reading,
-        network: learner.trainer().network.architecture().clone(),
-        settings,
-        history: Vec::new(),
-        results: Row::new(),
-        yomikiri: env!("CARGO_PKG_VERSION").to_string(),
-        weights_crc32: String::new(),
-    }
-}
-
-/// What to train: the facts of the card before the first iteration.
-struct Training<'a> {
-    recipe: &'a str,
-    game: String,
-    features: Features,
+/// What is trained, and how.
+struct Plan {
+    recipe: &'static str,
     reading: Reading,
+    /// How positions are laid out; of minishogi they are 361 numbers.
+    encoding: Option<Encoding>,
+    learned_from: LearnedFrom,
+    equivariant: bool,
+    architecture: Architecture,
     method: Method,
     settings: serde_json::Value,
-    place: Place<'a>,
-    every: u64,
 }
 
-/// Measures a network, during training (`false`) or at its end (`true`).
-type Evaluate<'a> = &'a dyn Fn(&Network, bool) -> Result<Row, LearnError>;
-
-impl Training<'_> {
-    /// Trains, measures and writes.
-    fn run(
-        self,
-        learner: impl Learner,
-        evaluate: Evaluate<'_>,
-        progress: &dyn Progress,
-    ) -> anyhow::Result<Card> {
-        let inputs = Inputs::Squares(self.features);
-        let of = (self.recipe, self.game.as_str(), inputs, self.reading);
-        let mut card = new_card(of, &learner, self.settings);
-        let mut evaluated = Evaluated { learner, every: self.every, evaluate };
-        let place = self.place;
-        training::run(
-            &mut evaluated,
-            self.method,
-            place,
-            &mut card,
-            progress,
-            |evaluated, rows| {
-                draw(place.name, rows)?;
-                evaluate(&evaluated.trainer().network, true)
-            },
-        )
-        .map_err(learn_error)?;
-        Ok(card)
-    }
-}
-
-/// A learner that is measured after every few iterations.
-struct Evaluated<'a, L> {
-    learner: L,
-    every: u64,
-    evaluate: Evaluate<'a>,
-}
-
-impl<L: Learner> Learner for Evaluated<'_, L> {
-    fn iterations(&self) -> u64 {
-        self.learner.iterations()
-    }
-
-    fn trainer(&self) -> &Trainer {
-        self.learner.trainer()
-    }
-
-    fn trainer_mut(&mut self) -> &mut Trainer {
-        self.learner.trainer_mut()
-    }
-
-    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, LearnError> {
-        let mut row = self.learner.iterate(iteration, progress)?;
-        if (iteration + 1).is_multiple_of(self.every) {
-            row.extend((self.evaluate)(&self.trainer().network, false)?);
+impl Plan {
+    /// The training run for a game.
+    fn run(self, game: String, common: &Common, name: PathBuf) -> Result<Run, LearnError> {
+        check_size(&self.architecture)?;
+        let mut card = Card::new(game, self.reading);
+        if let Some(Encoding { layout, planes, .. }) = &self.encoding {
+            let list = planes.iter().map(Plane::to_string).collect::<Vec<_>>().join("+");
+            card.layout = Some(*layout);
+            card.planes = (planes != layout.planes()).then_some(list);
         }
-        Ok(row)
-    }
-
-    fn state(&self) -> Vec<Parameter> {
-        self.learner.state()
-    }
-
-    fn restore(&mut self, state: Vec<Parameter>) -> Option<()> {
-        self.learner.restore(state)
+        card.equivariant = self.equivariant;
+        card.learned_from = Some(self.learned_from);
+        let inputs = vec![self.architecture.inputs()];
+        Ok(Run {
+            name,
+            between: Duration::from_secs(common.checkpoint),
+            every: common.every,
+            method: self.method,
+            shape: self.encoding.map_or(inputs, |encoding| encoding.shape),
+            card,
+            training: Training::new(self.recipe, self.architecture, self.settings),
+        })
     }
 }
 

@@ -1,26 +1,25 @@
 //! `solver train td`, `disc-regression`, `dqn` and `q-mlp`: training on games.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::super::context::Context;
 use super::super::error::UserError;
 use super::super::table_args::solved;
-use super::{Common, Training, figures, learn_error, place};
+use super::{Common, Plan, draw, figures, learn_error, place};
 use crate::any::AnyGame;
 use crate::evaluate::{Judged, Player, Sampling, arena, measure};
 use crate::game::Game;
+use crate::game::encode::Layout;
 use crate::learn::LearnError;
-use crate::learn::card::{Card, Reading};
-use crate::learn::features::Features;
-use crate::learn::network::{Activation, Network};
+use crate::learn::card::{Card, LearnedFrom, Reading};
+use crate::learn::network::Activation;
 use crate::learn::optimiser::Kind;
-use crate::learn::player::Learned;
-use crate::learn::recipes::{AT_ONCE, KEPT, UNITS, check_size, discs, number, q, rate, td};
-use crate::learn::training::Row;
-use crate::policy::{Policy, PolicySpec};
+use crate::learn::recipes::{AT_ONCE, KEPT, UNITS, discs, number, q, rate, td};
+use crate::learn::training::{Learner, Row};
+use crate::policy::{NetworkSpec, Onnx, Policy, PolicySpec};
 use crate::progress::Silent;
 use crate::registry::othello;
-use crate::solved::{Orienting, SolvedTable};
+use crate::solved::Orienting;
 
 /// The board, and the games that measure the network.
 #[derive(Debug, clap::Args)]
@@ -134,27 +133,77 @@ struct QArgs {
 }
 
 pub(super) fn td(args: TdArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
-    learn(Recipe::Td(args.settings), "td", args.board, context)
+    let TdArgs { settings, board } = args;
+    let game = othello(&board.size)?;
+    let plan = Plan {
+        recipe: "td",
+        reading: Reading::Wins,
+        encoding: Some(settings.encoding(game.shape())),
+        learned_from: LearnedFrom::Nothing,
+        equivariant: false,
+        architecture: settings.architecture(game.shape()),
+        method: settings.method(),
+        settings: serde_json::to_value(&settings)?,
+    };
+    learn(plan, &game, board, context, |game, _| Ok(td::Td::new(game.folded(), settings)))
 }
 
 pub(super) fn discs(args: DiscsArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
-    learn(Recipe::Discs(args.settings), "disc-regression", args.board, context)
+    let DiscsArgs { settings, board } = args;
+    let game = othello(&board.size)?;
+    let plan = Plan {
+        recipe: "disc-regression",
+        reading: Reading::Discs,
+        encoding: Some(settings.encoding(game.shape())),
+        learned_from: LearnedFrom::Nothing,
+        equivariant: false,
+        architecture: settings.architecture(game.shape()),
+        method: settings.method(),
+        settings: serde_json::to_value(&settings)?,
+    };
+    learn(plan, &game, board, context, |game, context| {
+        let players = policies(game, &settings.players)?;
+        discs::Discs::new(game, settings, &players, &context.bars).map_err(learn_error)
+    })
 }
 
 pub(super) fn dqn(args: DqnArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
     let of_dqn = ([0.5, 0.05], 0.99);
     let settings = q::Settings {
-        features: Features::Signed,
+        layout: Layout::Signed,
         opponents: args.opponents,
         ..args.q.settings(args.hidden, args.iterations, args.games, of_dqn)?
     };
-    learn(Recipe::Q(settings), "dqn", args.board, context)
+    q("dqn", settings, args.board, context)
 }
 
 pub(super) fn q_mlp(args: QMlpArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
     let of_self_play = ([0.5, 0.1], 0.999);
     let settings = args.q.settings(args.hidden, args.iterations, args.games, of_self_play)?;
-    learn(Recipe::Q(settings), "q-mlp", args.board, context)
+    q("q-mlp", settings, args.board, context)
+}
+
+fn q(
+    recipe: &'static str,
+    settings: q::Settings,
+    board: Board,
+    context: &mut Context,
+) -> anyhow::Result<(Card, PathBuf)> {
+    let game = othello(&board.size)?;
+    let plan = Plan {
+        recipe,
+        reading: Reading::Q,
+        encoding: Some(settings.encoding(game.shape())),
+        learned_from: LearnedFrom::Nothing,
+        equivariant: false,
+        architecture: settings.architecture(game.shape()),
+        method: settings.method(),
+        settings: serde_json::to_value(&settings)?,
+    };
+    learn(plan, &game, board, context, |game, _| {
+        let opponents = policies(game, &settings.opponents)?;
+        Ok(q::QLearning::new(game.folded(), settings, opponents))
+    })
 }
 
 impl QArgs {
@@ -180,7 +229,7 @@ impl QArgs {
             return Err(UserError::new(format!("--gamma {gamma}: give a number from 0 to 1")));
         }
         Ok(q::Settings {
-            features: Features::Planes,
+            layout: Layout::Nchw,
             hidden,
             opponents: Vec::new(),
             iterations,
@@ -201,12 +250,6 @@ impl QArgs {
     }
 }
 
-enum Recipe {
-    Td(td::Settings),
-    Discs(discs::Settings),
-    Q(q::Settings),
-}
-
 /// The test opponents of each recipe.
 fn test_opponents(recipe: &str) -> &'static [&'static str] {
     match recipe {
@@ -220,80 +263,44 @@ fn test_opponents(recipe: &str) -> &'static [&'static str] {
 /// A board of so many squares at most is measured exactly, which needs a table.
 const EXACT: usize = 16;
 
-fn learn(
-    recipe: Recipe,
-    name: &str,
+/// Trains, measures and writes.
+fn learn<L: Learner>(
+    plan: Plan,
+    game: &AnyGame,
     board: Board,
     context: &mut Context,
+    learner: impl FnOnce(&AnyGame, &Context) -> anyhow::Result<L>,
 ) -> anyhow::Result<(Card, PathBuf)> {
-    let game = othello(&board.size)?;
-    let place = place(&board.common, name, &game.name(), context)?;
+    let recipe = plan.recipe;
+    let place = place(&board.common, recipe, &game.name(), context)?;
+    let run = plan.run(game.name(), &board.common, place.clone()).map_err(learn_error)?;
     let (rows, columns) = game.shape();
-    let architecture = match &recipe {
-        Recipe::Td(settings) => settings.architecture(rows * columns),
-        Recipe::Discs(settings) => settings.architecture(rows * columns),
-        Recipe::Q(settings) => settings.architecture(rows * columns),
-    };
-    check_size(&architecture).map_err(learn_error)?;
     let table = match rows * columns <= EXACT {
-        true => Some(solved(&game, None, false, context)?),
+        true => Some(solved(game, None, false, context)?),
         false => None,
     };
-    let card = train(recipe, name, &board, (&game, table.as_ref()), &place, context)?;
-    Ok((card, place))
-}
-
-fn train(
-    recipe: Recipe,
-    name: &str,
-    board: &Board,
-    (game, table): (&AnyGame, Option<&SolvedTable>),
-    place: &Path,
-    context: &Context,
-) -> anyhow::Result<Card> {
-    let (features, reading) = match &recipe {
-        Recipe::Td(_) => (Features::Colours, Reading::Wins),
-        Recipe::Discs(_) => (Features::Ternary, Reading::Discs),
-        Recipe::Q(settings) => (settings.features, Reading::Q),
-    };
-    let evaluate = |network: &Network, last: bool| {
-        let player = Learned::new("network".to_string(), network, features, reading)?;
+    let mut learner = learner(game, context)?;
+    let player = run.player(game);
+    let measured = run.run(&mut learner, &context.bars, |learner, history| {
+        let player = player(&learner.trainer().network, &NetworkSpec::default())?;
         let mut row = Row::new();
-        if let Some(table) = table {
+        if let Some(history) = history {
+            draw(&place, history)?;
+        }
+        let is_last = history.is_some();
+        let games = if is_last { board.test_games } else { 100 };
+        for opponent in if is_last { test_opponents(recipe) } else { &["random"] } {
+            play_test_games(game, &player, opponent, games, &mut row)?;
+        }
+        if let Some(table) = &table {
             let judged = Judged::new(table, Orienting::All);
-            let players = [Player::Policy(Box::new(player.clone()))];
+            let players = [Player::Policy(Box::new(player))];
             let measured = measure(&judged, None, &players, None, &Silent)?;
             figures("", &measured.policies[0], &mut row);
         }
-        let games = if last { board.test_games } else { 100 };
-        for opponent in if last { test_opponents(name) } else { &["random"] } {
-            play_test_games(game, &player, opponent, games, &mut row)?;
-        }
         Ok(row)
-    };
-    let (method, settings) = match &recipe {
-        Recipe::Td(settings) => (settings.method(), serde_json::to_value(settings)?),
-        Recipe::Discs(settings) => (settings.method(), serde_json::to_value(settings)?),
-        Recipe::Q(settings) => (settings.method(), serde_json::to_value(settings)?),
-    };
-    let (place, every) = (board.common.at(place), board.common.every);
-    let spec = game.name();
-    let training =
-        Training { recipe: name, game: spec, features, reading, method, settings, place, every };
-    let own = game.folded();
-    match recipe {
-        Recipe::Td(settings) => training.run(td::Td::new(own, settings), &evaluate, &context.bars),
-        Recipe::Discs(settings) => {
-            let players = policies(game, &settings.players)?;
-            let learner = discs::Discs::new(game, settings, &players, &context.bars);
-            training.run(learner.map_err(learn_error)?, &evaluate, &context.bars)
-        }
-        Recipe::Q(settings) => {
-            let opponents = policies(game, &settings.opponents)?;
-            let learner = q::QLearning::new(own, settings, opponents);
-            training.run(learner, &evaluate, &context.bars)
-        }
-    }
+    });
+    Ok((measured.map_err(learn_error)?, place))
 }
 
 /// The policies of these names.
@@ -310,7 +317,7 @@ fn policies(game: &AnyGame, names: &[String]) -> Result<Vec<Box<dyn Policy<AnyGa
 /// same game would repeat.
 fn play_test_games(
     game: &AnyGame,
-    player: &Learned,
+    player: &Onnx,
     opponent: &str,
     games: u64,
     row: &mut Row,

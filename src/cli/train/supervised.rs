@@ -7,21 +7,20 @@ use clap::builder::BoolishValueParser;
 
 use super::super::context::Context;
 use super::super::table_args::solved;
-use super::{Common, Training, figures, learn_error, place};
+use super::{Common, Plan, draw, figures, learn_error, place};
 use crate::evaluate::{Judged, Player, PolicyAccuracy, measure};
 use crate::game::{Game, Split};
 use crate::learn::LearnError;
-use crate::learn::card::{Card, Reading};
-use crate::learn::features::Features;
+use crate::learn::card::{Card, LearnedFrom, Reading};
 use crate::learn::network::Network;
-use crate::learn::player::Learned;
 use crate::learn::recipes::parts::Part;
 use crate::learn::recipes::supervised::{Net, Settings, Supervised};
-use crate::learn::recipes::{AT_ONCE, UNITS, check_size, number};
-use crate::learn::training::{Place, Row};
+use crate::learn::recipes::{AT_ONCE, UNITS, number};
+use crate::learn::training::{Learner, Row};
+use crate::policy::{NetworkSpec, Onnx};
 use crate::progress::Silent;
 use crate::registry::othello;
-use crate::solved::{Orienting, SolvedTable};
+use crate::solved::Orienting;
 
 /// Supervised learning on a solved table: the best moves and the values
 #[derive(Debug, clap::Args)]
@@ -119,24 +118,22 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     };
     settings.check().map_err(learn_error)?;
     let game = othello(&args.size)?;
-    check_size(&settings.architecture(game.shape())).map_err(learn_error)?;
+    let Settings { split_seed, splits, share, measured, equivariant, .. } = settings;
+    let plan = Plan {
+        recipe: "supervised",
+        reading: Reading::Policy,
+        encoding: Some(settings.encoding(game.shape())),
+        learned_from: LearnedFrom::Part { split_seed, splits, share },
+        equivariant,
+        architecture: settings.architecture(game.shape()),
+        method: settings.method(),
+        settings: serde_json::to_value(&settings)?,
+    };
+    let name = place(&args.common, "supervised", &game.name(), context)?;
+    let run = plan.run(game.name(), &args.common, name.clone()).map_err(learn_error)?;
     let table = solved(&game, None, args.common.force, context)?;
-    let place = place(&args.common, "supervised", &table.game().name(), context)?;
-    let card = learn(&table, settings, args.common.at(&place), args.common.every, context)?;
-    Ok((card, place))
-}
-
-fn learn(
-    table: &SolvedTable,
-    settings: Settings,
-    place: Place<'_>,
-    every: u64,
-    context: &Context,
-) -> anyhow::Result<Card> {
     let game = table.game();
-    let rows = |orienting| Judged::new(table, orienting);
-    let folded = game.folded();
-    let Settings { share, measured, .. } = settings;
+    let rows = |orienting| Judged::new(&table, orienting);
     let parts = |orienting, train| {
         let shares = [train, measured, measured];
         Part::of_all(&rows(orienting), settings.split(), shares)
@@ -144,33 +141,23 @@ fn learn(
     };
     let mut once = parts(Orienting::First, share)?;
     let train = &once[Split::Train.index()];
-    let learner = Supervised::new(&folded, train, settings.clone());
-    let learner = learner.map_err(learn_error)?;
+    let learner = Supervised::new(&game.folded(), train, settings.clone());
+    let mut learner = learner.map_err(learn_error)?;
     // Measure only training positions that were trained on.
     let seen = measured.min(share);
     once[Split::Train.index()] = train.share(settings.split(), seen);
     let all = parts(Orienting::All, seen)?;
-    let examples = learner.examples() as f64;
-    let metrics = Metrics { once: &once, all: &all, images: !settings.equivariant };
-    let evaluate = |network: &Network, last: bool| {
-        if !last {
-            return metrics.quick(network);
-        }
+    let metrics =
+        Metrics { once: &once, all: &all, images: !equivariant, player: &run.player(game) };
+    let card = run.run(&mut learner, &context.bars, |learner, history| {
+        let network = &learner.trainer().network;
+        let Some(history) = history else { return metrics.quick(network) };
+        draw(&name, history)?;
         let mut row = metrics.all(network)?;
-        row.insert("training positions".to_string(), examples);
+        row.insert("training positions".to_string(), learner.examples() as f64);
         Ok(row)
-    };
-    let training = Training {
-        recipe: "supervised",
-        game: game.name(),
-        features: Features::Planes,
-        reading: Reading::Policy,
-        method: settings.method(),
-        settings: serde_json::to_value(&settings)?,
-        place,
-        every,
-    };
-    training.run(learner, &evaluate, &context.bars)
+    });
+    Ok((card.map_err(learn_error)?, name))
 }
 
 /// The exact metrics of a network on the splits of a table.
@@ -179,15 +166,11 @@ struct Metrics<'a> {
     all: &'a [Part; 3],
     /// Whether images of a position may get different answers.
     images: bool,
+    player: &'a dyn Fn(&Network, &NetworkSpec) -> Result<Onnx, LearnError>,
 }
 
 impl Metrics<'_> {
-    fn player(&self, network: &Network) -> Result<Learned, LearnError> {
-        let name = "network".to_string();
-        Ok(Learned::new(name, network, Features::Planes, Reading::Policy)?)
-    }
-
-    fn on(&self, part: &Part, player: Learned) -> Result<PolicyAccuracy, LearnError> {
+    fn on(&self, part: &Part, player: Onnx) -> Result<PolicyAccuracy, LearnError> {
         let players = [Player::Policy(Box::new(player))];
         let mut measured = measure(part, None, &players, None, &Silent)?;
         Ok(measured.policies.swap_remove(0))
@@ -196,9 +179,9 @@ impl Metrics<'_> {
     /// During training: every row once.
     fn quick(&self, network: &Network) -> Result<Row, LearnError> {
         let mut row = Row::new();
-        let player = self.player(network)?;
         for split in [Split::Train, Split::Test] {
-            let found = self.on(&self.once[split.index()], player.clone())?;
+            let player = (self.player)(network, &NetworkSpec::default())?;
+            let found = self.on(&self.once[split.index()], player)?;
             figures(&format!("{}: ", split.name()), &found, &mut row);
         }
         Ok(row)
@@ -208,15 +191,17 @@ impl Metrics<'_> {
     /// differ; and one ply ahead by value.
     fn all(&self, network: &Network) -> Result<Row, LearnError> {
         let mut row = Row::new();
-        let own = self.player(network)?;
+        let own = NetworkSpec::default();
+        let symmetric = NetworkSpec { symmetric: self.images, ..own.clone() };
+        let by_value = NetworkSpec { plies: Some(1), ..symmetric.clone() };
         for split in Split::ALL {
             let (once, all) = (&self.once[split.index()], &self.all[split.index()]);
-            let player = || own.clone().symmetric(self.images);
-            let mut measured = vec![("", self.on(all, own.clone())?)];
+            let on = |part, spec| self.on(part, (self.player)(network, spec)?);
+            let mut measured = vec![("", on(all, &own)?)];
             if self.images {
-                measured.push((", all images", self.on(once, player())?));
+                measured.push((", all images", on(once, &symmetric)?));
             }
-            measured.push((", one ply by value", self.on(once, player().plies(Some(1)))?));
+            measured.push((", one ply by value", on(once, &by_value)?));
             for (how, found) in measured {
                 figures(&format!("{}{how}: ", split.name()), &found, &mut row);
             }

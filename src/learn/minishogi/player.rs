@@ -6,8 +6,6 @@
 //! the search (see [`beam`](super::beam)); moves the beam did not keep have no probability. The
 //! position's value is that of the move it plays.
 
-use std::path::Path;
-
 use rayon::prelude::*;
 
 use super::beam::{Beam, Judged, MAX_PLIES, loss_in};
@@ -17,10 +15,8 @@ use super::{Minishogi, Values, rules};
 use crate::any::AnyGame;
 use crate::game::shogi::Board;
 use crate::game::{Game, Position};
-use crate::hint::Hinted;
-use crate::learn::LearnError;
-use crate::learn::card::{self, Inputs, PieceFeatures, Reading};
-use crate::policy::{Answers, Batch, LearnedSpec, Policy, PolicyError, share_best};
+use crate::policy::card::{Card, file};
+use crate::policy::{Answers, Batch, NetworkSpec, Policy, PolicyError, share_best};
 
 /// How a player searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,29 +41,25 @@ pub struct Player<V> {
 /// another game.
 pub fn load(
     name: String,
-    spec: &LearnedSpec,
-    path: &Path,
+    spec: &NetworkSpec,
+    card: &Card,
     game: &AnyGame,
-) -> Result<Player<Quick>, LearnError> {
-    let (card, network) = card::read(path)?;
-    let unfit =
-        |what: String| LearnError::Unfit { path: card::file(path, "json"), what: what.into() };
-    if card.game != game.name() {
-        return Err(unfit(format!("is for {}, not for {}", card.game, game.name())));
-    }
-    let read = matches!(card.features, Inputs::Pieces(PieceFeatures::Attacks))
-        && card.reading == Reading::Win;
-    let values = Quick::of(&network).filter(|_| read);
-    let values = values.ok_or_else(|| unfit("is no value network for minishogi".to_string()))?;
+) -> Result<Player<Quick>, PolicyError> {
+    let path = file(&spec.path, "onnx");
+    card.check(&path, &game.name())?;
+    let bytes = card.model(&path)?;
+    let values = Quick::read(&bytes);
+    let values =
+        values.ok_or_else(|| card.unfit(&path, "is no value network for minishogi".to_string()))?;
     if spec.symmetric {
-        return Err(LearnError::Settings(Hinted::new(
-            format!("policy '{name}': symmetric=yes is for Othello"),
-            "a network for minishogi has plies, width and mate",
-        )));
+        return Err(PolicyError::new(format!(
+            "policy '{name}': symmetric=yes is not for minishogi"
+        ))
+        .with_hint("a network for minishogi has plies, width and mate"));
     }
     let number = |number: Option<u32>, otherwise| number.map_or(otherwise, |n| n as usize);
     let beam = Beam { width: number(spec.width, 4), plies: number(spec.plies, 1) };
-    Ok(Player::new(name, values, Search { beam, mate: number(spec.mate, 0) })?)
+    Player::new(name, values, Search { beam, mate: number(spec.mate, 0) })
 }
 
 impl<V: Values> Player<V> {

@@ -8,6 +8,7 @@
 
 use super::{FEATURES, Values};
 use crate::learn::network::{Activation, Architecture, Head, Network, Parameter};
+use crate::learn::onnx::{layers, model};
 
 /// The name of the network's only answer.
 pub const HEAD: &str = "win";
@@ -35,10 +36,12 @@ pub struct Quick {
 impl Quick {
     /// The values of a network; `None` if it is not of an [`architecture`] of this module.
     pub fn of(network: &Network) -> Option<Quick> {
-        let Architecture::Mlp { hidden, .. } = network.architecture() else { return None };
-        if *network.architecture() != architecture(hidden) {
-            return None;
-        }
+        Quick::read(&model(network, &[FEATURES]))
+    }
+
+    /// The same of an ONNX model.
+    pub fn read(bytes: &[u8]) -> Option<Quick> {
+        let layers = layers(bytes, Activation::Relu, Activation::Sigmoid)?;
         let layer = |pair: &[Parameter]| {
             let [weight, bias] = pair else { unreachable!("weights come in pairs") };
             let (outputs, inputs) = (weight.shape[0], weight.shape[1]);
@@ -46,7 +49,8 @@ impl Quick {
             let columns = (0..inputs * outputs).map(place).collect();
             Layer { columns, bias: bias.numbers.clone() }
         };
-        Some(Quick { layers: network.parameters().chunks(2).map(layer).collect() })
+        let ends = [layers.first()?.shape[1], layers.last()?.shape[0]];
+        (ends == [FEATURES, 1]).then(|| Quick { layers: layers.chunks(2).map(layer).collect() })
     }
 }
 
@@ -85,9 +89,9 @@ impl Values for Quick {
 mod tests {
     use super::super::{features, rules, sample};
     use super::*;
-    use crate::learn::forward::Forward;
 
     #[test]
+    #[cfg(feature = "learn")]
     fn values_are_those_of_the_network() {
         let game = rules();
         let positions = sample::positions(&game, 200);
@@ -97,7 +101,9 @@ mod tests {
             let network = Network::uniform(architecture(&hidden), 3, -0.2, 0.2);
             let mut found = vec![0.0; positions.len()];
             Quick::of(&network).unwrap().values(&rows, &mut found);
-            let expected = Forward::of(&network).unwrap().answers(&rows).unwrap().swap_remove(0);
+            let given = crate::learn::trainer::rows(rows.clone(), FEATURES).unwrap();
+            let expected = network.fixed().unwrap().forward(&given).unwrap().swap_remove(0);
+            let expected = expected.flatten_all().unwrap().to_vec1::<f32>().unwrap();
             assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-5));
             assert!(expected.iter().any(|value| (value - expected[0]).abs() > 0.01));
         }
@@ -113,7 +119,7 @@ mod tests {
         };
         assert!(other(|_| {}).is_some());
         assert!(other(|heads| heads[0].outputs = 2).is_none());
-        assert!(other(|heads| heads[0].name = "discs".to_string()).is_none());
         assert!(other(|heads| heads[0].activation = Activation::Tanh).is_none());
+        assert!(other(|heads| heads.push(heads[0].clone())).is_none());
     }
 }

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::{AT_ONCE, KEPT, OPENING, UNITS, number, rate};
 use crate::evaluate::{Sampling, record};
 use crate::game::Game;
+use crate::game::encode::{Encoding, Layout, Plane};
 use crate::learn::LearnError;
 use crate::learn::chance::{seeded, shuffle};
-use crate::learn::features::Features;
 use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::{Kind, Method};
 use crate::learn::trainer::{Trainer, rows};
@@ -67,11 +67,16 @@ impl Settings {
         self.optimiser.method(self.learning_rate)
     }
 
-    /// The network on a board of so many squares.
-    pub fn architecture(&self, squares: usize) -> Architecture {
+    /// How positions are laid out: own, other and empty square by square.
+    pub fn encoding(&self, board: (usize, usize)) -> Encoding {
+        Encoding::of(Layout::Interleaved, &[Plane::Mover, Plane::Opponent, Plane::Empty], board)
+    }
+
+    /// The network on a board.
+    pub fn architecture(&self, board: (usize, usize)) -> Architecture {
         let head = Head { name: "discs".to_string(), outputs: 1, activation: self.output };
         Architecture::Mlp {
-            inputs: Features::Ternary.width(squares),
+            inputs: self.encoding(board).len(),
             hidden: self.hidden.clone(),
             activation: self.activation,
             heads: vec![head],
@@ -84,7 +89,7 @@ type Example = ([u64; 2], f32);
 
 /// Trains by disc regression.
 pub struct Discs {
-    squares: usize,
+    encoding: Encoding,
     settings: Settings,
     train: Vec<Example>,
     test: Vec<Example>,
@@ -132,19 +137,19 @@ impl Discs {
                 format!("play at least {TEST_ONE_IN} games a pair").into(),
             ));
         }
-        let network = Network::new(settings.architecture(squares), settings.seed);
+        let network = Network::new(settings.architecture(game.shape()), settings.seed);
         let trainer = Trainer::new(network, settings.method());
-        Ok(Discs { squares, settings, train, test, trainer })
+        Ok(Discs { encoding: settings.encoding(game.shape()), settings, train, test, trainer })
     }
 
     /// The mean squared error on the test games.
     fn test_loss(&self) -> Calculated<f64> {
         let chunks: Vec<&[Example]> = self.test.chunks(4096).collect();
         let count = self.test.len();
-        let squares = self.squares;
+        let encoding = &self.encoding;
         let network = &self.trainer.network;
         let losses = self.trainer.workers.map(chunks, |part| {
-            let loss = loss(&network.fixed()?, part, squares, count)?;
+            let loss = loss(&network.fixed()?, part, encoding, count)?;
             Ok(f64::from(loss.to_scalar::<f32>()?))
         });
         losses.into_iter().sum()
@@ -162,12 +167,10 @@ impl Discs {
 fn loss(
     weights: &Weights<'_>,
     part: &[Example],
-    squares: usize,
+    encoding: &Encoding,
     count: usize,
 ) -> Calculated<Tensor> {
-    let boards: Vec<[u64; 2]> = part.iter().map(|(board, _)| *board).collect();
-    let features = Features::Ternary;
-    let inputs = rows(features.of_boards(&boards, squares), features.width(squares))?;
+    let inputs = rows(encoding.boards(part.iter().map(|(board, _)| *board)), encoding.len())?;
     let shares = part.iter().map(|(_, share)| *share).collect();
     (&weights.forward(&inputs)?[0] - rows(shares, 1)?)?.sqr()?.sum_all()? / count as f64
 }
@@ -190,13 +193,13 @@ impl Learner for Discs {
         shuffle(&mut seeded(self.settings.seed, &[epoch]), &mut order);
         let size = self.settings.batch.max(1);
         let steps = order.len().div_ceil(size);
-        let (squares, mut total) = (self.squares, 0.0);
+        let (encoding, mut total) = (&self.encoding, 0.0);
         for (at, batch) in order.chunks(size).enumerate() {
             let done = (epoch as f64 + at as f64 / steps as f64) / self.settings.epochs as f64;
             let batch: Vec<Example> = batch.iter().map(|&at| self.train[at]).collect();
             let parts = batch.chunks(batch.len().div_ceil(PARTS)).collect();
             total += self.trainer.step(parts, 1.0 - 0.9 * done, None, |weights, part| {
-                loss(weights, part, squares, batch.len())
+                loss(weights, part, encoding, batch.len())
             })?;
         }
         Ok(Row::from([

@@ -16,10 +16,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::replay::{Experience, Replay};
+use crate::game::encode::{Encoding, Layout};
 use crate::game::{Action, Game, Position, Side};
 use crate::learn::LearnError;
 use crate::learn::chance::{below, sample, seeded, unit};
-use crate::learn::features::Features;
 use crate::learn::network::{Activation, Architecture, Head, Network, Parameter};
 use crate::learn::optimiser::{Kind, Method};
 use crate::learn::trainer::{Trainer, rows};
@@ -32,7 +32,7 @@ use crate::progress::Progress;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// How positions are laid out.
-    pub features: Features,
+    pub layout: Layout,
     /// The units of each hidden layer.
     pub hidden: Vec<usize>,
     /// The names of the opponents, each played from both sides; self-play if there are none.
@@ -76,12 +76,17 @@ impl Settings {
         self.optimiser.method(self.learning_rate)
     }
 
-    /// The network on a board of so many squares.
-    pub fn architecture(&self, squares: usize) -> Architecture {
-        let outputs = squares + 1;
+    /// How positions are laid out.
+    pub fn encoding(&self, board: (usize, usize)) -> Encoding {
+        Encoding::of(self.layout, self.layout.planes(), board)
+    }
+
+    /// The network on a board.
+    pub fn architecture(&self, board: (usize, usize)) -> Architecture {
+        let outputs = board.0 * board.1 + 1;
         let head = Head { name: "q".to_string(), outputs, activation: self.output };
         Architecture::Mlp {
-            inputs: self.features.width(squares),
+            inputs: self.encoding(board).len(),
             hidden: self.hidden.clone(),
             activation: self.activation,
             heads: vec![head],
@@ -119,6 +124,7 @@ struct Results {
 /// Trains by Q-learning.
 pub struct QLearning<G: Game> {
     game: G,
+    encoding: Encoding,
     settings: Settings,
     opponents: Vec<Box<dyn Policy<G>>>,
     trainer: Trainer,
@@ -129,11 +135,11 @@ pub struct QLearning<G: Game> {
 impl<G: Game> QLearning<G> {
     /// Before the first game; the opponents are those of the settings.
     pub fn new(game: G, settings: Settings, opponents: Vec<Box<dyn Policy<G>>>) -> QLearning<G> {
-        let squares = game.action_count() - 1;
-        let network = Network::new(settings.architecture(squares), settings.seed);
+        let network = Network::new(settings.architecture(game.shape()), settings.seed);
+        let encoding = settings.encoding(game.shape());
         let (target, replay) = (network.clone(), Replay::new(settings.replay));
         let trainer = Trainer::new(network, settings.method());
-        QLearning { game, settings, opponents, trainer, target, replay }
+        QLearning { game, encoding, settings, opponents, trainer, target, replay }
     }
 
     fn lanes(&self, iteration: u64) -> Vec<Lane<G::State>> {
@@ -217,8 +223,8 @@ impl<G: Game> QLearning<G> {
         }
         let boards: Vec<[u64; 2]> =
             choices.iter().map(|(at, _)| self.board(&lanes[*at].position.state)).collect();
-        let inputs = self.settings.features.of_boards(&boards, self.game.action_count() - 1);
-        let width = self.trainer.network.architecture().inputs();
+        let inputs = self.encoding.boards(boards.iter().copied());
+        let width = self.encoding.len();
         let q =
             self.trainer.network.fixed()?.forward(&rows(inputs, width)?)?[0].to_vec2::<f32>()?;
         for (((at, actions), q), board) in choices.into_iter().zip(q).zip(boards) {
@@ -277,10 +283,8 @@ impl<G: Game> QLearning<G> {
 
     /// The targets of the Q-values of some decisions.
     fn targets(&self, experiences: &[Experience]) -> Calculated<Vec<f32>> {
-        let squares = self.game.action_count() - 1;
-        let width = self.trainer.network.architecture().inputs();
-        let boards: Vec<[u64; 2]> = experiences.iter().map(|experience| experience.next).collect();
-        let inputs = rows(self.settings.features.of_boards(&boards, squares), width)?;
+        let boards = experiences.iter().map(|experience| experience.next);
+        let inputs = rows(self.encoding.boards(boards), self.encoding.len())?;
         let answers = |network: &Network| network.fixed()?.forward(&inputs)?[0].to_vec2::<f32>();
         let (online, target) = (answers(&self.trainer.network)?, answers(&self.target)?);
         let of = |(at, experience): (usize, &Experience)| {
@@ -312,11 +316,11 @@ impl<G: Game> QLearning<G> {
         let this = &*self;
         let targets = self.trainer.workers.map(parts.clone(), |part| this.targets(part));
         let targets: Vec<Vec<f32>> = targets.into_iter().collect::<Calculated<_>>()?;
-        let squares = self.game.action_count() - 1;
         let parts: Vec<(&[Experience], Vec<f32>)> = parts.into_iter().zip(targets).collect();
-        let Settings { features, huber_delta, batch: count, .. } = self.settings;
+        let Settings { huber_delta, batch: count, .. } = self.settings;
+        let encoding = &self.encoding;
         let loss = self.trainer.step(parts, factor, Some(10.0), |weights, (part, targets)| {
-            loss(weights, features, squares, part, targets, huber_delta, count)
+            loss(weights, encoding, (part, targets), huber_delta, count)
         })?;
         if self.trainer.optimiser.steps().is_multiple_of(self.settings.target_update) {
             self.target = self.trainer.network.clone();
@@ -328,15 +332,13 @@ impl<G: Game> QLearning<G> {
 /// Huber's loss of the Q-values of decisions, over `count`.
 fn loss(
     weights: &Weights<'_>,
-    features: Features,
-    squares: usize,
-    part: &[Experience],
-    targets: Vec<f32>,
+    encoding: &Encoding,
+    (part, targets): (&[Experience], Vec<f32>),
     delta: f64,
     count: usize,
 ) -> Calculated<Tensor> {
-    let boards: Vec<[u64; 2]> = part.iter().map(|experience| experience.before).collect();
-    let inputs = rows(features.of_boards(&boards, squares), features.width(squares))?;
+    let boards = part.iter().map(|experience| experience.before);
+    let inputs = rows(encoding.boards(boards), encoding.len())?;
     let chosen: Vec<u32> = part.iter().map(|experience| u32::from(experience.action)).collect();
     let chosen = Tensor::from_vec(chosen, (part.len(), 1), &Device::Cpu)?;
     let q = weights.forward(&inputs)?[0].gather(&chosen, 1)?;

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::parts::Part;
 use crate::any::{AnyGame, AnyState};
 use crate::evaluate::{Case, Truth};
+use crate::game::encode::{Encoding, Layout};
 use crate::game::{Action, Game, Position, Side, Splits, Symmetry};
 use crate::learn::LearnError;
 use crate::learn::chance::{below, seeded, shuffle, unit};
 use crate::learn::equivariance::Ties;
-use crate::learn::features::Features;
 use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::{Trainer, rows};
@@ -121,6 +121,11 @@ impl Settings {
         Method::adam(self.learning_rate, self.weight_decay)
     }
 
+    /// How positions are laid out.
+    pub fn encoding(&self, board: (usize, usize)) -> Encoding {
+        Encoding::of(Layout::Nchw, Layout::Nchw.planes(), board)
+    }
+
     /// The architecture on a board.
     pub fn architecture(&self, (rows, columns): (usize, usize)) -> Architecture {
         let head =
@@ -179,6 +184,7 @@ impl Examples {
 /// Trains on a table.
 pub struct Supervised {
     game: AnyGame,
+    encoding: Encoding,
     settings: Settings,
     examples: Examples,
     trainer: Trainer,
@@ -218,7 +224,8 @@ impl Supervised {
             };
             trainer = trainer.tied(Ties::of(&architecture, &game).ok_or_else(unfit)?);
         }
-        Ok(Supervised { game, settings, examples, trainer })
+        let encoding = settings.encoding(game.shape());
+        Ok(Supervised { game, encoding, settings, examples, trainer })
     }
 
     /// How many positions it trains on.
@@ -230,11 +237,12 @@ impl Supervised {
     fn batch_part(&self, shown: &[(usize, Symmetry)]) -> BatchPart {
         let Supervised { game, examples, .. } = self;
         let width = game.action_count();
-        let mut part = BatchPart::default();
+        let (mut part, mut own) = (BatchPart::default(), vec![0.0; self.encoding.len()]);
         for &(at, symmetry) in shown {
             let state = game.transform(&examples.states[at], symmetry);
             let position = Position { state, side: Side::First };
-            Features::Planes.push(game, &position, &mut part.inputs);
+            self.encoding.write_position(game, &position, &mut own);
+            part.inputs.extend_from_slice(&own);
             part.values.push(f32::from(examples.outcomes[at]));
             let begin = part.legal.len();
             for all in [&mut part.legal, &mut part.by_score, &mut part.by_outcome] {

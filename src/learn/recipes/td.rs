@@ -13,10 +13,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::{AT_ONCE, UNITS, number, rate, share};
+use crate::game::encode::{Encoding, Layout};
 use crate::game::{Game, Outcome, Position, Side};
 use crate::learn::LearnError;
 use crate::learn::chance::{below, seeded, unit};
-use crate::learn::features::Features;
 use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::Method;
 use crate::learn::trainer::{Trainer, rows};
@@ -56,10 +56,15 @@ impl Settings {
         Method::Sgd { rate: self.learning_rate }
     }
 
-    /// The network on a board of so many squares.
-    pub fn architecture(&self, squares: usize) -> Architecture {
+    /// How positions are laid out: by colour, as in the thesis.
+    pub fn encoding(&self, board: (usize, usize)) -> Encoding {
+        Encoding::of(Layout::Colours, Layout::Colours.planes(), board)
+    }
+
+    /// The network on a board.
+    pub fn architecture(&self, board: (usize, usize)) -> Architecture {
         Architecture::Mlp {
-            inputs: Features::Colours.width(squares),
+            inputs: self.encoding(board).len(),
             hidden: vec![self.hidden],
             activation: Activation::Sigmoid,
             heads: vec![Head {
@@ -95,6 +100,7 @@ struct Errors {
 /// Trains by temporal differences.
 pub struct Td<G: Game> {
     game: G,
+    encoding: Encoding,
     settings: Settings,
     trainer: Trainer,
 }
@@ -102,13 +108,13 @@ pub struct Td<G: Game> {
 impl<G: Game> Td<G> {
     /// Before the first game.
     pub fn new(game: G, settings: Settings) -> Td<G> {
-        let squares = game.action_count() - 1;
         // Small weights of both signs: all positive ones, as in the thesis's program, make all
         // hidden units do much the same.
-        let architecture = settings.architecture(squares);
+        let architecture = settings.architecture(game.shape());
+        let encoding = settings.encoding(game.shape());
         let network = Network::uniform(architecture, settings.seed, -0.1, 0.1);
         let trainer = Trainer::new(network, settings.method());
-        Td { game, settings, trainer }
+        Td { game, encoding, settings, trainer }
     }
 
     fn lane(&self, iteration: u64, number: u64, wait: usize) -> Lane<G::State> {
@@ -119,14 +125,15 @@ impl<G: Game> Td<G> {
     /// Makes a move in each game; gives the inputs and targets that follow.
     fn moves(&self, lanes: &mut [Lane<G::State>]) -> Calculated<Errors> {
         let game = &self.game;
-        let features = Features::Colours;
-        let width = self.trainer.network.architecture().inputs();
+        let width = self.encoding.len();
         let (mut inputs, mut nexts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
         for lane in lanes.iter() {
             if lane.wait == 0 && !lane.over {
                 game.for_each_successor(&lane.position.state, |_, state| {
                     let next = Position { state, side: lane.position.side.other() };
-                    features.push(game, &next, &mut inputs);
+                    inputs.resize(inputs.len() + width, 0.0);
+                    let own = &mut inputs[nexts.len() * width..];
+                    self.encoding.write_position(game, &next, own);
                     nexts.push(next);
                 });
             }

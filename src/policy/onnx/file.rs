@@ -111,7 +111,7 @@ impl Node {
 
 impl Tensor {
     /// Its numbers as floats, if they are integers or floats of 32 bits and in the file.
-    pub(super) fn numbers(&self) -> Vec<f64> {
+    pub(crate) fn numbers(&self) -> Vec<f64> {
         let raw = self.raw_data.as_deref().unwrap_or_default();
         match self.data_type {
             Tensor::FLOAT if raw.is_empty() => self.float_data.iter().map(|&x| x.into()).collect(),
@@ -149,6 +149,24 @@ pub(super) struct ModelOutput {
     pub tensor: String,
     /// Which class each of its columns is, where the file says.
     pub classes: Option<Vec<i64>>,
+    /// What is made of the tensor's numbers.
+    pub activation: Option<Activation>,
+}
+
+/// What is made of the sums of a head.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Activation {
+    Sigmoid,
+    Tanh,
+}
+
+impl Activation {
+    pub fn of(self, sum: f32) -> f32 {
+        match self {
+            Activation::Sigmoid => (sum * 0.5).tanh() * 0.5 + 0.5,
+            Activation::Tanh => sum.tanh(),
+        }
+    }
 }
 
 /// What an ONNX file says of its model.
@@ -223,7 +241,12 @@ impl File {
                 Ok(nodes) => {
                     needed.extend(nodes);
                     let classes = classes.or_else(|| self.classes());
-                    kept.push(ModelOutput { name: output.name.clone(), tensor, classes });
+                    kept.push(ModelOutput {
+                        name: output.name.clone(),
+                        tensor,
+                        classes,
+                        activation: None,
+                    });
                 }
                 Err(what) => obstacle = obstacle.or(Some(what)),
             }
@@ -235,6 +258,21 @@ impl File {
         let whole = same && needed.len() == self.graph().node.len();
         let changed = self.is_widened || !whole;
         Ok((kept.clone(), changed.then(|| self.with_only(&needed, &kept))))
+    }
+
+    /// Takes an output's sums and the activation apart, where there is one. Sums are made what they are
+    /// in training, so that moves are equally good whose values are rounded to the same number: that
+    /// of a sure win, as a rule.
+    pub fn before_activation(&self, output: &mut ModelOutput) {
+        let Some(maker) = self.maker(&output.tensor).map(|at| &self.graph().node[at]) else {
+            return;
+        };
+        let activation = match maker.op_type.as_str() {
+            "Sigmoid" => Activation::Sigmoid,
+            "Tanh" => Activation::Tanh,
+            _ => return,
+        };
+        (output.tensor, output.activation) = (maker.input.concat(), Some(activation));
     }
 
     fn maker(&self, tensor: &str) -> Option<usize> {

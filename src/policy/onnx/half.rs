@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::game::Game;
     use crate::policy::sample::{four, positions};
-    use crate::policy::{Answers, Batch, OnnxSpec};
+    use crate::policy::{Answers, Batch, NetworkSpec};
 
     /// A tensor's numbers as 16-bit floats, in one of the two ways in which files have them.
     fn narrow(tensor: &mut Tensor, as_integers: bool) {
@@ -129,7 +129,8 @@ mod tests {
         let ask = |name: &str, model: &Model| {
             let path = dir.path().join(name);
             std::fs::write(&path, model.encode_to_vec()).unwrap();
-            let policy = OnnxSpec::read(path.to_str().unwrap()).unwrap().load(&game).unwrap();
+            let policy = NetworkSpec::onnx(path.to_str().unwrap()).unwrap();
+            let policy = policy.load(String::new(), &game).unwrap();
             let mut answers = Answers::default();
             policy.answer(&game, &batch, &mut answers).unwrap();
             answers

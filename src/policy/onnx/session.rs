@@ -5,6 +5,7 @@
 //! on one thread of the runtime and waits for it ([`apart`]) without doing anything else: as many
 //! threads compute as call.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
 use rten_tensor::AsView;
 
 use super::apart::apart;
-use super::file::ModelOutput;
+use super::file::{Activation, ModelOutput};
 use crate::policy::PolicyError;
 
 /// How many rows are run at once where the model takes any number.
@@ -22,7 +23,7 @@ const ROWS: usize = 1024;
 const GRAIN: usize = 16;
 
 /// A model that is ready to run, with one input.
-pub(crate) struct Session {
+pub(super) struct Session {
     model: Arc<Model>,
     input: NodeId,
     /// ONNX's number for the type of the input's elements.
@@ -31,8 +32,8 @@ pub(crate) struct Session {
     shape: Vec<usize>,
     /// How many rows the model takes, if it takes just so many.
     batch: Option<usize>,
-    /// The outputs that are computed.
-    outputs: Vec<NodeId>,
+    /// The outputs that are computed, and what is made of their numbers.
+    outputs: Vec<(NodeId, Option<Activation>)>,
     /// How long it may take for up to [`ROWS`] rows.
     limit: Duration,
     /// Why it is not run any more.
@@ -42,7 +43,7 @@ pub(crate) struct Session {
 
 /// What an output says of some rows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Output {
+pub(super) struct Output {
     /// How many numbers it has for a row; 0 if their number is no multiple of that of the rows.
     pub width: usize,
     /// Whether they are integers.
@@ -59,23 +60,20 @@ impl Output {
 }
 
 /// Writes the numbers of the row at a place.
-pub(crate) type Fill<'a> = dyn Fn(usize, &mut [f32]) + Sync + 'a;
+pub(super) type Fill<'a> = dyn Fn(usize, &mut [f32]) + Sync + 'a;
 
 /// The type of floats of 32 bits.
 const FLOAT: i32 = 1;
 /// The types of input that can be filled.
 pub(super) const INPUT_KINDS: [i32; 6] = [FLOAT, 2, 3, 6, 7, 9];
 
-/// Reads a model within a time: from `bytes`, or from the file at `path`, whose weights may lie in
-/// files beside it.
+/// Reads a model within a time: from the file, whose weights may lie in files beside it, or from
+/// `bytes`.
 pub(super) fn load(
-    path: &std::path::Path,
+    file: Option<PathBuf>,
     bytes: Vec<u8>,
-    is_own: bool,
     limit: Duration,
 ) -> Result<Model, PolicyError> {
-    let is_named = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("onnx"));
-    let file = (is_own && is_named).then(|| path.to_path_buf());
     let loaded = apart(limit, move || {
         let options = ModelOptions::with_all_ops();
         file.map_or_else(|| options.load(bytes), |path| options.load_file(path))
@@ -84,19 +82,6 @@ pub(super) fn load(
 }
 
 impl Session {
-    /// A model of our own, which takes floats in rows of a shape; with these outputs.
-    pub fn of_floats(
-        model: Vec<u8>,
-        shape: Vec<usize>,
-        outputs: impl Iterator<Item = String>,
-    ) -> Result<Session, PolicyError> {
-        let model = ModelOptions::with_all_ops().load(model);
-        let model = model.map_err(|error| format!("it cannot be run: {error}"))?;
-        let kept = |name: String| ModelOutput { tensor: name.clone(), name, classes: None };
-        let kept: Vec<_> = outputs.map(kept).collect();
-        Ok(Session::new(model, &kept, FLOAT, (shape, None), Duration::MAX)?)
-    }
-
     /// `kind` is one of [`INPUT_KINDS`].
     pub(super) fn new(
         model: Model,
@@ -108,8 +93,10 @@ impl Session {
         let &[input] = model.input_ids() else {
             return Err("it has more than one input".to_string());
         };
-        let id =
-            |kept: &ModelOutput| model.node_id(&kept.tensor).map_err(|error| error.to_string());
+        let id = |kept: &ModelOutput| {
+            let id = model.node_id(&kept.tensor).map_err(|error| error.to_string())?;
+            Ok::<_, String>((id, kept.activation))
+        };
         let outputs = kept.iter().map(id).collect::<Result<_, _>>()?;
         let (model, failed, idle) = (Arc::new(model), OnceLock::new(), Mutex::default());
         Ok(Session { model, input, kind, shape, batch, outputs, limit, failed, idle })
@@ -156,7 +143,8 @@ impl Session {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let pool = idle().pop();
         let pool = pool.unwrap_or_else(|| Arc::new(ThreadPool::with_num_threads(1)));
-        let (model, input, wanted) = (self.model.clone(), self.input, self.outputs.clone());
+        let (model, input) = (self.model.clone(), self.input);
+        let wanted: Vec<NodeId> = self.outputs.iter().map(|&(id, _)| id).collect();
         let ran = apart(self.limit, {
             let pool = pool.clone();
             let run = move |value: Value| {
@@ -169,8 +157,10 @@ impl Session {
         idle().push(pool);
         let ran = ran.map_err(|error| format!("it cannot be run: {error}"))?;
         for (values, (rows, expected)) in ran.into_iter().zip(parts) {
-            for (output, value) in outputs.iter_mut().zip(values) {
-                output.append(value, rows, expected)?;
+            for ((output, value), (_, activation)) in
+                outputs.iter_mut().zip(values).zip(&self.outputs)
+            {
+                output.append(value, rows, expected, *activation)?;
             }
         }
         Ok(())
@@ -201,7 +191,13 @@ impl Session {
 
 impl Output {
     /// Adds the first `expected` of some rows.
-    fn append(&mut self, value: Value, rows: usize, expected: usize) -> Result<(), String> {
+    fn append(
+        &mut self,
+        value: Value,
+        rows: usize,
+        expected: usize,
+        activation: Option<Activation>,
+    ) -> Result<(), String> {
         let (numbers, is_integer): (Vec<f32>, bool) = match value {
             Value::FloatTensor(tensor) => (tensor.to_vec(), false),
             Value::Int32Tensor(tensor) => (tensor.iter().map(|&n| n as f32).collect(), true),
@@ -214,7 +210,8 @@ impl Output {
             return Err("one of its outputs changes its shape from batch to batch".to_string());
         }
         (self.width, self.is_integer) = (width, is_integer);
-        self.numbers.extend_from_slice(&numbers[..expected * width]);
+        let numbers = numbers[..expected * width].iter();
+        self.numbers.extend(numbers.map(|&sum| activation.map_or(sum, |of| of.of(sum))));
         Ok(())
     }
 }

@@ -7,7 +7,9 @@
 
 use std::fmt;
 
-use crate::game::{Game, Position, Side};
+use serde::{Deserialize, Serialize};
+
+use super::{Game, Position, Side};
 
 /// What a position is made of, as the mover sees it: bit `row * columns + column` a square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +163,8 @@ pub enum Order {
 }
 
 /// A way to lay out positions, by the name by which people know it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Layout {
     /// `(N, P, R, C)`: the planes of the mover and of the opponent, as PyTorch has them.
     Nchw,
@@ -177,12 +180,15 @@ pub enum Layout {
     /// observation tensor of OpenSpiel's Othello for the player to move.
     OpenSpiel,
     /// `(N, R, C, 3)`: the same with the planes last.
+    #[serde(rename = "openspiel-nhwc")]
     OpenSpielNhwc,
+    /// `(N, 2·R·C + 2)`: Black's discs, 1 if Black is to move, White's discs, 1 if White is to move.
+    Colours,
 }
 
 impl Layout {
     /// All layouts with their names, in the order in which shapes are tried.
-    pub const ALL: [(&'static str, Layout); 7] = [
+    pub const ALL: [(&'static str, Layout); 8] = [
         ("nchw", Layout::Nchw),
         ("nhwc", Layout::Nhwc),
         ("signed", Layout::Signed),
@@ -190,6 +196,7 @@ impl Layout {
         ("interleaved", Layout::Interleaved),
         ("openspiel", Layout::OpenSpiel),
         ("openspiel-nhwc", Layout::OpenSpielNhwc),
+        ("colours", Layout::Colours),
     ];
 
     /// The names of all layouts, for messages.
@@ -212,6 +219,7 @@ impl Layout {
             Layout::OpenSpiel | Layout::OpenSpielNhwc => {
                 &[Plane::Empty, Plane::Mover, Plane::Opponent]
             }
+            Layout::Colours => &[Plane::Black, Plane::White],
         }
     }
 
@@ -222,7 +230,9 @@ impl Layout {
 
     fn order(self) -> Order {
         match self {
-            Layout::Nchw | Layout::Flat | Layout::Signed | Layout::OpenSpiel => Order::PlanesFirst,
+            Layout::Nchw | Layout::Flat | Layout::Signed | Layout::OpenSpiel | Layout::Colours => {
+                Order::PlanesFirst
+            }
             Layout::Nhwc | Layout::Interleaved | Layout::OpenSpielNhwc => Order::PlanesLast,
         }
     }
@@ -239,6 +249,7 @@ impl Layout {
             Layout::Flat | Layout::Interleaved => flat,
             Layout::OpenSpiel => [first, flat].concat(),
             Layout::Signed => [vec![vec![rows, columns]], first, last, flat].concat(),
+            Layout::Colours => vec![vec![planes * (squares + 1)]],
         }
     }
 }
@@ -298,9 +309,15 @@ impl Encoding {
         }
     }
 
+    /// The usual encoding of a layout on a board of `rows` × `columns`.
+    pub fn of(layout: Layout, planes: &[Plane], (rows, columns): (usize, usize)) -> Encoding {
+        let shape = layout.shapes(planes.len(), rows, columns).swap_remove(0);
+        Encoding { layout, planes: planes.to_vec(), shape, squares: rows * columns }
+    }
+
     /// How many numbers a position takes.
     pub fn len(&self) -> usize {
-        self.planes.len() * self.squares
+        self.shape.iter().product()
     }
 
     /// Whether a position takes no numbers: never, a board has squares.
@@ -335,6 +352,17 @@ impl Encoding {
         self.write(&Squares { mover, opponent, legal, side, own: &own }, out);
     }
 
+    /// The numbers of boards, one after the other, each given as the squares of the mover and of the
+    /// opponent.
+    pub fn boards(&self, boards: impl ExactSizeIterator<Item = [u64; 2]>) -> Vec<f32> {
+        let mut out = vec![0.0; boards.len() * self.len()];
+        for ([mover, opponent], out) in boards.zip(out.chunks_exact_mut(self.len())) {
+            let squares = Squares { mover, opponent, legal: 0, side: Side::First, own: &[] };
+            self.write(&squares, out);
+        }
+        out
+    }
+
     /// Writes the numbers of a position.
     ///
     /// # Panics
@@ -342,6 +370,14 @@ impl Encoding {
     /// When `out` has not [`Encoding::len`] places.
     pub fn write(&self, squares: &Squares<'_>, out: &mut [f32]) {
         assert_eq!(out.len(), self.len(), "one place a number");
+        if self.layout == Layout::Colours {
+            for (plane, side) in self.planes.iter().zip(Side::ALL) {
+                let out = &mut out[side.index() * (self.squares + 1)..][..self.squares + 1];
+                plane.write(squares, out[..self.squares].iter_mut());
+                out[self.squares] = f32::from(u8::from(squares.side == side));
+            }
+            return;
+        }
         for (at, plane) in self.planes.iter().enumerate() {
             match self.layout.order() {
                 Order::PlanesFirst => {

@@ -1,23 +1,26 @@
-//! What a person writes for a policy in an ONNX file: `onnx:model.onnx?layout=nhwc,value=none`.
+//! What a person writes for a network: `onnx:model.onnx?layout=nhwc,value=none`, or
+//! `learned:td-othello-4x4?plies=3` for one that is kept.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::encode::{Layout, Plane};
 use super::grammar::{Parts, PolicySpecError, YES_NO, name_of, one_of, write_options};
 use super::{Policy, PolicyError, TrainedSpec};
 use crate::game::Game;
+use crate::game::encode::{Layout, Plane};
 use crate::hint::Hinted;
 
-/// A model's file and how it is to be read. The text form reads back as the same specification.
+/// A network and how it is read and plays. The text form reads back as the same specification.
 ///
-/// What follows the last `?` are options, separated by commas. What is left out is guessed from the
-/// model's inputs and outputs.
+/// What follows the last `?` are options, separated by commas. What is left out stands on the card
+/// beside the model, or is guessed from the model's inputs and outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct OnnxSpec {
-    /// The file.
+pub struct NetworkSpec {
+    /// The file; of a kept network its name, or its path with or without an ending.
     pub path: PathBuf,
+    /// Whether it is a kept network, `learned:NAME`.
+    pub kept: bool,
     /// `layout=`: how positions are laid out.
     pub layout: Option<Layout>,
     /// `planes=`: what the planes of a layout are, if not the mover's and the opponent's discs.
@@ -28,28 +31,25 @@ pub struct OnnxSpec {
     pub policy: Option<String>,
     /// `value=`: the name of the output that is the value; `none` if it is not to be used.
     pub value: Option<String>,
-    /// `output=policy|value`: what chooses the moves.
-    pub output: Option<Head>,
     /// `softmax=auto|yes|no`.
     pub softmax: Softmax,
     /// `move=sample|best`.
     pub choice: Option<Choice>,
     /// `range=-11|01|clip|discs`.
     pub range: ValueRange,
+    /// `trained=train[:SEED]`: which positions it has learned from.
+    pub trained: Option<TrainedSpec>,
+    /// `symmetric=yes`: average its answers over all images of a position.
+    pub symmetric: bool,
+    /// `plies=`: the depth of its search, the move itself among them.
+    pub plies: Option<u32>,
+    /// `width=`: how many moves of each position the search of minishogi keeps.
+    pub width: Option<u32>,
+    /// `mate=`: how many positions minishogi's search for a forced win looks at.
+    pub mate: Option<u32>,
     /// How long reading the model, and each of its answers, may take; [`PolicySpec::LIMIT`](super::PolicySpec::LIMIT) if
     /// nothing is given. Not part of the text form.
     pub limit: Option<Duration>,
-    /// `trained=train[:SEED]`: which positions it has learned from.
-    pub trained: Option<TrainedSpec>,
-}
-
-/// What chooses the moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Head {
-    /// The policy output.
-    Policy,
-    /// The value output, by one ply of looking ahead.
-    Value,
 }
 
 /// Whether the policy output is logits, which take a softmax, or probabilities.
@@ -88,7 +88,6 @@ pub enum ValueRange {
     Discs,
 }
 
-const HEADS: &[(&str, Head)] = &[("policy", Head::Policy), ("value", Head::Value)];
 const SOFTMAX: &[(&str, Softmax)] =
     &[("auto", Softmax::Auto), ("yes", Softmax::Yes), ("no", Softmax::No)];
 pub(super) const CHOICES: &[(&str, Choice)] = &[("sample", Choice::Sample), ("best", Choice::Best)];
@@ -98,42 +97,60 @@ const RANGES: &[(&str, ValueRange)] = &[
     ("clip", ValueRange::Clip),
     ("discs", ValueRange::Discs),
 ];
-const KEYS: &str = "layout, planes, pass, policy, value, output, softmax, move, range, trained";
+const KEYS: &str = "layout, planes, pass, policy, value, softmax, move, range, trained, symmetric, plies, width, mate";
 
-impl OnnxSpec {
+impl NetworkSpec {
     /// Whether models can be read: with the feature `onnx`.
     pub const IS_BUILT_IN: bool = cfg!(feature = "onnx");
     /// The error where they cannot, and what to do.
     pub const NOT_BUILT_IN: (&'static str, &'static str) =
         ("this program was built without ONNX", "build it with --features onnx");
 
-    /// Reads the model and makes it a policy for a game.
+    /// Reads the model at [`path`](NetworkSpec::path) and makes it a policy of a name.
     ///
     /// The error is one line that names the file, what is wrong with it, and what to do.
     #[cfg(feature = "onnx")]
-    pub fn load<'a, G: Game>(&self, game: &G) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
-        let policy = Box::new(super::steady::Steady::model(super::Onnx::load(self, game)?));
-        Ok(match self.trained {
-            Some(trained) => super::with_training(format!("onnx:{self}"), policy, trained),
-            None => policy,
-        })
+    pub fn load<'a, G: Game>(
+        &self,
+        name: String,
+        game: &G,
+    ) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
+        Ok(Box::new(super::steady::Steady::model(super::Onnx::load(self, name, game)?)))
     }
 
     /// Fails: models cannot be read.
     #[cfg(not(feature = "onnx"))]
-    pub fn load<'a, G: Game>(&self, _game: &G) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
-        let (what, hint) = OnnxSpec::NOT_BUILT_IN;
-        Err(PolicyError::new(format!("onnx:{self}: {what}")).with_hint(hint))
+    pub fn load<'a, G: Game>(
+        &self,
+        name: String,
+        _game: &G,
+    ) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
+        let (what, hint) = NetworkSpec::NOT_BUILT_IN;
+        Err(PolicyError::new(format!("{name}: {what}")).with_hint(hint))
     }
 
-    /// Reads what follows `onnx:`, or says in one line what is wrong with it.
-    pub fn read(text: &str) -> Result<OnnxSpec, PolicySpecError> {
-        let mut spec = OnnxSpec::default();
-        let parts = Parts { name: "onnx", argument: Some(text) };
+    /// Reads what follows `onnx:`.
+    pub fn onnx(text: &str) -> Result<NetworkSpec, PolicySpecError> {
         let form = ("file", "onnx:FILE or 'onnx:FILE?layout=nchw'");
-        spec.path = parts.options(form, |key, value| spec.set(key, value))?.into();
-        if let Some(layout) = spec.layout.filter(|layout| !layout.takes_planes())
-            && spec.planes.is_some()
+        NetworkSpec::default().read("onnx", text, form)
+    }
+
+    /// Reads what follows `learned:`.
+    pub fn learned(text: &str) -> Result<NetworkSpec, PolicySpecError> {
+        let spec = NetworkSpec { kept: true, ..NetworkSpec::default() };
+        spec.read("learned", text, ("network", "learned:NAME"))
+    }
+
+    fn read(
+        mut self,
+        name: &str,
+        text: &str,
+        form: (&str, &str),
+    ) -> Result<NetworkSpec, PolicySpecError> {
+        let parts = Parts { name, argument: Some(text) };
+        self.path = parts.options(form, |key, value| self.set(key, value))?.into();
+        if let Some(layout) = self.layout.filter(|layout| !layout.takes_planes())
+            && self.planes.is_some()
         {
             return Err(PolicySpecError::of(
                 parts,
@@ -143,11 +160,15 @@ impl OnnxSpec {
                 ),
             ));
         }
-        Ok(spec)
+        Ok(self)
     }
 
     /// Takes an option, or gives what is known in its place.
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let number = |most: u32| {
+            let number = value.parse().ok().filter(|n| (1..=most).contains(n));
+            number.map(Some).ok_or_else(|| format!("whole numbers from 1 to {most}"))
+        };
         match key {
             "layout" => self.layout = Some(Layout::named(value).ok_or_else(Layout::names)?),
             "planes" => {
@@ -159,21 +180,33 @@ impl OnnxSpec {
             "policy" if !value.is_empty() => self.policy = Some(value.to_string()),
             "value" if !value.is_empty() => self.value = Some(value.to_string()),
             "policy" | "value" => return Err("an output's name, none".to_string()),
-            "output" => self.output = Some(one_of(HEADS, value)?),
             "softmax" => self.softmax = one_of(SOFTMAX, value)?,
             "move" => self.choice = Some(one_of(CHOICES, value)?),
             "range" => self.range = one_of(RANGES, value)?,
             "trained" => self.trained = Some(value.parse()?),
+            "symmetric" => self.symmetric = one_of(YES_NO, value)?,
+            "plies" => self.plies = number(20)?,
+            "width" => self.width = number(100)?,
+            "mate" => self.mate = number(100_000_000)?,
             _ => return Err(KEYS.to_string()),
         }
         Ok(())
     }
+
+    /// Whether an option says how the model's numbers are read, which the card then does not.
+    pub fn says_how_to_read(&self) -> bool {
+        let Self { layout, planes, pass, policy, value, softmax, choice, range, .. } = self;
+        let told = [layout.is_some(), planes.is_some(), pass.is_some(), policy.is_some()];
+        let also = [value.is_some(), *softmax != Softmax::Auto, choice.is_some()];
+        told.into_iter().chain(also).any(|told| told) || *range != ValueRange::Signed
+    }
 }
 
-impl fmt::Display for OnnxSpec {
+impl fmt::Display for NetworkSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list =
             |planes: &Vec<Plane>| planes.iter().map(Plane::to_string).collect::<Vec<_>>().join("+");
+        let number = |n: Option<u32>| n.map(|n| n.to_string());
         let (softmax, range) = (self.softmax, self.range);
         // What is left to be guessed, or is so unless told otherwise, is not written.
         let options = [
@@ -182,13 +215,17 @@ impl fmt::Display for OnnxSpec {
             ("pass", self.pass.and_then(|pass| name_of(YES_NO, pass))),
             ("policy", self.policy.clone()),
             ("value", self.value.clone()),
-            ("output", self.output.and_then(|head| name_of(HEADS, head))),
             ("softmax", name_of(SOFTMAX, softmax).filter(|_| softmax != Softmax::default())),
             ("move", self.choice.and_then(|choice| name_of(CHOICES, choice))),
             ("range", name_of(RANGES, range).filter(|_| range != ValueRange::default())),
             ("trained", self.trained.map(|trained| trained.to_string())),
+            ("symmetric", self.symmetric.then(|| "yes".to_string())),
+            ("plies", number(self.plies)),
+            ("width", number(self.width)),
+            ("mate", number(self.mate)),
         ];
-        write_options(f, &self.path.to_string_lossy(), &options)
+        f.write_str(if self.kept { "learned:" } else { "onnx:" })?;
+        write_options(f, &self.path.display().to_string(), &options)
     }
 }
 
@@ -198,24 +235,26 @@ mod tests {
     use crate::hint::Hint as _;
 
     #[test]
-    fn specifications_read_back() {
+    fn text_reads_back() {
         let texts = [
-            "model.onnx",
-            "C:\\nets\\a:b.onnx",
-            "why?.onnx?",
-            "m.onnx?layout=nhwc,planes=mover+opponent+legal,pass=no,policy=p,value=none,output=value,softmax=no,move=best,range=01",
-            "m.onnx?layout=openspiel,range=clip",
+            "m.onnx",
+            "dir/m.onnx?layout=nhwc,planes=mover+opponent+legal,pass=no",
+            "m.onnx?policy=p,value=none,softmax=no,move=best,range=01,trained=train:7",
+            "m.onnx?layout=openspiel,range=clip,symmetric=yes,plies=3",
+            "why?m.onnx?",
         ];
         for text in texts {
-            assert_eq!(OnnxSpec::read(text).unwrap().to_string(), text);
+            let spec = NetworkSpec::onnx(text).unwrap();
+            assert_eq!(spec.to_string(), format!("onnx:{text}"));
+            assert_eq!(NetworkSpec::learned(text).unwrap().to_string(), format!("learned:{text}"));
         }
-        let defaults = OnnxSpec::read("m.onnx?softmax=auto&range=-11").unwrap();
-        assert_eq!(defaults.to_string(), "m.onnx");
+        let defaults = NetworkSpec::onnx("m.onnx?softmax=auto&range=-11").unwrap();
+        assert_eq!(defaults.to_string(), "onnx:m.onnx");
     }
 
     #[test]
     fn what_is_not_known_is_answered_with_what_is() {
-        let error = |text: &str| OnnxSpec::read(text).unwrap_err().line();
+        let error = |text: &str| NetworkSpec::onnx(text).unwrap_err().line();
         assert!(error("").contains("names no file"));
         assert!(error("?layout=nchw").contains("names no file"));
         assert!(error("m.onnx?shape=2").ends_with(KEYS));
@@ -225,7 +264,10 @@ mod tests {
         assert!(error("m.onnx?pass=maybe").ends_with("known are yes, no"));
         assert!(error("m.onnx?policy=").ends_with("an output's name, none"));
         assert!(error("m.onnx?range=2").contains("'range=2' is not known; known are -11, 01"));
+        assert!(error("m.onnx?plies=21").ends_with("whole numbers from 1 to 20"));
         let planes = error("m.onnx?layout=openspiel,planes=mover");
         assert!(planes.contains("layout openspiel says what its planes are"), "{planes}");
+        let none = NetworkSpec::learned("").unwrap_err().line();
+        assert_eq!(none, "policy 'learned:' names no network; write learned:NAME");
     }
 }
