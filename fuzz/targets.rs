@@ -17,8 +17,9 @@ use std::str::from_utf8;
 use std::sync::LazyLock;
 
 use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::export::targets::{Format, Images, Layout, Selection, Targets, write_targets};
+use yomikiri::export::targets::{Format, Images, Selection, Targets, write_targets};
 use yomikiri::export::write_states;
+use yomikiri::game::encode::Layout;
 use yomikiri::game::{Game, Group, Side, Splits, WideKey};
 use yomikiri::graph::{pack, read_roots};
 use yomikiri::policy::{
@@ -458,7 +459,7 @@ fn card(data: &[u8]) {
         let Some(solved) = SolvedTable::open(game, table, false)? else { return Ok(()) };
         let targets = Targets {
             format: Format::Jsonl,
-            layout: Layout::Default,
+            layout: Layout::Nchw,
             selection: Selection {
                 splits: Splits::default(),
                 split: None,

@@ -4,8 +4,9 @@ use numpy::{Element, IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use yomikiri::export::targets::{
-    Block, Column, Format, Layout, Scalar, Shape, all_columns, choose_columns,
+    Block, Column, Format, Scalar, Shape, all_columns, choose_columns,
 };
+use yomikiri::game::encode::Layout;
 use yomikiri::hint::Hint as _;
 use yomikiri::solved::SolvedTable;
 
@@ -14,7 +15,8 @@ use crate::errors::value_error;
 /// What columns look like here.
 pub fn shape(table: &SolvedTable, layout: &str) -> PyResult<Shape> {
     Ok(Shape {
-        layout: Layout::of(layout).map_err(|known| value_error(format!("layout: {known}")))?,
+        layout: Layout::named(layout)
+            .ok_or_else(|| value_error(format!("layout: known are {}", Layout::names())))?,
         scores: table.has_scores(),
         layers: table.states().has_layers(),
         bounds: true,
@@ -31,7 +33,7 @@ pub fn columns(table: &SolvedTable, shape: &Shape, names: &[String]) -> PyResult
 
 /// The names of all columns, with what they mean.
 pub fn about(table: &SolvedTable) -> PyResult<Vec<(String, String)>> {
-    let all = all_columns(table.game(), &shape(table, "default")?);
+    let all = all_columns(table.game(), &shape(table, "nchw")?);
     Ok(all.into_iter().map(|column| (column.name.to_string(), column.about)).collect())
 }
 

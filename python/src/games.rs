@@ -383,42 +383,14 @@ pub fn array<'py>(
     numbers.into_pyarray(py).reshape(dims)
 }
 
-/// How positions are laid out by the name of a layout; `pgx` is nhwc. Games without discs have their own
-/// planes.
+/// How positions are laid out by the name of a layout.
 pub fn encoding(game: &AnyGame, layout: &str, planes: Option<&str>) -> Result<Encoding, String> {
-    let name = if layout == "pgx" { "nhwc" } else { layout };
-    let known = Layout::named(name)
-        .ok_or_else(|| format!("layout '{layout}': known are pgx, {}", Layout::names()))?;
+    let known = Layout::named(layout)
+        .ok_or_else(|| format!("layout '{layout}': known are {}", Layout::names()))?;
     let listed = planes.map(Plane::read_list).transpose();
     let listed = listed
         .map_err(|bad| format!("planes '{bad}': known are {}, joined by +", Plane::names()))?;
-    let own: Option<Vec<Plane>> = match game.squares(&game.start().state) {
-        Some(_) => listed,
-        None if known.takes_planes() && listed.is_none() => {
-            Some((0..game.planes().count()).map(Plane::Own).collect())
-        }
-        None => {
-            let name = game.name();
-            return Err(format!(
-                "{name} has planes of its own; give nchw, nhwc, flat or interleaved and no planes"
-            ));
-        }
-    };
-    if own.as_ref().is_some_and(Vec::is_empty) {
-        return Err(format!("{} has no planes; write_planes gives it some", game.name()));
-    }
-    let (rows, columns) = game.shape();
-    let axes = match known {
-        Layout::Signed => 2,
-        Layout::Flat | Layout::Interleaved => 1,
-        _ => 3,
-    };
-    if let Some(found) =
-        Encoding::find((rows, columns), &vec![None; axes], Some(known), own.as_deref())
-    {
-        return Ok(found);
-    }
-    Err(format!("layout '{layout}' takes no other planes"))
+    Encoding::of_game(game, known, listed.as_deref())
 }
 
 /// A board of text as SVG.

@@ -197,11 +197,11 @@ impl Table {
             let (given, here) = (positions.game.name(), game.name());
             return Err(value_error(format!("positions of {given} are not of {here}")));
         }
-        let shape = shape(table, "default")?;
+        let shape = shape(table, "nchw")?;
         let columns = columns(table, &shape, &names)?;
         let (block, missing) = detached(py, || {
             let folded = game.folded();
-            let encoder = Encoder { game, folded: &folded, columns: &columns, shape };
+            let encoder = Encoder::new(game, &folded, &columns, shape);
             look_up(&encoder, table, &Splits::default(), &positions.all)
                 .map_err(|error| table_error(error.line()))
         })?;
@@ -248,7 +248,7 @@ impl Table {
         let columns = columns(table, &shape, &names)?;
         let block = detached(py, || {
             let folded = game.folded();
-            let encoder = Encoder { game, folded: &folded, columns: &columns, shape };
+            let encoder = Encoder::new(game, &folded, &columns, shape);
             read_rows(&encoder, table, selection, images, pieces).map_err(table_error)
         })?;
         to_dict(py, block, &columns)

@@ -185,7 +185,7 @@ class Table:
         images: str = "canonical",
         terminals: bool = False,
         unproven: bool = False,
-        layout: str = "default",
+        layout: str = "nchw",
         shuffle: int | None = None,
         shard: tuple[int, int] = (0, 1),
     ) -> Iterator[Batch]:
@@ -195,8 +195,8 @@ class Table:
         all mirror images. ``columns`` are names from `Table.columns`; usually ``planes``, ``side``, ``outcome``,
         ``distance``, ``legal``, ``optimal``, ``weight``, and ``score`` and ``q_score``, or ``q_outcome``. ``images`` is
         ``canonical`` (each row once, ``weight`` telling how many positions it stands for), ``all`` (every orientation
-        that can be reached) or ``expanded`` (every symmetry). ``layout`` of planes: ``default``, ``pgx``,
-        ``openspiel``, ``azg``. ``shuffle`` is a seed: pieces of the table come in an order by it, mixed within some
+        that can be reached) or ``expanded`` (every symmetry). ``layout`` of planes: those of
+        `Game.positions`. ``shuffle`` is a seed: pieces of the table come in an order by it, mixed within some
         tens of thousands of rows. ``shard`` ``(k, n)`` gives the ``k``-th of ``n`` shares, which together are
         everything: one for each worker of a loader."""
         if columns is None:

@@ -8,8 +8,9 @@ use super::error::UserError;
 use super::export_targets::format_of;
 use super::lines::{self, Line};
 use crate::export::targets::{
-    Block, Encoder, Format, Layout, Lines, Shape, choose_columns, look_up, write_blocks,
+    Block, Encoder, Format, Lines, Shape, choose_columns, look_up, write_blocks,
 };
+use crate::game::encode::Layout;
 use crate::game::{Game, Splits};
 use crate::hint::Hint;
 use crate::render::number::thousands;
@@ -63,7 +64,7 @@ pub(super) fn run(
         return Err(UserError::new(what).with_hint("choose another extension").into());
     }
     let shape = Shape {
-        layout: Layout::Default,
+        layout: Layout::Nchw,
         scores: table.has_scores(),
         layers: table.states().has_layers(),
         bounds: !table.table().manifest().complete,
@@ -78,7 +79,7 @@ pub(super) fn run(
         columns.retain(|column| !["weight", "key", "split"].contains(&column.name));
     }
     let folded = game.folded();
-    let encoder = Encoder { game, folded: &folded, columns: &columns, shape };
+    let encoder = Encoder::new(game, &folded, &columns, shape);
     let mut bad = Vec::new();
     let lines = lines::positions(&text, table, args.last, &mut bad)?;
     let mut block = Block::new(columns.len());

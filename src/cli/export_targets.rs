@@ -10,19 +10,26 @@ use super::context::Context;
 use super::error::UserError;
 use super::guard;
 use crate::export::targets::{
-    Card, Format, Images, Layout, Selection, Targets, targets_bytes, write_targets,
+    Card, Format, Images, Selection, Targets, targets_bytes, write_targets,
 };
+use crate::game::encode::Layout;
 use crate::game::{Split, Splits};
 use crate::render::number::{bytes, thousands};
 use crate::table::{Table, fits_disk};
+
+/// Reads the name of a layout.
+fn layout(name: &str) -> Result<Layout, String> {
+    Layout::named(name).ok_or_else(|| format!("known are {}", Layout::names()))
+}
 
 /// The options of targets.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Targets")]
 #[group(conflicts_with_all = ["states", "positions"])]
 pub(super) struct TargetArgs {
-    /// Whose planes: Pgx's, OpenSpiel's or alpha-zero-general's [default: our own]
-    #[arg(long, value_parser = Layout::of, value_name = "default|pgx|openspiel|azg")]
+    /// How planes are laid out: nchw, nhwc (pgx), flat, interleaved, signed, openspiel,
+    /// openspiel-nhwc [default: nchw]
+    #[arg(long, value_parser = layout, value_name = "LAYOUT")]
     layout: Option<Layout>,
     #[arg(skip)]
     pub columns: Option<Vec<String>>,
@@ -121,7 +128,7 @@ impl TargetArgs {
         }
         Ok(Targets {
             format,
-            layout: self.layout.unwrap_or_default(),
+            layout: self.layout.unwrap_or(Layout::Nchw),
             selection: Selection {
                 splits: self.splits()?,
                 split: match self.split.unwrap_or(Part::All) {

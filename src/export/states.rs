@@ -22,10 +22,11 @@ use serde::{Deserialize, Serialize};
 use super::ExportError;
 use super::folder::{Folder, is_used, unchanged, write_synced};
 use super::targets::{
-    Block, Column, Encoder, Example, FileCard, Format, Layout, Shape, choose_columns, stream,
-    table_crc32, write_arrays_and_lines,
+    Block, Column, Encoder, Example, FileCard, Format, Shape, choose_columns, stream, table_crc32,
+    write_arrays_and_lines,
 };
 use crate::any::AnyGame;
+use crate::game::encode::Layout;
 use crate::game::{Game, Side, Split};
 use crate::graph::{Piece, StateKind};
 use crate::progress::Progress;
@@ -138,7 +139,7 @@ pub fn write_states(
     let folder = Folder::begin(place, &is_ours)?;
     progress.begin(&format!("writing {}", place.display()), Some(states.rows() as u64));
     let (columns, shape) = columns(game);
-    let encoder = Encoder { game, folded: game, columns: &columns, shape };
+    let encoder = Encoder::new(game, game, &columns, shape);
     let mut sinks = write_arrays_and_lines(&folder.file(""), POSITIONS, &columns)?;
     let mut count = 0;
     let encode = |rows: &Piece| block(states, of, rows, &encoder);
@@ -174,7 +175,7 @@ pub fn write_states(
 /// The columns that are written: the arrays, and the positions as text.
 fn columns(game: &AnyGame) -> (Vec<Column>, Shape) {
     let shape = Shape {
-        layout: Layout::Default,
+        layout: Layout::Nchw,
         scores: false,
         layers: false,
         bounds: false,

@@ -82,6 +82,12 @@ impl Plane {
         text.split('+').map(read).collect()
     }
 
+    /// The planes of a game's own, if it is not one of discs alone, which is known by its squares.
+    pub fn own<G: Game>(game: &G) -> Option<Vec<Plane>> {
+        let own = || (0..game.planes().count()).map(Plane::Own).collect();
+        game.squares(&game.start().state).is_none().then(own)
+    }
+
     /// The squares that have 1 where all others have 0; `None` for planes of other numbers.
     fn bits(self, squares: &Squares<'_>) -> Option<u64> {
         let Squares { mover, opponent, legal, side, .. } = *squares;
@@ -201,11 +207,12 @@ impl Layout {
 
     /// The names of all layouts, for messages.
     pub fn names() -> String {
-        Layout::ALL.map(|(name, _)| name).join(", ")
+        format!("{}, pgx", Layout::ALL.map(|(name, _)| name).join(", "))
     }
 
-    /// The layout of a name.
+    /// The layout of a name; `pgx` is another of `nhwc`.
     pub fn named(name: &str) -> Option<Layout> {
+        let name = if name == "pgx" { "nhwc" } else { name };
         Layout::ALL.iter().find(|(known, _)| *known == name).map(|&(_, layout)| layout)
     }
 
@@ -307,6 +314,30 @@ impl Encoding {
             None if shape.contains(&None) => None,
             None => guesses.into_iter().find_map(of),
         }
+    }
+
+    /// The usual encoding of a game's positions in a layout; games without discs have planes of their
+    /// own. Fails if the game or the layout has no such planes.
+    pub fn of_game<G: Game>(
+        game: &G,
+        layout: Layout,
+        planes: Option<&[Plane]>,
+    ) -> Result<Encoding, String> {
+        let own = Plane::own(game);
+        let name = game.name();
+        if own.as_ref().is_some_and(Vec::is_empty) {
+            return Err(format!("{name} has no planes; write_planes gives it some"));
+        }
+        if own.is_some() && (planes.is_some() || !layout.takes_planes()) {
+            return Err(format!(
+                "{name} has planes of its own; give nchw, nhwc, flat or interleaved and no planes"
+            ));
+        }
+        if planes.is_some() && !layout.takes_planes() {
+            return Err(format!("layout '{layout}' takes no other planes"));
+        }
+        let planes = planes.or(own.as_deref()).unwrap_or(layout.planes());
+        Ok(Encoding::of(layout, planes, game.shape()))
     }
 
     /// The usual encoding of a layout on a board of `rows` × `columns`.

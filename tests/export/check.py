@@ -186,10 +186,10 @@ def check(place, *files):
         planes[0, list(mine)], planes[1, list(theirs)] = 1, 1
         grid = planes.reshape(2, rows, columns)
         layouts = {
-            "default": grid,
-            "pgx": grid.transpose(1, 2, 0),
+            "nchw": grid,
+            "nhwc": grid.transpose(1, 2, 0),
             "openspiel": np.stack([1 - grid[0] - grid[1], grid[0], grid[1]]),
-            "azg": grid[0].astype(np.int8) - grid[1].astype(np.int8),
+            "signed": grid[0].astype(np.int8) - grid[1].astype(np.int8),
         }
         is_same("planes", i, layouts[parameters["layout"]])
         moves = successors(mine, theirs)

@@ -16,7 +16,7 @@ import numpy as np
 
 package, place, opening = sys.argv[1], Path(sys.argv[2]), [int(a) for a in sys.argv[3:]]
 card = json.loads((place / "targets.json").read_text())
-assert card["parameters"]["layout"] == package
+assert card["parameters"]["layout"] == {"pgx": "nhwc"}.get(package, package)
 planes, legal, side = (np.load(place / f"{name}.npy") for name in ("planes", "legal", "side"))
 # The first player is 0 in either.
 exported = {(p.tobytes(), int(s)): i for i, (p, s) in enumerate(zip(planes, side))}

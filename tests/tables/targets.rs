@@ -70,7 +70,7 @@ fn options_give_what_plain_rules_give() {
     let fractions = "0.6,0.2,0.2";
     // Of the two that are large a sample: Python takes a minute for all rows of both.
     let cases: [(&[&str], &str); 7] = [
-        (&["--states-of", "all", "--layout", "azg", "--sample", "1000"], "rows"),
+        (&["--states-of", "all", "--layout", "signed", "--sample", "1000"], "rows"),
         (&["--expand-symmetry", "--layout", "pgx", "--sample", "1000"], "rows"),
         (&["--split", "test", "--split-seed", "9", "--split-fractions", fractions], "rows"),
         (&["--decisive-only", "--layout", "openspiel"], "1844 rows"),

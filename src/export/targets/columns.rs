@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::encode::Encoder;
 use super::example::Example;
 use crate::any::AnyGame;
+use crate::game::encode::{Encoding, Layout, Plane};
 use crate::game::{Game, Side, Split};
 use crate::solve::Value;
 
@@ -12,42 +13,6 @@ use crate::solve::Value;
 pub const MISSING: i8 = i8::MIN;
 /// What `distance` holds where it is not known exactly, or the game does not end.
 pub const NO_DISTANCE: u16 = u16::MAX;
-
-/// How positions are laid out as planes, after the programs that expect them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layout {
-    /// The game's planes: (P, R, C).
-    #[default]
-    Default,
-    /// Pgx's: (R, C, 2), the mover's pieces and the opponent's.
-    Pgx,
-    /// OpenSpiel's: (3, R, C), empty squares, the mover's pieces and the opponent's.
-    OpenSpiel,
-    /// That of alpha-zero-general: (R, C), 1 the mover, −1 the opponent, 0 empty.
-    Azg,
-}
-
-impl Layout {
-    const NAMES: [(&str, Layout); 4] = [
-        ("default", Layout::Default),
-        ("pgx", Layout::Pgx),
-        ("openspiel", Layout::OpenSpiel),
-        ("azg", Layout::Azg),
-    ];
-
-    /// `default`, `pgx`, `openspiel` or `azg`.
-    pub fn name(self) -> &'static str {
-        Layout::NAMES[self as usize].0
-    }
-
-    /// The layout of a name, or what the names are.
-    pub fn of(name: &str) -> Result<Layout, String> {
-        let found = Layout::NAMES.into_iter().find(|(known, _)| *known == name);
-        found
-            .map(|(_, layout)| layout)
-            .ok_or(format!("known are {}", Layout::NAMES.map(|n| n.0).join(", ")))
-    }
-}
 
 /// The type of a column's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,16 +243,18 @@ impl List<'_> {
                 "the mover's squares: bit row * {columns} + column, a1 at the top left being bit 0"
             );
             self.add("mover", (U64, &[]), about, |encoder, example, _, out| {
-                out.extend(encoder.bitboards(&example.position.state)[0].to_le_bytes());
+                let squares = encoder.game.squares(&example.position.state).unwrap_or_default();
+                out.extend(squares.0.to_le_bytes());
             });
             let about = "the opponent's squares, in the same order";
             self.add("opponent", (U64, &[]), about, |encoder, example, _, out| {
-                out.extend(encoder.bitboards(&example.position.state)[1].to_le_bytes());
+                let squares = encoder.game.squares(&example.position.state).unwrap_or_default();
+                out.extend(squares.1.to_le_bytes());
             });
         }
         let (scalar, shape, about) = planes_of(game, self.shape.layout);
         self.add("planes", (scalar, &shape), about, |encoder, example, _, out| {
-            encoder.planes(&example.position.state, out);
+            encoder.planes(&example.position, out);
         });
         // An OBF line has the squares, a space, the side and a semicolon; SFEN is longer.
         let line = if bitboards { rows * columns + 3 } else { 3 * rows * columns + 24 };
@@ -397,29 +364,15 @@ impl List<'_> {
 
 /// Type, shape and meaning of the planes of a layout.
 fn planes_of(game: &AnyGame, layout: Layout) -> (Scalar, Vec<u64>, String) {
-    let (rows, columns) = game.shape();
-    let [r, c] = [rows as u64, columns as u64];
-    let planes = game.planes();
-    match layout {
-        Layout::Default => {
-            let about = "the position as its mover sees it, (plane, row, column)";
-            let about = format!("{about}: {}", planes.names().join("; "));
-            (Scalar::U8, vec![planes.count() as u64, r, c], about)
-        }
-        Layout::Pgx => {
-            let about =
-                "Pgx's observation, (row, column, plane): the mover's pieces, the opponent's";
-            (Scalar::U8, vec![r, c, 2], about.to_string())
-        }
-        Layout::OpenSpiel => {
-            let about = "OpenSpiel's observation for the mover, (plane, row, column): empty squares, the mover's pieces, the opponent's";
-            (Scalar::U8, vec![3, r, c], about.to_string())
-        }
-        Layout::Azg => {
-            let about = "alpha-zero-general's canonical board [x][y], x the row from the top: 1 the mover's pieces, -1 the opponent's, 0 empty";
-            (Scalar::I8, vec![r, c], about.to_string())
-        }
-    }
+    let none = |_| Encoding::of(Layout::Nchw, &[], game.shape());
+    let encoding = Encoding::of_game(game, layout, None).unwrap_or_else(none);
+    let planes = match Plane::own(game) {
+        Some(_) => game.planes().names(),
+        None => encoding.planes.iter().map(Plane::to_string).collect(),
+    };
+    let about = format!("the position as its mover sees it, as {layout}: {}", planes.join("; "));
+    let scalar = if layout == Layout::Signed { Scalar::I8 } else { Scalar::U8 };
+    (scalar, encoding.shape.iter().map(|&n| n as u64).collect(), about)
 }
 
 /// Every column that an export of this shape can have.

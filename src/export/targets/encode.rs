@@ -1,8 +1,9 @@
 //! An example written into the columns of a block.
 
-use super::columns::{Block, Column, Content, Layout, MISSING, Shape};
+use super::columns::{Block, Column, Content, MISSING, Shape};
 use super::example::Example;
-use crate::any::{AnyGame, AnyState};
+use crate::any::{AnyGame, AnyPosition};
+use crate::game::encode::{Encoding, Layout};
 use crate::game::{Game, Score, Split};
 use crate::solve::Value;
 
@@ -14,11 +15,23 @@ pub struct Encoder<'a> {
     pub folded: &'a AnyGame,
     /// The columns that are written.
     pub columns: &'a [Column],
-    /// What they depend on.
-    pub shape: Shape,
+    shape: Shape,
+    encoding: Encoding,
 }
 
-impl Encoder<'_> {
+impl<'a> Encoder<'a> {
+    /// Writes these columns, which depend on a shape.
+    pub fn new(
+        game: &'a AnyGame,
+        folded: &'a AnyGame,
+        columns: &'a [Column],
+        shape: Shape,
+    ) -> Encoder<'a> {
+        let encoding = Encoding::of_game(game, shape.layout, None);
+        let none = |_| Encoding::of(Layout::Nchw, &[], game.shape());
+        Encoder { game, folded, columns, shape, encoding: encoding.unwrap_or_else(none) }
+    }
+
     /// Adds an example that belongs to `split`.
     pub fn add(&self, example: &Example, split: Split, block: &mut Block) {
         for (at, column) in self.columns.iter().enumerate() {
@@ -88,36 +101,10 @@ impl Encoder<'_> {
         }
     }
 
-    fn plain_planes(&self, state: &AnyState) -> Vec<u8> {
-        let (rows, columns) = self.game.shape();
-        let mut planes = vec![0; self.game.planes().count() * rows * columns];
-        self.game.write_planes(state, &mut planes);
-        planes
-    }
-
-    pub(super) fn bitboards(&self, state: &AnyState) -> [u64; 2] {
-        let planes = self.plain_planes(state);
-        let (mover, opponent) = planes.split_at(planes.len() / 2);
-        [mover, opponent].map(|plane| {
-            let bits = plane.iter().enumerate().map(|(square, &bit)| u64::from(bit) << square);
-            bits.fold(0, |all, bit| all | bit)
-        })
-    }
-
-    pub(super) fn planes(&self, state: &AnyState, out: &mut Vec<u8>) {
-        let planes = self.plain_planes(state);
-        let (mover, opponent) = planes.split_at(planes.len() / 2);
-        let squares = mover.iter().zip(opponent);
-        match self.shape.layout {
-            Layout::Default => out.extend_from_slice(&planes),
-            Layout::Pgx => out.extend(squares.flat_map(|(&mine, &theirs)| [mine, theirs])),
-            Layout::OpenSpiel => {
-                out.extend(squares.map(|(mine, theirs)| 1 - mine - theirs));
-                out.extend_from_slice(&planes);
-            }
-            Layout::Azg => {
-                out.extend(squares.map(|(&mine, &theirs)| (mine as i8 - theirs as i8) as u8));
-            }
-        }
+    pub(super) fn planes(&self, position: &AnyPosition, out: &mut Vec<u8>) {
+        let mut numbers = vec![0.0; self.encoding.len()];
+        self.encoding.write_position(self.game, position, &mut numbers);
+        // Below 0 there is −1 alone, as a signed byte.
+        out.extend(numbers.iter().map(|&n| if n < 0.0 { n as i8 as u8 } else { n as u8 }));
     }
 }

@@ -24,9 +24,7 @@ use crate::hint::Hinted;
 use crate::parallel;
 
 pub use card::{Card, Counts, Group, TARGETS_SCHEMA, TARGETS_VERSION};
-pub use columns::{
-    Block, Column, ColumnCard, Layout, MISSING, NO_DISTANCE, Scalar, Shape, all_columns,
-};
+pub use columns::{Block, Column, ColumnCard, MISSING, NO_DISTANCE, Scalar, Shape, all_columns};
 pub use encode::Encoder;
 pub use example::{Example, Images};
 pub use select::Selection;
@@ -38,6 +36,7 @@ use self::place::Place;
 use self::select::Selector;
 use super::ExportError;
 use crate::any::{AnyGame, AnyPosition};
+use crate::game::encode::{Encoding, Layout};
 use crate::game::{FoldedWords, Game, Split, Splits, name_word};
 use crate::graph::Piece as Rows;
 use crate::progress::Progress;
@@ -86,17 +85,12 @@ impl Targets {
         let game = table.game();
         let bitboards = game.squares(&game.start().state).is_some();
         let Selection { decisive, per_layer, .. } = self.selection;
-        let (board_rows, board_columns) = game.shape();
         let spec = game.name();
         let whole_group = game.folded().group().order();
-        if self.layout != Layout::Default && !bitboards {
-            return Some(Hinted::new(
-                format!("--layout {} is of Othello", self.layout.name()),
-                format!("{spec} has default"),
-            ));
-        }
-        if self.layout == Layout::Azg && board_rows != board_columns {
-            return Some("--layout azg is of square boards".into());
+        if self.layout != Layout::Nchw
+            && let Err(what) = Encoding::of_game(game, self.layout, None)
+        {
+            return Some(format!("--layout {}: {what}", self.layout).into());
         }
         if self.format == Format::Obf && !bitboards {
             return Some(Hinted::new(
@@ -147,7 +141,7 @@ impl Targets {
             Some(temperature) => json!({ "softmax_temperature": temperature }),
         };
         [
-            ("layout", json!(self.layout.name())),
+            ("layout", json!(self.layout.to_string())),
             ("states_of", json!(self.images.name())),
             ("split", json!(split.map_or("all", Split::name))),
             ("split_fractions", json!([splits.train, splits.validation, splits.test()])),
@@ -251,7 +245,7 @@ pub fn write_targets(
     if samples {
         progress.finish("chosen");
     }
-    let encoder = Encoder { game, folded: &folded, columns: &columns, shape };
+    let encoder = Encoder::new(game, &folded, &columns, shape);
     let mut sink =
         sink::begin(targets.format, &place.dir(), place.name(), &columns, targets.shard_rows)?;
     progress.begin(&format!("writing {}", path.display()), Some(states.rows() as u64));

@@ -440,17 +440,13 @@ fn encoding<G: Game>(
     input: &Port,
 ) -> Result<(Option<usize>, Encoding), Hinted> {
     let (rows, columns) = game.shape();
-    // A board of discs alone is known by its squares; others have planes for their pieces.
-    let own: Vec<Plane> = match game.squares(&game.start().state) {
-        Some(_) => Vec::new(),
-        None => (0..game.planes().count()).map(Plane::Own).collect(),
-    };
+    let own = Plane::own(game);
     let layout = spec.layout.or(card.and_then(|card| card.layout));
     let of_card = card.and_then(|card| card.planes.as_deref()).map(Plane::read_list).transpose();
     let of_card =
         of_card.map_err(|plane| format!("the plane '{plane}' of its card is not known"))?;
     let planes = spec.planes.as_deref().or(of_card.as_deref());
-    let planes = planes.or(Some(&own[..]).filter(|own| !own.is_empty()));
+    let planes = planes.or(own.as_deref());
     let found = match &input.shape {
         Some(shape) => shape.split_first().and_then(|(batch, shape)| {
             let found = Encoding::find((rows, columns), shape, layout, planes)?;
