@@ -58,6 +58,12 @@ pub trait StateKey: bytemuck::Pod + Ord + Hash + Debug + Send + Sync {
 
     /// The key of two words; `None` if it is none of this type.
     fn narrow(key: WideKey) -> Option<Self>;
+
+    /// Joins two numbers of which the second has `low_bits`: in a wide key a word each.
+    fn join(high: u64, low: u64, low_bits: u32) -> Self;
+
+    /// The two numbers.
+    fn split(self, low_bits: u32) -> (u64, u64);
 }
 
 impl StateKey for u64 {
@@ -76,6 +82,16 @@ impl StateKey for u64 {
     #[inline]
     fn narrow(key: WideKey) -> Option<u64> {
         (key.0[1] == 0).then_some(key.0[0])
+    }
+
+    #[inline]
+    fn join(high: u64, low: u64, low_bits: u32) -> u64 {
+        high << low_bits | low
+    }
+
+    #[inline]
+    fn split(self, low_bits: u32) -> (u64, u64) {
+        (self >> low_bits, self & ((1 << low_bits) - 1))
     }
 }
 
@@ -103,6 +119,16 @@ impl StateKey for WideKey {
     #[inline]
     fn narrow(key: WideKey) -> Option<WideKey> {
         Some(key)
+    }
+
+    #[inline]
+    fn join(high: u64, low: u64, _low_bits: u32) -> WideKey {
+        WideKey([high, low])
+    }
+
+    #[inline]
+    fn split(self, _low_bits: u32) -> (u64, u64) {
+        (self.0[0], self.0[1])
     }
 }
 

@@ -2,16 +2,16 @@
 //! wrong is named in one line.
 
 use crate::common::Random;
-use yomikiri::game::othello::{Board, Othello, OthelloKey};
-use yomikiri::game::{Game, Position, Side, WideKey};
+use yomikiri::game::othello::{Board, Othello};
+use yomikiri::game::{Game, Position, Side, StateKey, WideKey};
 use yomikiri::hint::Hint;
 
-fn read<K: OthelloKey>(game: &Othello<K>, text: &str) -> Position<Board> {
+fn read<K: StateKey>(game: &Othello<K>, text: &str) -> Position<Board> {
     game.parse_position(text, &game.start()).unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
 /// The error of a wrong text, which must be one line.
-fn error<K: OthelloKey>(game: &Othello<K>, text: &str) -> String {
+fn error<K: StateKey>(game: &Othello<K>, text: &str) -> String {
     match game.parse_position(text, &game.start()) {
         Ok(position) => panic!("{text:?} is read as\n{}", game.diagram(&position)),
         Err(error) => {
@@ -23,7 +23,7 @@ fn error<K: OthelloKey>(game: &Othello<K>, text: &str) -> String {
 }
 
 /// The names of the squares held by Black and by White.
-fn discs<K: OthelloKey>(game: &Othello<K>, position: &Position<Board>) -> [String; 2] {
+fn discs<K: StateKey>(game: &Othello<K>, position: &Position<Board>) -> [String; 2] {
     let Board { mover, opponent } = position.state;
     let colours = match position.side {
         Side::First => [mover, opponent],
@@ -56,7 +56,7 @@ fn expected() -> Position<Board> {
 
 #[test]
 fn what_is_printed_reads_back() {
-    fn check<K: OthelloKey>(game: &Othello<K>, random: &mut Random) {
+    fn check<K: StateKey>(game: &Othello<K>, random: &mut Random) {
         let (rows, columns) = game.shape();
         let board = (0..rows).fold(0u64, |all, row| all | ((1 << columns) - 1) << (8 * row));
         for i in 0..60 {

@@ -7,8 +7,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::FileFailurePersistence;
-use yomikiri::game::othello::{Board, Othello, OthelloKey};
-use yomikiri::game::{Action, Canonical, Empties, Game, Symmetry, WideKey};
+use yomikiri::game::othello::{Board, Othello};
+use yomikiri::game::{Action, Canonical, Empties, Game, StateKey, Symmetry, WideKey};
 
 /// Any discs on a board of any shape, from nearly empty to full.
 fn scattered() -> impl Strategy<Value = Plain> {
@@ -55,7 +55,7 @@ macro_rules! on_rules {
     }};
 }
 
-fn same_rules<K: OthelloKey>(game: &Othello<K>, plain: &Plain) -> Result<(), TestCaseError> {
+fn same_rules<K: StateKey>(game: &Othello<K>, plain: &Plain) -> Result<(), TestCaseError> {
     let board = plain.to_board();
     let expected: Vec<_> = plain
         .successors()
@@ -80,7 +80,7 @@ fn same_rules<K: OthelloKey>(game: &Othello<K>, plain: &Plain) -> Result<(), Tes
     Ok(())
 }
 
-fn same_counts<K: OthelloKey>(game: &Othello<K>, plain: &Plain) -> Result<(), TestCaseError> {
+fn same_counts<K: StateKey>(game: &Othello<K>, plain: &Plain) -> Result<(), TestCaseError> {
     let board = plain.to_board();
     let difference = plain.final_score();
     prop_assert_eq!(game.material(&board), difference);
@@ -114,10 +114,7 @@ fn image(plain: &Plain, symmetry: Symmetry) -> Plain {
     Plain { cells: rows.concat(), ..*plain }
 }
 
-fn symmetries_commute<K: OthelloKey>(
-    game: &Othello<K>,
-    plain: &Plain,
-) -> Result<(), TestCaseError> {
+fn symmetries_commute<K: StateKey>(game: &Othello<K>, plain: &Plain) -> Result<(), TestCaseError> {
     let board = plain.to_board();
     let actions = game.actions(&board);
     let foldable = if plain.rows == plain.columns { 8 } else { 4 };
@@ -152,7 +149,7 @@ fn canonical_one_by_one<G: Game>(game: &G, state: &G::State) -> Canonical<G::Key
     Canonical { key, ties: ties.fold(0, |set, (g, _)| set | 1 << g) }
 }
 
-fn same_canonical<K: OthelloKey>(game: &Othello<K>, plain: &Plain) -> Result<(), TestCaseError> {
+fn same_canonical<K: StateKey>(game: &Othello<K>, plain: &Plain) -> Result<(), TestCaseError> {
     // Also a board that the half turn leaves as it is, so that there are ties.
     let symmetric = {
         let mut cells = plain.cells.clone();
@@ -175,7 +172,7 @@ fn same_canonical<K: OthelloKey>(game: &Othello<K>, plain: &Plain) -> Result<(),
     Ok(())
 }
 
-fn keys_round_trip<K: OthelloKey>(game: &Othello<K>, plain: &Plain) -> Result<(), TestCaseError> {
+fn keys_round_trip<K: StateKey>(game: &Othello<K>, plain: &Plain) -> Result<(), TestCaseError> {
     let board = plain.to_board();
     prop_assert_eq!(game.state(game.key(&board)), Some(board));
     let swapped = plain.swapped().to_board();
@@ -273,7 +270,7 @@ fn the_reference_solver_keeps_its_definition() {
 /// A width that counts more bits than a board has would send every key to prefix 0.
 #[test]
 fn key_prefixes_use_their_whole_range() {
-    fn check<K: OthelloKey>(game: Othello<K>) {
+    fn check<K: StateKey>(game: Othello<K>) {
         let (rows, columns) = game.shape();
         let full = Plain { rows, columns, cells: vec![Cell::Mine; rows * columns] };
         let key = game.key(&full.to_board());

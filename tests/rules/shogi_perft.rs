@@ -5,9 +5,9 @@ use serde_json::Value;
 use yomikiri::game::perft::Finished::{Counted, Dropped};
 use yomikiri::game::perft::{perft, perft_shared};
 use yomikiri::game::shogi::{
-    ANIMAL_SHOGI, Board, Drops, Ending, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, ShogiKey, Variant,
+    ANIMAL_SHOGI, Board, Drops, Ending, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, Variant,
 };
-use yomikiri::game::{Game, WideKey};
+use yomikiri::game::{Game, StateKey, WideKey};
 
 fn truth(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
@@ -29,7 +29,7 @@ fn both_rules() -> [(Shogi<WideKey>, &'static str); 2] {
 }
 
 /// Checks depths from 1; one by one as long as there are at most `plain` lines.
-fn check<K: ShogiKey>(game: &Shogi<K>, sfen: &str, counts: &[u64], plain: u64) {
+fn check<K: StateKey>(game: &Shogi<K>, sfen: &str, counts: &[u64], plain: u64) {
     let state: Board = game.parse_position(sfen, &game.start()).unwrap().state;
     for (depth, &count) in (1..).zip(counts) {
         assert_eq!(perft_shared(game, &state, depth, Dropped), count, "{sfen} depth {depth}");

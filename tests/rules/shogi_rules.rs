@@ -7,10 +7,9 @@ use crate::common::Random;
 use crate::common::plain_shogi::{self as plain, Rules};
 use serde_json::Value;
 use yomikiri::game::shogi::{
-    ANIMAL_SHOGI, Board, Cell, Drops, Ending, MINISHOGI, Owner, SMALL_ANIMAL_SHOGI, Shogi,
-    ShogiKey, Variant,
+    ANIMAL_SHOGI, Board, Cell, Drops, Ending, MINISHOGI, Owner, SMALL_ANIMAL_SHOGI, Shogi, Variant,
 };
-use yomikiri::game::{Action, End, Game, Outcome, Position, Side, WideKey};
+use yomikiri::game::{Action, End, Game, Outcome, Position, Side, StateKey, WideKey};
 
 const COUNTING: Variant =
     Variant { drops: Drops { pawn_mate: true, ..MINISHOGI.drops }, ..MINISHOGI };
@@ -50,13 +49,13 @@ fn plain_end(end: plain::End) -> End {
 }
 
 /// Two boards of the same position, and the rules that each follows.
-struct Pair<'a, K: ShogiKey> {
+struct Pair<'a, K: StateKey> {
     game: &'a Shogi<K>,
     ours: Position<Board>,
     plain: plain::Position,
 }
 
-impl<K: ShogiKey> Pair<'_, K> {
+impl<K: StateKey> Pair<'_, K> {
     fn at<'a>(game: &'a Shogi<K>, rules: Rules, sfen: &str) -> Pair<'a, K> {
         let ours = game.parse_position(sfen, &game.start()).unwrap();
         Pair { game, ours, plain: plain::Position::read(rules, sfen) }
@@ -246,7 +245,7 @@ fn the_width_of_keys_changes_no_rule() {
 mod keys {
     use super::*;
 
-    fn none_of<K: ShogiKey>(game: &Shogi<K>, key: K, what: &str) {
+    fn none_of<K: StateKey>(game: &Shogi<K>, key: K, what: &str) {
         assert_eq!(game.state(key), None, "{what}: {key:?}");
         assert_eq!(game.position_of(key), None, "{what}: {key:?}");
     }
@@ -294,7 +293,7 @@ mod keys {
     /// Whatever bits a key has: it has no state, or it is the key of its state.
     #[test]
     fn random_keys_are_of_no_state_or_of_their_own() {
-        fn check<K: ShogiKey>(game: &Shogi<K>, broken: impl Fn(K, &mut Random) -> K) {
+        fn check<K: StateKey>(game: &Shogi<K>, broken: impl Fn(K, &mut Random) -> K) {
             let mut random = Random(4);
             let mut states = 0;
             for _ in 0..20_000 {

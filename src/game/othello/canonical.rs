@@ -4,27 +4,27 @@
 //! that row under all symmetries, side by side. The images of a board are the bitwise or of one
 //! table entry a row, eight (or four) integers at a time; the smallest key is the canonical one.
 
-use super::{Board, Half, OthelloKey};
+use super::Board;
 use crate::game::symmetry::map_square;
-use crate::game::{Canonical, Group, Symmetry};
+use crate::game::{Canonical, Group, StateKey, Symmetry};
 
 /// Entry `row << columns | squares of the row`: its images, one lane a symmetry.
 #[derive(Clone, Debug)]
-pub(super) struct Images<H> {
+pub(super) struct Images {
     rows: usize,
     columns: usize,
-    lanes: Lanes<H>,
+    lanes: Lanes,
 }
 
 #[derive(Clone, Debug)]
-enum Lanes<H> {
-    One(Vec<[H; 1]>),
-    Four(Vec<[H; 4]>),
-    Eight(Vec<[H; 8]>),
+enum Lanes {
+    One(Vec<[u64; 1]>),
+    Four(Vec<[u64; 4]>),
+    Eight(Vec<[u64; 8]>),
 }
 
-impl<H: Half> Images<H> {
-    pub(super) fn new(rows: usize, columns: usize, group: &Group) -> Images<H> {
+impl Images {
+    pub(super) fn new(rows: usize, columns: usize, group: &Group) -> Images {
         let lanes = match group.order() {
             1 => Lanes::One(row_images(rows, columns)),
             4 => Lanes::Four(row_images(rows, columns)),
@@ -34,10 +34,7 @@ impl<H: Half> Images<H> {
     }
 
     #[inline]
-    pub(super) fn canonical<K>(&self, board: &Board, squares: u32) -> Canonical<K>
-    where
-        K: OthelloKey<Half = H>,
-    {
+    pub(super) fn canonical<K: StateKey>(&self, board: &Board, squares: u32) -> Canonical<K> {
         match &self.lanes {
             Lanes::One(table) => self.smallest(table, board, squares),
             Lanes::Four(table) => self.smallest(table, board, squares),
@@ -46,17 +43,14 @@ impl<H: Half> Images<H> {
     }
 
     #[inline(always)]
-    fn smallest<K, const L: usize>(
+    fn smallest<K: StateKey, const L: usize>(
         &self,
-        table: &[[H; L]],
+        table: &[[u64; L]],
         board: &Board,
         squares: u32,
-    ) -> Canonical<K>
-    where
-        K: OthelloKey<Half = H>,
-    {
-        let mut occupied = [H::default(); L];
-        let mut mover = [H::default(); L];
+    ) -> Canonical<K> {
+        let mut occupied = [0; L];
+        let mut mover = [0; L];
         for row in 0..self.rows {
             let base = row << self.columns;
             let all = board.mover | board.opponent;
@@ -80,7 +74,7 @@ impl<H: Half> Images<H> {
     }
 }
 
-fn row_images<H: Half, const L: usize>(rows: usize, columns: usize) -> Vec<[H; L]> {
+fn row_images<const L: usize>(rows: usize, columns: usize) -> Vec<[u64; L]> {
     let mut table = Vec::with_capacity(rows << columns);
     for row in 0..rows {
         for set in 0..1usize << columns {
@@ -90,7 +84,7 @@ fn row_images<H: Half, const L: usize>(rows: usize, columns: usize) -> Vec<[H; L
                     let (r, c) = map_square(symmetry as Symmetry, (row, column), rows, columns);
                     image |= 1 << (r * columns + c);
                 }
-                H::from_bits(image)
+                image
             }));
         }
     }

@@ -12,10 +12,12 @@ mod moves;
 mod notation;
 mod size;
 
+use std::marker::PhantomData;
+
 use super::symmetry::map_square;
 use super::{
     Action, Canonical, Empties, Expected, Game, Group, Layers, Mobility, NotationError, Outcome,
-    Planes, Position, Score, Scores, Side, StateKey, Symmetry, WideKey,
+    Planes, Position, Score, Scores, Side, StateKey, Symmetry,
 };
 use canonical::Images;
 use moves::Lines;
@@ -51,18 +53,19 @@ impl Board {
 /// The rules of Othello on one shape of board, with keys of type `K`.
 ///
 /// `K` is `u64` for boards of up to 32 squares (the occupied squares above the mover's, both packed
-/// row by row) and [`WideKey`] above (one word each). So states in the order of their keys come in
+/// row by row) and [`WideKey`](super::WideKey) above (one word each). So states in the order of their keys come in
 /// blocks of the same occupied squares, and the canonical image has the smallest of those.
 #[derive(Clone, Debug)]
-pub struct Othello<K: OthelloKey> {
+pub struct Othello<K: StateKey> {
     rows: usize,
     columns: usize,
     lines: Lines,
     group: Group,
-    images: Images<K::Half>,
+    images: Images,
+    key: PhantomData<K>,
 }
 
-impl<K: OthelloKey> Othello<K> {
+impl<K: StateKey> Othello<K> {
     /// The rules on a board of `rows` × `columns`, each 4 to 8; with `fold`, states that the
     /// board's symmetries carry into each other are one.
     ///
@@ -72,10 +75,10 @@ impl<K: OthelloKey> Othello<K> {
     pub fn new(rows: usize, columns: usize, fold: bool) -> Othello<K> {
         let sides = MIN_SIDE..=MAX_SIDE;
         assert!(sides.contains(&rows) && sides.contains(&columns), "{rows}x{columns} is no board");
-        assert!(rows * columns <= K::MAX_SQUARES, "{rows}x{columns} needs a wider key");
+        assert!(rows * columns <= 32 * K::WORDS, "{rows}x{columns} needs a wider key");
         let group = if fold { Group::of_board(rows, columns) } else { Group::trivial() };
         let images = Images::new(rows, columns, &group);
-        Othello { rows, columns, lines: Lines::new(rows, columns), group, images }
+        Othello { rows, columns, lines: Lines::new(rows, columns), group, images, key: PhantomData }
     }
 
     /// How many squares the board has.
@@ -135,7 +138,7 @@ impl<K: OthelloKey> Othello<K> {
     }
 }
 
-impl<K: OthelloKey> Game for Othello<K> {
+impl<K: StateKey> Game for Othello<K> {
     type State = Board;
     type Key = K;
 
@@ -258,11 +261,9 @@ impl<K: OthelloKey> Game for Othello<K> {
     }
 
     fn key(&self, state: &Board) -> K {
-        K::join(
-            K::Half::from_bits(self.pack(state.mover | state.opponent)),
-            K::Half::from_bits(self.pack(state.mover)),
-            self.square_count() as u32,
-        )
+        let [occupied, mover] =
+            [state.mover | state.opponent, state.mover].map(|set| self.pack(set));
+        K::join(occupied, mover, self.square_count() as u32)
     }
 
     #[inline]
@@ -403,7 +404,7 @@ impl<K: OthelloKey> Game for Othello<K> {
     }
 }
 
-impl<K: OthelloKey> Layers<Board> for Othello<K> {
+impl<K: StateKey> Layers<Board> for Othello<K> {
     fn unit(&self) -> &'static str {
         "discs"
     }
@@ -414,7 +415,7 @@ impl<K: OthelloKey> Layers<Board> for Othello<K> {
     }
 }
 
-impl<K: OthelloKey> Scores<Board> for Othello<K> {
+impl<K: StateKey> Scores<Board> for Othello<K> {
     fn most(&self) -> Score {
         Score(self.square_count() as i8)
     }
@@ -430,69 +431,5 @@ impl<K: OthelloKey> Scores<Board> for Othello<K> {
 
     fn unit(&self) -> &'static str {
         "disc"
-    }
-}
-
-/// A key that holds an Othello board.
-pub trait OthelloKey: StateKey {
-    /// An integer with room for one side's squares.
-    type Half: Half;
-    /// The largest board that fits.
-    const MAX_SQUARES: usize;
-
-    /// Joins the packed squares that are occupied and the mover's on a board of `squares`.
-    fn join(occupied: Self::Half, mover: Self::Half, squares: u32) -> Self;
-
-    /// The packed squares that are occupied, and the mover's.
-    fn split(self, squares: u32) -> (u64, u64);
-}
-
-/// The packed squares of one side.
-pub trait Half:
-    Copy + Default + std::ops::BitOrAssign + std::fmt::Debug + Send + Sync + 'static
-{
-    /// Takes the low bits.
-    fn from_bits(bits: u64) -> Self;
-}
-
-impl Half for u32 {
-    fn from_bits(bits: u64) -> u32 {
-        bits as u32
-    }
-}
-
-impl Half for u64 {
-    fn from_bits(bits: u64) -> u64 {
-        bits
-    }
-}
-
-impl OthelloKey for u64 {
-    type Half = u32;
-    const MAX_SQUARES: usize = 32;
-
-    #[inline]
-    fn join(occupied: u32, mover: u32, squares: u32) -> u64 {
-        u64::from(occupied) << squares | u64::from(mover)
-    }
-
-    #[inline]
-    fn split(self, squares: u32) -> (u64, u64) {
-        (self >> squares, self & ((1 << squares) - 1))
-    }
-}
-
-impl OthelloKey for WideKey {
-    type Half = u64;
-    const MAX_SQUARES: usize = 64;
-
-    #[inline]
-    fn join(occupied: u64, mover: u64, _squares: u32) -> WideKey {
-        WideKey([occupied, mover])
-    }
-
-    #[inline]
-    fn split(self, _squares: u32) -> (u64, u64) {
-        (self.0[0], self.0[1])
     }
 }

@@ -6,8 +6,8 @@
 //! transcripts (`c4c3…`, passes left out or written `pass` or `--`). Out: a diagram with
 //! coordinates, OBF, and the digits.
 
-use super::{Board, Othello, OthelloKey};
-use crate::game::{Action, Game, NotationError, Position, Side};
+use super::{Board, Othello};
+use crate::game::{Action, Game, NotationError, Position, Side, StateKey};
 
 const EMPTY: [char; 2] = ['.', '-'];
 const BLACK: [char; 3] = ['X', 'x', '*'];
@@ -15,7 +15,7 @@ const WHITE: [char; 2] = ['O', 'o'];
 /// How a pass is written in a transcript; no form before one that it begins.
 const PASSES: [&str; 4] = ["pass", "pa", "ps", "--"];
 
-pub(super) fn action_name<K: OthelloKey>(game: &Othello<K>, action: Action) -> String {
+pub(super) fn action_name<K: StateKey>(game: &Othello<K>, action: Action) -> String {
     if game.is_pass(action) {
         return "pass".to_string();
     }
@@ -40,7 +40,7 @@ fn from_colours(black: u64, white: u64, side: Side) -> Position<Board> {
     Position { state, side }
 }
 
-pub(super) fn obf<K: OthelloKey>(game: &Othello<K>, position: &Position<Board>) -> String {
+pub(super) fn obf<K: StateKey>(game: &Othello<K>, position: &Position<Board>) -> String {
     let side = match position.side {
         Side::First => "X",
         Side::Second => "O",
@@ -49,16 +49,13 @@ pub(super) fn obf<K: OthelloKey>(game: &Othello<K>, position: &Position<Board>) 
 }
 
 /// The side to move (1 Black, 2 White), then the squares: 0 empty, 1 Black, 2 White.
-pub(super) fn thesis_digits<K: OthelloKey>(
-    game: &Othello<K>,
-    position: &Position<Board>,
-) -> String {
+pub(super) fn thesis_digits<K: StateKey>(game: &Othello<K>, position: &Position<Board>) -> String {
     let side = position.side.index() + 1;
     format!("{side}{}", squares(game, position, ['0', '1', '2']))
 }
 
 /// The squares row by row, each as one of the signs for empty, Black and White.
-fn squares<K: OthelloKey>(
+fn squares<K: StateKey>(
     game: &Othello<K>,
     position: &Position<Board>,
     [empty, black_sign, white_sign]: [char; 3],
@@ -75,7 +72,7 @@ fn squares<K: OthelloKey>(
     (0..game.square_count()).map(sign).collect()
 }
 
-pub(super) fn parse_line<K: OthelloKey>(
+pub(super) fn parse_line<K: StateKey>(
     game: &Othello<K>,
     text: &str,
     from: &Position<Board>,
@@ -106,7 +103,7 @@ pub(super) fn parse_line<K: OthelloKey>(
 }
 
 /// The side in front (1 Black, 2 White), then the squares row by row.
-fn read_thesis_digits<K: OthelloKey>(
+fn read_thesis_digits<K: StateKey>(
     game: &Othello<K>,
     digits: &str,
 ) -> Result<Position<Board>, NotationError> {
@@ -144,7 +141,7 @@ fn read_thesis_digits<K: OthelloKey>(
 }
 
 /// The positions of a transcript, the one it begins with first.
-fn play_transcript<K: OthelloKey>(
+fn play_transcript<K: StateKey>(
     game: &Othello<K>,
     moves: &str,
     from: &Position<Board>,
@@ -201,7 +198,7 @@ fn split_move(text: &str) -> Option<(&str, &str)> {
 
 /// The action of a square such as `c4`; `None` for a pass. A square off the board has an action
 /// that is never legal.
-fn square_action<K: OthelloKey>(game: &Othello<K>, word: &str) -> Option<Action> {
+fn square_action<K: StateKey>(game: &Othello<K>, word: &str) -> Option<Action> {
     if PASSES.contains(&word) {
         return None;
     }
@@ -216,7 +213,7 @@ fn square_action<K: OthelloKey>(game: &Othello<K>, word: &str) -> Option<Action>
 }
 
 /// A diagram with or without coordinates, breaks and side, or an OBF line.
-fn diagram_or_obf<K: OthelloKey>(
+fn diagram_or_obf<K: StateKey>(
     game: &Othello<K>,
     text: &str,
 ) -> Result<Position<Board>, NotationError> {

@@ -10,54 +10,7 @@ use std::marker::PhantomData;
 
 use super::board::{Board, Cell};
 use super::variant::{Ending, MAX_SQUARES, Variant};
-use crate::game::{Side, StateKey, WideKey};
-
-/// A key that holds a position of the family.
-pub trait ShogiKey: StateKey {
-    /// How many bits there are for the codes of pieces if the rest takes `head` bits; `None` if the
-    /// key is too short for `codes`.
-    fn room(head: u32, codes: u32) -> Option<u32>;
-
-    /// Joins the head and the codes, which take `codes` bits.
-    fn join(head: u64, stream: u64, codes: u32) -> Self;
-
-    /// The head and the codes.
-    fn split(self, codes: u32) -> (u64, u64);
-}
-
-impl ShogiKey for u64 {
-    fn room(head: u32, codes: u32) -> Option<u32> {
-        (head + codes <= 64).then_some(head + codes)
-    }
-
-    #[inline]
-    fn join(head: u64, stream: u64, codes: u32) -> u64 {
-        head << codes | stream
-    }
-
-    #[inline]
-    fn split(self, codes: u32) -> (u64, u64) {
-        (self >> codes, self & ((1 << codes) - 1))
-    }
-}
-
-impl ShogiKey for WideKey {
-    /// The head alone decides the place among a key's highest bits, so only its bits are counted,
-    /// once for each word.
-    fn room(head: u32, codes: u32) -> Option<u32> {
-        (head <= 64 && codes <= 64).then_some(2 * head)
-    }
-
-    #[inline]
-    fn join(head: u64, stream: u64, _codes: u32) -> WideKey {
-        WideKey([head, stream])
-    }
-
-    #[inline]
-    fn split(self, _codes: u32) -> (u64, u64) {
-        (self.0[0], self.0[1])
-    }
-}
+use crate::game::{Side, StateKey};
 
 /// How the states of a variant are packed.
 #[derive(Clone, Debug)]
@@ -92,7 +45,7 @@ fn stream_of(variant: &Variant) -> (u32, u32) {
     (code_bits, code_bits * pieces as u32)
 }
 
-impl<K: ShogiKey> Packing<K> {
+impl<K: StateKey> Packing<K> {
     /// # Panics
     ///
     /// When the key is too short for the variant.
@@ -139,7 +92,14 @@ impl<K: ShogiKey> Packing<K> {
     /// How many significant bits the keys of a variant have; `None` if there is no room for them.
     pub fn bits_for(variant: &Variant) -> Option<u32> {
         let head = 1 + variant.squares() as u32 + 4 * variant.hand_kinds() as u32;
-        K::room(head, stream_of(variant).1).filter(|_| variant.copies <= 3)
+        let codes = stream_of(variant).1;
+        // The head alone decides the place among the highest bits of a wide key, so only its bits are
+        // counted, once for each word.
+        let (bits, fits) = match K::WORDS {
+            1 => (head + codes, head + codes <= 64),
+            _ => (2 * head, head <= 64 && codes <= 64),
+        };
+        (fits && variant.copies <= 3).then_some(bits)
     }
 
     pub fn bits(&self) -> u32 {

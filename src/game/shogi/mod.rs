@@ -19,7 +19,6 @@ mod reading;
 mod variant;
 
 pub use board::{Board, Cell, Owner};
-pub use keys::ShogiKey;
 pub use variant::{
     ANIMAL_SHOGI, Drops, Ending, Kind, MAX_HAND_KINDS, MAX_SQUARES, MINISHOGI, Promotion,
     SMALL_ANIMAL_SHOGI, VARIANTS, Variant, towards,
@@ -29,7 +28,7 @@ use std::sync::Arc;
 
 use super::{
     Action, Canonical, Drawn, End, Game, Group, MoveSquares, NotationError, Outcome, PieceKind,
-    Planes, Position, RankedMoves, Ranks, Repetition, Side, Symmetry,
+    Planes, Position, RankedMoves, Ranks, Repetition, Side, StateKey, Symmetry,
 };
 use by_sets::BySets;
 use keys::Packing;
@@ -38,7 +37,7 @@ use ranking::Ranking;
 
 /// The rules of a variant, with keys of type `K`.
 #[derive(Clone, Debug)]
-pub struct Shogi<K: ShogiKey> {
+pub struct Shogi<K: StateKey> {
     variant: Variant,
     moves: Moves,
     packing: Packing<K>,
@@ -47,7 +46,7 @@ pub struct Shogi<K: ShogiKey> {
     by_sets: Option<BySets>,
 }
 
-impl<K: ShogiKey> Shogi<K> {
+impl<K: StateKey> Shogi<K> {
     /// The rules of a variant; with `fold`, states that are each other's left-right mirror images
     /// are one.
     ///
@@ -121,7 +120,7 @@ impl<K: ShogiKey> Shogi<K> {
     }
 }
 
-impl<K: ShogiKey> Game for Shogi<K> {
+impl<K: StateKey> Game for Shogi<K> {
     type State = Board;
     type Key = K;
 
@@ -388,7 +387,7 @@ impl<K: ShogiKey> Game for Shogi<K> {
     }
 }
 
-impl<K: ShogiKey> Ranks<Board> for Shogi<K> {
+impl<K: StateKey> Ranks<Board> for Shogi<K> {
     fn count(&self) -> u32 {
         self.ranking.as_ref().map_or(0, |ranking| ranking.len())
     }

@@ -3,10 +3,9 @@
 
 use super::Shogi;
 use super::board::{Board, Cell, Owner};
-use super::keys::ShogiKey;
 use super::moves::Move;
 use super::variant::{Kind, Variant};
-use crate::game::{Drawn, Held, PieceKind, Position, Side};
+use crate::game::{Drawn, Held, PieceKind, Position, Side, StateKey};
 
 /// The name of a square as `side`, to move, sees it: file from the right, rank from the top.
 pub(super) fn square_name(variant: &Variant, side: Side, square: u8) -> String {
@@ -23,7 +22,7 @@ pub(super) fn absolute(variant: &Variant, side: Side, square: usize) -> usize {
     }
 }
 
-pub(super) fn usi<K: ShogiKey>(game: &Shogi<K>, side: Side, played: Move) -> String {
+pub(super) fn usi<K: StateKey>(game: &Shogi<K>, side: Side, played: Move) -> String {
     let variant = game.variant();
     match played {
         Move::Board { from, to, promotes } => {
@@ -42,7 +41,7 @@ pub(super) fn usi<K: ShogiKey>(game: &Shogi<K>, side: Side, played: Move) -> Str
 }
 
 /// The board as the first player sees it: its owners are Mover for the first player.
-fn as_first<K: ShogiKey>(game: &Shogi<K>, position: &Position<Board>) -> Board {
+fn as_first<K: StateKey>(game: &Shogi<K>, position: &Position<Board>) -> Board {
     match position.side {
         Side::First => position.state,
         Side::Second => position.state.turned(game.squares()),
@@ -69,7 +68,7 @@ fn sfen_hand(variant: &Variant, board: &Board, owner: Owner) -> String {
     .collect()
 }
 
-pub(super) fn sfen<K: ShogiKey>(game: &Shogi<K>, position: &Position<Board>) -> String {
+pub(super) fn sfen<K: StateKey>(game: &Shogi<K>, position: &Position<Board>) -> String {
     let variant = game.variant();
     let board = as_first(game, position);
     let rank = |row: usize| {
@@ -100,7 +99,7 @@ pub(super) fn sfen<K: ShogiKey>(game: &Shogi<K>, position: &Position<Board>) -> 
     format!("{} {side} {hands} 1", ranks.join("/"))
 }
 
-pub(super) fn drawn_cells<K: ShogiKey>(game: &Shogi<K>, position: &Position<Board>) -> Drawn {
+pub(super) fn drawn_cells<K: StateKey>(game: &Shogi<K>, position: &Position<Board>) -> Drawn {
     let variant = game.variant();
     let board = as_first(game, position);
     let name = |cell: &Cell| match cell.piece() {

@@ -298,13 +298,12 @@ impl Ranking {
     /// has won, or pieces are).
     #[inline]
     pub fn rank(&self, board: &Board) -> Option<u32> {
-        let (own, their) = (board.king(Owner::Mover)?, board.king(Owner::Opponent)?);
-        let pair = self.pairs[own * self.squares + their];
-        let mut sets = [0u16; 32];
+        let kings = [board.king(Owner::Mover)?, board.king(Owner::Opponent)?];
+        let mut views = [[0; 32]; 2];
         let mut counts = 0;
         for (square, cell) in board.cells[..self.squares].iter().enumerate() {
             let code = usize::from(cell.0 & 31);
-            sets[code] |= 1 << square;
+            views[0][code] |= 1 << square;
             counts += self.weights[code];
         }
         for (hand, weights) in board.hands.iter().zip(&self.hand_weights) {
@@ -312,22 +311,8 @@ impl Ranking {
                 counts += u64::from(*count) * weight;
             }
         }
-        let cohort = self.cohort(Counts(counts))?;
-        if pair.number == NO_PAIR {
-            return None;
-        }
-        let first = u32::from(pair.number) * self.placements + self.firsts[cohort];
-        let cohort = &self.cohorts[cohort];
-        let kings = 1 << own | 1 << their;
-        let place = if pair.image {
-            self.place_image(cohort, kings, &sets)
-        } else {
-            place(cohort, self.all() & !kings, |cell| Squares::from(sets[cell]))
-        };
-        if pair.still {
-            return Some(first + place.min(self.place_image(cohort, kings, &sets)));
-        }
-        Some(first + place)
+        views[1] = views[0].map(|set| self.image(set));
+        self.rank_sets(kings, self.cohort(Counts(counts))?, &mut views, [(0, 0); 3])
     }
 
     /// All squares.
@@ -450,40 +435,17 @@ impl Ranking {
         (number, cohort.held, [usize::from(own), usize::from(their)])
     }
 
-    /// The number of the mirror image's placement.
-    fn place_image(&self, cohort: &Cohort, kings: Squares, sets: &[u16; 32]) -> u32 {
-        let image = |set: u16| Squares::from(self.images[usize::from(set)]);
-        let free = self.all() & !image(kings as u16);
-        place(cohort, free, |cell| image(sets[cell]))
-    }
-
     /// The position of a rank below [`Ranking::len`].
     pub fn unrank(&self, rank: u32) -> Board {
-        let (own, their) = self.kings[(rank / self.placements) as usize];
-        let rest = rank % self.placements;
-        let cohort = self.firsts.partition_point(|&first| first <= rest) - 1;
-        let mut place = rest - self.firsts[cohort];
-        let cohort = &self.cohorts[cohort];
-        let mut ways = [0; MAX_PIECES];
-        for (way, group) in ways.iter_mut().zip(cohort.groups()).rev() {
-            *way = place % group.ways;
-            place /= group.ways;
-        }
+        let mut sets = [0; 32];
+        let (cohort, _, kings) = self.unrank_sets(rank, &mut sets);
         let mut board = Board::EMPTY;
-        board.hands = cohort.hands;
-        board.put(usize::from(own), Cell::of(Owner::Mover, 0));
-        board.put(usize::from(their), Cell::of(Owner::Opponent, 0));
-        let mut free = self.all() & !(1 << own | 1 << their);
-        for (&way, group) in ways.iter().zip(cohort.groups()) {
-            let mut taken = 0;
-            if group.count == 2 {
-                let (first, second) = pair_of(way);
-                taken |= 1 << nth_square(free, first) | 1 << nth_square(free, second);
-            } else {
-                taken |= 1 << nth_square(free, way);
-            }
-            bits(taken).for_each(|square| board.put(square, group.cell));
-            free &= !taken;
+        board.hands = self.cohorts[cohort].hands;
+        for (owner, king) in [Owner::Mover, Owner::Opponent].into_iter().zip(kings) {
+            board.put(king, Cell::of(owner, 0));
+        }
+        for (code, &set) in sets.iter().enumerate() {
+            bits(Squares::from(set)).for_each(|square| board.put(square, Cell(code as u8)));
         }
         board
     }
@@ -537,14 +499,6 @@ fn nth_squares(set: Squares) -> [u8; MOST_SQUARES] {
     let mut squares = [0; MOST_SQUARES];
     squares.iter_mut().zip(bits(set)).for_each(|(place, square)| *place = square as u8);
     squares
-}
-
-/// The `n`th square of a set, from 0.
-fn nth_square(mut set: Squares, n: u32) -> usize {
-    for _ in 0..n {
-        set &= set - 1;
-    }
-    set.trailing_zeros() as usize
 }
 
 /// By squares of the mover's and the opponent's king the pair, and the squares of every pair.

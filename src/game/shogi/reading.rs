@@ -2,10 +2,9 @@
 
 use super::Shogi;
 use super::board::{Board, Cell, Owner};
-use super::keys::ShogiKey;
 use super::notation::{sfen, square_name};
 use super::variant::{Ending, Promotion, Variant};
-use crate::game::{Game, NotationError, Position, Side};
+use crate::game::{Game, NotationError, Position, Side, StateKey};
 use crate::hint::Hinted;
 
 fn wrong<T>(what: impl Into<Hinted>) -> Result<T, NotationError> {
@@ -16,7 +15,7 @@ fn wrong<T>(what: impl Into<Hinted>) -> Result<T, NotationError> {
 /// line, or a drawn board.
 ///
 /// Of moves every position is given, the one they begin with first.
-pub(super) fn parse_line<K: ShogiKey>(
+pub(super) fn parse_line<K: StateKey>(
     game: &Shogi<K>,
     text: &str,
     from: &Position<Board>,
@@ -92,7 +91,7 @@ fn examples(variant: &Variant) -> String {
     }
 }
 
-fn play_all<K: ShogiKey>(
+fn play_all<K: StateKey>(
     game: &Shogi<K>,
     mut position: Position<Board>,
     moves: &[&str],
@@ -118,7 +117,7 @@ fn play_all<K: ShogiKey>(
     Ok(all)
 }
 
-fn play_named<K: ShogiKey>(
+fn play_named<K: StateKey>(
     game: &Shogi<K>,
     position: &Position<Board>,
     name: &str,
@@ -137,7 +136,7 @@ fn play_named<K: ShogiKey>(
 }
 
 /// What the mover can do with the piece that a move names.
-fn instead<K: ShogiKey>(game: &Shogi<K>, position: &Position<Board>, name: &str) -> String {
+fn instead<K: StateKey>(game: &Shogi<K>, position: &Position<Board>, name: &str) -> String {
     let who = game.side_name(position.side);
     let actions = game.actions(&position.state);
     if actions.is_empty() {
@@ -177,7 +176,7 @@ fn counted(count: usize, thing: &str) -> String {
 }
 
 /// Reads SFEN; the move number may be missing.
-pub(super) fn read_sfen<K: ShogiKey>(
+pub(super) fn read_sfen<K: StateKey>(
     game: &Shogi<K>,
     text: &str,
 ) -> Result<Position<Board>, NotationError> {
@@ -373,7 +372,7 @@ fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), No
 
 /// Looks whether a board, as the first player sees it, can be a position, and turns it to its
 /// mover.
-fn finish<K: ShogiKey>(
+fn finish<K: StateKey>(
     game: &Shogi<K>,
     board: Board,
     side: Side,
@@ -431,7 +430,7 @@ fn finish<K: ShogiKey>(
 }
 
 /// That no piece of the mover, `side`, stands where it may not have been dropped or moved to.
-fn check_pawns<K: ShogiKey>(
+fn check_pawns<K: StateKey>(
     game: &Shogi<K>,
     state: &Board,
     side: Side,
@@ -476,7 +475,7 @@ fn check_pawns<K: ShogiKey>(
 }
 
 /// Reads what [`diagram`](super::notation::diagram) writes, followed by whose move it is.
-fn read_diagram<K: ShogiKey>(
+fn read_diagram<K: StateKey>(
     game: &Shogi<K>,
     text: &str,
 ) -> Result<Position<Board>, NotationError> {
@@ -517,13 +516,13 @@ fn read_diagram<K: ShogiKey>(
     finish(game, board, side)
 }
 
-fn unnamed<K: ShogiKey>(game: &Shogi<K>, line: &str) -> NotationError {
+fn unnamed<K: StateKey>(game: &Shogi<K>, line: &str) -> NotationError {
     let [first, second] = Side::ALL.map(|side| game.side_name(side));
     NotationError::new(format!("line '{line}' does not begin with {first} or {second}"))
 }
 
 /// What a line of a drawn board says that a player holds; nothing for `-`.
-fn held_by<K: ShogiKey>(
+fn held_by<K: StateKey>(
     game: &Shogi<K>,
     who: Option<Side>,
     held: &str,

@@ -5,9 +5,9 @@ mod refusals;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use yomikiri::game::shogi::{
-    ANIMAL_SHOGI, Board, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, ShogiKey, VARIANTS, Variant,
+    ANIMAL_SHOGI, Board, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, VARIANTS, Variant,
 };
-use yomikiri::game::{Game, Position, WideKey};
+use yomikiri::game::{Game, Position, StateKey, WideKey};
 
 fn rules(variant: &Variant) -> Shogi<WideKey> {
     Shogi::new(variant, true)
@@ -22,7 +22,7 @@ fn animal_shogi() -> Shogi<WideKey> {
 }
 
 /// Reads text and writes what it is in SFEN.
-fn sfen_of<K: ShogiKey>(game: &Shogi<K>, text: &str) -> String {
+fn sfen_of<K: StateKey>(game: &Shogi<K>, text: &str) -> String {
     match game.parse_position(text, &game.start()) {
         Ok(position) => game.notation(&position),
         Err(error) => panic!("{text:?}: {error}"),
@@ -139,7 +139,7 @@ fn drawn_boards_are_read_as_people_write_them() {
     assert_eq!(sfen_of(&animal, "g l e\n. c .\n. C .\nE L G"), ANIMAL_SHOGI.start);
 }
 
-fn at<K: ShogiKey>(game: &Shogi<K>, sfen: &str) -> Position<Board> {
+fn at<K: StateKey>(game: &Shogi<K>, sfen: &str) -> Position<Board> {
     game.parse_position(sfen, &game.start()).unwrap()
 }
 

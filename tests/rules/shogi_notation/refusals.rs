@@ -1,20 +1,20 @@
 //! What is said of text that is no position: what, where, and what would be right.
 
-use yomikiri::game::Game;
-use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, ShogiKey};
+use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
+use yomikiri::game::{Game, StateKey};
 use yomikiri::hint::Hint;
 
 use super::{animal_shogi, minishogi, rules, sfen_of};
 
 /// What is said of text that is no position.
-fn refusal<K: ShogiKey>(game: &Shogi<K>, text: &str) -> String {
+fn refusal<K: StateKey>(game: &Shogi<K>, text: &str) -> String {
     match game.parse_position(text, &game.start()) {
         Ok(position) => panic!("{text:?} was read as {}", game.notation(&position)),
         Err(error) => error.line(),
     }
 }
 
-fn check_refusals<K: ShogiKey>(game: &Shogi<K>, cases: &[(&str, &str)]) {
+fn check_refusals<K: StateKey>(game: &Shogi<K>, cases: &[(&str, &str)]) {
     for (text, expected) in cases {
         assert_eq!(refusal(game, text), *expected, "{text:?}");
     }
