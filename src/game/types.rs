@@ -202,16 +202,3 @@ pub struct Expected {
     /// Whether they have been counted, and not extrapolated.
     pub exact: bool,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn repetitions_are_found_by_their_names() {
-        for repetition in Repetition::ALL {
-            assert_eq!(Repetition::of(repetition.name()), Some(repetition));
-        }
-        assert_eq!(Repetition::of("win"), None);
-    }
-}

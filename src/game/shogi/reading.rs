@@ -157,14 +157,7 @@ fn instead<K: StateKey>(game: &Shogi<K>, position: &Position<Board>, name: &str)
     }
     match piece.strip_suffix('*') {
         Some(letter) => {
-            let kind = kind_of_letter(game.variant(), letter.chars().next().unwrap_or(' '));
-            let held = |kind: usize| kind > 0 && position.state.hands[0][kind - 1] > 0;
-            let has = if kind.is_some_and(|(_, kind)| held(kind)) {
-                "has no legal drop of"
-            } else {
-                "holds no"
-            };
-            format!("{who} {has} {}{checked}", letter.to_ascii_uppercase())
+            format!("{who} has no legal drop of {}{checked}", letter.to_ascii_uppercase())
         }
         None => format!("{who} has no legal move from {}{checked}", piece.to_ascii_lowercase()),
     }
@@ -194,13 +187,6 @@ pub(super) fn read_sfen<K: StateKey>(
             ));
         }
     };
-    if let Some(number) = fields.get(3)
-        && !number.bytes().all(|byte| byte.is_ascii_digit())
-    {
-        return wrong(format!(
-            "SFEN '{text}' ends in '{number}' where the number of the move stands, such as 1"
-        ));
-    }
     let side = match side {
         "b" => Side::First,
         "w" => Side::Second,
@@ -321,32 +307,17 @@ fn read_hands(variant: &Variant, text: &str, board: &mut Board) -> Result<(), No
             count = Some(count.unwrap_or(0).saturating_mul(10).saturating_add(digit));
             continue;
         }
-        let (owner, kind) = match kind_of_letter(variant, letter) {
-            Some((_, 0)) => {
-                return wrong(format!(
-                    "hands '{text}' have '{letter}', but {}s are never held",
-                    variant.kinds[0].name
-                ));
-            }
-            Some(held) => held,
-            None if letter == '+' => {
-                return wrong(format!(
-                    "hands '{text}' have a +, but a piece in hand is never promoted"
-                ));
-            }
-            None => {
-                return wrong(Hinted::new(
-                    format!(
-                        "hands '{text}' have '{letter}', which cannot be held in {}",
-                        variant.name
-                    ),
-                    format!(
-                        "write {}, small letters for White's, or - alone if both are empty",
-                        letters(variant)
-                    ),
-                ));
-            }
-        };
+        let held = kind_of_letter(variant, letter).filter(|&(_, kind)| kind > 0);
+        let (owner, kind) = held.ok_or_else(|| {
+            NotationError::new(format!(
+                "hands '{text}' have '{letter}', which cannot be held in {}",
+                variant.name
+            ))
+            .with_hint(format!(
+                "write {}, small letters for White's, or - alone if both are empty",
+                letters(variant)
+            ))
+        })?;
         let more = count.take().unwrap_or(1);
         if more == 0 {
             return wrong(Hinted::new(
@@ -382,20 +353,16 @@ fn finish<K: StateKey>(
     for (owner, side) in [(Owner::Mover, Side::First), (Owner::Opponent, Side::Second)] {
         let king = Cell::of(owner, 0);
         let (who, royal) = (game.side_name(side), variant.kinds[0].name);
-        match board.cells.iter().filter(|&&cell| cell == king).count() {
-            0 => {
-                return wrong(Hinted::new(
-                    format!("{who} has no {royal} on the board"),
-                    "each side has one",
-                ));
-            }
-            1 => {}
-            n => {
-                return wrong(Hinted::new(
-                    format!("{who} has {n} {royal}s on the board"),
-                    "each side has one",
-                ));
-            }
+        let kings = board.cells.iter().filter(|&&cell| cell == king).count();
+        if kings != 1 {
+            let kings = match kings {
+                0 => format!("no {royal}"),
+                n => counted(n, royal),
+            };
+            return wrong(Hinted::new(
+                format!("{who} has {kings} on the board"),
+                "each side has one",
+            ));
         }
         for (count, &held) in counts[1..].iter_mut().zip(&board.hands[owner.index()]) {
             *count += u32::from(held);
