@@ -48,42 +48,27 @@ impl Agreement {
 mod tests {
     use super::*;
     use crate::any::AnyGame;
-    use crate::evaluate::{Judged, Source};
+    use crate::evaluate::{Case, Truth};
     use crate::game::othello::Othello;
-    use crate::progress::Silent;
-    use crate::solved::{Orienting, SolvedTable};
-    use crate::table::Store;
+    use crate::game::{Action, Game, Outcome};
 
-    /// By hand: two policies of which one always takes the first move and one is uniform agree in
-    /// the mean of 1 over the number of moves.
     #[test]
     fn what_is_common_is_the_lesser_probability() {
-        let dir = tempfile::tempdir().unwrap();
-        let game = AnyGame::new(Othello::<u64>::new(4, 4, true));
-        let table = SolvedTable::of_whole(game, &Store::at(dir.path()), &Silent).unwrap();
-        let judged = Judged::new(&table, Orienting::All);
-        let (mut agreement, mut expected, mut positions) = (Agreement::default(), 0.0, 0);
-        for piece in 0..judged.pieces() {
-            for piece in judged.fill(piece).unwrap().0 {
-                let [mut one, mut other] = [Answers::default(), Answers::default()];
-                for at in 0..piece.cases.len() {
-                    let moves = piece.batch.range(at).len();
-                    one.probabilities.extend((0..moves).map(|m| f64::from(u8::from(m == 0))));
-                    other.probabilities.extend((0..moves).map(|_| 1.0 / moves as f64));
-                    if moves > 1 {
-                        expected += 1.0 / moves as f64;
-                        positions += 1;
-                    }
-                }
-                agreement.add(&piece, &[one, other]);
-            }
+        let own = Truth { outcome: Outcome::Draw, score: None, distance: None, rank: 0 };
+        let start = AnyGame::new(Othello::<u64>::new(4, 4, true)).start();
+        let mut piece = Piece::default();
+        for (row, moves) in [(0, 2), (1, 4), (2, 1)] {
+            piece.batch.push(start, (0..moves).map(Action));
+            piece.cases.push(Case::of(row, None, own, &[own]).unwrap());
         }
-        let mean = expected / f64::from(positions);
-        assert!(positions > 20_000 && (agreement.of(0, 1) - mean).abs() < 1e-12);
-        assert_eq!(agreement.of(0, 1), agreement.of(1, 0));
-        assert!(
-            (agreement.of(0, 0) - 1.0).abs() < 1e-12 && (agreement.of(1, 1) - 1.0).abs() < 1e-12
-        );
+        let first = vec![1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+        let even = vec![0.5, 0.5, 0.25, 0.25, 0.25, 0.25, 1.0];
+        let of = |probabilities| Answers { probabilities, ..Answers::default() };
+        let mut agreement = Agreement::default();
+        agreement.add(&piece, &[of(first), of(even)]);
+        // Where there is a choice: a half, and a quarter.
+        assert_eq!([agreement.of(0, 1), agreement.of(1, 0)], [0.375; 2]);
+        assert_eq!([agreement.of(0, 0), agreement.of(1, 1)], [1.0; 2]);
         assert_eq!(Agreement::default().of(0, 0), 0.0);
     }
 }

@@ -1,32 +1,24 @@
 //! Players whom policies meet on any table: one who moves at random and one who moves perfectly. What
 //! follows of games with them from the table alone.
 
-use std::borrow::Cow;
-
 use super::figures::outcome_lost;
-use super::play::{Play, Walk};
+use super::play::Play;
 use crate::parallel::{self, GRAIN};
 
-/// Random and perfect moves on a table, the games between them, and what each move gives away: the same
-/// whoever is measured.
+/// Random and perfect moves on a table, and what each move gives away: the same whoever is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baselines {
     /// The probabilities of random moves and of perfect ones, one an edge.
     pub(super) moves: [Vec<f64>; 2],
-    /// Games between them, by the place of the first player and then of the second.
-    walks: Vec<Walk>,
     /// What the move along each edge gives away of the outcome, and of the score as games count it: in a
     /// game without scores the outcome.
     given: Vec<[u8; 2]>,
 }
 
 impl Baselines {
-    /// Plays them against each other, and looks at what every move gives away.
+    /// Looks at what every move gives away.
     pub fn new(play: &Play<'_>) -> Baselines {
         let moves = [play.random(), play.perfect()];
-        let start = play.start();
-        let walk = |pair: usize| play.walk(&moves[pair / 2], &moves[pair % 2], &start);
-        let walks = parallel::map(4, &walk);
         let positions = play.unfolded().positions();
         let given_at = |at: usize| {
             let edges = play.unfolded().edges_of(at);
@@ -36,32 +28,18 @@ impl Baselines {
             positions.flat_map(given_at).collect::<Vec<_>>()
         });
         let given = given.concat();
-        Baselines { moves, walks, given }
+        Baselines { moves, given }
     }
 
     /// How many bytes they take.
     pub(super) fn bytes(&self) -> usize {
         let [moves, given] = [size_of::<[f64; 2]>(), size_of::<[u8; 2]>()];
-        let visits: usize = self.walks.iter().map(|walk| size_of_val(&walk.visits[..])).sum();
-        self.given.len() * (moves + given) + visits
+        self.given.len() * (moves + given)
     }
 
     /// Which of them a policy is, if any.
     pub(super) fn place(&self, policy: &[f64]) -> Option<usize> {
         self.moves.iter().position(|moves| moves == policy)
-    }
-
-    /// Games between two of them.
-    pub(super) fn between(&self, first: usize, second: usize) -> &Walk {
-        &self.walks[2 * first + second]
-    }
-
-    /// Games between policies, any of which may be one of them.
-    pub(super) fn walk(&self, play: &Play<'_>, first: &[f64], second: &[f64]) -> Cow<'_, Walk> {
-        match (self.place(first), self.place(second)) {
-            (Some(a), Some(b)) => Cow::Borrowed(self.between(a, b)),
-            _ => Cow::Owned(play.walk(first, second, &play.start())),
-        }
     }
 
     /// What a policy gives away in each position: probabilities of giving away outcome and score, and

@@ -219,8 +219,9 @@ impl Opposed {
     ) -> Opposed {
         // Itself, or one of the baselines, which stand in the same order.
         let other = opponent.checked_sub(1);
-        let first = baselines.walk(play, own, other.map_or(own, |other| &baselines.moves[other]));
-        let second = other.map(|other| baselines.walk(play, &baselines.moves[other], own));
+        let start = play.start();
+        let first = play.walk(own, other.map_or(own, |other| &baselines.moves[other]), &start);
+        let second = other.map(|other| play.walk(&baselines.moves[other], own, &start));
         let second = second.as_ref().unwrap_or(&first);
         let met = |at: usize| match play.unfolded().side(at) {
             Side::First => first.visits[at] / 2.0,

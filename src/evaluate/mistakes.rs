@@ -85,23 +85,16 @@ impl Lost {
     }
 }
 
-/// What is to be told of a mistake.
-struct Told<'a> {
-    position: &'a AnyPosition,
-    own: &'a Truth,
-    /// Whether plies are compared.
-    timed: bool,
-    met: Option<f64>,
-    lost: Lost,
-}
-
-impl Told<'_> {
-    fn mistake(
-        &self,
+impl Mistake {
+    /// In a position whose value is `own`, with its moves, and what is lost there; plies if they are
+    /// compared.
+    fn new(
         game: &AnyGame,
+        position: &AnyPosition,
+        own: &Truth,
+        (met, lost, timed): (Option<f64>, Lost, bool),
         moves: impl Iterator<Item = (Action, Truth, f64)>,
     ) -> Mistake {
-        let Told { position, own, timed, met, lost } = self;
         let facts = |(action, truth, probability): (Action, Truth, f64)| MoveFacts {
             name: game.action_name(position.side, action),
             probability,
@@ -121,7 +114,7 @@ impl Told<'_> {
             position: game.notation(position),
             diagram: game.diagram(position),
             mover: game.side_name(position.side).to_string(),
-            met: *met,
+            met,
             outcome_lost: lost.outcome,
             score_lost: own.score.map(|_| lost.score),
             plies_lost: timed.then_some(lost.plies),
@@ -171,11 +164,11 @@ impl Costliest {
                 }
                 self.kept.remove(same);
             }
-            let told = Told { position, own: &case.own, timed: case.timed, met: None, lost };
             let actions = piece.batch.actions()[range.clone()].iter().copied();
             let moves = actions.zip(chosen()).map(|(action, (truth, p))| (action, truth, p));
             let place = self.kept.partition_point(|(other, ..)| *other >= size);
-            self.kept.insert(place, (size, words, told.mistake(game, moves)));
+            let mistake = Mistake::new(game, position, &case.own, (None, lost, case.timed), moves);
+            self.kept.insert(place, (size, words, mistake));
             self.kept.truncate(self.most);
         }
     }
@@ -265,6 +258,5 @@ fn mistake(play: &Play<'_>, policy: &[f64], found: &Met) -> Option<Mistake> {
     let moves = moves.map(|(action, edge)| Some((action, play.move_truth(edge)?, policy[edge])));
     let moves = moves.collect::<Option<Vec<_>>>()?;
     let lost = Lost::of(&own, false, moves.iter().map(|&(_, truth, p)| (truth, p)));
-    let told = Told { position: &position, own: &own, timed: false, met: Some(found.met), lost };
-    Some(told.mistake(game, moves.into_iter()))
+    Some(Mistake::new(game, &position, &own, (Some(found.met), lost, false), moves.into_iter()))
 }

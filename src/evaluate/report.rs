@@ -11,7 +11,7 @@ use super::source::Judged;
 use crate::game::{Game, Outcome, Side};
 use crate::hint::Hint;
 use crate::solved::SolvedTable;
-use crate::table::{SweepRecord, Table, TableError};
+use crate::table::{SweepRecord, TableError};
 
 /// How accurate policies are on a table; `docs/report-schema.md` describes the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -166,15 +166,28 @@ impl AccuracyReport {
     pub fn new(source: &Judged<'_>, measured: Measured) -> Result<AccuracyReport, TableError> {
         let table = source.table.table();
         let Measured { judged, asked, .. } = measured;
-        let facts = facts(table, roots(source.table)?);
-        let mut facts = TableFacts { judged_states: judged, asked_states: asked, ..facts };
-        if let Some(reachable) = table.manifest().counts.reachable {
-            facts.reachable_states = Some(reachable.states);
-            facts.terminal_states = reachable.terminals;
-            facts.nonterminal_states = reachable.states.saturating_sub(reachable.terminals);
-            facts.keeps_sides = true;
-        }
-        let solution = table.manifest().solution.as_ref();
+        let manifest = table.manifest();
+        let reachable = manifest.counts.reachable;
+        let counted = reachable.unwrap_or(manifest.counts.table);
+        let solution = manifest.solution.as_ref();
+        let facts = TableFacts {
+            name: table.name(),
+            taken: None,
+            game: manifest.identity.game.clone(),
+            complete: manifest.complete,
+            symmetry_order: manifest.identity.symmetry_order,
+            keeps_sides: reachable.is_some() || manifest.identity.sides.is_some(),
+            empties: solution.and_then(|solution| solution.empties.clone()),
+            repetition: solution.and_then(|solution| solution.repetition.clone()),
+            rows: manifest.counts.table.states,
+            reachable_states: reachable.map(|reachable| reachable.states),
+            terminal_states: counted.terminals,
+            nonterminal_states: counted.states.saturating_sub(counted.terminals),
+            judged_states: judged,
+            asked_states: asked,
+            chosen: None,
+            roots: roots(source.table)?,
+        };
         Ok(AccuracyReport {
             perspective: "mover",
             table: facts,
@@ -186,31 +199,6 @@ impl AccuracyReport {
             sweeps: solution.map_or(Vec::new(), |solution| solution.sweeps.clone()),
             words: Words::of(source.table.game()),
         })
-    }
-}
-
-/// What the manifest says of a table, its rows being counted.
-fn facts(table: &Table, roots: Vec<RootFacts>) -> TableFacts {
-    let manifest = table.manifest();
-    let rows = manifest.counts.table;
-    let solution = manifest.solution.as_ref();
-    TableFacts {
-        name: table.name(),
-        taken: None,
-        game: manifest.identity.game.clone(),
-        complete: manifest.complete,
-        symmetry_order: manifest.identity.symmetry_order,
-        keeps_sides: manifest.identity.sides.is_some(),
-        empties: solution.and_then(|solution| solution.empties.clone()),
-        repetition: solution.and_then(|solution| solution.repetition.clone()),
-        rows: rows.states,
-        reachable_states: None,
-        terminal_states: rows.terminals,
-        nonterminal_states: rows.states.saturating_sub(rows.terminals),
-        judged_states: 0,
-        asked_states: 0,
-        chosen: None,
-        roots,
     }
 }
 

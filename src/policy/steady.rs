@@ -76,40 +76,45 @@ impl<P> Steady<P> {
             let what = "it tells scores or values in some of its answers only";
             return Err(PolicyError::new(what));
         }
-        let (here, there) = (batch.range(at), other_batch.range(other));
-        let scale = answers.scores.iter().filter(|score| score.is_finite());
-        let scale = scale.fold(0.0, |most: f64, score| most.max(score.abs()));
-        let apart = |a: &[f64], b: &[f64], scale: f64| {
-            let close = |a: f64, b: f64| a == b || (a - b).abs() <= self.rounding * scale;
-            let pair = a.iter().zip(b).find(|&(&a, &b)| !close(a, b));
-            pair.map(|(&a, &b)| Found::Differ(a, b))
+        let here = answers.at(at, batch.range(at));
+        let there = others.at(other, other_batch.range(other));
+        let close = |a: f64, b: f64, scale: f64| {
+            let scale = self.rounding * scale;
+            if a == b || (a - b).abs() <= scale { Found::Same } else { Found::Differ(a, b) }
         };
-        let value = |answers: &Answers, at| answers.values.get(at).copied().unwrap_or_default();
-        if let Some(found) = apart(&[value(answers, at)], &[value(others, other)], 1.0) {
-            return Ok(found);
+        let lists = |a: &[f64], b: &[f64], scale: f64| {
+            let mut pairs = a.iter().zip(b).map(|(&a, &b)| close(a, b, scale));
+            pairs.find(|found| *found != Found::Same).unwrap_or(Found::Same)
+        };
+        let numbers = [
+            (here.value.zip(there.value), 1.0),
+            (
+                here.final_score.zip(there.final_score),
+                here.final_score.unwrap_or(0.0).abs().max(1.0),
+            ),
+        ];
+        for (pair, scale) in numbers {
+            let found = pair.map_or(Found::Same, |(a, b)| close(a, b, scale));
+            if found != Found::Same {
+                return Ok(found);
+            }
         }
-        let final_score = |answers: &Answers, at| answers.final_scores.get(at).copied();
-        if let (Some(a), Some(b)) = (final_score(answers, at), final_score(others, other))
-            && let Some(found) = apart(&[a], &[b], a.abs().max(1.0))
-        {
-            return Ok(found);
-        }
-        let (p, q) = (&answers.probabilities[here.clone()], &others.probabilities[there.clone()]);
-        let found = apart(p, q, 1.0).unwrap_or(Found::Same);
+        let (p, q) = (here.probabilities, there.probabilities);
+        let found = lists(p, q, 1.0);
         if !answers.scores.is_empty() {
-            let (a, b) = (&answers.scores[here], &others.scores[there]);
-            return match apart(a, b, scale) {
-                Some(found) => Ok(found),
+            let scale = answers.scores.iter().filter(|score| score.is_finite());
+            let scale = scale.fold(0.0, |most: f64, score| most.max(score.abs()));
+            return Ok(match lists(here.scores, there.scores, scale) {
                 // Moves that share because they are equally good need not when numbers are rounded.
-                None if a != b => Ok(Found::Same),
-                None => Ok(found),
-            };
+                Found::Same if here.scores == there.scores => found,
+                found => found,
+            });
         }
         let is_move = |p: &[f64]| p.iter().all(|&p| p == 0.0 || p == 1.0);
-        match found {
-            Found::Differ(..) if is_move(p) && is_move(q) => Ok(Found::OtherMove),
-            found => Ok(found),
-        }
+        Ok(match found {
+            Found::Differ(..) if is_move(p) && is_move(q) => Found::OtherMove,
+            found => found,
+        })
     }
 
     fn ask<G: Game>(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, PolicyError>

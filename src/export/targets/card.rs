@@ -1,6 +1,6 @@
 //! The data card: what an export is, in JSON for programs and in Markdown for people.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
@@ -127,12 +127,12 @@ impl Counts {
 
     /// Adds what was counted elsewhere.
     pub fn add(&mut self, other: &Counts) {
-        other.by_split.iter().for_each(|(split, group)| {
+        for (split, group) in &other.by_split {
             self.by_split.entry(split.clone()).or_default().add(group);
-        });
-        other.by_layer.iter().for_each(|(layer, group)| {
+        }
+        for (layer, group) in &other.by_layer {
             self.by_layer.entry(*layer).or_default().add(group);
-        });
+        }
         let add = |to: &mut BTreeMap<u32, u64>, from: &BTreeMap<u32, u64>| {
             from.iter().for_each(|(key, count)| *to.entry(*key).or_default() += count);
         };
@@ -186,29 +186,18 @@ impl Card {
         }
         writeln!(text, "\n## Counts\n")?;
         let head = "rows | positions | wins | draws | losses | decisive by outcome | decisive by score | not proven";
-        for (title, groups) in [
-            (
-                "split",
-                self.counts.by_split.iter().map(|(k, g)| (k.clone(), *g)).collect::<Vec<_>>(),
-            ),
-            ("layer", self.counts.by_layer.iter().map(|(k, g)| (k.to_string(), *g)).collect()),
-        ] {
-            if groups.is_empty() {
-                continue;
-            }
-            writeln!(text, "| {title} | {head} |\n|---|---|---|---|---|---|---|---|---|")?;
+        let Counts { by_split, by_layer, by_optimal_moves, by_legal_moves } = &self.counts;
+        let splits = by_split.iter().map(|(name, group)| (name.clone(), *group)).collect();
+        let layers = by_layer.iter().map(|(layer, group)| (layer.to_string(), *group)).collect();
+        let tables: [(&str, Vec<(String, Group)>); 2] = [("split", splits), ("layer", layers)];
+        for (title, groups) in tables.into_iter().filter(|(_, groups)| !groups.is_empty()) {
+            writeln!(text, "| {title} | {head} |\n|{}", "---|".repeat(9))?;
             for (name, g) in groups.into_iter().chain([("all".to_string(), self.counts.total())]) {
+                let Group { rows, positions, wins, draws, losses, unproven, .. } = g;
+                let (by_outcome, by_score) = (g.decisive_outcome, g.decisive_score);
                 writeln!(
                     text,
-                    "| {name} | {} | {} | {} | {} | {} | {} | {} | {} |",
-                    g.rows,
-                    g.positions,
-                    g.wins,
-                    g.draws,
-                    g.losses,
-                    g.decisive_outcome,
-                    g.decisive_score,
-                    g.unproven
+                    "| {name} | {rows} | {positions} | {wins} | {draws} | {losses} | {by_outcome} | {by_score} | {unproven} |"
                 )?;
             }
             writeln!(text)?;
@@ -217,14 +206,11 @@ impl Card {
             text,
             "| moves | examples with so many legal | with so many optimal |\n|---|---|---|"
         )?;
-        let most = self.counts.by_legal_moves.keys().max().copied().unwrap_or(0);
-        for moves in 0..=most {
+        let numbers: BTreeSet<u32> =
+            by_legal_moves.keys().chain(by_optimal_moves.keys()).copied().collect();
+        for moves in numbers {
             let of = |counts: &BTreeMap<u32, u64>| counts.get(&moves).copied().unwrap_or(0);
-            let (legal, best) =
-                (of(&self.counts.by_legal_moves), of(&self.counts.by_optimal_moves));
-            if legal + best > 0 {
-                writeln!(text, "| {moves} | {legal} | {best} |")?;
-            }
+            writeln!(text, "| {moves} | {} | {} |", of(by_legal_moves), of(by_optimal_moves))?;
         }
         writeln!(text, "\n## Files\n\n| file | rows | bytes | CRC-32 |\n|---|---|---|---|")?;
         for (name, FileCard { bytes, crc32, rows }) in &self.files {
