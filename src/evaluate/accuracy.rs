@@ -15,102 +15,17 @@ use super::details::{DetailSums, Details, HeldOut};
 use super::figures::{FiguresBySet, FiguresBySplit};
 use super::forced::ForcedFigures;
 use super::mistakes::Mistake;
+use super::player::Player;
 use super::source::{Judged, Piece, Source, Wanted};
 use super::unfolded::Unfolded;
 use crate::any::AnyGame;
 use crate::game::{Divider, Game, Split};
 use crate::hint::{Hint, Hinted};
 use crate::parallel;
-use crate::policy::{
-    Answers, Policy, PolicyError, TrainedOn, TrainedSpec, share_best, with_training,
-};
+use crate::policy::{Answers, PolicyError, TrainedOn};
 use crate::progress::Progress;
 use crate::solved::SolvedTable;
 use crate::table::TableError;
-
-/// Who is judged.
-pub enum Player {
-    /// A policy that goes by the position.
-    Policy(Box<dyn Policy<AnyGame>>),
-    /// The table's best moves, whose values are at hand in every position. It plays for the score
-    /// and then, ahead and level, for the shortest game, behind for the longest; equally good moves
-    /// share.
-    Perfect,
-    /// A player under a name that a person gave it.
-    Named(String, Box<Player>),
-}
-
-impl Player {
-    /// The name under which reports show it.
-    pub fn name(&self) -> String {
-        match self {
-            Player::Policy(policy) => policy.name(),
-            Player::Perfect => "perfect".to_string(),
-            Player::Named(name, _) => name.clone(),
-        }
-    }
-
-    /// The policy, of a player that needs no table.
-    pub fn policy(&self) -> Option<&dyn Policy<AnyGame>> {
-        match self {
-            Player::Policy(policy) => Some(policy.as_ref()),
-            Player::Perfect => None,
-            Player::Named(_, player) => player.policy(),
-        }
-    }
-
-    /// Which positions' exact values it has learned from.
-    pub fn learned_from(&self) -> TrainedOn {
-        match self {
-            Player::Policy(policy) => policy.learned_from(),
-            Player::Perfect => TrainedOn::Nothing,
-            Player::Named(_, player) => player.learned_from(),
-        }
-    }
-
-    /// Tells the part of a position when it learned, where that is known.
-    pub fn divider(&self, game: &AnyGame) -> Option<Divider<AnyGame>> {
-        self.learned_from().division().map(|division| Divider::new(game, division))
-    }
-
-    /// The same player, which has learned from these positions if it is not known from which.
-    pub fn with_training(self, trained: TrainedSpec) -> Player {
-        match self {
-            Player::Policy(policy) if policy.learned_from() == TrainedOn::Unknown => {
-                Player::Policy(with_training(policy.name(), policy, trained))
-            }
-            other => other,
-        }
-    }
-
-    fn answer(
-        &self,
-        game: &AnyGame,
-        piece: &Piece,
-        answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
-        match self {
-            Player::Policy(policy) => {
-                policy.answer(game, &piece.batch, answers)?;
-                answers.check(&piece.batch)
-            }
-            Player::Perfect => {
-                answers.probabilities.resize(piece.truths.len(), 0.0);
-                for at in 0..piece.batch.len() {
-                    let range = piece.batch.range(at);
-                    let ranks: Vec<i64> =
-                        piece.truths[range.clone()].iter().map(|truth| truth.rank).collect();
-                    share_best(&ranks, &mut answers.probabilities[range]);
-                }
-                answers.scores.extend(piece.truths.iter().map(|truth| truth.q() as f64));
-                let outcomes = piece.cases.iter().map(|case| case.own.outcome);
-                answers.values.extend(outcomes.map(|outcome| f64::from(outcome.value())));
-                Ok(())
-            }
-            Player::Named(_, player) => player.answer(game, piece, answers),
-        }
-    }
-}
 
 /// The figures of one policy on one table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -2,14 +2,13 @@
 //! lost and how often, and how good its values are.
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use super::figures::{Figures, FiguresBySet, score_lost};
-use super::losses::Losses;
-use super::squares::{Square, Squares};
-use super::truth::{Case, Truth};
+use super::figures::{Figures, FiguresBySet, outcome_lost, score_lost};
+use super::source::{Case, Truth};
 use super::values::{FinalScoreFigures, ValueFigures};
 use crate::any::AnyGame;
+use crate::game::{Action, Game, Side};
 use crate::policy::Answer;
 
 /// Figures of one policy on some positions, beyond the means.
@@ -257,4 +256,182 @@ fn keys(case: &Case, moves: usize) -> [Option<Key>; 4] {
     };
     let distance = case.own.distance.map(|plies| Key::Distance(i32::from(plies)));
     [layer, Some(Key::Moves(moves as i32)), distance, Some(value)]
+}
+
+/// What the moves of a policy give away of the final score, as a distribution over the judged
+/// positions: the move of each has the policy's probabilities.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Losses {
+    /// `expected[d]`: the expected number of positions in which a score of `d` is given away.
+    pub expected: Vec<f64>,
+}
+
+impl Losses {
+    /// A move that gives away so much of the score, made in so many positions, as expected.
+    pub(super) fn add(&mut self, lost: usize, expected: f64) {
+        if self.expected.len() <= lost {
+            self.expected.resize(lost + 1, 0.0);
+        }
+        self.expected[lost] += expected;
+    }
+
+    /// Adds those of other positions.
+    pub(super) fn merge(&mut self, other: &Losses) {
+        if self.expected.len() < other.expected.len() {
+            self.expected.resize(other.expected.len(), 0.0);
+        }
+        self.expected.iter_mut().zip(&other.expected).for_each(|(sum, part)| *sum += part);
+    }
+
+    /// The least loss such that with probability `share` (0 to 1) no more is given away; `None` if
+    /// there are no positions.
+    pub fn percentile(&self, share: f64) -> Option<usize> {
+        let total: f64 = self.expected.iter().sum();
+        let mut below = 0.0;
+        let reaches = |&expected: &f64| {
+            below += expected;
+            // A hair less, so that sums that are rounded reach what they should.
+            below >= share * total * (1.0 - 1e-12)
+        };
+        let found = self.expected.iter().position(reaches);
+        found.filter(|_| total > 0.0)
+    }
+
+    /// The most that is ever given away.
+    pub fn worst(&self) -> Option<usize> {
+        self.expected.iter().rposition(|&expected| expected > 0.0)
+    }
+}
+
+/// Losses as they are written to JSON.
+#[derive(Serialize)]
+struct Written<'a> {
+    percentile_95: Option<usize>,
+    percentile_99: Option<usize>,
+    worst: Option<usize>,
+    expected_states: &'a [f64],
+}
+
+impl Serialize for Losses {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Written {
+            percentile_95: self.percentile(0.95),
+            percentile_99: self.percentile(0.99),
+            worst: self.worst(),
+            expected_states: &self.expected,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// What is given away on a square, summed over all judged positions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct SquareFigures {
+    /// Expected number of positions in which the policy plays there.
+    pub played: f64,
+    /// What it gives away by that of the outcome.
+    pub result_lost: f64,
+    /// And of the score.
+    pub score_lost: f64,
+}
+
+impl SquareFigures {
+    fn add(&mut self, other: &SquareFigures) {
+        self.played += other.played;
+        self.result_lost += other.result_lost;
+        self.score_lost += other.score_lost;
+    }
+}
+
+/// Figures by square.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Squares(Vec<SquareFigures>);
+
+impl Squares {
+    /// Adds a position whose moves are worth `truths` and chosen with `probabilities`.
+    pub fn add_position(
+        &mut self,
+        case: &Case,
+        actions: &[Action],
+        truths: &[Truth],
+        probabilities: &[f64],
+    ) {
+        let own = &case.own;
+        let most = actions.last().map_or(0, |action| usize::from(action.0) + 1);
+        if self.0.len() < most {
+            self.0.resize(most, SquareFigures::default());
+        }
+        for ((action, truth), &p) in actions.iter().zip(truths).zip(probabilities) {
+            if p == 0.0 {
+                continue;
+            }
+            let square = &mut self.0[usize::from(action.0)];
+            square.played += p;
+            if truth.q_score() != own.q_score() {
+                square.result_lost += p * outcome_lost(own, truth);
+                square.score_lost += p * f64::from(score_lost(own, truth));
+            }
+        }
+    }
+
+    /// Adds those of other positions.
+    pub fn add(&mut self, other: &Squares) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), SquareFigures::default());
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(sum, other)| sum.add(other));
+    }
+
+    /// By the squares of a game's board, whose numbers are their actions.
+    pub fn of_board(&self, game: &AnyGame) -> Vec<Square> {
+        let (rows, columns) = if self.0.is_empty() { (0, 0) } else { game.shape() };
+        let square = |at: usize| Square {
+            square: game.action_name(Side::First, Action(at as u16)),
+            row: at / columns,
+            column: at % columns,
+            figures: self.0.get(at).copied().unwrap_or_default(),
+        };
+        (0..rows * columns).map(square).collect()
+    }
+}
+
+/// A square of the board.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Square {
+    /// As people write it: `c4`.
+    pub square: String,
+    /// Its row, from 0 at the top.
+    pub row: usize,
+    /// Its column, from 0 at the left.
+    pub column: usize,
+    /// What is given away there.
+    #[serde(flatten)]
+    pub figures: SquareFigures,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_and_the_worst() {
+        let mut losses = Losses::default();
+        assert_eq!((losses.percentile(0.95), losses.worst()), (None, None));
+        for _ in 0..18 {
+            losses.add(0, 1.0);
+        }
+        losses.add(2, 0.75);
+        losses.add(4, 0.25);
+        losses.add(7, 1.0);
+        // Of 20 positions 18 lose nothing; 19 lose at most 4.
+        assert_eq!(losses.percentile(0.9), Some(0));
+        assert_eq!(losses.percentile(0.95), Some(4));
+        assert_eq!(losses.percentile(0.99), Some(7));
+        assert_eq!(losses.percentile(1.0), Some(7));
+        assert_eq!(losses.worst(), Some(7));
+        let mut both = Losses::default();
+        both.merge(&losses);
+        both.merge(&losses);
+        assert_eq!(both.expected, [36.0, 0.0, 1.5, 0.0, 0.5, 0.0, 0.0, 2.0]);
+    }
 }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::baselines::Baselines;
+use super::games::Baselines;
 use super::play::Play;
 use super::source::Piece;
 use super::unfolded::Unfolded;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::figures::{outcome_lost, score_lost};
 use super::play::Play;
 use super::source::Piece;
-use super::truth::Truth;
+use super::source::Truth;
 use crate::any::{AnyGame, AnyPosition};
 use crate::game::{Action, FoldedWords, Game, Words};
 use crate::policy::Answers;

@@ -13,10 +13,7 @@
 //! same to the last bit for any number of threads.
 
 mod accuracy;
-mod agreement;
 mod arena;
-mod baselines;
-mod choice;
 mod compare;
 mod details;
 mod figures;
@@ -24,49 +21,35 @@ mod forced;
 mod games;
 mod judgement;
 mod kept;
-mod losses;
 mod metrics;
 mod mistakes;
-mod part;
 mod play;
-mod ranks;
+mod player;
 mod report;
 mod request;
-mod response;
 mod source;
-mod squares;
-mod truth;
 mod unfolded;
 mod values;
 
-pub use accuracy::{
-    MeasureError, Measured, Player, PolicyAccuracy, Sink, measure, play_everywhere,
-};
-pub use agreement::Agreement;
+pub use accuracy::{MeasureError, Measured, PolicyAccuracy, Sink, measure, play_everywhere};
 pub use arena::{REPEATED, Recorded, Sampling, Tally, arena, record};
-pub use baselines::Baselines;
-pub use choice::Choice;
-pub use compare::{Comparison, Difference, Lost, Paired, Pairs};
-pub use details::{By, Details, Group, HeldOut, Key};
+pub use compare::{Agreement, Comparison, Difference, Lost, Paired, Pairs};
+pub use details::{By, Details, Group, HeldOut, Key, Losses, Square, SquareFigures};
 pub use figures::{Figures, FiguresBySet, FiguresBySplit};
 pub use forced::ForcedFigures;
 pub use games::{
-    BothSides, Exploitability, Games, Match, MistakesAgainst, Opening, Played, PolicyGames,
-    exploitability, games,
+    Baselines, BothSides, Exploitability, Games, Match, MistakesAgainst, Opening, Played,
+    PolicyGames, exploitability, games,
 };
 pub use judgement::{Judgement, judgements};
 pub use kept::Kept;
-pub use losses::Losses;
 pub use metrics::Metrics;
 pub use mistakes::{Costliest, Mistake, MoveFacts};
-pub use part::of_split;
-pub use play::{Expected, Play, Walk};
+pub use play::{Aim, Expected, Play, Response, Walk};
+pub use player::{Choice, Player, of_split};
 pub use report::{AccuracyReport, RootFacts, TableFacts, Words};
 pub use request::{Request, games_bytes, playable, unfolded_bytes};
-pub use response::{Aim, Response};
-pub use source::{Judged, Piece, Source, Wanted};
-pub use squares::{Square, SquareFigures};
-pub use truth::{Case, Truth};
+pub use source::{Case, Judged, Piece, Source, Truth, Wanted};
 pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, FinalScoreFigures, ValueFigures};
 

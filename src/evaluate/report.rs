@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde::Serialize;
 
 use super::accuracy::{Measured, PolicyAccuracy};
-use super::agreement::Agreement;
+use super::compare::Agreement;
 use super::games::Games;
 use super::source::Judged;
 use crate::game::{Game, Outcome, Side};

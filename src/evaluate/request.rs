@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use super::accuracy::{MeasureError, Player, Sink, gather, measure, play_everywhere};
-use super::agreement::Agreement;
-use super::baselines::Baselines;
+use super::accuracy::{MeasureError, Sink, gather, measure, play_everywhere};
+use super::compare::Agreement;
 use super::forced::{Forced, ForcedFigures};
+use super::games::Baselines;
 use super::games::{BothSides, Match, Opening, Played, games};
 use super::kept::Kept;
 use super::mistakes::Costliest;
 use super::play::Play;
+use super::player::Player;
 use super::report::{AccuracyReport, Words};
 use super::source::{Judged, Piece, Wanted};
 use super::unfolded::Unfolded;
