@@ -155,20 +155,19 @@ pub fn measure(
         for part in parts?.into_iter().flatten() {
             judged += part.judged;
             asked += part.asked;
-            sums.iter_mut().zip(&part.sums).for_each(|(sum, part)| sum.add(part));
+            let both = sums.iter_mut().flatten().zip(part.sums.iter().flatten());
+            both.for_each(|(sum, part)| sum.add(part));
             if let (Some(sink), Some(piece)) = (&mut sink, &part.piece) {
                 sink(piece, &part.answers)?;
             }
         }
     }
     progress.finish(&format!("{judged} positions"));
-    let named = names.into_iter().zip(sums).zip(&dividers);
-    let game = source.game();
-    let named = named.map(|((name, sums), divider)| sums.named(game, name, divider.is_some()));
-    let mut policies: Vec<PolicyAccuracy> = named.collect();
-    for (policy, player) in policies.iter_mut().zip(players) {
-        policy.may_have_learned = player.learned_from() == TrainedOn::Unknown;
-    }
+    let named = names.into_iter().zip(&sums).zip(players);
+    let named = named.map(|((name, sums), player)| {
+        PolicyAccuracy::of(sums, source.game(), name, player.learned_from())
+    });
+    let policies = named.collect();
     Ok(Measured { judged, asked, policies })
 }
 
@@ -210,14 +209,14 @@ fn judge(
             let split = divider.as_ref().and_then(|divider| divider.of(state));
             let answer = answers.at(at, range.clone());
             let truths = &piece.truths[range.clone()];
-            let part = sums.part(split);
+            let part = &mut sums[split.map_or(Split::ALL.len(), Split::index)];
             part.add_position(case, truths, &answer);
             if has_squares && piece.has_images {
                 let actions = &piece.batch.actions()[range];
                 part.squares.add_position(case, actions, truths, answer.probabilities);
             }
         }
-        sums.parts.iter_mut().for_each(DetailSums::settle);
+        sums.iter_mut().for_each(DetailSums::settle);
         found.sums.push(sums);
         if keep {
             found.answers.push(std::mem::take(&mut answers));
@@ -251,37 +250,26 @@ pub fn play_everywhere(
     Ok(all)
 }
 
-/// The sums of one policy over some positions.
-#[derive(Clone, Debug, Default)]
-struct Sums {
-    /// Over the positions of each part it was divided into when it learned, then over the others.
-    parts: [DetailSums; 4],
-}
+/// The sums of one policy: over the positions of each part they were divided into when it learned, then
+/// over the others.
+type Sums = [DetailSums; 4];
 
-impl Sums {
-    fn part(&mut self, split: Option<Split>) -> &mut DetailSums {
-        &mut self.parts[split.map_or(Split::ALL.len(), Split::index)]
-    }
-
-    fn add(&mut self, other: &Sums) {
-        self.parts.iter_mut().zip(&other.parts).for_each(|(sum, part)| sum.add(part));
-    }
-
-    fn named(self, game: &AnyGame, policy: String, is_divided: bool) -> PolicyAccuracy {
+impl PolicyAccuracy {
+    fn of(sums: &Sums, game: &AnyGame, policy: String, learned: TrainedOn) -> PolicyAccuracy {
         let mut all = DetailSums::default();
-        self.parts.iter().for_each(|part| all.add(part));
-        let [train, validation, test] = Split::ALL.map(|split| self.parts[split.index()].total);
-        let splits = is_divided.then_some(FiguresBySplit { train, validation, test });
+        sums.iter().for_each(|part| all.add(part));
+        let [train, validation, test] = Split::ALL.map(|split| sums[split.index()].total);
+        let splits = learned.division().map(|_| FiguresBySplit { train, validation, test });
         let held_out = splits.as_ref().and_then(FiguresBySplit::held_out);
         PolicyAccuracy {
             policy,
             total: all.total,
             splits,
-            may_have_learned: false,
+            may_have_learned: learned == TrainedOn::Unknown,
             details: all.details(game),
             held_out_details: held_out.map(|split| HeldOut {
                 split: split.name(),
-                details: self.parts[split.index()].details(game),
+                details: sums[split.index()].details(game),
             }),
             forced: None,
             costliest: Vec::new(),

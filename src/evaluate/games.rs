@@ -314,12 +314,6 @@ impl Baselines {
         Baselines { moves, given }
     }
 
-    /// How many bytes they take.
-    pub(super) fn bytes(&self) -> usize {
-        let [moves, given] = [size_of::<[f64; 2]>(), size_of::<[u8; 2]>()];
-        self.given.len() * (moves + given)
-    }
-
     /// Which of them a policy is, if any.
     fn place(&self, policy: &[f64]) -> Option<usize> {
         self.moves.iter().position(|moves| moves == policy)

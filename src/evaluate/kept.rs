@@ -18,28 +18,21 @@ use crate::solved::{Orienting, States};
 #[derive(Debug)]
 pub struct Kept {
     most: usize,
-    pieces: Mutex<Pieces>,
+    /// By which positions of a row are taken, and the number of the piece.
+    pieces: Mutex<HashMap<(Orienting, usize), Vec<Arc<Piece>>>>,
     unfolded: OnceLock<Arc<Unfolded>>,
     baselines: OnceLock<Arc<Baselines>>,
 }
 
-#[derive(Debug, Default)]
-struct Pieces {
-    /// By which positions of a row are taken, and the number of the piece.
-    filled: HashMap<(Orienting, usize), Vec<Arc<Piece>>>,
-    bytes: usize,
-}
-
 impl Default for Kept {
-    /// Of 128 MiB, of which 4×4 Othello takes a tenth.
+    /// Of tables of up to 131,072 rows: 4×4 Othello has 12,351, which take 13 MB.
     fn default() -> Kept {
-        Kept::up_to(128 << 20)
+        Kept::up_to(1 << 17)
     }
 }
 
 impl Kept {
-    /// Nothing yet; judged positions, and baselines, only if all of them take no more than about so many
-    /// bytes.
+    /// Nothing yet; judged positions and baselines only of a table of no more rows.
     pub fn up_to(most: usize) -> Kept {
         Kept {
             most,
@@ -52,21 +45,18 @@ impl Kept {
     /// A piece of judged positions, which `fill` makes if it is not kept.
     pub(super) fn pieces(
         &self,
+        states: &States,
         key: (Orienting, usize),
         fill: impl FnOnce() -> Result<Vec<Arc<Piece>>, String>,
     ) -> Result<Vec<Arc<Piece>>, String> {
-        if let Some(found) = lock(&self.pieces).filled.get(&key) {
+        if states.rows() > self.most {
+            return fill();
+        }
+        if let Some(found) = lock(&self.pieces).get(&key) {
             return Ok(found.clone());
         }
         let filled = fill()?;
-        let mut kept = lock(&self.pieces);
-        kept.bytes = kept.bytes.saturating_add(filled.iter().map(|part| part.bytes()).sum());
-        if kept.bytes <= self.most {
-            kept.filled.insert(key, filled.clone());
-        } else {
-            // Part of them would be of little use.
-            kept.filled = HashMap::new();
-        }
+        lock(&self.pieces).insert(key, filled.clone());
         Ok(filled)
     }
 
@@ -85,12 +75,10 @@ impl Kept {
     pub(super) fn baselines(&self, play: &Play<'_>) -> Arc<Baselines> {
         match self.baselines.get() {
             Some(found) => found.clone(),
+            None if play.table().states().rows() > self.most => Arc::new(Baselines::new(play)),
             None => {
                 let made = Arc::new(Baselines::new(play));
-                match made.bytes() <= self.most {
-                    true => self.baselines.get_or_init(|| made).clone(),
-                    false => made,
-                }
+                self.baselines.get_or_init(|| made).clone()
             }
         }
     }
@@ -124,7 +112,7 @@ mod tests {
                 }
             }
         }
-        assert!(lock(&none.pieces).filled.is_empty());
+        assert!(lock(&none.pieces).is_empty());
         let [first, second] = [(); 2].map(|()| all.unfolded(table.states()).unwrap());
         assert!(Arc::ptr_eq(&first, &second));
         let play = Play::new(&first, &table);

@@ -136,13 +136,6 @@ impl Piece {
         &mut parts[last]
     }
 
-    /// About how many bytes it takes.
-    pub(super) fn bytes(&self) -> usize {
-        let action = size_of::<Action>() + size_of::<Truth>();
-        let position = size_of::<Position<AnyState>>() + size_of::<usize>() + size_of::<Case>();
-        self.cases.len() * position + self.truths.len() * action
-    }
-
     /// The wanted ones of its positions.
     pub(super) fn only(&self, wanted: &Wanted<'_>) -> Piece {
         let mut some = Piece::default();
@@ -226,7 +219,9 @@ impl Source for Judged<'_> {
     fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
         let rows = self.table.states().pieces()[piece].rows.len() as u64;
         let parts = match self.kept {
-            Some(kept) => kept.pieces((self.orienting, piece), || self.parts(piece))?,
+            Some(kept) => {
+                kept.pieces(self.table.states(), (self.orienting, piece), || self.parts(piece))?
+            }
             None => self.parts(piece)?,
         };
         Ok((parts, rows))

@@ -2,7 +2,7 @@
 
 use super::spec::{PlayOn, ReadAhead};
 use super::steady::Steady;
-use super::sure::Sure;
+use super::wrapped::Sure;
 use super::{
     ByRule, Evaluation, Exec, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves, Policy,
     PolicyError, PolicySpec, Predictions, Random, Rule, Weights, with_training,

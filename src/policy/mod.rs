@@ -27,9 +27,7 @@ mod build;
 pub mod card;
 pub mod chance;
 mod error;
-mod evaluation;
 mod grammar;
-mod greedy;
 mod lines;
 mod mcts;
 mod montecarlo;
@@ -37,24 +35,21 @@ mod network_spec;
 #[cfg(feature = "onnx")]
 pub(crate) mod onnx;
 mod outside;
-mod random;
+mod rules;
 #[cfg(test)]
 mod sample;
 mod search;
 mod spec;
 mod steady;
-mod sure;
-mod trained;
 mod weights;
+mod wrapped;
 
 pub use batch::{Answer, Answers, Batch};
 pub use build::{of_outside, of_rules};
 pub use card::Card;
 pub use chance::PLAYOUT_PLIES;
 pub use error::PolicyError;
-pub use evaluation::{Evaluation, Material, Moves};
 pub use grammar::PolicySpecError;
-pub use greedy::Greedy;
 pub use lines::Lines;
 pub use mcts::Mcts;
 pub use montecarlo::MonteCarlo;
@@ -62,13 +57,12 @@ pub use network_spec::{Choice, NetworkSpec, Softmax, ValueRange};
 #[cfg(feature = "onnx")]
 pub use onnx::Onnx;
 pub use outside::{Beside, Dense, Exec, Legal, PROTOCOL, PROTOCOL_VERSION, Predictions};
-pub use random::Random;
+pub use rules::{Evaluation, Greedy, Material, Moves, Random};
 pub use search::Minimax;
 pub use spec::{PlayOn, PolicySpec, ReadAhead};
 pub use steady::Steady;
-pub use sure::Sure;
-pub use trained::{TrainedOn, TrainedSpec, with_training};
 pub use weights::{MICRO, Weights, WeightsError};
+pub use wrapped::{Sure, TrainedOn, TrainedSpec, with_training};
 
 use crate::game::{Action, Game, Position};
 

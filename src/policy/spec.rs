@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::grammar::{Parts, PolicySpecError, one_of};
 use super::network_spec::{CHOICES, Choice, NetworkSpec};
-use super::trained::TrainedSpec;
+use super::wrapped::TrainedSpec;
 use crate::game::Game;
 use crate::hint::Hinted;
 

@@ -1,10 +1,11 @@
-//! Which positions of solved tables a policy has learned from: known from a network's card, written
-//! behind a policy from outside (`?trained=train:7`), or not known.
+//! A policy that plays what another ranks highest, and which positions of solved tables a policy has
+//! learned from: known from a network's card, written behind a policy from outside
+//! (`?trained=train:7`), or not known.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Answers, Batch, Policy, PolicyError};
+use super::{Answers, Batch, Policy, PolicyError, share_best};
 use crate::game::{Division, Game, Splits};
 
 /// Which positions' exact values a policy has learned from.
@@ -101,5 +102,38 @@ impl<G: Game> Policy<G> for WithTraining<G> {
 
     fn learned_from(&self) -> TrainedOn {
         TrainedOn::Part(self.trained.division())
+    }
+}
+
+/// Plays the moves with the highest score of a policy, or with the highest probability if it gives
+/// no scores; equal ones equally often. What else the policy says stays as it is.
+pub struct Sure<P>(pub P);
+
+impl<G: Game> Policy<G> for Sure<Box<dyn Policy<G>>> {
+    fn name(&self) -> String {
+        format!("{}?move=best", self.0.name())
+    }
+
+    fn answer(
+        &self,
+        game: &G,
+        batch: &Batch<G::State>,
+        answers: &mut Answers,
+    ) -> Result<(), PolicyError> {
+        self.0.answer(game, batch, answers)?;
+        answers.check(batch)?;
+        if answers.scores.is_empty() {
+            // They go on to say how the policy ranks moves.
+            answers.scores.clone_from(&answers.probabilities);
+        }
+        for at in 0..batch.len() {
+            let range = batch.range(at);
+            share_best(&answers.scores[range.clone()], &mut answers.probabilities[range]);
+        }
+        Ok(())
+    }
+
+    fn learned_from(&self) -> TrainedOn {
+        self.0.learned_from()
     }
 }

@@ -1,7 +1,46 @@
-//! What a position is worth at a glance, for rules that read ahead.
+//! The simplest rules, and what a position is worth at a glance for rules that read ahead.
 
-use super::Weights;
-use crate::game::{Game, Mobility};
+use super::{Rule, Weights};
+use crate::game::{Action, Game, Mobility, Position};
+
+/// The uniform policy: what any other is held against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Random;
+
+impl<G: Game> Rule<G> for Random {
+    fn name(&self) -> String {
+        "random".to_string()
+    }
+
+    fn worths(
+        &self,
+        _game: &G,
+        _position: &Position<G::State>,
+        _actions: &[Action],
+        out: &mut [f64],
+    ) {
+        out.fill(0.0);
+    }
+}
+
+/// Maximises the material after the move, own less the opponent's: one ply of looking ahead, as
+/// beginners play. In Othello it counts discs; in shogi the values of pieces, so that it captures
+/// what is worth the most and promotes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Greedy;
+
+impl<G: Game> Rule<G> for Greedy {
+    fn name(&self) -> String {
+        "greedy".to_string()
+    }
+
+    fn worths(&self, game: &G, position: &Position<G::State>, actions: &[Action], out: &mut [f64]) {
+        // The successor is seen by the opponent, whose material is to be least.
+        for (out, &action) in out.iter_mut().zip(actions) {
+            *out = f64::from(-game.material(&game.play(&position.state, action)));
+        }
+    }
+}
 
 /// Finds a position worth something without reading on.
 pub trait Evaluation<G: Game>: Send + Sync {
