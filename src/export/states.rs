@@ -1,15 +1,5 @@
-//! The positions of a table as arrays, as text, and what they mean.
-//!
-//! N positions, A actions, P planes of R × C squares:
-//!
-//! | file | dtype | shape |
-//! |---|---|---|
-//! | `planes.npy` | `\|u1` | N, P, R, C |
-//! | `legal.npy` | `\|u1` | N, A |
-//! | `side.npy` | `\|i1` | N |
-//! | `row.npy` | `<u4` | N |
-//! | `positions.txt` | text | N lines |
-//! | `states.json` | JSON | [`States`] |
+//! The positions of a table as arrays (`planes`, `legal`, `side`, `row`), as text (`positions.txt`), and
+//! what they mean (`states.json`, [`States`]).
 //!
 //! `docs/policy-protocol.md` says what is in them.
 
@@ -27,7 +17,7 @@ use super::targets::{
 };
 use crate::any::AnyGame;
 use crate::game::encode::Layout;
-use crate::game::{Game, Side, Split};
+use crate::game::{Game, Split};
 use crate::graph::{Piece, StateKind};
 use crate::progress::Progress;
 use crate::solve::Value;
@@ -231,26 +221,15 @@ fn exported(states: States, place: &Path, reused: bool) -> Result<Exported, Expo
 fn describe(game: &AnyGame, table: &Table, of: Orienting, positions: u64) -> States {
     let manifest = table.manifest();
     let (rows, columns) = game.shape();
-    let [first, second] = Side::ALL.map(|side| game.side_name(side));
-    let conventions = [
-        (
-            "perspective",
-            "planes and legal moves are those of the player to move (the mover)".to_string(),
-        ),
-        (
-            "planes",
-            format!(
-                "position, plane, row, column; each plane is {rows} rows of {columns} squares as the mover sees the board"
-            ),
-        ),
-        ("legal", "1 where the action is a legal move of the position, 0 elsewhere".to_string()),
-        ("side", format!("who is to move: 0 the first player ({first}), 1 the second ({second})")),
-        ("row", "the row of the table that the position, or an image of it, is".to_string()),
-        ("positions", "one a line, as 'solver query' reads them".to_string()),
-        ("order", "by row, then by side and symmetry; finished games are left out".to_string()),
-    ];
+    let perspective = "planes and legal moves are those of the player to move (the mover)";
+    let order = "by row, then by side and symmetry; finished games are left out";
+    let others = [("perspective", perspective.to_string()), ("order", order.to_string())];
     let actions = manifest.conventions.get("actions").map(|text| ("actions", text.clone()));
-    let conventions = conventions.into_iter().chain(actions);
+    let of_column = |column: Column| match column.is_text() {
+        true => ("positions", format!("one a line, {}", column.about)),
+        false => (column.name, column.about),
+    };
+    let conventions = self::columns(game).0.into_iter().map(of_column).chain(others).chain(actions);
     States {
         schema: SCHEMA.to_string(),
         schema_version: SCHEMA_VERSION,
