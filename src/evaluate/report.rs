@@ -205,8 +205,7 @@ impl AccuracyReport {
 /// The roots with their values.
 fn roots(table: &SolvedTable) -> Result<Vec<RootFacts>, TableError> {
     let (game, manifest) = (table.game(), table.table().manifest());
-    let damaged =
-        |what: String| TableError::damaged(&table.table().dir().join("manifest.json"), what);
+    let damaged = |what: String| table.table().damaged_manifest(what);
     let positions = table.states().roots().map_err(|error| damaged(error.line()))?;
     let roots = manifest.identity.roots.iter().zip(positions).zip(&manifest.root_ids);
     roots

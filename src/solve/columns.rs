@@ -320,7 +320,7 @@ impl Values {
     pub fn open(table: &Table, checked: bool) -> Result<Option<Values>, TableError> {
         let manifest = table.manifest();
         let Some(solution) = &manifest.solution else { return Ok(None) };
-        let damaged = |what: String| TableError::damaged(&table.dir().join("manifest.json"), what);
+        let damaged = |what: String| table.damaged_manifest(what);
         let has = |name: &str| manifest.arrays.contains_key(name);
         let has_scores = ["score", "score_lower", "packed_score"].into_iter().any(has);
         // Games without scores have no empty squares to count, and layered ones no play without

@@ -150,8 +150,7 @@ impl States {
         let cut = matches!(kind, StateKind::Frontier | StateKind::Restricted);
         if cut && self.table.manifest().complete {
             let what = format!("it says that it is complete, and row {row} is {}", kind.name());
-            let manifest = self.table.dir().join("manifest.json");
-            or_record::<()>(Err(TableError::damaged(&manifest, what)));
+            or_record::<()>(Err(self.table.damaged_manifest(what)));
         }
         kind
     }

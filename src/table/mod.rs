@@ -10,8 +10,6 @@ mod commit;
 mod damage;
 mod draft;
 mod error;
-mod guard;
-mod ints;
 mod manifest;
 mod memory;
 mod mmap;
@@ -38,14 +36,12 @@ pub use commit::Lock;
 pub use damage::{Moment, or_record};
 pub use draft::{Draft, Lengths};
 pub use error::TableError;
-pub use guard::{NoRoom, fits_disk, fits_memory, free_disk, room_in_memory};
-pub use ints::Ints;
 pub use manifest::{
     ArrayEntry, Counts, DISCOUNTED_COLUMN, Discounted, FORMAT, FORMAT_VERSION, Identity, Manifest,
     RootValue, SOLUTION_COLUMNS, Solution, SweepRecord, Tally, column_in,
 };
-pub use memory::{BESIDE, Memory, Room};
-pub use npy::{Array, Element, HEADER_BYTES, crc32, shape_of};
+pub use memory::{BESIDE, Memory, NoRoom, Room, fits_disk, fits_memory, free_disk, room_in_memory};
+pub use npy::{Array, Element, HEADER_BYTES, Ints, crc32, shape_of};
 pub use packed::{BLOCK, Packed, PackedColumn, blocks_of, of_planes, planes, write_blocks};
 pub use removal::{Removal, Removed};
 pub use scratch::Scratch;

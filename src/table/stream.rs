@@ -252,28 +252,7 @@ const TOLD_OF: u64 = 8;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::mmap::{Reading, map_read_only};
-    use crate::table::npy::Array;
-
-    #[test]
-    fn a_stream_reopened_goes_on_where_it_was() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.npy");
-        let mut stream = Stream::open(&path, 0, 0).unwrap();
-        stream.append(&[1, 2, 3]).unwrap();
-        let (bytes, crc) = (stream.len_bytes(), stream.checksum());
-        stream.append(&[9, 9]).unwrap();
-        stream.flush().unwrap();
-        drop(stream);
-        let mut stream = Stream::open(&path, bytes, crc).unwrap();
-        stream.append(&[4, 5]).unwrap();
-        assert_eq!(stream.checksum(), crc32fast::hash(&[1, 2, 3, 4, 5]));
-        stream.seal("|u1", &[5]).unwrap();
-        assert_eq!(
-            &Array::<u8>::open(&File::open(&path).unwrap(), &path, 5, Reading::All).unwrap()[..],
-            &[1, 2, 3, 4, 5]
-        );
-    }
+    use crate::table::mmap::map_read_only;
 
     /// Where this program lies, and in memory if there is such a place.
     #[test]

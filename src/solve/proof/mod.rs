@@ -516,9 +516,7 @@ impl<G: Game> Proof<'_, G> {
         roots: &[Option<usize>],
     ) -> Result<(), TableError> {
         let manifest = table.manifest();
-        let wrong = |what: &str| {
-            Err(TableError::damaged(&table.dir().join("manifest.json"), what.to_string()))
-        };
+        let wrong = |what: &str| Err(table.damaged_manifest(what));
         let mut all = Found::default();
         layers.values().for_each(|layer| all.add(layer));
         let mut summed = Counts::default();

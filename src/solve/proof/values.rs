@@ -74,9 +74,7 @@ impl Columns {
     pub fn open<G: Game>(game: &G, table: &Table) -> Result<Option<Columns>, TableError> {
         let Some(values) = Values::open(table, false)? else { return Ok(None) };
         let manifest = table.manifest();
-        let wrong = |what: &str| {
-            Err(TableError::damaged(&table.dir().join("manifest.json"), what.to_string()))
-        };
+        let wrong = |what: &str| Err(table.damaged_manifest(what));
         let layered = game.layers().is_some();
         let named = manifest.solution.as_ref().and_then(|solution| solution.repetition.as_ref());
         if named.is_some() == layered {
@@ -235,8 +233,7 @@ impl Discounts {
         let Some(discounted) = &table.manifest().discounted else { return Ok(None) };
         let value = table.array::<f32>("value")?;
         if value.len() as u64 != table.manifest().counts.table.states {
-            let manifest = table.dir().join("manifest.json");
-            return Err(TableError::damaged(&manifest, "its columns' lengths do not fit"));
+            return Err(table.damaged_manifest("its columns' lengths do not fit"));
         }
         // One sweep in topological order leaves nothing to be forgiven, nor one that changed nothing.
         let exact = discounted.order == Order::Topological.name()
