@@ -122,8 +122,8 @@ fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
     if !identity.is_by_rank() {
         return None;
     }
-    let ranks = game.rank_count().filter(|_| game.layers().is_none());
-    let words = ranks.map(|ranks| u64::from(ranks).div_ceil(64));
+    let ranks = game.ranks().filter(|_| game.layers().is_none());
+    let words = ranks.map(|ranks| u64::from(ranks.count()).div_ceil(64));
     let fits = words
         .is_some_and(|words| arrays.get("reachable").is_none_or(|array| array.shape == [words]));
     (!fits).then_some("its ranks are not those of the game")

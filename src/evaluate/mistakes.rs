@@ -9,7 +9,7 @@ use super::play::Play;
 use super::source::Piece;
 use super::source::Truth;
 use crate::any::{AnyGame, AnyPosition};
-use crate::game::{Action, FoldedWords, Game, Words};
+use crate::game::{Action, FoldedWords, Game, StateWords};
 use crate::policy::Answers;
 use crate::solved::SolvedTable;
 
@@ -129,7 +129,7 @@ pub struct Costliest {
     most: usize,
     images: FoldedWords<AnyGame>,
     /// The worst first, each with its size and the words of all its images.
-    kept: Vec<([i64; 3], Words, Mistake)>,
+    kept: Vec<([i64; 3], StateWords, Mistake)>,
 }
 
 impl Costliest {

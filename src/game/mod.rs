@@ -41,7 +41,7 @@ pub(crate) use split::mix;
 pub use split::{Divider, Division, Split, Splits, name_word};
 pub use symmetry::{Group, Orientations, Symmetry};
 pub use types::{Action, Empties, End, Expected, Outcome, Position, Repetition, Score, Side};
-pub use words::{FoldedWords, Words};
+pub use words::{FoldedWords, StateWords};
 
 use crate::hint::{Hint, Hinted};
 
@@ -488,23 +488,6 @@ pub trait Game: Sized + Send + Sync + 'static {
     #[inline]
     fn layer(&self, state: &Self::State) -> u32 {
         self.layers().map_or(0, |layers| layers.layer_of(state))
-    }
-
-    /// How many [ranks](Game::ranks) there are.
-    fn rank_count(&self) -> Option<u32> {
-        self.ranks().map(|ranks| ranks.count())
-    }
-
-    /// The rank of a state; `None` if it has none.
-    #[inline]
-    fn rank(&self, state: &Self::State) -> Option<u32> {
-        self.ranks()?.rank_of(state)
-    }
-
-    /// The state of a rank; `None` if it has none.
-    #[inline]
-    fn unrank(&self, rank: u32) -> Option<Self::State> {
-        self.ranks()?.state_of(rank)
     }
 
     /// The mover's final score were the game to end here: the outcome's value where the game has no

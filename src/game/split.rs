@@ -13,14 +13,14 @@
 //! ```
 //!
 //! where `name` is the 64-bit FNV-1a hash of the game's name and `word...` are the state's
-//! [words](Words), the smallest of all its images. The split is decided by
+//! [words](StateWords), the smallest of all its images. The split is decided by
 //! `(h >> 11) / 2^53`, samples by `(mix(h) >> 11) / 2^53`. The mixing is that of SplitMix64
 //! (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::{FoldedWords, Game, Words};
+use super::{FoldedWords, Game, StateWords};
 
 /// One of the parts into which positions are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -91,7 +91,7 @@ impl Splits {
     }
 
     /// The hash of a state that stands for all its images; `name` is the [`name_word`] of its game.
-    pub fn hash(&self, name: u64, words: Words) -> u64 {
+    pub fn hash(&self, name: u64, words: StateWords) -> u64 {
         let words = [name].into_iter().chain(words.as_slice().iter().copied());
         words.fold(self.seed, |hash, word| mix(hash ^ word))
     }
@@ -229,7 +229,7 @@ mod tests {
         let mut counts = [[0u32; 2]; 3];
         for bits in 0..100_000u64 {
             let board = game.of_squares(bits & 0x3ff, bits & !0x3ff).unwrap();
-            let hash = splits.hash(name, Words::of(&game, &board));
+            let hash = splits.hash(name, StateWords::of(&game, &board));
             let below = usize::from(unit_of(mix(hash)) < 0.5);
             counts[splits.of_hash(hash).index()][below] += 1;
         }

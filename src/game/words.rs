@@ -8,25 +8,25 @@ use super::{Game, StateKey};
 
 /// One word or two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Words {
+pub struct StateWords {
     words: [u64; 2],
     count: usize,
 }
 
-impl Words {
+impl StateWords {
     /// The words of a state as it is: the mover's squares and the opponent's, in one word where
     /// they fit; the key of a state that is more than that.
-    pub fn of<G: Game>(game: &G, state: &G::State) -> Words {
+    pub fn of<G: Game>(game: &G, state: &G::State) -> StateWords {
         match game.squares(state) {
-            Some(squares) => Words::of_squares(square_count(game), squares),
-            None => Words { words: game.key(state).widen().0, count: game.key_words() },
+            Some(squares) => StateWords::of_squares(square_count(game), squares),
+            None => StateWords { words: game.key(state).widen().0, count: game.key_words() },
         }
     }
 
-    fn of_squares(count: usize, (own, other): (u64, u64)) -> Words {
+    fn of_squares(count: usize, (own, other): (u64, u64)) -> StateWords {
         match count {
-            0..=32 => Words { words: [own << count | other, 0], count: 1 },
-            _ => Words { words: [own, other], count: 2 },
+            0..=32 => StateWords { words: [own << count | other, 0], count: 1 },
+            _ => StateWords { words: [own, other], count: 2 },
         }
     }
 
@@ -61,11 +61,11 @@ impl<G: Game + Clone> FoldedWords<G> {
     }
 
     /// The smallest words among the images of a state.
-    pub fn of(&self, state: &G::State) -> Words {
+    pub fn of(&self, state: &G::State) -> StateWords {
         let Some((own, other)) = self.game.squares(state).filter(|_| !self.images.is_empty())
         else {
             let key = self.game.canonical(state).key;
-            return Words { words: key.widen().0, count: self.game.key_words() };
+            return StateWords { words: key.widen().0, count: self.game.key_words() };
         };
         let count = square_count(&self.game);
         let all = self.images.iter().map(|image| {
@@ -73,9 +73,9 @@ impl<G: Game + Clone> FoldedWords<G> {
                 let bytes = squares.to_le_bytes().into_iter().zip(image).take(count.div_ceil(8));
                 bytes.fold(0, |all, (byte, image)| all | image[byte as usize])
             };
-            Words::of_squares(count, (image(own), image(other)))
+            StateWords::of_squares(count, (image(own), image(other)))
         });
-        all.min().unwrap_or_else(|| Words::of_squares(count, (own, other)))
+        all.min().unwrap_or_else(|| StateWords::of_squares(count, (own, other)))
     }
 }
 

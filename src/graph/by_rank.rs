@@ -89,7 +89,7 @@ impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
         draft.grow::<u32>("found", true, lengths)?;
         draft.grow::<u64>("reachable", false, None)?;
         draft.grow::<u32>("rank_counts", false, None)?;
-        let ranks = game.rank_count().unwrap_or(0) as usize;
+        let ranks = game.ranks().map_or(0, |ranks| ranks.count()) as usize;
         let none = || (0..ranks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let state = State { plies: Vec::new() };
         let mut work = ByRank { game, state, reached: none(), open: none(), next: none() };
@@ -154,7 +154,7 @@ impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
 
 impl<G: Game> ByRank<'_, G> {
     fn start(&self) -> Option<u32> {
-        self.game.rank(&self.game.start().state)
+        self.game.ranks().and_then(|ranks| ranks.rank_of(&self.game.start().state))
     }
 
     fn begin(&mut self, draft: &mut Draft) -> Result<(), GraphError> {
@@ -177,7 +177,7 @@ impl<G: Game> ByRank<'_, G> {
             return Err(GraphError::Table(draft.astray()));
         }
         let found = draft.tail::<u32>("found", states.unwrap_or(0) as usize)?;
-        let ranks = self.game.rank_count().unwrap_or(0);
+        let ranks = self.game.ranks().map_or(0, |ranks| ranks.count());
         if found.iter().any(|&rank| u64::from(rank) >= u64::from(ranks)) {
             return Err(GraphError::Table(draft.damaged("found", "a rank is none of the game")));
         }
@@ -190,7 +190,7 @@ impl<G: Game> ByRank<'_, G> {
         let last = &found[found.len() - last..];
         parallel::map_ranges(last.len(), GRAIN, &|places| {
             for &rank in &last[places] {
-                let state = self.game.unrank(rank);
+                let state = self.game.ranks().and_then(|ranks| ranks.state_of(rank));
                 if state.is_some_and(|state| self.game.end(&state).is_none()) {
                     mark(&self.open, rank);
                 }

@@ -80,7 +80,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             roots: vec![game.start()],
             max_depth: None,
             max_states: None,
-            index: match game.rank_count() {
+            index: match game.ranks() {
                 Some(_) if game.layers().is_none() => Index::Rank,
                 _ => Index::Keys,
             },
@@ -112,7 +112,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             index: match self.index {
                 Index::Rank => Some("rank".to_string()),
                 // The table by rank has the plain name.
-                Index::Keys if self.is_whole() && game.rank_count().is_some() => {
+                Index::Keys if self.is_whole() && game.ranks().is_some() => {
                     Some("keys".to_string())
                 }
                 Index::Keys => None,
@@ -233,7 +233,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             let what = format!("it has more than {MOST_ACTIONS} actions").into();
             return Err(GraphError::Unfit { game: game.name(), what });
         }
-        let ranks = game.rank_count().is_some() && game.layers().is_none() && self.is_whole();
+        let ranks = game.ranks().is_some() && game.layers().is_none() && self.is_whole();
         if self.index == Index::Rank && !ranks {
             return Err(GraphError::NoRanks { game: game.name() });
         }
@@ -361,7 +361,7 @@ pub fn within_room<G: Game>(
     match (plan.index, game.layers()) {
         (Index::Rank, _) => {
             // The bits, the list of a ply and what it finds, and the bits once more when written.
-            let ranks = f64::from(game.rank_count().unwrap_or(0));
+            let ranks = f64::from(game.ranks().map_or(0, |ranks| ranks.count()));
             fits_memory(ranks / 2.0 + 2e7, plan.max_memory)?;
         }
         (Index::Keys, Some(_)) if !store.place(&plan.table_name(game)).exists() => {

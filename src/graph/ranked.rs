@@ -45,7 +45,7 @@ impl Ranked {
         table: &Table,
         rows: usize,
     ) -> Result<Ranked, TableError> {
-        let ranks = game.rank_count().unwrap_or(0) as usize;
+        let ranks = game.ranks().map_or(0, |ranks| ranks.count()) as usize;
         let (bits, counts, unit) = if table.manifest().is_packed() {
             let (words, units) = (PACKED_BLOCK / 64, ranks.div_ceil(PACKED_BLOCK));
             let bits = Packed::open(table, "packed_reachable", units, words, false)?;
@@ -266,11 +266,15 @@ pub struct RankedGame<'a, G: Game> {
 
 impl<G: Game> RankedGame<'_, G> {
     fn state(&self, rank: u32) -> Option<G::State> {
-        or_record(self.game.unrank(rank).ok_or_else(|| self.astray()))
+        or_record(
+            self.game.ranks().and_then(|ranks| ranks.state_of(rank)).ok_or_else(|| self.astray()),
+        )
     }
 
     fn rank(&self, state: &G::State) -> Option<u32> {
-        or_record(self.game.rank(state).ok_or_else(|| self.astray()))
+        or_record(
+            self.game.ranks().and_then(|ranks| ranks.rank_of(state)).ok_or_else(|| self.astray()),
+        )
     }
 
     fn astray(&self) -> TableError {
@@ -282,7 +286,7 @@ impl<G: Game> RankedGame<'_, G> {
 
 impl<G: Game> RankedMoves for RankedGame<'_, G> {
     fn ranks(&self) -> u32 {
-        self.game.rank_count().unwrap_or(0)
+        self.game.ranks().map_or(0, |ranks| ranks.count())
     }
 
     fn successors(&self, rank: u32, after: &mut Vec<(u32, Option<End>)>) {

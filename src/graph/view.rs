@@ -267,7 +267,7 @@ impl Graph {
         ply: u32,
     ) -> Option<(usize, u8)> {
         match &self.rows {
-            Rows::Ranks(ranked) => Some((ranked.row(game.rank(&position.state)?)?, 1)),
+            Rows::Ranks(ranked) => Some((ranked.row(game.ranks()?.rank_of(&position.state)?)?, 1)),
             Rows::Keys(keys) if game.layers().is_some() => {
                 let rows = self.layer(game.layer(&position.state));
                 let canonical = game.canonical(&position.state);
@@ -323,7 +323,7 @@ impl Graph {
             Rows::Ranks(ranked) => {
                 let mut rank = ranked.reader();
                 for row in rows {
-                    let state = rank(row).and_then(|rank| game.unrank(rank));
+                    let state = rank(row).and_then(|rank| game.ranks()?.state_of(rank));
                     let wrong = || format!("row {row} of its bits is no position");
                     let state = state.ok_or_else(wrong)?;
                     visit(row, Position { state, side: Side::First })?;
@@ -373,7 +373,11 @@ impl Graph {
         let keys = match &self.rows {
             Rows::Keys(keys) => keys,
             Rows::Ranks(ranked) => {
-                return match game.rank(&position.state).and_then(|rank| ranked.row(rank)) {
+                return match game
+                    .ranks()
+                    .and_then(|ranks| ranks.rank_of(&position.state))
+                    .and_then(|rank| ranked.row(rank))
+                {
                     Some(found) if found == row => Ok(()),
                     Some(found) => Err(format!("the rank of its position is that of row {found}")),
                     None => Err("its position has no rank in the table".to_string()),
@@ -552,7 +556,7 @@ impl Graph {
             Rows::Ranks(ranked) => {
                 // All ranks come first, so that the machine fetches their rows at the same time.
                 game.for_each_successor(state, |action, after| {
-                    moves.push((action, game.rank(&after)));
+                    moves.push((action, game.ranks().and_then(|ranks| ranks.rank_of(&after))));
                 });
                 for (_, target) in &mut *moves {
                     *target = target.and_then(|rank| ranked.row(rank)).map(|row| row as u32);

@@ -8,7 +8,7 @@
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
-use crate::game::{Action, Game, Outcome, Position, Words};
+use crate::game::{Action, Game, Outcome, Position, StateWords};
 
 /// After how many plies a playout is broken off and counts as a draw. No game of Othello is as
 /// long; in minishogi, where nothing else need stop it, chance plays so long in about 2 games of
@@ -55,7 +55,7 @@ pub(super) struct Chance {
 
 impl Chance {
     pub(super) fn new<G: Game>(game: &G, seed: u64, position: &Position<G::State>) -> Chance {
-        let words = Words::of(game, &position.state);
+        let words = StateWords::of(game, &position.state);
         let purpose = [words.as_slice(), &[position.side.index() as u64]].concat();
         Chance { numbers: seeded(seed, &purpose), actions: Vec::new() }
     }

@@ -229,7 +229,10 @@ fn the_width_of_keys_changes_no_rule() {
         loop {
             let actions = narrow.actions(&position.state);
             assert_eq!(wide.actions(&position.state), actions);
-            assert_eq!(wide.rank(&position.state), narrow.rank(&position.state));
+            assert_eq!(
+                wide.ranks().unwrap().rank_of(&position.state),
+                narrow.ranks().unwrap().rank_of(&position.state)
+            );
             let (ours, theirs) =
                 (narrow.canonical(&position.state), wide.canonical(&position.state));
             assert_eq!(wide.state(theirs.key), narrow.state(ours.key));

@@ -80,14 +80,18 @@ fn some_board_of_4x4_is_reached_with_either_side_to_move() {
 #[test]
 fn every_rank_of_animal_shogi_3x3_is_that_of_its_state() {
     let game = Shogi::<u64>::new(&SMALL_ANIMAL_SHOGI, true);
-    let count = game.rank_count().unwrap();
+    let count = game.ranks().unwrap().count();
     let mut spare = 0;
     for rank in 0..count {
-        let state = game.unrank(rank).unwrap();
-        let own = game.rank(&state).unwrap();
+        let state = game.ranks().unwrap().state_of(rank).unwrap();
+        let own = game.ranks().unwrap().rank_of(&state).unwrap();
         if own != rank {
             assert!(own < rank, "{rank} has the state of {own}");
-            assert_eq!(game.unrank(own), Some(game.transform(&state, 1)), "{rank}");
+            assert_eq!(
+                game.ranks().unwrap().state_of(own),
+                Some(game.transform(&state, 1)),
+                "{rank}"
+            );
             spare += 1;
         }
     }

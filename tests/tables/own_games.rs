@@ -532,9 +532,9 @@ impl Ranks<Board> for RankedMorris {
         Some(self.rules.transform(&state, (rank % 8) as Symmetry))
     }
     fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
-        let Some((mine, theirs)) = self.unrank(rank) else { return };
+        let Some((mine, theirs)) = self.state_of(rank) else { return };
         let mut found = BTreeSet::new();
-        let mut visit = |state| found.extend(self.rank(&state));
+        let mut visit = |state| found.extend(self.rank_of(&state));
         let free = 0o777 & !(mine | theirs);
         let points = |set: u16| (0..9usize).filter(move |point| set >> point & 1 == 1);
         for to in points(theirs) {

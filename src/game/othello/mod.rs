@@ -20,7 +20,7 @@ use super::{
     Planes, Position, Score, Scores, Side, StateKey, Symmetry,
 };
 use canonical::Images;
-use moves::Lines;
+use moves::Flips;
 
 /// The shortest side of a board.
 pub const MIN_SIDE: usize = 4;
@@ -59,7 +59,7 @@ impl Board {
 pub struct Othello<K: StateKey> {
     rows: usize,
     columns: usize,
-    lines: Lines,
+    lines: Flips,
     group: Group,
     images: Images,
     key: PhantomData<K>,
@@ -78,7 +78,7 @@ impl<K: StateKey> Othello<K> {
         assert!(rows * columns <= 32 * K::WORDS, "{rows}x{columns} needs a wider key");
         let group = if fold { Group::of_board(rows, columns) } else { Group::trivial() };
         let images = Images::new(rows, columns, &group);
-        Othello { rows, columns, lines: Lines::new(rows, columns), group, images, key: PhantomData }
+        Othello { rows, columns, lines: Flips::new(rows, columns), group, images, key: PhantomData }
     }
 
     /// How many squares the board has.

@@ -7,7 +7,7 @@ use super::Board;
 
 /// The masks of one board shape.
 #[derive(Clone, Debug)]
-pub(super) struct Lines {
+pub(super) struct Flips {
     board: u64,
     /// Squares that a line running along a row or a diagonal may pass: not the first or last
     /// column.
@@ -16,12 +16,12 @@ pub(super) struct Lines {
     long: bool,
 }
 
-impl Lines {
-    pub(super) fn new(rows: usize, columns: usize) -> Lines {
+impl Flips {
+    pub(super) fn new(rows: usize, columns: usize) -> Flips {
         let row = (1u64 << columns) - 1;
         let inner_row = row & !1 & !(1 << (columns - 1));
         let repeat = |byte: u64| (0..rows).fold(0, |mask, r| mask | byte << (8 * r));
-        Lines { board: repeat(row), inner: repeat(inner_row), long: rows.max(columns) > 4 }
+        Flips { board: repeat(row), inner: repeat(inner_row), long: rows.max(columns) > 4 }
     }
 
     /// The empty squares on which the mover turns at least one disc.

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::board::{Board, Cell, Owner};
-use super::moves::{Moves, Squares, bits};
+use super::moves::{PieceMoves, Squares, bits};
 use super::ranking::{MOST_SQUARES, Ranking, Views};
 use super::variant::{Drops, MAX_KINDS, Promotion};
 use crate::game::{End, Outcome, RankedMoves};
@@ -89,7 +89,7 @@ fn place_of(set: Set) -> usize {
 
 impl BySets {
     /// Of a variant's moves; `None` where they ask for more than steps.
-    pub fn new(moves: &Moves, ranking: &Arc<Ranking>) -> Option<BySets> {
+    pub fn new(moves: &PieceMoves, ranking: &Arc<Ranking>) -> Option<BySets> {
         let variant = moves.variant();
         let free = Drops { immobile: true, two_pawns: true, pawn_mate: true };
         let steps = variant.kinds.iter().all(|kind| kind.slides == 0);

@@ -32,14 +32,14 @@ use super::{
 };
 use by_sets::BySets;
 use keys::Packing;
-use moves::{Move, Moves};
+use moves::{Move, PieceMoves};
 use ranking::Ranking;
 
 /// The rules of a variant, with keys of type `K`.
 #[derive(Clone, Debug)]
 pub struct Shogi<K: StateKey> {
     variant: Variant,
-    moves: Moves,
+    moves: PieceMoves,
     packing: Packing<K>,
     group: Group,
     ranking: Option<Arc<Ranking>>,
@@ -56,7 +56,7 @@ impl<K: StateKey> Shogi<K> {
     pub fn new(variant: &Variant, fold: bool) -> Shogi<K> {
         assert!(variant.squares() <= MAX_SQUARES && variant.hand_kinds() <= MAX_HAND_KINDS);
         let group = if fold { Group::mirror() } else { Group::trivial() };
-        let (moves, packing) = (Moves::new(variant), Packing::new(variant));
+        let (moves, packing) = (PieceMoves::new(variant), Packing::new(variant));
         let ranking = if fold && !variant.keeps_sides { Ranking::new(variant) } else { None };
         let ranking = ranking.map(Arc::new);
         let by_sets = ranking.as_ref().and_then(|ranking| BySets::new(&moves, ranking));

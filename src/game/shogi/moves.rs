@@ -35,7 +35,7 @@ impl Ray {
 
 /// The board's geometry for the pieces of a variant.
 #[derive(Clone, Debug)]
-pub(super) struct Moves {
+pub(super) struct PieceMoves {
     variant: Variant,
     squares: usize,
     rays: [[Ray; 8]; MAX_SQUARES],
@@ -56,8 +56,8 @@ fn reversed(directions: Directions) -> Directions {
     directions.rotate_left(4)
 }
 
-impl Moves {
-    pub fn new(variant: &Variant) -> Moves {
+impl PieceMoves {
+    pub fn new(variant: &Variant) -> PieceMoves {
         let (rows, columns) = (variant.rows, variant.columns);
         let mut rays = [[Ray::default(); 8]; MAX_SQUARES];
         const TOWARDS: [(isize, isize); 8] =
@@ -92,7 +92,7 @@ impl Moves {
             slides_from[usize::from(other.0)] = kind.slides;
         }
         let row = (1 << columns) - 1;
-        Moves {
+        PieceMoves {
             variant: *variant,
             squares: rows * columns,
             rays,
@@ -213,7 +213,7 @@ impl Moves {
         self.king_rule(board).is_none() && self.visit_undecided(board, visit)
     }
 
-    /// The same on a board on which [`Moves::king_rule`] has found no end.
+    /// The same on a board on which [`PieceMoves::king_rule`] has found no end.
     pub fn visit_undecided(&self, board: &Board, mut visit: impl FnMut(Move) -> bool) -> bool {
         let mate = self.variant.ending == Ending::Mate;
         let king = board.king(Owner::Mover).unwrap_or(MAX_SQUARES);

@@ -56,7 +56,7 @@ pub(super) struct Ranking {
     /// Of every set of squares its mirror image.
     images: Vec<u16>,
     /// By the squares of the mover's and of the opponent's king.
-    pairs: Vec<Pair>,
+    pairs: Vec<KingPair>,
     /// The squares of each pair.
     kings: Vec<(u8, u8)>,
     /// Placements with one pair of kings, all cohorts together.
@@ -83,7 +83,7 @@ pub(super) struct Ranking {
 
 /// A pair of kings.
 #[derive(Clone, Copy, Debug)]
-struct Pair {
+struct KingPair {
     number: u8,
     /// The number is that of the mirror images.
     image: bool,
@@ -93,7 +93,7 @@ struct Pair {
 
 /// Like pieces on the board.
 #[derive(Clone, Copy, Debug, Default)]
-struct Group {
+struct LikePieces {
     cell: Cell,
     count: u8,
     /// How many ways there are to place them.
@@ -104,7 +104,7 @@ struct Group {
 #[derive(Clone, Copy, Debug)]
 struct Cohort {
     /// The groups that are not empty.
-    groups: [Group; MAX_PIECES],
+    groups: [LikePieces; MAX_PIECES],
     group_count: u8,
     hands: [[u8; MAX_HAND_KINDS]; 2],
     /// Which kinds each owner holds: bit `k`.
@@ -137,7 +137,7 @@ const STEP: u32 = 1 << 9;
 
 impl Cohort {
     #[inline]
-    fn groups(&self) -> &[Group] {
+    fn groups(&self) -> &[LikePieces] {
         &self.groups[..usize::from(self.group_count)]
     }
 }
@@ -246,7 +246,7 @@ impl Ranking {
     /// Adds the cohort in which the two pieces of each kind are of these sorts.
     fn add_cohort(&mut self, pieces: &[[Sort; 2]]) -> Option<()> {
         let mut cohort = Cohort {
-            groups: [Group::default(); MAX_PIECES],
+            groups: [LikePieces::default(); MAX_PIECES],
             group_count: 0,
             hands: [[0; MAX_HAND_KINDS]; 2],
             held: [0; 2],
@@ -276,7 +276,7 @@ impl Ranking {
                     return Some(());
                 }
                 let ways = if pair { free * (free - 1) / 2 } else { free };
-                cohort.groups[usize::from(cohort.group_count)] = Group { cell, count, ways };
+                cohort.groups[usize::from(cohort.group_count)] = LikePieces { cell, count, ways };
                 cohort.group_count += 1;
                 free -= u32::from(count);
                 all_ways = all_ways.checked_mul(ways)?;
@@ -506,8 +506,8 @@ fn king_pairs(
     squares: usize,
     columns: usize,
     mirrored: impl Fn(usize) -> usize,
-) -> (Vec<Pair>, Vec<(u8, u8)>) {
-    let none = Pair { number: NO_PAIR, image: false, still: false };
+) -> (Vec<KingPair>, Vec<(u8, u8)>) {
+    let none = KingPair { number: NO_PAIR, image: false, still: false };
     let mut pairs = vec![none; squares * squares];
     let mut kings = Vec::new();
     // Row 0 is the farthest from the mover.
@@ -516,8 +516,8 @@ fn king_pairs(
             let image = (mirrored(own), mirrored(their));
             if (own, their) <= image {
                 let (number, still) = (kings.len() as u8, (own, their) == image);
-                pairs[image.0 * squares + image.1] = Pair { number, image: true, still };
-                pairs[own * squares + their] = Pair { number, image: false, still };
+                pairs[image.0 * squares + image.1] = KingPair { number, image: true, still };
+                pairs[own * squares + their] = KingPair { number, image: false, still };
                 kings.push((own as u8, their as u8));
             }
         }
