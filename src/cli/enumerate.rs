@@ -67,8 +67,7 @@ pub(super) struct Args {
     #[arg(long)]
     name: Option<String>,
     /// Take about so much memory (4G). What does not fit lies in files beside the table until it is
-    /// made (Othello's whole boards), or is made in slices (minishogi); other games are refused
-    /// [default: what is free]
+    /// made (Othello's whole boards), or is made in slices (all else) [default: what is free]
     #[arg(long, value_name = "BYTES")]
     memory: Option<MemoryArg>,
     /// Begin even if it is not expected to fit

@@ -62,9 +62,10 @@ pub(super) fn planned(
         let about = if expected.exact { "" } else { "about " };
         let derived = if expected.derived { " without moves" } else { "" };
         let beyond = expected.beyond(plan.max_memory);
-        let files = match beyond > 0.0 {
-            true => format!(", {} in files meanwhile", bytes(beyond)),
-            false => String::new(),
+        let files = match (beyond > 0.0, expected.in_blocks) {
+            (true, true) => format!(", {} in files meanwhile", bytes(beyond)),
+            (true, false) => ", layers made in slices".to_string(),
+            (false, _) => String::new(),
         };
         context.remark(format!(
             "{name}: expects {about}{} states, about {}, {} on disk{derived}, {} of memory{files}",

@@ -2,9 +2,9 @@
 
 use crate::game::blocks::{Bits, Block, Blocks, Work};
 use crate::game::{Group, Orientations, Score, Side};
-use crate::graph::States;
+use crate::graph::{Census, StateKind, States};
 use crate::solve::value::{Prospect, Short, Turned};
-use crate::table::{Counts, Tally};
+use crate::table::Counts;
 
 /// States that are looked at together.
 pub(super) const TOGETHER: usize = 1 << 12;
@@ -97,38 +97,22 @@ impl<B: Bits> Work for Count<'_, B> {
     fn run(self) -> Counts {
         let Count { rules, group, block, sets, moves } = self;
         let order = group.order();
-        let (mut table, mut all) = (Tally::default(), Tally::default());
-        let (mut mover_relative, mut with_both) = (0, 0);
+        let mut census = Census::default();
         for (&(place, own), &(_, moves, passes)) in sets.iter().zip(moves) {
-            let set = Orientations(own);
-            let one = Tally {
-                states: 1,
-                terminals: u64::from(moves == 0),
-                passes: u64::from(passes),
-                frontier: 0,
-                transitions: u64::from(moves),
-            };
-            table.add(&one);
-            all.add(&one.times(u64::from(set.count())));
-            let sides = Side::ALL.map(|side| set.with(side, order));
-            mover_relative += u64::from((sides[0] | sides[1]).count_ones());
-            if sides[0] == 0 {
+            let own = Orientations(own);
+            let kind = if moves == 0 { StateKind::Terminal } else { StateKind::Interior };
+            census.add_row(kind, moves, passes, own, order);
+            let first = own.with(Side::First, order);
+            if first == 0 {
                 continue;
             }
             let (other, ties) = rules.swapped(block, rules.mover(block, place));
             if let Ok(other) = sets.binary_search_by_key(&other, |set| set.0) {
                 let theirs = Orientations(sets[other].1).with(Side::Second, order);
-                with_both += u64::from((group.carry(sides[0], ties) & theirs).count_ones());
+                census.with_both += u64::from((group.carry(first, ties) & theirs).count_ones());
             }
         }
-        Counts {
-            table,
-            reachable: Some(all),
-            distinct_boards: Some(all.states - with_both),
-            mover_relative: Some(mover_relative),
-            canonical: Some(table.states),
-            terminals_won: None,
-        }
+        census.counts(census.table.states)
     }
 }
 

@@ -1,18 +1,16 @@
 //! The driver of every enumeration: reuse, lock, resume, progress, checkpoints and the manifest.
 //!
-//! What differs between games is the [`Order`] in which rows are found: by layer where every move
-//! leads on, by ply where play may go round, and by ply over ranks where the game numbers its
-//! states.
+//! What differs between games is the [`Builder`]: sorted keys, whole blocks of states, or ranks.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::by_block::ByBlock;
-use super::by_layer::ByLayer;
-use super::by_ply::ByPly;
+use super::by_key::ByKey;
 use super::by_rank::ByRank;
 use super::plan::{Index, Plan, table_name};
 use super::view::START_EVERY;
@@ -23,8 +21,6 @@ use crate::game::{Game, StateKey};
 #[cfg(target_arch = "x86_64")]
 use crate::hint::Hinted;
 use crate::progress::Progress;
-#[cfg(feature = "cluster")]
-use crate::table::Identity;
 use crate::table::{
     Counts, Draft, FORMAT, FORMAT_VERSION, Ints, Lengths, Manifest, Store, Table, TableError,
 };
@@ -40,8 +36,8 @@ pub struct Enumerated {
     pub resumed_at: Option<u32>,
 }
 
-/// An order in which the rows of a table are found, step by step. A step is a layer or a ply.
-pub(super) trait Order<'a, G: Game>: Sized {
+/// Finds the rows of a table step by step. A step is a layer or a ply.
+pub(super) trait Builder<'a, G: Game>: Sized {
     /// What a checkpoint holds besides the arrays.
     type State: Serialize + DeserializeOwned;
 
@@ -59,7 +55,7 @@ pub(super) trait Order<'a, G: Game>: Sized {
     /// Completes one layer; false when it was the last.
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError>;
 
-    /// Whether what [`state`](Order::state) holds is enough to go on from.
+    /// Whether what [`state`](Builder::state) holds is enough to go on from.
     fn is_settled(&self) -> bool {
         true
     }
@@ -68,17 +64,82 @@ pub(super) trait Order<'a, G: Game>: Sized {
     fn state(&self) -> &Self::State;
 
     /// Writes what is left; says what the table holds.
-    fn finish(self, draft: &mut Draft) -> Result<Found, GraphError>;
+    fn finish(self, draft: &mut Draft) -> Result<BuildState, GraphError>;
 }
 
-/// What a finished enumeration found.
-pub(super) struct Found {
+/// What is known of a table between two layers: the state of a builder by keys, and what any has
+/// found in the end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct BuildState {
     /// The first layer's number.
     pub first_layer: u32,
-    /// Of every layer.
-    pub layers: Vec<Counts>,
+    /// Rows at which layers begin, and the end of the last layer known.
+    pub offsets: Vec<u64>,
+    /// Edges written.
+    pub edges: u64,
+    /// Of every layer whose rows are complete.
+    pub counts: Vec<Counts>,
     /// The rows of the roots.
     pub root_ids: Vec<u64>,
+}
+
+impl BuildState {
+    /// Before the first layer.
+    pub fn new(first_layer: u32) -> BuildState {
+        let (counts, root_ids) = (Vec::new(), Vec::new());
+        BuildState { first_layer, offsets: vec![0], edges: 0, counts, root_ids }
+    }
+
+    /// The number of the last layer known, which is to be expanded.
+    pub fn next_layer(&self) -> u32 {
+        self.first_layer + self.counts.len() as u32
+    }
+
+    /// How many states are known.
+    pub fn states(&self) -> u64 {
+        self.offsets.last().copied().unwrap_or(0)
+    }
+
+    /// The rows of every layer known.
+    pub fn layers(&self) -> impl Iterator<Item = Range<usize>> {
+        self.offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize)
+    }
+
+    /// The rows of the last.
+    pub fn last_layer(&self) -> Range<usize> {
+        self.layers().last().unwrap_or(0..0)
+    }
+
+    /// Whether this fits the arrays and the layer of the roots, whoever wrote it.
+    pub fn fits(&self, draft: &Draft, first: u32) -> bool {
+        let BuildState { first_layer, offsets, edges, counts, root_ids } = self;
+        let &[begin, .., end] = &offsets[..] else { return false };
+        let rows = offsets[offsets.len() - 2];
+        let lengths = [
+            ("keys", end),
+            ("orientations", end),
+            ("kinds", rows),
+            ("edge_counts", rows),
+            ("edge_starts", rows.div_ceil(START_EVERY as u64)),
+            ("edge_targets", *edges),
+            ("edge_actions", *edges),
+        ];
+        let fits = |&(name, rows): &(_, u64)| draft.rows(name).is_none_or(|there| there == rows);
+        let mut layers = counts.iter().zip(offsets.windows(2));
+        *first_layer == first
+            && begin == 0
+            && offsets.is_sorted()
+            && end <= u64::from(u32::MAX)
+            && lengths.iter().all(fits)
+            && counts.len() + 2 == offsets.len()
+            && layers.all(|(counts, ends)| counts.table.states == ends[1] - ends[0])
+            && root_ids.iter().all(|&row| row < offsets[1])
+    }
+}
+
+/// Whether the orientations of either side need more than a byte.
+pub(super) fn has_wide_orientations<G: Game>(game: &G) -> bool {
+    game.group().order() > 4
 }
 
 /// Declares the arrays that every table of sorted keys has, and those of its moves if these are
@@ -119,36 +180,6 @@ pub(super) fn edge_starts(
         *edges += count;
     }
     starts
-}
-
-/// Whether what a checkpoint says of rows fits the arrays, whoever wrote it: `offsets` at which
-/// layers begin, `counts` of all but the last, which have kinds and edges.
-pub(super) fn fits(
-    draft: &Draft,
-    offsets: &[u64],
-    edges: u64,
-    counts: &[Counts],
-    root_ids: &[u64],
-) -> bool {
-    let &[first, .., end] = offsets else { return false };
-    let rows = offsets[offsets.len() - 2];
-    let lengths = [
-        ("keys", end),
-        ("orientations", end),
-        ("kinds", rows),
-        ("edge_counts", rows),
-        ("edge_starts", rows.div_ceil(START_EVERY as u64)),
-        ("edge_targets", edges),
-        ("edge_actions", edges),
-    ];
-    let layers = || counts.iter().zip(offsets.windows(2));
-    first == 0
-        && offsets.is_sorted()
-        && end <= u64::from(u32::MAX)
-        && lengths.iter().all(|&(name, rows)| draft.rows(name).is_none_or(|there| there == rows))
-        && counts.len() + 2 == offsets.len()
-        && layers().all(|(counts, ends)| counts.table.states == ends[1] - ends[0])
-        && root_ids.iter().all(|&row| row < offsets[1])
 }
 
 /// Enumerates a plan into the store; a table that is already there is given as it is, and a draft
@@ -199,14 +230,13 @@ pub fn build<G: Game>(
         (Index::Keys, Some(_)) if in_blocks => {
             run::<G, ByBlock<Tables>>(game, plan, store, progress)
         }
-        (Index::Keys, Some(_)) => run::<G, ByLayer<G>>(game, plan, store, progress),
-        (Index::Keys, None) => run::<G, ByPly<G>>(game, plan, store, progress),
+        (Index::Keys, _) => run::<G, ByKey<G>>(game, plan, store, progress),
     }?;
     Ok(Enumerated { table: Table::open(&place)?, reused: false, resumed_at })
 }
 
 /// Does the work; gives the layer at which an earlier process's was resumed.
-fn run<'a, G: Game, O: Order<'a, G>>(
+fn run<'a, G: Game, B: Builder<'a, G>>(
     game: &'a G,
     plan: &'a Plan<G::State>,
     store: &Store,
@@ -215,8 +245,8 @@ fn run<'a, G: Game, O: Order<'a, G>>(
     let identity = plan.identity(game);
     let name = plan.table_name(game);
     progress.begin(&format!("enumerating {name}"), plan.expected_states(game));
-    let (mut draft, resumed) = Draft::open::<O::State>(&store.place(&name), identity.clone())?;
-    let (found, resumed_at) = match fill::<G, O>(game, plan, &mut draft, resumed, progress) {
+    let (mut draft, resumed) = Draft::open::<B::State>(&store.place(&name), identity.clone())?;
+    let (found, resumed_at) = match fill::<G, B>(game, plan, &mut draft, resumed, progress) {
         Err(error @ GraphError::Unfit { .. }) => {
             draft.remove();
             return Err(error);
@@ -228,15 +258,15 @@ fn run<'a, G: Game, O: Order<'a, G>>(
 }
 
 /// Finds all rows of a draft; gives what was found, and the layer at which work was resumed.
-fn fill<'a, G: Game, O: Order<'a, G>>(
+fn fill<'a, G: Game, B: Builder<'a, G>>(
     game: &'a G,
     plan: &'a Plan<G::State>,
     draft: &mut Draft,
-    resumed: Option<(O::State, Lengths)>,
+    resumed: Option<(B::State, Lengths)>,
     progress: &dyn Progress,
-) -> Result<(Found, Option<u32>), GraphError> {
+) -> Result<(BuildState, Option<u32>), GraphError> {
     let is_resumed = resumed.is_some();
-    let mut order = O::open(game, plan, draft, resumed)?;
+    let mut order = B::open(game, plan, draft, resumed)?;
     let resumed_at = is_resumed.then(|| order.next_layer());
     let mut secured = Instant::now();
     while order.step(draft, progress)? {
@@ -253,10 +283,10 @@ fn commit<G: Game>(
     game: &G,
     plan: &Plan<G::State>,
     draft: Draft,
-    found: Found,
+    found: BuildState,
     progress: &dyn Progress,
 ) -> Result<(), GraphError> {
-    let Found { first_layer, layers, root_ids } = found;
+    let BuildState { first_layer, counts: layers, root_ids, .. } = found;
     let mut counts = Counts::default();
     layers.iter().for_each(|layer| counts.add(layer));
     progress.finish(&format!("{} states", counts.table.states));
@@ -293,7 +323,7 @@ pub(crate) struct AssembledLayer {
 }
 
 /// Makes the table of a plan whose moves are derived from layers that were found elsewhere, from the `first` on until
-/// there is none. A table that is already there is given as it is.
+/// there is none. A table that is already there is given as it is, and its layers are read all the same.
 #[cfg(feature = "cluster")]
 pub(crate) fn assemble<G: Game, E: From<GraphError> + From<TableError>>(
     game: &G,
@@ -306,7 +336,7 @@ pub(crate) fn assemble<G: Game, E: From<GraphError> + From<TableError>>(
     let (name, identity) = (plan.table_name(game), plan.identity(game));
     let _lock = store.lock(&name)?;
     let place = store.place(&name);
-    let wide = super::by_layer::has_wide_orientations(game);
+    let wide = has_wide_orientations(game);
     progress.begin(&format!("gathering {name}"), plan.expected_states(game));
     let mut made = None;
     if !place.exists() {
@@ -316,41 +346,32 @@ pub(crate) fn assemble<G: Game, E: From<GraphError> + From<TableError>>(
         Ints::grow(&mut draft, "orientations", wide, None)?;
         made = Some(draft);
     }
-    let (mut offsets, mut layers, mut root_ids) = (vec![0], Vec::new(), Vec::new());
-    let (mut number, mut rows) = (first, 0);
-    while let Some(AssembledLayer { keys, orientations, counts }) = layer_of(number)? {
-        if number == first {
+    let mut state = BuildState::new(first);
+    while let Some(AssembledLayer { keys, orientations, counts }) = layer_of(state.next_layer())? {
+        if state.counts.is_empty() {
             let row = |root: &u64| keys.binary_search(root).map_or(0, |row| row as u64);
-            root_ids = roots.iter().map(row).collect();
+            state.root_ids = roots.iter().map(row).collect();
         }
-        rows += keys.len() as u64;
-        if rows > u64::from(u32::MAX) {
-            return Err(GraphError::TooManyStates { states: rows }.into());
+        let states = state.states() + keys.len() as u64;
+        if states > u64::from(u32::MAX) {
+            return Err(GraphError::TooManyStates { states }.into());
         }
-        offsets.push(rows);
-        layers.push(counts);
+        state.offsets.push(states);
+        state.counts.push(counts);
         progress.advance(keys.len() as u64);
         if let Some(draft) = &mut made {
             let sets = Ints::bytes(&orientations, wide);
             draft.append(&[("keys", bytemuck::cast_slice(&keys)), ("orientations", &sets)])?;
         }
-        number += 1;
     }
     if let Some(mut draft) = made {
-        draft.append(&[("layer_offsets", bytemuck::cast_slice(&offsets))])?;
-        let found = Found { first_layer: first, layers, root_ids };
-        commit(game, plan, draft, found, progress)?;
+        draft.append(&[("layer_offsets", bytemuck::cast_slice(&state.offsets))])?;
+        commit(game, plan, draft, state, progress)?;
     }
-    Ok(gathered(place, &identity)?)
-}
-
-/// The table at a place, which must be the one that was gathered.
-#[cfg(feature = "cluster")]
-fn gathered(place: PathBuf, identity: &Identity) -> Result<Table, GraphError> {
     let table = Table::open(&place)?;
-    match table.manifest().identity == *identity {
+    match table.manifest().identity == identity {
         true => Ok(table),
-        false => Err(GraphError::OtherTable { name: table_name(identity), dir: place }),
+        false => Err(GraphError::OtherTable { name: table_name(&identity), dir: place }.into()),
     }
 }
 
@@ -361,7 +382,8 @@ mod tests {
 
     use super::*;
     use crate::game::othello::Othello;
-    use crate::game::{Position, Side};
+    use crate::game::shogi::{MINISHOGI, Shogi};
+    use crate::game::{Position, Side, WideKey};
     use crate::progress::Silent;
 
     fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -371,6 +393,29 @@ mod tests {
             (name, std::fs::read(file.path()).unwrap())
         });
         named.collect()
+    }
+
+    /// The files of the table that `build` makes of a plan.
+    fn made<G: Game>(
+        game: &G,
+        plan: &Plan<G::State>,
+        build: &dyn Fn(&Plan<G::State>, &Store) -> Result<Option<u32>, GraphError>,
+    ) -> BTreeMap<String, Vec<u8>> {
+        let dir = tempfile::tempdir().unwrap();
+        build(plan, &Store::at(dir.path())).unwrap();
+        files(&dir.path().join(plan.table_name(game)))
+    }
+
+    /// Sorts in slices, and on one thread too: the same bytes. Gives them.
+    fn sorted<G: Game>(game: &G, plan: &Plan<G::State>) -> BTreeMap<String, Vec<u8>> {
+        let sort = |plan: &Plan<_>, store: &Store| run::<_, ByKey<_>>(game, plan, store, &Silent);
+        let whole = made(game, plan, &sort);
+        let little = Plan { max_memory: Some(0), ..plan.clone() };
+        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let name = plan.table_name(game);
+        assert!(whole.len() > 5 && whole == made(game, &little, &sort), "{name} in slices");
+        assert!(whole == one.install(|| made(game, &little, &sort)), "{name} on one thread");
+        whole
     }
 
     /// Blocks with either kind of bits and sorted records make the same table of the same plan.
@@ -395,26 +440,32 @@ mod tests {
             (&oblong, late(&oblong, 8)),
         ];
         for (game, plan) in cases {
-            let name = table_name(&plan.identity(game));
-            let make = |build: &dyn Fn(&Store) -> Result<Option<u32>, GraphError>| {
-                let dir = tempfile::tempdir().unwrap();
-                build(&Store::at(dir.path())).unwrap();
-                files(&dir.path().join(&name))
+            let (name, sorted) = (plan.table_name(game), sorted(game, &plan));
+            let blocks = |plan: &Plan<_>, store: &Store| {
+                run::<_, ByBlock<Tables>>(game, plan, store, &Silent)
             };
-            let sorted = make(&|store| run::<_, ByLayer<_>>(game, &plan, store, &Silent));
-            let blocks = make(&|store| run::<_, ByBlock<Tables>>(game, &plan, store, &Silent));
-            assert!(sorted.len() > 5 && sorted == blocks, "{name}");
+            assert!(sorted == made(game, &plan, &blocks), "{name}");
             let little = Plan { max_memory: Some(0), ..plan.clone() };
-            assert!(
-                sorted == make(&|store| run::<_, ByBlock<Tables>>(game, &little, store, &Silent)),
-                "{name} in files"
-            );
+            assert!(sorted == made(game, &little, &blocks), "{name} in files");
             #[cfg(target_arch = "x86_64")]
             if Instructions::are_there() {
-                let fast =
-                    |store: &Store| run::<_, ByBlock<Instructions>>(game, &plan, store, &Silent);
-                assert!(sorted == make(&fast), "{name}");
+                let fast = |plan: &Plan<_>, store: &Store| {
+                    run::<_, ByBlock<Instructions>>(game, plan, store, &Silent)
+                };
+                assert!(sorted == made(game, &plan, &fast), "{name}");
             }
         }
+    }
+
+    /// Bounds, rows that are not folded, and plies.
+    #[test]
+    fn slices_change_no_byte() {
+        let unfolded = Othello::<u64>::new(5, 4, false);
+        let roots = vec![unfolded.start()];
+        let start = "custom".to_string();
+        let plan = Plan { start, roots, max_depth: Some(8), ..Plan::from_start(&unfolded) };
+        sorted(&unfolded, &plan);
+        let game = Shogi::<WideKey>::new(&MINISHOGI, true);
+        sorted(&game, &Plan { max_depth: Some(4), ..Plan::from_start(&game) });
     }
 }

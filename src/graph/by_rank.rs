@@ -13,7 +13,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::GraphError;
-use super::build::{self, Order};
+use super::build::{BuildState, Builder};
 use super::plan::Plan;
 use super::ranked::{RankedGame, block_counts, distance_of_end, ones_of};
 use crate::game::{End, Game, Outcome, RankedMoves};
@@ -76,7 +76,7 @@ impl Found {
     }
 }
 
-impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
+impl<'a, G: Game> Builder<'a, G> for ByRank<'a, G> {
     type State = State;
 
     fn open(
@@ -134,7 +134,7 @@ impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
     }
 
     /// Writes the bits and their counts.
-    fn finish(mut self, draft: &mut Draft) -> Result<build::Found, GraphError> {
+    fn finish(mut self, draft: &mut Draft) -> Result<BuildState, GraphError> {
         let words: Vec<u64> =
             std::mem::take(&mut self.reached).into_iter().map(AtomicU64::into_inner).collect();
         let counts = block_counts(&words);
@@ -148,7 +148,7 @@ impl<'a, G: Game> Order<'a, G> for ByRank<'a, G> {
             before + u64::from((words[word] & ((1 << bit) - 1)).count_ones())
         });
         let root_ids = root.into_iter().collect();
-        Ok(build::Found { first_layer: 0, layers: self.state.plies, root_ids })
+        Ok(BuildState { counts: self.state.plies, root_ids, ..BuildState::new(0) })
     }
 }
 

@@ -1,116 +1,72 @@
-//! How many states a layer has, in every sense people count them.
+//! How many states rows are, in every sense in which people count them.
 
-use rayon::slice::ParallelSliceMut;
-
-use super::expand::task_ranges;
-use super::keys::BucketIndex;
-use super::layer::{Bound, Layer};
-use crate::game::{Game, Side};
-use crate::parallel;
+use super::StateKind;
+use crate::game::{Orientations, Side};
 use crate::table::{Counts, Tally};
 
-/// Counts a layer of which the states within `bound` were expanded.
-pub(crate) fn count<G: Game>(
-    game: &G,
-    layer: &Layer<G::Key>,
-    index: &BucketIndex,
-    bound: Bound,
-) -> Counts {
-    let tally = |range: std::ops::Range<usize>| {
-        let mut tally = LayerTally::default();
-        range.for_each(|i| tally.add_state(game, layer, bound, i));
-        tally
-    };
-    let tasks = task_ranges(layer.len());
-    let tallies = parallel::map(tasks.len(), &|task| tally(tasks[task].clone()));
-    let found = tallies.into_iter().fold(LayerTally::default(), |mut a, b| {
-        a.table.add(&b.table);
-        a.reachable.add(&b.reachable);
-        a.mover_relative += b.mover_relative;
-        a.with_side[0] += b.with_side[0];
-        a.with_side[1] += b.with_side[1];
-        a
-    });
-    // Each board that is there with both sides to move is found from either; take the rarer.
-    let side = if found.with_side[0] <= found.with_side[1] { Side::First } else { Side::Second };
-    let both = |range: std::ops::Range<usize>| {
-        range.map(|i| seen_with_both(game, layer, index, side, i)).sum::<u64>()
-    };
-    let both = parallel::map(tasks.len(), &|task| both(tasks[task].clone()));
-    let seen_twice = both.into_iter().sum::<u64>();
-    let folded = game.group().order() > 1;
-    Counts {
-        table: found.table,
-        reachable: Some(found.reachable),
-        distinct_boards: Some(found.reachable.states - seen_twice),
-        mover_relative: Some(found.mover_relative),
-        canonical: Some(if folded { layer.len() as u64 } else { count_classes(game, layer) }),
-        terminals_won: None,
-    }
+/// The counts of some rows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Census {
+    /// Of the rows.
+    pub table: Tally,
+    /// Of the positions that they stand for.
+    pub reachable: Tally,
+    /// Of states as their movers see them.
+    pub mover_relative: u64,
+    /// How many boards are there with both sides to move.
+    pub with_both: u64,
 }
 
-#[derive(Default)]
-struct LayerTally {
-    table: Tally,
-    reachable: Tally,
-    mover_relative: u64,
-    /// How many states are reachable with each side to move.
-    with_side: [u64; 2],
-}
-
-impl LayerTally {
-    fn add_state<G: Game>(&mut self, game: &G, layer: &Layer<G::Key>, bound: Bound, i: usize) {
-        let order = game.group().order();
-        let own = layer.orientations[i];
-        let positions = u64::from(own.count());
-        let degree = layer.degrees[i];
-        let expanded = layer.expands(i, bound);
+impl Census {
+    /// Adds a row with so many edges, of which one may be a pass, and its orientations among as many
+    /// symmetries as `order` says.
+    pub fn add_row(
+        &mut self,
+        kind: StateKind,
+        moves: u32,
+        is_pass: bool,
+        own: Orientations,
+        order: usize,
+    ) {
         let one = Tally {
             states: 1,
-            terminals: u64::from(degree.is_over()),
-            passes: u64::from(degree.is_pass()),
-            frontier: u64::from(!degree.is_over() && !expanded),
-            transitions: if expanded { u64::from(degree.actions()) } else { 0 },
+            terminals: u64::from(kind == StateKind::Terminal),
+            passes: u64::from(is_pass),
+            frontier: u64::from(kind == StateKind::Frontier),
+            transitions: u64::from(moves),
         };
         self.table.add(&one);
-        self.reachable.add(&one.times(positions));
+        self.reachable.add(&one.times(u64::from(own.count())));
         let sides = Side::ALL.map(|side| own.with(side, order));
         self.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
-        self.with_side[0] += u64::from(sides[0] != 0);
-        self.with_side[1] += u64::from(sides[1] != 0);
     }
-}
 
-/// How many boards of state `i` with `side` to move are also there with the other side to move.
-/// The same board with the other side to move is another canonical state, of the same layer.
-fn seen_with_both<G: Game>(
-    game: &G,
-    layer: &Layer<G::Key>,
-    index: &BucketIndex,
-    side: Side,
-    i: usize,
-) -> u64 {
-    let group = game.group();
-    let own = layer.orientations[i].with(side, group.order());
-    if own == 0 {
-        return 0;
+    /// Adds a row that has no orientations.
+    #[inline]
+    pub fn add_plain(&mut self, kind: StateKind, moves: u32) {
+        self.table.states += 1;
+        self.table.terminals += u64::from(kind == StateKind::Terminal);
+        self.table.frontier += u64::from(kind == StateKind::Frontier);
+        self.table.transitions += u64::from(moves);
     }
-    let state = game.state(layer.keys[i]).expect("a key made by the rules unpacks");
-    let Some(swapped) = game.swapped(&state) else { return 0 };
-    let canonical = game.canonical(&swapped);
-    let Some(other) = index.find(&layer.keys, canonical.key) else { return 0 };
-    let theirs = layer.orientations[other].with(side.other(), group.order());
-    u64::from((group.carry(own, canonical.ties) & theirs).count_ones())
-}
 
-/// The number of classes under all symmetries in a layer that is not folded.
-fn count_classes<G: Game>(game: &G, layer: &Layer<G::Key>) -> u64 {
-    let Some(folded) = game.with_folding(true) else { return layer.len() as u64 };
-    let mut keys = parallel::column(layer.len(), |place| {
-        let state = game.state(layer.keys[place]).expect("a key made by the rules unpacks");
-        folded.canonical(&state).key
-    });
-    keys.par_sort_unstable();
-    keys.dedup();
-    keys.len() as u64
+    /// Adds other rows.
+    pub fn add(&mut self, other: &Census) {
+        self.table.add(&other.table);
+        self.reachable.add(&other.reachable);
+        self.mover_relative += other.mover_relative;
+        self.with_both += other.with_both;
+    }
+
+    /// The counts of rows that have orientations, in so many classes under all symmetries.
+    pub fn counts(&self, canonical: u64) -> Counts {
+        Counts {
+            table: self.table,
+            reachable: Some(self.reachable),
+            distinct_boards: Some(self.reachable.states - self.with_both),
+            mover_relative: Some(self.mover_relative),
+            canonical: Some(canonical),
+            terminals_won: None,
+        }
+    }
 }

@@ -8,20 +8,16 @@
 
 mod build;
 mod by_block;
-mod by_layer;
-mod by_ply;
+mod by_key;
 mod by_rank;
 mod census;
 mod check;
 mod code;
 mod conventions;
-mod expand;
 mod keys;
-mod layer;
 mod pack;
 mod plan;
 mod ranked;
-mod settle;
 mod sort;
 mod view;
 
@@ -34,6 +30,8 @@ pub use build::{Enumerated, build};
 #[cfg(feature = "cluster")]
 pub(crate) use by_block::States;
 pub use by_block::{DerivedMoves, Deriver};
+#[cfg(feature = "cluster")]
+pub(crate) use census::Census;
 pub use check::{LayerChecks, LayerMoves, LayerSums, LayerToRead, Sums};
 pub use keys::{BucketIndex, Keys, KeysElsewhere, search};
 pub use pack::{PackError, check_packable, is_packed_of, pack};

@@ -4,13 +4,15 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use super::GraphError;
-use super::layer::MOST_ACTIONS;
 use crate::game::{Expected, Game, NotationError, Position, Side};
 use crate::hint::Hint;
 use crate::table::{
     CHECKPOINT_AFTER, Identity, NoRoom, Store, Table, TableError, check_name, fits_disk,
     fits_memory, room_in_memory,
 };
+
+/// How many actions a game may have: rows store their number in two bytes.
+pub(super) const MOST_ACTIONS: usize = u16::MAX as usize - 1;
 
 /// How the rows of a table are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +41,7 @@ pub struct Plan<S> {
     /// Do not store moves: the rules give them whenever they are asked for (games with blocks).
     pub derived: bool,
     /// Take no more bytes of memory than about this: what blocks need beyond it lies in files that
-    /// are mapped, and no ply of a cyclic game is begun that is expected to need more. No part of
-    /// the table's identity.
+    /// are mapped, and sorted layers are made in slices. No part of the table's identity.
     pub max_memory: Option<u64>,
     /// Secure the work at the end of a layer when it has gone on for this long since it last was;
     /// usually [`CHECKPOINT_AFTER`](crate::table::CHECKPOINT_AFTER). No part of the table's
@@ -296,7 +297,7 @@ pub struct Estimate {
     pub seconds: f64,
     /// Whether the number of states is known and not extrapolated.
     pub exact: bool,
-    /// Whether states come in blocks, which can be enumerated in less memory too.
+    /// Whether states come in blocks.
     pub in_blocks: bool,
     /// Whether moves are not stored.
     pub derived: bool,
@@ -344,10 +345,11 @@ pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
 }
 
 impl Estimate {
-    /// Bytes that do not fit in the memory that may be taken, and lie in files meanwhile.
+    /// Bytes that do not fit in the memory that may be taken: bitmaps lie in files meanwhile, sorted
+    /// layers are made in slices.
     pub fn beyond(&self, memory: Option<u64>) -> f64 {
         let room = room_in_memory(memory).map_or(f64::INFINITY, |room| room as f64);
-        if self.in_blocks { (self.memory - room).max(0.0) } else { 0.0 }
+        (self.memory - room).max(0.0)
     }
 }
 
@@ -366,10 +368,9 @@ pub fn within_room<G: Game>(
         }
         (Index::Keys, Some(_)) if !store.place(&plan.table_name(game)).exists() => {
             if let Some(expected) = estimate(game, &plan) {
-                if !expected.in_blocks {
-                    fits_memory(expected.memory, plan.max_memory)?;
-                }
-                fits_disk(expected.disk + expected.beyond(plan.max_memory), store.root())?;
+                let in_files =
+                    if expected.in_blocks { expected.beyond(plan.max_memory) } else { 0.0 };
+                fits_disk(expected.disk + in_files, store.root())?;
             }
         }
         (Index::Keys, _) => {}

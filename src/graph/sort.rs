@@ -1,11 +1,76 @@
-//! Sorting the records of a shard by key.
+//! Records of successors, the ranges of keys in which they are sorted, and the sorting.
 //!
 //! Records come in several parts. Keys of one word are sorted by least significant digits first (a
 //! radix sort; the digits above those in which the shard's keys differ are skipped), the first pass
 //! reading the parts where they lie. Wide keys are compared.
 
-use super::expand::Record;
 use crate::game::{Orientations, StateKey};
+
+/// A successor as it is found: by which edge, in which orientations and how soon.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Record<K> {
+    pub key: K,
+    /// The edge's number in its layer.
+    pub edge: u32,
+    pub orientations: Orientations,
+    /// The fewest plies from a root by this edge.
+    pub ply: u16,
+}
+
+/// Consecutive ranges of keys, about equally full.
+#[derive(Clone, Debug)]
+pub(super) struct Partition<K> {
+    /// The first key of every range but the first.
+    cuts: Vec<K>,
+    /// By the highest bits of a key: how many cuts have lower ones. Empty if there are no cuts.
+    cuts_below: Vec<u16>,
+}
+
+/// How many records a shard is meant to hold: what sorts within a second-level cache.
+pub(super) const SHARD_RECORDS: u64 = 1 << 15;
+pub(super) const MAX_SHARDS: u64 = 1 << 11;
+const PREFIX_BITS: u32 = 14;
+
+impl<K: StateKey> Partition<K> {
+    /// One shard that holds everything.
+    pub fn whole() -> Partition<K> {
+        Partition { cuts: Vec::new(), cuts_below: Vec::new() }
+    }
+
+    /// At most so many shards, cut by a sample of the keys, of `width` bits. What is enumerated does
+    /// not depend on the cuts, only the speed does.
+    pub fn by_sample(mut sample: Vec<K>, wanted: usize, width: u32) -> Partition<K> {
+        sample.sort_unstable();
+        let wanted = wanted.min(sample.len() + 1).min(usize::from(u16::MAX));
+        let mut cuts: Vec<K> =
+            (1..wanted).map(|shard| sample[shard * sample.len() / wanted]).collect();
+        cuts.dedup();
+        if cuts.is_empty() {
+            return Partition::whole();
+        }
+        let below = |prefix| cuts.partition_point(|cut| cut.prefix(width, PREFIX_BITS) < prefix);
+        let cuts_below = (0..=1 << PREFIX_BITS).map(|prefix| below(prefix) as u16).collect();
+        Partition { cuts, cuts_below }
+    }
+
+    /// How many shards there are.
+    pub fn shards(&self) -> usize {
+        self.cuts.len() + 1
+    }
+
+    /// The shard of a key of `width` bits; monotone in the key.
+    #[inline]
+    pub fn shard(&self, key: K, width: u32) -> usize {
+        if self.cuts.is_empty() {
+            return 0;
+        }
+        let prefix = key.prefix(width, PREFIX_BITS);
+        let from = usize::from(self.cuts_below[prefix]);
+        let to = usize::from(self.cuts_below[prefix + 1]);
+        from + self.cuts[from..to].partition_point(|cut| *cut <= key)
+    }
+}
 
 /// Buffers that serve one shard after another.
 pub(super) struct Sorter<K> {
@@ -19,11 +84,13 @@ const DIGIT_BITS: u32 = 12;
 /// Below this, comparing is faster than counting.
 const SMALL: usize = 1 << 9;
 
-impl<K: StateKey> Sorter<K> {
-    pub fn new() -> Sorter<K> {
+impl<K> Default for Sorter<K> {
+    fn default() -> Sorter<K> {
         Sorter { sorted: Vec::new(), other: Vec::new(), places: Vec::new() }
     }
+}
 
+impl<K: StateKey> Sorter<K> {
     /// The records of all parts, ascending by key.
     pub fn sort(&mut self, parts: &[Vec<Record<K>>]) -> &[Record<K>] {
         let count = parts.iter().map(Vec::len).sum();
@@ -102,7 +169,7 @@ mod tests {
     use crate::game::WideKey;
 
     fn check<K: StateKey>(key: impl Fn(u64) -> K) {
-        let mut sorter = Sorter::new();
+        let mut sorter = Sorter::default();
         for count in [0u64, 1, 2, 600, 50_000, 700] {
             let record = |i: u64| Record {
                 key: key(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20),

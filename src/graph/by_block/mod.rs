@@ -5,7 +5,7 @@
 //! row of a state is the number of bits before its own. A layer's moves are made twice: once to
 //! find the states of the next layer, and once more, when those are closed under passes and so have
 //! their rows, to write where each leads. Rows are in the order of their keys, so the table is the
-//! one that [`ByLayer`](super::by_layer) makes.
+//! one that [`ByKey`](super::by_key) makes.
 
 mod derive;
 mod layer;
@@ -22,8 +22,8 @@ use self::layer::{Closed, reach};
 pub(crate) use self::tasks::States;
 use self::tasks::{Emit, Find, Keys, Passes, Rows, Task, Workspace};
 use super::GraphError;
-use super::build::{Found, Order, declare, edge_starts};
-use super::by_layer::{State, has_wide_orientations};
+use super::build::{BuildState, Builder, declare, edge_starts, has_wide_orientations};
+use super::census::Census;
 use super::plan::Plan;
 use crate::game::blocks::{Bits, Blocks};
 use crate::game::{Game, Group, Orientations};
@@ -35,7 +35,7 @@ use crate::table::{Counts, Draft, Ints, Lengths, Memory, Room, TableError};
 pub(super) struct ByBlock<B: Bits> {
     rules: Blocks<B>,
     group: Group,
-    state: State,
+    state: BuildState,
     /// The layer whose keys are written and whose edges are not.
     layer: Closed,
     /// What it leads to, not yet closed.
@@ -66,14 +66,14 @@ fn pass_on<B: Bits>(rules: &Blocks<B>, group: &Group, closed: &Closed, passes: &
     });
 }
 
-impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
-    type State = State;
+impl<'a, G: Game, B: Bits> Builder<'a, G> for ByBlock<B> {
+    type State = BuildState;
 
     fn open(
         game: &'a G,
         plan: &'a Plan<G::State>,
         draft: &mut Draft,
-        resumed: Option<(State, Lengths)>,
+        resumed: Option<(BuildState, Lengths)>,
     ) -> Result<Self, GraphError> {
         let lengths = resumed.as_ref().map(|(_, lengths)| lengths);
         let (wide, derived) = (has_wide_orientations(game), plan.derived);
@@ -85,6 +85,10 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         let memory = draft.memory(plan.max_memory);
         let is_new = resumed.is_none();
         let (state, layer, next) = if let Some((state, _)) = resumed {
+            let first = plan.roots.first().map_or(0, |root| game.layer(&root.state));
+            if !state.fits(draft, first) {
+                return Err(draft.astray().into());
+            }
             let (layer, next) = reload(&rules, draft, &state, wide, &memory)?;
             (state, layer, next)
         } else {
@@ -94,7 +98,10 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
             });
             let roots: Vec<(u32, u32, Orientations)> = roots.collect();
             let (layer, next, root_ids) = begin(&rules, &group, &roots, &memory)?;
-            (State::begin(layer.layer.number, layer.layer.rows, root_ids), layer, next)
+            let mut state = BuildState::new(layer.layer.number);
+            state.offsets.push(layer.layer.rows as u64);
+            state.root_ids = root_ids;
+            (state, layer, next)
         };
         let work = ByBlock { rules, group, state, layer, next, wide, derived, memory };
         if is_new {
@@ -107,7 +114,7 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         self.layer.layer.number
     }
 
-    fn state(&self) -> &State {
+    fn state(&self) -> &BuildState {
         &self.state
     }
 
@@ -143,8 +150,9 @@ impl<'a, G: Game, B: Bits> Order<'a, G> for ByBlock<B> {
         Ok(true)
     }
 
-    fn finish(self, draft: &mut Draft) -> Result<Found, GraphError> {
-        self.state.finish(draft)
+    fn finish(self, draft: &mut Draft) -> Result<BuildState, GraphError> {
+        draft.append(&[("layer_offsets", bytemuck::cast_slice(&self.state.offsets))])?;
+        Ok(self.state)
     }
 }
 
@@ -184,7 +192,7 @@ impl<B: Bits> ByBlock<B> {
         next: &Closed,
         progress: &dyn Progress,
     ) -> Result<Counts, GraphError> {
-        let (state, mut counts) = (&mut self.state, Counts::default());
+        let (state, mut census) = (&mut self.state, Census::default());
         let offsets = &state.offsets;
         let bases = [offsets[offsets.len() - 2] as u32, offsets[offsets.len() - 1] as u32];
         let (rules, group, Closed { layer, orientations }) =
@@ -207,8 +215,8 @@ impl<B: Bits> ByBlock<B> {
             for rows in made {
                 // Whatever moves lead to has been found, unless the draft was not ours.
                 let rows = rows.ok_or_else(|| draft.astray())?;
-                counts.add(&rows.counts());
-                progress.advance(rows.table.states);
+                census.add(&rows.census);
+                progress.advance(rows.census.table.states);
                 if !derived {
                     let counts = rows.edge_counts.iter().map(|&count| u64::from(count));
                     let starts = edge_starts(draft, &mut state.edges, counts);
@@ -224,7 +232,7 @@ impl<B: Bits> ByBlock<B> {
             }
             Ok(())
         })?;
-        Ok(counts)
+        Ok(census.counts(census.table.states))
     }
 }
 
@@ -333,11 +341,11 @@ fn begin<B: Bits>(
 fn reload<B: Bits>(
     rules: &Blocks<B>,
     draft: &Draft,
-    state: &State,
+    state: &BuildState,
     wide_orientations: bool,
     memory: &Memory,
 ) -> Result<(Closed, Layer), GraphError> {
-    let (number, rows) = state.last_layer(draft)?;
+    let (number, rows) = (state.next_layer(), state.last_layer().len());
     let keys = draft.tail::<u64>("keys", rows)?;
     let are_in_order = keys.is_sorted_by(|a, b| a < b);
     if keys.is_empty() || !are_in_order || !keys.iter().all(|&key| rules.has_key(number, key)) {

@@ -7,7 +7,7 @@ use super::layer::{Layer, reach};
 use crate::game::blocks::{Bits, Block, Blocks, Found, Placement, Work, fetch};
 use crate::game::{Group, Orientations, Side, Symmetry};
 use crate::graph::StateKind;
-use crate::table::{Counts, Tally};
+use crate::graph::census::Census;
 
 /// The states of a layer that must pass: block and place.
 pub(super) type Passes = Vec<(u32, u32)>;
@@ -225,11 +225,7 @@ pub(super) struct Rows {
     pub edge_counts: Vec<u8>,
     pub targets: Vec<u32>,
     pub actions: Vec<u8>,
-    pub table: Tally,
-    pub reachable: Tally,
-    pub mover_relative: u64,
-    /// How many boards are there with both sides to move.
-    pub with_both: u64,
+    pub census: Census,
 }
 
 /// Makes the rows of a task: with `EDGES` where their moves lead, with `STATES` all else; then it
@@ -372,8 +368,8 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                 let own = &all[row..row + some.movers.len()];
                 row += own.len();
                 let passes = some.passing.iter().map(|&state| &own[state as usize]);
-                rows.table.passes += some.passing.len() as u64;
-                rows.reachable.passes +=
+                rows.census.table.passes += some.passing.len() as u64;
+                rows.census.reachable.passes +=
                     passes.map(|own| u64::from(load(own).count())).sum::<u64>();
                 for ((&mover, &moves), own) in some.movers.iter().zip(&some.moves).zip(own) {
                     let set = load(own);
@@ -382,13 +378,13 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                         let kind = if over { StateKind::Terminal } else { StateKind::Interior };
                         rows.kinds.push(kind as u8);
                     }
-                    rows.table.terminals += u64::from(over);
-                    rows.table.transitions += u64::from(moves);
-                    rows.reachable.states += count;
-                    rows.reachable.terminals += count * u64::from(over);
-                    rows.reachable.transitions += count * u64::from(moves);
+                    rows.census.table.terminals += u64::from(over);
+                    rows.census.table.transitions += u64::from(moves);
+                    rows.census.reachable.states += count;
+                    rows.census.reachable.terminals += count * u64::from(over);
+                    rows.census.reachable.transitions += count * u64::from(moves);
                     let sides = Side::ALL.map(|side| set.with(side, order));
-                    rows.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
+                    rows.census.mover_relative += u64::from((sides[0] | sides[1]).count_ones());
                     let with_rarer = sides[rarer.index()];
                     if with_rarer == 0 {
                         continue;
@@ -399,10 +395,10 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                         let theirs =
                             load(&all[layer.row(other) as usize]).with(rarer.other(), order);
                         let both = group.carry(with_rarer, ties) & theirs;
-                        rows.with_both += u64::from(both.count_ones());
+                        rows.census.with_both += u64::from(both.count_ones());
                     }
                 }
-                rows.table.states += some.movers.len() as u64;
+                rows.census.table.states += some.movers.len() as u64;
             }
         }
         (!astray).then_some(rows)
@@ -457,18 +453,6 @@ impl<B: Bits> Work for Keys<'_, B> {
 }
 
 impl Rows {
-    /// What was counted, as a table tells it.
-    pub fn counts(&self) -> Counts {
-        Counts {
-            table: self.table,
-            reachable: Some(self.reachable),
-            distinct_boards: Some(self.reachable.states - self.with_both),
-            mover_relative: Some(self.mover_relative),
-            canonical: Some(self.table.states),
-            terminals_won: None,
-        }
-    }
-
     /// The same memory without rows.
     pub fn emptied(mut self) -> Rows {
         self.kinds.clear();

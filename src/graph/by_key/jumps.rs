@@ -1,0 +1,72 @@
+//! Edges that lead over layers.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::super::GraphError;
+use super::super::sort::Record;
+use crate::game::{Game, StateKey};
+use crate::hint::Hinted;
+
+/// Edges whose targets are not known yet.
+pub(super) struct Jumps<K> {
+    /// By the layer to which they lead: each edge's number in the table, and its record.
+    pub edges: BTreeMap<u32, Vec<(u64, Record<K>)>>,
+    /// The targets of the last edges of the table, from the first on that leads to one of these.
+    targets: VecDeque<u32>,
+}
+
+impl<K: StateKey> Jumps<K> {
+    pub fn none() -> Jumps<K> {
+        Jumps { edges: BTreeMap::new(), targets: VecDeque::new() }
+    }
+
+    /// Takes up the edges of a layer that do not lead to the next, the table having `edges` edges
+    /// before those of the layer.
+    pub fn add<G: Game>(
+        &mut self,
+        game: &G,
+        layer: u32,
+        edges: u64,
+        jumps: Vec<(u32, Record<K>)>,
+        max_states: Option<u64>,
+    ) -> Result<(), GraphError> {
+        let unfit = |what: String, hint: &str| {
+            Err(GraphError::Unfit { game: game.name(), what: Hinted::new(what, hint) })
+        };
+        for (to, record) in jumps {
+            if to <= layer {
+                let what = format!("a move of layer {layer} leads to layer {to}");
+                return unfit(what, "without `layers` moves may lead anywhere");
+            }
+            if max_states.is_some() {
+                let what = format!(
+                    "a move of layer {layer} leads to layer {to} over others, of which --max-states might leave some out"
+                );
+                return unfit(what, "bound it with --max-depth");
+            }
+            self.edges.entry(to).or_default().push((edges + u64::from(record.edge), record));
+        }
+        Ok(())
+    }
+
+    /// Takes up the targets of edges that `arrive`, the table having so many edges before those of
+    /// the layer in work.
+    pub fn arrive(&mut self, arrived: impl Iterator<Item = (u64, u32)>, edges: u64) {
+        let first = edges - self.targets.len() as u64;
+        for (edge, target) in arrived {
+            self.targets[(edge - first) as usize] = target;
+        }
+    }
+
+    /// Takes up the targets of a layer's edges, the last of `edges`; gives all that can be written.
+    pub fn settle(&mut self, targets: Vec<u32>, edges: u64) -> Vec<u32> {
+        if self.edges.is_empty() && self.targets.is_empty() {
+            return targets;
+        }
+        self.targets.extend(targets);
+        let first = edges - self.targets.len() as u64;
+        let open = self.edges.values().flatten().map(|&(edge, _)| edge).min();
+        let open = open.map_or(edges, |open| open.min(edges));
+        self.targets.drain(..(open - first) as usize).collect()
+    }
+}

@@ -1,0 +1,854 @@
+//! Tables whose rows are sorted keys, layer by layer.
+//!
+//! The successors of a layer are written down as records and sorted in shards, each a range of keys;
+//! what is distinct is the next layer, already in the order of its rows. So the bytes of a table
+//! depend on nothing but its identity. A layered game's states carry orientations and plies, and its
+//! layers are closed under passes. Where play may go round a layer is a ply, and keys that earlier
+//! plies have are dropped.
+//!
+//! Memory is bounded: rows lie in the draft, and where the records of a layer do not fit they are
+//! made in slices, each of some of the shards. Every slice makes the layer's moves anew and keeps
+//! those that lead into it.
+//!
+//! Edges that jump over layers wait in memory until their layer is found, and so do the targets of
+//! all edges behind the first of them. Meanwhile no checkpoint is written.
+//!
+//! With [`Plan::checks_only`] the player to move at the roots gives check with every move, the
+//! other plays everything: the tree that a tsume solver searches.
+
+mod jumps;
+mod shard;
+
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+use rayon::slice::ParallelSliceMut;
+
+use self::jumps::Jumps;
+use self::shard::{Shard, place};
+use super::build::{BuildState, Builder, declare, edge_starts, has_wide_orientations};
+use super::census::Census;
+use super::keys::BucketIndex;
+use super::plan::{MOST_ACTIONS, Plan};
+use super::sort::{MAX_SHARDS, Partition, Record, SHARD_RECORDS, Sorter};
+use super::{GraphError, StateKind};
+use crate::game::{Game, Mobility, Orientations, Position, Side, StateKey};
+use crate::hint::Hinted;
+use crate::parallel::{self, GRAIN, Spare, lock};
+use crate::progress::Progress;
+use crate::table::{Counts, Draft, Ints, Lengths, Memory, Room};
+
+/// Enumerates a game into sorted keys.
+pub(super) struct ByKey<'a, G: Game> {
+    game: &'a G,
+    plan: &'a Plan<G::State>,
+    is_layered: bool,
+    attacker: Option<Side>,
+    state: BuildState,
+    jumps: Jumps<G::Key>,
+    sorters: Spare<Sorter<G::Key>>,
+}
+
+const INCONSISTENT: &str = "a key is no position's, or a move leads to none that was found";
+
+/// How many rows are written at a time.
+const GROUP: usize = 1 << 20;
+
+/// How many shards are sorted and placed at a time where each can be placed at once.
+const AT_ONCE: usize = 128;
+
+/// By how much the memory of records exceeds their size: what vectors have to spare, and the holes
+/// that those leave that had to grow.
+const SPARE_ROOM: f64 = 1.6;
+
+/// The layer whose moves are made.
+struct Source<'a, K> {
+    number: u32,
+    /// The keys of all rows so far, and those of the layer.
+    known: &'a [K],
+    keys: &'a [K],
+    rows: Range<usize>,
+    /// Orientations, plies (where depth is bounded) and the index of the layer, in a layered game.
+    sets: Vec<u16>,
+    plies: Vec<u16>,
+    index: Option<BucketIndex>,
+}
+
+impl<K: StateKey> Source<'_, K> {
+    /// The row of a key of the layer.
+    fn find(&self, key: K) -> Option<usize> {
+        Some(self.rows.start + self.index.as_ref()?.find(self.keys, key)?)
+    }
+}
+
+/// Where a move leads.
+enum Lead {
+    /// To the next layer.
+    Next,
+    /// By a pass, within the layer.
+    Pass,
+    /// To a layer with this number.
+    Jump(u32),
+}
+
+/// Rows in the order of their numbers, as they are written.
+#[derive(Default)]
+struct Rows {
+    kinds: Vec<u8>,
+    /// How many edges each has.
+    degrees: Vec<u16>,
+    actions: Vec<u16>,
+    census: Census,
+}
+
+/// The result of a task; edges are numbered from the task's first.
+struct Made<K> {
+    rows: Rows,
+    /// Records by shard of the slice.
+    records: Vec<Vec<Record<K>>>,
+    /// Edges of passes, with their targets.
+    passes: Vec<(u32, u32)>,
+    jumps: Vec<(u32, Record<K>)>,
+    /// Whether a key is no position's, or a pass leads to none of the layer.
+    is_inconsistent: bool,
+}
+
+/// All that the first look at a layer's moves gives, besides records.
+struct First<K> {
+    /// The number of each task's first edge in the layer.
+    bases: Vec<u32>,
+    edges: u64,
+    passes: Vec<(u32, u32)>,
+    jumps: Vec<(u32, Record<K>)>,
+    /// Rows that are not written yet, and the counts of those that are.
+    held: Vec<Rows>,
+    census: Census,
+}
+
+impl<K> First<K> {
+    fn new() -> First<K> {
+        let (bases, passes, jumps, held) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        First { bases, edges: 0, passes, jumps, held, census: Census::default() }
+    }
+}
+
+/// Records of one shard: of every task the number of its first edge in the layer, and its records.
+type Parts<K> = Vec<(u32, Vec<Record<K>>)>;
+
+/// How a layer is cut.
+struct Cut<K> {
+    partition: Partition<K>,
+    /// About how many edges a row has; 0 where few rows are cut.
+    degree: f64,
+    slices: usize,
+    /// Where the targets of the layer's edges lie.
+    memory: Memory,
+}
+
+impl<'a, G: Game> Builder<'a, G> for ByKey<'a, G> {
+    type State = BuildState;
+
+    fn open(
+        game: &'a G,
+        plan: &'a Plan<G::State>,
+        draft: &mut Draft,
+        resumed: Option<(BuildState, Lengths)>,
+    ) -> Result<Self, GraphError> {
+        let (lengths, is_layered) =
+            (resumed.as_ref().map(|(_, lengths)| lengths), game.layers().is_some());
+        declare(draft, G::Key::WORDS, Some(has_wide_actions(game)), lengths)?;
+        if is_layered {
+            Ints::grow(draft, "orientations", has_wide_orientations(game), lengths)?;
+            draft.grow::<u16>("plies", true, lengths)?;
+        }
+        let first = plan.roots.first().map(|root| game.layer(&root.state));
+        let is_new = resumed.is_none();
+        let state = match resumed {
+            Some((state, _)) => state,
+            None => BuildState::new(first.ok_or(GraphError::NoRoot)?),
+        };
+        let mut work = ByKey {
+            game,
+            plan,
+            is_layered,
+            attacker: plan.attacker(),
+            state,
+            jumps: Jumps::none(),
+            sorters: Spare::default(),
+        };
+        match is_new {
+            true => work.begin(draft)?,
+            false => work.check(draft)?,
+        }
+        Ok(work)
+    }
+
+    fn next_layer(&self) -> u32 {
+        self.state.next_layer()
+    }
+
+    fn state(&self) -> &BuildState {
+        &self.state
+    }
+
+    fn is_settled(&self) -> bool {
+        self.jumps.edges.is_empty()
+    }
+
+    fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
+        let started = Instant::now();
+        let known = draft.mapped::<G::Key>("keys")?;
+        let layer = self.layer(draft, &known)?;
+        let depth = self.plan.max_depth;
+        let follows = self.is_layered || depth.is_none_or(|depth| layer.number < depth);
+        let found = match follows {
+            true => self.follow(&layer, draft, progress)?,
+            false => None,
+        };
+        let (census, new) = match found {
+            Some(found) => found,
+            // There is no next layer: only passes, which stay in this one, are followed.
+            None => (self.write_last(&layer, draft, progress)?, 0),
+        };
+        self.state.counts.push(self.counts(&layer, &census, draft)?);
+        tracing::info!(
+            layer = layer.number,
+            states = layer.rows.len(),
+            new,
+            seconds = started.elapsed().as_secs_f64(),
+            "layer complete"
+        );
+        let goes_on = new > 0 || !self.jumps.edges.is_empty();
+        if goes_on {
+            self.state.offsets.push(self.state.states() + new);
+        }
+        Ok(goes_on)
+    }
+
+    fn finish(self, draft: &mut Draft) -> Result<BuildState, GraphError> {
+        draft.append(&[("layer_offsets", bytemuck::cast_slice(&self.state.offsets))])?;
+        Ok(self.state)
+    }
+}
+
+/// Ranges of so many, of which the last may be shorter, that make up `0..len`.
+fn ranges(len: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..len).step_by(most).map(move |from| from..len.min(from + most))
+}
+
+/// Ranges of states for one task each; many enough for all threads, however uneven they are.
+fn task_ranges(states: Range<usize>) -> Vec<Range<usize>> {
+    let (first, states) = (states.start, states.len());
+    let tasks = (states / 2048).clamp(1, rayon::current_num_threads() * 8);
+    (0..tasks).map(|t| first + states * t / tasks..first + states * (t + 1) / tasks).collect()
+}
+
+/// Whether an action, or how many there are in a state, takes two bytes.
+fn has_wide_actions<G: Game>(game: &G) -> bool {
+    game.layers().is_none() || game.action_count() > 255
+}
+
+impl<G: Game> ByKey<'_, G> {
+    /// Writes the states of the first layer: the roots, and where their passes lead.
+    fn begin(&mut self, draft: &mut Draft) -> Result<(), GraphError> {
+        let game = self.game;
+        let record = |root: &Position<G::State>| {
+            let canonical = game.canonical(&root.state);
+            let (key, orientations) = match self.is_layered {
+                true => (canonical.key, game.group().root_orientations(root.side, canonical.ties)),
+                false => (game.position_key(root), Orientations(0)),
+            };
+            Record { key, edge: 0, orientations, ply: 0 }
+        };
+        let roots: Vec<_> = self.plan.roots.iter().map(record).collect();
+        let mut found = self.distinct(&[], vec![vec![(0, roots.clone())]]);
+        let mut passed = std::mem::take(&mut found[0].passed);
+        self.close(&mut found, &mut passed, &Partition::whole(), 0)?;
+        let keys = &found[0].new;
+        let row = |root: &Record<_>| keys.binary_search(&root.key).map_or(0, |row| row as u64);
+        self.state.root_ids = roots.iter().map(row).collect();
+        self.state.offsets.push(keys.len() as u64);
+        self.append(draft, &found)
+    }
+
+    /// That the arrays are what a checkpoint says, whoever wrote it.
+    fn check(&self, draft: &mut Draft) -> Result<(), GraphError> {
+        let first = self.plan.roots.first().map_or(0, |root| self.game.layer(&root.state));
+        if !self.state.fits(draft, first) {
+            return Err(GraphError::Table(draft.astray()));
+        }
+        let known = draft.mapped::<G::Key>("keys")?;
+        let mut layers = self.state.layers().map(|rows| &known[rows]);
+        if !layers.all(|keys| keys.is_sorted_by(|a, b| a < b)) {
+            return Err(GraphError::Table(draft.damaged("keys", "a layer is not in order")));
+        }
+        let number = self.state.next_layer();
+        let fits = |&key: &G::Key| match self.is_layered {
+            true => self.game.state(key).is_some_and(|state| self.game.layer(&state) == number),
+            false => self.game.position_of(key).is_some(),
+        };
+        if !known[self.state.last_layer()].iter().all(fits) {
+            let what = "its last keys are of another layer";
+            return Err(GraphError::Table(draft.damaged("keys", what)));
+        }
+        Ok(())
+    }
+
+    /// The last layer known, from the draft.
+    fn layer<'k>(
+        &self,
+        draft: &Draft,
+        known: &'k [G::Key],
+    ) -> Result<Source<'k, G::Key>, GraphError> {
+        let rows = self.state.last_layer();
+        let keys = &known[rows.clone()];
+        let (mut sets, mut plies, mut index) = (Vec::new(), Vec::new(), None);
+        if self.is_layered {
+            let wide = has_wide_orientations(self.game);
+            sets = Ints::tail(draft, "orientations", wide, rows.len())?;
+            index = Some(BucketIndex::new(keys, self.game.key_bits()));
+            if self.plan.max_depth.is_some() {
+                plies = draft.tail("plies", rows.len())?;
+            }
+        }
+        Ok(Source { number: self.state.next_layer(), known, keys, rows, sets, plies, index })
+    }
+
+    /// Writes the rows and edges of a layer and the states of the next; gives the counts of those, and
+    /// how many these are. `None`, with nothing written, if they are more than the plan allows.
+    fn follow(
+        &mut self,
+        layer: &Source<'_, G::Key>,
+        draft: &mut Draft,
+        progress: &dyn Progress,
+    ) -> Result<Option<(Census, u64)>, GraphError> {
+        let moves = self.moves(layer);
+        if moves > u64::from(u32::MAX) {
+            return Err(GraphError::TooManyMoves { layer: layer.number, moves });
+        }
+        let cut = self.cut(layer, draft)?;
+        let Cut { partition, slices, memory, .. } = &cut;
+        let (before, mut first, mut new) = (self.state.edges, First::new(), 0);
+        let (mut held, mut arriving, mut passed) = (Vec::new(), Vec::new(), Vec::new());
+        let mut targets: Room<AtomicU32> = memory.zeros(0)?;
+        // Where passes lead must be known before the first slice is placed.
+        let looks = if self.is_layered && *slices > 1 { 2 } else { 1 };
+        for number in 0..looks * slices {
+            let (is_first, slice) = (number == 0, number % slices);
+            let shard = |slice: usize| partition.shards() * slice / slices;
+            let shards = shard(slice)..shard(slice + 1);
+            let mut parts = self.records(layer, (&cut, &shards), is_first, &mut first, draft)?;
+            if is_first {
+                progress.advance(layer.rows.len() as u64);
+                let jumps = std::mem::take(&mut first.jumps);
+                self.jumps.add(self.game, layer.number, before, jumps, self.plan.max_states)?;
+                arriving = self.jumps.edges.remove(&(layer.number + 1)).unwrap_or_default();
+                targets = memory.zeros(first.edges as usize + arriving.len())?;
+                for &(edge, to) in &first.passes {
+                    targets[edge as usize].store(to, Ordering::Relaxed);
+                }
+            }
+            // The targets of edges that arrive from earlier layers stand behind those of the layer.
+            for (&(_, record), edge) in arriving.iter().zip(first.edges as u32..) {
+                let shard = partition.shard(record.key, self.game.key_bits());
+                if shards.contains(&shard) {
+                    parts[shard - shards.start].push((0, vec![Record { edge, ..record }]));
+                }
+            }
+            // While some shards are sorted, the states of those before them are written.
+            let at_once = if self.is_layered { parts.len().max(1) } else { AT_ONCE };
+            let (mut some, mut parts, mut shard) = (Vec::new(), parts.into_iter(), shards.start);
+            loop {
+                let next: Vec<_> = parts.by_ref().take(at_once).collect();
+                let is_last = next.is_empty();
+                let (mut found, written) =
+                    rayon::join(|| self.distinct(layer.known, next), || self.append(draft, &some));
+                written?;
+                some = Vec::new();
+                if is_last {
+                    break;
+                }
+                if number < *slices {
+                    let of = |shard: &mut Shard<_>| std::mem::take(&mut shard.passed);
+                    passed.extend(found.iter_mut().flat_map(of));
+                }
+                if number < (looks - 1) * slices {
+                    continue;
+                }
+                self.close(&mut found, &mut passed, partition, shard)?;
+                shard += found.len();
+                let row = (self.state.states() + new) as u32;
+                new += found.iter().map(|shard| shard.new.len() as u64).sum::<u64>();
+                let states = self.state.states() + new;
+                if self.plan.max_states.is_some_and(|most| states > most) {
+                    return Ok(None);
+                }
+                if states > u64::from(u32::MAX) {
+                    return Err(GraphError::TooManyStates { states });
+                }
+                place(&found, row, &targets);
+                match self.plan.max_states {
+                    Some(_) => held.append(&mut found),
+                    None => some = found,
+                }
+            }
+        }
+        self.write(draft, first.held, &mut first.census)?;
+        self.append(draft, &held)?;
+        let load = |target: &AtomicU32| target.load(Ordering::Relaxed);
+        let (own, theirs) = targets.split_at(first.edges as usize);
+        let arrived = arriving.iter().map(|(edge, _)| *edge).zip(theirs.iter().map(load));
+        self.jumps.arrive(arrived, before);
+        for range in ranges(own.len(), GROUP) {
+            let edges = before + range.end as u64;
+            let targets = self.jumps.settle(own[range].iter().map(load).collect(), edges);
+            draft.append(&[("edge_targets", bytemuck::cast_slice(&targets))])?;
+        }
+        if own.is_empty() {
+            let targets = self.jumps.settle(Vec::new(), before);
+            draft.append(&[("edge_targets", bytemuck::cast_slice(&targets))])?;
+        }
+        Ok(Some((first.census, new)))
+    }
+
+    /// The records of a layer that lead into some shards, by shard; with the first slice writes the
+    /// rows, and tells all else of them.
+    fn records(
+        &mut self,
+        layer: &Source<'_, G::Key>,
+        (cut, shards): (&Cut<G::Key>, &Range<usize>),
+        is_first: bool,
+        first: &mut First<G::Key>,
+        draft: &mut Draft,
+    ) -> Result<Vec<Parts<G::Key>>, GraphError> {
+        let mut parts: Vec<Parts<G::Key>> = shards.clone().map(|_| Vec::new()).collect();
+        let mut task = 0;
+        for range in ranges(layer.rows.len(), GROUP.max(layer.rows.len() / 16)) {
+            let mut rows = Vec::new();
+            for made in self.expand(layer, range, cut, shards) {
+                if made.is_inconsistent {
+                    return Err(draft.damaged("keys", INCONSISTENT).into());
+                }
+                if is_first {
+                    let base = first.edges as u32;
+                    first.bases.push(base);
+                    first.edges += made.rows.actions.len() as u64;
+                    first.passes.extend(made.passes.iter().map(|&(edge, to)| (base + edge, to)));
+                    first.jumps.extend(made.jumps.into_iter().map(|(to, mut record)| {
+                        record.edge += base;
+                        (to, record)
+                    }));
+                    rows.push(made.rows);
+                }
+                for (parts, records) in parts.iter_mut().zip(made.records) {
+                    if !records.is_empty() {
+                        parts.push((first.bases[task], records));
+                    }
+                }
+                task += 1;
+            }
+            if first.edges > u64::from(u32::MAX) {
+                return Err(GraphError::TooManyMoves { layer: layer.number, moves: first.edges });
+            }
+            // What might turn out to be too much is not written before that is known.
+            match self.plan.max_states {
+                Some(_) => first.held.append(&mut rows),
+                None => self.write(draft, rows, &mut first.census)?,
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Writes the rows of a layer that is the last: only passes, which stay in it, are followed.
+    fn write_last(
+        &mut self,
+        layer: &Source<'_, G::Key>,
+        draft: &mut Draft,
+        progress: &dyn Progress,
+    ) -> Result<Census, GraphError> {
+        let mut census = Census::default();
+        for range in ranges(layer.rows.len(), GROUP) {
+            let tasks = task_ranges(range);
+            let made = parallel::map(tasks.len(), &|task| {
+                let (mut rows, mut targets) = (Rows::default(), Vec::new());
+                for at in tasks[task].clone() {
+                    let before = rows.actions.len();
+                    let kind = self.row(layer, at, false, &mut |action, _, record| {
+                        rows.actions.push(action);
+                        targets.extend(layer.find(record.key).map(|row| row as u32));
+                    })?;
+                    let passes = rows.actions.len() > before;
+                    self.push(layer, at, kind, (before, passes), &mut rows);
+                }
+                (targets.len() == rows.actions.len()).then_some((rows, targets))
+            });
+            for made in made {
+                let (rows, targets) = made.ok_or_else(|| draft.damaged("keys", INCONSISTENT))?;
+                progress.advance(rows.kinds.len() as u64);
+                self.write(draft, vec![rows], &mut census)?;
+                draft.append(&[("edge_targets", bytemuck::cast_slice(&targets))])?;
+            }
+        }
+        Ok(census)
+    }
+
+    /// How many moves a layer of a layered game has, where they might be more than can be numbered:
+    /// counting them costs less than making them.
+    fn moves(&self, layer: &Source<'_, G::Key>) -> u64 {
+        let depth = self.plan.max_depth.unwrap_or(u32::MAX);
+        let of = |at: usize| {
+            let is_followed = layer.plies.get(at).is_none_or(|&ply| u32::from(ply) < depth);
+            let state = self.game.state(layer.keys[at]).filter(|_| is_followed);
+            match state.map(|state| self.game.mobility(&state)) {
+                Some(Mobility::Moves(moves)) => u64::from(moves),
+                Some(Mobility::Pass) => 1,
+                _ => 0,
+            }
+        };
+        let is_counted = self.is_layered && layer.rows.len() > u32::MAX as usize / MOST_ACTIONS;
+        let rows = if is_counted { layer.rows.len() } else { 0 };
+        parallel::map_ranges(rows, GRAIN, &|some| some.map(of).sum::<u64>()).iter().sum()
+    }
+
+    /// How to cut a layer, by a sample of its moves.
+    fn cut(&self, layer: &Source<'_, G::Key>, draft: &Draft) -> Result<Cut<G::Key>, GraphError> {
+        let memory = draft.memory(self.plan.max_memory);
+        let states = layer.rows.len();
+        let stride = (states >> 14).max(1);
+        let (mut sample, mut asked) = (Vec::new(), 0);
+        for at in (0..states).step_by(stride).filter(|_| states >= 1 << 11) {
+            asked += 1;
+            self.row(layer, at, true, &mut |_, _, after| sample.push(after.key));
+        }
+        if sample.is_empty() {
+            return Ok(Cut { partition: Partition::whole(), degree: 0.0, slices: 1, memory });
+        }
+        let degree = sample.len() as f64 / f64::from(asked);
+        let edges = degree * states as f64;
+        let (left, targets) = (memory.left() as f64, 4.1 * edges);
+        // Targets are written here and there, which is slow in a file.
+        let (room, memory) = match targets < 0.5 * left {
+            true => (left - targets, memory),
+            false => (left, draft.memory(Some(0))),
+        };
+        let record = SPARE_ROOM * size_of::<Record<[u64; 2]>>() as f64;
+        let slices = (record * edges / room).ceil().clamp(1.0, 64.0) as usize;
+        let shards = (edges as u64 / slices as u64 / SHARD_RECORDS).clamp(1, MAX_SHARDS);
+        let wanted = slices * shards as usize;
+        Ok(Cut {
+            partition: Partition::by_sample(sample, wanted, self.game.key_bits()),
+            degree,
+            slices,
+            memory,
+        })
+    }
+
+    /// The kind of a row; calls `each` with every edge that is followed. Where the layer is not
+    /// followed only passes are. `None` if the key is no position's.
+    fn row(
+        &self,
+        layer: &Source<'_, G::Key>,
+        at: usize,
+        follows: bool,
+        each: &mut dyn FnMut(u16, Lead, Record<G::Key>),
+    ) -> Option<StateKind> {
+        let (game, key) = (self.game, layer.keys[at]);
+        if self.is_layered {
+            let (state, ply) = (game.state(key)?, layer.plies.get(at).copied().unwrap_or(0));
+            let is_bound = self.plan.max_depth.is_some_and(|depth| u32::from(ply) >= depth);
+            if is_bound || !follows && !game.must_pass(&state) {
+                return Some(unfollowed(game, &state));
+            }
+            let (mut kind, own) = (StateKind::Terminal, Orientations(layer.sets[at]));
+            game.for_each_successor(&state, |action, after| {
+                kind = StateKind::Interior;
+                let canonical = game.canonical(&after);
+                let orientations = game.group().successor_orientations(own, canonical.ties);
+                let record = Record { key: canonical.key, edge: 0, orientations, ply: ply + 1 };
+                let lead = match game.layer(&after) {
+                    to if to == layer.number + 1 => Lead::Next,
+                    _ if game.is_pass(action) => Lead::Pass,
+                    to => Lead::Jump(to),
+                };
+                each(action.0, lead, record);
+            });
+            return Some(kind);
+        }
+        let position = game.position_of(key)?;
+        if !follows {
+            return Some(unfollowed(game, &position.state));
+        }
+        let restricted = self.attacker == Some(position.side);
+        let mut legal = 0;
+        game.for_each_successor(&position.state, |action, state| {
+            legal += 1;
+            if !restricted || game.in_check(&state) {
+                let key = game.position_key(&Position { state, side: position.side.other() });
+                let record = Record { key, edge: 0, orientations: Orientations(0), ply: 0 };
+                each(action.0, Lead::Next, record);
+            }
+        });
+        Some(match (legal > 0, restricted) {
+            (false, _) => StateKind::Terminal,
+            (true, true) => StateKind::Restricted,
+            (true, false) => StateKind::Interior,
+        })
+    }
+
+    /// Expands rows of a layer, keeping the records of some shards.
+    fn expand(
+        &self,
+        layer: &Source<'_, G::Key>,
+        rows: Range<usize>,
+        Cut { partition, degree, .. }: &Cut<G::Key>,
+        shards: &Range<usize>,
+    ) -> Vec<Made<G::Key>> {
+        let (tasks, width) = (task_ranges(rows), self.game.key_bits());
+        parallel::map(tasks.len(), &|task| {
+            let task = tasks[task].clone();
+            let (mut rows, mut passes, mut jumps) = (Rows::default(), Vec::new(), Vec::new());
+            let (mut records, mut is_inconsistent) = (Vec::new(), false);
+            // What shards take of one task differs little: memory that was never used is dear.
+            let room = degree * task.len() as f64 / partition.shards() as f64;
+            let room = (room * 1.2) as usize + 8;
+            records.resize_with(shards.len(), Vec::new);
+            rows.kinds.reserve_exact(task.len());
+            rows.degrees.reserve_exact(task.len());
+            for at in task {
+                let (before, mut is_pass) = (rows.actions.len(), false);
+                let kind = self.row(layer, at, true, &mut |action, lead, record| {
+                    let edge = rows.actions.len() as u32;
+                    rows.actions.push(action);
+                    match lead {
+                        Lead::Next => {
+                            let shard = partition.shard(record.key, width);
+                            if shards.contains(&shard) {
+                                let records: &mut Vec<_> = &mut records[shard - shards.start];
+                                if records.capacity() == 0 {
+                                    records.reserve_exact(room);
+                                }
+                                records.push(Record { edge, ..record });
+                            }
+                        }
+                        Lead::Pass => {
+                            is_pass = true;
+                            let to = layer.find(record.key);
+                            passes.extend(to.map(|to| (edge, to as u32)));
+                            is_inconsistent |= to.is_none();
+                        }
+                        Lead::Jump(to) => jumps.push((to, Record { edge, ..record })),
+                    }
+                });
+                is_inconsistent |= kind.is_none();
+                let kind = kind.unwrap_or(StateKind::Terminal);
+                self.push(layer, at, kind, (before, is_pass), &mut rows);
+            }
+            Made { rows, records, passes, jumps, is_inconsistent }
+        })
+    }
+
+    /// Adds a row whose actions are there from a place on, and counts it. A board that is there with
+    /// both sides to move is another row with the other side, of the same layer: it is counted from
+    /// the side that is to move more rarely.
+    fn push(
+        &self,
+        layer: &Source<'_, G::Key>,
+        at: usize,
+        kind: StateKind,
+        (first, passes): (usize, bool),
+        Rows { kinds, degrees, actions, census }: &mut Rows,
+    ) {
+        let (game, group, moves) = (self.game, self.game.group(), actions.len() - first);
+        kinds.push(kind as u8);
+        degrees.push(moves as u16);
+        if !self.is_layered {
+            return census.add_plain(kind, moves as u32);
+        }
+        let (own, state) = (Orientations(layer.sets[at]), || game.state(layer.keys[at]));
+        // Also such as are not followed.
+        let is_frontier = kind == StateKind::Frontier;
+        let passes = passes || is_frontier && state().is_some_and(|state| game.must_pass(&state));
+        census.add_row(kind, moves as u32, passes, own, group.order());
+        let usual = self.plan.roots.first().map_or(Side::First, |root| root.side);
+        let is_even = (layer.number - self.state.first_layer).is_multiple_of(2);
+        let rarer = if is_even { usual.other() } else { usual };
+        let with_rarer = own.with(rarer, group.order());
+        if with_rarer == 0 {
+            return;
+        }
+        let swapped = state().and_then(|state| game.swapped(&state));
+        let Some(canonical) = swapped.map(|state| game.canonical(&state)) else { return };
+        let Some(other) = layer.find(canonical.key) else { return };
+        let theirs =
+            Orientations(layer.sets[other - layer.rows.start]).with(rarer.other(), group.order());
+        let both = group.carry(with_rarer, canonical.ties) & theirs;
+        census.with_both += u64::from(both.count_ones());
+    }
+
+    /// The counts of a layer.
+    fn counts(
+        &self,
+        layer: &Source<'_, G::Key>,
+        census: &Census,
+        draft: &Draft,
+    ) -> Result<Counts, GraphError> {
+        if !self.is_layered {
+            return Ok(Counts { table: census.table, ..Counts::default() });
+        }
+        let keys = layer.keys;
+        let is_folded = self.game.group().order() > 1;
+        let folded = if is_folded { None } else { self.game.with_folding(true) };
+        let Some(folded) = folded else { return Ok(census.counts(keys.len() as u64)) };
+        // The classes under all symmetries of a layer that is not folded.
+        let mut classes: Room<G::Key> = draft.memory(self.plan.max_memory).zeros(keys.len())?;
+        parallel::map_mut(&mut classes, GRAIN, &|first, classes| {
+            for (class, &key) in classes.iter_mut().zip(&keys[first..]) {
+                *class = self.game.state(key).map_or(key, |state| folded.canonical(&state).key);
+            }
+        });
+        classes.par_sort_unstable();
+        Ok(census.counts(classes.chunk_by(|a, b| a == b).count() as u64))
+    }
+
+    /// Sorts the records of shards and finds which keys are new.
+    fn distinct(&self, known: &[G::Key], parts: Vec<Parts<G::Key>>) -> Vec<Shard<G::Key>> {
+        let parts: Vec<_> = parts.into_iter().map(Mutex::new).collect();
+        parallel::map(parts.len(), &|shard| {
+            let parts = std::mem::take(&mut *lock(&parts[shard]));
+            let number = |(base, mut records): (u32, Vec<Record<G::Key>>)| {
+                records.iter_mut().for_each(|record| record.edge += base);
+                records
+            };
+            let parts: Vec<_> = parts.into_iter().map(number).collect();
+            let mut sorter = self.sorters.take();
+            let shard = self.shard(known, sorter.sort(&parts));
+            drop(parts);
+            self.sorters.give(sorter);
+            shard
+        })
+    }
+
+    /// The keys of ascending records: which of them earlier plies have, and where.
+    fn shard(&self, known: &[G::Key], records: &[Record<G::Key>]) -> Shard<G::Key> {
+        let edges = records.iter().map(|record| record.edge).collect();
+        let room = records.len() / 2;
+        let (new, led_to) = (Vec::with_capacity(room), Vec::with_capacity(room));
+        let mut shard = Shard { new, reached: Vec::new(), led_to, edges, passed: Vec::new() };
+        let (Some(first), Some(last)) = (records.first(), records.last()) else { return shard };
+        let mut plies = Vec::new();
+        for rows in self.state.layers().filter(|_| !self.is_layered) {
+            let keys = &known[rows.clone()];
+            let from = keys.partition_point(|key| *key < first.key);
+            let to = keys.partition_point(|key| *key <= last.key);
+            if from < to {
+                plies.push((rows.start + from, &keys[from..to]));
+            }
+        }
+        for same in records.chunk_by(|a, b| a.key == b.key) {
+            let key = same[0].key;
+            let mut row = None;
+            for (at, keys) in &mut plies {
+                let before = keys.iter().take_while(|other| **other < key).count();
+                *keys = &keys[before..];
+                *at += before;
+                if keys.first() == Some(&key) {
+                    row = Some(*at as u32);
+                }
+            }
+            shard.led_to.push((same.len() as u32, row));
+            if row.is_none() {
+                shard.new.push(key);
+            }
+            if self.is_layered {
+                let join = |(set, ply): (u16, u16), record: &Record<_>| {
+                    (set | record.orientations.0, ply.min(record.ply))
+                };
+                let (set, ply) = same.iter().fold((0, u16::MAX), join);
+                shard.reached.push((set, ply));
+                shard.passed.extend(self.pass(key, Orientations(set), ply));
+            }
+        }
+        // Of memory that was never used no more than it takes.
+        shard.new.shrink_to_fit();
+        shard.led_to.shrink_to_fit();
+        shard
+    }
+
+    /// The state to which a pass leads, if a state must pass and is to be followed.
+    fn pass(&self, key: G::Key, own: Orientations, ply: u16) -> Option<Record<G::Key>> {
+        let game = self.game;
+        let state = game.state(key).filter(|state| game.must_pass(state))?;
+        let follows = self.plan.max_depth.is_none_or(|depth| u32::from(ply) < depth);
+        let canonical = game.canonical(&game.swapped(&state).filter(|_| follows)?);
+        let orientations = game.group().successor_orientations(own, canonical.ties);
+        Some(Record { key: canonical.key, edge: 0, orientations, ply: ply + 1 })
+    }
+
+    /// Closes shards, of which the first has a number, under the passes that lead to their layer.
+    fn close(
+        &self,
+        shards: &mut [Shard<G::Key>],
+        passed: &mut [Record<G::Key>],
+        partition: &Partition<G::Key>,
+        first: usize,
+    ) -> Result<(), GraphError> {
+        let width = self.game.key_bits();
+        passed.par_sort_unstable_by_key(|record| record.key);
+        let merged = parallel::map_mut(shards, 1, &|number, shard| {
+            let below =
+                |end: usize| passed.partition_point(|r| partition.shard(r.key, width) < end);
+            let own = &passed[below(first + number)..below(first + number + 1)];
+            shard[0].merge(own);
+            own.iter().all(|r| self.game.state(r.key).is_some_and(|s| !self.game.must_pass(&s)))
+        });
+        if merged.contains(&false) {
+            let what = format!("a pass in layer {} is answered by a pass", self.next_layer() + 1);
+            let what = Hinted::new(what, "end the game there");
+            return Err(GraphError::Unfit { game: self.game.name(), what });
+        }
+        Ok(())
+    }
+
+    /// Appends rows; `census` takes them in.
+    fn write(
+        &mut self,
+        draft: &mut Draft,
+        rows: Vec<Rows>,
+        census: &mut Census,
+    ) -> Result<(), GraphError> {
+        let wide = has_wide_actions(self.game);
+        for Rows { kinds, degrees, actions, census: own } in rows {
+            census.add(&own);
+            let counts = degrees.iter().map(|&degree| u64::from(degree));
+            let starts = edge_starts(draft, &mut self.state.edges, counts);
+            draft.append(&[
+                ("kinds", &kinds),
+                ("edge_counts", &Ints::bytes(&degrees, wide)),
+                ("edge_starts", bytemuck::cast_slice(&starts)),
+                ("edge_actions", &Ints::bytes(&actions, wide)),
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// Appends the new states of shards.
+    fn append(&self, draft: &mut Draft, shards: &[Shard<G::Key>]) -> Result<(), GraphError> {
+        for Shard { new, reached, .. } in shards {
+            draft.append(&[("keys", bytemuck::cast_slice(new))])?;
+            if self.is_layered {
+                let (sets, plies): (Vec<u16>, Vec<u16>) = reached.iter().copied().unzip();
+                let sets = Ints::bytes(&sets, has_wide_orientations(self.game));
+                let plies = if self.plan.max_depth.is_some() { &plies[..] } else { &[] };
+                draft.append(&[("orientations", &sets), ("plies", bytemuck::cast_slice(plies))])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The kind of a row whose moves are not followed.
+fn unfollowed<G: Game>(game: &G, state: &G::State) -> StateKind {
+    if game.is_terminal(state) { StateKind::Terminal } else { StateKind::Frontier }
+}
