@@ -148,6 +148,8 @@ fn wrong_settings_and_wrong_networks_get_one_line() {
         (["q-mlp", "--test-games", "0"], "--test-games"),
         (["supervised", "--channels", "0"], "--channels"),
         (["minishogi-value", "--mates", "99999999999"], "--mates"),
+        (["minishogi-value", "--alpha", "2"], "--alpha"),
+        (["minishogi-value", "--gamma", "nan"], "--gamma"),
         (["tabular", "--every", "0"], "--every"),
     ] {
         let ran = tables.run(&[&["train"], &recipe[..]].concat());

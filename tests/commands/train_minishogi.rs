@@ -95,7 +95,6 @@ fn what_makes_no_sense_is_told_in_a_line() {
     let table = made["table"].as_str().unwrap();
     for (args, what) in [
         (&SMALL[..], "is there already; add --force"),
-        (&["train", "minishogi-value", "--alpha", "2", "--force"], "from 0 to 1"),
         (&animals, "is for minishogi, not for animal-shogi-3x3"),
         (
             &["report", "--table", table, "--policy", symmetric],

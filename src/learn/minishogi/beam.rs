@@ -1,10 +1,10 @@
 //! The search that keeps the best few moves of every position.
 //!
-//! From the root, ply by ply: each position of a ply gets its successors, each successor the
-//! network's value, and the best moves by it are kept (the first of equals). The last ply's values
-//! go back by negamax. A successor without a move is lost for its mover, surely, and a position
-//! that has one needs no other move; such an end is worth more the sooner it comes, and always more
-//! than what the network says. Equal positions of a ply are searched once.
+//! The successors of a position get the network's values, the best moves by them are kept (the first
+//! of equals), and what they lead to is searched by negamax. A successor without a move is lost for
+//! its mover, surely, and a position that has one needs no other move; such an end is worth more the
+//! sooner it comes, and always more than what the network says. Equal positions of a ply are
+//! searched once.
 //!
 //! Values inside are the mover's probability to win; a loss in `d` plies is `-(1 - d/256)`, a win
 //! in `d` plies `1 + (1 - d/256)`, so that `1 - v` is the other side's.
@@ -13,19 +13,16 @@ use rustc_hash::FxHashMap;
 
 use super::{FEATURES, Minishogi, Values, features};
 use crate::game::shogi::Board;
-use crate::game::{Action, Game, Position, Side};
+use crate::game::{Action, Game, Position};
 
 /// How wide and how deep to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beam {
     /// How many moves a position keeps, at least 1.
     pub width: usize,
-    /// How many plies are read, at least 1, the move itself among them; at most [`MAX_PLIES`].
+    /// How many plies are read, at least 1, the move itself among them.
     pub plies: usize,
 }
-
-/// The most plies that can be read.
-pub const MAX_PLIES: usize = 64;
 
 impl Default for Beam {
     fn default() -> Beam {
@@ -49,17 +46,6 @@ pub struct Judged {
     pub kept: bool,
 }
 
-/// A position of a ply.
-struct Node {
-    state: Board,
-    /// The value, while its successors are not known the network's or that of an end.
-    value: f64,
-    /// The places of the kept successors in the next ply; none at an end and on the last ply.
-    kept: Vec<u32>,
-    /// Whether the game is over here.
-    ended: bool,
-}
-
 impl Beam {
     /// Judges the legal moves of a position that is not over, those in `excluded` (one flag a move,
     /// in the order of actions; may be empty) never being kept.
@@ -70,149 +56,86 @@ impl Beam {
         root: &Position<Board>,
         excluded: &[bool],
     ) -> Vec<Judged> {
-        let first = Node { state: root.state, value: 0.5, kept: Vec::new(), ended: false };
-        let mut plies = vec![vec![first]];
-        let mut judged = Vec::new();
-        let mut side = root.side;
-        for depth in 1..=self.plies {
-            side = side.other();
-            let here = plies.last_mut().expect("there is a first ply");
-            let mut grown = self.grow(game, values, here, (depth, side), excluded);
-            if depth == 1 {
-                judged = std::mem::take(&mut grown.judged);
-            }
-            if grown.next.is_empty() {
-                break;
-            }
-            plies.push(grown.next);
-        }
-        for at in (0..plies.len() - 1).rev() {
-            let (above, below) = plies.split_at_mut(at + 1);
-            for node in above[at].iter_mut().filter(|node| !node.kept.is_empty()) {
-                let after = node.kept.iter().map(|&next| 1.0 - below[0][next as usize].value);
-                node.value = after.fold(f64::NEG_INFINITY, f64::max);
-            }
-        }
-        if let [first, second, ..] = &plies[..] {
-            let kept = judged.iter_mut().filter(|judged| judged.kept);
-            for (judged, &next) in kept.zip(&first[0].kept) {
-                judged.value = 1.0 - second[next as usize].value;
-            }
+        let mut search = Search { game, values, beam: *self, known: FxHashMap::default() };
+        let after = search.successors(root, 1);
+        let kept = self.keep(&after, excluded);
+        let judge = |(i, next): (usize, &Successor)| Judged {
+            action: next.action,
+            value: 1.0 - next.value,
+            kept: kept.contains(&i),
+        };
+        let mut judged: Vec<Judged> = after.iter().enumerate().map(judge).collect();
+        for &i in &kept {
+            judged[i].value = 1.0 - search.value(&after[i], 1);
         }
         limit(&mut judged);
         judged
     }
 
-    /// Finds the successors of a ply's positions, judges them and keeps the best.
-    fn grow(
-        &self,
-        game: &Minishogi,
-        values: &dyn Values,
-        here: &mut [Node],
-        (depth, side): (usize, Side),
-        excluded: &[bool],
-    ) -> Grown {
-        let fresh = Fresh::of(game, values, here, (depth, side));
-        let mut grown = Grown::default();
-        // The place in the next ply of each state that was kept.
-        let mut places: Vec<Option<u32>> = vec![None; fresh.states.len()];
-        for (at, node) in here.iter_mut().enumerate() {
-            let successors = &fresh.successors[at];
-            let worth = |&(_, state): &(Action, u32)| 1.0 - fresh.values[state as usize];
-            let mut order: Vec<usize> = (0..successors.len()).collect();
-            if depth == 1 {
-                order.retain(|&i| !excluded.get(i).is_some_and(|&excluded| excluded));
-            }
-            order.sort_by(|&a, &b| worth(&successors[b]).total_cmp(&worth(&successors[a])));
-            order.truncate(self.width);
-            // A sure win needs no other.
-            if order.first().is_some_and(|&i| fresh.ended[successors[i].1 as usize]) {
-                order.retain(|&i| fresh.ended[successors[i].1 as usize]);
-            }
-            order.sort_unstable();
-            for &i in &order {
-                let state = successors[i].1 as usize;
-                let place = *places[state].get_or_insert_with(|| {
-                    let (value, ended) = (fresh.values[state], fresh.ended[state]);
-                    let state = fresh.states[state];
-                    grown.next.push(Node { state, value, kept: Vec::new(), ended });
-                    grown.next.len() as u32 - 1
-                });
-                node.kept.push(place);
-            }
-            if depth == 1 {
-                let judge = |(i, successor): (usize, &(Action, u32))| Judged {
-                    action: successor.0,
-                    value: worth(successor),
-                    kept: order.contains(&i),
-                };
-                grown.judged = successors.iter().enumerate().map(judge).collect();
-            }
+    /// The places of the best successors.
+    fn keep(&self, after: &[Successor], excluded: &[bool]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..after.len()).collect();
+        order.retain(|&i| !excluded.get(i).is_some_and(|&excluded| excluded));
+        let worth = |i: usize| 1.0 - after[i].value;
+        order.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)));
+        order.truncate(self.width);
+        // A sure win needs no other.
+        if order.first().is_some_and(|&i| after[i].ended) {
+            order.retain(|&i| after[i].ended);
         }
-        grown
+        order
     }
 }
 
-/// A ply's successors.
-#[derive(Default)]
-struct Grown {
-    next: Vec<Node>,
-    /// All moves of the first position, in the order of actions.
-    judged: Vec<Judged>,
+/// A position after a move.
+struct Successor {
+    action: Action,
+    position: Position<Board>,
+    /// The network's value, or that of an end.
+    value: f64,
+    ended: bool,
 }
 
-/// The distinct successors of a ply and their values.
-struct Fresh {
-    states: Vec<Board>,
-    values: Vec<f64>,
-    ended: Vec<bool>,
-    /// Of each position of the ply its actions, in order, with the successors' places.
-    successors: Vec<Vec<(Action, u32)>>,
+struct Search<'a> {
+    game: &'a Minishogi,
+    values: &'a dyn Values,
+    beam: Beam,
+    /// By depth and position, which tells the side to move.
+    known: FxHashMap<(usize, Board), f64>,
 }
 
-/// How many rows of one inference.
-const ROWS: usize = 1024;
+impl Search<'_> {
+    /// The successors of a position, which are so many plies from the root.
+    fn successors(&self, position: &Position<Board>, depth: usize) -> Vec<Successor> {
+        let (mut after, mut rows) = (Vec::new(), Vec::new());
+        self.game.for_each_successor(&position.state, |action, state| {
+            let position = Position { state, side: position.side.other() };
+            let ended = self.game.is_terminal(&state);
+            after.push(Successor { action, position, value: loss_in(depth), ended });
+        });
+        let open = || after.iter().filter(|next| !next.ended).map(|next| &next.position);
+        features::append(self.game, open(), &mut rows);
+        let mut values = vec![0.0; rows.len() / FEATURES];
+        self.values.values(&rows, &mut values);
+        let open = after.iter_mut().filter(|next| !next.ended);
+        open.zip(values).for_each(|(next, value)| next.value = f64::from(value));
+        after
+    }
 
-impl Fresh {
-    fn of(
-        game: &Minishogi,
-        values: &dyn Values,
-        here: &[Node],
-        (depth, side): (usize, Side),
-    ) -> Fresh {
-        let mut known: FxHashMap<Board, u32> = FxHashMap::default();
-        let mut states = Vec::new();
-        let mut successors = Vec::with_capacity(here.len());
-        for node in here {
-            let mut after = Vec::new();
-            // An end has none.
-            if !node.ended {
-                game.for_each_successor(&node.state, |action, state| {
-                    let place = *known.entry(state).or_insert_with(|| {
-                        states.push(state);
-                        states.len() as u32 - 1
-                    });
-                    after.push((action, place));
-                });
-            }
-            successors.push(after);
+    /// What a position is worth to its mover, so many plies from the root.
+    fn value(&mut self, at: &Successor, depth: usize) -> f64 {
+        if at.ended || depth == self.beam.plies {
+            return at.value;
         }
-        let ended: Vec<bool> = states.iter().map(|state| game.is_terminal(state)).collect();
-        let mut found = Vec::with_capacity(states.len());
-        let (mut rows, mut out) = (Vec::new(), Vec::new());
-        for states in states.chunks(ROWS) {
-            rows.clear();
-            let positions: Vec<_> = states.iter().map(|&state| Position { state, side }).collect();
-            features::append(game, &positions, &mut rows);
-            out.clear();
-            out.resize(rows.len() / FEATURES, 0.0);
-            values.values(&rows, &mut out);
-            found.extend(out.iter().map(|&value| f64::from(value)));
+        if let Some(&known) = self.known.get(&(depth, at.position.state)) {
+            return known;
         }
-        for (value, _) in found.iter_mut().zip(&ended).filter(|(_, ended)| **ended) {
-            *value = loss_in(depth);
-        }
-        Fresh { states, values: found, ended, successors }
+        let after = self.successors(&at.position, depth + 1);
+        let kept = self.beam.keep(&after, &[]).into_iter();
+        let value = kept.map(|i| 1.0 - self.value(&after[i], depth + 1));
+        let value = value.fold(f64::NEG_INFINITY, f64::max);
+        self.known.insert((depth, at.position.state), value);
+        value
     }
 }
 

@@ -166,31 +166,4 @@ mod tests {
         }
         assert!(kinds.iter().all(|&count| count > 50), "too few of some kind: {kinds:?}");
     }
-
-    #[test]
-    fn mirror_images_have_mirrored_numbers() {
-        let game = rules();
-        for position in sample::positions(&game, 500) {
-            let image = Position { state: game.transform(&position.state, 1), ..position };
-            let (own, images) = (numbers(&game, &position), numbers(&game, &image));
-            for place in 0..350 {
-                let column = place % 5;
-                assert_eq!(own[place], images[place - column + 4 - column]);
-            }
-            assert_eq!(own[350..], images[350..]);
-        }
-    }
-
-    #[test]
-    fn the_start_is_known() {
-        let game = rules();
-        let start = numbers(&game, &game.start());
-        // The mover's rook on e1 sees its file up to the opponent's pawn, and the bishop beside it.
-        let rooks: Vec<usize> = (0..25).filter(|s| start[125 + s] != 0.0).collect();
-        assert_eq!(rooks, [9, 14, 19, 23]);
-        assert_eq!(
-            (start[150..300].iter().sum::<f32>(), start[360]),
-            (start[..150].iter().sum(), 1.0)
-        );
-    }
 }

@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::beam::{Beam, Judged, MAX_PLIES, loss_in};
+use super::beam::{Beam, Judged, loss_in};
 use super::force::{self, Fate};
 use super::quick::Quick;
 use super::{Minishogi, Values, rules};
@@ -59,20 +59,13 @@ pub fn load(
     }
     let number = |number: Option<u32>, otherwise| number.map_or(otherwise, |n| n as usize);
     let beam = Beam { width: number(spec.width, 4), plies: number(spec.plies, 1) };
-    Player::new(name, values, Search { beam, mate: number(spec.mate, 0) })
+    Ok(Player::new(name, values, Search { beam, mate: number(spec.mate, 0) }))
 }
 
 impl<V: Values> Player<V> {
-    /// A player of a name. Fails where the search makes no sense.
-    pub fn new(name: String, values: V, search: Search) -> Result<Player<V>, PolicyError> {
-        let Beam { width, plies } = search.beam;
-        if width == 0 || plies == 0 || plies > MAX_PLIES {
-            return Err(PolicyError::new(format!(
-                "policy '{name}' cannot read {plies} plies {width} moves wide"
-            ))
-            .with_hint(format!("it reads 1 to {MAX_PLIES} plies, 1 move wide or more")));
-        }
-        Ok(Player { name, values, search, game: rules() })
+    /// A player of a name.
+    pub fn new(name: String, values: V, search: Search) -> Player<V> {
+        Player { name, values, search, game: rules() }
     }
 
     /// All legal moves of a position, judged.
@@ -176,7 +169,7 @@ mod tests {
 
     fn player(plies: usize, mate: usize) -> Player<Bumpy> {
         let search = Search { beam: Beam { width: 3, plies }, mate };
-        Player::new("bumpy".to_string(), Bumpy, search).unwrap()
+        Player::new("bumpy".to_string(), Bumpy, search)
     }
 
     fn answers(player: &Player<Bumpy>, positions: &[Position<Board>]) -> Answers {
@@ -236,11 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
-        for (width, plies) in [(0, 1), (1, 0), (1, MAX_PLIES + 1)] {
-            let search = Search { beam: Beam { width, plies }, mate: 0 };
-            assert!(Player::new("wrong".to_string(), Bumpy, search).is_err());
-        }
+    fn another_game_is_refused() {
         let animals =
             crate::game::shogi::Shogi::<u64>::new(&crate::game::shogi::ANIMAL_SHOGI, true);
         let start = animals.start();

@@ -15,16 +15,12 @@
 //! it `R_i = 1 - ((1 - γ) V(s_{i+1}) + γ R_{i+1})`, and the target of a position is
 //! `(1 - α) V(s_i) + α R_i`. Positions before the last random move are left out: what follows them
 //! says nothing of them.
-//!
-//! Games are played in groups of [`GROUP`], all games of a group ply by ply together, so that the
-//! network gets many positions at once; groups do not depend on threads.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::mates::Example;
-use super::{FEATURES, Minishogi, Values, features};
+use super::{Minishogi, Values, features};
 use crate::game::shogi::Board;
 use crate::game::{Game, Position, Side};
 use crate::learn::chance::{below, seeded};
@@ -32,9 +28,6 @@ use crate::progress::Progress;
 
 /// The purpose of the games' random numbers, beside others of the same seed.
 const SELF_PLAY: u64 = 2;
-
-/// How many games are played ply by ply together.
-pub const GROUP: u64 = 64;
 
 /// How often a position occurs in a game that ends by it.
 const REPEATED: u8 = 4;
@@ -98,118 +91,77 @@ pub fn play(
     progress: &dyn Progress,
 ) -> Played {
     progress.begin_with("self-play", Some(plan.games), "games");
-    let groups = plan.games.div_ceil(GROUP);
-    let of_groups: Vec<Played> = (0..groups)
+    let played: Vec<Played> = (plan.first..plan.first + plan.games)
         .into_par_iter()
-        .map(|group| {
-            let from = group * GROUP;
-            let numbers = from..plan.games.min(from + GROUP);
-            let count = numbers.end - from;
-            let played = play_group(game, values, plan, numbers.map(|n| plan.first + n));
-            progress.advance(count);
+        .map(|number| {
+            let played = play_one(game, values, plan, number);
+            progress.advance(1);
             played
         })
         .collect();
     let mut all = Played::default();
-    of_groups.into_iter().for_each(|played| all.add(played));
+    played.into_iter().for_each(|played| all.add(played));
     progress.finish(&format!("{} positions of {} games", all.examples.len(), plan.games));
     all
 }
 
-/// How a game has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
-    /// The mover has no move.
-    NoMove,
-    Repeated,
-    BrokenOff,
+/// What the network says of positions.
+fn values_of(game: &Minishogi, values: &dyn Values, positions: &[Position<Board>]) -> Vec<f32> {
+    let mut rows = Vec::new();
+    features::append(game, positions, &mut rows);
+    let mut found = vec![0.0; positions.len()];
+    values.values(&rows, &mut found);
+    found
 }
 
-/// A game that goes on, or has ended.
-struct Line {
-    random: Xoshiro256PlusPlus,
-    /// Random moves still to come.
-    random_plies: usize,
-    plies: usize,
-    /// The positions since the last random move; the last is the one to move in.
-    positions: Vec<Position<Board>>,
-    seen: FxHashMap<Position<Board>, u8>,
-    ending: Option<Ending>,
-}
-
-impl Line {
-    fn new(start: Position<Board>, mut random: Xoshiro256PlusPlus, most: usize) -> Line {
-        let random_plies = below(&mut random, most + 1);
-        let seen = FxHashMap::from_iter([(start, 1)]);
-        Line { random, random_plies, plies: 0, positions: vec![start], seen, ending: None }
-    }
-
-    fn last(&self) -> &Position<Board> {
-        self.positions.last().expect("a game has a position")
-    }
-
-    /// Goes on to a position, and sees whether the game ends there by repetition or length.
-    fn go(&mut self, position: Position<Board>, cap: usize) {
-        self.plies += 1;
-        self.positions.push(position);
-        let seen = self.seen.entry(position).or_insert(0);
-        *seen += 1;
-        self.ending = match () {
-            _ if *seen == REPEATED => Some(Ending::Repeated),
-            _ if self.plies >= cap => Some(Ending::BrokenOff),
-            _ => None,
+fn play_one(game: &Minishogi, values: &dyn Values, plan: &SelfPlay, number: u64) -> Played {
+    let mut random = seeded(plan.seed, &[SELF_PLAY, number]);
+    let random_plies = below(&mut random, plan.random_plies + 1);
+    let mut last = game.start();
+    // The positions since the last random move.
+    let mut positions = vec![last];
+    let mut seen = FxHashMap::from_iter([(last, 1)]);
+    let mut played = Played::default();
+    let mut ply = 0;
+    // The result of the last position's mover, if there is one.
+    let result = loop {
+        let mut after = Vec::new();
+        game.for_each_successor(&last.state, |_, state| {
+            after.push(Position { state, side: last.side.other() });
+        });
+        if after.is_empty() {
+            match last.side {
+                Side::First => played.second_wins = 1,
+                Side::Second => played.first_wins = 1,
+            }
+            break Some(0.0);
+        }
+        last = if ply < random_plies {
+            positions.clear();
+            after[below(&mut random, after.len())]
+        } else if let Some(won) = after.iter().find(|p| game.is_terminal(&p.state)) {
+            *won
+        } else {
+            after[smallest(&values_of(game, values, &after))]
         };
-    }
-}
-
-fn play_group(
-    game: &Minishogi,
-    values: &dyn Values,
-    plan: &SelfPlay,
-    numbers: impl Iterator<Item = u64>,
-) -> Played {
-    let start = |number| {
-        Line::new(game.start(), seeded(plan.seed, &[SELF_PLAY, number]), plan.random_plies)
+        ply += 1;
+        positions.push(last);
+        let times = seen.entry(last).or_insert(0);
+        *times += 1;
+        if *times == REPEATED {
+            played.repeated = 1;
+            break Some(if last.side == Side::First { 0.0 } else { 1.0 });
+        }
+        if ply >= plan.plies {
+            played.broken_off = 1;
+            break None;
+        }
     };
-    let mut lines: Vec<Line> = numbers.map(start).collect();
-    let (mut rows, mut found) = (Vec::new(), Vec::new());
-    while lines.iter().any(|line| line.ending.is_none()) {
-        rows.clear();
-        // The successors of each game in which the network chooses.
-        let mut choices: Vec<(usize, Vec<Position<Board>>)> = Vec::new();
-        for (at, line) in lines.iter_mut().enumerate() {
-            if line.ending.is_some() {
-                continue;
-            }
-            let last = *line.last();
-            let mut after = Vec::new();
-            game.for_each_successor(&last.state, |_, state| {
-                after.push(Position { state, side: last.side.other() });
-            });
-            if after.is_empty() {
-                line.ending = Some(Ending::NoMove);
-            } else if line.random_plies > 0 {
-                line.random_plies -= 1;
-                let chosen = after[below(&mut line.random, after.len())];
-                line.positions.clear();
-                line.go(chosen, plan.plies);
-            } else if let Some(won) = after.iter().find(|p| game.is_terminal(&p.state)) {
-                line.go(*won, plan.plies);
-            } else {
-                features::append(game, &after, &mut rows);
-                choices.push((at, after));
-            }
-        }
-        found.resize(rows.len() / FEATURES, 0.0);
-        values.values(&rows, &mut found);
-        let mut from = 0;
-        for (at, after) in choices {
-            let of_game = &found[from..from + after.len()];
-            from += after.len();
-            lines[at].go(after[smallest(of_game)], plan.plies);
-        }
-    }
-    summed(game, values, plan, &lines)
+    let own = values_of(game, values, &positions);
+    let targets = targets(&own, result, plan.alpha, plan.gamma);
+    let examples = positions.into_iter().zip(targets);
+    played.examples = examples.map(|(position, target)| Example { position, target }).collect();
+    played
 }
 
 /// The place of the smallest number, the first of equals.
@@ -221,43 +173,6 @@ fn smallest(numbers: &[f32]) -> usize {
         }
     }
     best
-}
-
-/// What has come of games that have ended.
-fn summed(game: &Minishogi, values: &dyn Values, plan: &SelfPlay, lines: &[Line]) -> Played {
-    let mut played = Played::default();
-    let (mut rows, mut own) = (Vec::new(), Vec::new());
-    for line in lines {
-        let mover = line.last().side;
-        rows.clear();
-        features::append(game, &line.positions, &mut rows);
-        own.clear();
-        own.resize(line.positions.len(), 0.0);
-        values.values(&rows, &mut own);
-        let result = match line.ending {
-            Some(Ending::NoMove) if mover == Side::First => {
-                played.second_wins += 1;
-                Some(0.0)
-            }
-            Some(Ending::NoMove) => {
-                played.first_wins += 1;
-                Some(0.0)
-            }
-            Some(Ending::Repeated) => {
-                played.repeated += 1;
-                Some(if mover == Side::First { 0.0 } else { 1.0 })
-            }
-            _ => {
-                played.broken_off += 1;
-                None
-            }
-        };
-        let targets = targets(&own, result, plan.alpha, plan.gamma);
-        let examples = line.positions.iter().zip(targets);
-        let examples = examples.map(|(&position, target)| Example { position, target });
-        played.examples.extend(examples);
-    }
-    played
 }
 
 /// The targets of a game's positions, whose values are `own`, each its mover's; `result` is that of

@@ -160,7 +160,7 @@ mod tests {
         let tests = TestSet::generate(40, 0);
         assert_eq!((tests.won.len(), tests.at_risk.len()), (40, 40));
         let search = Search { beam: Beam { width: 2, plies: 1 }, mate: NODES };
-        let sure = Player::new("sure".to_string(), Bumpy, search).unwrap();
+        let sure = Player::new("sure".to_string(), Bumpy, search);
         let shares = tests.measure(&sure).unwrap().unwrap();
         // Thirds do not sum to 1 exactly.
         assert!((shares.kept - 1.0).abs() < 1e-9 && shares.lost == 0.0, "{shares:?}");
