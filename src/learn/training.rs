@@ -32,10 +32,7 @@ pub trait Learner {
     fn iterations(&self) -> u64;
 
     /// The network in training.
-    fn trainer(&self) -> &Trainer;
-
-    /// The same, to be restored from a checkpoint.
-    fn trainer_mut(&mut self) -> &mut Trainer;
+    fn trainer(&mut self) -> &mut Trainer;
 
     /// Trains for an iteration, the first being 0; gives its metrics. Its random numbers depend on
     /// the settings and the iteration alone.
@@ -153,21 +150,22 @@ impl Run {
 
     fn save(
         &self,
-        learner: &impl Learner,
+        learner: &mut impl Learner,
         place: &Path,
         history: &[Row],
         iterations: u64,
     ) -> Result<(), LearnError> {
         let trainer = learner.trainer();
         let state = trainer.optimiser.state(&trainer.network);
-        let all = [trainer.network.parameters().to_vec(), state, learner.state()].concat();
+        let (network, steps) = (trainer.network.parameters().to_vec(), trainer.optimiser.steps());
+        let all = [network, state, learner.state()].concat();
         let bytes: Vec<u8> =
             all.iter().flat_map(|p| &p.numbers).flat_map(|n| n.to_le_bytes()).collect();
         let head = Checkpoint {
             settings: self.training.settings.clone(),
             method: self.method,
             iterations,
-            steps: trainer.optimiser.steps(),
+            steps,
             history: history.to_vec(),
             tensors: all.into_iter().map(|parameter| (parameter.name, parameter.shape)).collect(),
             crc32: format!("{:08x}", crc32fast::hash(&bytes)),
@@ -214,7 +212,7 @@ impl Run {
         };
         let all: Option<Vec<Parameter>> = head.tensors.into_iter().map(parameter).collect();
         let mut all = all.ok_or_else(damaged)?.into_iter();
-        let trainer = learner.trainer_mut();
+        let trainer = learner.trainer();
         let weights = trainer.network.parameters().len();
         let moments = trainer.optimiser.state(&trainer.network).len();
         let architecture = trainer.network.architecture().clone();

@@ -180,11 +180,7 @@ impl Learner for Discs {
         self.settings.epochs
     }
 
-    fn trainer(&self) -> &Trainer {
-        &self.trainer
-    }
-
-    fn trainer_mut(&mut self) -> &mut Trainer {
+    fn trainer(&mut self) -> &mut Trainer {
         &mut self.trainer
     }
 

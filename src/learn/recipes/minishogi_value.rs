@@ -300,11 +300,7 @@ impl Learner for MinishogiValue {
         self.settings.mate_epochs + self.settings.iterations
     }
 
-    fn trainer(&self) -> &Trainer {
-        &self.trainer
-    }
-
-    fn trainer_mut(&mut self) -> &mut Trainer {
+    fn trainer(&mut self) -> &mut Trainer {
         &mut self.trainer
     }
 

@@ -354,11 +354,7 @@ impl<G: Game> Learner for QLearning<G> {
         self.settings.iterations
     }
 
-    fn trainer(&self) -> &Trainer {
-        &self.trainer
-    }
-
-    fn trainer_mut(&mut self) -> &mut Trainer {
+    fn trainer(&mut self) -> &mut Trainer {
         &mut self.trainer
     }
 

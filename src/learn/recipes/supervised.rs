@@ -6,10 +6,13 @@
 //! of its value. Only the training split ([`Splits`]) is used.
 
 use candle_core::{Result as Calculated, Tensor};
+use clap::ArgAction;
+use clap::builder::BoolishValueParser;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::parts::Part;
+use super::{AT_ONCE, UNITS, number, real};
 use crate::any::{AnyGame, AnyState};
 use crate::evaluate::{Case, Truth};
 use crate::game::encode::{Encoding, Layout};
@@ -24,96 +27,105 @@ use crate::learn::training::{Learner, Row};
 use crate::learn::weights::{Weights, log_sum_exp};
 use crate::progress::Progress;
 
-/// The settings of training.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The settings of training, which are options of the command too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct Settings {
-    /// The architecture.
+    /// The architecture
+    #[arg(long, value_enum, default_value = "mlp")]
     pub net: Net,
-    /// The epochs.
-    pub epochs: u64,
-    /// The batch size.
+    /// Units of each hidden layer of an mlp
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "768,768,768", value_parser = number::<usize>(1, UNITS))]
+    pub hidden: Vec<usize>,
+    /// Channels of a residual network
+    #[arg(long, value_name = "N", default_value_t = 96, value_parser = number::<usize>(1, UNITS))]
+    pub channels: usize,
+    /// Blocks of a residual network
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = number::<usize>(0, 100))]
+    pub blocks: usize,
+    /// Epochs [default: 150 for an mlp, else 60]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1, u64::MAX))]
+    pub epochs: Option<u64>,
+    /// Batch size, in positions
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = number::<usize>(1, AT_ONCE))]
     pub batch: usize,
-    /// The initial learning rate (AdamW); it falls along half a cosine.
+    /// Initial learning rate (AdamW); it falls along half a cosine
+    #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = weight)]
     pub learning_rate: f64,
-    /// The weight decay.
+    /// Weight decay
+    #[arg(long, value_name = "DECAY", default_value_t = 0.2, value_parser = weight)]
     pub weight_decay: f64,
-    /// The weight of the value loss.
-    pub value_weight: f64,
-    /// The weight of the loss of the moves' scores; 0 leaves that head out.
-    pub score_weight: f64,
-    /// The dropout rate of an MLP's hidden units (Srivastava et al. 2014).
-    pub dropout: f64,
-    /// Whether the network is equivariant ([`crate::learn::equivariance`]).
+    /// Tie the weights so that all images of a position get the same answer; hidden units or
+    /// channels must be a multiple of the number of the board's symmetries
+    #[arg(long, value_name = "YES|NO", default_value = "yes", action = ArgAction::Set,
+        hide_possible_values = true, value_parser = BoolishValueParser::new())]
     pub equivariant: bool,
-    /// The share of the training positions in use, 0 to 1; a smaller share is part of a larger.
+    /// Dropout rate of the hidden units (Srivastava et al. 2014) [default: 0.1 for an mlp, else 0]
+    #[arg(long, value_name = "RATE")]
+    pub dropout: Option<f64>,
+    /// Weight of the value loss
+    #[arg(long, value_name = "WEIGHT", default_value_t = 4.0, value_parser = weight)]
+    pub value_weight: f64,
+    /// Weight of the loss of the moves' scores; 0 leaves that head out
+    #[arg(long, value_name = "WEIGHT", default_value_t = 64.0, value_parser = weight)]
+    pub score_weight: f64,
+    /// Share of the training positions to use; a smaller share is part of a larger
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     pub share: f64,
-    /// The share of each split's positions that is measured, 0 to 1, likewise.
+    /// Share of the positions of each split to measure
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     pub measured: f64,
-    /// The seed of the weights, the order and the images.
+    /// Share of positions in the training split
+    #[arg(long, value_name = "SHARE", default_value_t = 0.8)]
+    pub train: f64,
+    /// Share of positions in the validation split; the others are the test split
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
+    pub validation: f64,
+    /// Seed of the weights, the order and the images
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// The seed of the split.
-    pub split_seed: u64,
-    /// The shares of training and validation positions; the others are for the test.
-    pub splits: [f64; 2],
 }
 
 /// The architectures to choose from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 pub enum Net {
-    /// Hidden layers of so many units.
-    Mlp {
-        /// Units of each.
-        hidden: Vec<usize>,
-    },
-    /// Residual blocks of convolutions.
-    Residual {
-        /// Planes of each layer.
-        channels: usize,
-        /// How many blocks.
-        blocks: usize,
-    },
+    /// Fully connected hidden layers
+    Mlp,
+    /// Residual blocks of convolutions
+    Residual,
+}
+
+/// Reads a weight of a loss or a rate.
+fn weight(text: &str) -> Result<f64, String> {
+    real(text, 0.0, 100.0)
 }
 
 impl Settings {
-    /// Checks the numbers.
-    pub fn check(&self) -> Result<(), LearnError> {
-        let [train, validation] = self.splits;
+    /// Checks the numbers, and fills in those that depend on others.
+    pub fn settled(mut self) -> Result<Settings, LearnError> {
         let wrong = |what: String| Err(LearnError::Settings(what.into()));
         // What is left over for the test may come out a hair below nothing.
-        Splits::new(0, [train, validation, (1.0 - train - validation).max(0.0)])
+        let test = (1.0 - self.train - self.validation).max(0.0);
+        Splits::new(0, [self.train, self.validation, test])
             .map_err(|what| LearnError::Settings(what.into()))?;
         for (name, share) in [("share", self.share), ("measured", self.measured)] {
             if !(0.0..=1.0).contains(&share) || share == 0.0 {
                 return wrong(format!("--{name} {share}: give a number above 0, at most 1"));
             }
         }
-        if self.batch == 0 || self.epochs == 0 {
-            return wrong("--batch and --epochs must be at least 1".to_string());
-        }
-        let numbers = [
-            ("learning-rate", self.learning_rate),
-            ("weight-decay", self.weight_decay),
-            ("value-weight", self.value_weight),
-            ("score-weight", self.score_weight),
-        ];
-        for (name, number) in numbers {
-            if !(0.0..=100.0).contains(&number) {
-                return wrong(format!("--{name} {number}: give a number from 0 to 100"));
-            }
-        }
-        let is_mlp = matches!(self.net, Net::Mlp { .. });
-        if !(0.0..1.0).contains(&self.dropout) || self.dropout > 0.0 && !is_mlp {
+        let is_mlp = self.net == Net::Mlp;
+        self.epochs.get_or_insert(if is_mlp { 150 } else { 60 });
+        let dropout = *self.dropout.get_or_insert(if is_mlp { 0.1 } else { 0.0 });
+        if !(0.0..1.0).contains(&dropout) || dropout > 0.0 && !is_mlp {
             let what = "give a number from 0 to below 1, 0 for a network that is no mlp";
-            return wrong(format!("--dropout {}: {what}", self.dropout));
+            return wrong(format!("--dropout {dropout}: {what}"));
         }
-        Ok(())
+        Ok(self)
     }
 
     /// The split.
     pub fn split(&self) -> Splits {
-        let [train, validation] = self.splits;
-        Splits { seed: self.split_seed, train, validation }
+        Splits { seed: 0, train: self.train, validation: self.validation }
     }
 
     /// The optimiser.
@@ -136,14 +148,15 @@ impl Settings {
         if self.score_weight > 0.0 {
             heads.push(head("scores", actions, Activation::Linear));
         }
-        match &self.net {
-            Net::Mlp { hidden } => Architecture::Mlp {
+        let Settings { channels, blocks, .. } = *self;
+        match self.net {
+            Net::Mlp => Architecture::Mlp {
                 inputs: 2 * rows * columns,
-                hidden: hidden.clone(),
+                hidden: self.hidden.clone(),
                 activation: Activation::Relu,
                 heads,
             },
-            &Net::Residual { channels, blocks } => {
+            Net::Residual => {
                 Architecture::Residual { planes: 2, rows, columns, channels, blocks, heads }
             }
         }
@@ -334,14 +347,10 @@ fn loss(
 
 impl Learner for Supervised {
     fn iterations(&self) -> u64 {
-        self.settings.epochs
+        self.settings.epochs.unwrap_or_default()
     }
 
-    fn trainer(&self) -> &Trainer {
-        &self.trainer
-    }
-
-    fn trainer_mut(&mut self) -> &mut Trainer {
+    fn trainer(&mut self) -> &mut Trainer {
         &mut self.trainer
     }
 
@@ -356,12 +365,12 @@ impl Learner for Supervised {
         let mut total = 0.0;
         for (at, batch) in shown.chunks(self.settings.batch).enumerate() {
             let done = epoch as f64 + at as f64 / batches as f64;
-            let factor = schedule(done / self.settings.epochs as f64);
+            let factor = schedule(done / self.iterations() as f64);
             let parts = (self.settings.batch / PART).max(1);
             let parts = batch.chunks(batch.len().div_ceil(parts));
             let parts: Vec<(usize, BatchPart)> =
                 parts.map(|part| self.batch_part(part)).enumerate().collect();
-            let Settings { seed, dropout, .. } = self.settings;
+            let (seed, dropout) = (self.settings.seed, self.settings.dropout.unwrap_or_default());
             let loss_weights = [self.settings.value_weight, self.settings.score_weight];
             let size = (width, batch.len());
             total +=

@@ -211,11 +211,7 @@ impl<G: Game> Learner for Td<G> {
         self.settings.games.div_ceil(self.settings.games_per_iteration)
     }
 
-    fn trainer(&self) -> &Trainer {
-        &self.trainer
-    }
-
-    fn trainer_mut(&mut self) -> &mut Trainer {
+    fn trainer(&mut self) -> &mut Trainer {
         &mut self.trainer
     }
 
