@@ -225,26 +225,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn units_that_are_no_multiple_of_the_symmetries_are_refused() {
-        let of = |rows: usize, columns: usize, architecture: &Architecture| {
-            let game = Othello::<u64>::new(rows, columns, true);
-            Ties::of(architecture, &game).is_some()
-        };
-        let [mut mlp, mut residual] = networks(4, 4);
-        assert!(of(4, 4, &mlp) && of(4, 4, &residual));
-        if let Architecture::Mlp { hidden, .. } = &mut mlp {
-            hidden[1] = 12;
-        }
-        if let Architecture::Residual { channels, .. } = &mut residual {
-            *channels = 12;
-        }
-        assert!(!of(4, 4, &mlp) && !of(4, 4, &residual));
-        let [mut mlp, _] = networks(4, 5);
-        if let Architecture::Mlp { hidden, .. } = &mut mlp {
-            hidden[1] = 12;
-        }
-        assert!(of(4, 5, &mlp), "four symmetries");
-    }
 }

@@ -214,25 +214,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn threads_change_no_bit() {
-        let learn = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
-                let mut trainer = Trainer::new(network(), Method::adam(0.01, 0.0));
-                for step in 0..20 {
-                    let part = |at: usize| {
-                        let x = (step * 7 + at) as f32 * 0.1;
-                        (vec![x, -x, 1.0], vec![x.sin()])
-                    };
-                    trainer.step((0..5).map(part).collect(), 1.0, Some(1.0), loss).unwrap();
-                }
-                trainer.network
-            })
-        };
-        let one = learn(1);
-        assert_eq!(one, learn(3));
-        assert_ne!(one, network());
-    }
 }

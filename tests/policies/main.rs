@@ -1,5 +1,7 @@
 //! Policies: built in, from files and programs, asked, measured and played.
 
+#[cfg(feature = "learn")]
+mod article;
 #[path = "../common/mod.rs"]
 mod common;
 mod compare;

@@ -12,9 +12,7 @@ use crate::game::Game;
 use crate::game::encode::Layout;
 use crate::learn::LearnError;
 use crate::learn::card::{Card, LearnedFrom, Reading};
-use crate::learn::network::Activation;
-use crate::learn::optimiser::Kind;
-use crate::learn::recipes::{AT_ONCE, KEPT, UNITS, discs, number, q, rate, td};
+use crate::learn::recipes::{KEPT, UNITS, discs, number, q, td};
 use crate::learn::training::{Learner, Row};
 use crate::policy::{NetworkSpec, Onnx, Policy, PolicySpec};
 use crate::progress::Silent;
@@ -70,7 +68,7 @@ pub(super) struct DqnArgs {
     #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "64,64", value_parser = number::<usize>(1, UNITS))]
     hidden: Vec<usize>,
     #[command(flatten)]
-    q: QArgs,
+    fit: q::Fit,
     #[command(flatten)]
     board: Board,
 }
@@ -88,48 +86,9 @@ pub(super) struct QMlpArgs {
     #[arg(long, value_name = "UNITS", value_delimiter = ',', default_value = "128", value_parser = number::<usize>(1, UNITS))]
     hidden: Vec<usize>,
     #[command(flatten)]
-    q: QArgs,
+    fit: q::Fit,
     #[command(flatten)]
     board: Board,
-}
-
-/// The options of Q-learning.
-#[derive(Debug, clap::Args)]
-struct QArgs {
-    /// Capacity of the replay buffer, in decisions
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = number::<usize>(1, KEPT))]
-    replay: usize,
-    /// Steps for each decision; a game counts as half as many decisions as the board has actions
-    #[arg(long, value_name = "N", default_value_t = 0.25, value_parser = rate)]
-    steps_per_decision: f64,
-    /// Batch size, in decisions
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = number::<usize>(1, AT_ONCE))]
-    batch: usize,
-    /// Steps between updates of the target network
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = number::<u64>(1, u64::MAX))]
-    target_update: u64,
-    /// What hidden units make of their sums
-    #[arg(long, value_enum, default_value = "relu")]
-    activation: Activation,
-    /// What the outputs make of theirs; Q-values are from -1 to 1, which a sigmoid cannot give
-    #[arg(long, value_enum, default_value = "linear")]
-    output: Activation,
-    /// The optimiser
-    #[arg(long, value_enum, default_value = "adam")]
-    optimiser: Kind,
-    /// Initial learning rate; it falls linearly to a tenth
-    #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = rate)]
-    learning_rate: f64,
-    /// The probability of a random move, or that of the first and of the last iteration, between
-    /// which it falls geometrically [default: 0.5,0.05 for dqn, 0.5,0.1 for q-mlp]
-    #[arg(long, value_name = "P[,P]", value_delimiter = ',', num_args = 1)]
-    epsilon: Vec<f64>,
-    /// The discount of a move [default: 0.99 for dqn, 0.999 for q-mlp]
-    #[arg(long, value_name = "G")]
-    gamma: Option<f64>,
-    /// Seed of all random numbers
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
 }
 
 pub(super) fn td(args: TdArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
@@ -168,19 +127,17 @@ pub(super) fn discs(args: DiscsArgs, context: &mut Context) -> anyhow::Result<(C
 }
 
 pub(super) fn dqn(args: DqnArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
-    let of_dqn = ([0.5, 0.05], 0.99);
-    let settings = q::Settings {
-        layout: Layout::Signed,
-        opponents: args.opponents,
-        ..args.q.settings(args.hidden, args.iterations, args.games, of_dqn)?
-    };
-    q("dqn", settings, args.board, context)
+    let DqnArgs { opponents, iterations, games, hidden, fit, board } = args;
+    let fit = fit.settled([0.5, 0.05], 0.99).map_err(learn_error)?;
+    let layout = Layout::Signed;
+    q("dqn", q::Settings { layout, hidden, opponents, iterations, games, fit }, board, context)
 }
 
 pub(super) fn q_mlp(args: QMlpArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
-    let of_self_play = ([0.5, 0.1], 0.999);
-    let settings = args.q.settings(args.hidden, args.iterations, args.games, of_self_play)?;
-    q("q-mlp", settings, args.board, context)
+    let QMlpArgs { iterations, games, hidden, fit, board } = args;
+    let fit = fit.settled([0.5, 0.1], 0.999).map_err(learn_error)?;
+    let (layout, opponents) = (Layout::Nchw, Vec::new());
+    q("q-mlp", q::Settings { layout, hidden, opponents, iterations, games, fit }, board, context)
 }
 
 fn q(
@@ -204,50 +161,6 @@ fn q(
         let opponents = policies(game, &settings.opponents)?;
         Ok(q::QLearning::new(game.folded(), settings, opponents))
     })
-}
-
-impl QArgs {
-    /// The settings of self-play; ε and γ by default are these.
-    fn settings(
-        self,
-        hidden: Vec<usize>,
-        iterations: u64,
-        games: u64,
-        (epsilon, gamma): ([f64; 2], f64),
-    ) -> Result<q::Settings, UserError> {
-        let epsilon = match self.epsilon[..] {
-            [] => epsilon,
-            [always] if (0.0..=1.0).contains(&always) => [always; 2],
-            [first, last] if [first, last].iter().all(|&p| p > 0.0 && p <= 1.0) => [first, last],
-            _ => {
-                let what = "--epsilon: give a probability, or two above 0 with a comma";
-                return Err(UserError::new(what));
-            }
-        };
-        let gamma = self.gamma.unwrap_or(gamma);
-        if !(0.0..=1.0).contains(&gamma) {
-            return Err(UserError::new(format!("--gamma {gamma}: give a number from 0 to 1")));
-        }
-        Ok(q::Settings {
-            layout: Layout::Nchw,
-            hidden,
-            opponents: Vec::new(),
-            iterations,
-            games,
-            activation: self.activation,
-            output: self.output,
-            optimiser: self.optimiser,
-            epsilon,
-            gamma,
-            replay: self.replay,
-            steps_per_decision: self.steps_per_decision,
-            batch: self.batch,
-            target_update: self.target_update,
-            learning_rate: self.learning_rate,
-            huber_delta: 1.0,
-            seed: self.seed,
-        })
-    }
 }
 
 /// The test opponents of each recipe.

@@ -214,16 +214,4 @@ mod tests {
         };
         assert!(missing(&mates.train, &train) <= 2 && missing(&mates.held_out, &held_out) <= 2);
     }
-
-    #[test]
-    fn threads_change_nothing_and_seeds_do() {
-        let game = rules();
-        let on = |threads, plan: MatePlan| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| generate(&game, &plan, &Silent))
-        };
-        let one = on(1, small());
-        assert_eq!(one, on(3, small()));
-        assert_ne!(one.train, on(1, MatePlan { seed: 4, ..small() }).train);
-    }
 }

@@ -255,17 +255,4 @@ mod tests {
         assert_eq!(short.broken_off + short.first_wins + short.second_wins, 150);
         assert!(short.broken_off > 100);
     }
-
-    #[test]
-    fn threads_change_nothing_and_numbers_do() {
-        let game = rules();
-        let on = |threads, plan: SelfPlay| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| play(&game, &Bumpy, &plan, &Silent))
-        };
-        let one = on(1, small());
-        assert_eq!(one, on(3, small()));
-        let other = on(1, SelfPlay { first: 150, ..small() });
-        assert_ne!(one.examples, other.examples);
-    }
 }

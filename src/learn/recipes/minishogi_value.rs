@@ -382,17 +382,4 @@ mod tests {
         let found = f64::from(found.to_scalar::<f32>().unwrap());
         assert!((found - expected).abs() < 1e-4, "{found} {expected}");
     }
-
-    #[test]
-    fn threads_change_no_bit() {
-        let settings = Settings { mates: 400, held_out: 50, mate_epochs: 1, games: 70, ..small() };
-        let on = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
-                let (learner, rows) = trained(settings.clone(), 0..2);
-                (learner.trainer.network, rows)
-            })
-        };
-        assert!(on(1) == on(3));
-    }
 }

@@ -16,6 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::replay::{Experience, Replay};
+use super::{AT_ONCE, KEPT, number, rate, share};
 use crate::game::encode::{Encoding, Layout};
 use crate::game::{Action, Game, Position, Side};
 use crate::learn::LearnError;
@@ -41,39 +42,74 @@ pub struct Settings {
     pub iterations: u64,
     /// The games of an iteration with each side against each opponent.
     pub games: u64,
-    /// What hidden units make of their sums.
-    pub activation: Activation,
-    /// What the outputs make of theirs.
-    pub output: Activation,
-    /// The probability of a random move in the first iteration and in the last; between them it
-    /// falls geometrically, so that both are above 0 if they differ.
-    pub epsilon: [f64; 2],
-    /// The discount of a move, 0 to 1.
-    pub gamma: f64,
-    /// The capacity of the replay buffer, in decisions.
+    /// How it plays and fits.
+    #[serde(flatten)]
+    pub fit: Fit,
+}
+
+/// How moves are tried out and the network is fitted: options of the command too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
+pub struct Fit {
+    /// Capacity of the replay buffer, in decisions
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = number::<usize>(1, KEPT))]
     pub replay: usize,
-    /// The steps for each decision of an iteration. A game counts as half as many decisions as the
-    /// board has actions, so that the settings alone say how many steps there are. That is about
-    /// what one side decides; in self-play both sides' decisions are used.
+    /// Steps for each decision; a game counts as half as many decisions as the board has actions
+    #[arg(long, value_name = "N", default_value_t = 0.25, value_parser = rate)]
     pub steps_per_decision: f64,
-    /// The batch size.
+    /// Batch size, in decisions
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = number::<usize>(1, AT_ONCE))]
     pub batch: usize,
-    /// The steps between updates of the target network.
+    /// Steps between updates of the target network
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = number::<u64>(1, u64::MAX))]
     pub target_update: u64,
-    /// The optimiser.
+    /// What hidden units make of their sums
+    #[arg(long, value_enum, default_value = "relu")]
+    pub activation: Activation,
+    /// What the outputs make of theirs; Q-values are from -1 to 1, which a sigmoid cannot give
+    #[arg(long, value_enum, default_value = "linear")]
+    pub output: Activation,
+    /// The optimiser
+    #[arg(long, value_enum, default_value = "adam")]
     pub optimiser: Kind,
-    /// The initial learning rate; it falls linearly to a tenth.
+    /// Initial learning rate; it falls linearly to a tenth
+    #[arg(long, value_name = "RATE", default_value_t = 0.001, value_parser = rate)]
     pub learning_rate: f64,
-    /// The δ of the Huber loss (Huber 1964): the gradient of larger errors is that of δ.
-    pub huber_delta: f64,
-    /// The seed.
+    /// The probability of a random move, or that of the first and of the last iteration, between
+    /// which it falls geometrically [default: 0.5,0.05 for dqn, 0.5,0.1 for q-mlp]
+    #[arg(long, value_name = "P[,P]", value_delimiter = ',', num_args = 1)]
+    pub epsilon: Vec<f64>,
+    /// The discount of a move [default: 0.99 for dqn, 0.999 for q-mlp]
+    #[arg(long, value_name = "G", value_parser = share)]
+    pub gamma: Option<f64>,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
+
+impl Fit {
+    /// Checks the numbers, and fills in ε and γ where they are not given.
+    pub fn settled(mut self, epsilon: [f64; 2], gamma: f64) -> Result<Fit, LearnError> {
+        self.gamma.get_or_insert(gamma);
+        self.epsilon = match self.epsilon[..] {
+            [] => epsilon.to_vec(),
+            [always] if (0.0..=1.0).contains(&always) => vec![always; 2],
+            [first, last] if [first, last].iter().all(|&p| p > 0.0 && p <= 1.0) => self.epsilon,
+            _ => {
+                let what = "--epsilon: give a probability, or two above 0 with a comma";
+                return Err(LearnError::Settings(what.into()));
+            }
+        };
+        Ok(self)
+    }
+}
+
+/// The δ of the Huber loss (Huber 1964): the gradient of larger errors is that of δ.
+const HUBER_DELTA: f64 = 1.0;
 
 impl Settings {
     /// The optimiser.
     pub fn method(&self) -> Method {
-        self.optimiser.method(self.learning_rate)
+        self.fit.optimiser.method(self.fit.learning_rate)
     }
 
     /// How positions are laid out.
@@ -84,11 +120,11 @@ impl Settings {
     /// The network on a board.
     pub fn architecture(&self, board: (usize, usize)) -> Architecture {
         let outputs = board.0 * board.1 + 1;
-        let head = Head { name: "q".to_string(), outputs, activation: self.output };
+        let head = Head { name: "q".to_string(), outputs, activation: self.fit.output };
         Architecture::Mlp {
             inputs: self.encoding(board).len(),
             hidden: self.hidden.clone(),
-            activation: self.activation,
+            activation: self.fit.activation,
             heads: vec![head],
         }
     }
@@ -135,9 +171,9 @@ pub struct QLearning<G: Game> {
 impl<G: Game> QLearning<G> {
     /// Before the first game; the opponents are those of the settings.
     pub fn new(game: G, settings: Settings, opponents: Vec<Box<dyn Policy<G>>>) -> QLearning<G> {
-        let network = Network::new(settings.architecture(game.shape()), settings.seed);
+        let network = Network::new(settings.architecture(game.shape()), settings.fit.seed);
         let encoding = settings.encoding(game.shape());
-        let (target, replay) = (network.clone(), Replay::new(settings.replay));
+        let (target, replay) = (network.clone(), Replay::new(settings.fit.replay));
         let trainer = Trainer::new(network, settings.method());
         QLearning { game, encoding, settings, opponents, trainer, target, replay }
     }
@@ -149,7 +185,7 @@ impl<G: Game> QLearning<G> {
         let games = (0..self.settings.games).flat_map(|_| kinds.iter().copied());
         let lane = |(number, opponent)| Lane {
             position: self.game.start(),
-            random: seeded(self.settings.seed, &[iteration, number]),
+            random: seeded(self.settings.fit.seed, &[iteration, number]),
             opponent,
             pending: [None; 2],
             over: false,
@@ -302,7 +338,7 @@ impl<G: Game> QLearning<G> {
                 }
             });
             let q = best.map_or(0.0, |best| target[at][best].clamp(-1.0, 1.0));
-            self.settings.gamma as f32 * f32::from(experience.sign) * q
+            self.settings.fit.gamma.unwrap_or(1.0) as f32 * f32::from(experience.sign) * q
         };
         Ok(experiences.iter().enumerate().map(of).collect())
     }
@@ -311,18 +347,17 @@ impl<G: Game> QLearning<G> {
     fn step(&mut self, random: &mut Xoshiro256PlusPlus, factor: f64) -> Result<f64, LearnError> {
         let all = self.replay.experiences();
         let batch: Vec<Experience> =
-            (0..self.settings.batch).map(|_| all[below(random, all.len())]).collect();
+            (0..self.settings.fit.batch).map(|_| all[below(random, all.len())]).collect();
         let parts: Vec<&[Experience]> = batch.chunks(batch.len().div_ceil(PARTS)).collect();
         let this = &*self;
         let targets = self.trainer.workers.map(parts.clone(), |part| this.targets(part));
         let targets: Vec<Vec<f32>> = targets.into_iter().collect::<Calculated<_>>()?;
         let parts: Vec<(&[Experience], Vec<f32>)> = parts.into_iter().zip(targets).collect();
-        let Settings { huber_delta, batch: count, .. } = self.settings;
-        let encoding = &self.encoding;
+        let (encoding, count) = (&self.encoding, self.settings.fit.batch);
         let loss = self.trainer.step(parts, factor, Some(10.0), |weights, (part, targets)| {
-            loss(weights, encoding, (part, targets), huber_delta, count)
+            loss(weights, encoding, (part, targets), count)
         })?;
-        if self.trainer.optimiser.steps().is_multiple_of(self.settings.target_update) {
+        if self.trainer.optimiser.steps().is_multiple_of(self.settings.fit.target_update) {
             self.target = self.trainer.network.clone();
         }
         Ok(loss)
@@ -334,7 +369,6 @@ fn loss(
     weights: &Weights<'_>,
     encoding: &Encoding,
     (part, targets): (&[Experience], Vec<f32>),
-    delta: f64,
     count: usize,
 ) -> Calculated<Tensor> {
     let boards = part.iter().map(|experience| experience.before);
@@ -344,8 +378,8 @@ fn loss(
     let q = weights.forward(&inputs)?[0].gather(&chosen, 1)?;
     let errors = (q - rows(targets, 1)?)?.abs()?;
     // ½ e² up to δ, δ (e − δ/2) beyond: ½ m² + δ (e − m) with m the lesser of e and δ.
-    let least = errors.minimum(delta)?;
-    let all = ((least.sqr()? * 0.5)? + ((&errors - &least)? * delta)?)?;
+    let least = errors.minimum(HUBER_DELTA)?;
+    let all = ((least.sqr()? * 0.5)? + ((&errors - &least)? * HUBER_DELTA)?)?;
     all.sum_all()? / count as f64
 }
 
@@ -360,7 +394,7 @@ impl<G: Game> Learner for QLearning<G> {
 
     fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
         let done = iteration as f64 / (self.settings.iterations.max(2) - 1) as f64;
-        let [from, to] = self.settings.epsilon;
+        let (from, to) = (self.settings.fit.epsilon[0], self.settings.fit.epsilon[1]);
         let epsilon = if from == to { from } else { from * libm::pow(to / from, done) };
         let mut results = vec![Results::default(); self.opponents.len()];
         let mut lanes = self.lanes(iteration);
@@ -368,8 +402,8 @@ impl<G: Game> Learner for QLearning<G> {
         for lanes in lanes.chunks_mut(LANES) {
             self.play(lanes, epsilon, &mut results)?;
         }
-        let steps = ((decisions as f64 * self.settings.steps_per_decision) as u64).max(1);
-        let mut random = seeded(self.settings.seed, &[iteration, u64::MAX]);
+        let steps = ((decisions as f64 * self.settings.fit.steps_per_decision) as u64).max(1);
+        let mut random = seeded(self.settings.fit.seed, &[iteration, u64::MAX]);
         let mut total = 0.0;
         for _ in 0..steps {
             total += self.step(&mut random, 1.0 - 0.9 * done)?;
@@ -400,128 +434,12 @@ impl<G: Game> Learner for QLearning<G> {
 
     fn restore(&mut self, state: Vec<Parameter>) -> Option<()> {
         let (replay, target) = state.split_first()?;
-        self.replay = Replay::of_parameter(self.settings.replay, replay)?;
+        self.replay = Replay::of_parameter(self.settings.fit.replay, replay)?;
         let plain = |p: &Parameter| {
             Some(Parameter { name: p.name.strip_prefix("target.")?.to_string(), ..p.clone() })
         };
         let target = target.iter().map(plain).collect::<Option<Vec<_>>>()?;
         self.target = Network::of(self.target.architecture().clone(), target)?;
         Some(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::any::{AnyGame, AnyPosition};
-    use crate::registry::othello;
-
-    /// A network as the article has it, ReLU 64 and sigmoid 64, with its step of plain descent.
-    struct Articles {
-        hidden: Vec<[f32; 64]>,
-        output: Vec<[f32; 64]>,
-    }
-
-    impl Articles {
-        fn forward(&self, squares: &[f32; 64]) -> ([f32; 64], [f32; 64]) {
-            let dot = |weights: &[f32; 64], x: &[f32; 64]| -> f32 {
-                weights.iter().zip(x).map(|(w, x)| w * x).sum()
-            };
-            // Rust's maximum would hide what is no number.
-            let relu = |x: f32| if x < 0.0 { 0.0 } else { x };
-            let hidden = std::array::from_fn(|at| relu(dot(&self.hidden[at], squares)));
-            let sigmoid = |x: f32| 1.0 / (1.0 + libm::expf(-x));
-            (hidden, std::array::from_fn(|at| sigmoid(dot(&self.output[at], &hidden))))
-        }
-
-        fn learn(&mut self, squares: &[f32; 64], action: usize, target: f32) {
-            let (hidden, output) = self.forward(squares);
-            let error = (output[action] - target) * output[action] * (1.0 - output[action]);
-            for (at, &unit) in hidden.iter().enumerate() {
-                let back = error * self.output[action][at] * f32::from(unit > 0.0);
-                self.output[action][at] -= 0.001 * error * unit;
-                let weights = self.hidden[at].iter_mut().zip(squares);
-                weights.for_each(|(weight, square)| *weight -= 0.001 * back * square);
-            }
-        }
-
-        fn broken(&self) -> usize {
-            let all = self.hidden.iter().chain(&self.output).flatten();
-            all.filter(|weight| weight.is_nan()).count()
-        }
-    }
-
-    /// The squares as the mover sees them: 1 own, −1 the other's.
-    fn squares(game: &AnyGame, position: &AnyPosition) -> [f32; 64] {
-        let text = game.diagram(position);
-        let discs = text.lines().skip(1).take(8).flat_map(|row| row.split_whitespace().skip(1));
-        let own = if position.side == Side::First { "X" } else { "O" };
-        let mut discs = discs.map(|disc| match disc {
-            "X" | "O" => {
-                if disc == own {
-                    1.0
-                } else {
-                    -1.0
-                }
-            }
-            _ => 0.0,
-        });
-        std::array::from_fn(|_| discs.next().unwrap())
-    }
-
-    /// The article's target of a move after which the game goes on: the mean, over the opponent's
-    /// replies, of the Q-value of one's own best answer.
-    fn target(game: &AnyGame, network: &Articles, after: &AnyPosition) -> f32 {
-        let (mut sum, mut count) = (0.0, 0.0);
-        for reply in game.actions(&after.state) {
-            let next = game.advance(after, reply);
-            let answers = game.actions(&next.state).into_iter().filter(|&a| !game.is_pass(a));
-            let (_, output) = network.forward(&squares(game, &next));
-            let best = answers.map(|answer| output[usize::from(answer.0)]).reduce(f32::max);
-            if let Some(best) = best.filter(|_| !game.is_pass(reply)) {
-                (sum, count) = (sum + best, count + 1.0);
-            }
-        }
-        sum / count
-    }
-
-    /// Why the deep Q-learning of the article of 2023 exploded at once, whatever its network: where
-    /// no reply of the opponent leaves an answer its target is 0 / 0.
-    #[test]
-    fn the_article_divides_nothing_by_nothing() {
-        const GAMES: u32 = 20;
-        let (game, mut random) = (othello("8").unwrap(), seeded(0, &[]));
-        let mut weights = || std::array::from_fn(|_| (unit(&mut random) as f32 - 0.5) / 4.0);
-        let mut network = Articles {
-            hidden: (0..64).map(|_| weights()).collect(),
-            output: (0..64).map(|_| weights()).collect(),
-        };
-        let (mut random, mut first_broken, mut games_with_it) = (seeded(1, &[]), None, 0);
-        for number in 1..=GAMES {
-            let (mut position, mut has_it) = (game.start(), false);
-            while !game.is_terminal(&position.state) {
-                let actions = game.actions(&position.state);
-                let action = actions[below(&mut random, actions.len())];
-                let after = game.advance(&position, action);
-                if position.side == Side::First && !game.is_pass(action) {
-                    let target = match game.result(&after.state) {
-                        Some(outcome) => -f32::from(outcome.value()),
-                        None => 0.99 * target(&game, &network, &after),
-                    };
-                    has_it |= target.is_nan();
-                    if first_broken.is_none() {
-                        network.learn(&squares(&game, &position), usize::from(action.0), target);
-                        first_broken = (network.broken() > 0).then_some(number);
-                    }
-                }
-                position = after;
-            }
-            games_with_it += u32::from(has_it);
-        }
-        assert_eq!((first_broken, games_with_it), (Some(1), GAMES));
-        // From then on there is no number for any move.
-        let (_, output) = network.forward(&squares(&game, &game.start()));
-        let spoiled = output.iter().filter(|value| value.is_nan()).count();
-        assert_eq!(spoiled, 64);
     }
 }
