@@ -45,7 +45,7 @@ fn parts_share_no_position_and_samples_are_nested() {
     assert!(!tenth.is_empty() && tenth.iter().all(|key| sets[2].contains(key)));
     let [quarter, ..] = of([0.25, 0.0, 0.0]);
     // A share of what was taken is what is taken of that share, with all that is known of it.
-    let later = whole.share(splits, 0.25);
+    let [later, ..] = Part::of_all(&whole, splits, [0.25, 0.0, 0.0]).unwrap();
     let known = |part: &Part| {
         let pieces = part.pieces().iter();
         let of = |piece: &Arc<Piece>| (piece.truths.clone(), piece.cases.clone());

@@ -60,7 +60,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     let mut learner = learner.map_err(learn_error)?;
     // Measure only training positions that were trained on.
     let seen = measured.min(share);
-    once[Split::Train.index()] = train.share(settings.split(), seen);
+    let [again, ..] = Part::of_all(train, settings.split(), [seen, 0.0, 0.0])
+        .map_err(|error| learn_error(error.into()))?;
+    once[Split::Train.index()] = again;
     let all = parts(Orienting::All, seen)?;
     let metrics =
         Metrics { once: &once, all: &all, images: !equivariant, player: &run.player(game) };

@@ -56,7 +56,7 @@ impl Beam {
         root: &Position<Board>,
         excluded: &[bool],
     ) -> Vec<Judged> {
-        let mut search = Search { game, values, beam: *self, known: FxHashMap::default() };
+        let mut search = Tree { game, values, beam: *self, known: FxHashMap::default() };
         let after = search.successors(root, 1);
         let kept = self.keep(&after, excluded);
         let judge = |(i, next): (usize, &Successor)| Judged {
@@ -96,7 +96,7 @@ struct Successor {
     ended: bool,
 }
 
-struct Search<'a> {
+struct Tree<'a> {
     game: &'a Minishogi,
     values: &'a dyn Values,
     beam: Beam,
@@ -104,7 +104,7 @@ struct Search<'a> {
     known: FxHashMap<(usize, Board), f64>,
 }
 
-impl Search<'_> {
+impl Tree<'_> {
     /// The successors of a position, which are so many plies from the root.
     fn successors(&self, position: &Position<Board>, depth: usize) -> Vec<Successor> {
         let (mut after, mut rows) = (Vec::new(), Vec::new());

@@ -22,7 +22,7 @@ pub fn architecture(hidden: &[usize]) -> Architecture {
 
 /// A layer: what each input adds to all sums, input by input.
 #[derive(Clone, Debug)]
-struct Layer {
+struct Columns {
     columns: Vec<f32>,
     bias: Vec<f32>,
 }
@@ -30,7 +30,7 @@ struct Layer {
 /// A value network, ready for inference.
 #[derive(Clone, Debug)]
 pub struct Quick {
-    layers: Vec<Layer>,
+    layers: Vec<Columns>,
 }
 
 impl Quick {
@@ -47,14 +47,14 @@ impl Quick {
             let (outputs, inputs) = (weight.shape[0], weight.shape[1]);
             let place = |at: usize| weight.numbers[at % outputs * inputs + at / outputs];
             let columns = (0..inputs * outputs).map(place).collect();
-            Layer { columns, bias: bias.numbers.clone() }
+            Columns { columns, bias: bias.numbers.clone() }
         };
         let ends = [layers.first()?.shape[1], layers.last()?.shape[0]];
         (ends == [FEATURES, 1]).then(|| Quick { layers: layers.chunks(2).map(layer).collect() })
     }
 }
 
-impl Layer {
+impl Columns {
     fn sums(&self, inputs: &[f32], out: &mut Vec<f32>) {
         out.clear();
         out.extend_from_slice(&self.bias);

@@ -57,23 +57,6 @@ impl Part {
         Ok(parts.map(part))
     }
 
-    /// Of its positions the share that is given.
-    pub fn share(&self, splits: Splits, share: f64) -> Part {
-        let (name, words) = (name_word(&self.game.name()), FoldedWords::new(&self.game));
-        let of = |all: &Piece| {
-            let mut some = Piece::default();
-            for (at, position) in all.batch.positions().iter().enumerate() {
-                let hash = splits.hash(name, words.of(&position.state));
-                if Splits::unit_of_hash(hash) < share {
-                    some.push(all, at);
-                }
-            }
-            some
-        };
-        let pieces = gather(self.pieces.iter().map(|piece| of(piece)));
-        Part { game: self.game.clone(), pieces, rows: self.rows }
-    }
-
     /// Its positions, piece by piece.
     pub fn pieces(&self) -> &[Arc<Piece>] {
         &self.pieces

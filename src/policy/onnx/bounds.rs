@@ -22,7 +22,7 @@ const SIZES: usize = 64;
 pub(super) fn check(model: &Model) -> Result<(), String> {
     let Some(graph) = &model.graph else { return Ok(()) };
     let mut graphs = vec![graph];
-    let mut found = Found::default();
+    let mut found = Constants::default();
     let (mut nodes, mut made) = (0, 0u64);
     // Constants first: a graph in a node may use those around it.
     let mut all = Vec::new();
@@ -56,9 +56,9 @@ pub(super) fn check(model: &Model) -> Result<(), String> {
 
 /// The constants that may be sizes, by name.
 #[derive(Default)]
-struct Found<'a>(HashMap<&'a str, Vec<f64>>);
+struct Constants<'a>(HashMap<&'a str, Vec<f64>>);
 
-impl<'a> Found<'a> {
+impl<'a> Constants<'a> {
     fn read(&mut self, graph: &'a Graph) -> Result<(), String> {
         for constant in &graph.initializer {
             self.add(&constant.name, constant)?;

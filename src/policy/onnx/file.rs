@@ -150,21 +150,21 @@ pub(super) struct ModelOutput {
     /// Which class each of its columns is, where the file says.
     pub classes: Option<Vec<i64>>,
     /// What is made of the tensor's numbers.
-    pub activation: Option<Activation>,
+    pub activation: Option<Squash>,
 }
 
 /// What is made of the sums of a head.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Activation {
+pub(super) enum Squash {
     Sigmoid,
     Tanh,
 }
 
-impl Activation {
+impl Squash {
     pub fn of(self, sum: f32) -> f32 {
         match self {
-            Activation::Sigmoid => (sum * 0.5).tanh() * 0.5 + 0.5,
-            Activation::Tanh => sum.tanh(),
+            Squash::Sigmoid => (sum * 0.5).tanh() * 0.5 + 0.5,
+            Squash::Tanh => sum.tanh(),
         }
     }
 }
@@ -268,8 +268,8 @@ impl File {
             return;
         };
         let activation = match maker.op_type.as_str() {
-            "Sigmoid" => Activation::Sigmoid,
-            "Tanh" => Activation::Tanh,
+            "Sigmoid" => Squash::Sigmoid,
+            "Tanh" => Squash::Tanh,
             _ => return,
         };
         (output.tensor, output.activation) = (maker.input.concat(), Some(activation));

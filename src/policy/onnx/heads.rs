@@ -6,7 +6,7 @@
 //! `prob`; `value`), and where they do not, the person has to.
 
 use super::file::{File, ModelOutput};
-use super::session::Output;
+use super::session::OutputRows;
 use crate::game::{Action, Empties, Game, Outcome, Side};
 use crate::hint::Hinted;
 use crate::policy::network_spec::{Choice, NetworkSpec, Softmax, ValueRange};
@@ -40,12 +40,12 @@ pub(super) struct Heads {
 pub(super) struct PolicyHead {
     /// By action: its column, if it has one.
     columns: Vec<Option<usize>>,
-    reading: Reading,
+    reading: Numbers,
     choice: Choice,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
+enum Numbers {
     Logits,
     Probabilities,
     /// Numbers of which only the order counts.
@@ -73,18 +73,18 @@ pub(super) enum ValueHead {
 }
 
 /// A game's actions and what was found out of a model.
-pub(super) struct Found<'a> {
+pub(super) struct Tried<'a> {
     pub spec: &'a NetworkSpec,
     pub file: &'a File,
     pub kept: &'a [ModelOutput],
     /// What the outputs say of a few positions.
-    pub tried: &'a [Output],
+    pub tried: &'a [OutputRows],
     /// How many actions the game has, and whether the last is the pass.
     pub actions: usize,
     pub has_pass: bool,
 }
 
-impl Found<'_> {
+impl Tried<'_> {
     /// Decides as a card says, or else by the outputs, or says what the person has to decide.
     pub fn heads(&self, reading: Option<card::Reading>) -> Result<Heads, Hinted> {
         if let Some(reading) = reading {
@@ -132,12 +132,12 @@ impl Found<'_> {
                 heads.value = output("value", 1).ok().map(|at| (at, clipped));
                 heads.own_value = plies.is_none();
                 if plies.is_none() {
-                    heads.policy = by_action("policy", Reading::Tied)?;
+                    heads.policy = by_action("policy", Numbers::Tied)?;
                 } else if heads.value.is_none() {
                     return Err("it has no output 'value' to search with".into());
                 }
             }
-            card::Reading::Q => heads.policy = by_action("q", Reading::Worths)?,
+            card::Reading::Q => heads.policy = by_action("q", Numbers::Worths)?,
             card::Reading::Wins => heads.value = Some((output("wins", 2)?, ValueHead::Wins)),
             card::Reading::Discs => heads.value = Some((output("discs", 1)?, ValueHead::Share)),
             card::Reading::Win => return Err("its card is of a network for minishogi".into()),
@@ -265,7 +265,7 @@ impl Found<'_> {
         let output = &self.tried[at];
         if output.is_integer && output.width == 1 {
             let (columns, choice) = (Vec::new(), Choice::Best);
-            return Ok(PolicyHead { columns, reading: Reading::Label, choice });
+            return Ok(PolicyHead { columns, reading: Numbers::Label, choice });
         }
         let columns = self.columns(at)?;
         // What scikit-learn's regressors are exported with; their numbers are no logits.
@@ -276,11 +276,11 @@ impl Found<'_> {
             None => Choice::Sample,
         };
         let reading = match self.spec.softmax {
-            _ if choice == Choice::Best => Reading::Worths,
-            Softmax::Yes => Reading::Logits,
-            Softmax::No => Reading::Probabilities,
-            Softmax::Auto if are_probabilities(output) => Reading::Probabilities,
-            Softmax::Auto => Reading::Logits,
+            _ if choice == Choice::Best => Numbers::Worths,
+            Softmax::Yes => Numbers::Logits,
+            Softmax::No => Numbers::Probabilities,
+            Softmax::Auto if are_probabilities(output) => Numbers::Probabilities,
+            Softmax::Auto => Numbers::Logits,
         };
         Ok(PolicyHead { columns, reading, choice })
     }
@@ -299,7 +299,7 @@ impl Found<'_> {
 }
 
 /// Whether every row is in [0, 1] and sums to 1.
-fn are_probabilities(output: &Output) -> bool {
+fn are_probabilities(output: &OutputRows) -> bool {
     output.numbers.chunks(output.width.max(1)).all(|row| {
         let sum: f64 = row.iter().map(|&p| f64::from(p)).sum();
         (sum - 1.0).abs() <= SLACK && row.iter().all(|&p| p >= 0.0)
@@ -312,10 +312,10 @@ impl PolicyHead {
     pub fn number(&self, row: &[f32], action: Action) -> f64 {
         let at = usize::from(action.0);
         match self.reading {
-            Reading::Label => f64::from(u8::from(row[0] == at as f32)),
+            Numbers::Label => f64::from(u8::from(row[0] == at as f32)),
             _ => match self.columns[at] {
                 Some(column) => f64::from(row[column]),
-                None if self.reading == Reading::Probabilities => 0.0,
+                None if self.reading == Numbers::Probabilities => 0.0,
                 None => f64::NEG_INFINITY,
             },
         }
@@ -327,14 +327,14 @@ impl PolicyHead {
         if let Some(score) = scores.iter().find(|s| s.is_nan() || **s == f64::INFINITY) {
             return Err(format!("a number of its policy is {score}").into());
         }
-        let is_probability = self.reading == Reading::Probabilities;
+        let is_probability = self.reading == Numbers::Probabilities;
         if let Some(score) = scores.iter().find(|score| is_probability && **score < -SLACK) {
             return Err(Hinted::new(
                 format!("a probability of its policy is {score}"),
                 "write softmax=yes if it gives logits, move=best if it gives Q values",
             ));
         }
-        if self.reading == Reading::Tied {
+        if self.reading == Numbers::Tied {
             tie(scores);
         }
         if self.choice == Choice::Best {
@@ -343,8 +343,8 @@ impl PolicyHead {
         }
         let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mass = |score: f64| match self.reading {
-            Reading::Logits if best > f64::NEG_INFINITY => (score - best).exp(),
-            Reading::Logits => 0.0,
+            Numbers::Logits if best > f64::NEG_INFINITY => (score - best).exp(),
+            Numbers::Logits => 0.0,
             _ => score.max(0.0),
         };
         let sum: f64 = scores.iter().map(|&score| mass(score)).sum();

@@ -18,8 +18,8 @@ mod session;
 use std::path::{Path, PathBuf};
 
 use file::{File, Kind, Port};
-use heads::{Found, Heads};
-use session::{INPUT_KINDS, Output, Session};
+use heads::{Heads, Tried};
+use session::{INPUT_KINDS, OutputRows, Session};
 
 use super::card::{self, Card};
 use super::network_spec::NetworkSpec;
@@ -136,7 +136,7 @@ impl Onnx {
         let tried = policy.run(game, &first_positions(game))?;
         let actions = game.action_count();
         let has_pass = game.is_pass(Action(actions as u16 - 1));
-        let found = Found { spec, file, kept: &kept, tried: &tried, actions, has_pass };
+        let found = Tried { spec, file, kept: &kept, tried: &tried, actions, has_pass };
         policy.heads = found.heads(reading.map(|card| card.reading))?;
         tracing::info!(
             network = policy.name,
@@ -175,7 +175,7 @@ impl Onnx {
         &self,
         game: &G,
         positions: &[Position<G::State>],
-    ) -> Result<Vec<Output>, PolicyError> {
+    ) -> Result<Vec<OutputRows>, PolicyError> {
         self.session.run(positions.len(), &|at, out| {
             self.encoding.write_position(game, &positions[at], out);
         })
@@ -193,7 +193,7 @@ impl Onnx {
         game: &G,
         positions: &[Position<G::State>],
         symmetry: Symmetry,
-    ) -> Result<Vec<Output>, PolicyError> {
+    ) -> Result<Vec<OutputRows>, PolicyError> {
         if symmetry == 0 {
             return self.run(game, positions);
         }

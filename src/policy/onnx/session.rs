@@ -13,7 +13,7 @@ use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
 use rten_tensor::AsView;
 
 use super::apart::apart;
-use super::file::{Activation, ModelOutput};
+use super::file::{ModelOutput, Squash};
 use crate::policy::PolicyError;
 
 /// How many rows are run at once where the model takes any number.
@@ -33,7 +33,7 @@ pub(super) struct Session {
     /// How many rows the model takes, if it takes just so many.
     batch: Option<usize>,
     /// The outputs that are computed, and what is made of their numbers.
-    outputs: Vec<(NodeId, Option<Activation>)>,
+    outputs: Vec<(NodeId, Option<Squash>)>,
     /// How long it may take for up to [`ROWS`] rows.
     limit: Duration,
     /// Why it is not run any more.
@@ -43,7 +43,7 @@ pub(super) struct Session {
 
 /// What an output says of some rows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Output {
+pub(super) struct OutputRows {
     /// How many numbers it has for a row; 0 if their number is no multiple of that of the rows.
     pub width: usize,
     /// Whether they are integers.
@@ -52,7 +52,7 @@ pub(super) struct Output {
     pub numbers: Vec<f32>,
 }
 
-impl Output {
+impl OutputRows {
     /// The numbers of a row.
     pub fn row(&self, at: usize) -> &[f32] {
         &self.numbers[at * self.width..(at + 1) * self.width]
@@ -109,8 +109,8 @@ impl Session {
 
     /// Runs the model on `count` rows that `fill` writes. After it has failed by itself it is not
     /// run again.
-    pub fn run(&self, count: usize, fill: &Fill<'_>) -> Result<Vec<Output>, PolicyError> {
-        let mut outputs = vec![Output::default(); self.outputs.len()];
+    pub fn run(&self, count: usize, fill: &Fill<'_>) -> Result<Vec<OutputRows>, PolicyError> {
+        let mut outputs = vec![OutputRows::default(); self.outputs.len()];
         for first in (0..count).step_by(ROWS) {
             self.run_some(first..count.min(first + ROWS), fill, &mut outputs)?;
         }
@@ -121,7 +121,7 @@ impl Session {
         &self,
         places: std::ops::Range<usize>,
         fill: &Fill<'_>,
-        outputs: &mut [Output],
+        outputs: &mut [OutputRows],
     ) -> Result<(), PolicyError> {
         if let Some(failed) = self.failed.get() {
             return Err(failed.clone());
@@ -189,14 +189,14 @@ impl Session {
     }
 }
 
-impl Output {
+impl OutputRows {
     /// Adds the first `expected` of some rows.
     fn append(
         &mut self,
         value: Value,
         rows: usize,
         expected: usize,
-        activation: Option<Activation>,
+        activation: Option<Squash>,
     ) -> Result<(), String> {
         let (numbers, is_integer): (Vec<f32>, bool) = match value {
             Value::FloatTensor(tensor) => (tensor.to_vec(), false),
