@@ -68,8 +68,7 @@ impl<K: StateKey> Packing<K> {
         }
         let mut mirrored = [0; MAX_SQUARES];
         for (square, image) in mirrored.iter_mut().enumerate().take(squares) {
-            let column = square % variant.columns;
-            *image = (square - column + variant.columns - 1 - column) as u8;
+            *image = variant.mirrored(square) as u8;
         }
         Packing {
             squares,

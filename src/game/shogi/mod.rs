@@ -112,12 +112,6 @@ impl<K: StateKey> Shogi<K> {
             }
         }
     }
-
-    /// The square's mirror image.
-    fn mirrored(&self, square: usize) -> usize {
-        let columns = self.variant.columns;
-        square - square % columns + (columns - 1 - square % columns)
-    }
 }
 
 impl<K: StateKey> Game for Shogi<K> {
@@ -239,7 +233,7 @@ impl<K: StateKey> Game for Shogi<K> {
         let mut image = Board::EMPTY;
         image.hands = state.hands;
         for square in 0..self.squares() {
-            image.put(self.mirrored(square), state.cells[square]);
+            image.put(self.variant.mirrored(square), state.cells[square]);
         }
         image
     }
@@ -248,7 +242,7 @@ impl<K: StateKey> Game for Shogi<K> {
         if symmetry == 0 {
             return action;
         }
-        let mirrored = |square: u8| self.mirrored(usize::from(square)) as u8;
+        let mirrored = |square: u8| self.variant.mirrored(usize::from(square)) as u8;
         self.action(match self.move_of(action) {
             Move::Board { from, to, promotes } => {
                 Move::Board { from: mirrored(from), to: mirrored(to), promotes }

@@ -151,12 +151,9 @@ impl Ranking {
         if variant.ending != Ending::Adjudicated || variant.copies != 2 || !fits {
             return None;
         }
-        let mirrored = |square: usize| {
-            let column = square % variant.columns;
-            square - column + variant.columns - 1 - column
-        };
-        let image = |set: Squares| bits(set).fold(0, |image, square| image | 1 << mirrored(square));
-        let (pairs, kings) = king_pairs(squares, variant.columns, mirrored);
+        let image =
+            |set: Squares| bits(set).fold(0, |image, square| image | 1 << variant.mirrored(square));
+        let (pairs, kings) = king_pairs(variant);
         let mut ranking = Ranking {
             squares,
             hand_kinds,
@@ -502,18 +499,15 @@ fn nth_squares(set: Squares) -> [u8; MOST_SQUARES] {
 }
 
 /// By squares of the mover's and the opponent's king the pair, and the squares of every pair.
-fn king_pairs(
-    squares: usize,
-    columns: usize,
-    mirrored: impl Fn(usize) -> usize,
-) -> (Vec<KingPair>, Vec<(u8, u8)>) {
+fn king_pairs(variant: &Variant) -> (Vec<KingPair>, Vec<(u8, u8)>) {
+    let squares = variant.squares();
     let none = KingPair { number: NO_PAIR, image: false, still: false };
     let mut pairs = vec![none; squares * squares];
     let mut kings = Vec::new();
     // Row 0 is the farthest from the mover.
-    for own in columns..squares {
+    for own in variant.columns..squares {
         for their in (0..squares).filter(|&their| their != own) {
-            let image = (mirrored(own), mirrored(their));
+            let image = (variant.mirrored(own), variant.mirrored(their));
             if (own, their) <= image {
                 let (number, still) = (kings.len() as u8, (own, their) == image);
                 pairs[image.0 * squares + image.1] = KingPair { number, image: true, still };

@@ -228,6 +228,11 @@ impl Variant {
         self.rows * self.columns
     }
 
+    /// A square's left-right mirror image.
+    pub fn mirrored(&self, square: usize) -> usize {
+        square - square % self.columns + (self.columns - 1 - square % self.columns)
+    }
+
     /// How many kinds can be held in hand; they are the kinds 1 to this.
     pub fn hand_kinds(&self) -> usize {
         self.kinds.iter().enumerate().filter(|(i, kind)| *i > 0 && kind.in_hand == *i).count()
