@@ -13,13 +13,15 @@ use super::unfolded::Unfolded;
 use crate::parallel::lock;
 use crate::solved::{Orienting, States};
 
+/// By which positions of a row are taken, and the number of the piece.
+type Filled = HashMap<(Orienting, usize), Vec<Arc<Piece>>>;
+
 /// Judged positions of one table, its actual positions, and the baselines of games on it, from the first
 /// time they are asked for.
 #[derive(Debug)]
 pub struct Kept {
     most: usize,
-    /// By which positions of a row are taken, and the number of the piece.
-    pieces: Mutex<HashMap<(Orienting, usize), Vec<Arc<Piece>>>>,
+    pieces: Mutex<Filled>,
     unfolded: OnceLock<Arc<Unfolded>>,
     baselines: OnceLock<Arc<Baselines>>,
 }
