@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -60,11 +61,15 @@ pub(super) struct Args {
     size: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Gathered {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Gathered {
+    /// Name of the table.
     table: String,
+    /// Directory of its files.
     directory: String,
+    /// Size of its files.
     bytes: u64,
+    /// Whether it has values.
     solved: bool,
 }
 
@@ -119,12 +124,17 @@ fn job(game: AnyGame, plan: Plan<AnyState>, asked: Asked, context: &Context) -> 
     Job { game, plan, parts, solves, hosts, process, workers, memory, plies }
 }
 
-#[derive(Serialize)]
-struct Output {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// Directory of the parts.
     parts: String,
+    /// Which process it is, counted from 0.
     process: usize,
+    /// States of its own that it found or solved in this run.
     states: u64,
+    /// Moves of them.
     moves: u64,
+    /// Bytes of places, orientations and values sent, those to itself among them.
     bytes_sent: u64,
 }
 

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::builder::RangedU64ValueParser;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::chosen::ChosenArgs;
@@ -44,8 +45,9 @@ pub(super) struct Args {
 }
 
 /// The JSON.
-#[derive(Serialize)]
-struct Output<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output<'a> {
+    /// Always `mover`: whose the values are.
     perspective: &'static str,
     #[serde(flatten)]
     compared: &'a Compared<'a>,

@@ -31,9 +31,11 @@ pub(super) struct Context {
 }
 
 /// What every command's JSON is in.
-#[derive(Serialize)]
-struct Envelope<'a, T> {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(super) struct Envelope<'a, T> {
+    /// What this is: `yomikiri-` and the name of the schema.
     schema: String,
+    /// Raised when a field changes its meaning or goes away.
     schema_version: u32,
     #[serde(flatten)]
     data: &'a T,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::complete::games;
@@ -276,11 +277,16 @@ pub(super) fn make(
 }
 
 /// A table as JSON.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Output<'a> {
+    /// Name of the table.
     table: String,
+    /// Directory of its files.
     directory: String,
+    /// Size of its files.
     bytes: u64,
+    /// The manifest, as it lies in the directory: docs/table-format.md.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     manifest: &'a Manifest,
 }
 
@@ -295,8 +301,9 @@ impl<'a> Output<'a> {
     }
 }
 
-#[derive(Serialize)]
-struct Reused<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Reused<'a> {
+    /// Whether it was there already.
     reused: bool,
     #[serde(flatten)]
     output: Output<'a>,

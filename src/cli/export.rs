@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -59,14 +60,21 @@ enum Which {
     Canonical,
 }
 
-#[derive(Serialize)]
-struct Output<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output<'a> {
+    /// Name of the table.
     table: &'a str,
+    /// Directory of its files.
     directory: String,
+    /// Whether they were there already.
     reused: bool,
+    /// Size of its files.
     bytes: u64,
+    /// How many.
     positions: u64,
+    /// How many actions the game has.
     actions: u64,
+    /// What each plane shows.
     planes: &'a [String],
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -164,9 +165,11 @@ pub(super) fn format_of(out: &Path) -> Result<Format, UserError> {
     Ok(format)
 }
 
-#[derive(Serialize)]
-struct Output<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output<'a> {
+    /// Where the targets are.
     out: String,
+    /// Their data card, as it lies beside them: docs/targets.md.
     card: &'a Card,
 }
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -35,8 +36,8 @@ pub(super) struct Args {
 }
 
 /// The JSON that `--json` prints (`docs/query-schema.md`).
-#[derive(Serialize)]
-struct Info<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Info<'a> {
     #[serde(flatten)]
     table: Output<'a>,
     /// With `--values`.
@@ -45,12 +46,15 @@ struct Info<'a> {
 }
 
 /// Values of a table in all. States and moves are rows of the table, values those of the player to move.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Values {
+    /// Always `mover`: whose the values are.
     perspective: &'static str,
     /// What infinite play counts as, in a cyclic game.
     repetition: Option<String>,
+    /// By layer.
     layers: Vec<Layer>,
+    /// Every judged position.
     all: LayerValues,
     /// Moves of all rows but passes; absent where some were not followed.
     moves: Option<u64>,
@@ -60,7 +64,9 @@ struct Values {
     longest: Option<u16>,
     /// By outcome and plies to the end.
     won: Plies,
+    /// The same of draws.
     drawn: Plies,
+    /// The same of losses.
     lost: Plies,
     /// States whose moves were followed and whose outcome is not proven.
     not_proven: u64,
@@ -68,16 +74,18 @@ struct Values {
     frontier: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Layer {
+    /// Number of the layer.
     layer: u32,
+    /// Moves of them.
     moves: Option<u64>,
     #[serde(flatten)]
     values: LayerValues,
 }
 
 /// States of one outcome.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Plies {
     /// Element d: how many end in exactly d plies.
     by_distance: Vec<u64>,

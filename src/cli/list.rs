@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -16,21 +17,27 @@ use crate::table::{Entry, Holds, RootValue, Scratch, Table};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
 
-#[derive(Serialize)]
-struct Output {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// Directory of its files.
     directory: String,
     /// The table enumerated last.
     latest: Option<String>,
+    /// By name.
     tables: Vec<Line>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Line {
+    /// Name of the table.
     table: String,
     /// `solved`, `enumerated`, `unfinished`, `half removed` or `unreadable`.
     state: &'static str,
+    /// Its game.
     game: Option<String>,
+    /// Its rows.
     states: Option<u64>,
+    /// Whether all moves were followed.
     complete: Option<bool>,
     /// The length of all its files.
     bytes: u64,

@@ -35,6 +35,7 @@ mod query;
 mod remove;
 mod report;
 mod sampled;
+mod schemas;
 #[cfg(feature = "serve")]
 mod serve;
 mod shell;
@@ -62,6 +63,8 @@ use crate::registry::Games;
 use crate::table::Moment;
 use context::Context;
 use error::UserError;
+#[doc(hidden)]
+pub use schemas::schemas;
 
 /// Solves small boards exactly and measures policies against the solution.
 #[derive(Debug, Parser)]

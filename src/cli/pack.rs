@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -37,12 +38,17 @@ enum With {
     Distance,
 }
 
-#[derive(Serialize)]
-struct Output {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// Name of the table.
     table: String,
+    /// Directory of its files.
     directory: String,
+    /// Its rows.
     states: u64,
+    /// Size of its files.
     bytes: u64,
+    /// How much the full table takes.
     bytes_before: u64,
 }
 

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::complete::games;
@@ -83,14 +84,19 @@ fn changed_rules(game: &AnyGame, args: &Args) -> Result<Option<Variant>, UserErr
     Ok(Some(variant))
 }
 
-#[derive(Serialize)]
-struct Output {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// The game.
     game: String,
+    /// Whether mates by a pawn drop count.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     count_drop_mates: bool,
+    /// Whether captures of the king count.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     play_captures: bool,
+    /// Where lines begin.
     root: String,
+    /// Element d: how many lines of d plies there are.
     perft: Vec<u64>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::complete::tables;
@@ -22,17 +23,21 @@ pub(super) struct Args {
     names: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Output {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// What is gone.
     removed: Vec<Line>,
     /// Names of which nothing was there.
     missing: Vec<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Line {
+    /// Name of the table.
     table: String,
+    /// Whether it was a draft.
     unfinished: bool,
+    /// Size of its files.
     bytes: u64,
     /// Files that were not the table's.
     left: Vec<String>,

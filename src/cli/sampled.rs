@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -14,19 +15,26 @@ use crate::policy::PolicySpec;
 use crate::render::number::{percent, thousands};
 
 /// The result of sampled games; the JSON that `--json` prints.
-#[derive(Serialize)]
-struct Sampled {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Sampled {
+    /// The game.
     game: String,
+    /// Whose results these are.
     policy: String,
+    /// Whom it plays against.
     opponent: String,
+    /// The names of the first and the second player.
     sides: [&'static str; 2],
     /// What scores count, where the game has some.
     #[serde(skip)]
     units: Option<String>,
+    /// Plies at random before the policies take over.
     random_plies: u32,
+    /// The seed of the games.
     seed: u64,
     /// As the first player, and as the second.
     first: Tally,
+    /// As the second.
     second: Tally,
 }
 

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -203,13 +204,19 @@ pub(super) fn solve_table(
     })
 }
 
-#[derive(Serialize)]
-struct Output<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output<'a> {
+    /// Name of the table.
     table: String,
+    /// Directory of its files.
     directory: String,
+    /// Always `mover`: whose the values are.
     perspective: &'static str,
+    /// Whether it was solved in this way already.
     already_solved: bool,
+    /// How the exact values were found; null where only discounted ones were asked for.
     solution: Option<&'a Solution>,
+    /// How the discounted values were found; null without --discount.
     discounted: Option<&'a Discounted>,
 }
 

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -36,21 +37,31 @@ pub(super) struct Args {
     check: Option<PathBuf>,
 }
 
-#[derive(Serialize)]
-struct Output {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// Name of the table.
     table: String,
+    /// Size of its files.
     bytes: u64,
+    /// States that were proven.
     states: u64,
+    /// Moves proven.
     edges: u64,
+    /// Whether it has values.
     solved: bool,
+    /// Whether all holds.
     proven: bool,
+    /// The first row that is wrong.
     counterexample: Option<Counterexample>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Counterexample {
+    /// Its number.
     row: usize,
+    /// Its position.
     state: String,
+    /// What is wrong.
     what: String,
 }
 
@@ -130,13 +141,15 @@ fn print(output: &Output, mover: Option<&str>, context: &mut Context) -> anyhow:
     Ok(())
 }
 
-#[derive(Serialize)]
-struct Checksums {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Checksums {
+    /// One for each table.
     checksums: Vec<Checksum>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Checksum {
+    /// Name of the table.
     table: String,
     /// What the table says, where it could be read.
     checksum: Option<String>,

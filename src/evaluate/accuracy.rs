@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::details::{DetailSums, Details, HeldOut};
@@ -28,7 +29,7 @@ use crate::solved::SolvedTable;
 use crate::table::TableError;
 
 /// The figures of one policy on one table.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PolicyAccuracy {
     /// The policy's name.
     pub policy: String,

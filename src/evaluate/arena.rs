@@ -4,6 +4,7 @@
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::game::{Game, Outcome, Position, Repetition, Side};
@@ -13,7 +14,7 @@ use crate::policy::{Answers, Batch, Policy, PolicyError};
 use crate::progress::Progress;
 
 /// The results of games, as the first of two policies sees them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Tally {
     /// How many games it won.
     pub wins: u64,

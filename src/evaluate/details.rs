@@ -2,7 +2,8 @@
 //! lost and how often, and how good its values are.
 
 use rustc_hash::FxHashMap;
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::figures::{Figures, FiguresBySet, outcome_lost, score_lost};
 use super::source::{Case, Truth};
@@ -12,7 +13,7 @@ use crate::game::{Action, Game, Side};
 use crate::policy::Answer;
 
 /// Figures of one policy on some positions, beyond the means.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Details {
     /// By layer, which is the number of discs, say, or plies from the nearest root; empty where the
     /// table does not keep plies.
@@ -51,7 +52,7 @@ impl Details {
 }
 
 /// The details on the positions that say how good a policy is: those it has not learned from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HeldOut {
     /// Which part they are: `test`, or `validation` where there is no test.
     pub split: &'static str,
@@ -61,7 +62,7 @@ pub struct HeldOut {
 }
 
 /// The figures of one policy on the positions that have something in common.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Group {
     /// What they have in common.
     #[serde(flatten)]
@@ -71,7 +72,7 @@ pub struct Group {
 }
 
 /// What a group of positions has in common; in JSON a field of that name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Key {
     /// The layer before the move: what [`Words::layers`](super::Words::layers) counts.
@@ -260,7 +261,8 @@ fn keys(case: &Case, moves: usize) -> [Option<Key>; 4] {
 
 /// What the moves of a policy give away of the final score, as a distribution over the judged
 /// positions: the move of each has the policy's probabilities.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(into = "Percentiles")]
 pub struct Losses {
     /// `expected[d]`: the expected number of positions in which a score of `d` is given away.
     pub expected: Vec<f64>,
@@ -304,28 +306,31 @@ impl Losses {
 }
 
 /// Losses as they are written to JSON.
-#[derive(Serialize)]
-struct Written<'a> {
+#[derive(Serialize, JsonSchema)]
+struct Percentiles {
+    /// No more in 95 of 100.
     percentile_95: Option<usize>,
+    /// No more in 99 of 100.
     percentile_99: Option<usize>,
+    /// The most.
     worst: Option<usize>,
-    expected_states: &'a [f64],
+    /// Element n: in how many positions n is expected to be lost.
+    expected_states: Vec<f64>,
 }
 
-impl Serialize for Losses {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Written {
-            percentile_95: self.percentile(0.95),
-            percentile_99: self.percentile(0.99),
-            worst: self.worst(),
-            expected_states: &self.expected,
+impl From<Losses> for Percentiles {
+    fn from(of: Losses) -> Percentiles {
+        Percentiles {
+            percentile_95: of.percentile(0.95),
+            percentile_99: of.percentile(0.99),
+            worst: of.worst(),
+            expected_states: of.expected,
         }
-        .serialize(serializer)
     }
 }
 
 /// What is given away on a square, summed over all judged positions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SquareFigures {
     /// Expected number of positions in which the policy plays there.
     pub played: f64,
@@ -396,7 +401,7 @@ impl Squares {
 }
 
 /// A square of the board.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Square {
     /// As people write it: `c4`.
     pub square: String,

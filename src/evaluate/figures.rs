@@ -1,7 +1,7 @@
 //! What is measured of a policy on a set of positions: sums, so that sets can be added, and means.
 
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::source::{Case, Truth};
 use crate::game::{Outcome, Split};
@@ -11,7 +11,8 @@ use crate::game::{Outcome, Split};
 ///
 /// All values are those of the player to move. As JSON the means are written, not the sums: see
 /// `docs/report-schema.md`.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(into = "Means")]
 pub struct Figures {
     /// How many positions.
     pub states: u64,
@@ -243,7 +244,7 @@ pub(super) fn mean(sum: f64, count: u64) -> Option<f64> {
 }
 
 /// The figures of a policy on three sets of positions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct FiguresBySet {
     /// Every judged position that is not the end of a game, forced moves and passes among them.
     pub all: Figures,
@@ -285,7 +286,7 @@ impl FiguresBySet {
 }
 
 /// The figures of a policy on the positions of each part, as they were divided when it learned.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FiguresBySplit {
     /// Those it has learned from.
     pub train: FiguresBySet,
@@ -312,51 +313,94 @@ impl FiguresBySplit {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Blunder {
+    /// In how many positions that is expected.
     expected_states: f64,
+    /// That over the positions, 0 to 1.
     share: Option<f64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Blunders {
+    /// A win could be had, a draw is left.
     win_to_draw: Blunder,
+    /// A win could be had, a loss is left.
     win_to_loss: Blunder,
+    /// A draw could be had, a loss is left.
     draw_to_loss: Blunder,
 }
 
-impl Serialize for Figures {
-    /// The means; `outcomes` by the best outcome (loss, draw, win), then by the one that is left.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+/// Means over positions.
+#[derive(Serialize, JsonSchema)]
+struct Means {
+    /// How many positions.
+    states: u64,
+    /// Those in which distances are compared.
+    distance_states: u64,
+    /// How often the move keeps the best outcome, 0 to 1.
+    optimal_by_outcome: Option<f64>,
+    /// The best score, 0 to 1.
+    optimal_by_score: Option<f64>,
+    /// Over distance_states: wins as soon, or loses as late, as can be, 0 to 1.
+    optimal_by_distance: Option<f64>,
+    /// What a move gives away of the outcome, 0 to 2.
+    expected_loss_outcome: Option<f64>,
+    /// Of the score.
+    expected_loss_score: Option<f64>,
+    /// Spearman's rank correlation of the policy's scores with the exact values of the moves.
+    rank_correlation: Option<f64>,
+    /// The positions that is the mean of.
+    rank_correlation_states: u64,
+    /// -ln of the probability of the best moves, in nats.
+    nll: Option<f64>,
+    /// The positions in which that probability is below 1e-12 and counts as so much.
+    no_chance_states: u64,
+    /// Of the probabilities, in nats.
+    entropy: Option<f64>,
+    /// How often the move ranked first is a best one, 0 to 1.
+    top_1: Option<f64>,
+    /// One of the first two, 0 to 1.
+    top_2: Option<f64>,
+    /// One of the first three, 0 to 1.
+    top_3: Option<f64>,
+    /// What is thrown away.
+    blunders: Blunders,
+    /// Expected positions by the best outcome (loss, draw, win) and the one that is left.
+    outcomes: [[f64; 3]; 3],
+}
+
+impl From<Figures> for Means {
+    fn from(of: Figures) -> Means {
         let blunder = |best, left| {
-            let expected_states = self.turned(best, left);
-            Blunder { expected_states, share: self.mean(expected_states) }
+            let expected_states = of.turned(best, left);
+            Blunder { expected_states, share: of.mean(expected_states) }
         };
         let blunders = Blunders {
             win_to_draw: blunder(Outcome::Win, Outcome::Draw),
             win_to_loss: blunder(Outcome::Win, Outcome::Loss),
             draw_to_loss: blunder(Outcome::Draw, Outcome::Loss),
         };
-        let [top_1, top_2, top_3] = self.best_among_first();
-        let mut means = serializer.serialize_struct("Figures", 17)?;
-        means.serialize_field("states", &self.states)?;
-        means.serialize_field("distance_states", &self.timed)?;
-        means.serialize_field("optimal_by_outcome", &self.optimal_by_outcome())?;
-        means.serialize_field("optimal_by_score", &self.optimal_by_score())?;
-        means.serialize_field("optimal_by_distance", &self.optimal_by_distance())?;
-        means.serialize_field("expected_loss_outcome", &self.expected_loss_outcome())?;
-        means.serialize_field("expected_loss_score", &self.expected_loss_score())?;
-        means.serialize_field("rank_correlation", &self.rank_correlation())?;
-        means.serialize_field("rank_correlation_states", &self.correlated)?;
-        means.serialize_field("nll", &self.negative_log_likelihood())?;
-        means.serialize_field("no_chance_states", &self.no_chance)?;
-        means.serialize_field("entropy", &self.mean_entropy())?;
-        means.serialize_field("top_1", &top_1)?;
-        means.serialize_field("top_2", &top_2)?;
-        means.serialize_field("top_3", &top_3)?;
-        means.serialize_field("blunders", &blunders)?;
-        means.serialize_field("outcomes", &self.outcomes)?;
-        means.end()
+        let [top_1, top_2, top_3] = of.best_among_first();
+        Means {
+            states: of.states,
+            distance_states: of.timed,
+            optimal_by_outcome: of.optimal_by_outcome(),
+            optimal_by_score: of.optimal_by_score(),
+            optimal_by_distance: of.optimal_by_distance(),
+            expected_loss_outcome: of.expected_loss_outcome(),
+            expected_loss_score: of.expected_loss_score(),
+            rank_correlation: of.rank_correlation(),
+            rank_correlation_states: of.correlated,
+            nll: of.negative_log_likelihood(),
+            no_chance_states: of.no_chance,
+            entropy: of.mean_entropy(),
+            top_1,
+            top_2,
+            top_3,
+            blunders,
+            outcomes: of.outcomes,
+        }
     }
 }
 

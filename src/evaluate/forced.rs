@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::accuracy::PolicyAccuracy;
@@ -22,7 +23,7 @@ use crate::solve::Value;
 use crate::solved::{Orienting, SolvedTable};
 
 /// How a policy moves where a bounded table proves something of some moves only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ForcedFigures {
     /// Positions proven to be won, with a move that is not proven to keep that.
     pub won: u64,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::{outcome_lost, score_lost};
@@ -14,7 +15,7 @@ use crate::policy::Answers;
 use crate::solved::SolvedTable;
 
 /// A position in which a policy gives something away; it stands for its mirror images too.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Mistake {
     /// The position in the game's one-line notation.
     pub position: String,
@@ -38,7 +39,7 @@ pub struct Mistake {
 }
 
 /// A move of a position.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MoveFacts {
     /// As people write it.
     #[serde(rename = "move")]

@@ -9,6 +9,7 @@
 //! that does. Policies see a position and not how often it was there: no position is counted, and a
 //! game is no draw because one comes back, but because it goes on coming back.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::source::Truth;
@@ -20,7 +21,7 @@ use crate::solve::Value;
 use crate::solved::SolvedTable;
 
 /// What a game comes to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Expected {
     /// Probability of a win.
     pub win: f64,
@@ -314,7 +315,7 @@ impl<'a> Play<'a> {
 }
 
 /// What a best response is after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Aim {
     /// The expected outcome.

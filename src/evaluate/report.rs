@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::accuracy::{Measured, PolicyAccuracy};
@@ -14,7 +15,7 @@ use crate::solved::SolvedTable;
 use crate::table::{SweepRecord, TableError};
 
 /// How accurate policies are on a table; `docs/report-schema.md` describes the JSON.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AccuracyReport {
     /// Whose all values are: always `mover`, the player to move.
     pub perspective: &'static str,
@@ -41,7 +42,7 @@ pub struct AccuracyReport {
 }
 
 /// What a game calls its players, its layers and its points.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Words {
     /// The first and the second player.
     pub sides: [&'static str; 2],
@@ -72,7 +73,7 @@ impl Words {
 }
 
 /// What a report says of its table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TableFacts {
     /// The table's name.
     pub name: String,
@@ -112,7 +113,7 @@ pub struct TableFacts {
 }
 
 /// A root and its value for its mover; `null` where the table does not prove it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RootFacts {
     /// The position in the game's one-line notation.
     pub position: String,

@@ -4,7 +4,8 @@
 //! of winning it is p = (v + 1) / 2, a draw counting half. The truth is the proven outcome, or as a
 //! chance 1, ½ or 0.
 
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::figures::mean;
 use crate::game::{Outcome, Score};
@@ -13,7 +14,9 @@ use crate::game::{Outcome, Score};
 pub const BINS: usize = 10;
 
 /// Sums over positions, as [`Figures`](super::Figures); the methods give the means.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(into = "Means")]
+#[schemars(with = "Means")]
 pub struct ValueFigures {
     /// How many positions.
     pub states: u64,
@@ -103,7 +106,8 @@ impl ValueFigures {
 
 /// How good the final scores are that a policy expects: sums over positions, as
 /// [`Figures`](super::Figures); the methods give the means.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(into = "FinalScoreMeans")]
 pub struct FinalScoreFigures {
     /// How many positions.
     pub states: u64,
@@ -150,50 +154,66 @@ impl FinalScoreFigures {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct FinalScoreMeans {
+    /// How many positions.
     states: u64,
+    /// Value less outcome.
     mean_error: Option<f64>,
+    /// Signed.
     mean_signed_error: Option<f64>,
+    /// The same, squared.
     root_mean_square_error: Option<f64>,
 }
 
-impl Serialize for FinalScoreFigures {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl From<FinalScoreFigures> for FinalScoreMeans {
+    fn from(of: FinalScoreFigures) -> FinalScoreMeans {
         FinalScoreMeans {
-            states: self.states,
-            mean_error: self.mean_error(),
-            mean_signed_error: self.mean_signed_error(),
-            root_mean_square_error: self.root_mean_square_error(),
+            states: of.states,
+            mean_error: of.mean_error(),
+            mean_signed_error: of.mean_signed_error(),
+            root_mean_square_error: of.root_mean_square_error(),
         }
-        .serialize(serializer)
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Means {
+    /// How many positions.
     states: u64,
+    /// Those that are not drawn.
     decided_states: u64,
+    /// Value less outcome.
     mean_error: Option<f64>,
+    /// The same, squared.
     root_mean_square_error: Option<f64>,
+    /// Of the decided with the right sign, 0 to 1.
     sign_accuracy: Option<f64>,
+    /// Mean square of chance less truth.
     brier: Option<f64>,
+    /// Mean distance of chance and truth over classes.
     calibration_error: Option<f64>,
+    /// Classes of chance.
     reliability: Vec<BinMeans>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct BinMeans {
+    /// Least predicted value of the bin.
     from: f64,
+    /// Greatest predicted value of the bin.
     to: f64,
+    /// How many positions.
     states: u64,
+    /// Their mean chance.
     predicted: Option<f64>,
+    /// Their mean result.
     actual: Option<f64>,
 }
 
-impl Serialize for ValueFigures {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let bins = self.bins.iter().enumerate().map(|(at, bin)| BinMeans {
+impl From<ValueFigures> for Means {
+    fn from(of: ValueFigures) -> Means {
+        let bins = of.bins.iter().enumerate().map(|(at, bin)| BinMeans {
             from: at as f64 / BINS as f64,
             to: (at + 1) as f64 / BINS as f64,
             states: bin.states,
@@ -201,16 +221,15 @@ impl Serialize for ValueFigures {
             actual: mean(bin.actual, bin.states),
         });
         Means {
-            states: self.states,
-            decided_states: self.decided,
-            mean_error: self.mean_error(),
-            root_mean_square_error: self.root_mean_square_error(),
-            sign_accuracy: self.sign_accuracy(),
-            brier: self.brier(),
-            calibration_error: self.calibration_error(),
+            states: of.states,
+            decided_states: of.decided,
+            mean_error: of.mean_error(),
+            root_mean_square_error: of.root_mean_square_error(),
+            sign_accuracy: of.sign_accuracy(),
+            brier: of.brier(),
+            calibration_error: of.calibration_error(),
             reliability: bins.collect(),
         }
-        .serialize(serializer)
     }
 }
 

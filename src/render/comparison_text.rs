@@ -1,5 +1,6 @@
 //! Two policies position by position as aligned text.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::grid::Grid;
@@ -7,7 +8,7 @@ use super::number::{amount, percent, thousands};
 use crate::evaluate::{Comparison, Lost, Paired, Pairs, Words};
 
 /// A comparison and what it is of.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Compared<'a> {
     /// The table's name.
     pub table: String,

@@ -7,6 +7,8 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 
 use super::Desk;
@@ -18,7 +20,7 @@ use crate::any::AnyPosition;
 use crate::evaluate::{Choice, Mistake};
 use crate::game::{Game, NotationError, PieceKind, Side};
 use crate::hint::Hinted;
-use crate::solved::{Answer, LONGEST_LINE, LayerValues, MoveAnswer, SolvedTable};
+use crate::solved::{Answer, LONGEST_LINE, LayerValues, LineAnswer, MoveAnswer, SolvedTable};
 use crate::table::RootValue;
 
 /// What an address answers.
@@ -59,52 +61,72 @@ pub(super) struct Nothing {}
 /// Tables up to this size are counted when they are listed.
 const COUNTED_AT_ONCE: usize = 1 << 21;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Listing {
+    /// Those that can be asked.
     tables: Vec<Line>,
     /// Those that cannot be asked, and why.
     unavailable: Vec<Unavailable>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Unavailable {
+    /// Name of the table.
     table: String,
     #[serde(flatten)]
     why: Refusal,
 }
 
 /// A table, as far as a page needs it to draw a board and offer what can be asked.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Line {
+    /// Name of the table.
     table: String,
+    /// The game and board, such as othello-4x4.
     game: String,
+    /// What the game is called.
     title: String,
     /// The rows of the table.
     states: u64,
+    /// Whether every state that can be reached is in it.
     complete: bool,
+    /// The plies to which it is bounded.
     max_depth: Option<u32>,
+    /// The states to which it is bounded.
     max_states: Option<u64>,
+    /// The player of whose moves the table follows only checks.
     checks_only: bool,
+    /// The rows of the board; 0 in games without one.
     rows: usize,
+    /// Its columns.
     columns: usize,
+    /// The names of the columns from the left, as the first player sees the board.
     column_names: Vec<String>,
+    /// The names of the rows from the top.
     row_names: Vec<String>,
     /// `score` if values have one; else only outcomes and plies.
     has_scores: bool,
+    /// What scores count: disc.
     score_unit: Option<&'static str>,
     /// Whether every game ends.
     is_layered: bool,
+    /// What play without end counts as; null where games always end.
     repetition: &'static str,
+    /// The names of the first and the second player.
     sides: [&'static str; 2],
+    /// The kinds of pieces that are told apart; none where there is but one.
     pieces: Vec<PieceKind>,
     /// The positions that the table begins with, and their values.
     roots: Vec<Root>,
+    /// How many rows are lost, drawn and won; null of a large table until /counts was asked for.
     outcomes: Option<LayerValues>,
+    /// Policies that can be asked; there are more, see docs/serve.md.
     policies: Vec<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Root {
+    /// The position in one line.
     position: String,
     #[serde(flatten)]
     value: RootValue,
@@ -214,24 +236,30 @@ pub(super) async fn position(
 }
 
 /// That a position is not in the table, and what the rules say of it, so that it can be played on.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Outside {
     #[serde(flatten)]
     why: Refusal,
+    /// The board and the moves, with what the table says of those that lead into it.
     answer: Answer,
 }
 
 /// What a policy does in a position, beside the truth.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Decision<'a> {
+    /// Name of the table.
     table: &'a str,
+    /// The policy.
     policy: &'a str,
+    /// The position in one line.
     position: String,
+    /// The player to move.
     mover: &'static str,
     /// The exact value, for the mover.
     outcome: Option<i8>,
     /// The outcome, and the final score, that the policy expects for the mover.
     expected_outcome: Option<f64>,
+    /// The final score that it expects; null if it does not say.
     expected_score: Option<f64>,
     /// Its likeliest move; the first of several.
     #[serde(rename = "move")]
@@ -240,10 +268,11 @@ struct Decision<'a> {
     moves: Vec<Decided>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Decided {
     #[serde(flatten)]
     exact: MoveAnswer,
+    /// With which the policy plays it.
     probability: f64,
     /// How good the policy finds it, on a scale of its own.
     policy_score: Option<f64>,
@@ -308,12 +337,15 @@ fn decision<'a>(
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Worst<'a> {
+    /// Name of the table.
     table: &'a str,
+    /// The policy.
     policy: &'a str,
     /// In how many positions it was judged.
     judged: u64,
+    /// The worst first, one of mirror images.
     mistakes: &'a [Mistake],
 }
 
@@ -345,10 +377,13 @@ pub(super) async fn mistakes(
     .await
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Counts<'a> {
+    /// Name of the table.
     table: &'a str,
+    /// Every judged position.
     all: &'a LayerValues,
+    /// Of each layer; none in tables whose rows have no layer.
     layers: Vec<Layer<'a>>,
     /// How many rows have which score; which outcome, in games without scores.
     histogram: &'a BTreeMap<i8, u64>,
@@ -356,8 +391,9 @@ struct Counts<'a> {
     longest: Option<u16>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Layer<'a> {
+    /// Number of the layer.
     layer: u32,
     #[serde(flatten)]
     values: &'a LayerValues,
@@ -384,6 +420,23 @@ pub(super) async fn counts(
         ))
     })
     .await
+}
+
+/// Returns the components of `docs/openapi.json`: for tests.
+#[doc(hidden)]
+pub fn components() -> serde_json::Value {
+    let mut settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.definitions_path = "/components/schemas".into();
+    let mut generator = settings.into_generator();
+    generator.subschema_for::<Answer>();
+    generator.subschema_for::<LineAnswer>();
+    generator.subschema_for::<Outside>();
+    generator.subschema_for::<Listing>();
+    generator.subschema_for::<Counts<'_>>();
+    generator.subschema_for::<Decision<'_>>();
+    generator.subschema_for::<Worst<'_>>();
+    generator.subschema_for::<Refusal>();
+    generator.take_definitions(true).into()
 }
 
 /// What no address is.

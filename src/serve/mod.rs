@@ -37,6 +37,8 @@ use hall::{Hall, Opened};
 use reply::{Refusal, typed};
 use work::{Kind, Workshop};
 
+#[doc(hidden)]
+pub use api::components;
 pub use players::Policies;
 
 /// The port that is tried first where none is asked for.

@@ -5,15 +5,17 @@ use std::borrow::Cow;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::hint::{Hint, Hinted, shortened};
 
 /// Why a request is not answered: `{"error": …, "hint": …}`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Refusal {
     #[serde(skip)]
     pub status: StatusCode,
+    /// That it is not there, and what bounds the table.
     pub error: String,
     /// What to do.
     pub hint: Option<String>,

@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SolvedTable;
@@ -45,7 +46,7 @@ impl NotThere {
 const LONGEST_LINE: usize = 200;
 
 /// What a table says of a position; its JSON is `docs/query-schema.md`'s. Values are those of `mover`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Answer {
     /// The table's name.
     pub table: String,
@@ -84,7 +85,7 @@ pub struct Answer {
 }
 
 /// The board of a position.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Board {
     /// As rows of text.
     pub diagram: String,
@@ -94,7 +95,7 @@ pub struct Board {
 }
 
 /// The further fields of a cyclic game.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Cycles {
     /// Whether the mover's king is attacked.
     pub in_check: bool,
@@ -112,7 +113,7 @@ pub struct Cycles {
 }
 
 /// A move and its value for the mover.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct MoveAnswer {
     /// Its name.
     #[serde(rename = "move")]
@@ -136,7 +137,7 @@ pub struct MoveAnswer {
 }
 
 /// A value, as far as it is proven.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Verdict {
     /// 1 a win, 0 a draw, −1 a loss.
     pub outcome: Option<i8>,
@@ -152,20 +153,27 @@ pub struct Verdict {
 }
 
 /// What is known where a value is not proven.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Bounds {
     Scores {
+        /// The score of the player to move; null where it is not proven.
         score: Option<i8>,
+        /// The least that it can be.
         score_lower: i8,
+        /// The most.
         score_upper: i8,
     },
     /// The fewest and the most plies to the end of a proven win or loss; no most where it may be
     /// play without end. The worst and the best that the outcome can be.
     Plies {
+        /// The fewest plies to a proven win or loss; null where there are none.
         distance_lower: Option<u16>,
+        /// The most; null where it may be by play without end.
         distance_upper: Option<u16>,
+        /// The worst that the outcome can be.
         outcome_lower: i8,
+        /// The best.
         outcome_upper: i8,
     },
 }
@@ -362,7 +370,7 @@ impl SolvedTable {
 }
 
 /// The little of an answer that programs want of thousands of positions; a line of JSON.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Brief {
     /// The position in one line.
     pub position: String,

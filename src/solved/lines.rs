@@ -4,6 +4,7 @@
 //! `{"position": …, "id": …}` whose `id` comes back. What is wrong with a line is told in its answer
 //! and stops no other.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -21,22 +22,24 @@ struct Asked {
     id: Option<Json>,
 }
 
-/// The answer to a line.
-#[derive(Serialize)]
-struct Answered {
+/// The answer to a line of a batch.
+#[derive(Serialize, JsonSchema)]
+pub struct LineAnswer {
+    /// What the line gave as its id.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<Json>,
     #[serde(flatten)]
     said: Said,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Said {
     Brief(Brief),
     Refused {
         /// What was asked about, as far as it could be read.
         position: Option<String>,
+        /// That it is not there, and what bounds the table.
         error: String,
     },
 }
@@ -58,7 +61,7 @@ impl SolvedTable {
                 (id, said.map_or_else(|error| refused(Some(&position), error), Said::Brief))
             }
         };
-        serde_json::to_string(&Answered { id, said }).expect("an answer is plain data")
+        serde_json::to_string(&LineAnswer { id, said }).expect("an answer is plain data")
     }
 }
 

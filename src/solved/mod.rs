@@ -24,7 +24,7 @@ use crate::table::{Store, Table, TableError, or_record};
 pub use answer::{Answer, Board, Brief, Cycles, LineEnd, MoveAnswer, NotThere, Verdict};
 pub use arrays::ArrayRows;
 pub use checksum::read_checksums;
-pub use lines::LONGEST_LINE;
+pub use lines::{LONGEST_LINE, LineAnswer};
 pub use totals::{LayerValues, Totals};
 
 /// Which positions of a row are taken.

@@ -58,6 +58,33 @@ fn schemas() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schemas")
 }
 
+/// `docs/schemas/` and the components of `docs/openapi.json` are made of the types that are written; with
+/// `YOMIKIRI_WRITE_SCHEMAS` set they are written anew.
+#[test]
+fn schemas_are_those_of_the_types() {
+    let mut made: BTreeMap<PathBuf, Value> = BTreeMap::new();
+    for (name, schema) in yomikiri::cli::schemas() {
+        if name == "openapi" {
+            let path = schemas().with_file_name("openapi.json");
+            let text = fs::read_to_string(&path).unwrap();
+            let mut page: Value = serde_json::from_str(&text).unwrap();
+            page["components"]["schemas"] = schema;
+            made.insert(path, page);
+        } else {
+            made.insert(schemas().join(format!("{name}.json")), schema);
+        }
+    }
+    for (path, schema) in made {
+        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        if std::env::var_os("YOMIKIRI_WRITE_SCHEMAS").is_some() {
+            fs::write(&path, &text).unwrap();
+        }
+        let kept = fs::read_to_string(&path).unwrap_or_default();
+        let what = "differs: set YOMIKIRI_WRITE_SCHEMAS and run this test again";
+        assert!(kept == text, "{} {what}", path.display());
+    }
+}
+
 #[test]
 fn every_command_prints_what_its_schema_says() {
     let tables = Tables::new();

@@ -3,13 +3,14 @@
 mod minishogi;
 mod play;
 mod supervised;
-mod tabular;
+pub(super) mod tabular;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Subcommand;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -117,10 +118,12 @@ fn place(
 }
 
 /// The JSON.
-#[derive(Serialize)]
-struct Trained<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct Trained<'a> {
     /// Its files without their endings.
     network: String,
+    /// The card, as it lies beside the network: docs/learned.md.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     card: &'a Card,
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::context::Context;
@@ -46,17 +47,22 @@ pub(super) struct Args {
 const MOST_SQUARES: usize = 20;
 
 /// A line of the CSV file.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Row {
+    /// The algorithm.
     method: &'static str,
+    /// How many games it has learned from.
     games: u64,
+    /// The root mean square error of its values against the exact ones.
     error: f64,
+    /// How often its best move keeps the outcome where moves differ in it, 0 to 1.
     right_decisive: f64,
 }
 
 /// The JSON.
-#[derive(Serialize)]
-struct Curves {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct Curves {
+    /// The points of the curves.
     curves: Vec<Row>,
 }
 

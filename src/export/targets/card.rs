@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::columns::ColumnCard;
@@ -16,7 +17,7 @@ pub const TARGETS_SCHEMA: &str = "yomikiri-targets";
 pub const TARGETS_VERSION: u32 = 1;
 
 /// What an export of targets is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Card {
     /// Always [`TARGETS_SCHEMA`].
     pub schema: String,
@@ -51,7 +52,7 @@ pub struct Card {
 }
 
 /// How many examples there are of each sort.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Counts {
     /// By split.
     pub by_split: BTreeMap<String, Group>,
@@ -65,7 +66,7 @@ pub struct Counts {
 }
 
 /// Some examples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Group {
     /// How many.
     pub rows: u64,

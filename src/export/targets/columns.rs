@@ -1,5 +1,6 @@
 //! The columns of an export: their names, types and meaning.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::encode::Encoder;
@@ -108,7 +109,7 @@ impl Column {
 }
 
 /// A column in the data card.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct ColumnCard {
     /// Its name.
     pub name: String,
