@@ -29,7 +29,8 @@ pub struct Replay {
 /// The numbers of an experience in a checkpoint: boards in pieces of 16 bits, which floats hold
 /// exactly.
 const NUMBERS: usize = 19;
-const NAME: &str = "replay";
+/// The name of the buffer in a checkpoint, before the place of the oldest.
+const NAME: &str = "replay, oldest at ";
 
 impl Replay {
     /// An empty buffer.
@@ -52,12 +53,10 @@ impl Replay {
         &self.experiences
     }
 
-    /// The buffer as a parameter of a checkpoint.
+    /// The buffer as a parameter of a checkpoint, in its own order: experiences are drawn by place.
     pub fn to_parameter(&self) -> Parameter {
         let pieces = |board: u64| (0..4).map(move |at| (board >> (16 * at) & 0xffff) as f32);
-        // The oldest first, so that the place of the next need not be stored.
-        let (late, early) = self.experiences.split_at(self.next);
-        let numbers = early.iter().chain(late).flat_map(|experience| {
+        let numbers = self.experiences.iter().flat_map(|experience| {
             let boards =
                 [experience.before, experience.next].into_iter().flatten().flat_map(pieces);
             let others =
@@ -65,13 +64,15 @@ impl Replay {
             boards.chain(others).collect::<Vec<f32>>()
         });
         let numbers: Vec<f32> = numbers.collect();
-        Parameter { name: NAME.to_string(), shape: vec![self.experiences.len(), NUMBERS], numbers }
+        let shape = vec![self.experiences.len(), NUMBERS];
+        Parameter { name: format!("{NAME}{}", self.next), shape, numbers }
     }
 
     /// The buffer of a checkpoint; `None` if the parameter is no buffer of this capacity.
     pub fn of_parameter(capacity: usize, parameter: &Parameter) -> Option<Replay> {
         let count = parameter.numbers.len() / NUMBERS;
-        if parameter.name != NAME || parameter.shape != [count, NUMBERS] || count > capacity {
+        let next = parameter.name.strip_prefix(NAME)?.parse().ok()?;
+        if parameter.shape != [count, NUMBERS] || count > capacity || next >= count.max(1) {
             return None;
         }
         let board = |numbers: &[f32]| {
@@ -85,7 +86,7 @@ impl Replay {
             sign: numbers[18] as i8,
         };
         let experiences = parameter.numbers.chunks_exact(NUMBERS).map(experience).collect();
-        Some(Replay { capacity, next: 0, experiences })
+        Some(Replay { capacity, next, experiences })
     }
 }
 
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_are_dropped_and_a_checkpoint_keeps_the_others_in_order() {
+    fn the_oldest_are_dropped_and_a_checkpoint_keeps_the_others_in_place() {
         let experience = |n: u64| Experience {
             before: [n << 60 | n, !n],
             action: n as u16,
@@ -105,12 +106,13 @@ mod tests {
         let mut replay = Replay::new(4);
         (0..6).for_each(|n| replay.push(experience(n)));
         let mut read = Replay::of_parameter(4, &replay.to_parameter()).unwrap();
-        assert_eq!(read.experiences(), [2, 3, 4, 5].map(experience));
+        assert_eq!(read.experiences(), [4, 5, 2, 3].map(experience));
+        assert_eq!(read, replay);
         (6..8).for_each(|n| {
             replay.push(experience(n));
             read.push(experience(n));
         });
-        assert_eq!(replay.to_parameter(), read.to_parameter());
+        assert_eq!(read, replay);
         assert_eq!(Replay::of_parameter(3, &replay.to_parameter()), None);
     }
 }
