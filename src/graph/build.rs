@@ -399,7 +399,7 @@ mod tests {
     fn made<G: Game>(
         game: &G,
         plan: &Plan<G::State>,
-        build: &dyn Fn(&Plan<G::State>, &Store) -> Result<Option<u32>, GraphError>,
+        build: impl Fn(&Plan<G::State>, &Store) -> Result<Option<u32>, GraphError>,
     ) -> BTreeMap<String, Vec<u8>> {
         let dir = tempfile::tempdir().unwrap();
         build(plan, &Store::at(dir.path())).unwrap();
@@ -409,12 +409,12 @@ mod tests {
     /// Sorts in slices, and on one thread too: the same bytes. Gives them.
     fn sorted<G: Game>(game: &G, plan: &Plan<G::State>) -> BTreeMap<String, Vec<u8>> {
         let sort = |plan: &Plan<_>, store: &Store| run::<_, ByKey<_>>(game, plan, store, &Silent);
-        let whole = made(game, plan, &sort);
+        let whole = made(game, plan, sort);
         let little = Plan { max_memory: Some(0), ..plan.clone() };
         let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let name = plan.table_name(game);
-        assert!(whole.len() > 5 && whole == made(game, &little, &sort), "{name} in slices");
-        assert!(whole == one.install(|| made(game, &little, &sort)), "{name} on one thread");
+        assert!(whole.len() > 5 && whole == made(game, &little, sort), "{name} in slices");
+        assert!(whole == one.install(|| made(game, &little, sort)), "{name} on one thread");
         whole
     }
 
@@ -444,15 +444,15 @@ mod tests {
             let blocks = |plan: &Plan<_>, store: &Store| {
                 run::<_, ByBlock<Tables>>(game, plan, store, &Silent)
             };
-            assert!(sorted == made(game, &plan, &blocks), "{name}");
+            assert!(sorted == made(game, &plan, blocks), "{name}");
             let little = Plan { max_memory: Some(0), ..plan.clone() };
-            assert!(sorted == made(game, &little, &blocks), "{name} in files");
+            assert!(sorted == made(game, &little, blocks), "{name} in files");
             #[cfg(target_arch = "x86_64")]
             if Instructions::are_there() {
                 let fast = |plan: &Plan<_>, store: &Store| {
                     run::<_, ByBlock<Instructions>>(game, plan, store, &Silent)
                 };
-                assert!(sorted == made(game, &plan, &fast), "{name}");
+                assert!(sorted == made(game, &plan, fast), "{name}");
             }
         }
     }
