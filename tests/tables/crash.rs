@@ -101,12 +101,12 @@ fn longer() -> u32 {
     kills().div_ceil(10) as u32
 }
 
-/// A solved table `large`.
+/// A solved table `large`, beside another.
 fn to_kill() -> Tables {
     // 30,504 states, which is eight blocks, or 140,024.
     let root = if kills() > 10 { "b1 a1 a2" } else { "b1 a1 a2 a3 c4" };
     let enumerate = ["enumerate", "--size", "4x5", "--root", root, "--name", "large", "-q"];
-    Tables::after(&[&enumerate, &["value-iterate", "-q"]])
+    Tables::after(&[&["enumerate", "--size", "4", "-q"], &enumerate, &["value-iterate", "-q"]])
 }
 
 /// Kills a command at moments by chance, from tables like `before`; each time all that opens is

@@ -511,16 +511,18 @@ fn ranks_that_are_not_those_that_can_be_reached_are_found() {
     let at = words.iter().position(is_mixed).unwrap() + 500;
     let at = at + words[at..].iter().position(is_mixed).unwrap();
     // A word of the bits changed, the counts with it.
-    let forged = |word: u64| {
+    let forged = |at: usize, word: u64| {
         let copy = forger.set("reachable", at, word);
         let by = word.count_ones().wrapping_sub(words[at].count_ones());
-        forge(&copy.place(&forger.name), "rank_counts", |bytes| {
-            for block in (at / 8 + 1)..bytes.len() / 4 {
-                let place = &mut bytes[4 * block..4 * block + 4];
-                let count = u32::from_le_bytes((&*place).try_into().unwrap());
-                place.copy_from_slice(&count.wrapping_add(by).to_le_bytes());
-            }
-        });
+        if at + 1 < words.len() {
+            forge(&copy.place(&forger.name), "rank_counts", |bytes| {
+                for block in (at / 8 + 1)..bytes.len() / 4 {
+                    let place = &mut bytes[4 * block..4 * block + 4];
+                    let count = u32::from_le_bytes((&*place).try_into().unwrap());
+                    place.copy_from_slice(&count.wrapping_add(by).to_le_bytes());
+                }
+            });
+        }
         edit_manifest(&copy.place(&forger.name), |m| {
             m.counts.table.states = m.counts.table.states.wrapping_add_signed(i64::from(by as i32));
         });
@@ -529,14 +531,19 @@ fn ranks_that_are_not_those_that_can_be_reached_are_found() {
     let added = words[at] | (words[at] + 1);
     let before: u32 = words[..at].iter().map(|word| word.count_ones()).sum();
     let below = words[at] & ((1 << (added & !words[at]).trailing_zeros()) - 1);
-    let (row, what) = forger.refuted(&forged(added), "a state more");
+    let (row, what) = forger.refuted(&forged(at, added), "a state more");
     assert_eq!(row as u32, before + below.count_ones());
     assert!(what.contains("no moves from the start lead to it"), "{what}");
-    let (_, what) = forger.refuted(&forged(words[at] & (words[at] - 1)), "a state less");
+    let (_, what) = forger.refuted(&forged(at, words[at] & (words[at] - 1)), "a state less");
     assert!(what.contains("leads out of the table"), "{what}");
-    for (word, array) in [(at, "rank_counts"), (words.len() - 1, "reachable")] {
-        let copy = forger.set("reachable", word, words[word] ^ 1 << 63);
-        let line = copy.run(&["verify", &forger.name]).ended(3, "bits alone").to_string();
+    let last = words.len() - 1;
+    let (fewer, beyond) = (words[at] ^ 1 << 63, words[last] | 1 << 63);
+    for (copy, array) in [
+        (forger.set("reachable", at, fewer), "rank_counts"),
+        (forger.set("reachable", last, beyond), "rank_counts"),
+        (forged(last, beyond), "reachable"),
+    ] {
+        let line = copy.run(&["verify", &forger.name]).ended(3, array).to_string();
         assert!(line.contains(array), "{line}");
     }
 }
