@@ -27,7 +27,7 @@ use yomikiri::policy::{
 };
 use yomikiri::progress::Silent;
 use yomikiri::registry::Games;
-use yomikiri::solved::{ArrayRows, Orienting, SolvedTable, States, read_checksums};
+use yomikiri::solved::{ArrayRows, Oracle, Orienting, SolvedTable, States, read_checksums};
 use yomikiri::table::{HEADER_BYTES, Manifest, Store, Table, check_name, crc32};
 
 #[path = "resumed.rs"]

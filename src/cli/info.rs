@@ -18,7 +18,7 @@ use crate::render::Grid;
 use crate::render::number::{bytes, counted, thousands};
 use crate::render::verdict::{outcome_cell, plies_cell, proven_text, score_cell};
 use crate::solve::ByDistance;
-use crate::solved::{LayerValues, SolvedTable, Totals};
+use crate::solved::{LayerValues, Oracle, SolvedTable, Totals};
 use crate::table::{Manifest, Solution};
 
 /// Show what a table holds and how it was solved

@@ -13,7 +13,7 @@ use super::table_args::Named;
 use crate::game::Game;
 use crate::hint::Hinted;
 use crate::input;
-use crate::solved::SolvedTable;
+use crate::solved::{Oracle, SolvedTable};
 use crate::table::Table;
 
 /// Show the value of a position and of each of its moves

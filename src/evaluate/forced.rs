@@ -20,7 +20,7 @@ use crate::any::{AnyGame, AnyPosition};
 use crate::game::{Action, Outcome};
 use crate::graph::StateKind;
 use crate::solve::Value;
-use crate::solved::{Orienting, SolvedTable};
+use crate::solved::{Oracle, Orienting, SolvedTable};
 
 /// How a policy moves where a bounded table proves something of some moves only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]

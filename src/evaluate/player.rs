@@ -7,7 +7,7 @@ use crate::hint::Hinted;
 use crate::policy::{
     Answers, Batch, Policy, PolicyError, TrainedOn, TrainedSpec, share_best, with_training,
 };
-use crate::solved::SolvedTable;
+use crate::solved::{Oracle, SolvedTable};
 
 /// Who is judged.
 pub enum Player {

@@ -20,7 +20,9 @@ use crate::any::AnyPosition;
 use crate::evaluate::{Choice, Mistake};
 use crate::game::{Game, NotationError, PieceKind, Side};
 use crate::hint::Hinted;
-use crate::solved::{Answer, LONGEST_LINE, LayerValues, LineAnswer, MoveAnswer, SolvedTable};
+use crate::solved::{
+    Answer, LONGEST_LINE, LayerValues, LineAnswer, MoveAnswer, Oracle, SolvedTable,
+};
 use crate::table::RootValue;
 
 /// What an address answers.

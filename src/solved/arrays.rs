@@ -9,7 +9,7 @@ use std::io::Cursor;
 
 use npyz::{DType, Order, WriterBuilder};
 
-use super::SolvedTable;
+use super::{Oracle, SolvedTable};
 use crate::any::{AnyPosition, AnyState};
 use crate::game::{Game, Position, Side, WideKey};
 use crate::hint::Hinted;

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Brief, SolvedTable};
+use super::{Brief, Oracle, SolvedTable};
 use crate::hint::Hint;
 
 /// The longest line that is read, in bytes.

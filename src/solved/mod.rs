@@ -9,12 +9,13 @@ mod answer;
 mod arrays;
 mod checksum;
 mod lines;
+mod oracle;
 mod totals;
 
 use std::ops::Range;
 
 use crate::any::{AnyGame, AnyPosition, AnyState};
-use crate::game::{Action, Game, NotationError, Orientations, Score, Symmetry};
+use crate::game::{Game, NotationError, Orientations, Symmetry};
 use crate::graph::{Graph, GraphError, Piece, Plan, RowMove, StateKind};
 use crate::parallel;
 use crate::progress::Progress;
@@ -25,6 +26,7 @@ pub use answer::{Answer, Board, Brief, Cycles, LineEnd, MoveAnswer, NotThere, Ve
 pub use arrays::ArrayRows;
 pub use checksum::read_checksums;
 pub use lines::{LONGEST_LINE, LineAnswer};
+pub use oracle::Oracle;
 pub use totals::{LayerValues, Totals};
 
 /// Which positions of a row are taken.
@@ -325,32 +327,9 @@ impl SolvedTable {
         self.values.get(row)
     }
 
-    /// What is known of a state whose moves were not followed, or that is not in the table.
-    pub fn cut_off(&self) -> Value {
-        match self.game().layers() {
-            Some(_) => {
-                let most = self.game().scores().map_or(Score(1), |scores| scores.most());
-                Value::of_scores(-most, most, None)
-            }
-            None => Value::CUT_OFF,
-        }
-    }
-
     /// The value of a move to a row for who makes it; of one not followed, what may be.
     #[inline]
     pub fn move_value(&self, target: Option<u32>) -> Value {
         target.map_or(self.cut_off(), |row| self.value(row as usize).before())
-    }
-
-    /// The legal moves of any position, with the value of each for who makes it; `None` where it
-    /// leads out of the table.
-    pub fn look_ahead(&self, position: &AnyPosition) -> Vec<(Action, Option<Value>)> {
-        let mut moves = Vec::new();
-        let side = position.side.other();
-        self.game().for_each_successor(&position.state, |action, state| {
-            let row = self.states.find(&AnyPosition { state, side });
-            moves.push((action, row.map(|row| self.value(row).before())));
-        });
-        moves
     }
 }

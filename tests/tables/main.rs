@@ -17,6 +17,7 @@ mod interrupted;
 mod io_errors;
 mod numbering;
 mod numpy;
+mod oracle;
 mod own_games;
 mod packed;
 mod parts;

@@ -15,7 +15,7 @@ use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
 use yomikiri::progress::{Progress, Silent};
 use yomikiri::solve::{Order, SolveOptions, Value};
-use yomikiri::solved::SolvedTable;
+use yomikiri::solved::{Oracle, SolvedTable};
 use yomikiri::table::{Store, Table};
 
 use crate::common::Random;

@@ -8,6 +8,7 @@ use yomikiri::graph::{Index, Plan, pack};
 use yomikiri::hint::Hint;
 use yomikiri::progress::Silent;
 use yomikiri::solve::SolveOptions;
+use yomikiri::solved::Oracle;
 use yomikiri::table::{HEADER_BYTES, Table};
 
 use crate::common::Random;

@@ -8,7 +8,7 @@ use crate::any::{AnyGame, AnyPosition};
 use crate::evaluate::Player;
 use crate::game::{Action, Game};
 use crate::policy::chance::{sample, seeded, unit};
-use crate::solved::SolvedTable;
+use crate::solved::{Oracle, SolvedTable};
 
 /// A person or a policy.
 pub(super) enum Seat {

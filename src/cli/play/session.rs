@@ -17,7 +17,7 @@ use crate::render::Grid;
 use crate::render::number::counted;
 use crate::render::verdict::{outcome_cell, repetition_text, score_cell};
 use crate::solve::Value;
-use crate::solved::SolvedTable;
+use crate::solved::{Oracle, SolvedTable};
 
 const HELP: &str = "\
 a move       as it is written: c4, pass; 2c2b, 2A3A, 1e1a+, P*2b; several are played one after another

@@ -4,7 +4,7 @@ use crate::any::{AnyGame, AnyPosition};
 use crate::game::{Action, Game, Orientations, Side, Symmetry};
 use crate::graph::{Piece, StateKind};
 use crate::solve::Value;
-use crate::solved::SolvedTable;
+use crate::solved::{Oracle, SolvedTable};
 
 /// A row of a table, or a position that is looked up in it, with its moves.
 #[derive(Clone, Debug)]

@@ -10,6 +10,7 @@ use yomikiri::game::{Game, Outcome};
 use yomikiri::graph::{Index, Plan, StateKind};
 use yomikiri::policy::{Answers, ByRule, Greedy, ask};
 use yomikiri::render::{accuracy_text, summary};
+use yomikiri::solved::Oracle;
 use yomikiri::table::Table;
 
 use super::{Opened, assert_alike, assert_close, numbers, sets};

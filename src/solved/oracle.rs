@@ -1,0 +1,325 @@
+//! What answers for positions: a solved table, or anything else that knows exact values.
+
+use std::cmp::Reverse;
+
+use super::SolvedTable;
+use super::answer::{
+    Answer, Board, Brief, Cycles, LONGEST_LINE, LineEnd, MoveAnswer, NotThere, Verdict,
+};
+use crate::any::{AnyGame, AnyPosition};
+use crate::game::{Action, Game, Outcome, Repetition, Score, Side};
+use crate::graph::StateKind;
+use crate::solve::Value;
+
+/// Knows exact values, or proven bounds, of a game's positions.
+///
+/// The game, a name and [`value_of`](Oracle::value_of) are required; every answer follows from
+/// these. All values are those of the player to move.
+pub trait Oracle: Send + Sync {
+    /// Returns the rules.
+    fn game(&self) -> &AnyGame;
+
+    /// Returns the name under which answers are given: the table's.
+    fn name(&self) -> String;
+
+    /// Returns the value of a position; `None` where nothing is known of it.
+    fn value_of(&self, position: &AnyPosition) -> Option<Value>;
+
+    /// Returns whether values have a score.
+    fn has_scores(&self) -> bool {
+        self.game().scores().is_some()
+    }
+
+    /// Returns the kind of a position that has a value.
+    fn kind_of(&self, position: &AnyPosition) -> StateKind {
+        match self.game().is_terminal(&position.state) {
+            true => StateKind::Terminal,
+            false => StateKind::Interior,
+        }
+    }
+
+    /// Returns whether this very position, and not only an image of it, can be reached from the
+    /// root; `None` where that is not known.
+    fn is_reachable(&self, _position: &AnyPosition) -> Option<bool> {
+        None
+    }
+
+    /// Returns what infinite play counts as.
+    fn repetition(&self) -> Repetition {
+        self.game().repetition()
+    }
+
+    /// Returns the player who gives check with every move, where no other moves of that player are
+    /// followed.
+    fn attacker(&self) -> Option<Side> {
+        None
+    }
+
+    /// Returns the error for a position without a value.
+    fn not_there(&self, position: &AnyPosition) -> NotThere {
+        NotThere::new(format!("{} has no value of {}", self.name(), self.game().notation(position)))
+    }
+
+    /// Fails where what has been read since it was opened is damaged.
+    fn check(&self) -> Result<(), NotThere> {
+        Ok(())
+    }
+
+    /// Returns the widest bounds: those of a state whose moves were not followed, or that is not
+    /// known.
+    fn cut_off(&self) -> Value {
+        match self.game().layers() {
+            Some(_) => {
+                let most = self.game().scores().map_or(Score(1), |scores| scores.most());
+                Value::of_scores(-most, most, None)
+            }
+            None => Value::CUT_OFF,
+        }
+    }
+
+    /// Returns the legal moves with the value of each for who makes it; `None` where nothing is
+    /// known of the position after it.
+    fn look_ahead(&self, position: &AnyPosition) -> Vec<(Action, Option<Value>)> {
+        let mut moves = Vec::new();
+        let side = position.side.other();
+        self.game().for_each_successor(&position.state, |action, state| {
+            let value = self.value_of(&AnyPosition { state, side });
+            moves.push((action, value.map(Value::before)));
+        });
+        moves
+    }
+
+    /// Returns the legal moves with their values for the mover, best first: by what is sure, then
+    /// by what is possible, then by action; at the end those of which nothing is known.
+    fn best_first(&self, position: &AnyPosition) -> Vec<(Action, Option<Value>)> {
+        let mut moves = self.look_ahead(position);
+        moves.sort_by_key(|&(action, value)| (Reverse(value.map(Value::preference)), action));
+        moves
+    }
+
+    /// Returns the moves that no other is better than, as far as is known; none where nothing is.
+    fn best_actions(&self, position: &AnyPosition) -> Vec<Action> {
+        let moves = self.look_ahead(position);
+        let Some(best) = best_worth(self, &moves) else { return Vec::new() };
+        let is_best = |value: Option<Value>| value.is_some_and(|value| worth(self, value) == best);
+        moves.iter().filter(|(_, value)| is_best(*value)).map(|(action, _)| *action).collect()
+    }
+
+    /// Answers for a position and its moves. Fails where it has no value.
+    fn answer(&self, position: AnyPosition) -> Result<Answer, NotThere> {
+        let value = self.value_of(&position);
+        let answer = value.is_some().then(|| answer_with(self, position, value));
+        self.check()?;
+        answer.ok_or_else(|| self.not_there(&position))
+    }
+
+    /// Answers by the rules for any position, with the values that are known of it and its moves.
+    /// The kind of one without a value is `outside`. Where a table is damaged, [`check`](Oracle::check)
+    /// fails afterwards.
+    fn answer_anywhere(&self, position: AnyPosition) -> Answer {
+        answer_with(self, position, self.value_of(&position))
+    }
+
+    /// Answers briefly. Fails where the position has no value.
+    fn brief(&self, position: AnyPosition) -> Result<Brief, NotThere> {
+        let game = self.game();
+        let brief = self.value_of(&position).map(|value| Brief {
+            position: game.notation(&position),
+            kind: self.kind_of(&position).name(),
+            value: Verdict::of(value, self.has_scores()),
+            best: (self.best_actions(&position).iter())
+                .map(|&action| game.action_name(position.side, action))
+                .collect(),
+        });
+        self.check()?;
+        brief.ok_or_else(|| self.not_there(&position))
+    }
+}
+
+impl Oracle for SolvedTable {
+    fn game(&self) -> &AnyGame {
+        &self.states().game
+    }
+
+    fn name(&self) -> String {
+        self.table().name()
+    }
+
+    #[inline]
+    fn value_of(&self, position: &AnyPosition) -> Option<Value> {
+        self.states().find(position).map(|row| self.value(row))
+    }
+
+    fn has_scores(&self) -> bool {
+        self.values().has_scores()
+    }
+
+    fn kind_of(&self, position: &AnyPosition) -> StateKind {
+        let row = self.states().find(position);
+        row.map_or(StateKind::Frontier, |row| self.states().kind(row, &position.state))
+    }
+
+    fn is_reachable(&self, position: &AnyPosition) -> Option<bool> {
+        let game = Oracle::game(self);
+        let reached = self.states().orientations(self.states().find(position)?)?;
+        let ties = game.canonical(&position.state).ties;
+        Some(reached.0 & game.group().root_orientations(position.side, ties).0 != 0)
+    }
+
+    fn repetition(&self) -> Repetition {
+        self.values().repetition()
+    }
+
+    fn attacker(&self) -> Option<Side> {
+        let checks_only = self.table().manifest().identity.checks_only;
+        checks_only.then(|| self.states().roots().ok()?.first().map(|root| root.side)).flatten()
+    }
+
+    fn not_there(&self, position: &AnyPosition) -> NotThere {
+        NotThere::in_table(self, position)
+    }
+
+    fn check(&self) -> Result<(), NotThere> {
+        self.table().check_read().map_err(NotThere::new)
+    }
+}
+
+fn answer_with<O: Oracle + ?Sized>(
+    oracle: &O,
+    position: AnyPosition,
+    value: Option<Value>,
+) -> Answer {
+    let game = oracle.game();
+    let (side, layered) = (position.side, game.layers().is_some());
+    let (principal_variation, line_end) = best_line(oracle, position);
+    let scored = oracle.has_scores();
+    let moves = oracle.best_first(&position);
+    let best = best_worth(oracle, &moves);
+    let moves = moves.into_iter();
+    let moves = moves.filter(|(_, known)| known.is_some() || !layered || value.is_none());
+    let answer = |(action, value): (Action, Option<Value>)| MoveAnswer {
+        name: game.action_name(side, action),
+        action: action.0,
+        squares: game.move_squares(side, action),
+        after: game.notation(&game.advance(&position, action)),
+        followed: (!layered).then_some(value.is_some()),
+        best: best.is_some() && value.map(|value| worth(oracle, value)) == best,
+        value: Verdict::of(value.unwrap_or(oracle.cut_off()), scored),
+    };
+    let winner = |outcome| match outcome {
+        Outcome::Win => game.side_name(side),
+        _ => game.side_name(side.other()),
+    };
+    Answer {
+        table: oracle.name(),
+        position: game.notation(&position),
+        notations: game.notations(&position).into_iter().collect(),
+        board: Board { diagram: game.diagram(&position), drawn: game.drawn(&position) },
+        perspective: "mover",
+        mover: game.side_name(side),
+        reachable: value.and_then(|_| oracle.is_reachable(&position)),
+        kind: value.map_or("outside", |_| oracle.kind_of(&position).name()),
+        value: Verdict::of(value.unwrap_or(oracle.cut_off()), scored),
+        moves: moves.map(answer).collect(),
+        principal_variation,
+        cycles: (!layered).then(|| Cycles {
+            in_check: game.in_check(&position.state),
+            end: game.end_in_words(&position),
+            winner: game.result(&position.state).map(winner),
+            repetition: oracle.repetition().name(),
+            checks_only: oracle.attacker().map(|side| game.side_name(side)),
+            repeats_from: match line_end {
+                LineEnd::Repeats(from) => Some(from),
+                _ => None,
+            },
+        }),
+        side,
+        line_end,
+    }
+}
+
+/// Returns whether a value is proven as far as the line of best play needs: the score, or the
+/// outcome with its distance.
+fn is_proven<O: Oracle + ?Sized>(oracle: &O, value: Value) -> bool {
+    match oracle.has_scores() {
+        true => value.score().is_some(),
+        false => value.lower == value.upper,
+    }
+}
+
+/// Returns the line of best play while values are proven: to the end of the game, or round to a
+/// position that was there before.
+fn best_line<O: Oracle + ?Sized>(oracle: &O, from: AnyPosition) -> (Vec<String>, LineEnd) {
+    let game = oracle.game();
+    let (mut line, mut before) = (Vec::new(), Vec::<AnyPosition>::new());
+    let mut position = from;
+    loop {
+        let value = oracle.value_of(&position).filter(|&value| is_proven(oracle, value));
+        let Some(value) = value else {
+            return (line, LineEnd::Unproven);
+        };
+        if game.result(&position.state).is_some() {
+            let words = game.end_in_words(&position).filter(|_| game.layers().is_none());
+            return (line, LineEnd::Over(words));
+        }
+        if let Some(place) = before.iter().position(|&earlier| earlier == position) {
+            return (line, LineEnd::Repeats(place));
+        }
+        if line.len() == LONGEST_LINE {
+            return (line, LineEnd::Cut);
+        }
+        let Some(action) = best_move(oracle, &position, value) else {
+            return (line, LineEnd::Unproven);
+        };
+        before.push(position);
+        line.push(game.action_name(position.side, action));
+        position = game.advance(&position, action);
+    }
+}
+
+/// Returns a best move, which keeps the position's value; `None` where a table is inconsistent.
+fn best_move<O: Oracle + ?Sized>(
+    oracle: &O,
+    position: &AnyPosition,
+    value: Value,
+) -> Option<Action> {
+    // None is better than one that keeps an exact value, so those behind it are not looked up: in a
+    // packed table each takes a block to unpack.
+    let side = position.side.other();
+    let keeps = |state| {
+        let after = oracle.value_of(&AnyPosition { state, side });
+        after.is_some_and(|after| after.before() == value)
+    };
+    let mut first = None;
+    if value.lower == value.upper {
+        oracle.game().for_each_successor(&position.state, |action, state| {
+            if first.is_none() && keeps(state) {
+                first = Some(action);
+            }
+        });
+    }
+    let kept = |found: Value| match oracle.has_scores() {
+        true => found.score() == value.score(),
+        false => found == value,
+    };
+    first.or_else(|| {
+        let (action, found) = oracle.best_first(position).first().copied()?;
+        found.is_some_and(kept).then_some(action)
+    })
+}
+
+/// Returns what makes a move to a value best: in games with scores what is known of the score,
+/// whatever the distance.
+fn worth<O: Oracle + ?Sized>(oracle: &O, value: Value) -> Value {
+    match oracle.has_scores() {
+        true => Value::of_scores(value.lower.score(), value.upper.score(), None),
+        false => value,
+    }
+}
+
+/// Returns the worth of the best of some moves; `None` where nothing is known of any.
+fn best_worth<O: Oracle + ?Sized>(oracle: &O, moves: &[(Action, Option<Value>)]) -> Option<Value> {
+    let worths = moves.iter().filter_map(|&(_, value)| Some(worth(oracle, value?)));
+    let best = worths.max_by_key(|worth| worth.preference());
+    best.filter(|&best| best != worth(oracle, oracle.cut_off()))
+}

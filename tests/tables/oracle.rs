@@ -1,0 +1,75 @@
+//! An oracle that is not a table: plain recursion over the rules, which answers as the table does.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::othello::Othello;
+use yomikiri::game::{Empties, Game, Position};
+use yomikiri::progress::Silent;
+use yomikiri::solve::{Prospect, Value};
+use yomikiri::solved::{Oracle, SolvedTable};
+use yomikiri::table::Store;
+
+/// Recursion to the ends of a game with scores that always ends.
+struct Recursion {
+    game: AnyGame,
+    known: Mutex<HashMap<AnyPosition, Prospect>>,
+}
+
+impl Recursion {
+    fn prospect(&self, position: &AnyPosition) -> Prospect {
+        if let Some(&known) = self.known.lock().unwrap().get(position) {
+            return known;
+        }
+        let scores = self.game.scores().unwrap();
+        let mut best = None;
+        self.game.for_each_successor(&position.state, |_, state| {
+            let after = Position { state, side: position.side.other() };
+            best = best.max(Some(self.prospect(&after).before()));
+        });
+        let end = || Prospect::new(scores.score_of(&position.state, Empties::Uncounted), Some(0));
+        let prospect = best.unwrap_or_else(end);
+        self.known.lock().unwrap().insert(*position, prospect);
+        prospect
+    }
+}
+
+impl Oracle for Recursion {
+    fn game(&self) -> &AnyGame {
+        &self.game
+    }
+
+    fn name(&self) -> String {
+        "recursion".to_string()
+    }
+
+    fn value_of(&self, position: &AnyPosition) -> Option<Value> {
+        Some(Value::exactly(self.prospect(position)))
+    }
+}
+
+/// The answer of the table, but for its name and what only it knows, is the recursion's.
+#[test]
+fn recursion_answers_as_the_table_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let game = AnyGame::new(Othello::<u64>::new(4, 4, true));
+    let table = SolvedTable::of_whole(game.clone(), &Store::at(dir.path()), &Silent).unwrap();
+    let recursion = Recursion { game, known: Mutex::default() };
+    let mut compared = 0;
+    for piece in table.states().pieces() {
+        let compare = |_, position: AnyPosition| {
+            let [told, known] = [&table as &dyn Oracle, &recursion].map(|oracle| {
+                let mut answer = serde_json::to_value(oracle.answer(position).unwrap()).unwrap();
+                let fields = answer.as_object_mut().unwrap();
+                (fields.remove("table"), fields.remove("reachable"));
+                answer
+            });
+            assert_eq!(told, known);
+            compared += 1;
+            Ok(())
+        };
+        table.states().visit(piece.rows.clone(), compare).unwrap();
+    }
+    assert_eq!(compared, 12_351);
+}
