@@ -5,10 +5,38 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
+use serde::Serialize;
+
+/// What has gone wrong, as a program tells it apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// We failed, or a file could not be written.
+    Failure,
+    /// The command line cannot be understood.
+    Usage,
+    /// What was given or asked for cannot be worked with.
+    #[default]
+    Input,
+    /// A table's files do not hold what they should, or a table was found wrong.
+    Damaged,
+    /// A policy from outside failed.
+    Policy,
+    /// A policy is not as good as was asked for.
+    Bound,
+    /// We were told to end.
+    Interrupted,
+}
+
 /// An error that may know what to do about it. Its `Display` says what is wrong and no more.
 pub trait Hint: Error {
     /// Returns what to do about it.
     fn hint(&self) -> Option<Cow<'_, str>>;
+
+    /// Returns what has gone wrong.
+    fn kind(&self) -> Kind {
+        Kind::Input
+    }
 
     /// Returns the message and the hint in one line.
     fn line(&self) -> String {
@@ -26,17 +54,24 @@ pub fn joined(message: &str, hint: Option<&str>) -> String {
 pub struct Hinted {
     what: String,
     hint: Option<String>,
+    kind: Kind,
 }
 
 impl Hinted {
     /// Makes an error of a message and a hint.
     pub fn new(what: impl Into<String>, hint: impl Into<String>) -> Hinted {
-        Hinted { what: what.into(), hint: Some(hint.into()) }
+        Hinted::from(what).with_hint(hint)
     }
 
-    /// An error's message and hint.
-    pub fn of(error: &impl Hint) -> Hinted {
-        Hinted { what: error.to_string(), hint: error.hint().map(Cow::into_owned) }
+    /// An error's message, hint and kind.
+    pub fn of(error: &(impl Hint + ?Sized)) -> Hinted {
+        let (hint, kind) = (error.hint().map(Cow::into_owned), error.kind());
+        Hinted { what: error.to_string(), hint, kind }
+    }
+
+    /// The same of another kind.
+    pub fn of_kind(self, kind: Kind) -> Hinted {
+        Hinted { kind, ..self }
     }
 
     /// Appends a hint to the one it has.
@@ -54,7 +89,7 @@ impl Hinted {
 
 impl<T: Into<String>> From<T> for Hinted {
     fn from(what: T) -> Hinted {
-        Hinted { what: what.into(), hint: None }
+        Hinted { what: what.into(), hint: None, kind: Kind::default() }
     }
 }
 
@@ -69,6 +104,10 @@ impl Error for Hinted {}
 impl Hint for Hinted {
     fn hint(&self) -> Option<Cow<'_, str>> {
         self.hint.as_deref().map(Cow::from)
+    }
+
+    fn kind(&self) -> Kind {
+        self.kind
     }
 }
 
@@ -90,6 +129,10 @@ mod tests {
         let plain = Hinted::from("a; b");
         assert_eq!((plain.line(), plain.hint()), ("a; b".into(), None));
         assert_eq!(Hinted::of(&hinted), hinted);
+        assert_eq!(
+            (hinted.kind(), Hinted::of(&hinted.of_kind(Kind::Failure)).kind()),
+            (Kind::Input, Kind::Failure)
+        );
     }
 
     #[test]

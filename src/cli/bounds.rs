@@ -3,10 +3,9 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
-use super::error::UserError;
-use crate::evaluate::{Metrics, Player};
+use crate::evaluate::{Choice, Metrics, Player};
 use crate::game::Game;
-use crate::policy::{Answers, Batch};
+use crate::hint::Hinted;
 use crate::solved::SolvedTable;
 
 /// That a number of a policy is below or above another.
@@ -59,11 +58,10 @@ pub(super) struct Has<'a> {
 impl Condition {
     /// Checks before anything is measured that there will be such a figure of each policy, as far as
     /// that can be known: a mean over no positions shows only when they are counted.
-    pub fn check(&self, players: &[Player], has: &Has) -> Result<(), UserError> {
+    pub fn check(&self, players: &[Player], has: &Has) -> Result<(), Hinted> {
         let name = &self.name;
-        let missing = |what: &str, hint: &str| {
-            Err(UserError::new(format!("--fail-if {name}: {what}")).with_hint(hint))
-        };
+        let missing =
+            |what: &str, hint: &str| Err(Hinted::new(format!("--fail-if {name}: {what}"), hint));
         let table = has.table.table().name();
         let figure = ["all_", "learned_"].into_iter().find_map(|set| name.strip_prefix(set));
         let figure = figure.unwrap_or(name);
@@ -85,20 +83,24 @@ impl Condition {
         if self.is_forced() && has.table.table().manifest().complete {
             return missing(&format!("{table} is complete"), "use result_kept");
         }
+        // Where perfect, or one that does not answer, says nothing; what is wrong shows when it is measured.
+        let root = has.table.states().roots().ok().and_then(|roots| roots.first().copied());
+        let at_the_root = |player: &Player| -> Option<Choice> {
+            player.policy()?;
+            let choice = player.choose(has.table.game(), None, &root?).ok()?;
+            (!choice.actions.is_empty()).then_some(choice)
+        };
         for player in players {
             let policy = player.name();
             if name.starts_with("learned_") && player.learned_from().division().is_none() {
                 let what = format!("{policy} has not learned from these positions");
                 return missing(&what, "name another figure");
             }
-            let answers = match name.starts_with("value_") || name.starts_with("final_score_") {
-                true => answers_at_the_root(player, has.table),
-                false => None,
+            let (value, score) = (name.starts_with("value_"), name.starts_with("final_score_"));
+            let Some(choice) = Some(player).filter(|_| value || score).and_then(at_the_root) else {
+                continue;
             };
-            let Some(answers) = answers else { continue };
-            let values =
-                if name.starts_with("value_") { answers.values } else { answers.final_scores };
-            if values.is_empty() {
+            if value && choice.value.is_none() || score && choice.final_score.is_none() {
                 return missing(&format!("{policy} says no such value"), "leave it out");
             }
         }
@@ -112,16 +114,15 @@ impl Condition {
 
     /// What it finds, a line for each policy for which it holds; an error where the number is not
     /// known of one.
-    pub fn found(&self, all: &[Metrics]) -> Result<Vec<String>, UserError> {
+    pub fn found(&self, all: &[Metrics]) -> Result<Vec<String>, Hinted> {
         let Condition { name, sign, number } = self;
         let holds = SIGNS.iter().find(|(known, _)| known == sign).map_or(&[][..], |(_, on)| on);
         let mut found = Vec::new();
         for metrics in all {
             let policy = &metrics.policy;
             let own = metrics.number(name).flatten().ok_or_else(|| {
-                let what = "there is no such figure here";
-                UserError::new(format!("--fail-if {name}: {what} of {policy}"))
-                    .with_hint("see --metrics")
+                let what = format!("--fail-if {name}: there is no such figure here of {policy}");
+                Hinted::new(what, "see --metrics")
             })?;
             if own.partial_cmp(number).is_some_and(|order| holds.contains(&order)) {
                 found.push(format!("{policy}: {name} is {own:.6}, {sign} {number}"));
@@ -129,20 +130,6 @@ impl Condition {
         }
         Ok(found)
     }
-}
-
-/// What a policy answers in the first root, where there is a move to make; `None` where that is not
-/// known, as of perfect, or where it does not answer: what is wrong then shows when it is measured.
-fn answers_at_the_root(player: &Player, table: &SolvedTable) -> Option<Answers> {
-    let (game, policy) = (table.game(), player.policy()?);
-    let root = table.states().roots().ok()?.first().copied()?;
-    let (mut batch, mut answers) = (Batch::default(), Answers::default());
-    batch.push(root, game.actions(&root.state));
-    if batch.actions().is_empty() {
-        return None;
-    }
-    policy.answer(game, &batch, &mut answers).ok()?;
-    Some(answers)
 }
 
 #[cfg(test)]

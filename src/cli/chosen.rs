@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use clap::ValueEnum;
 
-use super::error::UserError;
 use super::lines;
 use crate::evaluate::{Piece, Player, Wanted, of_split};
 use crate::game::Split;
@@ -25,12 +25,25 @@ pub(super) struct ChosenArgs {
     positions: Option<PathBuf>,
 }
 
+/// A part of the positions, or all.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Part {
+pub(super) enum Part {
     Train,
     Validation,
     Test,
     All,
+}
+
+impl Part {
+    /// The split that it is; `None` for all.
+    pub fn split(self) -> Option<Split> {
+        match self {
+            Part::Train => Some(Split::Train),
+            Part::Validation => Some(Split::Validation),
+            Part::Test => Some(Split::Test),
+            Part::All => None,
+        }
+    }
 }
 
 /// Some positions, and which they are in words.
@@ -46,16 +59,10 @@ impl ChosenArgs {
         players: &[Player],
         table: &SolvedTable,
     ) -> anyhow::Result<Option<Chosen>> {
-        let split = match self.split {
-            Some(Part::Train) => Some(Split::Train),
-            Some(Part::Validation) => Some(Split::Validation),
-            Some(Part::Test) => Some(Split::Test),
-            Some(Part::All) | None => None,
-        };
-        if let Some(split) = split {
+        if let Some(split) = self.split.and_then(Part::split) {
             let found = of_split(split, players, table.game());
-            let (wanted, words) = found
-                .map_err(|wrong| UserError::new(wrong.map(|what| format!("--split: {what}"))))?;
+            let (wanted, words) =
+                found.map_err(|wrong| wrong.map(|what| format!("--split: {what}")))?;
             return Ok(Some(Chosen { words, wanted }));
         }
         self.positions.as_ref().map(|file| of_file(file, table)).transpose()
@@ -74,11 +81,10 @@ fn of_file(file: &Path, table: &SolvedTable) -> anyhow::Result<Chosen> {
     }
     if let Some((line, wrong)) = bad.into_iter().min() {
         let wrong = wrong.map(|what| format!("{}, line {line}: {what}", file.display()));
-        return Err(UserError::new(wrong).with_hint("correct it or leave it out").into());
+        bail!(wrong.with_hint("correct it or leave it out"));
     }
     if rows.is_empty() {
-        let what = Hinted::new(format!("{} has no position", file.display()), "write one a line");
-        return Err(UserError::new(what).into());
+        bail!(Hinted::new(format!("{} has no position", file.display()), "write one a line"));
     }
     let words = format!("those of {} and their images", file.display());
     let wanted = move |piece: &Piece, at: usize| rows.contains(&piece.cases[at].row);

@@ -1,6 +1,5 @@
 //! `--processes` and `--hosts`: the same work by several processes; `solver gather`.
 
-use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -9,22 +8,57 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
 use super::counts::size_of_table;
 use super::enumerate::game_of;
-use super::error::{self, Kind, UserError};
+use super::error::{self, code};
+use super::lines::text_of;
 use super::signals::say_that_it_goes_on;
 use crate::any::{AnyGame, AnyState};
-use crate::cluster::{ClusterError, Job, check, gather, open, parts_dir, run as run_job, table_of};
+use crate::cluster::{Job, check, gather, open, parts_dir, run as run_job, table_of};
 use crate::graph::Plan;
-use crate::hint::{Hint, Hinted};
+use crate::hint::{Hint, Hinted, Kind};
 use crate::input;
 use crate::render::number::{bytes, thousands};
 use crate::render::shown::shown;
 use crate::solved::SolvedTable;
+
+/// What does not go with several processes, which enumerate whole boards of Othello with derived moves and find their exact
+/// values.
+pub(super) const UNFIT: [(&str, &[&str]); 2] = [
+    (
+        "enumerate",
+        &[
+            "root",
+            "roots",
+            "start",
+            "checks_only",
+            "index",
+            "transitions",
+            "symmetry",
+            "max_states",
+            "name",
+        ],
+    ),
+    (
+        "value-iterate",
+        &[
+            "theta",
+            "order",
+            "discount",
+            "empties",
+            "method",
+            "repetition",
+            "positional",
+            "table",
+            "game",
+        ],
+    ),
+];
 
 /// Who does the work.
 #[derive(Debug, clap::Args)]
@@ -73,7 +107,7 @@ pub(super) struct Gathered {
     solved: bool,
 }
 
-pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let parts = match args.parts.is_empty() {
         true => {
             let game = game_of(None, args.size.as_deref(), context)?;
@@ -94,14 +128,10 @@ pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<
         bytes: size_of_table(&table),
         solved: table.manifest().solution.is_some(),
     };
-    if context.json {
-        context.json("gather", &output)?;
-    } else {
-        let with = if output.solved { ", with values" } else { "" };
-        let (name, dir, size) = (&output.table, &output.directory, bytes(output.bytes as f64));
-        context.line(format!("table {name} in {dir}, {size}{with}"))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    context.show("gather", &output, |Gathered { table, directory, bytes: size, solved }| {
+        let with = if *solved { ", with values" } else { "" };
+        format!("table {table} in {directory}, {}{with}\n", bytes(*size as f64))
+    })
 }
 
 /// What several processes have written, read in place.
@@ -156,7 +186,7 @@ pub(super) fn run(
     plan: Plan<AnyState>,
     asked: Asked,
     context: &mut Context,
-) -> anyhow::Result<ExitCode> {
+) -> anyhow::Result<()> {
     let path = args.hosts.as_deref().unwrap_or(Path::new(STDIN));
     // Whoever holds our stdin says it for all.
     if args.processes.is_some() || path != STDIN {
@@ -165,29 +195,29 @@ pub(super) fn run(
     let job = job(game, plan, asked, context);
     check(&job)?;
     if let Some(processes) = args.processes {
-        return start_all(processes);
+        context.code = start_all(processes)?;
+        return Ok(());
     }
-    let wrong = |what: String| UserError::new(format!("{}: {what}", path.display()));
+    let wrong = |what: String| Hinted::from(format!("{}: {what}", path.display()));
     let text = match path == STDIN {
-        true => hosts_on_stdin(),
-        false => File::open(path).and_then(input::text),
-    };
-    let text = text.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        true => hosts_on_stdin().map_err(|error| wrong(format!("cannot be read: {error}"))),
+        false => text_of(path),
+    }?;
     let hosts = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let hosts: Vec<String> = hosts.map(str::to_string).collect();
     for (line, host) in hosts.iter().enumerate() {
         let port = host.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
         if port.is_none() {
-            return Err(wrong(format!("'{host}' is no host:port")).into());
+            bail!(wrong(format!("'{host}' is no host:port")));
         }
         if hosts[..line].contains(host) {
-            return Err(wrong(format!("{host} is there twice")).into());
+            bail!(wrong(format!("{host} is there twice")));
         }
     }
     let process = args.process.unwrap_or(0);
     if process >= hosts.len() {
         let count = hosts.len();
-        return Err(wrong(format!("has {count} hosts, so there is no --process {process}")).into());
+        bail!(wrong(format!("has {count} hosts, so there is no --process {process}")));
     }
     let job = Job { hosts, process, ..job };
     JSON.store(context.json, Ordering::Relaxed);
@@ -204,9 +234,9 @@ pub(super) fn run(
             ),
             false => format!("this process failed: {}", shown(&said)).into(),
         };
-        end(Kind::Failure, &line);
+        end(&line.of_kind(Kind::Failure));
     }));
-    let done = run_job(&job, |error| end(kind_of(error), &Hinted::of(error)))?;
+    let done = run_job(&job, |error| end(error))?;
     let _ = std::panic::take_hook();
     let output = Output {
         parts: job.parts.display().to_string(),
@@ -215,28 +245,13 @@ pub(super) fn run(
         moves: done.moves,
         bytes_sent: done.sent,
     };
-    if context.json {
-        context.json("part", &output)?;
-    } else {
+    context.show("part", &output, |Output { parts, .. }| {
         let [states, moves] = [done.states, done.moves].map(thousands);
-        let (sent, parts) = (bytes(done.sent as f64), &output.parts);
-        context.line(format!(
-            "process {process}: {states} states, {moves} moves, {sent} sent; parts in {parts}"
-        ))?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// What kind of error it is that ended the work.
-pub(super) fn kind_of(error: &ClusterError) -> Kind {
-    match error {
-        ClusterError::Input(_) => Kind::Input,
-        ClusterError::Damaged { .. } => Kind::Damaged,
-        ClusterError::File { .. } | ClusterError::Others(_) => Kind::Failure,
-        ClusterError::Table(error) => error::kind_of(error).unwrap_or(Kind::Failure),
-        ClusterError::Graph(error) => error::kind_of(error).unwrap_or(Kind::Failure),
-        ClusterError::Sweep(error) => error::kind_of(error).unwrap_or(Kind::Failure),
-    }
+        let sent = bytes(done.sent as f64);
+        format!(
+            "process {process}: {states} states, {moves} moves, {sent} sent; parts in {parts}\n"
+        )
+    })
 }
 
 /// The name of stdin as a file of hosts.
@@ -265,7 +280,7 @@ static JSON: AtomicBool = AtomicBool::new(false);
 static HELD: AtomicBool = AtomicBool::new(false);
 
 /// Says once what has gone wrong and ends this process, so that the others hear of it.
-fn end(kind: Kind, wrong: &Hinted) {
+fn end(wrong: &impl Hint) {
     static SAYING: Mutex<()> = Mutex::new(());
     // Whoever comes second waits here until the process ends.
     let _saying = SAYING.lock();
@@ -274,22 +289,17 @@ fn end(kind: Kind, wrong: &Hinted) {
         std::thread::sleep(Duration::from_millis(100));
     }
     let hint = wrong.hint();
-    error::say(kind, &wrong.to_string(), hint.as_deref(), JSON.load(Ordering::Relaxed));
+    error::say(wrong.kind(), &wrong.to_string(), hint.as_deref(), JSON.load(Ordering::Relaxed));
     // So that others find by themselves what is wrong with all of them, before they lose us.
     std::thread::sleep(Duration::from_millis(300));
-    std::process::exit(match kind {
-        Kind::Input => 2,
-        Kind::Damaged => 3,
-        _ => 1,
-    });
+    std::process::exit(code(wrong.kind()).into());
 }
 
 /// Starts all processes on this machine, and waits for them. They end when we do, for we hold their stdin.
 fn start_all(processes: usize) -> anyhow::Result<ExitCode> {
     if !(1..=64).contains(&processes) {
-        return Err(UserError::new(format!("--processes {processes} is out of bounds"))
-            .with_hint("give 1 to 64")
-            .into());
+        let what = format!("--processes {processes} is out of bounds");
+        bail!(Hinted::new(what, "give 1 to 64"));
     }
     // Ports that are free now; they are kept until all are known, so that none comes twice.
     let listeners = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0"));

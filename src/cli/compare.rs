@@ -1,7 +1,6 @@
 //! `solver compare`: two policies position by position.
 
-use std::process::ExitCode;
-
+use anyhow::bail;
 use clap::builder::RangedU64ValueParser;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,11 +8,11 @@ use serde::Serialize;
 use super::chosen::ChosenArgs;
 use super::complete::policies;
 use super::context::Context;
-use super::error::UserError;
 use super::players::players;
 use super::report::failed;
 use super::table_args::{TableArgs, solved};
 use crate::evaluate::{Comparison, Judged, Piece, Player, Words, measure};
+use crate::hint::Hinted;
 use crate::policy::{Answers, TrainedOn};
 use crate::render::{Compared, comparison_text};
 use crate::solved::Orienting;
@@ -56,21 +55,16 @@ pub(super) struct Output<'a> {
 /// What stands for a seed.
 const SEED: &str = "{}";
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let (game, table) = args.table.game(context)?;
     let both = [&args.first, &args.second];
     let seeds = match (&args.seeds[..], both.iter().any(|name| name.contains(SEED))) {
         ([], false) => vec![String::new()],
         (seeds, true) if !seeds.is_empty() => seeds.to_vec(),
-        (_, true) => {
-            return Err(UserError::new("'{}' stands for a seed")
-                .with_hint("add --seeds 0,1,2")
-                .into());
-        }
+        (_, true) => bail!(Hinted::new("'{}' stands for a seed", "add --seeds 0,1,2")),
         (_, false) => {
-            return Err(UserError::new("--seeds: no policy has a '{}' for the seed")
-                .with_hint("write one, as mcts:100:{}")
-                .into());
+            let what = "--seeds: no policy has a '{}' for the seed";
+            bail!(Hinted::new(what, "write one, as mcts:100:{}"))
         }
     };
     let named = |seed: &String| both.map(|name| name.replace(SEED, seed));
@@ -107,9 +101,6 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
             "one of them {has} learned from some of these positions; --split test leaves them out",
         ));
     }
-    match context.json {
-        true => context.json("compare", &Output { perspective: "mover", compared: &compared })?,
-        false => context.print(comparison_text(&compared))?,
-    }
-    Ok(ExitCode::SUCCESS)
+    let output = Output { perspective: "mover", compared: &compared };
+    context.show("compare", &output, |_| comparison_text(&compared))
 }

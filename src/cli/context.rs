@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use serde::Serialize;
 
@@ -24,6 +25,8 @@ pub(super) struct Context {
     pub colour: bool,
     pub bars: Bars,
     pub games: Games,
+    /// Ends the program once the command is done.
+    pub code: ExitCode,
     /// Workers of a process that works with others.
     #[cfg(feature = "cluster")]
     pub workers: usize,
@@ -50,6 +53,7 @@ impl Context {
             colour: colour::on_stdout(),
             bars: Bars::new(quiet),
             games,
+            code: ExitCode::SUCCESS,
             #[cfg(feature = "cluster")]
             workers: 1,
             out: BufWriter::new(io::stdout()),
@@ -100,6 +104,19 @@ impl Context {
         let schema = format!("yomikiri-{name}");
         let text = serde_json::to_string_pretty(&Envelope { schema, schema_version: 1, data })?;
         Ok(self.raw(&(text + "\n"))?)
+    }
+
+    /// Writes data as JSON where that is asked for, else the text that is made of it.
+    pub fn show<T: Serialize>(
+        &mut self,
+        name: &str,
+        data: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> anyhow::Result<()> {
+        match self.json {
+            true => self.json(name, data),
+            false => Ok(self.print(text(data))?),
+        }
     }
 
     /// Writes a remark to stderr, unless quiet.

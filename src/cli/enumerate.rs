@@ -1,9 +1,8 @@
 //! `solver enumerate`: all reachable states into a table.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
+use anyhow::bail;
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,13 +10,13 @@ use serde::Serialize;
 use super::complete::games;
 use super::context::Context;
 use super::counts::{counts_text, size_of_table};
-use super::error::UserError;
 use super::guard::{self, MemoryArg};
+use super::lines::text_of;
 use super::signals::say_that_it_goes_on;
 use crate::any::{AnyGame, AnyPosition, AnyState};
 use crate::game::Game;
 use crate::graph::{Enumerated, Index, Plan, estimate, read_roots};
-use crate::input;
+use crate::hint::Hinted;
 use crate::registry::{UnknownGame, othello};
 use crate::render::number::bytes;
 use crate::table::{Manifest, Table, free_disk};
@@ -111,11 +110,10 @@ enum Symmetry {
     None,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
         let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
-        refuse_if_spread(&args)?;
         let memory = args.memory.map(|memory| memory.0);
         let (plan, plies) = (super::cluster::whole(&game), args.max_depth);
         let asked = super::cluster::Asked { solves: false, memory, plies };
@@ -127,9 +125,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let game = game.with_folding(fold).unwrap_or(game);
     if !fold && game.group().order() > 1 {
         let name = game.name();
-        return Err(UserError::new(format!("{name} always folds its states"))
-            .with_hint("leave --symmetry none out, or give the game a `with_folding`")
-            .into());
+        bail!(Hinted::new(
+            format!("{name} always folds its states"),
+            "leave --symmetry none out, or give the game a `with_folding`"
+        ));
     }
     let mut plan = plan(&args, &game)?;
     if args.transitions.is_none() && !args.force {
@@ -138,28 +137,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let made = make(&game, plan, context, args.force)?;
     // Tables that other commands make on the way are not meant where none is named.
     context.store.set_latest(&made.table.name())?;
-    print(&made, &game, context)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Refuses what has no meaning, or is not there yet, where the work is spread over processes.
-#[cfg(feature = "cluster")]
-fn refuse_if_spread(args: &Args) -> Result<(), UserError> {
-    let unfit = [
-        (args.root.is_some(), "--root"),
-        (args.roots.is_some(), "--roots"),
-        (args.start.is_some(), "--start"),
-        (args.checks_only, "--checks-only"),
-        (args.index.is_some(), "--index"),
-        (args.transitions == Some(TransitionsArg::Stored), "--transitions stored"),
-        (args.symmetry == Symmetry::None, "--symmetry none"),
-        (args.max_states.is_some(), "--max-states"),
-        (args.name.is_some(), "--name"),
-    ];
-    match unfit.into_iter().find(|(unfit, _)| *unfit) {
-        Some((_, option)) => Err(UserError::new(format!("{option} does not go with several processes, which enumerate whole boards of Othello with derived moves")).with_hint("leave it out")),
-        None => Ok(()),
-    }
+    print(&made, &game, context)
 }
 
 /// Whether moves would not fit on the disk, but all else does.
@@ -195,12 +173,10 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
         (args.transitions.is_some() && !layered, "--transitions"),
     ];
     if let Some((_, option)) = unfit.into_iter().find(|(unfit, _)| *unfit) {
-        return Err(UserError::new(format!("{option} means nothing for {name}")).into());
+        bail!(Hinted::from(format!("{option} means nothing for {name}")));
     }
     if *max_depth == Some(0) {
-        return Err(UserError::new("--max-depth 0 follows no move")
-            .with_hint("give at least 1")
-            .into());
+        bail!(Hinted::new("--max-depth 0 follows no move", "give at least 1"));
     }
     let standard = game.start();
     let roots = match (root, roots) {
@@ -223,7 +199,7 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
     if matches!(start, Some(Start::Both)) {
         let state = game
             .swapped(&standard.state)
-            .ok_or_else(|| UserError::new(format!("--start both means nothing for {name}")))?;
+            .ok_or_else(|| Hinted::from(format!("--start both means nothing for {name}")))?;
         plan.start = "both".to_string();
         plan.roots = vec![standard, AnyPosition { state, side: standard.side.other() }];
     }
@@ -234,21 +210,18 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
         None => {}
     }
     if plan.is_whole() && !game.is_small() {
-        return Err(UserError::new(format!("{name} is too large to be enumerated whole"))
-            .with_hint(
-                "give --max-depth (7 plies are 9.5 million states), --max-states or --checks-only",
-            )
-            .into());
+        bail!(Hinted::new(
+            format!("{name} is too large to be enumerated whole"),
+            "give --max-depth (7 plies are 9.5 million states), --max-states or --checks-only"
+        ));
     }
     Ok(plan)
 }
 
 /// The positions of a file.
-fn roots_in(game: &AnyGame, path: &Path) -> Result<Vec<AnyPosition>, UserError> {
+fn roots_in(game: &AnyGame, path: &Path) -> anyhow::Result<Vec<AnyPosition>> {
     let wrong = |what: String| format!("{}: {what}", path.display());
-    let text = File::open(path).and_then(input::text);
-    let text = text.map_err(|e| UserError::new(wrong(format!("cannot be read: {e}"))))?;
-    read_roots(game, &text).map_err(|error| UserError::from_error(error.map(wrong)))
+    Ok(read_roots(game, &text_of(path)?).map_err(|error| error.map(wrong))?)
 }
 
 /// Enumerates a plan after looking whether there is room for it.
@@ -264,7 +237,7 @@ pub(super) fn make(
     }
     let made = game.enumerate(&plan, &context.store, &context.bars).map_err(|error| {
         let draft = context.store.place(&name).with_added_extension("partial");
-        guard::with_left(error.into(), guard::Left::Draft(&draft))
+        guard::with_left(error.into(), &draft)
     })?;
     if let Some(layer) = made.resumed_at {
         let at = match game.layers() {
@@ -310,19 +283,12 @@ pub(super) struct Reused<'a> {
 }
 
 fn print(made: &Enumerated, game: &AnyGame, context: &mut Context) -> anyhow::Result<()> {
-    let table = &made.table;
-    let manifest = table.manifest();
-    if context.json {
-        return context
-            .json("enumerate", &Reused { reused: made.reused, output: Output::of(table) });
-    }
-    context.print(counts_text(game, manifest))?;
-    let there = if made.reused { " (it was already there)" } else { "" };
-    context.line(format!(
-        "\ntable {} in {}, {}{there}",
-        table.name(),
-        table.dir().display(),
-        bytes(size_of_table(table) as f64)
-    ))?;
-    Ok(())
+    let output = Reused { reused: made.reused, output: Output::of(&made.table) };
+    context.show("enumerate", &output, |Reused { reused, output }| {
+        let there = if *reused { " (it was already there)" } else { "" };
+        let Output { table, directory, bytes: size, manifest } = output;
+        let size = bytes(*size as f64);
+        let counts = counts_text(game, manifest);
+        format!("{counts}\ntable {table} in {directory}, {size}{there}\n")
+    })
 }

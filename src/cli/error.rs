@@ -1,6 +1,6 @@
 //! Errors as the person at the terminal sees them: one line, and an exit code; as JSON for programs.
 
-use std::borrow::Cow;
+use std::error::Error;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Write};
@@ -15,84 +15,27 @@ use crate::evaluate::MeasureError;
 use crate::export::ExportError;
 use crate::game::NotationError;
 use crate::graph::{GraphError, PackError};
-use crate::hint::{Hint, Hinted, joined, shortened};
-use crate::policy::PolicyError;
+use crate::hint::{Hint, Hinted, Kind, joined, shortened};
+use crate::policy::{PolicyError, PolicySpecError};
 use crate::registry::UnknownGame;
 use crate::render::shown::{is_hidden, shown, shown_text};
 use crate::solve::SweepError;
 use crate::solved::NotThere;
 use crate::table::TableError;
 
-/// Input that we cannot work with: what, and where, in one line; and what to do.
-#[derive(Debug)]
-pub(super) struct UserError(Hinted);
-
-impl UserError {
-    pub fn new(what: impl Into<Hinted>) -> UserError {
-        UserError(what.into())
-    }
-
-    /// Appends what to do.
-    pub fn with_hint(self, hint: impl Into<String>) -> UserError {
-        UserError(self.0.with_hint(hint))
-    }
-
-    /// Input that a library function has refused.
-    pub fn from_error(error: impl Hint) -> UserError {
-        UserError(Hinted::of(&error))
-    }
-}
-
-impl fmt::Display for UserError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for UserError {}
-
-impl Hint for UserError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        self.0.hint()
-    }
-}
-
 /// That a table has no values yet.
-pub(super) fn not_solved(table: &str) -> UserError {
-    UserError::new(format!("{table} is not solved"))
-        .with_hint(format!("run 'solver value-iterate {table}'"))
+pub(super) fn not_solved(table: &str) -> Hinted {
+    Hinted::new(format!("{table} is not solved"), format!("run 'solver value-iterate {table}'"))
 }
 
-/// What has gone wrong, as a program tells it apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
-    /// We failed, or a file could not be written.
-    Failure,
-    /// The command line cannot be understood.
-    Usage,
-    /// What was given or asked for cannot be worked with.
-    Input,
-    /// A table's files do not hold what they should, or a table was found wrong.
-    Damaged,
-    /// A policy from outside failed.
-    Policy,
-    /// A policy is not as good as was asked for.
-    Bound,
-    /// We were told to end.
-    Interrupted,
-}
-
-impl Kind {
-    /// The exit code. One who was told to end ends by the signal.
-    pub fn code(self) -> ExitCode {
-        ExitCode::from(match self {
-            Kind::Failure | Kind::Interrupted => 1,
-            Kind::Usage | Kind::Input => 2,
-            Kind::Damaged => 3,
-            Kind::Policy => 4,
-            Kind::Bound => 5,
-        })
+/// Returns the exit code. One who was told to end ends by the signal.
+pub(super) fn code(kind: Kind) -> u8 {
+    match kind {
+        Kind::Failure | Kind::Interrupted => 1,
+        Kind::Usage | Kind::Input => 2,
+        Kind::Damaged => 3,
+        Kind::Policy => 4,
+        Kind::Bound => 5,
     }
 }
 
@@ -135,38 +78,37 @@ pub(super) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
     if closed_pipe {
         return ExitCode::SUCCESS;
     }
-    let kind = error.chain().find_map(kind_of).unwrap_or(Kind::Failure);
     let said = hinted(error);
     let plain = |text: &str, half| shortened(&shown(text), half);
     let hint = said.hint().map(|hint| plain(&hint, 500));
     let left = 1_000 - hint.as_ref().map_or(0, |hint| hint.len() / 2);
-    say(kind, &plain(&said.to_string(), left), hint.as_deref(), json);
-    kind.code()
+    say(said.kind(), &plain(&said.to_string(), left), hint.as_deref(), json);
+    code(said.kind()).into()
 }
 
-/// All causes of an error in one message, and the hint of the outermost that has one.
+/// All causes of an error in one message, with the kind of the outermost that has one and the hint of the outermost that
+/// has a hint.
 pub(super) fn hinted(error: &anyhow::Error) -> Hinted {
-    let line = Hinted::from(format!("{error:#}"));
-    match error.chain().find_map(hint_of) {
+    let causes: Vec<&dyn Hint> = error.chain().filter_map(as_hint).collect();
+    let kind = causes.first().map_or(Kind::Failure, |cause| cause.kind());
+    let line = Hinted::from(format!("{error:#}")).of_kind(kind);
+    match causes.iter().find_map(|cause| cause.hint()) {
         Some(hint) => line.with_hint(hint),
         None => line,
     }
 }
 
-/// One of the causes of an error.
-type Cause = dyn std::error::Error + 'static;
-
-/// Returns the hint of one cause of an error.
-fn hint_of<'a>(cause: &'a Cause) -> Option<Cow<'a, str>> {
-    fn of<'a, E: Hint + 'static>(cause: &'a Cause) -> Option<Cow<'a, str>> {
-        cause.downcast_ref::<E>()?.hint()
+/// Finds the type of one cause of an error, if it has a kind and may have a hint.
+fn as_hint<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a dyn Hint> {
+    fn of<'a, E: Hint + 'static>(cause: &'a (dyn Error + 'static)) -> Option<&'a dyn Hint> {
+        cause.downcast_ref::<E>().map(|error| error as &dyn Hint)
     }
-    type Of = for<'a> fn(&'a Cause) -> Option<Cow<'a, str>>;
-    let all: &[Of] = &[
+    let all = [
         of::<Hinted>,
-        of::<UserError>,
+        of::<NotThere>,
         of::<NotationError>,
         of::<UnknownGame>,
+        of::<PolicySpecError>,
         of::<PolicyError>,
         of::<MeasureError>,
         of::<TableError>,
@@ -180,43 +122,6 @@ fn hint_of<'a>(cause: &'a Cause) -> Option<Cow<'a, str>> {
         of::<crate::cluster::ClusterError>,
     ];
     all.iter().find_map(|of| of(cause))
-}
-
-pub(super) fn kind_of(cause: &Cause) -> Option<Kind> {
-    let of_table = |error: Option<&TableError>| match error {
-        Some(error) if error.is_damaged() => Kind::Damaged,
-        Some(error) if !error.is_bad_input() => Kind::Failure,
-        _ => Kind::Input,
-    };
-    if cause.is::<UserError>()
-        || cause.is::<NotThere>()
-        || cause.is::<NotationError>()
-        || cause.is::<UnknownGame>()
-    {
-        return Some(Kind::Input);
-    }
-    #[cfg(feature = "cluster")]
-    if let Some(error) = cause.downcast_ref() {
-        return Some(super::cluster::kind_of(error));
-    }
-    let of_policy =
-        |error: &PolicyError| if error.is_failure() { Kind::Policy } else { Kind::Input };
-    if let Some(error) = cause.downcast_ref() {
-        return Some(of_policy(error));
-    }
-    if let Some(error) = cause.downcast_ref::<MeasureError>() {
-        return match error {
-            MeasureError::Damaged(_) | MeasureError::Table(_) => Some(Kind::Damaged),
-            MeasureError::Policy { error, .. } => Some(of_policy(error)),
-            MeasureError::Output(_) => None,
-        };
-    }
-    let table = cause.downcast_ref::<TableError>().map(Some);
-    let graph = || cause.downcast_ref().map(GraphError::of_table);
-    let pack = || cause.downcast_ref().map(PackError::of_table);
-    let export = || cause.downcast_ref().map(ExportError::of_table);
-    let sweep = || cause.downcast_ref().map(SweepError::of_table);
-    table.or_else(graph).or_else(pack).or_else(export).or_else(sweep).map(of_table)
 }
 
 /// The word that is not understood because what it means was not built in, and the feature that has it.
@@ -247,7 +152,7 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
         let message = format!("'{word}' is not in this build of {}", program::name());
         let hint = format!("build it in with 'cargo install --path . --features {feature}'");
         say(Kind::Usage, &message, Some(&hint), words.iter().any(|word| word == "--json"));
-        return Kind::Usage.code();
+        return code(Kind::Usage).into();
     }
     if !error.use_stderr() {
         let text = error.render();
@@ -263,14 +168,14 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
         let text = error.render();
         let text = if coloured { text.ansi().to_string() } else { text.to_string() };
         to_stderr(shown_text(text.trim_end(), coloured));
-        return Kind::Usage.code();
+        return code(Kind::Usage).into();
     }
     let text = error.render().to_string();
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     let what = paragraph.strip_prefix("error: ").unwrap_or(paragraph);
     let message = what.split_whitespace().collect::<Vec<_>>().join(" ");
     say(Kind::Usage, &message, Some("see 'solver --help'"), true);
-    Kind::Usage.code()
+    code(Kind::Usage).into()
 }
 
 #[cfg(test)]
@@ -284,7 +189,7 @@ mod tests {
             || TableError::Io { action: "read", path: "t".into(), source: io::Error::other("x") };
         let policy = || PolicyError::new("x");
         let cases: [(anyhow::Error, Kind); 10] = [
-            (UserError::new("x").into(), Kind::Input),
+            (Hinted::from("x").into(), Kind::Input),
             (damaged().into(), Kind::Damaged),
             (GraphError::Table(damaged()).into(), Kind::Damaged),
             (ExportError::Table(io()).into(), Kind::Failure),
@@ -296,8 +201,7 @@ mod tests {
             (MeasureError::Output(io::Error::other("full")).into(), Kind::Failure),
         ];
         for (error, kind) in cases {
-            let found = error.chain().find_map(kind_of).unwrap_or(Kind::Failure);
-            assert_eq!(found, kind, "{error:#}");
+            assert_eq!(hinted(&error).kind(), kind, "{error:#}");
         }
     }
 }

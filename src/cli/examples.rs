@@ -9,111 +9,54 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use super::{Cli, program};
 
-/// Of each command: what to type, and what it does. `tests/commands` runs or reads each.
-const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
-    (
-        "enumerate",
-        &[
-            ("solver enumerate --size 4", "all states of 4x4 Othello"),
-            ("solver enumerate --size 4x6 --transitions derived", "without stored moves"),
-            ("solver enumerate --game minishogi --max-depth 6", "the first 6 plies of minishogi"),
-        ],
-    ),
-    (
-        "value-iterate",
-        &[
-            ("solver value-iterate", "solve the table enumerated last"),
-            ("solver value-iterate othello-4x4 --empties to-winner", "by another rule"),
-        ],
-    ),
-    (
-        "query",
-        &[
-            ("solver query", "the root of the table enumerated last"),
-            ("solver query othello-4x4 b1a1", "after two moves"),
-            ("solver query '-----OX--XO----- X;' --json", "wherever the position is"),
-            ("solver query othello-4x4 --batch < games.txt", "a line of JSON for each position"),
-        ],
-    ),
-    (
-        "report",
-        &[
-            ("solver report", "all policies there are"),
-            ("solver report --policy greedy,onnx:net.onnx --html report.html", "as a page too"),
-            ("solver report --policy learned:net --metrics", "one line of JSON a policy"),
-            ("solver report --markdown > leaderboard.md", "a leaderboard"),
-            (
-                "solver report --policy onnx:net.onnx --fail-if 'result_kept < 0.95'",
-                "exit code 5 if so",
-            ),
-        ],
-    ),
-    (
-        "compare",
-        &[
-            ("solver compare greedy onnx:net.onnx", "position by position"),
-            ("solver compare mcts:100:{} mcts:200:{} --seeds 0,1,2", "means over seeds"),
-        ],
-    ),
-    (
-        "export",
-        &[
-            ("solver export othello-4x4 --out targets.parquet", "training targets"),
-            ("solver export --states --out states", "positions for predictions"),
-            ("solver export --positions games.txt --out games.csv", "values of your own positions"),
-        ],
-    ),
-    (
-        "match",
-        &[
-            ("solver match greedy minimax:4", "the exact results of their games"),
-            ("solver match greedy random --size 8 --sample 1000", "on a board without a table"),
-        ],
-    ),
-    (
-        "verify",
-        &[
-            ("solver verify othello-4x4", "prove every row and value"),
-            ("solver verify --check tables/CHECKSUMS", "compare with known checksums"),
-        ],
-    ),
-    ("list", &[("solver list", "what tables there are")]),
-    (
-        "info",
-        &[
-            ("solver info", "counts and the value of the root"),
-            ("solver info othello-4x4 --values > values.md", "values by layer and by score"),
-        ],
-    ),
-    ("remove", &[("solver remove othello-4x4", "the table and its drafts")]),
-    ("pack", &[("solver pack othello-4x4 --with distance", "a small table of all values")]),
-    #[cfg(feature = "cluster")]
-    (
-        "gather",
-        &[("solver gather --size 4x5", "the table of what 'solver enumerate --processes 2' wrote")],
-    ),
-    ("perft", &[("solver perft --game minishogi --depth 4", "lines of play by depth")]),
-    (
-        "play",
-        &[
-            ("solver play", "Black against perfect play"),
-            (
-                "solver play othello-4x4 --black greedy --white human --hints",
-                "as White, with hints",
-            ),
-            ("solver play --game minishogi --white alphabeta:4", "without a table"),
-        ],
-    ),
-    #[cfg(feature = "serve")]
-    (
-        "serve",
-        &[
-            ("solver serve --open", "the tables in a browser"),
-            ("solver serve --policy onnx:net.onnx", "and a network to play against"),
-        ],
-    ),
-    ("completions", &[("source <(solver completions bash)", "in the shell you use")]),
-];
+/// What to type, and what it does: a line an example. `tests/commands` runs or reads each.
+const EXAMPLES: &str = "
+solver enumerate --size 4 # all states of 4x4 Othello
+solver enumerate --size 4x6 --transitions derived # without stored moves
+solver enumerate --game minishogi --max-depth 6 # the first 6 plies of minishogi
+solver value-iterate # solve the table enumerated last
+solver value-iterate othello-4x4 --empties to-winner # by another rule
+solver query # the root of the table enumerated last
+solver query othello-4x4 b1a1 # after two moves
+solver query '-----OX--XO----- X;' --json # wherever the position is
+solver query othello-4x4 --batch < games.txt # a line of JSON for each position
+solver report # all policies there are
+solver report --policy greedy,onnx:net.onnx --html report.html # as a page too
+solver report --policy learned:net --metrics # one line of JSON a policy
+solver report --markdown > leaderboard.md # a leaderboard
+solver report --policy onnx:net.onnx --fail-if 'result_kept < 0.95' # exit code 5 if so
+solver compare greedy onnx:net.onnx # position by position
+solver compare mcts:100:{} mcts:200:{} --seeds 0,1,2 # means over seeds
+solver export othello-4x4 --out targets.parquet # training targets
+solver export --states --out states # positions for predictions
+solver export --positions games.txt --out games.csv # values of your own positions
+solver match greedy minimax:4 # the exact results of their games
+solver match greedy random --size 8 --sample 1000 # on a board without a table
+solver verify othello-4x4 # prove every row and value
+solver verify --check tables/CHECKSUMS # compare with known checksums
+solver list # what tables there are
+solver info # counts and the value of the root
+solver info othello-4x4 --values > values.md # values by layer and by score
+solver remove othello-4x4 # the table and its drafts
+solver pack othello-4x4 --with distance # a small table of all values
+solver gather --size 4x5 # the table of what 'solver enumerate --processes 2' wrote
+solver perft --game minishogi --depth 4 # lines of play by depth
+solver play # Black against perfect play
+solver play othello-4x4 --black greedy --white human --hints # as White, with hints
+solver play --game minishogi --white alphabeta:4 # without a table
+solver serve --open # the tables in a browser
+solver serve --policy onnx:net.onnx # and a network to play against
+source <(solver completions bash) # in the shell you use
+";
+
+/// The examples of a command.
+fn examples(command: &str) -> Vec<(&'static str, &'static str)> {
+    let is_of = |(typed, _): &(&str, &str)| {
+        let words = typed.split("solver ").nth(1);
+        words.is_some_and(|words| words.split([' ', ')']).next() == Some(command))
+    };
+    EXAMPLES.lines().filter_map(|line| line.split_once(" # ")).filter(is_of).collect()
+}
 
 /// What is said of exit codes, here and in the manual.
 const EXIT_CODES: [(&str, &str); 6] = [
@@ -165,11 +108,16 @@ pub(super) fn command() -> Command {
     // A position may have several words, which the usage would not show by itself.
     let usage = format!("{} query [OPTIONS] [TABLE] [POSITION]...", program::name());
     command = command.mut_subcommand("query", |query| query.override_usage(usage));
-    for &(name, examples) in EXAMPLES {
-        let text = format!("Examples:\n{}", columns(examples));
-        command = command.mut_subcommand(name, |subcommand| subcommand.after_help(text));
+    #[cfg(feature = "cluster")]
+    for (name, unfit) in super::cluster::UNFIT {
+        command = command.mut_subcommand(name, |subcommand| {
+            subcommand.mut_group("ClusterArgs", |group| group.conflicts_with_all(unfit))
+        });
     }
-    command
+    command.mut_subcommands(|subcommand| match &examples(subcommand.get_name())[..] {
+        [] => subcommand,
+        examples => subcommand.after_help(format!("Examples:\n{}", columns(examples))),
+    })
 }
 
 /// Writes a command's manual page.
@@ -183,8 +131,7 @@ pub(super) fn page(command: &Command, name: &str, out: &mut dyn Write) -> io::Re
     if command.has_subcommands() {
         man.render_subcommands_section(out)?;
     }
-    let examples = EXAMPLES.iter().find(|(of, _)| name == format!("{}-{of}", program::name()));
-    let examples: Vec<_> = examples.into_iter().flat_map(|(_, all)| *all).copied().collect();
+    let examples = examples(command.get_name());
     for (heading, rows) in
         [("EXAMPLES", &examples[..]), ("EXIT STATUS", &EXIT_CODES), ("FILES", &FILES)]
     {

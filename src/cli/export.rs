@@ -1,7 +1,6 @@
 //! `solver export`: what other programs are given of a table.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -78,7 +77,7 @@ pub(super) struct Output<'a> {
     planes: &'a [String],
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let table = args.table.open(context)?;
     if let Some(file) = &args.positions.positions {
         let (names, out) = (args.columns.as_deref(), (args.out.as_deref(), args.force));
@@ -111,33 +110,19 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         fits_disk(needed, &place).map_err(refused)?;
     }
     let exported = write_states(&states, of, &place, &context.bars)?;
-    print(&exported, context)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn print(exported: &Exported, context: &mut Context) -> anyhow::Result<()> {
     let Exported { states, place, reused, bytes: size } = exported;
-    if context.json {
-        return context.json(
-            "export-states",
-            &Output {
-                table: &states.table,
-                directory: place.display().to_string(),
-                reused: *reused,
-                bytes: *size,
-                positions: states.positions,
-                actions: states.actions,
-                planes: &states.planes,
-            },
-        );
-    }
-    let there = if *reused { " (they were already there)" } else { "" };
-    context.line(format!(
-        "{} positions of {} in {}, {}{there}",
-        thousands(states.positions),
-        states.table,
-        place.display(),
-        bytes(*size as f64)
-    ))?;
-    Ok(())
+    let output = Output {
+        table: &states.table,
+        directory: place.display().to_string(),
+        reused,
+        bytes: size,
+        positions: states.positions,
+        actions: states.actions,
+        planes: &states.planes,
+    };
+    context.show("export-states", &output, |Output { table, directory, positions, .. }| {
+        let there = if reused { " (they were already there)" } else { "" };
+        let (positions, size) = (thousands(*positions), bytes(size as f64));
+        format!("{positions} positions of {table} in {directory}, {size}{there}\n")
+    })
 }

@@ -1,10 +1,10 @@
 //! `solver export --positions`: exact values for positions that the user has.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+
+use anyhow::bail;
 
 use super::context::Context;
-use super::error::UserError;
 use super::export_targets::format_of;
 use super::lines::{self, Line};
 use crate::export::targets::{
@@ -12,7 +12,7 @@ use crate::export::targets::{
 };
 use crate::game::encode::Layout;
 use crate::game::{Game, Splits};
-use crate::hint::Hint;
+use crate::hint::{Hint, Hinted};
 use crate::render::number::thousands;
 use crate::table::Table;
 
@@ -46,22 +46,21 @@ pub(super) fn run(
     table: Table,
     (out, force): (Option<&Path>, bool),
     context: &mut Context,
-) -> anyhow::Result<ExitCode> {
+) -> anyhow::Result<()> {
     let format = out.map_or(Ok(Format::Jsonl), format_of)?;
     if matches!(format, Format::Npy | Format::Npz) {
-        let what = "--positions writes no arrays";
-        return Err(UserError::new(what).with_hint("use .jsonl, .csv, .obf or .parquet").into());
+        bail!(Hinted::new("--positions writes no arrays", "use .jsonl, .csv, .obf or .parquet"));
     }
     if let Some(out) = out.filter(|out| out.exists() && !force) {
         let what = format!("{} is there already", out.display());
-        return Err(UserError::new(what).with_hint("add --force to replace it").into());
+        bail!(Hinted::new(what, "add --force to replace it"));
     }
     let text = lines::read(file)?;
     let table = &context.solved(table, false)?;
     let game = table.game();
     if format == Format::Obf && game.squares(&game.start().state).is_none() {
         let what = format!("OBF is of Othello and not of {}", game.name());
-        return Err(UserError::new(what).with_hint("choose another extension").into());
+        bail!(Hinted::new(what, "choose another extension"));
     }
     let shape = Shape {
         layout: Layout::Nchw,
@@ -72,8 +71,7 @@ pub(super) fn run(
         temperature: None,
     };
     let columns = choose_columns(game, format, &shape, names);
-    let mut columns =
-        columns.map_err(|wrong| UserError::new(wrong.map(|what| format!("--columns: {what}"))))?;
+    let mut columns = columns.map_err(|wrong| wrong.map(|what| format!("--columns: {what}")))?;
     if names.is_none() {
         // A looked up position stands for itself.
         columns.retain(|column| !["weight", "key", "split"].contains(&column.name));
@@ -101,7 +99,7 @@ pub(super) fn run(
         };
         let wrong = wrong.clone();
         let wrong = wrong.map(|what| format!("{}, line {line}: {what}{more}", file.display()));
-        return Err(UserError::new(wrong).with_hint(hint).into());
+        bail!(wrong.with_hint(hint));
     }
     for (line, wrong) in bad.iter().take(NAMED) {
         context.remark(format!("{}, line {line}: {}", file.display(), wrong.line()));
@@ -120,5 +118,5 @@ pub(super) fn run(
         let [rows, left] = [block.rows, bad.len()].map(|count| thousands(count as u64));
         context.remark(format!("{rows} positions written, {left} left out"));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -1,20 +1,21 @@
 //! `solver export` without `--states`: exact values as targets to learn from.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
+use anyhow::bail;
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::chosen::Part;
 use super::context::Context;
-use super::error::UserError;
 use super::guard;
 use crate::export::targets::{
     Card, Format, Images, Selection, Targets, targets_bytes, write_targets,
 };
+use crate::game::Splits;
 use crate::game::encode::Layout;
-use crate::game::{Split, Splits};
+use crate::hint::Hinted;
 use crate::render::number::{bytes, thousands};
 use crate::table::{Table, fits_disk};
 
@@ -73,14 +74,6 @@ pub(super) struct TargetArgs {
     shard_rows: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Part {
-    Train,
-    Validation,
-    Test,
-    All,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum By {
     Outcome,
@@ -88,26 +81,23 @@ enum By {
 }
 
 impl TargetArgs {
-    fn splits(&self) -> Result<Splits, UserError> {
+    fn splits(&self) -> Result<Splits, Hinted> {
         let seed = self.split_seed.unwrap_or(0);
         let Some(fractions) = &self.split_fractions else {
             return Ok(Splits { seed, ..Splits::default() });
         };
-        let wrong = |what: String| UserError::new(format!("--split-fractions: {what}"));
-        let fractions: [f64; 3] = fractions[..].try_into().map_err(|_| {
-            wrong(
-                "give three numbers, for training, validation and test, such as 0.8,0.1,0.1".into(),
-            )
-        })?;
+        let wrong = |what: String| Hinted::from(format!("--split-fractions: {what}"));
+        let form = "give three numbers, for training, validation and test, such as 0.8,0.1,0.1";
+        let fractions: [f64; 3] = fractions[..].try_into().map_err(|_| wrong(form.to_string()))?;
         Splits::new(seed, fractions).map_err(wrong)
     }
 
-    fn targets(&self, all_states: bool, out: &Path) -> Result<Targets, UserError> {
+    fn targets(&self, all_states: bool, out: &Path) -> anyhow::Result<Targets> {
         let format = format_of(out)?;
         let images = match (self.expand_symmetry, all_states) {
             (true, true) => {
-                return Err(UserError::new("--expand-symmetry already writes all images")
-                    .with_hint("leave out --states-of all"));
+                let what = "--expand-symmetry already writes all images";
+                bail!(Hinted::new(what, "leave out --states-of all"))
             }
             (true, false) => Images::Expanded,
             (false, true) => Images::All,
@@ -119,25 +109,18 @@ impl TargetArgs {
             ("--shard-rows", self.shard_rows),
         ] {
             if number == Some(0) {
-                return Err(UserError::new(format!("{name} 0: give at least 1")));
+                bail!(Hinted::from(format!("{name} 0: give at least 1")));
             }
         }
         if let Some(temperature) = self.temperature.filter(|t| !(t.is_finite() && *t > 0.0)) {
-            return Err(UserError::new(format!(
-                "--temperature {temperature}: give a number above 0"
-            )));
+            bail!(Hinted::from(format!("--temperature {temperature}: give a number above 0")));
         }
         Ok(Targets {
             format,
             layout: self.layout.unwrap_or(Layout::Nchw),
             selection: Selection {
                 splits: self.splits()?,
-                split: match self.split.unwrap_or(Part::All) {
-                    Part::Train => Some(Split::Train),
-                    Part::Validation => Some(Split::Validation),
-                    Part::Test => Some(Split::Test),
-                    Part::All => None,
-                },
+                split: self.split.and_then(Part::split),
                 terminals: self.terminals,
                 unproven: self.unproven,
                 decisive: self.decisive_only.then_some(self.decisive_by == Some(By::Score)),
@@ -153,14 +136,15 @@ impl TargetArgs {
 }
 
 /// The format of a file by its extension, if this program can write it.
-pub(super) fn format_of(out: &Path) -> Result<Format, UserError> {
+pub(super) fn format_of(out: &Path) -> Result<Format, Hinted> {
     let format = Format::of_path(out).ok_or_else(|| {
-        UserError::new(format!("--out {}: the extension says no format", out.display()))
-            .with_hint("use .npz, .parquet, .jsonl, .csv, .obf, or none for a directory of arrays")
+        let what = format!("--out {}: the extension says no format", out.display());
+        let hint = "use .npz, .parquet, .jsonl, .csv, .obf, or none for a directory of arrays";
+        Hinted::new(what, hint)
     })?;
     if format == Format::Parquet && !cfg!(feature = "parquet") {
-        return Err(UserError::new("this program was built without Parquet")
-            .with_hint("choose .npz or .jsonl, or build it with the feature 'parquet'"));
+        let hint = "choose .npz or .jsonl, or build it with the feature 'parquet'";
+        return Err(Hinted::new("this program was built without Parquet", hint));
     }
     Ok(format)
 }
@@ -180,7 +164,7 @@ pub(super) fn run(
     out: Option<PathBuf>,
     force: bool,
     context: &mut Context,
-) -> anyhow::Result<ExitCode> {
+) -> anyhow::Result<()> {
     let beside = || table.dir().with_file_name(format!("{}-targets", table.name()));
     let given = out.is_some();
     let out = out.unwrap_or_else(beside);
@@ -198,17 +182,10 @@ pub(super) fn run(
         fits_disk(needed, &out).map_err(|no_room| guard::refused(&what, &no_room, hint))?;
     }
     let card = write_targets(&table, &targets, &out, &context.bars)?;
-    if context.json {
-        context.json("export", &Output { out: out.display().to_string(), card: &card })?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let size: u64 = card.files.values().map(|file| file.bytes).sum();
-    context.line(format!(
-        "{} examples of {} in {}, {}",
-        thousands(card.rows),
-        card.table,
-        out.display(),
-        bytes(size as f64)
-    ))?;
-    Ok(ExitCode::SUCCESS)
+    let output = Output { out: out.display().to_string(), card: &card };
+    context.show("export", &output, |Output { out, card }| {
+        let size: u64 = card.files.values().map(|file| file.bytes).sum();
+        let (rows, table, size) = (thousands(card.rows), &card.table, bytes(size as f64));
+        format!("{rows} examples of {table} in {out}, {size}\n")
+    })
 }

@@ -7,11 +7,10 @@ use std::str::FromStr;
 use bytesize::ByteSize;
 
 use super::context::Context;
-use super::error::UserError;
 use crate::any::{AnyGame, AnyState};
 use crate::game::Game;
 use crate::graph::{Estimate, Index, Plan, estimate, within_room};
-use crate::hint::Hinted;
+use crate::hint::{Hinted, Kind};
 use crate::render::no_room;
 use crate::render::number::{bytes, seconds, thousands};
 use crate::table::{NoRoom, bytes_in};
@@ -43,7 +42,7 @@ pub(super) fn planned(
     game: &AnyGame,
     plan: Plan<AnyState>,
     context: &Context,
-) -> Result<Plan<AnyState>, UserError> {
+) -> Result<Plan<AnyState>, Hinted> {
     let name = plan.table_name(game);
     let is_known = plan.index == Index::Keys && game.layers().is_some();
     let is_new = is_known && !context.store.place(&name).exists();
@@ -79,8 +78,8 @@ pub(super) fn planned(
 }
 
 /// That something does not fit, and what to do.
-pub(super) fn refused(what: &str, room: &NoRoom, hint: &str) -> UserError {
-    UserError::new(no_room(what, room)).with_hint(format!("{hint}, or add --force"))
+pub(super) fn refused(what: &str, room: &NoRoom, hint: &str) -> Hinted {
+    Hinted::new(no_room(what, room), format!("{hint}, or add --force"))
 }
 
 /// What to do where a board is too large.
@@ -91,18 +90,8 @@ fn count(states: f64) -> String {
     if states < 1e15 { thousands(states as u64) } else { format!("{states:.0e}") }
 }
 
-/// What a command that fails has left, which the same command goes on with or writes over.
-pub(super) enum Left<'a> {
-    /// A draft with a checkpoint.
-    Draft(&'a Path),
-    /// A draft without one.
-    Remains(&'a Path),
-    /// Values of a table that is being solved.
-    Values(&'a Path),
-}
-
-/// Says of a failure for want of room on the disk what is kept there, and what to do.
-pub(super) fn with_left(error: anyhow::Error, left: Left) -> anyhow::Error {
+/// Says of a failure for want of room on the disk what is kept in `dir`, and what to do.
+pub(super) fn with_left(error: anyhow::Error, dir: &Path) -> anyhow::Error {
     let is_full = |cause: &io::Error| {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         matches!(cause.kind(), StorageFull | QuotaExceeded | FileTooLarge)
@@ -111,21 +100,13 @@ pub(super) fn with_left(error: anyhow::Error, left: Left) -> anyhow::Error {
     if !causes.any(is_full) {
         return error;
     }
-    let (Left::Draft(dir) | Left::Remains(dir) | Left::Values(dir)) = left;
-    let (size, place) = (bytes_in(dir), dir.display());
-    let is_nothing = size == 0;
-    let size = bytes(size as f64);
-    let what = match left {
-        _ if is_nothing => "nothing is kept: make room and run again".to_string(),
-        Left::Draft(_) => format!(
-            "{place} keeps {size}: make room and run again to go on, or run 'solver remove {place}'"
-        ),
-        Left::Remains(_) => format!(
-            "{place} takes {size}: make room and run again to begin anew, or run 'solver remove {place}'"
-        ),
-        Left::Values(_) => {
-            format!("{place} keeps {size}: make room and run again to go on, or delete it")
+    let (kept, place) = (bytes_in(dir), dir.display());
+    let hint = match kept {
+        0 => "nothing is kept: make room and run again".to_string(),
+        kept => {
+            let size = bytes(kept as f64);
+            format!("{place} keeps {size}: make room and run the same command again, or delete it")
         }
     };
-    anyhow::Error::new(Hinted::new(format!("{error:#}"), what))
+    Hinted::new(format!("{error:#}"), hint).of_kind(Kind::Failure).into()
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use anyhow::bail;
+
 use super::context::Context;
-use super::error::UserError;
 use crate::any::AnyPosition;
 use crate::game::Game;
 use crate::hint::{Hint, Hinted};
@@ -44,11 +45,8 @@ pub(super) fn holder(
         let latest = context.latest();
         let latest = latest.map(|table| table.manifest().identity.game.clone());
         let Some(meant) = latest.ok().filter(|latest| games.contains(latest)) else {
-            let what = Hinted::new(
-                format!("'{text}' may be of {}", listed(games)),
-                "name a table before it",
-            );
-            return Err(UserError::new(what).into());
+            let what = format!("'{text}' may be of {}", listed(games));
+            bail!(Hinted::new(what, "name a table before it"));
         };
         found.retain(|(_, table, _)| table.game().name() == meant);
     }
@@ -67,12 +65,10 @@ pub(super) fn holder(
     if tried.is_empty() {
         tried.push("none is solved there; see 'solver list'".to_string());
     }
-    let tables = context.store.root().display();
-    Err(UserError::new(format!(
-        "'{first}' is no table, and '{text}' is in no solved table of {tables} ({})",
-        tried.join("; ")
-    ))
-    .into())
+    let (tables, tried) = (context.store.root().display(), tried.join("; "));
+    bail!(Hinted::from(format!(
+        "'{first}' is no table, and '{text}' is in no solved table of {tables} ({tried})"
+    )))
 }
 
 fn listed(names: BTreeSet<String>) -> String {

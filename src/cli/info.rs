@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::process::ExitCode;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -95,7 +94,7 @@ struct Plies {
     inexact: u64,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let opened = args.table.open(context)?;
     let solved = match args.values {
         true => Some(context.solved(context.store.open(&opened.name())?, false)?),
@@ -104,12 +103,10 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let counted = solved.as_ref().map(|table| (table, table.totals(), by_distance(table)));
     if context.json {
         let values = counted.map(|(table, totals, distances)| values(table, totals, &distances));
-        context.json("info", &Info { table: Output::of(&opened), values })?;
-        return Ok(ExitCode::SUCCESS);
+        return context.json("info", &Info { table: Output::of(&opened), values });
     }
     if let Some((table, totals, distances)) = &counted {
-        context.print(page(table, totals, distances)?)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(context.print(page(table, totals, distances)?)?);
     }
     let manifest = opened.manifest();
     context.print(counts_text(&context.games.of_table(&opened)?, manifest))?;
@@ -126,7 +123,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     if let Some(discounted) = &manifest.discounted {
         context.line(format!("with values discounted by {}", discounted.discount))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// How a table was solved and how much that proves.

@@ -1,9 +1,9 @@
 //! Positions, one a line: of a file, or as they come.
 
+use std::fs::File;
 use std::io::{self, BufRead};
 use std::path::Path;
 
-use super::error::UserError;
 use crate::any::AnyPosition;
 use crate::game::Game;
 use crate::hint::Hinted;
@@ -13,15 +13,22 @@ use crate::solved::{LONGEST_LINE, SolvedTable};
 /// The most bytes of positions.
 const MOST: u64 = 1 << 34;
 
+/// Reads a file of text, which is not large.
+pub(super) fn text_of(path: &Path) -> Result<String, Hinted> {
+    let text = File::open(path).and_then(input::text);
+    text.map_err(|error| format!("{} cannot be read: {error}", path.display()).into())
+}
+
 /// Reads a file of positions; `-` is stdin.
 pub(super) fn read(file: &Path) -> anyhow::Result<String> {
     let (name, bytes) = match file.to_str() {
         Some("-") => ("stdin".to_string(), input::all(std::io::stdin(), MOST)),
         _ => (file.display().to_string(), input::file(file, MOST)),
     };
-    let bytes = bytes.map_err(|error| UserError::new(format!("{name} cannot be read: {error}")))?;
-    String::from_utf8(bytes)
-        .map_err(|_| UserError::new(format!("{name} is no text: give a position a line")).into())
+    let wrong = |what: String| Hinted::from(format!("{name} {what}"));
+    let bytes = bytes.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    let text = String::from_utf8(bytes);
+    Ok(text.map_err(|_| wrong("is no text: give a position a line".to_string()))?)
 }
 
 /// A position and the number of the line that it comes from.

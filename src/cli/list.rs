@@ -1,7 +1,5 @@
 //! `solver list`: the tables there are.
 
-use std::process::ExitCode;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -47,18 +45,17 @@ struct Line {
     summary: String,
 }
 
-pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<()> {
     let entries = context.store.entries()?;
     let tables: Vec<Line> = entries.into_iter().map(|entry| line(entry, context)).collect();
     let latest = context.store.enumerated_last();
     let directory = context.store.root().display().to_string();
     if context.json {
-        context.json("list", &Output { directory, latest, tables })?;
-        return Ok(ExitCode::SUCCESS);
+        return context.json("list", &Output { directory, latest, tables });
     }
     if tables.is_empty() {
         context.remark(format!("{directory} holds no table; make one with 'solver enumerate'"));
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     let cells = tables.iter().map(|line| {
         let game = line.game.clone().unwrap_or("-".to_string());
@@ -75,7 +72,7 @@ pub(super) fn run(_: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
     if let Some(latest) = latest {
         context.line(format!("\nenumerated last: {latest}"))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn line(Entry { name, bytes, holds }: Entry, context: &Context) -> Line {

@@ -1,10 +1,7 @@
 //! `solver match`: what games between two policies come to, exactly.
 
-use std::process::ExitCode;
-
 use super::complete::policies;
 use super::context::Context;
-use super::error::UserError;
 use super::guard;
 use super::players::players;
 use super::report::failed;
@@ -48,7 +45,7 @@ pub(super) struct Args {
     seed: u64,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let (game, table) = args.table.game(context)?;
     let policies = args.table.policies(&[args.first, args.second], &game, context)?;
     if let Some(games) = args.sample {
@@ -58,11 +55,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let players = players(&policies, &game, &context.store)?;
     let table = solved(&game, table, args.table.force, context)?;
     let result = play(&table, &players, args.openings, args.table.force, context)?;
-    match context.json {
-        true => context.json("match", &result)?,
-        false => context.print(match_text(&result))?,
-    }
-    Ok(ExitCode::SUCCESS)
+    context.show("match", &result, match_text)
 }
 
 fn play(
@@ -73,7 +66,7 @@ fn play(
     context: &Context,
 ) -> anyhow::Result<Match> {
     let name = table.table().name();
-    playable(table).map_err(|wrong| UserError::new(wrong.map(|what| format!("{name} {what}"))))?;
+    playable(table).map_err(|wrong| wrong.map(|what| format!("{name} {what}")))?;
     if !force {
         let bytes = unfolded_bytes(table.table().manifest(), players.len());
         let what = format!("playing games on {name} needs");

@@ -43,7 +43,6 @@ mod signals;
 mod table_args;
 #[cfg(feature = "learn")]
 mod threads;
-mod timed;
 #[cfg(feature = "learn")]
 mod train;
 mod value_iterate;
@@ -58,11 +57,10 @@ use std::thread::available_parallelism;
 use clap::{Args, ColorChoice, FromArgMatches, Parser, Subcommand};
 
 use crate::any::AnyGame;
-use crate::hint::Hinted;
+use crate::hint::{Hinted, Kind};
 use crate::registry::Games;
 use crate::table::Moment;
 use context::Context;
-use error::UserError;
 #[doc(hidden)]
 pub use schemas::schemas;
 
@@ -183,6 +181,7 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
     };
     started.map_err(|error| {
         Hinted::new(format!("cannot start threads: {error}"), "give fewer --threads")
+            .of_kind(Kind::Failure)
     })?;
     log_to_stderr(verbose);
     let mut context = Context::new(games, tables, json, quiet);
@@ -216,16 +215,16 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
     };
     // Whatever else went wrong may follow from damage.
     Moment::default().check()?;
-    let code = done?;
+    done?;
     context.flush()?;
-    Ok(code)
+    Ok(context.code)
 }
 
 /// The most threads for each core: more make nothing faster, and each takes memory.
 const THREADS_A_CORE: usize = 16;
 
 /// That a number of threads, given here or in the environment, makes sense.
-fn check_threads(asked: Option<usize>) -> Result<(), UserError> {
+fn check_threads(asked: Option<usize>) -> Result<(), Hinted> {
     const VARIABLE: &str = "RAYON_NUM_THREADS";
     let in_environment = || std::env::var(VARIABLE).ok()?.parse().ok().filter(|&count| count > 0);
     let (name, count) = match asked {
@@ -236,8 +235,8 @@ fn check_threads(asked: Option<usize>) -> Result<(), UserError> {
     if (1..=most).contains(&count) {
         return Ok(());
     }
-    Err(UserError::new(format!("{name} {count} is out of bounds"))
-        .with_hint(format!("give 1 to {most} ({THREADS_A_CORE} for each core)")))
+    let hint = format!("give 1 to {most} ({THREADS_A_CORE} for each core)");
+    Err(Hinted::new(format!("{name} {count} is out of bounds"), hint))
 }
 
 fn log_to_stderr(verbose: u8) {

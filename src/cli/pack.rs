@@ -1,7 +1,6 @@
 //! `solver pack`: a small table that answers as the full one does.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -9,7 +8,6 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::counts::size_of_table;
-use super::error::UserError;
 use super::guard;
 use super::table_args::OneTable;
 use crate::graph::{check_packable, is_packed_of, pack};
@@ -52,7 +50,7 @@ pub(super) struct Output {
     bytes_before: u64,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let table = args.table.open(context)?;
     let game = context.games.of_table(&table)?;
     let name = args.name.unwrap_or_else(|| format!("{}.packed", table.name()));
@@ -69,7 +67,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
             packed
         }
         false => {
-            let remains = guard::Left::Remains(&place.with_added_extension("partial"));
+            let remains = &place.with_added_extension("partial");
             let made = pack(&game, &table, &place, distances, &context.bars);
             Table::open(&made.map_err(|error| guard::with_left(error.into(), remains))?)?
         }
@@ -81,29 +79,18 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         bytes: size_of_table(&packed),
         bytes_before: size_of_table(&table),
     };
-    if context.json {
-        context.json("pack", &output)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let each = |bytes: u64| bytes as f64 / (output.states as f64).max(1.0);
-    context.line(format!(
-        "table {} in {}, {}: {:.2} bytes a state, where {} has {:.1}",
-        output.table,
-        output.directory,
-        bytes(output.bytes as f64),
-        each(output.bytes),
-        table.name(),
-        each(output.bytes_before)
-    ))?;
-    Ok(ExitCode::SUCCESS)
+    context.show("pack", &output, |Output { table: packed, directory, states, bytes: size, .. }| {
+        let each = |bytes: u64| bytes as f64 / (*states as f64).max(1.0);
+        let (own, before) = (each(*size), each(output.bytes_before));
+        let (size, name) = (bytes(*size as f64), table.name());
+        format!("table {packed} in {directory}, {size}: {own:.2} bytes a state, where {name} has {before:.1}\n")
+    })
 }
 
 /// Opens the table at `place`; fails unless it is the one asked for.
-fn made_before(place: &Path, is_it: impl Fn(&Table) -> bool) -> Result<Table, UserError> {
+fn made_before(place: &Path, is_it: impl Fn(&Table) -> bool) -> Result<Table, Hinted> {
     Table::open(place).ok().filter(is_it).ok_or_else(|| {
-        UserError::new(Hinted::new(
-            format!("{} is there already", place.display()),
-            "remove it, or give another --name",
-        ))
+        let what = format!("{} is there already", place.display());
+        Hinted::new(what, "remove it, or give another --name")
     })
 }

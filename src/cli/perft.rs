@@ -1,17 +1,15 @@
 //! `solver perft`: lines of play by depth.
 
-use std::process::ExitCode;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::complete::games;
 use super::context::Context;
-use super::error::UserError;
 use crate::any::AnyGame;
 use crate::game::Game;
 use crate::game::perft::Finished;
 use crate::game::shogi::{Drops, Ending, Variant};
+use crate::hint::Hinted;
 use crate::registry::{othello, shogi};
 use crate::render::Grid;
 use crate::render::number::thousands;
@@ -42,25 +40,23 @@ pub(super) struct Args {
     play_captures: bool,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let named = match (&args.size, &args.game) {
         (Some(size), _) => othello(size)?,
         (_, Some(name)) => context.games.named(name)?,
         _ => context.games.named(&context.games.default_or("othello-8x8"))?,
     };
     let game = changed_rules(&named, &args)?.map_or(named, |variant| shogi(&variant));
-    count(&game, &args, context)?;
-    Ok(ExitCode::SUCCESS)
+    count(&game, &args, context)
 }
 
 /// The variant that the flags make of a game's rules; `None` without flags.
-fn changed_rules(game: &AnyGame, args: &Args) -> Result<Option<Variant>, UserError> {
+fn changed_rules(game: &AnyGame, args: &Args) -> Result<Option<Variant>, Hinted> {
     if !args.count_drop_mates && !args.play_captures {
         return Ok(None);
     }
     let name = game.name();
-    let means_nothing =
-        |flag, why| UserError::new(format!("{flag} means nothing for {name}: {why}"));
+    let means_nothing = |flag, why| Hinted::from(format!("{flag} means nothing for {name}: {why}"));
     let drop_mates =
         || means_nothing("--count-drop-mates", "only minishogi forbids mates by a pawn drop");
     let captures =
@@ -112,23 +108,15 @@ fn count(game: &AnyGame, args: &Args, context: &mut Context) -> anyhow::Result<(
     };
     let count = |depth| game.perft(&root.state, depth, finished);
     let counts: Vec<u64> = (1..=args.depth.unwrap_or(depth)).map(count).collect();
-    if context.json {
-        return context.json(
-            "perft",
-            &Output {
-                game: game.name(),
-                count_drop_mates: args.count_drop_mates,
-                play_captures: args.play_captures,
-                root: game.notation(&root),
-                perft: counts,
-            },
-        );
-    }
-    let rows: Vec<Vec<String>> = counts
-        .iter()
-        .enumerate()
-        .map(|(i, &count)| vec![(i + 1).to_string(), thousands(count)])
-        .collect();
-    context.print(Grid::of(&["depth", "lines of play"], rows).to_text())?;
-    Ok(())
+    let output = Output {
+        game: game.name(),
+        count_drop_mates: args.count_drop_mates,
+        play_captures: args.play_captures,
+        root: game.notation(&root),
+        perft: counts,
+    };
+    context.show("perft", &output, |output| {
+        let row = |(depth, &count): (u32, &u64)| vec![depth.to_string(), thousands(count)];
+        Grid::of(&["depth", "lines of play"], (1..).zip(&output.perft).map(row)).to_text()
+    })
 }

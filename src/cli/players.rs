@@ -4,12 +4,10 @@
 use std::path::PathBuf;
 
 use super::context::Context;
-use super::error::UserError;
 use crate::any::AnyGame;
 use crate::evaluate::Player;
 #[cfg(feature = "onnx")]
 use crate::game::Game;
-#[cfg(feature = "onnx")]
 use crate::hint::{Hint, Hinted};
 #[cfg(feature = "onnx")]
 use crate::learn::place_of;
@@ -27,11 +25,7 @@ pub(super) fn policies_dir(store: &Store) -> PathBuf {
 /// Makes the player that is meant.
 #[cfg(feature = "onnx")]
 pub(super) fn player(spec: &PolicySpec, game: &AnyGame, store: &Store) -> anyhow::Result<Player> {
-    use crate::learn::{LearnError, player};
-    player(spec, game, store.root()).map_err(|error| match error {
-        LearnError::Policy(error) => error.into(),
-        error => UserError::from_error(error).into(),
-    })
+    Ok(crate::learn::player(spec, game, store.root())?)
 }
 
 /// Makes the player that is meant, for this was built without what runs networks.
@@ -49,16 +43,15 @@ pub(super) fn players(
     specs.iter().map(|spec| player(spec, game, store)).collect()
 }
 
-/// That a network that is named is there and for the game, without reading its weights.
-pub(super) fn check(spec: &PolicySpec, game: &AnyGame, store: &Store) -> Result<(), UserError> {
-    spec.check(game).map_err(UserError::from_error)?;
+/// Checks that a network that is named is there and for the game, without reading its weights.
+pub(super) fn check(spec: &PolicySpec, game: &AnyGame, store: &Store) -> anyhow::Result<()> {
+    spec.check(game)?;
     #[cfg(feature = "onnx")]
     if let PolicySpec::Network(network) = spec
         && network.kept
     {
         let path = place_of(network, store.root());
-        let card = Card::read(&path).and_then(|card| card.check(&path, &game.name()));
-        card.map_err(UserError::from_error)?;
+        Card::read(&path).and_then(|card| card.check(&path, &game.name()))?;
     }
     let _ = store;
     Ok(())

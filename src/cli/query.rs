@@ -1,12 +1,12 @@
 //! `solver query`: what a table says of a position.
 
 use std::io::{self, BufReader};
-use std::process::ExitCode;
+
+use anyhow::bail;
 
 use super::answer_text::Shown;
 use super::complete::tables;
 use super::context::Context;
-use super::error::UserError;
 use super::holder::holder;
 use super::lines::next_line;
 use super::table_args::Named;
@@ -50,7 +50,7 @@ pub(super) struct Args {
     batch: bool,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let first = args.first.unwrap_or_default();
     let option = args.table.name(context)?;
     #[cfg(feature = "cluster")]
@@ -80,18 +80,14 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     };
     if args.batch {
         let Some(table) = table else {
-            let what = Hinted::new(
-                format!("'{text}' is no table"),
-                "--batch reads the positions of one from stdin",
-            );
-            return Err(UserError::new(what).into());
+            let hint = "--batch reads the positions of one from stdin";
+            bail!(Hinted::new(format!("'{text}' is no table"), hint));
         };
-        batch(&table, context)?;
-        return Ok(ExitCode::SUCCESS);
+        return batch(&table, context);
     }
+    let unread = |error| Hinted::from(format!("stdin cannot be read: {error}"));
     if text == "-" {
-        text = input::text(std::io::stdin())
-            .map_err(|error| UserError::new(format!("stdin cannot be read: {error}")))?;
+        text = input::text(std::io::stdin()).map_err(unread)?;
     }
     let (table, position) = match table {
         Some(table) => {
@@ -111,25 +107,18 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let mut answer = table.answer(position)?;
     if args.japanese {
         let game = table.game();
-        answer.board.diagram = game.diagram_japanese(&position).ok_or_else(|| {
-            UserError::new(format!("--japanese means nothing for {}", game.name()))
-        })?;
+        let nothing = || Hinted::from(format!("--japanese means nothing for {}", game.name()));
+        answer.board.diagram = game.diagram_japanese(&position).ok_or_else(nothing)?;
     }
-    match context.json {
-        true => context.json("query", &answer)?,
-        false => {
-            let shown = Shown { answer: &answer, table: &table };
-            context.print(shown.to_text(context.colour))?;
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+    let colour = context.colour;
+    context.show("query", &answer, |answer| Shown { answer, table: &table }.to_text(colour))
 }
 
 /// Answers every line of stdin, at once where whoever writes them waits.
 fn batch(table: &SolvedTable, context: &mut Context) -> anyhow::Result<()> {
     let mut stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut line = Vec::new();
-    let unread = |error| UserError::new(format!("stdin cannot be read: {error}"));
+    let unread = |error| Hinted::from(format!("stdin cannot be read: {error}"));
     while next_line(&mut stdin, &mut line).map_err(unread)? {
         if !line.trim_ascii().is_empty() {
             context.raw(&(table.answer_line(&String::from_utf8_lossy(&line)) + "\n"))?;

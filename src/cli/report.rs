@@ -1,8 +1,8 @@
 //! `solver report`: how accurate policies are, exactly.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
+use anyhow::bail;
 use chrono::{DateTime, Utc};
 use clap::builder::RangedU64ValueParser;
 
@@ -10,16 +10,15 @@ use super::bounds::{Condition, Has};
 use super::chosen::ChosenArgs;
 use super::complete::policies;
 use super::context::{Context, command_line};
-use super::error::{Kind, UserError, say};
+use super::error::{code, say};
 use super::players::players;
 use super::table_args::{TableArgs, solved};
-use super::timed::{Clock, timed};
 use crate::any::AnyGame;
 use crate::evaluate::{
     AccuracyReport, By, MeasureError, Metrics, Piece, Player, Request, Sink, judgements,
 };
 use crate::game::Divider;
-use crate::hint::{Hint, Hinted};
+use crate::hint::{Hint, Hinted, Kind};
 use crate::policy::{Answers, PolicySpec};
 use crate::render::{About, RowsFile, accuracy_text, html, markdown, summary};
 use crate::solved::{Orienting, SolvedTable};
@@ -109,12 +108,8 @@ impl Args {
         for (at, path) in files.iter().enumerate() {
             check_writable(path)?;
             if files[..at].contains(path) {
-                let path = path.display();
-                let what = Hinted::new(
-                    format!("{path} is named twice"),
-                    "give each output a file of its own",
-                );
-                return Err(UserError::new(what).into());
+                let what = format!("{} is named twice", path.display());
+                bail!(Hinted::new(what, "give each output a file of its own"));
             }
         }
         Ok(())
@@ -152,18 +147,15 @@ fn by(name: &str) -> Result<By, String> {
     found.map(|(_, by)| by).ok_or_else(|| format!("known are {known}"))
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     args.check_outputs()?;
     let outputs: Vec<PathBuf> = args.outputs().into_iter().map(Path::to_path_buf).collect();
     let (game, table) = args.table.game(context)?;
     // What the game does not have is refused before its table is made.
     let (labels, labelled): (Vec<String>, Vec<String>) = args.label.iter().cloned().unzip();
     if let Some(twice) = (1..labels.len()).find(|&at| labels[..at].contains(&labels[at])) {
-        let what = Hinted::new(
-            format!("--label {}=: it is given twice", labels[twice]),
-            "give each policy its own",
-        );
-        return Err(UserError::new(what).into());
+        let what = format!("--label {}=: it is given twice", labels[twice]);
+        bail!(Hinted::new(what, "give each policy its own"));
     }
     let listed = args.policy.iter().flat_map(|list| PolicySpec::split_list(list));
     let named: Vec<String> = listed.map(str::to_string).chain(labelled).collect();
@@ -174,9 +166,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     let table = solved(&game, table, args.table.force, context)?;
     if args.by.contains(&By::Layer) && !table.states().has_layers() {
         let name = table.table().name();
-        return Err(UserError::new(format!("--by layer: {name} does not keep layers"))
-            .with_hint("give moves, distance or value")
-            .into());
+        let what = format!("--by layer: {name} does not keep layers");
+        bail!(Hinted::new(what, "give moves, distance or value"));
     }
     let measure = Measure { args: &args, table: &table, taken, labels: &labels, context };
     let report = measure.run(players)?;
@@ -206,19 +197,19 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         if !args.fail_if.iter().all(Condition::is_forced) {
             context.flush()?;
             let hint = "give a table that proves the results of some moves";
-            return Err(UserError::new(format!("--fail-if: {what}")).with_hint(hint).into());
+            bail!(Hinted::new(format!("--fail-if: {what}"), hint));
         }
         context.remark(what);
     }
     let all = Metrics::of(&report);
     let found = args.fail_if.iter().map(|condition| condition.found(&all));
     let found = found.collect::<Result<Vec<_>, _>>()?.concat();
-    if found.is_empty() {
-        return Ok(ExitCode::SUCCESS);
+    if !found.is_empty() {
+        context.flush()?;
+        say(Kind::Bound, &found.join(", "), None, context.json);
+        context.code = code(Kind::Bound).into();
     }
-    context.flush()?;
-    say(Kind::Bound, &found.join(", "), None, context.json);
-    Ok(Kind::Bound.code())
+    Ok(())
 }
 
 struct Measure<'a> {
@@ -238,10 +229,6 @@ impl Measure<'_> {
         let unnamed = players.len() - self.labels.len();
         let named = players.split_off(unnamed).into_iter().zip(self.labels);
         players.extend(named.map(|(player, name)| Player::Named(name.clone(), Box::new(player))));
-        let mut clocks: Vec<Option<Clock>> = Vec::new();
-        if page && fixed_day().is_none() {
-            (players, clocks) = players.into_iter().map(timed).unzip();
-        }
         let chosen = args.chosen.chosen(&players, table)?;
         let names: Vec<String> = players.iter().map(Player::name).collect();
         let divider = |player: &Player| player.divider(table.game());
@@ -276,7 +263,9 @@ impl Measure<'_> {
         files.into_iter().try_for_each(RowsFile::finish)?;
         report.why_no_games = report.why_no_games.or(too_large);
         report.table.taken = Some(self.taken);
-        report.seconds = clocks.iter().map(|clock| clock.as_ref().map(Clock::seconds)).collect();
+        if fixed_day().is_some() {
+            report.seconds.clear();
+        }
         Ok(report)
     }
 }
@@ -321,13 +310,10 @@ fn fixed_day() -> Option<DateTime<Utc>> {
 }
 
 /// That a file can be written: said before the work begins, not after.
-pub(super) fn check_writable(path: &Path) -> anyhow::Result<()> {
+fn check_writable(path: &Path) -> anyhow::Result<()> {
     if path == Path::new("-") {
-        let what = Hinted::new(
-            "cannot write -: there is no standard output here",
-            "call a file of that name ./-",
-        );
-        return Err(UserError::new(what).into());
+        let what = "cannot write -: there is no standard output here";
+        bail!(Hinted::new(what, "call a file of that name ./-"));
     }
     writable(path).map_err(|error| cannot_write(path, error))
 }

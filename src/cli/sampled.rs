@@ -1,16 +1,15 @@
 //! `solver match --sample`: sampled games, on boards too large for a table.
 
-use std::process::ExitCode;
-
+use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::UserError;
 use super::players::player;
 use crate::any::AnyGame;
 use crate::evaluate::{Player, Sampling, Tally, Words, arena};
 use crate::game::{Game, Side};
+use crate::hint::Hinted;
 use crate::policy::PolicySpec;
 use crate::render::number::{percent, thousands};
 
@@ -44,17 +43,14 @@ pub(super) fn run(
     policies: &[PolicySpec],
     sampling: Sampling,
     context: &mut Context,
-) -> anyhow::Result<ExitCode> {
+) -> anyhow::Result<()> {
     let mut players = Vec::new();
     for spec in policies {
         match player(spec, game, &context.store)? {
             Player::Policy(policy) => players.push(policy),
-            Player::Perfect | Player::Named(..) => {
-                return Err(UserError::new(
-                    "the perfect policy needs a table: leave out --sample, which plays exactly",
-                )
-                .into());
-            }
+            Player::Perfect | Player::Named(..) => bail!(Hinted::from(
+                "the perfect policy needs a table: leave out --sample, which plays exactly"
+            )),
         }
     }
     let [first, second] =
@@ -70,27 +66,26 @@ pub(super) fn run(
         first,
         second,
     };
-    if context.json {
-        context.json("match-sample", &sampled)?;
-    } else {
-        print(&sampled, context)?;
+    context.show("match-sample", &sampled, text)?;
+    if !context.json && (first.identical || second.identical) {
+        context.remark("more games tell nothing new; --random-plies makes them differ");
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn print(sampled: &Sampled, context: &mut Context) -> anyhow::Result<()> {
-    context.line(format!(
-        "{} against {} on {}, {} games with each side from the seed {}, {} random plies before\n",
+fn text(sampled: &Sampled) -> String {
+    let mut text = format!(
+        "{} against {} on {}, {} games with each side from the seed {}, {} random plies before\n\n",
         sampled.policy,
         sampled.opponent,
         sampled.game,
         thousands(sampled.first.games()),
         sampled.seed,
         sampled.random_plies
-    ))?;
+    );
     for (side, tally) in sampled.sides.iter().zip([&sampled.first, &sampled.second]) {
-        context.line(format!(
-            "as {side:<6} {} won, {} drawn, {} lost: {} of the points ({}){}",
+        text += &format!(
+            "as {side:<6} {} won, {} drawn, {} lost: {} of the points ({}){}\n",
             thousands(tally.wins),
             thousands(tally.draws),
             thousands(tally.losses),
@@ -105,10 +100,7 @@ fn print(sampled: &Sampled, context: &mut Context) -> anyhow::Result<()> {
                 }
                 _ => String::new(),
             }
-        ))?;
+        );
     }
-    if sampled.first.identical || sampled.second.identical {
-        context.remark("more games tell nothing new; --random-plies makes them differ");
-    }
-    Ok(())
+    text
 }

@@ -1,12 +1,12 @@
 //! `solver serve`: tables in a browser, and for programs over HTTP.
 
 use std::net::IpAddr;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 use axum::http::HeaderValue;
 
 use super::context::Context;
-use super::error::{UserError, hinted};
+use super::error::hinted;
 use super::players::{check, learned_for, player};
 use super::signals;
 use super::table_args::time_limit;
@@ -46,19 +46,20 @@ pub(super) struct Args {
     cors: Option<String>,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let Args { port, host, open, policy, policy_timeout, cors } = args;
     let limit = time_limit(policy_timeout)?;
     let cors = cors.map(|origin| match HeaderValue::from_str(&origin) {
         Ok(value) if origin == "*" || origin.contains("://") => Ok(value),
-        _ => Err(UserError::new(format!("--cors '{origin}' is no origin"))
-            .with_hint("give one such as https://example.org, or *")),
+        _ => Err(Hinted::new(
+            format!("--cors '{origin}' is no origin"),
+            "give one such as https://example.org, or *",
+        )),
     });
     let named = policy.iter().flat_map(|list| PolicySpec::split_list(list));
     let named = named.map(|name| Ok((name.to_string(), name.parse::<PolicySpec>()?.within(limit))));
     let named = named.collect::<Result<Vec<_>, crate::policy::PolicySpecError>>();
-    let policies =
-        Known { named: named.map_err(UserError::from_error)?, store: context.store.clone() };
+    let policies = Known { named: named?, store: context.store.clone() };
     let options = Options {
         store: context.store.clone(),
         games: Games::clone(&context.games),
@@ -66,9 +67,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         cors: cors.transpose()?,
     };
     let server = Server::bind(host, port, options).map_err(|error| {
-        let port = port.unwrap_or(PORT);
-        UserError::new(format!("cannot listen at {host}, port {port}: {error}"))
-            .with_hint("give another --port, or another --host")
+        let what = format!("cannot listen at {host}, port {}: {error}", port.unwrap_or(PORT));
+        Hinted::new(what, "give another --port, or another --host")
     })?;
     let address = format!("http://{}/", server.address()?);
     context.line(&address)?;
@@ -82,8 +82,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     }
     let stop = server.stopper();
     signals::at_the_first(move || stop.stop())?;
-    server.run()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(server.run()?)
 }
 
 /// Opens an address in the browser that the system prefers.
@@ -161,7 +160,7 @@ impl Policies for Known {
 
     fn make(&self, name: &str, game: &AnyGame) -> Result<Player, PolicyError> {
         let spec = self.spec(name, game)?;
-        check(&spec, game, &self.store).map_err(|error| Hinted::of(&error))?;
+        check(&spec, game, &self.store).map_err(|error| hinted(&error))?;
         player(&spec, game, &self.store).map_err(|error| match error.downcast() {
             Ok(error) => error,
             Err(error) => hinted(&error).into(),

@@ -1,7 +1,6 @@
 //! `solver completions` and `solver man`: what a shell and a reader of manuals need.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::Context as _;
 
@@ -30,15 +29,11 @@ pub(super) struct ManArgs {
     dir: Option<PathBuf>,
 }
 
-pub(super) fn completions(
-    args: CompletionsArgs,
-    context: &mut Context,
-) -> anyhow::Result<ExitCode> {
-    context.raw(&complete::registration(&args.shell)?)?;
-    Ok(ExitCode::SUCCESS)
+pub(super) fn completions(args: CompletionsArgs, context: &mut Context) -> anyhow::Result<()> {
+    Ok(context.raw(&complete::registration(&args.shell)?)?)
 }
 
-pub(super) fn man(args: ManArgs, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn man(args: ManArgs, context: &mut Context) -> anyhow::Result<()> {
     let mut built = command();
     built.build();
     match args.dir {
@@ -54,5 +49,5 @@ pub(super) fn man(args: ManArgs, context: &mut Context) -> anyhow::Result<ExitCo
             context.raw(&String::from_utf8(text)?)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

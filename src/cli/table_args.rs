@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use anyhow::bail;
+
 use super::complete::{games, tables};
 use super::context::Context;
 use super::enumerate::{game_of, make};
-use super::error::UserError;
 use super::players;
 use super::value_iterate::solve_table;
 use crate::any::AnyGame;
 use crate::game::Game;
 use crate::graph::Plan;
+use crate::hint::Hinted;
 use crate::policy::PolicySpec;
 use crate::solve::SolveOptions;
 use crate::solved::SolvedTable;
@@ -130,30 +132,27 @@ impl TableArgs {
         names: &[String],
         game: &AnyGame,
         context: &Context,
-    ) -> Result<Vec<PolicySpec>, UserError> {
+    ) -> anyhow::Result<Vec<PolicySpec>> {
         let limit = time_limit(self.policy_timeout)?;
         let parse = |name: &String| name.parse().map(|spec: PolicySpec| spec.within(limit));
-        let mut policies = names.iter().map(parse).collect::<Result<Vec<_>, _>>();
+        let mut policies = names.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         if names.is_empty() {
-            let mut all = PolicySpec::defaults(game);
-            let perfect = all.iter().position(|policy| *policy == PolicySpec::Perfect);
-            let at = perfect.unwrap_or(all.len());
+            policies = PolicySpec::defaults(game);
+            let perfect = policies.iter().position(|policy| *policy == PolicySpec::Perfect);
+            let at = perfect.unwrap_or(policies.len());
             players::tell_unreadable(context);
-            all.splice(at..at, players::learned_for(game, &context.store));
-            policies = Ok(all);
+            policies.splice(at..at, players::learned_for(game, &context.store));
         }
-        let policies = policies.map_err(UserError::from_error)?;
         policies.iter().try_for_each(|policy| players::check(policy, game, &context.store))?;
         Ok(policies)
     }
 }
 
 /// The time that `--policy-timeout` gives.
-pub(super) fn time_limit(seconds: f64) -> Result<Duration, UserError> {
+pub(super) fn time_limit(seconds: f64) -> Result<Duration, Hinted> {
     let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero());
-    limit.ok_or_else(|| {
-        UserError::new(format!("--policy-timeout {seconds}: give a number of seconds above 0"))
-    })
+    let what = || format!("--policy-timeout {seconds}: give a number of seconds above 0");
+    limit.ok_or_else(|| what().into())
 }
 
 /// The solved table of a whole game, or the table that is given, solved if it is not.
@@ -178,8 +177,12 @@ pub(super) fn solved(
 fn whole(game: &AnyGame, context: &Context, force: bool) -> anyhow::Result<Table> {
     if !game.is_small() {
         let name = game.name();
-        return Err(UserError::new(format!("{name} is too large to be enumerated whole")).with_hint(format!("run 'solver enumerate --game {name} --max-depth 6' (or another bound) and give --table the table's name"))
-        .into());
+        bail!(Hinted::new(
+            format!("{name} is too large to be enumerated whole"),
+            format!(
+                "run 'solver enumerate --game {name} --max-depth 6' (or another bound) and give --table the table's name"
+            )
+        ));
     }
     let plan = Plan::from_start(game);
     // Where nothing is to be written nothing is locked.

@@ -1,13 +1,11 @@
 //! `solver value-iterate`: solve a table.
 
-use std::process::ExitCode;
-
+use anyhow::bail;
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::UserError;
 use super::guard::{self, MemoryArg};
 use super::signals::say_that_it_goes_on;
 use super::table_args::OneTable;
@@ -98,10 +96,9 @@ enum RepetitionArg {
     Unknown,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
-        refuse_if_spread(&args)?;
         let memory = args.memory.map(|memory| memory.0);
         let asked = super::cluster::Asked { solves: true, memory, plies: None };
         let game = super::enumerate::game_of(None, args.size.as_deref(), context)?;
@@ -115,19 +112,15 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     }
     let order = match (args.method, args.order) {
         (Some(MethodArg::PolicyIteration), Some(_)) => {
-            let what = Hinted::new(
-                "--order is that of the sweeps of value iteration",
-                "leave it or --method out",
-            );
-            return Err(UserError::new(what).into());
+            let what = "--order is that of the sweeps of value iteration";
+            bail!(Hinted::new(what, "leave it or --method out"))
         }
         (Some(MethodArg::PolicyIteration), None) => Some(Order::Policies),
         (Some(MethodArg::ValueIteration), _) if table.manifest().identity.is_by_rank() => {
-            let what = format!(
-                "{} is solved by retrograde analysis, as all tables by rank are",
-                table.name()
-            );
-            return Err(UserError::new(Hinted::new(what, "leave --method out")).into());
+            let name = table.name();
+            let what =
+                format!("{name} is solved by retrograde analysis, as all tables by rank are");
+            bail!(Hinted::new(what, "leave --method out"))
         }
         (_, order) => order.map(|order| match order {
             OrderArg::Topological => Order::Topological,
@@ -154,29 +147,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     if run.resumed {
         context.remark(format!("{}: went on where an earlier run ended", table.name()));
     }
-    print(table, &run, options.discount.is_some(), context)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Refuses what has no meaning, or is not there yet, where the work is spread over processes.
-#[cfg(feature = "cluster")]
-fn refuse_if_spread(args: &Args) -> Result<(), UserError> {
-    let unfit = [
-        (args.theta.is_some(), "--theta"),
-        (args.order.is_some(), "--order"),
-        (args.discount.is_some(), "--discount"),
-        (args.empties.is_some(), "--empties"),
-        (args.method.is_some(), "--method"),
-        (args.repetition.is_some(), "--repetition"),
-        (!args.table.is_latest(), "a table"),
-    ];
-    match unfit.into_iter().find(|(unfit, _)| *unfit) {
-        Some((_, option)) => Err(UserError::new(format!(
-            "{option} does not go with several processes, which find the exact values of a --size"
-        ))
-        .with_hint("leave it out")),
-        None => Ok(()),
-    }
+    print(table, &run, options.discount.is_some(), context)
 }
 
 /// Solves a table after looking whether there is room for it.
@@ -190,7 +161,7 @@ pub(super) fn solve_table(
     let options = match options.within_room(&game, table) {
         Err(no_room) if !force => {
             let what = format!("{} needs", table.name());
-            return Err(guard::refused(&what, &no_room, "close other programs").into());
+            bail!(guard::refused(&what, &no_room, "close other programs"))
         }
         found => found.unwrap_or(*options),
     };
@@ -198,10 +169,7 @@ pub(super) fn solve_table(
         tracing::info!(sweep, record.residual, record.changed, record.decided, "swept");
     };
     let run = game.solve(table, &options, &context.bars, &mut on_sweep);
-    run.map_err(|error| {
-        let scratch = Scratch::of(table.dir());
-        guard::with_left(error.into(), guard::Left::Values(scratch.dir()))
-    })
+    run.map_err(|error| guard::with_left(error.into(), Scratch::of(table.dir()).dir()))
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -235,36 +203,26 @@ fn print(table: Table, run: &Run, discounted: bool, context: &mut Context) -> an
             },
         );
     }
-    if run.already_solved {
-        context.line(format!("{} was already solved in this way:", table.name()))?;
-    } else {
-        let sweeps = counted(run.sweeps.len() as u64, "sweep");
-        context.line(format!("{}: {sweeps}", table.name()))?;
-    }
-    context.line("")?;
-    context.print(sweeps_text(run))?;
-    context.line("")?;
-    let text = match discounted {
+    let name = table.name();
+    let done = match run.already_solved {
+        true => format!("{name} was already solved in this way:"),
+        false => format!("{name}: {}", counted(run.sweeps.len() as u64, "sweep")),
+    };
+    let found = match discounted {
         true => discounted_text(table, context)?,
         false => result_text(&context.solved(table.for_few_rows(), false)?)?,
     };
-    context.print(text)?;
-    Ok(())
+    Ok(context.print(format!("{done}\n\n{}\n{found}", sweeps_text(run)))?)
 }
 
 fn sweeps_text(run: &Run) -> String {
-    let rows: Vec<Vec<String>> = run
-        .sweeps
-        .iter()
-        .enumerate()
-        .map(|(i, sweep)| {
-            let residual = format!("{:.4}", sweep.residual);
-            let residual = residual.trim_end_matches('0').trim_end_matches('.').to_string();
-            let mut row = vec![(i + 1).to_string(), residual, thousands(sweep.changed)];
-            row.extend(sweep.decided.map(thousands));
-            row
-        })
-        .collect();
+    let rows = (1..).zip(&run.sweeps).map(|(number, sweep): (u32, _)| {
+        let residual = format!("{:.4}", sweep.residual);
+        let residual = residual.trim_end_matches('0').trim_end_matches('.').to_string();
+        let mut row = vec![number.to_string(), residual, thousands(sweep.changed)];
+        row.extend(sweep.decided.map(thousands));
+        row
+    });
     let mut headings = vec!["sweep", "residual", "states changed"];
     headings.extend(run.sweeps.iter().find_map(|sweep| sweep.decided).map(|_| "decided"));
     Grid::of(&headings, rows).to_text()

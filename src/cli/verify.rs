@@ -1,19 +1,18 @@
 //! `solver verify`: read every byte of a table and prove every value, or hash what it says.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
+use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::{Kind, UserError, hinted};
+use super::error::{code, hinted};
+use super::lines::text_of;
 use super::table_args::OneTable;
 use crate::any::AnyGame;
 use crate::game::{Game, Side};
-use crate::hint::Hint;
-use crate::input;
+use crate::hint::{Hint, Hinted, Kind};
 use crate::render::number::{bytes, thousands};
 use crate::solved::read_checksums;
 
@@ -65,27 +64,24 @@ struct Counterexample {
     what: String,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     if let Some(file) = &args.check {
         return compare(file, &args.table, context);
     }
     let table = args.table.open(context)?;
     if args.checksum {
         let (table, sum) = (table.name(), checksum(&table.name(), context)?);
-        match context.json {
-            false => context.line(format!("{sum}  {table}"))?,
-            true => {
-                let checksums = vec![Checksum { table, checksum: Some(sum), ok: None }];
-                context.json("checksum", &Checksums { checksums })?;
-            }
-        }
-        return Ok(ExitCode::SUCCESS);
+        let line = format!("{sum}  {table}\n");
+        let checksums = vec![Checksum { table, checksum: Some(sum), ok: None }];
+        return context.show("checksum", &Checksums { checksums }, |_| line);
     }
     let read = table.check()?;
     let game = context.games.of_table(&table)?;
     let found = game.verify(&table, &context.bars)?;
     let proven = found.counterexample.is_none();
-    let code = if proven { ExitCode::SUCCESS } else { Kind::Damaged.code() };
+    if !proven {
+        context.code = code(Kind::Damaged).into();
+    }
     let output = Output {
         table: table.name(),
         bytes: read,
@@ -99,12 +95,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
             what: c.what,
         }),
     };
-    if context.json {
-        context.json("verify", &output)?;
-    } else {
-        print(&output, shown_as(&game), context)?;
-    }
-    Ok(code)
+    context.show("verify", &output, |output| text(output, shown_as(&game)))
 }
 
 /// As whom a counterexample shows its mover, if not as who it is.
@@ -113,32 +104,22 @@ fn shown_as(game: &AnyGame) -> Option<&'static str> {
     (!game.keeps_sides()).then_some(first)
 }
 
-fn print(output: &Output, mover: Option<&str>, context: &mut Context) -> anyhow::Result<()> {
-    context.line(format!(
-        "{}: all checksums match ({} read)",
-        output.table,
-        bytes(output.bytes as f64)
-    ))?;
-    match &output.counterexample {
-        Some(wrong) => {
-            context.line(format!("row {} is wrong: {}", wrong.row, wrong.what))?;
-            let shown = mover.map(|name| format!(" (the mover shown as {name})"));
-            context.line(format!("  {}{}", wrong.state, shown.unwrap_or_default()))?;
-        }
-        None => {
-            let values = if output.solved {
-                "every value follows from its successors"
-            } else {
-                "there are no values yet"
-            };
-            context.line(format!(
-                "{} states, {} edges: every move regenerated from the rules, {values}",
-                thousands(output.states),
-                thousands(output.edges)
-            ))?;
-        }
+fn text(output: &Output, mover: Option<&str>) -> String {
+    let read = bytes(output.bytes as f64);
+    let read = format!("{}: all checksums match ({read} read)\n", output.table);
+    if let Some(Counterexample { row, state, what }) = &output.counterexample {
+        let shown = mover.map(|name| format!(" (the mover shown as {name})"));
+        let shown = shown.unwrap_or_default();
+        return format!("{read}row {row} is wrong: {what}\n  {state}{shown}\n");
     }
-    Ok(())
+    let values = match output.solved {
+        true => "every value follows from its successors",
+        false => "there are no values yet",
+    };
+    let [states, edges] = [output.states, output.edges].map(thousands);
+    format!(
+        "{read}{states} states, {edges} edges: every move regenerated from the rules, {values}\n"
+    )
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -159,15 +140,13 @@ struct Checksum {
 }
 
 /// Compares the checksums of a file with those of its tables, or of one of them.
-fn compare(file: &Path, table: &OneTable, context: &mut Context) -> anyhow::Result<ExitCode> {
-    let wrong = |what: String| UserError::new(format!("{}: {what}", file.display()));
-    let text = File::open(file).and_then(input::text);
-    let text = text.map_err(|error| wrong(format!("cannot be read: {error}")))?;
-    let mut expected = read_checksums(&text).map_err(wrong)?;
+fn compare(file: &Path, table: &OneTable, context: &mut Context) -> anyhow::Result<()> {
+    let wrong = |what: String| Hinted::from(format!("{}: {what}", file.display()));
+    let mut expected = read_checksums(&text_of(file)?).map_err(wrong)?;
     if let Some(name) = table.name(context)? {
         expected.retain(|(_, table)| *table == name);
         if expected.is_empty() {
-            return Err(wrong(format!("no line for '{name}'")).into());
+            bail!(wrong(format!("no line for '{name}'")));
         }
     }
     let mut checksums = Vec::new();
@@ -184,11 +163,11 @@ fn compare(file: &Path, table: &OneTable, context: &mut Context) -> anyhow::Resu
         }
         checksums.push(Checksum { table, checksum: found.ok(), ok: Some(ok) });
     }
-    let all = checksums.iter().all(|line| line.ok == Some(true));
-    if context.json {
-        context.json("checksum", &Checksums { checksums })?;
+    if checksums.iter().any(|line| line.ok != Some(true)) {
+        context.code = code(Kind::Damaged).into();
     }
-    Ok(if all { ExitCode::SUCCESS } else { Kind::Damaged.code() })
+    // Lines of text have been printed one by one.
+    context.show("checksum", &Checksums { checksums }, |_| String::new())
 }
 
 /// The checksum of a table of a name.

@@ -34,7 +34,7 @@ use crate::any::{AnyGame, AnyState};
 use crate::game::blocks::Instructions;
 use crate::game::blocks::Tables;
 use crate::graph::{GraphError, Plan};
-use crate::hint::{Hint, Hinted};
+use crate::hint::{Hint, Hinted, Kind};
 use crate::solve::SweepError;
 use crate::table::{Counts, TableError};
 
@@ -84,6 +84,17 @@ impl Hint for ClusterError {
             ClusterError::Table(error) => error.hint(),
             ClusterError::Graph(error) => error.hint(),
             ClusterError::Sweep(error) => error.hint(),
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            ClusterError::Input(_) => Kind::Input,
+            ClusterError::Damaged { .. } => Kind::Damaged,
+            ClusterError::File { .. } | ClusterError::Others(_) => Kind::Failure,
+            ClusterError::Table(error) => error.kind(),
+            ClusterError::Graph(error) => error.kind(),
+            ClusterError::Sweep(error) => error.kind(),
         }
     }
 }

@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,7 +22,7 @@ use super::source::{Judged, Piece, Source, Wanted};
 use super::unfolded::Unfolded;
 use crate::any::AnyGame;
 use crate::game::{Divider, Game, Split};
-use crate::hint::{Hint, Hinted};
+use crate::hint::{Hint, Hinted, Kind};
 use crate::parallel;
 use crate::policy::{Answers, PolicyError, TrainedOn};
 use crate::progress::Progress;
@@ -73,6 +74,9 @@ pub struct Measured {
     pub judged: u64,
     /// About how many of them they were asked: the others are images of those.
     pub asked: u64,
+    /// How long each took to answer for a position, in seconds of one thread; `None` for perfect, whose answers are the
+    /// table's.
+    pub seconds: Vec<Option<f64>>,
     /// The figures of each policy.
     pub policies: Vec<PolicyAccuracy>,
 }
@@ -115,6 +119,14 @@ impl Hint for MeasureError {
             MeasureError::Output(_) => None,
         }
     }
+
+    fn kind(&self) -> Kind {
+        match self {
+            MeasureError::Damaged(_) | MeasureError::Table(_) => Kind::Damaged,
+            MeasureError::Policy { error, .. } => error.kind(),
+            MeasureError::Output(_) => Kind::Failure,
+        }
+    }
 }
 
 /// How many pieces are in work before their sums are added.
@@ -135,7 +147,7 @@ pub fn measure(
     let names: Vec<String> = players.iter().map(Player::name).collect();
     progress.begin(&format!("judging {}", names.join(", ")), Some(source.rows()));
     let mut sums = vec![Sums::default(); players.len()];
-    let (mut judged, mut asked) = (0, 0);
+    let (mut judged, mut asked, mut taken) = (0, 0, vec![Duration::ZERO; players.len()]);
     let keep = sink.is_some();
     let dividers: Vec<_> = players.iter().map(|player| player.divider(source.game())).collect();
     for begin in (0..source.pieces()).step_by(WINDOW) {
@@ -156,6 +168,7 @@ pub fn measure(
         for part in parts?.into_iter().flatten() {
             judged += part.judged;
             asked += part.asked;
+            taken.iter_mut().zip(part.taken).for_each(|(sum, part)| *sum += part);
             let both = sums.iter_mut().flatten().zip(part.sums.iter().flatten());
             both.for_each(|(sum, part)| sum.add(part));
             if let (Some(sink), Some(piece)) = (&mut sink, &part.piece) {
@@ -169,7 +182,11 @@ pub fn measure(
         PolicyAccuracy::of(sums, source.game(), name, player.learned_from())
     });
     let policies = named.collect();
-    Ok(Measured { judged, asked, policies })
+    let seconds = |(taken, player): (Duration, &Player)| {
+        player.policy().map(|_| taken.as_secs_f64() / asked.max(1) as f64)
+    };
+    let seconds = taken.into_iter().zip(players).map(seconds).collect();
+    Ok(Measured { judged, asked, seconds, policies })
 }
 
 /// What was found out about a piece.
@@ -178,6 +195,8 @@ struct Part {
     asked: u64,
     /// One of each policy.
     sums: Vec<Sums>,
+    /// How long each took to answer.
+    taken: Vec<Duration>,
     /// The piece and what each policy answered, if there is a sink.
     piece: Option<Arc<Piece>>,
     answers: Vec<Answers>,
@@ -194,15 +213,18 @@ fn judge(
     let has_squares = game.squares(&game.start().state).is_some();
     let judged = piece.cases.iter().map(|case| u64::from(case.weight)).sum();
     let (asked, sums) = (piece.batch.len() as u64, Vec::with_capacity(players.len()));
-    let mut found = Part { judged, asked, sums, piece: None, answers: Vec::new() };
+    let (taken, answers) = (Vec::with_capacity(players.len()), Vec::new());
+    let mut found = Part { judged, asked, sums, taken, piece: None, answers };
     let mut answers = Answers::default();
     for (player, divider) in players.iter().zip(dividers) {
         let failed = |error| MeasureError::Policy { policy: player.name(), error };
         answers.clear();
         answers.reserve(&piece.batch);
+        let begun = Instant::now();
         if !piece.batch.is_empty() {
             player.answer(game, &piece, &mut answers).map_err(failed)?;
         }
+        found.taken.push(begun.elapsed());
         let mut sums = Sums::default();
         for (at, case) in piece.cases.iter().enumerate() {
             let range = piece.batch.range(at);

@@ -30,9 +30,7 @@ pub struct AccuracyReport {
     /// How alike they choose; `None` unless it is asked for, and no part of the JSON.
     #[serde(skip)]
     pub agreement: Option<Agreement>,
-    /// How long each took to answer for a position it was asked about, in seconds of one thread;
-    /// `None` for perfect, whose answers are the table's. Empty unless it is asked for, and no part of
-    /// the JSON, which is the same each time.
+    /// As in [`Measured`]; no part of the JSON, which is the same each time.
     #[serde(skip)]
     pub seconds: Vec<Option<f64>>,
     /// How the table was solved, sweep by sweep.
@@ -166,7 +164,7 @@ impl AccuracyReport {
     /// Fails where the manifest's roots are no positions of the game.
     pub fn new(source: &Judged<'_>, measured: Measured) -> Result<AccuracyReport, TableError> {
         let table = source.table.table();
-        let Measured { judged, asked, .. } = measured;
+        let Measured { judged, asked, seconds, policies } = measured;
         let manifest = table.manifest();
         let reachable = manifest.counts.reachable;
         let counted = reachable.unwrap_or(manifest.counts.table);
@@ -192,11 +190,11 @@ impl AccuracyReport {
         Ok(AccuracyReport {
             perspective: "mover",
             table: facts,
-            policies: measured.policies,
+            policies,
             games: None,
             why_no_games: None,
             agreement: None,
-            seconds: Vec::new(),
+            seconds,
             sweeps: solution.map_or(Vec::new(), |solution| solution.sweeps.clone()),
             words: Words::of(source.table.game()),
         })

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 pub use states::{Exported, SCHEMA, SCHEMA_VERSION, States, StatesFile, bytes_of, write_states};
 
-use crate::hint::{Hint, Hinted};
+use crate::hint::{Hint, Hinted, Kind};
 use crate::table::TableError;
 
 /// An export that cannot be written.
@@ -57,14 +57,11 @@ impl Hint for ExportError {
             ExportError::Busy { .. } => Some("wait for it to end".into()),
         }
     }
-}
 
-impl ExportError {
-    /// The table's error that it is, if it is one; any other is bad input.
-    pub fn of_table(&self) -> Option<&TableError> {
+    fn kind(&self) -> Kind {
         match self {
-            ExportError::Table(error) => Some(error),
-            _ => None,
+            ExportError::Table(error) => error.kind(),
+            _ => Kind::Input,
         }
     }
 }

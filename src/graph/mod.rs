@@ -40,7 +40,7 @@ pub(crate) use ranked::ones_of;
 pub use ranked::{Ranked, RankedGame, distance_of_end};
 pub use view::{Finder, Graph, Piece, RowMove, TerminalScores};
 
-use crate::hint::{Hint, Hinted};
+use crate::hint::{Hint, Hinted, Kind};
 use crate::table::TableError;
 
 /// What is wrong with arrays whose lengths contradict each other.
@@ -176,14 +176,11 @@ impl Hint for GraphError {
         };
         Some(hint.into())
     }
-}
 
-impl GraphError {
-    /// The table's error that it is, if it is one; any other is bad input.
-    pub fn of_table(&self) -> Option<&TableError> {
+    fn kind(&self) -> Kind {
         match self {
-            GraphError::Table(error) => Some(error),
-            _ => None,
+            GraphError::Table(error) => error.kind(),
+            _ => Kind::Input,
         }
     }
 }

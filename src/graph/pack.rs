@@ -7,7 +7,7 @@ use super::Graph;
 use super::code::{self, Code, Coding};
 use super::ranked::{self, PACKED_BLOCK, Ranked};
 use crate::game::{Game, Orientations, WideKey};
-use crate::hint::Hint;
+use crate::hint::{Hint, Kind};
 use crate::progress::Progress;
 use crate::table::{
     BLOCK, DISCOUNTED_COLUMN, Draft, Element, Manifest, Table, TableError, blocks_of, planes,
@@ -50,14 +50,11 @@ impl Hint for PackError {
             ),
         }
     }
-}
 
-impl PackError {
-    /// The table's error that it is, if it is one; any other is bad input.
-    pub fn of_table(&self) -> Option<&TableError> {
+    fn kind(&self) -> Kind {
         match self {
-            PackError::Table(error) => Some(error),
-            _ => None,
+            PackError::Table(error) => error.kind(),
+            _ => Kind::Input,
         }
     }
 }

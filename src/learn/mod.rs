@@ -42,7 +42,7 @@ use std::path::{Path, PathBuf};
 
 use crate::any::AnyGame;
 use crate::evaluate::{MeasureError, Player, build};
-use crate::hint::{Hint, Hinted};
+use crate::hint::{Hint, Hinted, Kind};
 use crate::policy::{NetworkSpec, PolicyError, PolicySpec};
 
 use card::{Card, Reading};
@@ -82,20 +82,20 @@ pub fn player(spec: &PolicySpec, game: &AnyGame, tables: &Path) -> Result<Player
 #[derive(Debug, thiserror::Error)]
 pub enum LearnError {
     /// A file that cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {error}", path.display())]
     Read {
         /// Which.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// A file that cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}: {error}", path.display())]
     Write {
         /// Which.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// A file that is not what it should be, or not for this.
     #[error("{} {what}", path.display())]
@@ -137,23 +137,27 @@ impl Hint for LearnError {
             LearnError::Read { .. } | LearnError::Write { .. } => None,
         }
     }
+
+    fn kind(&self) -> Kind {
+        match self {
+            LearnError::Measure(error) => error.kind(),
+            LearnError::Policy(error) => error.kind(),
+            #[cfg(feature = "learn")]
+            LearnError::Diverged | LearnError::Tensor(_) => Kind::Failure,
+            LearnError::Write { .. } => Kind::Failure,
+            LearnError::Read { .. } | LearnError::Unfit { .. } | LearnError::Settings(_) => {
+                Kind::Input
+            }
+        }
+    }
 }
 
 impl LearnError {
-    pub(super) fn read(path: &Path, source: std::io::Error) -> LearnError {
-        LearnError::Read { path: path.to_path_buf(), source }
+    pub(super) fn read(path: &Path, error: std::io::Error) -> LearnError {
+        LearnError::Read { path: path.to_path_buf(), error }
     }
 
-    pub(super) fn write(path: &Path, source: std::io::Error) -> LearnError {
-        LearnError::Write { path: path.to_path_buf(), source }
-    }
-
-    /// Whether the cause is what we were given, and not a failure on our side.
-    pub fn is_bad_input(&self) -> bool {
-        #[cfg(feature = "learn")]
-        if let LearnError::Tensor(_) | LearnError::Diverged = self {
-            return false;
-        }
-        !matches!(self, LearnError::Measure(_) | LearnError::Write { .. })
+    pub(super) fn write(path: &Path, error: std::io::Error) -> LearnError {
+        LearnError::Write { path: path.to_path_buf(), error }
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{PolicySpecError, WeightsError};
-use crate::hint::{Hint, Hinted};
+use crate::hint::{Hint, Hinted, Kind};
 
 /// A policy that cannot answer, or whose answer makes no sense; one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,6 +55,10 @@ impl From<String> for PolicyError {
 impl Hint for PolicyError {
     fn hint(&self) -> Option<Cow<'_, str>> {
         self.what.hint()
+    }
+
+    fn kind(&self) -> Kind {
+        if self.is_failure { Kind::Policy } else { Kind::Input }
     }
 }
 

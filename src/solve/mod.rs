@@ -43,7 +43,7 @@ use options::Method;
 
 use crate::game::Game;
 use crate::graph::{Graph, RankedGame};
-use crate::hint::{Hint, Hinted};
+use crate::hint::{Hint, Hinted, Kind};
 use crate::progress::Progress;
 use crate::table::{CHECKPOINT_AFTER, SweepRecord, Table, TableError};
 
@@ -78,14 +78,11 @@ impl Hint for SweepError {
             SweepError::TooLong => None,
         }
     }
-}
 
-impl SweepError {
-    /// The table's error that it is, if it is one; any other is bad input.
-    pub fn of_table(&self) -> Option<&TableError> {
+    fn kind(&self) -> Kind {
         match self {
-            SweepError::Table(error) => Some(error),
-            _ => None,
+            SweepError::Table(error) => error.kind(),
+            _ => Kind::Input,
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Moves come from the rules on the position as it was given and their values from looking up where
 //! each leads, so a mirror image of what the table holds is answered as it stands on the board.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -11,6 +12,7 @@ use serde::Serialize;
 use super::SolvedTable;
 use crate::any::AnyPosition;
 use crate::game::{Drawn, Game, MoveSquares, Outcome, Side};
+use crate::hint::Hint;
 use crate::solve::Value;
 use crate::table::Manifest;
 
@@ -18,6 +20,12 @@ use crate::table::Manifest;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotThere(String);
+
+impl Hint for NotThere {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        None
+    }
+}
 
 impl NotThere {
     /// The error in one line.

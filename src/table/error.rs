@@ -1,6 +1,6 @@
 //! What can go wrong with a table on disk.
 
-use crate::hint::{Hint, Hinted};
+use crate::hint::{Hint, Hinted, Kind};
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -92,19 +92,17 @@ impl Hint for TableError {
             TableError::Name { .. } | TableError::Io { .. } => return None,
         })
     }
+
+    fn kind(&self) -> Kind {
+        match self {
+            TableError::Damaged { .. } => Kind::Damaged,
+            TableError::Io { .. } => Kind::Failure,
+            _ => Kind::Input,
+        }
+    }
 }
 
 impl TableError {
-    /// Whether the cause is what was asked for, and neither a table's state nor a failure on our side.
-    pub fn is_bad_input(&self) -> bool {
-        !self.is_damaged() && !matches!(self, TableError::Io { .. })
-    }
-
-    /// Whether a table's files do not hold what they should.
-    pub fn is_damaged(&self) -> bool {
-        matches!(self, TableError::Damaged { .. })
-    }
-
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> TableError {
         TableError::Damaged { path: path.to_path_buf(), what: what.into() }
     }

@@ -107,6 +107,12 @@ fn what_several_processes_cannot_do_is_refused() {
         assert!(output.status.code() == Some(2) && said.lines().count() == 1, "{said}");
         assert!(said.contains(what), "{said}");
     }
+    for args in [&["enumerate", "--max-states", "9"][..], &["value-iterate", "othello-4x4"]] {
+        let output = solver(dir.path(), &[args, &["--processes", "2"]].concat()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("cannot be used with"), "{said}");
+    }
 }
 
 /// A file of hosts with ports that were free, and the addresses.

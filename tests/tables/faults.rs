@@ -43,8 +43,7 @@ fn fails_until_there_is_room(before: &[&[&str]], args: &[&str]) -> usize {
         let draft = now.iter().find(|(path, bytes)| is_kept(path) && !bytes.is_empty());
         let advice = match draft {
             None => "nothing is kept: make room and run again",
-            Some(_) if args[0] == "pack" => "make room and run again to begin anew, or run 'solver",
-            Some(_) => "make room and run again to go on, or ",
+            Some(_) => "make room and run the same command again, or delete it",
         };
         assert!(
             ran.stderr.contains(advice),

@@ -9,11 +9,11 @@ mod seat;
 mod session;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
+
+use anyhow::bail;
 
 use super::complete::{policies, tables};
 use super::context::Context;
-use super::error::UserError;
 use super::table_args::{TableArgs, solved};
 use crate::game::Game;
 use crate::hint::Hinted;
@@ -57,13 +57,10 @@ pub(in crate::cli) struct Args {
     seed: u64,
 }
 
-pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     if context.json {
-        let what = Hinted::new(
-            "play is for people",
-            "for programs there are 'solver query --batch' and 'solver serve'",
-        );
-        return Err(UserError::new(what).into());
+        let hint = "for programs there are 'solver query --batch' and 'solver serve'";
+        bail!(Hinted::new("play is for people", hint));
     }
     let (game, table) = match &args.positional {
         Some(name) => {
@@ -102,6 +99,5 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<E
         seed: args.seed,
         context,
     };
-    session.run()?;
-    Ok(ExitCode::SUCCESS)
+    session.run()
 }

@@ -3,15 +3,15 @@
 //! The file is text: remarks behind `#`, the position that the game begins with, and its moves, passes
 //! among them. `solver query` and `solver export --positions` read the moves as they stand.
 
-use std::fs;
 use std::path::Path;
 
-use super::super::error::UserError;
+use anyhow::bail;
+
+use super::super::lines::text_of;
 use super::super::report::write_whole;
 use crate::any::{AnyGame, AnyPosition};
 use crate::game::{Action, Game, NotationError};
 use crate::hint::Hinted;
-use crate::input;
 
 /// A game so far.
 #[derive(Clone, Debug)]
@@ -90,18 +90,13 @@ impl Record {
     /// Reads a game from a file.
     pub fn read(file: &Path, game: &AnyGame) -> anyhow::Result<Record> {
         let name = file.display();
-        let text = fs::File::open(file).and_then(input::text);
-        let text =
-            text.map_err(|error| UserError::new(format!("{name} cannot be read: {error}")))?;
+        let text = text_of(file)?;
         let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
         let mut lines = lines.filter(|line| !line.trim().is_empty());
-        let wrong = |error: NotationError| {
-            UserError::from_error(error.map(|what| format!("{name}: {what}")))
-        };
+        let wrong = |error: NotationError| error.map(|what| format!("{name}: {what}"));
         let Some(first) = lines.next() else {
-            let what =
-                Hinted::new(format!("{name} holds no game"), "'save' in 'solver play' writes one");
-            return Err(UserError::new(what).into());
+            let what = format!("{name} holds no game");
+            bail!(Hinted::new(what, "'save' in 'solver play' writes one"));
         };
         let start = game.parse_position(first, &game.start()).map_err(wrong)?;
         let mut record = Record::new(start);

@@ -1,12 +1,14 @@
 //! Who sits on a side of the board.
 
+use anyhow::bail;
+
 use super::super::context::Context;
-use super::super::error::UserError;
 use super::super::players::player;
 use super::super::table_args::TableArgs;
 use crate::any::{AnyGame, AnyPosition};
 use crate::evaluate::Player;
 use crate::game::{Action, Game};
+use crate::hint::Hinted;
 use crate::policy::chance::{sample, seeded, unit};
 use crate::solved::{Oracle, SolvedTable};
 
@@ -35,7 +37,7 @@ impl Seat {
         }
         let specs = table.policies(&[name.to_string()], game, context)?;
         let [spec] = &specs[..] else {
-            return Err(UserError::new(format!("'{name}' is not one policy")).into());
+            bail!(Hinted::from(format!("'{name}' is not one policy")));
         };
         Ok(Seat::Policy(player(spec, game, &context.store)?))
     }

@@ -232,32 +232,31 @@ impl Session<'_> {
         self.context.print(text)
     }
 
-    /// The value of a position as the table has it.
-    fn value_of(&self, position: &AnyPosition) -> Option<Value> {
+    /// The values of a position and of a move in it, as the table has them, both for its mover.
+    fn values_of(&self, &(before, action): &(AnyPosition, Action)) -> Option<(Value, Value)> {
         let table = self.table.as_ref()?;
-        table.states().find(position).map(|row| table.value(row))
+        let value = |position| table.states().find(position).map(|row| table.value(row));
+        let after = self.game.advance(&before, action);
+        Some((value(&before)?, value(&after)?.before()))
     }
 
     /// Lists the moves so far that gave away something that was proven.
     fn review(&mut self) -> io::Result<()> {
         let Some(table) = &self.table else { return Ok(()) };
         let (mut rows, mut unknown) = (Vec::new(), 0);
-        for (ply, &(before, action)) in self.record.moves.iter().enumerate() {
-            let after = self.game.advance(&before, action);
-            let known = self.value_of(&before).zip(self.value_of(&after));
-            let Some((best, found)) = known.map(|(best, after)| (best, after.before())) else {
-                unknown += 1;
-                continue;
-            };
+        for (ply, made) in self.record.moves.iter().enumerate() {
+            let &(before, action) = made;
             let proven = |value: Value| match table.has_scores() {
                 true => value.score().map(|score| score.0),
                 false => value.outcome().map(Outcome::value),
             };
-            let (Some(could), Some(did)) = (proven(best), proven(found)) else {
+            let known = self.values_of(made);
+            let known = known.filter(|&(best, found)| proven(best).and(proven(found)).is_some());
+            let Some((best, found)) = known else {
                 unknown += 1;
                 continue;
             };
-            if did >= could {
+            if proven(found) >= proven(best) {
                 continue;
             }
             let cell = |value: Value| match table.has_scores() {
@@ -378,10 +377,7 @@ impl Session<'_> {
 
     /// What the last move of a person, number `at`, has done to what is proven.
     fn tell_cost(&mut self, at: usize) -> io::Result<()> {
-        let (before, action) = self.record.moves[at];
-        let after = self.game.advance(&before, action);
-        let values = self.value_of(&before).zip(self.value_of(&after));
-        let Some((best, found)) = values.map(|(best, after)| (best, after.before())) else {
+        let Some((best, found)) = self.values_of(&self.record.moves[at]) else {
             return self.context.line("What that does is not known.");
         };
         let same = best.outcome() == found.outcome() && best.score() == found.score();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::super::context::Context;
-use super::{Common, Plan, draw, learn_error, place};
+use super::{Common, Plan, draw, place};
 use crate::game::shogi::MINISHOGI;
 use crate::learn::card::{Card, LearnedFrom, Reading, file, write_whole};
 use crate::learn::minishogi::tactics::TestSet;
@@ -33,7 +33,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
     let settings = args.settings;
     let game = MINISHOGI.name;
     let place = place(&args.common, "value", game, context)?;
-    let mut learner = MinishogiValue::new(settings.clone(), &context.bars).map_err(learn_error)?;
+    let mut learner = MinishogiValue::new(settings.clone(), &context.bars)?;
     let plan = Plan {
         recipe: "minishogi-value",
         reading: Reading::Win,
@@ -44,7 +44,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         method: settings.method(),
         settings: serde_json::to_value(&settings)?,
     };
-    let run = plan.run(game.to_string(), &args.common, place.clone()).map_err(learn_error)?;
+    let run = plan.run(game.to_string(), &args.common, place.clone())?;
     let card = run.run(&mut learner, &context.bars, |learner, history| {
         let Some(history) = history else { return Ok(Row::new()) };
         draw(&place, history)?;
@@ -54,5 +54,5 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         row.extend(learner.tactics(&tests)?);
         Ok(row)
     });
-    Ok((card.map_err(learn_error)?, place))
+    Ok((card?, place))
 }

@@ -6,18 +6,18 @@ mod supervised;
 pub(super) mod tabular;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::bail;
 use clap::Subcommand;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::UserError;
 use super::players::policies_dir;
 use crate::evaluate::PolicyAccuracy;
 use crate::game::encode::{Encoding, Plane};
+use crate::hint::Hinted;
 use crate::learn::LearnError;
 use crate::learn::card::{Card, LearnedFrom, Reading, Training, file, write_whole};
 use crate::learn::network::Architecture;
@@ -66,7 +66,7 @@ struct Common {
     force: bool,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let (card, place) = match args.recipe {
         Recipe::Tabular(args) => return tabular::run(args, context),
         Recipe::Supervised(args) => supervised::run(args, context),
@@ -76,8 +76,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
         Recipe::QMlp(args) => play::q_mlp(args, context),
         Recipe::MinishogiValue(args) => minishogi::run(args, context),
     }?;
-    print(&card, &place, context)?;
-    Ok(ExitCode::SUCCESS)
+    print(&card, &place, context)
 }
 
 /// Plots the history, if it has anything to plot.
@@ -89,30 +88,16 @@ fn draw(place: &Path, rows: &[Row]) -> Result<(), LearnError> {
     }
 }
 
-fn learn_error(error: LearnError) -> anyhow::Error {
-    match error {
-        LearnError::Measure(error) => error.into(),
-        LearnError::Policy(error) => error.into(),
-        error if error.is_bad_input() => UserError::from_error(error).into(),
-        error => error.into(),
-    }
-}
-
 /// Where a network is to be written; fails if one is there and is not to be replaced.
-fn place(
-    common: &Common,
-    recipe: &str,
-    game: &str,
-    context: &Context,
-) -> Result<PathBuf, UserError> {
+fn place(common: &Common, recipe: &str, game: &str, context: &Context) -> anyhow::Result<PathBuf> {
     let place = common
         .out
         .clone()
         .unwrap_or_else(|| policies_dir(&context.store).join(format!("{recipe}-{game}")));
     let card = file(&place, "json");
     if card.exists() && !common.force {
-        return Err(UserError::new(format!("{} is there already", card.display()))
-            .with_hint("add --force to replace it, or choose another --out"));
+        let what = format!("{} is there already", card.display());
+        bail!(Hinted::new(what, "add --force to replace it, or choose another --out"));
     }
     Ok(place)
 }
@@ -128,17 +113,15 @@ pub(in crate::cli) struct Trained<'a> {
 }
 
 fn print(card: &Card, place: &Path, context: &mut Context) -> anyhow::Result<()> {
-    if context.json {
-        let network = place.display().to_string();
-        return context.json("train", &Trained { network, card });
-    }
-    let recipe = card.training["recipe"].as_str().unwrap_or_default();
-    context.line(format!("{}: trained by {recipe}", file(place, "json").display()))?;
-    for (name, value) in card.training["results"].as_object().into_iter().flatten() {
-        let value = value.as_f64().unwrap_or_default();
-        context.line(format!("{name:<40} {value:>10.4}"))?;
-    }
-    Ok(())
+    let output = Trained { network: place.display().to_string(), card };
+    context.show("train", &output, |Trained { card, .. }| {
+        let recipe = card.training["recipe"].as_str().unwrap_or_default();
+        let mut text = format!("{}: trained by {recipe}\n", file(place, "json").display());
+        for (name, value) in card.training["results"].as_object().into_iter().flatten() {
+            text += &format!("{name:<40} {:>10.4}\n", value.as_f64().unwrap_or_default());
+        }
+        text
+    })
 }
 
 /// What is trained, and how.

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use super::super::context::Context;
-use super::super::error::UserError;
 use super::super::table_args::solved;
-use super::{Common, Plan, draw, figures, learn_error, place};
+use super::{Common, Plan, draw, figures, place};
 use crate::any::AnyGame;
 use crate::evaluate::{Judged, Player, Sampling, arena, measure};
 use crate::game::Game;
 use crate::game::encode::Layout;
+use crate::hint::Hinted;
 use crate::learn::LearnError;
 use crate::learn::card::{Card, LearnedFrom, Reading};
 use crate::learn::recipes::{KEPT, UNITS, discs, number, q, td};
@@ -122,20 +122,20 @@ pub(super) fn discs(args: DiscsArgs, context: &mut Context) -> anyhow::Result<(C
     };
     learn(plan, &game, board, context, |game, context| {
         let players = policies(game, &settings.players)?;
-        discs::Discs::new(game, settings, &players, &context.bars).map_err(learn_error)
+        Ok(discs::Discs::new(game, settings, &players, &context.bars)?)
     })
 }
 
 pub(super) fn dqn(args: DqnArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
     let DqnArgs { opponents, iterations, games, hidden, fit, board } = args;
-    let fit = fit.settled([0.5, 0.05], 0.99).map_err(learn_error)?;
+    let fit = fit.settled([0.5, 0.05], 0.99)?;
     let layout = Layout::Signed;
     q("dqn", q::Settings { layout, hidden, opponents, iterations, games, fit }, board, context)
 }
 
 pub(super) fn q_mlp(args: QMlpArgs, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
     let QMlpArgs { iterations, games, hidden, fit, board } = args;
-    let fit = fit.settled([0.5, 0.1], 0.999).map_err(learn_error)?;
+    let fit = fit.settled([0.5, 0.1], 0.999)?;
     let (layout, opponents) = (Layout::Nchw, Vec::new());
     q("q-mlp", q::Settings { layout, hidden, opponents, iterations, games, fit }, board, context)
 }
@@ -186,7 +186,7 @@ fn learn<L: Learner>(
 ) -> anyhow::Result<(Card, PathBuf)> {
     let recipe = plan.recipe;
     let place = place(&board.common, recipe, &game.name(), context)?;
-    let run = plan.run(game.name(), &board.common, place.clone()).map_err(learn_error)?;
+    let run = plan.run(game.name(), &board.common, place.clone())?;
     let (rows, columns) = game.shape();
     let table = match rows * columns <= EXACT {
         true => Some(solved(game, None, false, context)?),
@@ -213,15 +213,15 @@ fn learn<L: Learner>(
         }
         Ok(row)
     });
-    Ok((measured.map_err(learn_error)?, place))
+    Ok((measured?, place))
 }
 
 /// The policies of these names.
-fn policies(game: &AnyGame, names: &[String]) -> Result<Vec<Box<dyn Policy<AnyGame>>>, UserError> {
+fn policies(game: &AnyGame, names: &[String]) -> anyhow::Result<Vec<Box<dyn Policy<AnyGame>>>> {
     let policy = |name: &String| {
-        let spec: PolicySpec = name.parse().map_err(UserError::from_error)?;
-        let policy = game.policy(&spec).map_err(UserError::from_error)?;
-        policy.ok_or_else(|| UserError::new(format!("policy '{name}' cannot be learned from")))
+        let policy = game.policy(&name.parse()?)?;
+        let none = || Hinted::from(format!("policy '{name}' cannot be learned from"));
+        Ok(policy.ok_or_else(none)?)
     };
     names.iter().map(policy).collect()
 }

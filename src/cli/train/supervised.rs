@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::super::context::Context;
 use super::super::table_args::solved;
-use super::{Common, Plan, draw, figures, learn_error, place};
+use super::{Common, Plan, draw, figures, place};
 use crate::evaluate::{Judged, Player, PolicyAccuracy, measure};
 use crate::game::{Game, Split};
 use crate::learn::LearnError;
@@ -31,7 +31,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, PathBuf)> {
-    let settings = args.settings.settled().map_err(learn_error)?;
+    let settings = args.settings.settled()?;
     let game = othello(&args.size)?;
     let Settings { train, validation, share, measured, equivariant, .. } = settings;
     let plan = Plan {
@@ -45,23 +45,21 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         settings: serde_json::to_value(&settings)?,
     };
     let name = place(&args.common, "supervised", &game.name(), context)?;
-    let run = plan.run(game.name(), &args.common, name.clone()).map_err(learn_error)?;
+    let run = plan.run(game.name(), &args.common, name.clone())?;
     let table = solved(&game, None, args.common.force, context)?;
     let game = table.game();
     let rows = |orienting| Judged::new(&table, orienting);
     let parts = |orienting, train| {
         let shares = [train, measured, measured];
         Part::of_all(&rows(orienting), settings.split(), shares)
-            .map_err(|error| learn_error(error.into()))
     };
     let mut once = parts(Orienting::First, share)?;
     let train = &once[Split::Train.index()];
     let learner = Supervised::new(&game.folded(), train, settings.clone());
-    let mut learner = learner.map_err(learn_error)?;
+    let mut learner = learner?;
     // Measure only training positions that were trained on.
     let seen = measured.min(share);
-    let [again, ..] = Part::of_all(train, settings.split(), [seen, 0.0, 0.0])
-        .map_err(|error| learn_error(error.into()))?;
+    let [again, ..] = Part::of_all(train, settings.split(), [seen, 0.0, 0.0])?;
     once[Split::Train.index()] = again;
     let all = parts(Orienting::All, seen)?;
     let metrics =
@@ -74,7 +72,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<(Card, Pa
         row.insert("training positions".to_string(), learner.examples() as f64);
         Ok(row)
     });
-    Ok((card.map_err(learn_error)?, name))
+    Ok((card?, name))
 }
 
 /// The exact metrics of a network on the splits of a table.

@@ -1,18 +1,17 @@
 //! `solver train tabular`: the textbook's algorithms on a solved table.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
+use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::context::Context;
-use super::super::error::UserError;
 use super::super::players::policies_dir;
 use super::super::table_args::solved;
-use super::learn_error;
 use crate::game::{Game, Orientations, Outcome};
 use crate::graph::StateKind;
+use crate::hint::Hinted;
 use crate::learn::card::{file, write_whole};
 use crate::learn::recipes::tabular::{Algorithm, Chart, Point, Settings, State, Tabular};
 use crate::parallel;
@@ -66,16 +65,15 @@ pub(in crate::cli) struct Curves {
     curves: Vec<Row>,
 }
 
-pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let Args { methods, settings, size, out } = args;
     let game = othello(&size)?;
     let (rows, columns) = game.shape();
     if rows * columns > MOST_SQUARES {
-        return Err(UserError::new(format!(
+        let what = format!(
             "--size {size}: at most {MOST_SQUARES} squares, for every state has a value in memory"
-        ))
-        .with_hint("try 4x5")
-        .into());
+        );
+        bail!(Hinted::new(what, "try 4x5"));
     }
     let methods = if methods.is_empty() { Algorithm::ALL.to_vec() } else { methods };
     let name = format!("tabular-{}", game.name());
@@ -104,31 +102,25 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<ExitCode>
     }
     let svg = draw(&game.name(), &methods, &curves);
     for (ending, bytes) in [("csv", &csv[..]), ("svg", svg.as_bytes())] {
-        write_whole(&file(&place, ending), bytes).map_err(learn_error)?;
+        write_whole(&file(&place, ending), bytes)?;
     }
-    if context.json {
-        context.json("train-tabular", &Curves { curves: lines })?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    context.line(format!(
-        "{:<16} {:>10} {:>9} {:>15}  error against",
-        "method", "games", "error", "right decisive"
-    ))?;
-    for (method, curve) in methods.iter().zip(&curves) {
-        for point in [curve.first(), curve.last()].into_iter().flatten() {
-            context.line(format!(
-                "{:<16} {:>10} {:>9.4} {:>14.1}%  {}",
-                method.name(),
-                thousands(point.games),
-                point.error,
-                100.0 * point.right,
-                if method.predicts() { "random play" } else { "best play" },
-            ))?;
+    context.show("train-tabular", &Curves { curves: lines }, |_| {
+        let [method, games, error, right] = ["method", "games", "error", "right decisive"];
+        let mut text = format!("{method:<16} {games:>10} {error:>9} {right:>15}  error against\n");
+        for (method, curve) in methods.iter().zip(&curves) {
+            for point in [curve.first(), curve.last()].into_iter().flatten() {
+                text += &format!(
+                    "{:<16} {:>10} {:>9.4} {:>14.1}%  {}\n",
+                    method.name(),
+                    thousands(point.games),
+                    point.error,
+                    100.0 * point.right,
+                    if method.predicts() { "random play" } else { "best play" },
+                );
+            }
         }
-    }
-    let written = file(&place, "csv").display().to_string();
-    context.line(format!("written: {written} and .svg"))?;
-    Ok(ExitCode::SUCCESS)
+        text + &format!("written: {} and .svg\n", file(&place, "csv").display())
+    })
 }
 
 /// The states of a solved table of a whole layered game.
