@@ -9,7 +9,6 @@ use npyz::NpyHeader;
 /// The most bytes of a text: positions, weights of squares, checksums, a network's card.
 pub const TEXT: u64 = 1 << 26;
 /// The most bytes of a network's weights or a model: what an ONNX file can have.
-#[cfg(feature = "onnx")]
 pub const MODEL: u64 = 1 << 31;
 
 /// Reads all there is. What is longer than the limit is an error that says so.

@@ -8,6 +8,7 @@ use crate::any::AnyGame;
 use crate::evaluate::Player;
 #[cfg(feature = "onnx")]
 use crate::game::Game;
+#[cfg(feature = "onnx")]
 use crate::hint::{Hint, Hinted};
 #[cfg(feature = "onnx")]
 use crate::learn::place_of;
