@@ -153,6 +153,7 @@ impl Hint for LearnError {
 }
 
 impl LearnError {
+    #[cfg(feature = "learn")]
     pub(super) fn read(path: &Path, error: std::io::Error) -> LearnError {
         LearnError::Read { path: path.to_path_buf(), error }
     }
