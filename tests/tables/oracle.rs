@@ -62,7 +62,8 @@ fn recursion_answers_as_the_table_does() {
             let [told, known] = [&table as &dyn Oracle, &recursion].map(|oracle| {
                 let mut answer = serde_json::to_value(oracle.answer(position).unwrap()).unwrap();
                 let fields = answer.as_object_mut().unwrap();
-                ["table", "reachable"].map(|only_its| fields.remove(only_its));
+                fields.remove("table");
+                fields.remove("reachable");
                 answer
             });
             assert_eq!(told, known);
