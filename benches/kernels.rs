@@ -14,7 +14,7 @@ use divan::counter::ItemsCount;
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Game, Position, Side};
+use yomikiri::game::{Game, GameExt, Position, Side};
 use yomikiri::graph::Graph;
 use yomikiri::policy::{Answers, Batch, PolicySpec, of_rules};
 use yomikiri::solve::Order;

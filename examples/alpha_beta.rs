@@ -10,7 +10,7 @@ use std::error::Error;
 use std::io::{BufRead, stdin};
 
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Empties, Game};
+use yomikiri::game::{Empties, Game, GameExt};
 
 /// Alpha-beta search to the end of the game, with a memory of what it has found (Knuth and Moore 1975;
 /// a window of one point for all moves but the first, after Pearl's Scout, 1980).

@@ -7,8 +7,8 @@
 
 use std::collections::HashMap;
 
-use yomikiri::game::Game;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, Board, Kind, SMALL_ANIMAL_SHOGI, Shogi, Variant};
+use yomikiri::game::{Game, GameExt};
 
 /// The lion, chick, giraffe and hen of animal shogi: its kinds but for the elephant.
 const NO_ELEPHANT: [Kind; 4] = {

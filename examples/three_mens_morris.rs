@@ -8,11 +8,17 @@
 use std::process::ExitCode;
 
 use yomikiri::game::symmetry::map_square;
-use yomikiri::game::{Action, Game, Group, MoveSquares, Outcome, Position, Side, Symmetry};
+use yomikiri::game::{
+    Action, Bitboards, Drawing, Facts, Game, Group, MoveSquares, Outcome, Position, Side,
+    Symmetries, Symmetry,
+};
 
 const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
 /// The points next to each point.
 pub const NEXT: [u16; 9] = [0o032, 0o025, 0o062, 0o121, 0o757, 0o424, 0o230, 0o520, 0o260];
+
+/// The points of the mover, and those of the opponent.
+type Men = (u16, u16);
 
 /// The game, with the centre open to the first man or not.
 pub struct ThreeMensMorris {
@@ -38,22 +44,21 @@ fn turned(point: u16, symmetry: Symmetry) -> u16 {
 }
 
 impl Game for ThreeMensMorris {
-    /// The points of the mover, and those of the opponent.
-    type State = (u16, u16);
+    type State = Men;
     type Key = u64;
 
     fn name(&self) -> String {
         let barred = if self.centre_barred { "-centre-barred" } else { "" };
         format!("three-mens-morris{barred}")
     }
-    fn start(&self) -> Position<(u16, u16)> {
+    fn start(&self) -> Position<Men> {
         Position { state: (0, 0), side: Side::First }
     }
     /// `9 * from + to`; a man is placed from where it goes.
     fn action_count(&self) -> usize {
         81
     }
-    fn for_each_action(&self, state: &(u16, u16), mut visit: impl FnMut(Action)) {
+    fn for_each_action(&self, state: &Men, mut visit: impl FnMut(Action)) {
         let (mine, free) = (state.0, 0o777 & !(state.0 | state.1));
         if self.result(state).is_some() {
         } else if mine.count_ones() < 3 {
@@ -65,45 +70,63 @@ impl Game for ThreeMensMorris {
             moves.for_each(|(from, to)| visit(Action(9 * from + to)));
         }
     }
-    fn play(&self, &(mine, theirs): &(u16, u16), action: Action) -> (u16, u16) {
+    fn play(&self, &(mine, theirs): &Men, action: Action) -> Men {
         (theirs, mine & !(1 << (action.0 / 9)) | 1 << (action.0 % 9))
     }
-    fn result(&self, &(_, theirs): &(u16, u16)) -> Option<Outcome> {
+    fn result(&self, &(_, theirs): &Men) -> Option<Outcome> {
         LINES.iter().any(|line| theirs & line == *line).then_some(Outcome::Loss)
     }
-    fn key(&self, &(mine, theirs): &(u16, u16)) -> u64 {
+    fn key(&self, &(mine, theirs): &Men) -> u64 {
         u64::from(mine) << 9 | u64::from(theirs)
     }
-    fn state(&self, key: u64) -> Option<(u16, u16)> {
+    fn state(&self, key: u64) -> Option<Men> {
         let (mine, theirs) = ((key >> 9) as u16, (key & 0o777) as u16);
         let (men, others) = (mine.count_ones(), theirs.count_ones());
         let in_turn = others <= 3 && (others == men || others == men + 1);
         (key >> 18 == 0 && mine & theirs == 0 && in_turn).then_some((mine, theirs))
     }
-    fn group(&self) -> &Group {
+    // More than is required: symmetries, and a board to look at.
+    fn facts(&self) -> Facts {
+        Facts { shape: (3, 3), ..Facts::of_keys::<u64>() }
+    }
+    fn symmetries(&self) -> Option<&dyn Symmetries<Men>> {
+        Some(self)
+    }
+    fn bitboards(&self) -> Option<&dyn Bitboards<Men>> {
+        Some(self)
+    }
+    fn drawing(&self) -> Option<&dyn Drawing<Men>> {
+        Some(self)
+    }
+}
+
+impl Symmetries<Men> for ThreeMensMorris {
+    fn all(&self) -> &Group {
         &self.group
     }
-    fn transform(&self, state: &(u16, u16), symmetry: Symmetry) -> (u16, u16) {
+    fn image_of(&self, state: &Men, symmetry: Symmetry) -> Men {
         let all = |set| points(set).fold(0, |all, i| all | 1 << turned(i, symmetry));
         (all(state.0), all(state.1))
     }
-    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
+    fn image_of_action(&self, action: Action, symmetry: Symmetry) -> Action {
         Action(9 * turned(action.0 / 9, symmetry) + turned(action.0 % 9, symmetry))
     }
-    // A board to look at.
-    fn shape(&self) -> (usize, usize) {
-        (3, 3)
+}
+
+impl Bitboards<Men> for ThreeMensMorris {
+    fn held(&self, &(mine, theirs): &Men) -> (u64, u64) {
+        (mine.into(), theirs.into())
     }
-    fn squares(&self, &(mine, theirs): &(u16, u16)) -> Option<(u64, u64)> {
-        Some((mine.into(), theirs.into()))
-    }
-    fn of_squares(&self, mine: u64, theirs: u64) -> Option<(u16, u16)> {
+    fn state_with(&self, mine: u64, theirs: u64) -> Option<Men> {
         let state = (mine.try_into().ok()?, theirs.try_into().ok()?);
         self.state(self.key(&state)).filter(|found| *found == state)
     }
-    fn move_squares(&self, _side: Side, Action(action): Action) -> MoveSquares {
+}
+
+impl Drawing<Men> for ThreeMensMorris {
+    fn squares_of(&self, _side: Side, Action(action): Action) -> Option<MoveSquares> {
         let (from, to) = (action / 9, action % 9);
-        MoveSquares { from: Some(from).filter(|&from| from != to), to: Some(to) }
+        Some(MoveSquares { from: Some(from).filter(|&from| from != to), to: Some(to) })
     }
 }
 

@@ -3,7 +3,9 @@
 
 use std::process::ExitCode;
 use yomikiri::game::symmetry::map_square;
-use yomikiri::game::{Action, Game, Group, Layers, Outcome, Position, Side, Symmetry};
+use yomikiri::game::{
+    Action, Drawing, Game, Group, Layers, Outcome, Position, Side, Symmetries, Symmetry,
+};
 
 const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
 
@@ -52,23 +54,11 @@ impl Game for TicTacToe {
     fn layers(&self) -> Option<&dyn Layers<Board>> {
         Some(self)
     }
-    fn group(&self) -> &Group {
-        &self.0
+    fn symmetries(&self) -> Option<&dyn Symmetries<Board>> {
+        Some(self)
     }
-    fn transform(&self, &(mine, theirs): &Board, symmetry: Symmetry) -> Board {
-        let all = |set: u16| (0..9).map(|i| (set >> i & 1) << turned(i, symmetry)).sum();
-        (all(mine), all(theirs))
-    }
-    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
-        Action(turned(action.0, symmetry))
-    }
-    fn diagram(&self, &Position { state: (mine, theirs), side }: &Position<Board>) -> String {
-        let marks = if side == Side::First { ["X", "O"] } else { ["O", "X"] };
-        let cell = |i: u16| match (mine >> i & 1, theirs >> i & 1) {
-            (0, 0) => i.to_string(),
-            (taken, _) => marks[1 - taken as usize].to_string(),
-        };
-        [0, 3, 6].map(|r| format!("{} {} {}\n", cell(r), cell(r + 1), cell(r + 2))).concat()
+    fn drawing(&self) -> Option<&dyn Drawing<Board>> {
+        Some(self)
     }
 }
 
@@ -78,6 +68,32 @@ impl Layers<Board> for TicTacToe {
     }
     fn layer_of(&self, state: &Board) -> u32 {
         (state.0 | state.1).count_ones()
+    }
+}
+
+impl Symmetries<Board> for TicTacToe {
+    fn all(&self) -> &Group {
+        &self.0
+    }
+    fn image_of(&self, &(mine, theirs): &Board, symmetry: Symmetry) -> Board {
+        let all = |set: u16| (0..9).map(|i| (set >> i & 1) << turned(i, symmetry)).sum();
+        (all(mine), all(theirs))
+    }
+    fn image_of_action(&self, action: Action, symmetry: Symmetry) -> Action {
+        Action(turned(action.0, symmetry))
+    }
+}
+
+impl Drawing<Board> for TicTacToe {
+    fn text_of(&self, position: &Position<Board>) -> Option<String> {
+        let &Position { state: (mine, theirs), side } = position;
+        let marks = if side == Side::First { ["X", "O"] } else { ["O", "X"] };
+        let cell = |i: u16| match (mine >> i & 1, theirs >> i & 1) {
+            (0, 0) => i.to_string(),
+            (taken, _) => marks[1 - taken as usize].to_string(),
+        };
+        let row = |r| format!("{} {} {}\n", cell(r), cell(r + 1), cell(r + 2));
+        Some([0, 3, 6].map(row).concat())
     }
 }
 

@@ -20,7 +20,7 @@ use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::export::targets::{Format, Images, Selection, Targets, write_targets};
 use yomikiri::export::write_states;
 use yomikiri::game::encode::Layout;
-use yomikiri::game::{Game, Group, Side, Splits, WideKey};
+use yomikiri::game::{Game, GameExt, Group, Side, Splits, WideKey};
 use yomikiri::graph::{pack, read_roots};
 use yomikiri::policy::{
     Answers, Batch, Card, Exec, MICRO, NetworkSpec, Policy, PolicySpec, Predictions, Weights,
@@ -178,7 +178,7 @@ fn notation(data: &[u8]) {
     let Some((game, text)) = of_game(data) else { return };
     let Ok(line) = game.parse_line(text, &game.start()) else { return };
     let position = *line.last().expect("a line is never empty");
-    for (name, text) in game.notations(&position) {
+    for (name, text) in game.written(&position) {
         assert_eq!(game.parse_position(&text, &game.start()), Ok(position), "{name} '{text}'");
     }
     if game.shape() != (0, 0) && game.side_mark(Side::First).is_some() {
@@ -287,7 +287,7 @@ fn network(data: &[u8]) {
         let text = serde_json::to_vec(&read)?;
         assert_eq!(serde_json::from_slice::<Card>(&text)?, read);
         let (name, spec) = ("net".to_string(), NetworkSpec { path, ..NetworkSpec::default() });
-        if game.squares(&game.start().state).is_some() {
+        if game.bitboards().is_some() {
             return ask(&*NetworkSpec { kept: true, ..spec }.load(name, &game)?, &game);
         }
         let one = Some(1);

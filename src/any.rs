@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use crate::game::perft::{Finished, perft_shared};
 use crate::game::{
-    Action, Canonical, Drawn, Empties, End, Expected, Game, Group, Layers, Mobility, MoveSquares,
-    NotationError, Outcome, PieceKind, Planes, Position, RankedMoves, Ranks, Repetition, Score,
-    Scores, Side, StateKey, Symmetry, WideKey,
+    Action, Bitboards, Canonical, Drawing, Drawn, Empties, End, Ends, Expected, Facts, Game,
+    GameExt, Group, Layers, Mobility, MoveSquares, Names, NotationError, Notations, Outcome,
+    PieceKind, PlaneKinds, Planes, Position, RankedMoves, Ranks, Score, Scores, Side, Sides,
+    StateKey, Symmetries, Symmetry, WideKey,
 };
 use crate::graph::{self, Enumerated, GraphError, Plan};
 use crate::policy::{self, Answers, Batch, Policy, PolicyError, PolicySpec};
@@ -31,6 +32,7 @@ pub struct AnyGame {
     rules: Arc<dyn Rules>,
     /// Kept beside the rules, because every loop needs them.
     group: Group,
+    facts: Facts,
 }
 
 impl std::fmt::Debug for AnyGame {
@@ -42,7 +44,8 @@ impl std::fmt::Debug for AnyGame {
 impl AnyGame {
     /// The game without its type.
     pub fn new(game: impl Game) -> AnyGame {
-        AnyGame { group: game.group().clone(), rules: Arc::new(Erased(game)) }
+        let (group, facts) = (game.group().clone(), game.facts());
+        AnyGame { group, facts, rules: Arc::new(Erased(game)) }
     }
 
     /// The same rules with states folded as far as they can be.
@@ -87,6 +90,15 @@ impl AnyGame {
     }
 }
 
+/// A key of a game's own type.
+///
+/// # Panics
+///
+/// When the key is of another game.
+fn narrow<G: Game>(key: WideKey) -> G::Key {
+    G::Key::narrow(key).expect("a key belongs to the game that made it")
+}
+
 /// A game behind [`Rules`].
 struct Erased<G>(G);
 
@@ -98,7 +110,7 @@ impl<G: Game> Erased<G> {
     /// When the key is of another game: an [`AnyState`] is made by its game alone.
     #[inline]
     fn typed(&self, state: &AnyState) -> G::State {
-        let typed = G::Key::narrow(state.0).and_then(|key| self.0.state(key));
+        let typed = self.0.state(narrow::<G>(state.0));
         typed.expect("a state belongs to the game that made it")
     }
 
@@ -122,11 +134,13 @@ macro_rules! rules {
     (
         |$erased:ident, $game:ident|
         game { $(fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty $body:block)* }
+        capabilities { $($capability:ident: $handed:ident $(<$of:ty>)?),* $(,)? }
         more { $(fn $own:ident($($own_arg:ident: $own_type:ty),*) -> $own_result:ty $own_body:block)* }
     ) => {
         /// A game in a form that needs no type.
         trait Rules: Send + Sync {
             $(fn $name(&self $(, $arg: $type)*) -> $result;)*
+            $(fn $capability(&self) -> Option<&dyn $handed $(<$of>)?>;)*
             $(fn $own(&self $(, $own_arg: $own_type)*) -> $own_result;)*
             fn policy(self: Arc<Self>, spec: &PolicySpec) -> MadePolicy;
         }
@@ -136,6 +150,9 @@ macro_rules! rules {
                 let ($erased, $game) = (self, &self.0);
                 let _ = $erased;
                 $body
+            })*
+            $(fn $capability(&self) -> Option<&dyn $handed $(<$of>)?> {
+                self.0.$capability().map(|_| self as _)
             })*
             $(fn $own(&self $(, $own_arg: $own_type)*) -> $own_result {
                 let ($erased, $game) = (self, &self.0);
@@ -169,25 +186,21 @@ macro_rules! rules {
                 state.0
             }
 
-            fn group(&self) -> &Group {
-                &self.group
+            fn facts(&self) -> Facts {
+                self.facts
             }
 
             fn with_folding(&self, fold: bool) -> Option<AnyGame> {
                 self.rules.folded(fold)
             }
 
-            fn layers(&self) -> Option<&dyn Layers<AnyState>> {
-                self.rules.layers()
+            fn symmetries(&self) -> Option<&dyn Symmetries<AnyState>> {
+                Some(self)
             }
 
-            fn scores(&self) -> Option<&dyn Scores<AnyState>> {
-                self.rules.scores()
-            }
-
-            fn ranks(&self) -> Option<&dyn Ranks<AnyState>> {
-                self.rules.ranks()
-            }
+            $(fn $capability(&self) -> Option<&dyn $handed $(<$of>)?> {
+                self.rules.$capability()
+            })*
         }
     };
 }
@@ -208,82 +221,39 @@ rules! {
         fn state(key: WideKey) -> Option<AnyState> {
             G::Key::narrow(key).and_then(|key| game.state(key)).map(|state| erased.any(&state))
         }
-        fn position_of(key: WideKey) -> Option<AnyPosition> {
-            let position = G::Key::narrow(key).and_then(|key| game.position_of(key));
-            position.map(|position| erased.any_position(&position))
-        }
-        fn position_key(position: &AnyPosition) -> WideKey {
-            game.position_key(&erased.typed_position(position)).widen()
-        }
         fn canonical(state: &AnyState) -> Canonical<WideKey> {
             let Canonical { key, ties } = game.canonical(&erased.typed(state));
             Canonical { key: key.widen(), ties }
         }
         fn mobility(state: &AnyState) -> Mobility { game.mobility(&erased.typed(state)) }
-        fn end(state: &AnyState) -> Option<End> { game.end(&erased.typed(state)) }
-        fn end_in_words(position: &AnyPosition) -> Option<String> {
-            game.end_in_words(&erased.typed_position(position))
-        }
-        fn in_check(state: &AnyState) -> bool { game.in_check(&erased.typed(state)) }
-        fn keeps_sides() -> bool { game.keeps_sides() }
-        fn repetition() -> Repetition { game.repetition() }
-        fn is_small() -> bool { game.is_small() }
         fn expected(root: &AnyState) -> Option<Expected> { game.expected(&erased.typed(root)) }
-        fn rules_version() -> u32 { game.rules_version() }
         fn has_blocks() -> bool { game.has_blocks() }
-        fn key_bits() -> u32 { game.key_bits() }
-        fn key_words() -> usize { game.key_words() }
-        fn conventions() -> Vec<(&'static str, String)> { game.conventions() }
-        fn transform(state: &AnyState, symmetry: Symmetry) -> AnyState {
-            erased.any(&game.transform(&erased.typed(state), symmetry))
-        }
-        fn transform_action(action: Action, symmetry: Symmetry) -> Action {
-            game.transform_action(action, symmetry)
-        }
         fn swapped(state: &AnyState) -> Option<AnyState> {
             game.swapped(&erased.typed(state)).map(|state| erased.any(&state))
         }
         fn is_pass(action: Action) -> bool { game.is_pass(action) }
         fn material(state: &AnyState) -> i32 { game.material(&erased.typed(state)) }
-        fn shape() -> (usize, usize) { game.shape() }
-        fn planes() -> Planes { game.planes() }
-        fn write_planes(state: &AnyState, out: &mut [u8]) -> () {
-            game.write_planes(&erased.typed(state), out)
-        }
-        fn read_planes(planes: &[u8]) -> Option<AnyState> {
-            game.read_planes(planes).map(|state| erased.any(&state))
-        }
-        fn squares(state: &AnyState) -> Option<(u64, u64)> { game.squares(&erased.typed(state)) }
-        fn has_square_weights() -> bool { game.has_square_weights() }
-        fn of_squares(own: u64, other: u64) -> Option<AnyState> {
-            game.of_squares(own, other).map(|state| erased.any(&state))
-        }
-        fn title() -> String { game.title() }
-        fn side_name(side: Side) -> &'static str { game.side_name(side) }
-        fn side_mark(side: Side) -> Option<&'static str> { game.side_mark(side) }
-        fn action_name(side: Side, action: Action) -> String { game.action_name(side, action) }
-        fn coordinates() -> [Vec<String>; 2] { game.coordinates() }
-        fn diagram(position: &AnyPosition) -> String {
-            game.diagram(&erased.typed_position(position))
-        }
-        fn drawn(position: &AnyPosition) -> Drawn { game.drawn(&erased.typed_position(position)) }
-        fn piece_kinds() -> Vec<PieceKind> { game.piece_kinds() }
-        fn move_squares(side: Side, action: Action) -> MoveSquares {
-            game.move_squares(side, action)
-        }
-        fn notations(position: &AnyPosition) -> Vec<(&'static str, String)> {
-            game.notations(&erased.typed_position(position))
-        }
-        fn parse_line(text: &str, from: &AnyPosition) -> Result<Vec<AnyPosition>, NotationError> {
-            let line = game.parse_line(text, &erased.typed_position(from))?;
-            Ok(line.iter().map(|position| erased.any_position(position)).collect())
-        }
+    }
+    capabilities {
+        layers: Layers<AnyState>,
+        scores: Scores<AnyState>,
+        ranks: Ranks<AnyState>,
+        sides: Sides<WideKey>,
+        ends: Ends<AnyState>,
+        bitboards: Bitboards<AnyState>,
+        planes: Planes<AnyState>,
+        drawing: Drawing<AnyState>,
+        names: Names,
+        notations: Notations<AnyState>,
     }
     more {
-        fn layers() -> Option<&dyn Layers<AnyState>> { game.layers().map(|_| erased as _) }
-        fn scores() -> Option<&dyn Scores<AnyState>> { game.scores().map(|_| erased as _) }
-        fn ranks() -> Option<&dyn Ranks<AnyState>> { game.ranks().map(|_| erased as _) }
         fn folded(fold: bool) -> Option<AnyGame> { game.with_folding(fold).map(AnyGame::new) }
+        fn image(state: &AnyState, symmetry: Symmetry) -> AnyState {
+            erased.any(&game.transform(&erased.typed(state), symmetry))
+        }
+        fn image_of_action(action: Action, symmetry: Symmetry) -> Action {
+            game.transform_action(action, symmetry)
+        }
         fn visit_actions(state: &AnyState, visit: &mut dyn FnMut(Action)) -> () {
             game.for_each_action(&erased.typed(state), visit)
         }
@@ -316,52 +286,113 @@ rules! {
     }
 }
 
-/// A capability of a game that has it.
-const HAS: &str = "it is handed out by games that have it alone";
-
-impl<G: Game> Layers<AnyState> for Erased<G> {
-    fn unit(&self) -> &'static str {
-        self.0.layers().expect(HAS).unit()
+impl Symmetries<AnyState> for AnyGame {
+    fn all(&self) -> &Group {
+        &self.group
     }
 
-    fn layer_of(&self, state: &AnyState) -> u32 {
-        self.0.layer(&self.typed(state))
-    }
-}
-
-impl<G: Game> Scores<AnyState> for Erased<G> {
-    fn most(&self) -> Score {
-        self.0.scores().expect(HAS).most()
+    fn image_of(&self, state: &AnyState, symmetry: Symmetry) -> AnyState {
+        self.rules.image(state, symmetry)
     }
 
-    fn score_of(&self, state: &AnyState, empties: Empties) -> Score {
-        self.0.score(&self.typed(state), empties)
-    }
-
-    fn unit(&self) -> &'static str {
-        self.0.scores().expect(HAS).unit()
+    fn image_of_action(&self, action: Action, symmetry: Symmetry) -> Action {
+        self.rules.image_of_action(action, symmetry)
     }
 }
 
-impl<G: Game> Ranks<AnyState> for Erased<G> {
-    fn count(&self) -> u32 {
-        self.0.ranks().expect(HAS).count()
-    }
+/// Implements the capabilities of a game without its type by those of the game, which hands them out only
+/// where it has them.
+macro_rules! capabilities {
+    ($(
+        $handed:ident $(<$of:ty>)?, $capability:ident |$erased:ident, $it:ident| {
+            $(fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty $body:block)*
+        }
+    )*) => {
+        $(impl<G: Game> $handed $(<$of>)? for Erased<G> {
+            $(fn $name(&self $(, $arg: $type)*) -> $result {
+                let $it = self.0.$capability().expect("it is handed out by games that have it");
+                let $erased = self;
+                let _ = $erased;
+                $body
+            })*
+        })*
+    };
+}
 
-    fn rank_of(&self, state: &AnyState) -> Option<u32> {
-        self.0.ranks().expect(HAS).rank_of(&self.typed(state))
+capabilities! {
+    Layers<AnyState>, layers |erased, it| {
+        fn unit() -> &'static str { it.unit() }
+        fn layer_of(state: &AnyState) -> u32 { it.layer_of(&erased.typed(state)) }
     }
-
-    fn state_of(&self, rank: u32) -> Option<AnyState> {
-        self.0.ranks().expect(HAS).state_of(rank).map(|state| self.any(&state))
+    Scores<AnyState>, scores |erased, it| {
+        fn most() -> Score { it.most() }
+        fn score_of(state: &AnyState, empties: Empties) -> Score {
+            it.score_of(&erased.typed(state), empties)
+        }
+        fn unit() -> &'static str { it.unit() }
     }
-
-    fn predecessors(&self, rank: u32, before: &mut Vec<u32>) {
-        self.0.ranks().expect(HAS).predecessors(rank, before);
+    Ranks<AnyState>, ranks |erased, it| {
+        fn count() -> u32 { it.count() }
+        fn rank_of(state: &AnyState) -> Option<u32> { it.rank_of(&erased.typed(state)) }
+        fn state_of(rank: u32) -> Option<AnyState> {
+            it.state_of(rank).map(|state| erased.any(&state))
+        }
+        fn predecessors(rank: u32, before: &mut Vec<u32>) -> () { it.predecessors(rank, before) }
+        fn moves() -> Option<&dyn RankedMoves> { it.moves() }
     }
-
-    fn moves(&self) -> Option<&dyn RankedMoves> {
-        self.0.ranks().expect(HAS).moves()
+    Sides<WideKey>, sides |erased, it| {
+        fn tag(key: WideKey, side: Side) -> WideKey { it.tag(narrow::<G>(key), side).widen() }
+        fn side_of(key: WideKey) -> Side { it.side_of(narrow::<G>(key)) }
+    }
+    Ends<AnyState>, ends |erased, it| {
+        fn end_of(state: &AnyState) -> Option<End> { it.end_of(&erased.typed(state)) }
+        fn words_of(position: &AnyPosition) -> Option<String> {
+            it.words_of(&erased.typed_position(position))
+        }
+        fn is_check(state: &AnyState) -> bool { it.is_check(&erased.typed(state)) }
+    }
+    Bitboards<AnyState>, bitboards |erased, it| {
+        fn held(state: &AnyState) -> (u64, u64) { it.held(&erased.typed(state)) }
+        fn state_with(own: u64, other: u64) -> Option<AnyState> {
+            it.state_with(own, other).map(|state| erased.any(&state))
+        }
+        fn has_square_weights() -> bool { it.has_square_weights() }
+    }
+    Planes<AnyState>, planes |erased, it| {
+        fn kinds() -> PlaneKinds { it.kinds() }
+        fn write(state: &AnyState, out: &mut [u8]) -> () { it.write(&erased.typed(state), out) }
+        fn read(planes: &[u8]) -> Option<AnyState> {
+            it.read(planes).map(|state| erased.any(&state))
+        }
+    }
+    Drawing<AnyState>, drawing |erased, it| {
+        fn drawn_of(position: &AnyPosition) -> Option<Drawn> {
+            it.drawn_of(&erased.typed_position(position))
+        }
+        fn kinds() -> Vec<PieceKind> { it.kinds() }
+        fn squares_of(side: Side, action: Action) -> Option<MoveSquares> {
+            it.squares_of(side, action)
+        }
+        fn axes() -> Option<[Vec<String>; 2]> { it.axes() }
+        fn text_of(position: &AnyPosition) -> Option<String> {
+            it.text_of(&erased.typed_position(position))
+        }
+    }
+    Names, names |erased, it| {
+        fn title() -> String { it.title() }
+        fn sides() -> [&'static str; 2] { it.sides() }
+        fn marks() -> Option<[&'static str; 2]> { it.marks() }
+        fn of_action(side: Side, action: Action) -> String { it.of_action(side, action) }
+        fn conventions() -> Vec<(&'static str, String)> { it.conventions() }
+    }
+    Notations<AnyState>, notations |erased, it| {
+        fn written(position: &AnyPosition) -> Vec<(&'static str, String)> {
+            it.written(&erased.typed_position(position))
+        }
+        fn read(text: &str, from: &AnyPosition) -> Result<Vec<AnyPosition>, NotationError> {
+            let line = it.read(text, &erased.typed_position(from))?;
+            Ok(line.iter().map(|position| erased.any_position(position)).collect())
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::any::AnyGame;
 use crate::game::othello::{MAX_SIDE, MIN_SIDE, Othello};
 use crate::game::shogi::{Shogi, VARIANTS, Variant};
-use crate::game::{Game, WideKey};
+use crate::game::{Game, GameExt, WideKey};
 use crate::hint::{Hint, Hinted};
 use crate::table::{Manifest, Table, TableError};
 
@@ -97,7 +97,7 @@ fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
         return Some("its game and symmetries are none of those there are");
     }
     let words = |name: &str| arrays.get(name).map(|array| array.shape.len());
-    if words("keys").is_some_and(|words| words != game.key_words()) {
+    if words("keys").is_some_and(|words| words != game.facts().key_words) {
         return Some("its keys are not as wide as the game's");
     }
     let start = game.start();

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::encode::{Encoding, Layout, Plane};
 use yomikiri::game::{
-    Action, Empties, Game as _, NotationError, Outcome, Position, Side, Symmetry,
+    Action, Empties, Game as _, GameExt as _, NotationError, Outcome, Position, Side, Symmetry,
 };
 use yomikiri::hint::Hint as _;
 
@@ -62,7 +62,7 @@ impl Game {
 
     #[getter]
     fn planes(&self) -> Vec<String> {
-        self.game.planes().names()
+        self.game.plane_kinds().names()
     }
 
     #[getter]
@@ -82,7 +82,7 @@ impl Game {
 
     #[getter]
     fn has_bitboards(&self) -> bool {
-        self.game.squares(&self.game.start().state).is_some()
+        self.game.bitboards().is_some()
     }
 
     fn start(&self) -> Positions {
@@ -122,7 +122,7 @@ impl Game {
     ) -> PyResult<Positions> {
         let (game, width) = (&self.game, planes.as_array().ncols());
         let (rows, columns) = game.shape();
-        if width != game.planes().count() * rows * columns {
+        if width != game.plane_kinds().count() * rows * columns {
             return Err(value_error(format!(
                 "{width} numbers a position are not those of {}",
                 game.name()
@@ -145,11 +145,11 @@ impl Game {
         sides: PyReadonlyArray1<'_, u8>,
     ) -> PyResult<Positions> {
         let (game, words) = (&self.game, keys.as_array().ncols());
-        if words != game.key_words() {
+        if words != game.facts().key_words {
             return Err(value_error(format!(
                 "a key of {} has {} words of 64 bits, not {words}",
                 game.name(),
-                game.key_words()
+                game.facts().key_words
             )));
         }
         let (keys, sides) = (keys.as_slice()?, sides.as_slice()?);
@@ -266,7 +266,7 @@ impl Positions {
 
     /// Keys, `(N, words)`: of the positions `folded` under all symmetries, or as they stand.
     fn keys<'py>(&self, py: Python<'py>, folded: bool) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        let words = self.game.key_words();
+        let words = self.game.facts().key_words;
         let rules = if folded { self.game.folded() } else { self.game.clone() };
         let key = |position: &AnyPosition| match folded {
             true => rules.canonical(&position.state).key,

@@ -17,7 +17,7 @@ use yomikiri::evaluate::{
     measure, of_split, playable, unfolded_bytes,
 };
 use yomikiri::game::encode::Encoding;
-use yomikiri::game::{Game as _, Split};
+use yomikiri::game::{Game as _, GameExt as _, Split};
 use yomikiri::hint::Hint as _;
 use yomikiri::policy::{
     Answers, Batch, Beside, Dense, Legal, Policy, PolicyError, PolicySpec, PolicySpecError, Steady,

@@ -85,7 +85,7 @@ pub fn solve(
     }
     if max_depth.is_some() || roots.is_some() {
         plan.index = yomikiri::graph::Index::Keys;
-    } else if !game.is_small() {
+    } else if !game.facts().is_small {
         return Err(value_error(format!(
             "{} is too large to be enumerated whole; give max_depth, or roots near its end",
             game.name()

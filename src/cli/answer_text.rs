@@ -1,7 +1,7 @@
 //! What a table says of a position, as text.
 
 use super::colour;
-use crate::game::{Game, Repetition};
+use crate::game::{Game, GameExt, Repetition};
 use crate::render::Grid;
 use crate::render::number::counted;
 use crate::render::verdict::{

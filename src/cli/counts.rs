@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::any::AnyGame;
-use crate::game::{Game, Side};
+use crate::game::{Game, GameExt, Side};
 use crate::render::Grid;
 use crate::render::number::thousands;
 use crate::solved::LayerValues;
@@ -107,7 +107,7 @@ fn rows_text(game: &AnyGame, manifest: &Manifest) -> String {
         (rows.terminals, "terminals", "states in which the game is over"),
         (rows.transitions, "transitions", "moves out of the others"),
     ];
-    let planes = game.planes();
+    let planes = game.plane_kinds();
     let captures = match planes.pieces.first() {
         Some(king) => format!("those in which the mover could capture the {king}"),
         None => "those that the mover has won".to_string(),

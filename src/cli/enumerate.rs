@@ -14,7 +14,7 @@ use super::guard::{self, MemoryArg};
 use super::lines::text_of;
 use super::signals::say_that_it_goes_on;
 use crate::any::{AnyGame, AnyPosition, AnyState};
-use crate::game::Game;
+use crate::game::{Game, GameExt};
 use crate::graph::{Enumerated, Index, Plan, estimate, read_roots};
 use crate::hint::Hinted;
 use crate::registry::{UnknownGame, othello};
@@ -209,7 +209,7 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
         None if !plan.is_whole() => plan.index = Index::Keys,
         None => {}
     }
-    if plan.is_whole() && !game.is_small() {
+    if plan.is_whole() && !game.facts().is_small {
         bail!(Hinted::new(
             format!("{name} is too large to be enumerated whole"),
             "give --max-depth (7 plies are 9.5 million states), --max-states or --checks-only"

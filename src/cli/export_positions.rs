@@ -58,7 +58,7 @@ pub(super) fn run(
     let text = lines::read(file)?;
     let table = &context.solved(table, false)?;
     let game = table.game();
-    if format == Format::Obf && game.squares(&game.start().state).is_none() {
+    if format == Format::Obf && game.bitboards().is_none() {
         let what = format!("OBF is of Othello and not of {}", game.name());
         bail!(Hinted::new(what, "choose another extension"));
     }

@@ -6,7 +6,7 @@ use anyhow::bail;
 
 use super::context::Context;
 use crate::any::AnyPosition;
-use crate::game::Game;
+use crate::game::{Game, GameExt};
 use crate::hint::{Hint, Hinted};
 use crate::solved::SolvedTable;
 

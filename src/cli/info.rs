@@ -12,7 +12,7 @@ use super::enumerate::Output;
 use super::program;
 use super::table_args::OneTable;
 use super::value_iterate::root_text;
-use crate::game::{Game, Outcome};
+use crate::game::{Game, GameExt, Outcome};
 use crate::render::Grid;
 use crate::render::number::{bytes, counted, thousands};
 use crate::render::verdict::{outcome_cell, plies_cell, proven_text, score_cell};

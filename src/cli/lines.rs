@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use std::path::Path;
 
 use crate::any::AnyPosition;
-use crate::game::Game;
+use crate::game::{Game, GameExt};
 use crate::hint::Hinted;
 use crate::input;
 use crate::solved::{LONGEST_LINE, SolvedTable};

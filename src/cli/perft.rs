@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::complete::games;
 use super::context::Context;
 use crate::any::AnyGame;
-use crate::game::Game;
+use crate::game::{Game, GameExt};
 use crate::game::perft::Finished;
 use crate::game::shogi::{Drops, Ending, Variant};
 use crate::hint::Hinted;

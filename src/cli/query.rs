@@ -10,7 +10,7 @@ use super::context::Context;
 use super::holder::holder;
 use super::lines::next_line;
 use super::table_args::Named;
-use crate::game::Game;
+use crate::game::{Game, GameExt};
 use crate::hint::Hinted;
 use crate::input;
 use crate::solved::{Oracle, SolvedTable};

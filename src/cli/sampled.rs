@@ -8,7 +8,7 @@ use super::context::Context;
 use super::players::player;
 use crate::any::AnyGame;
 use crate::evaluate::{Player, Sampling, Tally, Words, arena};
-use crate::game::{Game, Side};
+use crate::game::{Game, GameExt, Side};
 use crate::hint::Hinted;
 use crate::policy::PolicySpec;
 use crate::render::number::{percent, thousands};

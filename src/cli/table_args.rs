@@ -175,7 +175,7 @@ pub(super) fn solved(
 
 /// The table of a whole game, enumerated if it is not there.
 fn whole(game: &AnyGame, context: &Context, force: bool) -> anyhow::Result<Table> {
-    if !game.is_small() {
+    if !game.facts().is_small {
         let name = game.name();
         bail!(Hinted::new(
             format!("{name} is too large to be enumerated whole"),

@@ -10,7 +10,7 @@ use super::guard::{self, MemoryArg};
 use super::signals::say_that_it_goes_on;
 use super::table_args::OneTable;
 use crate::any::AnyPosition;
-use crate::game::{Empties, Game, Repetition};
+use crate::game::{Empties, Game, GameExt, Repetition};
 use crate::hint::Hinted;
 use crate::render::Grid;
 use crate::render::number::{counted, thousands};

@@ -14,7 +14,7 @@ use super::spool::strange;
 use super::worker::Works;
 use super::{ClusterError, Done};
 use crate::game::blocks::Bits;
-use crate::game::{Empties, Game, Score, WideKey};
+use crate::game::{Empties, Game, GameExt, Score, WideKey};
 use crate::graph::States;
 use crate::hint::Hinted;
 use crate::solve::value::{Short, Turned};

@@ -11,7 +11,7 @@ use super::parts::{Chunks, Extent, Kind, Part, identity_in};
 use super::post::{hash, owner, slice};
 use crate::any::AnyGame;
 use crate::game::blocks::{Blocks, Tables};
-use crate::game::{Game, Orientations, WideKey};
+use crate::game::{Game, GameExt, Orientations, WideKey};
 use crate::graph::{Graph, KeysElsewhere};
 use crate::hint::Hinted;
 use crate::solve::Values;

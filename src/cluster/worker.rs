@@ -12,7 +12,7 @@ use super::post::{Keeping, Message, Post, hash, owner, slice};
 use super::spool::{Records, Spool, strange};
 use super::{ClusterError, Done, Job};
 use crate::game::blocks::{Bits, Blocks};
-use crate::game::{Game, Group};
+use crate::game::{GameExt, Group};
 use crate::graph::States;
 use crate::table::Counts;
 

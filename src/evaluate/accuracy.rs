@@ -210,7 +210,7 @@ fn judge(
     keep: bool,
 ) -> Result<Part, MeasureError> {
     let game = source.game();
-    let has_squares = game.squares(&game.start().state).is_some();
+    let has_squares = game.bitboards().is_some();
     let judged = piece.cases.iter().map(|case| u64::from(case.weight)).sum();
     let (asked, sums) = (piece.batch.len() as u64, Vec::with_capacity(players.len()));
     let (taken, answers) = (Vec::with_capacity(players.len()), Vec::new());

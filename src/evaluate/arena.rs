@@ -7,7 +7,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::game::{Game, Outcome, Position, Repetition, Side};
+use crate::game::{Game, GameExt, Outcome, Position, Repetition, Side};
 use crate::parallel;
 use crate::policy::chance::{sample, unit};
 use crate::policy::{Answers, Batch, Policy, PolicyError};

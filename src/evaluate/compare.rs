@@ -11,7 +11,7 @@ use super::figures::{Figures, mean};
 use super::judgement::likeliest;
 use super::source::Piece;
 use crate::any::AnyGame;
-use crate::game::Game;
+use crate::game::GameExt;
 use crate::policy::Answers;
 
 /// What is given away is compared as equal up to this.

@@ -9,7 +9,7 @@ use super::figures::{Figures, FiguresBySet, outcome_lost, score_lost};
 use super::source::{Case, Truth};
 use super::values::{FinalScoreFigures, ValueFigures};
 use crate::any::AnyGame;
-use crate::game::{Action, Game, Side};
+use crate::game::{Action, GameExt, Side};
 use crate::policy::Answer;
 
 /// Figures of one policy on some positions, beyond the means.

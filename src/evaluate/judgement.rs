@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::figures::Figures;
 use super::source::Piece;
 use crate::any::AnyGame;
-use crate::game::{Divider, Game};
+use crate::game::{Divider, GameExt};
 use crate::policy::{Answer, Answers};
 
 /// One policy in one position. All values are those of the player to move.

@@ -10,7 +10,7 @@ use super::play::Play;
 use super::source::Piece;
 use super::source::Truth;
 use crate::any::{AnyGame, AnyPosition};
-use crate::game::{Action, FoldedWords, Game, StateWords};
+use crate::game::{Action, FoldedWords, GameExt, StateWords};
 use crate::policy::Answers;
 use crate::solved::SolvedTable;
 

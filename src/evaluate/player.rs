@@ -2,7 +2,7 @@
 
 use super::source::{Piece, Truth, Wanted};
 use crate::any::{AnyGame, AnyPosition};
-use crate::game::{Action, Divider, Division, Game, Split, Splits};
+use crate::game::{Action, Divider, Division, GameExt, Split, Splits};
 use crate::hint::Hinted;
 use crate::policy::{
     Answers, Batch, Policy, PolicyError, TrainedOn, TrainedSpec, share_best, with_training,

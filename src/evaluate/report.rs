@@ -9,7 +9,7 @@ use super::accuracy::{Measured, PolicyAccuracy};
 use super::compare::Agreement;
 use super::games::Games;
 use super::source::Judged;
-use crate::game::{Game, Outcome, Side};
+use crate::game::{Game, GameExt, Outcome, Side};
 use crate::hint::Hint;
 use crate::solved::SolvedTable;
 use crate::table::{SweepRecord, TableError};
@@ -65,7 +65,7 @@ impl Words {
             layers: game.layers().map_or("plies", |layers| layers.unit()),
             unit,
             units: format!("{unit}s"),
-            positions_are_keys: game.notations(&game.start())[0].0 == "line",
+            positions_are_keys: game.written(&game.start())[0].0 == "line",
         }
     }
 }

@@ -14,7 +14,7 @@ use super::player::Player;
 use super::report::{AccuracyReport, Words};
 use super::source::{Judged, Piece, Wanted};
 use super::unfolded::Unfolded;
-use crate::game::{Game, Repetition, Side};
+use crate::game::{Game, GameExt, Repetition, Side};
 use crate::hint::{Hint, Hinted};
 use crate::policy::Answers;
 use crate::progress::Progress;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::kept::Kept;
 use super::unfolded::Unfolded;
 use crate::any::{AnyGame, AnyState};
-use crate::game::{Action, Game, Orientations, Outcome, Position, Score, Side};
+use crate::game::{Action, Game, GameExt, Orientations, Outcome, Position, Score, Side};
 use crate::graph::StateKind;
 use crate::policy::Batch;
 use crate::solve::Value;

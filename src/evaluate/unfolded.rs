@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::any::{AnyGame, AnyPosition, AnyState};
-use crate::game::{Game, Orientations, Position, Side, Symmetry};
+use crate::game::{Game, GameExt, Orientations, Position, Side, Symmetry};
 use crate::hint::Hint;
 use crate::parallel;
 use crate::solved::States;

@@ -17,7 +17,7 @@ use super::targets::{
 };
 use crate::any::AnyGame;
 use crate::game::encode::Layout;
-use crate::game::{Game, Split};
+use crate::game::{Game, GameExt, Split};
 use crate::graph::{Piece, StateKind};
 use crate::progress::Progress;
 use crate::solve::Value;
@@ -101,7 +101,7 @@ pub struct Exported {
 pub fn bytes_of(game: &AnyGame, positions: u64) -> u64 {
     let (rows, columns) = game.shape();
     let squares = (rows * columns) as u64;
-    let planes = game.planes().count() as u64 * squares;
+    let planes = game.plane_kinds().count() as u64 * squares;
     // Side and row take five.
     positions * (planes + game.action_count() as u64 + 5 + squares + LINE_BYTES)
 }
@@ -240,7 +240,7 @@ fn describe(game: &AnyGame, table: &Table, of: Orienting, positions: u64) -> Sta
         positions,
         actions: game.action_count() as u64,
         board: [rows as u64, columns as u64],
-        planes: game.planes().names(),
+        planes: game.plane_kinds().names(),
         conventions: conventions.map(|(name, text)| (name.to_string(), text)).collect(),
         files: BTreeMap::new(),
     }

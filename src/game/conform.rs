@@ -6,7 +6,9 @@ use std::fmt::Debug;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::{Empties, End, Game, Mobility, Orientations, Position, Side, StateKey, Symmetry};
+use super::{
+    Empties, End, Game, GameExt, Mobility, Orientations, Position, Side, StateKey, Symmetry,
+};
 
 /// How many games are played by chance, and after how many plies they are broken off.
 const GAMES: usize = 40;
@@ -219,7 +221,7 @@ fn notation_conforms<G: Game>(game: &G, state: &G::State) {
     for side in Side::ALL {
         let position = Position { state: *state, side };
         let mut texts: Vec<String> =
-            game.notations(&position).into_iter().map(|(_, text)| text).collect();
+            game.written(&position).into_iter().map(|(_, text)| text).collect();
         texts.push(game.notation(&position));
         texts.extend(reads_diagrams.then(|| diagram(&position)));
         for text in texts {
@@ -256,7 +258,7 @@ fn drawing_conforms<G: Game>(game: &G, state: &G::State) {
 
 /// Planes tell the state, and planes that are none are refused.
 fn planes_conform<G: Game>(game: &G, state: &G::State) {
-    let planes = game.planes();
+    let planes = game.plane_kinds();
     if planes.count() == 0 {
         return;
     }
@@ -289,7 +291,10 @@ fn position_keys_conform<G: Game>(game: &G, state: &G::State) {
         assert!(images.any(|g| game.transform(&kept.state, g) == *state), "{state:?}");
         assert_eq!(game.position_key(&kept), key, "{state:?}");
         assert_eq!(game.state(key), Some(kept.state), "{state:?}");
-        assert!(key.prefix(game.key_bits(), 24) < 1 << 24, "{key:?} has more bits than key_bits");
+        assert!(
+            key.prefix(game.facts().key_bits, 24) < 1 << 24,
+            "{key:?} has more bits than key_bits"
+        );
     }
 }
 
@@ -305,7 +310,7 @@ fn keys_conform<G: Game>(game: &G, states: &HashSet<G::State>) {
         assert_ne!(pair[0], pair[1], "two states share a key");
         assert!(words(&pair[0]) < words(&pair[1]), "{pair:?} are stored in another order");
         for bits in [1, 7, 16, 24] {
-            let prefix = |key: G::Key| key.prefix(game.key_bits(), bits);
+            let prefix = |key: G::Key| key.prefix(game.facts().key_bits, bits);
             assert!(prefix(pair[0]) <= prefix(pair[1]), "{pair:?} with {bits} bits");
             assert!(prefix(pair[1]) < 1 << bits, "{pair:?} with {bits} bits");
         }

@@ -3,7 +3,7 @@
 //! Squares are numbered row by row from the top left as the first player sees the board, whoever is
 //! to move: the same numbers for both sides, unlike those of actions.
 
-use super::{Game, Position, Side};
+use super::{Game, GameExt, Position, Side};
 
 /// A position, ready to be drawn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -99,7 +99,7 @@ fn laid_out<G: Game>(
         let cells = cells.iter().map(|piece| format!(" {}", cell(piece)));
         text += &format!("\n{row}{}", cells.collect::<String>());
     }
-    if game.planes().held.is_empty() {
+    if game.plane_kinds().held.is_empty() {
         return text;
     }
     let [black, white] = [Side::First, Side::Second].map(|side| {

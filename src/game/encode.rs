@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Game, Position, Side};
+use super::{Game, GameExt, Position, Side};
 
 /// What a position is made of, as the mover sees it: bit `row * columns + column` a square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +84,8 @@ impl Plane {
 
     /// The planes of a game's own, if it is not one of discs alone, which is known by its squares.
     pub fn own<G: Game>(game: &G) -> Option<Vec<Plane>> {
-        let own = || (0..game.planes().count()).map(Plane::Own).collect();
-        game.squares(&game.start().state).is_none().then(own)
+        let own = || (0..game.plane_kinds().count()).map(Plane::Own).collect();
+        game.bitboards().is_none().then(own)
     }
 
     /// The squares that have 1 where all others have 0; `None` for planes of other numbers.
@@ -326,7 +326,7 @@ impl Encoding {
         let own = Plane::own(game);
         let name = game.name();
         if own.as_ref().is_some_and(Vec::is_empty) {
-            return Err(format!("{name} has no planes; write_planes gives it some"));
+            return Err(format!("{name} has no planes; give it the capability `planes`"));
         }
         if own.is_some() && (planes.is_some() || !layout.takes_planes()) {
             return Err(format!(
@@ -376,7 +376,7 @@ impl Encoding {
             });
         }
         let is_own = self.planes.contains(&Plane::Own(0));
-        let mut own = vec![0; if is_own { game.planes().count() * self.squares } else { 0 }];
+        let mut own = vec![0; if is_own { game.plane_kinds().count() * self.squares } else { 0 }];
         if is_own {
             game.write_planes(&state, &mut own);
         }

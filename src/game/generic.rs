@@ -2,14 +2,14 @@
 //!
 //! A position is its key in hexadecimal and the side to move: `1b0 First`.
 
-use super::{Action, Game, NotationError, Position, Side, StateKey, WideKey};
+use super::{Action, Game, GameExt, NotationError, Position, Side, StateKey, WideKey};
 use crate::hint::Hinted;
 
 /// The position as its key and the side to move.
 pub(super) fn notation<G: Game>(game: &G, position: &Position<G::State>) -> String {
     let WideKey([high, low]) = game.key(&position.state).widen();
     let side = game.side_name(position.side);
-    match game.key_words() {
+    match game.facts().key_words {
         1 => format!("{high:x} {side}"),
         _ => format!("{high:x}.{low:x} {side}"),
     }

@@ -6,16 +6,16 @@
 //! pieces in hand there follow the mover's hand and the opponent's, a plane a kind, the whole of
 //! which is filled with how many are held.
 
-/// What the planes of a game are.
+/// The kinds of pieces that have [`Planes`](super::Planes).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Planes {
+pub struct PlaneKinds {
     /// The kinds of pieces that stand on the board.
     pub pieces: Vec<&'static str>,
     /// The kinds that can be held in hand; none in Othello.
     pub held: Vec<&'static str>,
 }
 
-impl Planes {
+impl PlaneKinds {
     /// How many planes there are.
     pub fn count(&self) -> usize {
         2 * (self.pieces.len() + self.held.len())

@@ -176,8 +176,8 @@ fn unit_of(hash: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::Position;
     use crate::game::othello::Othello;
+    use crate::game::{GameExt, Position};
 
     #[test]
     fn the_hash_is_the_published_one() {

@@ -4,7 +4,7 @@
 //! with that. So a board of two kinds of squares stands for itself, and only other states for their
 //! keys.
 
-use super::{Game, StateKey};
+use super::{Game, GameExt, StateKey};
 
 /// One word or two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,7 +19,7 @@ impl StateWords {
     pub fn of<G: Game>(game: &G, state: &G::State) -> StateWords {
         match game.squares(state) {
             Some(squares) => StateWords::of_squares(square_count(game), squares),
-            None => StateWords { words: game.key(state).widen().0, count: game.key_words() },
+            None => StateWords { words: game.key(state).widen().0, count: game.facts().key_words },
         }
     }
 
@@ -65,7 +65,7 @@ impl<G: Game + Clone> FoldedWords<G> {
         let Some((own, other)) = self.game.squares(state).filter(|_| !self.images.is_empty())
         else {
             let key = self.game.canonical(state).key;
-            return StateWords { words: key.widen().0, count: self.game.key_words() };
+            return StateWords { words: key.widen().0, count: self.game.facts().key_words };
         };
         let count = square_count(&self.game);
         let all = self.images.iter().map(|image| {

@@ -17,7 +17,7 @@ use super::view::START_EVERY;
 use super::{GraphError, conventions};
 use crate::game::blocks::Instructions;
 use crate::game::blocks::Tables;
-use crate::game::{Game, StateKey};
+use crate::game::{Game, GameExt, StateKey};
 #[cfg(target_arch = "x86_64")]
 use crate::hint::Hinted;
 use crate::progress::Progress;
@@ -193,7 +193,7 @@ pub fn build<G: Game>(
 ) -> Result<Enumerated, GraphError> {
     plan.check(game)?;
     // The keys of a game without its type may be wider than those of its tables.
-    if plan.index == Index::Keys && game.key_words() != G::Key::WORDS {
+    if plan.index == Index::Keys && game.facts().key_words != G::Key::WORDS {
         let what = Hinted::new("its type is not known", "call AnyGame::enumerate");
         return Err(GraphError::Unfit { game: game.name(), what });
     }

@@ -16,7 +16,7 @@ use super::GraphError;
 use super::build::{BuildState, Builder};
 use super::plan::Plan;
 use super::ranked::{RankedGame, block_counts, distance_of_end, ones_of};
-use crate::game::{End, Game, Outcome, RankedMoves};
+use crate::game::{End, Game, GameExt, Outcome, RankedMoves};
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;

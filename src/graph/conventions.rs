@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::plan::{Index, Plan};
 use super::ranked::BLOCK;
-use crate::game::Game;
+use crate::game::{Game, GameExt};
 
 /// The conventions of a plan's table, by the names of arrays and ideas.
 pub(super) fn of<G: Game>(game: &G, plan: &Plan<G::State>) -> BTreeMap<String, String> {
     let perspective = "all values are those of the player to move (the mover)".to_string();
     let mut all = vec![("perspective", perspective)];
-    all.extend(game.conventions());
+    all.extend(game.names().map_or_else(Vec::new, |names| names.conventions()));
     match (plan.index, game.layers()) {
         (Index::Rank, _) => {
             // There are no keys or edges.

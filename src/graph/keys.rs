@@ -43,7 +43,7 @@ impl Keys {
         let (keys, count) = if table.manifest().is_packed() {
             let keys = PackedKeys::open(game, table, rows)?;
             (Keys::Packed(keys), rows)
-        } else if game.key_words() == 1 {
+        } else if game.facts().key_words == 1 {
             let keys = table.array::<u64>("keys")?;
             let count = keys.len();
             (Keys::Narrow(keys), count)

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use super::GraphError;
-use crate::game::{Expected, Game, NotationError, Position, Side};
+use crate::game::{Expected, Game, GameExt, NotationError, Position, Side};
 use crate::hint::Hint;
 use crate::table::{
     CHECKPOINT_AFTER, Identity, NoRoom, Store, Table, TableError, check_name, fits_disk,
@@ -103,7 +103,7 @@ impl<S: Copy + PartialEq> Plan<S> {
         let order = game.group().order() as u8;
         Identity {
             game: game.name(),
-            rules_version: game.rules_version(),
+            rules_version: game.facts().rules_version,
             start: self.start.clone(),
             roots: self.roots.iter().map(|root| game.notation(root)).collect(),
             symmetry: if order > 1 { "full" } else { "none" }.to_string(),
@@ -318,7 +318,7 @@ pub fn estimate<G: Game>(game: &G, plan: &Plan<G::State>) -> Option<Estimate> {
         }
     }
     let edges = states * (moves + 0.1);
-    let key = 8.0 * game.key_words() as f64;
+    let key = 8.0 * game.facts().key_words as f64;
     let (in_blocks, derived) = (plan.has_blocks(game), plan.derived);
     // A row: key, orientations, outcome, score, distance; with moves: kind, how many, and of every 64
     // where they begin. An edge: target, action.

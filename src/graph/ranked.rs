@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::UNFIT;
-use crate::game::{End, Game, Outcome, RankedMoves};
+use crate::game::{End, Game, GameExt, Outcome, RankedMoves};
 use crate::parallel;
 use crate::table::{Array, Packed, Table, TableError, of_planes, or_record};
 

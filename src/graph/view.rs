@@ -10,7 +10,7 @@ use super::keys::{BucketIndex, Keys, KeysElsewhere};
 use super::ranked::Ranked;
 use super::{StateKind, UNFIT};
 use crate::game::blocks::fetch;
-use crate::game::{Action, Empties, Game, Orientations, Position, Score, Side, StateKey};
+use crate::game::{Action, Empties, Game, GameExt, Orientations, Position, Score, Side, StateKey};
 use crate::parallel::{self, GRAIN};
 use crate::table::{
     Array, BLOCK, Counts, Ints, Manifest, PackedColumn, Table, TableError, or_record,
@@ -287,7 +287,8 @@ impl Graph {
         let (keys, buckets) = match &self.rows {
             Rows::Keys(keys @ (Keys::Narrow(_) | Keys::Wide(_))) => {
                 let keys = keys.of::<G::Key>();
-                let index = |rows: Range<usize>| BucketIndex::new(&keys[rows], game.key_bits());
+                let index =
+                    |rows: Range<usize>| BucketIndex::new(&keys[rows], game.facts().key_bits);
                 (keys, Some(self.layers().map(|rows| (rows.clone(), index(rows))).collect()))
             }
             _ => (&[] as &[G::Key], None),

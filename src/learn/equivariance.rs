@@ -9,7 +9,7 @@
 
 use super::network::{Architecture, Head, Network};
 use crate::game::symmetry::map_square;
-use crate::game::{Action, Game, Symmetry};
+use crate::game::{Action, Game, GameExt, Symmetry};
 
 /// Which weights of a network must be equal.
 #[derive(Clone, Debug)]

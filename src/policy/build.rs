@@ -7,7 +7,7 @@ use super::{
     ByRule, Evaluation, Exec, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves, Policy,
     PolicyError, PolicySpec, Predictions, Random, Rule, Weights, with_training,
 };
-use crate::game::Game;
+use crate::game::{Game, GameExt};
 
 /// Makes a policy that goes by the rules alone, apart from a file of weights that may be named.
 /// `None` if the one that is meant needs more: a program, a network, a solved table.
@@ -18,7 +18,9 @@ pub fn of_rules<G: Game>(
     spec.check(game)?;
     let weights = match spec.weights_file() {
         Some(path) => Weights::read(game.shape(), path)?,
-        None if game.has_square_weights() => Weights::of_board(game.shape()),
+        None if game.bitboards().is_some_and(|board| board.has_square_weights()) => {
+            Weights::of_board(game.shape())
+        }
         None => return of_any(spec, Material),
     };
     Ok(match spec {

@@ -93,7 +93,7 @@ mod tests {
     use super::super::sample::{animals, answers, four, minishogi, positions};
     use super::super::{Answers, Mcts, MonteCarlo, Policy};
     use super::*;
-    use crate::game::Game;
+    use crate::game::{Game, GameExt};
 
     #[test]
     fn every_position_side_and_seed_has_its_own_random_numbers() {

@@ -89,7 +89,7 @@ mod tests {
     };
     use super::super::{Policy, PolicySpec, ReadAhead, Weights, of_rules};
     use super::*;
-    use crate::game::Game;
+    use crate::game::{Game, GameExt};
 
     /// Which turns a line is followed to, and what is read there for who chooses.
     #[derive(Clone, Copy, Debug)]

@@ -185,6 +185,7 @@ mod tests {
 
     use super::super::sample::{animals, answers, four, minishogi, positions, six};
     use super::*;
+    use crate::game::GameExt;
 
     /// What a plain search knows of a line: how often it was followed, and with which results for
     /// the player who moves after it; and what was tried there, in this order.

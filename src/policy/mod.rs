@@ -64,7 +64,7 @@ pub use steady::Steady;
 pub use weights::{MICRO, Weights, WeightsError};
 pub use wrapped::{Sure, TrainedOn, TrainedSpec, with_training};
 
-use crate::game::{Action, Game, Position};
+use crate::game::{Action, Game, GameExt, Position};
 
 /// Something that chooses moves.
 pub trait Policy<G: Game>: Send + Sync {

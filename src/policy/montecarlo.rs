@@ -65,7 +65,7 @@ impl<G: Game> Policy<G> for MonteCarlo {
 mod tests {
     use super::super::sample::{answers, four, positions, result};
     use super::*;
-    use crate::game::{Action, Outcome, Position};
+    use crate::game::{Action, GameExt, Outcome, Position};
 
     /// The exact expectation of a game of chance, for the player to move in `root`.
     fn expectation<G: Game>(

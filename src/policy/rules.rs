@@ -1,7 +1,7 @@
 //! The simplest rules, and what a position is worth at a glance for rules that read ahead.
 
 use super::{Rule, Weights};
-use crate::game::{Action, Game, Mobility, Position};
+use crate::game::{Action, Game, GameExt, Mobility, Position};
 
 /// The uniform policy: what any other is held against.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::chance::Chance;
 use super::{Answers, Batch, Policy};
 use crate::game::othello::Othello;
 use crate::game::shogi::{MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use crate::game::{Action, Game, Outcome, Position, WideKey};
+use crate::game::{Action, Game, GameExt, Outcome, Position, WideKey};
 
 pub(super) fn four() -> Othello<u64> {
     Othello::new(4, 4, true)

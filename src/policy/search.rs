@@ -92,7 +92,7 @@ mod tests {
     use super::super::sample::{Glance, animals, discs, four, minishogi, positions, result, six};
     use super::super::{Material, Weights};
     use super::*;
-    use crate::game::{Game, Outcome};
+    use crate::game::{Game, GameExt, Outcome};
 
     /// What a line is worth to who is to move at the root: who wins, how soon (for the loser how
     /// late), and what is on the board.

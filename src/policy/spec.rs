@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::grammar::{Parts, PolicySpecError, one_of};
 use super::network_spec::{CHOICES, Choice, NetworkSpec};
 use super::wrapped::TrainedSpec;
-use crate::game::Game;
+use crate::game::{Game, GameExt};
 use crate::hint::Hinted;
 
 /// Which policy is meant. The text form reads back as the same specification.
@@ -149,14 +149,16 @@ impl PolicySpec {
         );
         let by_file = self.weights_file().is_some();
         let (others, name) = (PolicySpec::EVERYWHERE, game.name());
-        let what = match (self, game.squares(&game.start().state).is_some()) {
+        let what = match (self, game.bitboards().is_some()) {
             (_, has_squares)
-                if by_file && !has_squares || by_built_in && !game.has_square_weights() =>
+                if by_file && !has_squares
+                    || by_built_in
+                        && !game.bitboards().is_some_and(|board| board.has_square_weights()) =>
             {
                 let what = " goes by the squares of an Othello board";
                 Hinted::new(what, format!("for {name} there are {others}"))
             }
-            (PolicySpec::Network(_), false) if game.planes().count() == 0 => Hinted::new(
+            (PolicySpec::Network(_), false) if game.plane_kinds().count() == 0 => Hinted::new(
                 format!(": {name} has no planes that a model could be given"),
                 format!("there are {others}"),
             ),

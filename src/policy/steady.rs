@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{Answers, Batch, Policy, PolicyError, TrainedOn};
-use crate::game::Game;
+use crate::game::{Game, GameExt};
 
 /// How many positions of a batch are asked about again.
 const SAMPLES: usize = 4;

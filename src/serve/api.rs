@@ -18,7 +18,7 @@ use super::reply::{Refusal, json};
 use super::work::Kind;
 use crate::any::AnyPosition;
 use crate::evaluate::{Choice, Mistake};
-use crate::game::{Game, NotationError, PieceKind, Side};
+use crate::game::{Game, GameExt, NotationError, PieceKind, Side};
 use crate::hint::Hinted;
 use crate::solved::{
     Answer, LONGEST_LINE, LayerValues, LineAnswer, MoveAnswer, Oracle, SolvedTable,

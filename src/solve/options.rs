@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::SweepError;
-use crate::game::{Empties, Game, Repetition, Score};
+use crate::game::{Empties, Game, GameExt, Repetition, Score};
 use crate::hint::Hinted;
 use crate::table::{NoRoom, Solution, SweepRecord, Table, fits_memory, room_in_memory};
 

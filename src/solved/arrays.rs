@@ -11,7 +11,7 @@ use npyz::{DType, Order, WriterBuilder};
 
 use super::{Oracle, SolvedTable};
 use crate::any::{AnyPosition, AnyState};
-use crate::game::{Game, Position, Side, WideKey};
+use crate::game::{Game, GameExt, Position, Side, WideKey};
 use crate::hint::Hinted;
 use crate::input;
 
@@ -54,7 +54,7 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
             "give unsigned 64-bit integers, <u8",
         ));
     }
-    let has_squares = game.squares(&game.start().state).is_some();
+    let has_squares = game.bitboards().is_some();
     let words = match header.shape() {
         [_] => 1,
         [_, 2] => 2,
@@ -65,12 +65,12 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
             ));
         }
     };
-    let rows = rows.unwrap_or(match words == 2 && has_squares && game.key_words() == 1 {
+    let rows = rows.unwrap_or(match words == 2 && has_squares && game.facts().key_words == 1 {
         true => ArrayRows::Squares,
         false => ArrayRows::Keys,
     });
     let fits = match rows {
-        ArrayRows::Keys => words == game.key_words(),
+        ArrayRows::Keys => words == game.facts().key_words,
         ArrayRows::Squares => words == 2 && has_squares,
     };
     if !fits {
@@ -78,7 +78,7 @@ fn answer(table: &SolvedTable, bytes: &[u8], rows: Option<ArrayRows>) -> Result<
             "rows of {words} are no {} of {}, whose keys have {} each",
             if rows == ArrayRows::Keys { "keys" } else { "squares" },
             game.name(),
-            game.key_words()
+            game.facts().key_words
         )
         .into());
     }

@@ -1,7 +1,7 @@
 //! A checksum of what a table says, however it is stored.
 
 use super::SolvedTable;
-use crate::game::{Game, WideKey};
+use crate::game::{GameExt, WideKey};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::solve::{UNKNOWN_DISTANCE, UNKNOWN_SCORE};

@@ -15,7 +15,7 @@ mod totals;
 use std::ops::Range;
 
 use crate::any::{AnyGame, AnyPosition, AnyState};
-use crate::game::{Game, NotationError, Orientations, Symmetry};
+use crate::game::{Game, GameExt, NotationError, Orientations, Symmetry};
 use crate::graph::{Graph, GraphError, Piece, Plan, RowMove, StateKind};
 use crate::parallel;
 use crate::progress::Progress;

@@ -7,7 +7,7 @@ use super::answer::{
     Answer, Board, Brief, Cycles, LONGEST_LINE, LineEnd, MoveAnswer, NotThere, Verdict,
 };
 use crate::any::{AnyGame, AnyPosition};
-use crate::game::{Action, Game, Outcome, Repetition, Score, Side};
+use crate::game::{Action, Game, GameExt, Outcome, Repetition, Score, Side};
 use crate::graph::StateKind;
 use crate::solve::Value;
 
@@ -213,7 +213,7 @@ fn answer_with<O: Oracle + ?Sized>(
     Answer {
         table: oracle.name(),
         position: game.notation(&position),
-        notations: game.notations(&position).into_iter().collect(),
+        notations: game.written(&position).into_iter().collect(),
         board: Board { diagram: game.diagram(&position), drawn: game.drawn(&position) },
         perspective: "mover",
         mover: game.side_name(side),

@@ -1,7 +1,7 @@
 //! Why the deep Q-learning of the article of 2023 exploded: `docs/learned.md`.
 
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, Side};
+use yomikiri::game::{Game, GameExt, Side};
 use yomikiri::learn::chance::{below, seeded, unit};
 use yomikiri::registry::othello;
 

@@ -10,7 +10,7 @@ use yomikiri::evaluate::{
     Aim, Baselines, BothSides, Expected, Match, Play, Played, Player, Unfolded, build,
     exploitability, games, play_everywhere, playable,
 };
-use yomikiri::game::{Action, Game, Outcome, Position, Side};
+use yomikiri::game::{Action, Game, GameExt, Outcome, Position, Side};
 use yomikiri::graph::Plan;
 use yomikiri::policy::{ByRule, Greedy, Policy, Random};
 use yomikiri::progress::Silent;

@@ -14,7 +14,7 @@ use crate::common::solved::{board_4x4, named};
 use crate::common::tables::Tables;
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Action, Game, Position, Side};
+use yomikiri::game::{Action, Game, GameExt, Position, Side};
 use yomikiri::hint::Hint;
 use yomikiri::learn::network::{Activation, Architecture, Head, Network};
 use yomikiri::learn::onnx::model;
@@ -318,7 +318,7 @@ fn the_report_refuses_what_cannot_be_used_in_one_line() {
 #[test]
 fn a_model_of_shogi_is_asked_about_the_planes_of_its_game() {
     let game = named("animal-shogi-3x3");
-    let (inputs, outputs) = (game.planes().count() * 9, game.action_count());
+    let (inputs, outputs) = (game.plane_kinds().count() * 9, game.action_count());
     let head = |name: &str, outputs, activation| Head { name: name.into(), outputs, activation };
     let architecture = Architecture::Mlp {
         inputs,

@@ -10,7 +10,7 @@ use yomikiri::evaluate::{
     build, exploitability, games, play_everywhere,
 };
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Empties, Game, Outcome, Position, Side};
+use yomikiri::game::{Empties, Game, GameExt, Outcome, Position, Side};
 use yomikiri::policy::{ByRule, Greedy, Policy, Random, Weights, ask};
 use yomikiri::progress::Silent;
 use yomikiri::solved::SolvedTable;

@@ -3,7 +3,7 @@
 
 use crate::common::Random;
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Game, Position, Side, StateKey, WideKey};
+use yomikiri::game::{Game, GameExt, Position, Side, StateKey, WideKey};
 use yomikiri::hint::Hint;
 
 fn read<K: StateKey>(game: &Othello<K>, text: &str) -> Position<Board> {
@@ -333,12 +333,12 @@ fn every_notation_written_is_read_back() {
     let start = game.start();
     for moves in ["", "c4", "c4b4", "c4d4d3"] {
         let position = game.parse_position(moves, &start).unwrap();
-        let names: Vec<_> = game.notations(&position).iter().map(|n| n.0).collect();
+        let names: Vec<_> = game.written(&position).iter().map(|n| n.0).collect();
         assert_eq!(names, ["obf", "digits"]);
-        for (name, text) in game.notations(&position) {
+        for (name, text) in game.written(&position) {
             assert_eq!(game.parse_position(&text, &start), Ok(position), "{name} {text}");
         }
     }
     let thesis = game.parse_position("10000012002100000", &start).unwrap();
-    assert_eq!(game.notations(&thesis)[1].1, "10000012002100000");
+    assert_eq!(game.written(&thesis)[1].1, "10000012002100000");
 }

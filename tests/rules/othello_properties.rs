@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::FileFailurePersistence;
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Action, Canonical, Empties, Game, StateKey, Symmetry, WideKey};
+use yomikiri::game::{Action, Canonical, Empties, Game, GameExt, StateKey, Symmetry, WideKey};
 
 /// Any discs on a board of any shape, from nearly empty to full.
 fn scattered() -> impl Strategy<Value = Plain> {
@@ -275,7 +275,7 @@ fn key_prefixes_use_their_whole_range() {
         let full = Plain { rows, columns, cells: vec![Cell::Mine; rows * columns] };
         let key = game.key(&full.to_board());
         for bits in [1, 8, 16] {
-            let prefix = key.prefix(game.key_bits(), bits);
+            let prefix = key.prefix(game.facts().key_bits, bits);
             assert_eq!(prefix, (1 << bits) - 1, "{} {bits}", game.name());
         }
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use yomikiri::game::shogi::{
     ANIMAL_SHOGI, Board, Cell, Drops, Ending, MINISHOGI, Owner, SMALL_ANIMAL_SHOGI, Shogi, Variant,
 };
-use yomikiri::game::{Action, End, Game, Outcome, Position, Side, StateKey, WideKey};
+use yomikiri::game::{Action, End, Game, GameExt, Outcome, Position, Side, StateKey, WideKey};
 
 const COUNTING: Variant =
     Variant { drops: Drops { pawn_mate: true, ..MINISHOGI.drops }, ..MINISHOGI };

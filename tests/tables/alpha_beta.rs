@@ -6,8 +6,8 @@ mod example;
 
 use example::Search;
 use yomikiri::any::AnyGame;
-use yomikiri::game::Game;
 use yomikiri::game::othello::Othello;
+use yomikiri::game::{Game, GameExt};
 use yomikiri::progress::Silent;
 use yomikiri::solved::SolvedTable;
 use yomikiri::table::Store;

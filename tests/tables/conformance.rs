@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use yomikiri::game::othello::Othello;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Game, Position, WideKey, conform};
+use yomikiri::game::{Game, GameExt, Position, WideKey, conform};
 
 /// Diagrams are read back too: those of games of one's own need not be.
 fn conforms<G: Game>(game: &G) {
@@ -49,12 +49,12 @@ fn games_have_the_capabilities_that_are_checked() {
     let board = othello.start().state;
     assert!(othello.layers().is_some());
     assert!(othello.squares(&board).is_some() && othello.swapped(&board).is_some());
-    assert!(othello.scores().is_some() && othello.planes().count() == 2);
+    assert!(othello.scores().is_some() && othello.plane_kinds().count() == 2);
     for (variant, ranked) in
         [(&ANIMAL_SHOGI, true), (&SMALL_ANIMAL_SHOGI, true), (&MINISHOGI, false)]
     {
         let shogi = Shogi::<WideKey>::new(variant, true);
-        assert!(shogi.swapped(&shogi.start().state).is_some() && shogi.planes().count() > 2);
+        assert!(shogi.swapped(&shogi.start().state).is_some() && shogi.plane_kinds().count() > 2);
         assert_eq!(shogi.ranks().is_some(), ranked);
     }
 }

@@ -4,7 +4,7 @@
 use std::fs;
 
 use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::game::{Empties, Game};
+use yomikiri::game::{Empties, Game, GameExt};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::progress::Silent;
 use yomikiri::solve::SolveOptions;

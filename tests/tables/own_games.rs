@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{
-    Action, Game, Group, Layers, Mobility, Outcome, Position, Ranks, Side, Symmetry, WideKey,
-    conform,
+    Action, Game, GameExt, Group, Layers, Mobility, Outcome, Position, Ranks, Side, Symmetries,
+    Symmetry, WideKey, conform,
 };
 use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
@@ -504,17 +504,23 @@ impl Game for RankedMorris {
     fn state(&self, key: u64) -> Option<Board> {
         self.rules.state(key)
     }
-    fn group(&self) -> &Group {
-        self.rules.group()
-    }
-    fn transform(&self, state: &Board, symmetry: Symmetry) -> Board {
-        self.rules.transform(state, symmetry)
-    }
-    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
-        self.rules.transform_action(action, symmetry)
+    fn symmetries(&self) -> Option<&dyn Symmetries<Board>> {
+        Some(self)
     }
     fn ranks(&self) -> Option<&dyn Ranks<Board>> {
         Some(self)
+    }
+}
+
+impl Symmetries<Board> for RankedMorris {
+    fn all(&self) -> &Group {
+        self.rules.group()
+    }
+    fn image_of(&self, state: &Board, symmetry: Symmetry) -> Board {
+        self.rules.transform(state, symmetry)
+    }
+    fn image_of_action(&self, action: Action, symmetry: Symmetry) -> Action {
+        self.rules.transform_action(action, symmetry)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use yomikiri::any::{AnyGame, AnyState};
-use yomikiri::game::{Game, Repetition};
+use yomikiri::game::{Game, GameExt, Repetition};
 use yomikiri::graph::{Index, Plan, pack};
 use yomikiri::hint::{Hint, Kind};
 use yomikiri::progress::Silent;

@@ -8,7 +8,7 @@ use crate::common::solved::{named, opened};
 use crate::common::tables::{Tables, assert_same_files};
 use serde_json::Value;
 use yomikiri::game::shogi::{ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Action, Game, Outcome, Position, WideKey};
+use yomikiri::game::{Action, Game, GameExt, Outcome, Position, WideKey};
 use yomikiri::graph::{Graph, search};
 use yomikiri::registry::Games;
 use yomikiri::solve::{self, Values};

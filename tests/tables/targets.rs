@@ -146,7 +146,7 @@ fn bounded_and_unfolded_tables_are_exported_too() {
 /// the last, in turn by threes.
 fn late_game() -> Vec<u16> {
     use yomikiri::game::othello::Othello;
-    use yomikiri::game::{Game, WideKey};
+    use yomikiri::game::{Game, GameExt, WideKey};
     let game = Othello::<WideKey>::new(8, 8, true);
     let (mut position, mut moves) = (game.start(), Vec::new());
     while position.state.discs() < 54 {
@@ -161,7 +161,7 @@ fn late_game() -> Vec<u16> {
 
 fn root_of(moves: &[u16]) -> String {
     use yomikiri::game::othello::Othello;
-    use yomikiri::game::{Action, Game, WideKey};
+    use yomikiri::game::{Action, Game, GameExt, WideKey};
     let game = Othello::<WideKey>::new(8, 8, true);
     let play = |position, &action: &u16| game.advance(&position, Action(action));
     game.notation(&moves.iter().fold(game.start(), play))

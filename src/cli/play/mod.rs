@@ -15,7 +15,7 @@ use anyhow::bail;
 use super::complete::{policies, tables};
 use super::context::Context;
 use super::table_args::{TableArgs, solved};
-use crate::game::Game;
+use crate::game::{Game, GameExt};
 use crate::hint::Hinted;
 use crate::solved::SolvedTable;
 use record::Record;
@@ -69,7 +69,7 @@ pub(in crate::cli) fn run(args: Args, context: &mut Context) -> anyhow::Result<(
         }
         None => args.table.game(context)?,
     };
-    let table: Option<SolvedTable> = match table.is_some() || game.is_small() {
+    let table: Option<SolvedTable> = match table.is_some() || game.facts().is_small {
         true => Some(solved(&game, table, args.table.force, context)?),
         false => None,
     };

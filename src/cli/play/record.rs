@@ -10,7 +10,7 @@ use anyhow::bail;
 use super::super::lines::text_of;
 use super::super::report::write_whole;
 use crate::any::{AnyGame, AnyPosition};
-use crate::game::{Action, Game, NotationError};
+use crate::game::{Action, Game, GameExt, NotationError};
 use crate::hint::Hinted;
 
 /// A game so far.

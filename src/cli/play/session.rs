@@ -11,7 +11,7 @@ use super::record::Record;
 use super::seat::{Chosen, Seat, choose};
 use crate::any::{AnyGame, AnyPosition};
 use crate::evaluate::REPEATED;
-use crate::game::{Action, Empties, Game, Outcome, Side};
+use crate::game::{Action, Empties, Game, GameExt, Outcome, Side};
 use crate::hint::{Hint, Hinted};
 use crate::render::Grid;
 use crate::render::number::counted;

@@ -7,7 +7,7 @@ use super::super::table_args::solved;
 use super::{Common, Plan, draw, figures, place};
 use crate::any::AnyGame;
 use crate::evaluate::{Judged, Player, Sampling, arena, measure};
-use crate::game::Game;
+use crate::game::{Game, GameExt};
 use crate::game::encode::Layout;
 use crate::hint::Hinted;
 use crate::learn::LearnError;

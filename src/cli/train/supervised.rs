@@ -6,7 +6,7 @@ use super::super::context::Context;
 use super::super::table_args::solved;
 use super::{Common, Plan, draw, figures, place};
 use crate::evaluate::{Judged, Player, PolicyAccuracy, measure};
-use crate::game::{Game, Split};
+use crate::game::{Game, GameExt, Split};
 use crate::learn::LearnError;
 use crate::learn::card::{Card, LearnedFrom, Reading};
 use crate::learn::network::Network;

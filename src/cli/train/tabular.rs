@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::super::context::Context;
 use super::super::players::policies_dir;
 use super::super::table_args::solved;
-use crate::game::{Game, Orientations, Outcome};
+use crate::game::{Game, GameExt, Orientations, Outcome};
 use crate::graph::StateKind;
 use crate::hint::Hinted;
 use crate::learn::card::{file, write_whole};

@@ -7,7 +7,7 @@ use super::encode::Encoder;
 use super::example::Example;
 use crate::any::AnyGame;
 use crate::game::encode::{Encoding, Layout, Plane};
-use crate::game::{Game, Side, Split};
+use crate::game::{Game, GameExt, Side, Split};
 use crate::solve::Value;
 
 /// What `i8` columns hold where there is no such move, or no proven value.
@@ -228,17 +228,17 @@ impl List<'_> {
     fn position(&mut self, game: &AnyGame) {
         use Scalar::{I8, Text, U16, U32, U64};
         let (rows, columns) = game.shape();
-        let words: &[u64] = if game.key_words() == 1 { &[] } else { &[2] };
+        let words: &[u64] = if game.facts().key_words == 1 { &[] } else { &[2] };
         self.add("row", (U32, &[]), "the row of the table", |_, example, _, out| {
             out.extend(example.row.to_le_bytes());
         });
         let about = "the canonical key under all symmetries of the board, which decides the split";
         self.add("key", (U64, words), about, |encoder, example, _, out| {
             let key = encoder.folded.canonical(&example.position.state).key;
-            let words = key.0.iter().take(encoder.game.key_words());
+            let words = key.0.iter().take(encoder.game.facts().key_words);
             words.for_each(|word| out.extend(word.to_le_bytes()));
         });
-        let bitboards = game.squares(&game.start().state).is_some();
+        let bitboards = game.bitboards().is_some();
         if bitboards {
             let about = format!(
                 "the mover's squares: bit row * {columns} + column, a1 at the top left being bit 0"
@@ -368,7 +368,7 @@ fn planes_of(game: &AnyGame, layout: Layout) -> (Scalar, Vec<u64>, String) {
     let none = |_| Encoding::of(Layout::Nchw, &[], game.shape());
     let encoding = Encoding::of_game(game, layout, None).unwrap_or_else(none);
     let planes = match Plane::own(game) {
-        Some(_) => game.planes().names(),
+        Some(_) => game.plane_kinds().names(),
         None => encoding.planes.iter().map(Plane::to_string).collect(),
     };
     let about = format!("the position as its mover sees it, as {layout}: {}", planes.join("; "));

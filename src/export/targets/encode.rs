@@ -4,7 +4,7 @@ use super::columns::{Block, Column, Content, MISSING, Shape};
 use super::example::Example;
 use crate::any::{AnyGame, AnyPosition};
 use crate::game::encode::{Encoding, Layout};
-use crate::game::{Game, Score, Split};
+use crate::game::{Game, GameExt, Score, Split};
 use crate::solve::Value;
 
 /// Writes examples into the columns of blocks.

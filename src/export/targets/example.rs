@@ -1,7 +1,7 @@
 //! What is exactly known of a position and of its moves, as it is exported.
 
 use crate::any::{AnyGame, AnyPosition};
-use crate::game::{Action, Game, Orientations, Side, Symmetry};
+use crate::game::{Action, Game, GameExt, Orientations, Side, Symmetry};
 use crate::graph::{Piece, StateKind};
 use crate::solve::Value;
 use crate::solved::{Oracle, SolvedTable};

@@ -37,7 +37,7 @@ use self::select::Selector;
 use super::ExportError;
 use crate::any::{AnyGame, AnyPosition};
 use crate::game::encode::{Encoding, Layout};
-use crate::game::{FoldedWords, Game, Split, Splits, name_word};
+use crate::game::{FoldedWords, Game, GameExt, Split, Splits, name_word};
 use crate::graph::Piece as Rows;
 use crate::progress::Progress;
 use crate::solved::SolvedTable;
@@ -70,7 +70,7 @@ fn suits(game: &AnyGame, format: Format, column: &Column) -> bool {
         Format::Npy | Format::Npz => column.name != "moves",
         // Bitboards say the same.
         Format::Parquet => {
-            let planes = column.name == "planes" && game.planes().held.is_empty();
+            let planes = column.name == "planes" && game.plane_kinds().held.is_empty();
             column.name != "moves" && !planes
         }
         Format::Jsonl => column.name != "planes" && (short || column.shape.is_empty()),
@@ -83,7 +83,7 @@ impl Targets {
     /// What is wrong with the request for a game, in one line.
     fn refuse(&self, table: &SolvedTable) -> Option<Hinted> {
         let game = table.game();
-        let bitboards = game.squares(&game.start().state).is_some();
+        let bitboards = game.bitboards().is_some();
         let Selection { decisive, per_layer, .. } = self.selection;
         let spec = game.name();
         let whole_group = game.folded().group().order();

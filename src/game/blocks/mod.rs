@@ -15,7 +15,7 @@ use std::ops::Range;
 pub use self::bits::Instructions;
 pub use self::bits::{Bits, LANES, Tables, Work, fetch};
 use self::bits::{byte_table, look_up};
-use super::{Action, Game, Symmetry};
+use super::{Action, Game, GameExt, Symmetry};
 
 /// The rules of a board of up to 32 squares, by block.
 pub struct Blocks<B: Bits> {

@@ -16,8 +16,9 @@ use std::marker::PhantomData;
 
 use super::symmetry::map_square;
 use super::{
-    Action, Canonical, Empties, Expected, Game, Group, Layers, Mobility, NotationError, Outcome,
-    Planes, Position, Score, Scores, Side, StateKey, Symmetry,
+    Action, Bitboards, Canonical, Empties, Expected, Facts, Game, Group, Layers, Mobility, Names,
+    NotationError, Notations, Outcome, PlaneKinds, Planes, Position, Score, Scores, Side, StateKey,
+    Symmetries, Symmetry,
 };
 use canonical::Images;
 use moves::Flips;
@@ -146,18 +147,6 @@ impl<K: StateKey> Game for Othello<K> {
         format!("othello-{}x{}", self.rows, self.columns)
     }
 
-    fn title(&self) -> String {
-        format!("Othello {}x{}", self.rows, self.columns)
-    }
-
-    fn shape(&self) -> (usize, usize) {
-        (self.rows, self.columns)
-    }
-
-    fn rules_version(&self) -> u32 {
-        1
-    }
-
     /// Black on the two middle squares of the diagonal that rises to the right, Black to move; on
     /// odd sides the middle block lies up and to the left.
     fn start(&self) -> Position<Board> {
@@ -172,12 +161,13 @@ impl<K: StateKey> Game for Othello<K> {
         self.square_count() + 1
     }
 
-    fn key_bits(&self) -> u32 {
-        2 * self.square_count() as u32
-    }
-
-    fn group(&self) -> &Group {
-        &self.group
+    #[inline]
+    fn facts(&self) -> Facts {
+        Facts {
+            shape: (self.rows, self.columns),
+            key_bits: 2 * self.square_count() as u32,
+            ..Facts::of_keys::<K>()
+        }
     }
 
     fn has_blocks(&self) -> bool {
@@ -256,7 +246,7 @@ impl<K: StateKey> Game for Othello<K> {
     }
 
     fn result(&self, state: &Board) -> Option<Outcome> {
-        let over = self.is_terminal(state);
+        let over = self.mobility(state) == Mobility::Over;
         over.then(|| Outcome::of(self.material(state).signum() as i8))
     }
 
@@ -277,100 +267,9 @@ impl<K: StateKey> Game for Othello<K> {
         Some(Board { mover: self.unpack(mover), opponent: self.unpack(occupied ^ mover) })
     }
 
-    fn planes(&self) -> Planes {
-        Planes { pieces: vec!["disc"], held: vec![] }
-    }
-
-    fn write_planes(&self, state: &Board, out: &mut [u8]) {
-        for (plane, grid) in [state.mover, state.opponent].into_iter().enumerate() {
-            let packed = self.pack(grid);
-            let plane = &mut out[plane * self.square_count()..][..self.square_count()];
-            for (square, number) in plane.iter_mut().enumerate() {
-                *number = (packed >> square & 1) as u8;
-            }
-        }
-    }
-
-    fn read_planes(&self, planes: &[u8]) -> Option<Board> {
-        let (mover, opponent) = planes.split_at_checked(self.square_count())?;
-        if opponent.len() != mover.len() || planes.iter().any(|&number| number > 1) {
-            return None;
-        }
-        let grid = |plane: &[u8]| {
-            let bits = plane.iter().enumerate().map(|(square, &disc)| u64::from(disc) << square);
-            self.unpack(bits.fold(0, |all, bit| all | bit))
-        };
-        let state = Board { mover: grid(mover), opponent: grid(opponent) };
-        (state.mover & state.opponent == 0).then_some(state)
-    }
-
-    fn transform(&self, state: &Board, symmetry: Symmetry) -> Board {
-        Board {
-            mover: self.map_bits(state.mover, symmetry),
-            opponent: self.map_bits(state.opponent, symmetry),
-        }
-    }
-
-    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
-        if self.is_pass(action) {
-            return action;
-        }
-        let square = (action.0 as usize / self.columns, action.0 as usize % self.columns);
-        let (r, c) = map_square(symmetry, square, self.rows, self.columns);
-        Action((r * self.columns + c) as u16)
-    }
-
     #[inline]
     fn canonical(&self, state: &Board) -> Canonical<K> {
         self.images.canonical(state, self.square_count() as u32)
-    }
-
-    fn action_name(&self, _side: Side, action: Action) -> String {
-        notation::action_name(self, action)
-    }
-
-    fn notations(&self, position: &Position<Board>) -> Vec<(&'static str, String)> {
-        vec![
-            ("obf", notation::obf(self, position)),
-            ("digits", notation::thesis_digits(self, position)),
-        ]
-    }
-
-    fn parse_line(
-        &self,
-        text: &str,
-        from: &Position<Board>,
-    ) -> Result<Vec<Position<Board>>, NotationError> {
-        notation::parse_line(self, text, from)
-    }
-
-    fn side_name(&self, side: Side) -> &'static str {
-        match side {
-            Side::First => "Black",
-            Side::Second => "White",
-        }
-    }
-
-    fn side_mark(&self, side: Side) -> Option<&'static str> {
-        Some(match side {
-            Side::First => "X",
-            Side::Second => "O",
-        })
-    }
-
-    fn conventions(&self) -> Vec<(&'static str, String)> {
-        let squares = self.square_count();
-        let keys = if squares <= 32 {
-            format!("occupied squares << {squares} | mover's squares; bit = row * columns + column")
-        } else {
-            "column 0: occupied squares, column 1: mover's squares; bit = row * columns + column"
-                .to_string()
-        };
-        let actions =
-            format!("row * columns + column, a1 at the top left being 0; {squares} is the pass");
-        let passes =
-            "a pass is a move and a ply of its own, the only one of a mover who cannot place";
-        vec![("keys", keys), ("actions", actions), ("passes", passes.to_string())]
     }
 
     fn layers(&self) -> Option<&dyn Layers<Board>> {
@@ -381,26 +280,31 @@ impl<K: StateKey> Game for Othello<K> {
         Some(self)
     }
 
+    #[inline]
+    fn symmetries(&self) -> Option<&dyn Symmetries<Board>> {
+        Some(self)
+    }
+
+    fn bitboards(&self) -> Option<&dyn Bitboards<Board>> {
+        Some(self)
+    }
+
+    fn planes(&self) -> Option<&dyn Planes<Board>> {
+        Some(self)
+    }
+
+    fn names(&self) -> Option<&dyn Names> {
+        Some(self)
+    }
+
+    fn notations(&self) -> Option<&dyn Notations<Board>> {
+        Some(self)
+    }
+
     fn expected(&self, root: &Board) -> Option<Expected> {
-        let (rows, columns) = self.shape();
-        let shape = (rows.min(columns), rows.max(columns));
+        let shape = (self.rows.min(self.columns), self.rows.max(self.columns));
         let is_start = *root == self.start().state;
-        Some(size::expected(shape, root.discs(), is_start, self.group().order() > 1))
-    }
-
-    fn has_square_weights(&self) -> bool {
-        true
-    }
-
-    fn squares(&self, state: &Board) -> Option<(u64, u64)> {
-        Some((self.pack(state.mover), self.pack(state.opponent)))
-    }
-
-    fn of_squares(&self, own: u64, other: u64) -> Option<Board> {
-        let squares = self.square_count();
-        let outside = if squares == 64 { 0 } else { !0 << squares };
-        let fits = (own | other) & outside == 0 && own & other == 0;
-        fits.then(|| Board { mover: self.unpack(own), opponent: self.unpack(other) })
+        Some(size::expected(shape, root.discs(), is_start, self.group.order() > 1))
     }
 }
 
@@ -431,5 +335,124 @@ impl<K: StateKey> Scores<Board> for Othello<K> {
 
     fn unit(&self) -> &'static str {
         "disc"
+    }
+}
+
+impl<K: StateKey> Symmetries<Board> for Othello<K> {
+    #[inline]
+    fn all(&self) -> &Group {
+        &self.group
+    }
+
+    fn image_of(&self, state: &Board, symmetry: Symmetry) -> Board {
+        Board {
+            mover: self.map_bits(state.mover, symmetry),
+            opponent: self.map_bits(state.opponent, symmetry),
+        }
+    }
+
+    fn image_of_action(&self, action: Action, symmetry: Symmetry) -> Action {
+        if self.is_pass(action) {
+            return action;
+        }
+        let square = (action.0 as usize / self.columns, action.0 as usize % self.columns);
+        let (r, c) = map_square(symmetry, square, self.rows, self.columns);
+        Action((r * self.columns + c) as u16)
+    }
+}
+
+impl<K: StateKey> Bitboards<Board> for Othello<K> {
+    fn held(&self, state: &Board) -> (u64, u64) {
+        (self.pack(state.mover), self.pack(state.opponent))
+    }
+
+    fn state_with(&self, own: u64, other: u64) -> Option<Board> {
+        let squares = self.square_count();
+        let outside = if squares == 64 { 0 } else { !0 << squares };
+        let fits = (own | other) & outside == 0 && own & other == 0;
+        fits.then(|| Board { mover: self.unpack(own), opponent: self.unpack(other) })
+    }
+
+    fn has_square_weights(&self) -> bool {
+        true
+    }
+}
+
+impl<K: StateKey> Planes<Board> for Othello<K> {
+    fn kinds(&self) -> PlaneKinds {
+        PlaneKinds { pieces: vec!["disc"], held: vec![] }
+    }
+
+    fn write(&self, state: &Board, out: &mut [u8]) {
+        for (plane, grid) in [state.mover, state.opponent].into_iter().enumerate() {
+            let packed = self.pack(grid);
+            let plane = &mut out[plane * self.square_count()..][..self.square_count()];
+            for (square, number) in plane.iter_mut().enumerate() {
+                *number = (packed >> square & 1) as u8;
+            }
+        }
+    }
+
+    fn read(&self, planes: &[u8]) -> Option<Board> {
+        let (mover, opponent) = planes.split_at_checked(self.square_count())?;
+        if opponent.len() != mover.len() || planes.iter().any(|&number| number > 1) {
+            return None;
+        }
+        let grid = |plane: &[u8]| {
+            let bits = plane.iter().enumerate().map(|(square, &disc)| u64::from(disc) << square);
+            self.unpack(bits.fold(0, |all, bit| all | bit))
+        };
+        let state = Board { mover: grid(mover), opponent: grid(opponent) };
+        (state.mover & state.opponent == 0).then_some(state)
+    }
+}
+
+impl<K: StateKey> Names for Othello<K> {
+    fn title(&self) -> String {
+        format!("Othello {}x{}", self.rows, self.columns)
+    }
+
+    fn sides(&self) -> [&'static str; 2] {
+        ["Black", "White"]
+    }
+
+    fn marks(&self) -> Option<[&'static str; 2]> {
+        Some(["X", "O"])
+    }
+
+    fn of_action(&self, _side: Side, action: Action) -> String {
+        notation::action_name(self, action)
+    }
+
+    fn conventions(&self) -> Vec<(&'static str, String)> {
+        let squares = self.square_count();
+        let keys = if squares <= 32 {
+            format!("occupied squares << {squares} | mover's squares; bit = row * columns + column")
+        } else {
+            "column 0: occupied squares, column 1: mover's squares; bit = row * columns + column"
+                .to_string()
+        };
+        let actions =
+            format!("row * columns + column, a1 at the top left being 0; {squares} is the pass");
+        let passes =
+            "a pass is a move and a ply of its own, the only one of a mover who cannot place";
+        vec![("keys", keys), ("actions", actions), ("passes", passes.to_string())]
+    }
+}
+
+impl<K: StateKey> Notations<Board> for Othello<K> {
+    fn written(&self, position: &Position<Board>) -> Vec<(&'static str, String)> {
+        vec![
+            ("obf", notation::obf(self, position)),
+            ("digits", notation::thesis_digits(self, position)),
+        ]
+    }
+
+    fn read(
+        &self,
+        text: &str,
+        from: &Position<Board>,
+    ) -> Result<Vec<Position<Board>>, NotationError> {
+        notation::parse_line(self, text, from)
     }
 }

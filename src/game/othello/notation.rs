@@ -7,7 +7,7 @@
 //! coordinates, OBF, and the digits.
 
 use super::{Board, Othello};
-use crate::game::{Action, Game, NotationError, Position, Side, StateKey};
+use crate::game::{Action, Game, GameExt, NotationError, Position, Side, StateKey};
 
 const EMPTY: [char; 2] = ['.', '-'];
 const BLACK: [char; 3] = ['X', 'x', '*'];

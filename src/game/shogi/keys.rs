@@ -177,8 +177,15 @@ impl<K: StateKey> Packing<K> {
         K::join(head | (side.index() as u64) << self.side_bit(), stream, self.stream_bits)
     }
 
-    /// The state of a key and the side to move in it; `None` if no state has it.
-    pub fn unpack(&self, key: K) -> Option<(Board, Side)> {
+    /// The side to move in a key; the first player where sides are not kept.
+    #[inline]
+    pub fn side_of(&self, key: K) -> Side {
+        let (head, _) = key.split(self.stream_bits);
+        Side::ALL[(head >> self.side_bit() & 1) as usize]
+    }
+
+    /// The state of a key, whoever is to move in it; `None` if no state has it.
+    pub fn unpack(&self, key: K) -> Option<Board> {
         let (mut head, mut stream) = key.split(self.stream_bits);
         let mut board = Board::EMPTY;
         let mut tally = 0;
@@ -206,12 +213,8 @@ impl<K: StateKey> Packing<K> {
             }
             head >>= 1;
         }
-        let side = match head {
-            0 => Side::First,
-            1 if self.keeps_sides => Side::Second,
-            _ => return None,
-        };
-        (stream == 0 && self.can_be(tally)).then_some((board, side))
+        let has_side = head == 0 || head == 1 && self.keeps_sides;
+        (has_side && stream == 0 && self.can_be(tally)).then_some(board)
     }
 
     /// Whether there can be a position with so many pieces of every sort.

@@ -27,8 +27,9 @@ pub use variant::{
 use std::sync::Arc;
 
 use super::{
-    Action, Canonical, Drawn, End, Game, Group, MoveSquares, NotationError, Outcome, PieceKind,
-    Planes, Position, RankedMoves, Ranks, Repetition, Side, StateKey, Symmetry,
+    Action, Canonical, Drawing, Drawn, End, Ends, Facts, Game, GameExt, Group, MoveSquares, Names,
+    NotationError, Notations, Outcome, PieceKind, PlaneKinds, Planes, Position, RankedMoves, Ranks,
+    Side, Sides, StateKey, Symmetries, Symmetry,
 };
 use by_sets::BySets;
 use keys::Packing;
@@ -122,18 +123,6 @@ impl<K: StateKey> Game for Shogi<K> {
         self.variant.name.to_string()
     }
 
-    fn title(&self) -> String {
-        self.variant.title.to_string()
-    }
-
-    fn shape(&self) -> (usize, usize) {
-        (self.variant.rows, self.variant.columns)
-    }
-
-    fn rules_version(&self) -> u32 {
-        self.variant.rules_version
-    }
-
     fn start(&self) -> Position<Board> {
         reading::read_sfen(self, self.variant.start).expect("the start of a variant is a position")
     }
@@ -143,12 +132,15 @@ impl<K: StateKey> Game for Shogi<K> {
         2 * squares * squares + squares * self.variant.hand_kinds()
     }
 
-    fn key_bits(&self) -> u32 {
-        self.packing.bits()
-    }
-
-    fn group(&self) -> &Group {
-        &self.group
+    #[inline]
+    fn facts(&self) -> Facts {
+        Facts {
+            shape: (self.variant.rows, self.variant.columns),
+            key_bits: self.packing.bits(),
+            rules_version: self.variant.rules_version,
+            is_small: !self.variant.keeps_sides,
+            ..Facts::of_keys::<K>()
+        }
     }
 
     fn with_folding(&self, fold: bool) -> Option<Shogi<K>> {
@@ -175,16 +167,12 @@ impl<K: StateKey> Game for Shogi<K> {
         self.moves.play(state, self.move_of(action))
     }
 
-    fn is_terminal(&self, state: &Board) -> bool {
-        !self.moves.visit(state, |_| true)
-    }
-
     fn swapped(&self, state: &Board) -> Option<Board> {
         Some(state.turned(self.squares()))
     }
 
     fn result(&self, state: &Board) -> Option<Outcome> {
-        self.end(state).map(|end| end.outcome)
+        self.end_of(state).map(|end| end.outcome)
     }
 
     /// The values of the mover's pieces, on the board and in hand, less those of the opponent's.
@@ -209,46 +197,7 @@ impl<K: StateKey> Game for Shogi<K> {
     }
 
     fn state(&self, key: K) -> Option<Board> {
-        self.packing.unpack(key).map(|(board, _)| board)
-    }
-
-    fn planes(&self) -> Planes {
-        planes::of(&self.variant)
-    }
-
-    fn write_planes(&self, state: &Board, out: &mut [u8]) {
-        planes::write(&self.variant, state, out);
-    }
-
-    fn read_planes(&self, planes: &[u8]) -> Option<Board> {
-        let board = planes::read(&self.variant, planes)?;
-        // A board that does not survive its key has more pieces than there are, or fewer kings.
-        (self.state(self.key(&board)) == Some(board)).then_some(board)
-    }
-
-    fn transform(&self, state: &Board, symmetry: Symmetry) -> Board {
-        if symmetry == 0 {
-            return *state;
-        }
-        let mut image = Board::EMPTY;
-        image.hands = state.hands;
-        for square in 0..self.squares() {
-            image.put(self.variant.mirrored(square), state.cells[square]);
-        }
-        image
-    }
-
-    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
-        if symmetry == 0 {
-            return action;
-        }
-        let mirrored = |square: u8| self.variant.mirrored(usize::from(square)) as u8;
-        self.action(match self.move_of(action) {
-            Move::Board { from, to, promotes } => {
-                Move::Board { from: mirrored(from), to: mirrored(to), promotes }
-            }
-            Move::Drop { kind, to } => Move::Drop { kind, to: mirrored(to) },
-        })
+        self.packing.unpack(key)
     }
 
     #[inline]
@@ -260,124 +209,39 @@ impl<K: StateKey> Game for Shogi<K> {
         Canonical { key, ties }
     }
 
-    fn action_name(&self, side: Side, action: Action) -> String {
-        notation::usi(self, side, self.move_of(action))
-    }
-
-    fn coordinates(&self) -> [Vec<String>; 2] {
-        let Variant { rows, columns, .. } = self.variant;
-        let letters = ('a'..='z').map(String::from);
-        [
-            (1..=columns).rev().map(|column| column.to_string()).collect(),
-            letters.take(rows).collect(),
-        ]
-    }
-
-    fn drawn(&self, position: &Position<Board>) -> Drawn {
-        notation::drawn_cells(self, position)
-    }
-
-    fn piece_kinds(&self) -> Vec<PieceKind> {
-        notation::piece_kinds(&self.variant)
-    }
-
-    fn move_squares(&self, side: Side, action: Action) -> MoveSquares {
-        let seen = |square: u8| notation::absolute(&self.variant, side, usize::from(square)) as u16;
-        match self.move_of(action) {
-            Move::Board { from, to, .. } => {
-                MoveSquares { from: Some(seen(from)), to: Some(seen(to)) }
-            }
-            Move::Drop { to, .. } => MoveSquares { from: None, to: Some(seen(to)) },
-        }
-    }
-
-    fn notations(&self, position: &Position<Board>) -> Vec<(&'static str, String)> {
-        vec![("sfen", notation::sfen(self, position))]
-    }
-
-    fn parse_line(
-        &self,
-        text: &str,
-        from: &Position<Board>,
-    ) -> Result<Vec<Position<Board>>, NotationError> {
-        reading::parse_line(self, text, from)
-    }
-
-    fn side_name(&self, side: Side) -> &'static str {
-        match side {
-            Side::First => "Black",
-            Side::Second => "White",
-        }
-    }
-
-    fn end(&self, state: &Board) -> Option<End> {
-        match self.moves.king_rule(state) {
-            // Adjudicated, the capture of the king is known and still to be played.
-            Some(true) => {
-                let plies = u16::from(self.variant.ending == Ending::Adjudicated);
-                Some(End { outcome: Outcome::Win, plies })
-            }
-            Some(false) => Some(End { outcome: Outcome::Loss, plies: 0 }),
-            None if !self.moves.visit_undecided(state, |_| true) => {
-                Some(End { outcome: Outcome::Loss, plies: 0 })
-            }
-            None => None,
-        }
-    }
-
-    fn end_in_words(&self, position: &Position<Board>) -> Option<String> {
-        let state = &position.state;
-        self.end(state)?;
-        let [mover, other] = [position.side, position.side.other()].map(|s| self.side_name(s));
-        let king = self.variant.kinds[0].name;
-        Some(match self.moves.king_rule(state) {
-            Some(true) if self.variant.ending == Ending::Adjudicated => {
-                format!("{mover} can capture the {king}")
-            }
-            Some(true) => format!("{mover}'s {king} is safe on the last rank"),
-            Some(false) if state.king(Owner::Mover).is_none() => {
-                format!("{mover}'s {king} has been captured")
-            }
-            Some(false) => format!("{other}'s {king} has reached the last rank"),
-            None if self.variant.ending == Ending::Mate && self.in_check(state) => {
-                format!("{mover} is mated")
-            }
-            None => format!("{mover} has no legal move"),
-        })
-    }
-
-    fn in_check(&self, state: &Board) -> bool {
-        self.moves.in_check(state, Owner::Mover)
-    }
-
-    fn keeps_sides(&self) -> bool {
-        self.variant.keeps_sides
-    }
-
-    fn repetition(&self) -> Repetition {
-        if self.variant.keeps_sides { Repetition::SecondPlayerWins } else { Repetition::Draw }
-    }
-
-    #[inline]
-    fn position_key(&self, position: &Position<Board>) -> K {
-        let key = self.canonical(&position.state).key;
-        if self.variant.keeps_sides { self.packing.tag(key, position.side) } else { key }
-    }
-
-    fn position_of(&self, key: K) -> Option<Position<Board>> {
-        self.packing.unpack(key).map(|(state, side)| Position { state, side })
-    }
-
-    fn conventions(&self) -> Vec<(&'static str, String)> {
-        self.packing.conventions(&self.variant)
-    }
-
     fn ranks(&self) -> Option<&dyn Ranks<Board>> {
         self.by_sets.as_ref().map(|_| self as _)
     }
 
-    fn is_small(&self) -> bool {
-        !self.variant.keeps_sides
+    #[inline]
+    fn symmetries(&self) -> Option<&dyn Symmetries<Board>> {
+        Some(self)
+    }
+
+    #[inline]
+    fn sides(&self) -> Option<&dyn Sides<K>> {
+        if self.variant.keeps_sides { Some(self) } else { None }
+    }
+
+    #[inline]
+    fn ends(&self) -> Option<&dyn Ends<Board>> {
+        Some(self)
+    }
+
+    fn planes(&self) -> Option<&dyn Planes<Board>> {
+        Some(self)
+    }
+
+    fn drawing(&self) -> Option<&dyn Drawing<Board>> {
+        Some(self)
+    }
+
+    fn names(&self) -> Option<&dyn Names> {
+        Some(self)
+    }
+
+    fn notations(&self) -> Option<&dyn Notations<Board>> {
+        Some(self)
     }
 }
 
@@ -403,5 +267,169 @@ impl<K: StateKey> Ranks<Board> for Shogi<K> {
 
     fn moves(&self) -> Option<&dyn RankedMoves> {
         self.by_sets.as_ref().map(|moves| moves as _)
+    }
+}
+
+impl<K: StateKey> Symmetries<Board> for Shogi<K> {
+    #[inline]
+    fn all(&self) -> &Group {
+        &self.group
+    }
+
+    fn image_of(&self, state: &Board, symmetry: Symmetry) -> Board {
+        if symmetry == 0 {
+            return *state;
+        }
+        let mut image = Board::EMPTY;
+        image.hands = state.hands;
+        for square in 0..self.squares() {
+            image.put(self.variant.mirrored(square), state.cells[square]);
+        }
+        image
+    }
+
+    fn image_of_action(&self, action: Action, symmetry: Symmetry) -> Action {
+        if symmetry == 0 {
+            return action;
+        }
+        let mirrored = |square: u8| self.variant.mirrored(usize::from(square)) as u8;
+        self.action(match self.move_of(action) {
+            Move::Board { from, to, promotes } => {
+                Move::Board { from: mirrored(from), to: mirrored(to), promotes }
+            }
+            Move::Drop { kind, to } => Move::Drop { kind, to: mirrored(to) },
+        })
+    }
+}
+
+impl<K: StateKey> Sides<K> for Shogi<K> {
+    #[inline]
+    fn tag(&self, key: K, side: Side) -> K {
+        self.packing.tag(key, side)
+    }
+
+    #[inline]
+    fn side_of(&self, key: K) -> Side {
+        self.packing.side_of(key)
+    }
+}
+
+impl<K: StateKey> Ends<Board> for Shogi<K> {
+    fn end_of(&self, state: &Board) -> Option<End> {
+        match self.moves.king_rule(state) {
+            // Adjudicated, the capture of the king is known and still to be played.
+            Some(true) => {
+                let plies = u16::from(self.variant.ending == Ending::Adjudicated);
+                Some(End { outcome: Outcome::Win, plies })
+            }
+            Some(false) => Some(End { outcome: Outcome::Loss, plies: 0 }),
+            None if !self.moves.visit_undecided(state, |_| true) => {
+                Some(End { outcome: Outcome::Loss, plies: 0 })
+            }
+            None => None,
+        }
+    }
+
+    fn words_of(&self, position: &Position<Board>) -> Option<String> {
+        let state = &position.state;
+        self.end_of(state)?;
+        let [mover, other] = [position.side, position.side.other()].map(|s| self.side_name(s));
+        let king = self.variant.kinds[0].name;
+        Some(match self.moves.king_rule(state) {
+            Some(true) if self.variant.ending == Ending::Adjudicated => {
+                format!("{mover} can capture the {king}")
+            }
+            Some(true) => format!("{mover}'s {king} is safe on the last rank"),
+            Some(false) if state.king(Owner::Mover).is_none() => {
+                format!("{mover}'s {king} has been captured")
+            }
+            Some(false) => format!("{other}'s {king} has reached the last rank"),
+            None if self.variant.ending == Ending::Mate && self.is_check(state) => {
+                format!("{mover} is mated")
+            }
+            None => format!("{mover} has no legal move"),
+        })
+    }
+
+    #[inline]
+    fn is_check(&self, state: &Board) -> bool {
+        self.moves.in_check(state, Owner::Mover)
+    }
+}
+
+impl<K: StateKey> Planes<Board> for Shogi<K> {
+    fn kinds(&self) -> PlaneKinds {
+        planes::of(&self.variant)
+    }
+
+    fn write(&self, state: &Board, out: &mut [u8]) {
+        planes::write(&self.variant, state, out);
+    }
+
+    fn read(&self, planes: &[u8]) -> Option<Board> {
+        let board = planes::read(&self.variant, planes)?;
+        // A board that does not survive its key has more pieces than there are, or fewer kings.
+        (self.state(self.key(&board)) == Some(board)).then_some(board)
+    }
+}
+
+impl<K: StateKey> Drawing<Board> for Shogi<K> {
+    fn drawn_of(&self, position: &Position<Board>) -> Option<Drawn> {
+        Some(notation::drawn_cells(self, position))
+    }
+
+    fn kinds(&self) -> Vec<PieceKind> {
+        notation::piece_kinds(&self.variant)
+    }
+
+    fn squares_of(&self, side: Side, action: Action) -> Option<MoveSquares> {
+        let seen = |square: u8| notation::absolute(&self.variant, side, usize::from(square)) as u16;
+        Some(match self.move_of(action) {
+            Move::Board { from, to, .. } => {
+                MoveSquares { from: Some(seen(from)), to: Some(seen(to)) }
+            }
+            Move::Drop { to, .. } => MoveSquares { from: None, to: Some(seen(to)) },
+        })
+    }
+
+    fn axes(&self) -> Option<[Vec<String>; 2]> {
+        let Variant { rows, columns, .. } = self.variant;
+        let letters = ('a'..='z').map(String::from);
+        Some([
+            (1..=columns).rev().map(|column| column.to_string()).collect(),
+            letters.take(rows).collect(),
+        ])
+    }
+}
+
+impl<K: StateKey> Names for Shogi<K> {
+    fn title(&self) -> String {
+        self.variant.title.to_string()
+    }
+
+    fn sides(&self) -> [&'static str; 2] {
+        ["Black", "White"]
+    }
+
+    fn of_action(&self, side: Side, action: Action) -> String {
+        notation::usi(self, side, self.move_of(action))
+    }
+
+    fn conventions(&self) -> Vec<(&'static str, String)> {
+        self.packing.conventions(&self.variant)
+    }
+}
+
+impl<K: StateKey> Notations<Board> for Shogi<K> {
+    fn written(&self, position: &Position<Board>) -> Vec<(&'static str, String)> {
+        vec![("sfen", notation::sfen(self, position))]
+    }
+
+    fn read(
+        &self,
+        text: &str,
+        from: &Position<Board>,
+    ) -> Result<Vec<Position<Board>>, NotationError> {
+        reading::parse_line(self, text, from)
     }
 }

@@ -2,14 +2,14 @@
 
 use super::board::{Board, Cell, Owner};
 use super::variant::Variant;
-use crate::game::Planes;
+use crate::game::PlaneKinds;
 
 const OWNERS: [Owner; 2] = [Owner::Mover, Owner::Opponent];
 
 /// A plane a kind, promoted ones among them, and a plane a kind that can be held, of each owner.
-pub(super) fn of(variant: &Variant) -> Planes {
+pub(super) fn of(variant: &Variant) -> PlaneKinds {
     let name = |kind: usize| variant.kinds[kind].name;
-    Planes {
+    PlaneKinds {
         pieces: (0..variant.kinds.len()).map(name).collect(),
         held: (1..=variant.hand_kinds()).map(name).collect(),
     }

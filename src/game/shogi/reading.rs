@@ -4,7 +4,7 @@ use super::Shogi;
 use super::board::{Board, Cell, Owner};
 use super::notation::{sfen, square_name};
 use super::variant::{Ending, Promotion, Variant};
-use crate::game::{Game, NotationError, Position, Side, StateKey};
+use crate::game::{Game, GameExt, NotationError, Position, Side, StateKey};
 use crate::hint::Hinted;
 
 fn wrong<T>(what: impl Into<Hinted>) -> Result<T, NotationError> {

@@ -7,7 +7,7 @@ use super::tasks::{Emit, Rows, Task, Workspace};
 #[cfg(target_arch = "x86_64")]
 use crate::game::blocks::Instructions;
 use crate::game::blocks::{Bits, Blocks, Tables};
-use crate::game::{Game, Group};
+use crate::game::{Game, GameExt, Group};
 use crate::graph::view::add_up;
 use crate::parallel::{self, Spare};
 use crate::table::{Memory, TableError};

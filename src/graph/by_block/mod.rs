@@ -26,7 +26,7 @@ use super::build::{BuildState, Builder, declare, edge_starts, has_wide_orientati
 use super::census::Census;
 use super::plan::Plan;
 use crate::game::blocks::{Bits, Blocks};
-use crate::game::{Game, Group, Orientations};
+use crate::game::{Game, GameExt, Group, Orientations};
 use crate::parallel::{self, Spare};
 use crate::progress::Progress;
 use crate::table::{Counts, Draft, Ints, Lengths, Memory, Room, TableError};

@@ -34,7 +34,7 @@ use super::keys::BucketIndex;
 use super::plan::{MOST_ACTIONS, Plan};
 use super::sort::{MAX_SHARDS, Partition, Record, SHARD_RECORDS, Sorter};
 use super::{GraphError, StateKind};
-use crate::game::{Game, Mobility, Orientations, Position, Side, StateKey};
+use crate::game::{Game, GameExt, Mobility, Orientations, Position, Side, StateKey};
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN, Spare, lock};
 use crate::progress::Progress;
@@ -308,7 +308,7 @@ impl<G: Game> ByKey<'_, G> {
         if self.is_layered {
             let wide = has_wide_orientations(self.game);
             sets = Ints::tail(draft, "orientations", wide, rows.len())?;
-            index = Some(BucketIndex::new(keys, self.game.key_bits()));
+            index = Some(BucketIndex::new(keys, self.game.facts().key_bits));
             if self.plan.max_depth.is_some() {
                 plies = draft.tail("plies", rows.len())?;
             }
@@ -352,7 +352,7 @@ impl<G: Game> ByKey<'_, G> {
             }
             // The targets of edges that arrive from earlier layers stand behind those of the layer.
             for (&(_, record), edge) in arriving.iter().zip(first.edges as u32..) {
-                let shard = partition.shard(record.key, self.game.key_bits());
+                let shard = partition.shard(record.key, self.game.facts().key_bits);
                 if shards.contains(&shard) {
                     parts[shard - shards.start].push((0, vec![Record { edge, ..record }]));
                 }
@@ -538,7 +538,7 @@ impl<G: Game> ByKey<'_, G> {
         let shards = (edges as u64 / slices as u64 / SHARD_RECORDS).clamp(1, MAX_SHARDS);
         let wanted = slices * shards as usize;
         Ok(Cut {
-            partition: Partition::by_sample(sample, wanted, self.game.key_bits()),
+            partition: Partition::by_sample(sample, wanted, self.game.facts().key_bits),
             degree,
             slices,
             memory,
@@ -605,7 +605,7 @@ impl<G: Game> ByKey<'_, G> {
         Cut { partition, degree, .. }: &Cut<G::Key>,
         shards: &Range<usize>,
     ) -> Vec<Made<G::Key>> {
-        let (tasks, width) = (task_ranges(rows), self.game.key_bits());
+        let (tasks, width) = (task_ranges(rows), self.game.facts().key_bits);
         parallel::map(tasks.len(), &|task| {
             let task = tasks[task].clone();
             let (mut rows, mut passes, mut jumps) = (Rows::default(), Vec::new(), Vec::new());
@@ -794,7 +794,7 @@ impl<G: Game> ByKey<'_, G> {
         partition: &Partition<G::Key>,
         first: usize,
     ) -> Result<(), GraphError> {
-        let width = self.game.key_bits();
+        let width = self.game.facts().key_bits;
         passed.par_sort_unstable_by_key(|record| record.key);
         let merged = parallel::map_mut(shards, 1, &|number, shard| {
             let below =

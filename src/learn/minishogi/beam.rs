@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::{FEATURES, Minishogi, Values, features};
 use crate::game::shogi::Board;
-use crate::game::{Action, Game, Position};
+use crate::game::{Action, Game, GameExt, Position};
 
 /// How wide and how deep to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

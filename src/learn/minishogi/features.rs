@@ -77,7 +77,7 @@ pub fn append<'a>(
 mod tests {
     use super::super::{rules, sample};
     use super::*;
-    use crate::game::Game;
+    use crate::game::GameExt;
 
     /// Steps (row, column) of a piece as its owner sees the board, and whether it repeats them,
     /// written out by hand from its name.

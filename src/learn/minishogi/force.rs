@@ -25,7 +25,7 @@ use rayon::prelude::*;
 
 use super::Minishogi;
 use crate::game::shogi::Board;
-use crate::game::{Action, Game};
+use crate::game::{Action, Game, GameExt};
 
 /// How many leaves are grown in a batch.
 pub const PICKS: usize = 16;

@@ -20,7 +20,7 @@ use rustc_hash::FxHashSet;
 
 use super::Minishogi;
 use crate::game::shogi::Board;
-use crate::game::{Game, Position};
+use crate::game::{Game, GameExt, Position};
 use crate::learn::chance::{below, seeded};
 use crate::progress::Progress;
 

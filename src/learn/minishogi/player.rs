@@ -14,7 +14,7 @@ use super::quick::Quick;
 use super::{Minishogi, Values, rules};
 use crate::any::AnyGame;
 use crate::game::shogi::Board;
-use crate::game::{Game, Position};
+use crate::game::{Game, GameExt, Position};
 use crate::policy::card::{Card, file};
 use crate::policy::{Answers, Batch, NetworkSpec, Policy, PolicyError, share_best};
 
@@ -137,7 +137,7 @@ impl<G: Game, V: Values> Policy<G> for Player<V> {
                 game.name()
             )));
         }
-        let planes = game.planes().count() * self.game.variant().squares();
+        let planes = game.plane_kinds().count() * self.game.variant().squares();
         // Whatever type of keys the caller's rules have, planes are the same.
         let own = |position: &Position<G::State>| {
             let mut written = vec![0; planes];

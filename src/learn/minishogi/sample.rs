@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{FEATURES, Minishogi, Values};
 use crate::game::shogi::Board;
-use crate::game::{Game, Position};
+use crate::game::{Game, GameExt, Position};
 use crate::learn::chance::{below, seeded};
 
 /// So many positions of random games that are not over, each once.

@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use super::mates::Example;
 use super::{Minishogi, Values, features};
 use crate::game::shogi::Board;
-use crate::game::{Game, Position, Side};
+use crate::game::{Game, GameExt, Position, Side};
 use crate::learn::chance::{below, seeded};
 use crate::progress::Progress;
 

@@ -15,7 +15,7 @@ use super::force::{self, Fate, Verdict};
 use super::mates::GAME_PLIES;
 use super::{Minishogi, rules};
 use crate::game::shogi::Board;
-use crate::game::{Game, Position};
+use crate::game::{Game, GameExt, Position};
 use crate::learn::chance::{below, seeded};
 use crate::policy::{Answers, Batch, Policy, PolicyError};
 

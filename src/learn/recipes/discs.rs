@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{AT_ONCE, KEPT, OPENING, UNITS, number, rate};
 use crate::evaluate::{Sampling, record};
-use crate::game::Game;
 use crate::game::encode::{Encoding, Layout, Plane};
+use crate::game::{Game, GameExt};
 use crate::learn::LearnError;
 use crate::learn::chance::{seeded, shuffle};
 use crate::learn::network::{Activation, Architecture, Head, Network};

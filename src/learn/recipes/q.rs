@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::replay::{Experience, Replay};
 use super::{AT_ONCE, KEPT, number, rate, share};
 use crate::game::encode::{Encoding, Layout};
-use crate::game::{Action, Game, Position, Side};
+use crate::game::{Action, Game, GameExt, Position, Side};
 use crate::learn::LearnError;
 use crate::learn::chance::{below, sample, seeded, unit};
 use crate::learn::network::{Activation, Architecture, Head, Network, Parameter};

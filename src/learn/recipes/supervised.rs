@@ -16,7 +16,7 @@ use super::{AT_ONCE, UNITS, number, real};
 use crate::any::{AnyGame, AnyState};
 use crate::evaluate::{Case, Truth};
 use crate::game::encode::{Encoding, Layout};
-use crate::game::{Action, Game, Position, Side, Splits, Symmetry};
+use crate::game::{Action, Game, GameExt, Position, Side, Splits, Symmetry};
 use crate::learn::LearnError;
 use crate::learn::chance::{below, seeded, shuffle, unit};
 use crate::learn::equivariance::Ties;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AT_ONCE, UNITS, number, rate, share};
 use crate::game::encode::{Encoding, Layout};
-use crate::game::{Game, Outcome, Position, Side};
+use crate::game::{Game, GameExt, Outcome, Position, Side};
 use crate::learn::LearnError;
 use crate::learn::chance::{below, seeded, unit};
 use crate::learn::network::{Activation, Architecture, Head, Network};

@@ -80,7 +80,7 @@ mod tests {
     use prost::Message;
 
     use super::*;
-    use crate::game::Game;
+    use crate::game::GameExt;
     use crate::policy::sample::{four, positions};
     use crate::policy::{Answers, Batch, NetworkSpec};
 

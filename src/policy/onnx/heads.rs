@@ -7,7 +7,7 @@
 
 use super::file::{File, ModelOutput};
 use super::session::OutputRows;
-use crate::game::{Action, Empties, Game, Outcome, Side};
+use crate::game::{Action, Empties, Game, GameExt, Outcome, Side};
 use crate::hint::Hinted;
 use crate::policy::network_spec::{Choice, NetworkSpec, Softmax, ValueRange};
 use crate::policy::{card, share_best};

@@ -25,7 +25,7 @@ use super::card::{self, Card};
 use super::network_spec::NetworkSpec;
 use super::{Answers, Batch, Policy, PolicyError, PolicySpec, TrainedOn, share_best};
 use crate::game::encode::{Encoding, Layout, Plane};
-use crate::game::{Action, Game, Outcome, Position, Symmetry};
+use crate::game::{Action, Game, GameExt, Outcome, Position, Symmetry};
 use crate::hint::Hinted;
 
 /// Positions that are searched at a time, which bounds memory.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::Onnx;
-use crate::game::{Game, Position};
+use crate::game::{Game, GameExt, Position};
 use crate::policy::{Answers, Batch, PolicyError, share_best};
 
 /// Asks about the canonical image of each position of a batch, about each once, and gives every

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dense::{Dense, Legal, listed};
 use super::process::{Failure, Process, excerpt};
-use crate::game::{Action, Game, Position, Side};
+use crate::game::{Action, Game, GameExt, Position, Side};
 use crate::hint::Hinted;
 use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn};
 
@@ -103,7 +103,7 @@ impl Exec {
         let exec = Exec { command: command.to_string(), limit, state: Mutex::new(state) };
         let pass = (0..game.action_count()).find(|&a| game.is_pass(Action(a as u16)));
         let (rows, columns) = game.shape();
-        let planes = game.planes();
+        let planes = game.plane_kinds();
         let hello = Hello {
             schema: PROTOCOL,
             version: PROTOCOL_VERSION,
@@ -245,7 +245,7 @@ fn request_of<G: Game>(
     position: &Position<G::State>,
     legal: &[Action],
 ) -> PositionRequest {
-    let planes = game.planes();
+    let planes = game.plane_kinds();
     let (rows, columns) = game.shape();
     let squares = rows * columns;
     let mut numbers = vec![0; planes.count() * squares];

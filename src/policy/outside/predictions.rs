@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::dense::{Beside, Dense, Legal};
 use super::npy::{Numbers, Rows};
-use crate::game::{Game, Position, Side, StateKey};
+use crate::game::{Game, GameExt, Position, Side, StateKey};
 use crate::hint::Hinted;
 use crate::input;
 use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn};
@@ -284,7 +284,7 @@ fn drawn<G: Game>(
     of: &Rows,
 ) -> Result<Vec<Position<G::State>>, PolicyError> {
     let (rows, columns) = game.shape();
-    let shape = [game.planes().count(), rows, columns];
+    let shape = [game.plane_kinds().count(), rows, columns];
     let mut planes = Rows::open(planes, Numbers::Integers, &shape)?;
     let mut sides = Rows::open(side, Numbers::Integers, &[])?;
     for rows in [&planes, &sides] {

@@ -60,7 +60,7 @@ use super::checkpoint::Checkpoint;
 use super::sweep::{Jacobi, StoredMoves};
 use super::value::{Prospect, Value};
 use super::{Log, SweepError};
-use crate::game::{Game, Outcome, Repetition, Side};
+use crate::game::{Game, GameExt, Outcome, Repetition, Side};
 use crate::graph::{Graph, StateKind};
 use crate::parallel;
 use crate::progress::Progress;

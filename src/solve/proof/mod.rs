@@ -55,7 +55,9 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use self::stored::{Stored, Word};
 use self::values::{Columns, Discounts, Fate};
 use crate::game::blocks::fetch;
-use crate::game::{Action, Game, Mobility, Orientations, Outcome, Position, Side, Symmetry};
+use crate::game::{
+    Action, Game, GameExt, Mobility, Orientations, Outcome, Position, Side, Symmetry,
+};
 use crate::graph::{Finder, Graph, Plan, StateKind, ones_of};
 use crate::parallel;
 use crate::progress::Progress;

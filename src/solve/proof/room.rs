@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Proof, Wrong};
-use crate::game::{Game, Position};
+use crate::game::{Game, GameExt, Position};
 use crate::graph::Plan;
 use crate::parallel::{self, GRAIN};
 

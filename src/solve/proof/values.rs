@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Made;
-use crate::game::{Game, Repetition};
+use crate::game::{Game, GameExt, Repetition};
 use crate::graph::StateKind;
 use crate::solve::Order;
 use crate::solve::columns::Values;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use yomikiri::any::{AnyGame, AnyState};
 
 use yomikiri::evaluate::{Case, Figures, Key, Piece, Player, Source, Truth, measure};
-use yomikiri::game::{Game, Outcome, Score};
+use yomikiri::game::{Game, GameExt, Outcome, Score};
 use yomikiri::policy::{Answers, Batch, Policy, PolicyError};
 use yomikiri::progress::Silent;
 

@@ -17,7 +17,7 @@ use yomikiri::evaluate::{
     AccuracyReport, By, Figures, FiguresBySet, Judged, Key, Measured, Piece, Player, Request, Sink,
     build, measure,
 };
-use yomikiri::game::{Game, Outcome};
+use yomikiri::game::{GameExt, Outcome};
 use yomikiri::graph::{Graph, Plan};
 use yomikiri::hint::Hint;
 use yomikiri::policy::{Answers, MICRO, Weights};

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 use yomikiri::evaluate::{AccuracyReport, By, Figures, FiguresBySet, Key, Piece, Player};
-use yomikiri::game::{Game, Outcome};
+use yomikiri::game::{Game, GameExt, Outcome};
 use yomikiri::graph::{Index, Plan, StateKind};
 use yomikiri::policy::{Answers, ByRule, Greedy, ask};
 use yomikiri::render::{accuracy_text, summary};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use yomikiri::evaluate::{Figures, FiguresBySet};
 use yomikiri::game::othello::{Board, Othello};
-use yomikiri::game::{Action, Empties, Game, Position};
+use yomikiri::game::{Action, Empties, Game, GameExt, Position};
 
 /// The built-in weights of 4×4, in tenths.
 #[rustfmt::skip]

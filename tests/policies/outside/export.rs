@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
-use yomikiri::game::{Game, Position, Side, StateKey};
+use yomikiri::game::{Game, GameExt, Position, Side, StateKey};
 use yomikiri::graph::Graph;
 use yomikiri::table::{HEADER_BYTES, Table, crc32};
 
@@ -36,7 +36,7 @@ fn read(game: &AnyGame, dir: &Path) -> Vec<(AnyPosition, usize)> {
     assert_eq!(states["positions"], count);
     assert_eq!(states["game"], game.name());
     let (rows, columns) = game.shape();
-    let plane_count = game.planes().count();
+    let plane_count = game.plane_kinds().count();
     assert_eq!(states["planes"].as_array().unwrap().len(), plane_count);
     let actions = game.action_count();
     let shape = [count, plane_count as u64, rows as u64, columns as u64];

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
-use yomikiri::game::Game;
+use yomikiri::game::{Game, GameExt};
 use yomikiri::policy::{Answers, Batch, ByRule, Greedy, Policy};
 
 use super::{assert_same_figures, floats, report, short_floats, write_npy};
@@ -58,7 +58,7 @@ impl Greedily {
     fn positions_into(&self, dir: &Path, order: &[usize], as_planes: bool) {
         fs::create_dir(dir).unwrap();
         let (rows, columns) = self.game.shape();
-        let count = self.game.planes().count();
+        let count = self.game.plane_kinds().count();
         let (mut text, mut planes, mut side) = (String::new(), Vec::new(), Vec::new());
         for &at in order {
             let position = &self.positions[at];

@@ -7,7 +7,7 @@ use proptest::test_runner::FileFailurePersistence;
 use yomikiri::game::shogi::{
     ANIMAL_SHOGI, Board, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi, VARIANTS, Variant,
 };
-use yomikiri::game::{Game, Position, StateKey, WideKey};
+use yomikiri::game::{Game, GameExt, Position, StateKey, WideKey};
 
 fn rules(variant: &Variant) -> Shogi<WideKey> {
     Shogi::new(variant, true)
@@ -158,7 +158,7 @@ fn boards_are_drawn() {
         "Black holds S\n",
     );
     assert_eq!(game.diagram(&at(&game, sfen)), drawn);
-    assert_eq!(game.notations(&at(&game, sfen)), [("sfen", sfen.to_string())]);
+    assert_eq!(game.written(&at(&game, sfen)), [("sfen", sfen.to_string())]);
 }
 
 #[test]

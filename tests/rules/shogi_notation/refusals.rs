@@ -1,7 +1,7 @@
 //! What is said of text that is no position: what, where, and what would be right.
 
 use yomikiri::game::shogi::{ANIMAL_SHOGI, MINISHOGI, SMALL_ANIMAL_SHOGI, Shogi};
-use yomikiri::game::{Game, StateKey};
+use yomikiri::game::{Game, GameExt, StateKey};
 use yomikiri::hint::Hint;
 
 use super::{animal_shogi, minishogi, rules, sfen_of};

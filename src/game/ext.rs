@@ -1,0 +1,270 @@
+//! What follows from the rules and the capabilities of a game, the same for all games.
+
+use super::{
+    Action, Drawn, Empties, End, Game, Group, Mobility, MoveSquares, NotationError, Outcome,
+    PieceKind, PlaneKinds, Position, Repetition, Score, Side, Symmetry, drawn, generic,
+};
+
+/// Questions to any [`Game`]: each is answered by the capability that it is about, or by a default where the
+/// game does not have it.
+pub trait GameExt: Game {
+    /// How many rows and columns the board has; none where there is no board.
+    #[inline]
+    fn shape(&self) -> (usize, usize) {
+        self.facts().shape
+    }
+
+    // ---- moves ----
+
+    /// The legal actions, in ascending order.
+    fn actions(&self, state: &Self::State) -> Vec<Action> {
+        let mut actions = Vec::new();
+        self.for_each_action(state, |action| actions.push(action));
+        actions
+    }
+
+    /// The position after a legal action.
+    fn advance(&self, position: &Position<Self::State>, action: Action) -> Position<Self::State> {
+        Position { state: self.play(&position.state, action), side: position.side.other() }
+    }
+
+    /// Whether the only legal action is a pass.
+    #[inline]
+    fn must_pass(&self, state: &Self::State) -> bool {
+        self.mobility(state) == Mobility::Pass
+    }
+
+    /// Whether the game is over.
+    #[inline]
+    fn is_terminal(&self, state: &Self::State) -> bool {
+        self.result(state).is_some()
+    }
+
+    /// The end of the game for the mover, with the plies that still belong to it.
+    #[inline]
+    fn end(&self, state: &Self::State) -> Option<End> {
+        match self.ends() {
+            Some(ends) => ends.end_of(state),
+            None => self.result(state).map(|outcome| End { outcome, plies: 0 }),
+        }
+    }
+
+    /// Why the game has ended, in words such as `Black is mated`; `None` while it goes on.
+    fn end_in_words(&self, position: &Position<Self::State>) -> Option<String> {
+        if let Some(ends) = self.ends() {
+            return ends.words_of(position);
+        }
+        let [mover, other] = [position.side, position.side.other()].map(|s| self.side_name(s));
+        Some(match self.result(&position.state)? {
+            Outcome::Win => format!("{mover} has won"),
+            Outcome::Draw => "it is drawn".to_string(),
+            Outcome::Loss => format!("{other} has won"),
+        })
+    }
+
+    /// Whether the mover's king is attacked.
+    #[inline]
+    fn in_check(&self, state: &Self::State) -> bool {
+        self.ends().is_some_and(|ends| ends.is_check(state))
+    }
+
+    /// The layer of a state; 0 where the game has none.
+    #[inline]
+    fn layer(&self, state: &Self::State) -> u32 {
+        self.layers().map_or(0, |layers| layers.layer_of(state))
+    }
+
+    /// The mover's final score were the game to end here: the outcome's value where the game has no
+    /// [scores](Game::scores).
+    fn score(&self, state: &Self::State, empties: Empties) -> Score {
+        match self.scores() {
+            Some(scores) => scores.score_of(state, empties),
+            None => Score(self.result(state).map_or(0, Outcome::value)),
+        }
+    }
+
+    // ---- symmetries and sides ----
+
+    /// The symmetries under which states are folded.
+    #[inline]
+    fn group(&self) -> &Group {
+        match self.symmetries() {
+            Some(symmetries) => symmetries.all(),
+            None => Group::identity(),
+        }
+    }
+
+    /// The image of a state under a symmetry of [`GameExt::group`].
+    #[inline]
+    fn transform(&self, state: &Self::State, symmetry: Symmetry) -> Self::State {
+        self.symmetries().map_or(*state, |symmetries| symmetries.image_of(state, symmetry))
+    }
+
+    /// The action that does in the image of a state what `action` does in the state.
+    #[inline]
+    fn transform_action(&self, action: Action, symmetry: Symmetry) -> Action {
+        self.symmetries().map_or(action, |symmetries| symmetries.image_of_action(action, symmetry))
+    }
+
+    /// Whether a table tells apart whose move it is in a state.
+    fn keeps_sides(&self) -> bool {
+        self.sides().is_some()
+    }
+
+    /// What infinite play counts for unless a person says otherwise.
+    fn repetition(&self) -> Repetition {
+        if self.keeps_sides() { Repetition::SecondPlayerWins } else { Repetition::Draw }
+    }
+
+    /// The canonical key of a position, with the side to move in it where the game keeps
+    /// [sides](Game::sides).
+    #[inline]
+    fn position_key(&self, position: &Position<Self::State>) -> Self::Key {
+        let key = self.canonical(&position.state).key;
+        self.sides().map_or(key, |sides| sides.tag(key, position.side))
+    }
+
+    /// The canonical position of a key; the first player's where sides are not kept. `None` if no
+    /// position has it.
+    #[inline]
+    fn position_of(&self, key: Self::Key) -> Option<Position<Self::State>> {
+        let state = self.state(key)?;
+        Some(Position { state, side: self.sides().map_or(Side::First, |sides| sides.side_of(key)) })
+    }
+
+    // ---- the board ----
+
+    /// The squares held by the mover and by the opponent, bit `row * columns + column` each; `None`
+    /// where more than that makes a state.
+    #[inline]
+    fn squares(&self, state: &Self::State) -> Option<(u64, u64)> {
+        self.bitboards().map(|bitboards| bitboards.held(state))
+    }
+
+    /// The state in which mover and opponent hold these squares; `None` if there is none.
+    fn of_squares(&self, own: u64, other: u64) -> Option<Self::State> {
+        self.bitboards()?.state_with(own, other)
+    }
+
+    /// The kinds of pieces that have planes; none unless the game has [planes](Game::planes).
+    fn plane_kinds(&self) -> PlaneKinds {
+        self.planes().map_or_else(PlaneKinds::default, |planes| planes.kinds())
+    }
+
+    /// Writes a state as [planes](Game::planes), as its mover sees it; nothing where the game has none.
+    fn write_planes(&self, state: &Self::State, out: &mut [u8]) {
+        if let Some(planes) = self.planes() {
+            planes.write(state, out);
+        }
+    }
+
+    /// The state that has these [planes](Game::planes); `None` if none has.
+    fn read_planes(&self, planes: &[u8]) -> Option<Self::State> {
+        self.planes()?.read(planes)
+    }
+
+    /// What stands on each square; nothing where squares alone do not make a state.
+    fn drawn(&self, position: &Position<Self::State>) -> Drawn {
+        let drawn = self.drawing().and_then(|drawing| drawing.drawn_of(position));
+        drawn.unwrap_or_else(|| drawn::by_squares(self, position))
+    }
+
+    /// The kinds of pieces that are told apart on the board; none where there is but one.
+    fn piece_kinds(&self) -> Vec<PieceKind> {
+        self.drawing().map_or_else(Vec::new, |drawing| drawing.kinds())
+    }
+
+    /// The squares of an action of `side`, numbered as those of [`GameExt::drawn`]. Where a game has a
+    /// board and does not say, an action is the number of the square it is about.
+    fn move_squares(&self, side: Side, action: Action) -> MoveSquares {
+        let squares = self.drawing().and_then(|drawing| drawing.squares_of(side, action));
+        squares.unwrap_or_else(|| {
+            let (rows, columns) = self.shape();
+            let to = Some(action.0).filter(|&square| usize::from(square) < rows * columns);
+            MoveSquares { from: None, to: to.filter(|_| !self.is_pass(action)) }
+        })
+    }
+
+    /// Names of the board's columns from the left and of its rows from the top, as the first player
+    /// sees it: `a`, `b`… and `1`, `2`….
+    fn coordinates(&self) -> [Vec<String>; 2] {
+        self.drawing().and_then(|drawing| drawing.axes()).unwrap_or_else(|| {
+            let (rows, columns) = self.shape();
+            let letters = ('a'..='z').map(String::from);
+            [letters.take(columns).collect(), (1..=rows).map(|row| row.to_string()).collect()]
+        })
+    }
+
+    /// The board as rows of text with its coordinates.
+    fn diagram(&self, position: &Position<Self::State>) -> String {
+        let text = self.drawing().and_then(|drawing| drawing.text_of(position));
+        text.unwrap_or_else(|| drawn::diagram(self, position))
+    }
+
+    /// The [diagram](GameExt::diagram) with the Japanese names of the pieces, where the game has them.
+    fn diagram_japanese(&self, position: &Position<Self::State>) -> Option<String> {
+        drawn::diagram_japanese(self, position)
+    }
+
+    // ---- names and notation ----
+
+    /// The name of the game in a heading.
+    fn title(&self) -> String {
+        self.names().map_or_else(|| self.name(), |names| names.title())
+    }
+
+    /// The name of a side: `Black`, `White`.
+    fn side_name(&self, side: Side) -> &'static str {
+        self.names().map_or(["First", "Second"], |names| names.sides())[side.index()]
+    }
+
+    /// The mark of a side in diagrams, where it has one: `X`.
+    fn side_mark(&self, side: Side) -> Option<&'static str> {
+        self.names()?.marks().map(|marks| marks[side.index()])
+    }
+
+    /// The name of an action of `side` as people write it: `c4`, `pass`; else its number.
+    fn action_name(&self, side: Side, action: Action) -> String {
+        self.names().map_or_else(|| action.0.to_string(), |names| names.of_action(side, action))
+    }
+
+    /// The position in every one-line notation the game knows, each with its name, the usual one
+    /// first.
+    fn written(&self, position: &Position<Self::State>) -> Vec<(&'static str, String)> {
+        match self.notations() {
+            Some(notations) => notations.written(position),
+            None => vec![("line", generic::notation(self, position))],
+        }
+    }
+
+    /// The position in the usual notation of the game (Othello: OBF).
+    fn notation(&self, position: &Position<Self::State>) -> String {
+        self.written(position).swap_remove(0).1
+    }
+
+    /// Reads a position in any notation the game knows, or a transcript played from `from`; of a
+    /// transcript every position: first where it begins, then after each move, passes that are left out
+    /// among them. Never empty.
+    fn parse_line(
+        &self,
+        text: &str,
+        from: &Position<Self::State>,
+    ) -> Result<Vec<Position<Self::State>>, NotationError> {
+        match self.notations() {
+            Some(notations) => notations.read(text, from),
+            None => generic::parse_line(self, text, from),
+        }
+    }
+
+    /// Reads a position in any notation the game knows; transcripts are played from `from`.
+    fn parse_position(
+        &self,
+        text: &str,
+        from: &Position<Self::State>,
+    ) -> Result<Position<Self::State>, NotationError> {
+        let positions = self.parse_line(text, from)?;
+        Ok(positions.last().copied().unwrap_or(*from))
+    }
+}
+
+impl<G: Game> GameExt for G {}
