@@ -227,7 +227,6 @@ rules! {
         }
         fn mobility(state: &AnyState) -> Mobility { game.mobility(&erased.typed(state)) }
         fn expected(root: &AnyState) -> Option<Expected> { game.expected(&erased.typed(root)) }
-        fn has_blocks() -> bool { game.has_blocks() }
         fn swapped(state: &AnyState) -> Option<AnyState> {
             game.swapped(&erased.typed(state)).map(|state| erased.any(&state))
         }

@@ -13,7 +13,7 @@ use super::post::{Message, Post, hash, owner, slice};
 use super::spool::strange;
 use super::worker::Works;
 use super::{ClusterError, Done};
-use crate::game::blocks::Bits;
+use crate::game::othello::blocks::Bits;
 use crate::game::{Empties, Game, GameExt, Score, WideKey};
 use crate::graph::States;
 use crate::hint::Hinted;

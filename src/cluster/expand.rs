@@ -1,6 +1,6 @@
 //! The moves of states of one block, compiled for the processor: what a worker does for each of its own.
 
-use crate::game::blocks::{Bits, Block, Blocks, Work};
+use crate::game::othello::blocks::{Bits, Block, Blocks, Work};
 use crate::game::{Group, Orientations, Score, Side};
 use crate::graph::{Census, StateKind, States};
 use crate::solve::value::{Prospect, Short, Turned};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::parts::{Chunks, Kind, Part};
 use super::{ClusterError, Job};
 use crate::game::GameExt;
-use crate::game::blocks::{Blocks, Tables};
+use crate::game::othello::blocks::{Blocks, Tables};
 use crate::graph::{AssembledLayer, assemble};
 use crate::hint::Hinted;
 use crate::progress::Progress;

@@ -10,7 +10,7 @@ use super::gather::{dirs, not_there};
 use super::parts::{Chunks, Extent, Kind, Part, identity_in};
 use super::post::{hash, owner, slice};
 use crate::any::AnyGame;
-use crate::game::blocks::{Blocks, Tables};
+use crate::game::othello::blocks::{Blocks, Tables};
 use crate::game::{Game, GameExt, Orientations, WideKey};
 use crate::graph::{Graph, KeysElsewhere};
 use crate::hint::Hinted;
@@ -83,7 +83,7 @@ pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
 
 /// The rows and values of the parts in some directories, of a game.
 pub fn open(game: &AnyGame, parts: &[PathBuf]) -> Result<(Graph, Values), ClusterError> {
-    if !game.has_blocks() {
+    if !game.facts().has_blocks {
         let what = Hinted::new(
             "only parts of Othello have values",
             format!("gather those of {}", game.name()),

@@ -31,8 +31,8 @@ pub use parts::parts_dir;
 
 use crate::any::{AnyGame, AnyState};
 #[cfg(target_arch = "x86_64")]
-use crate::game::blocks::Instructions;
-use crate::game::blocks::Tables;
+use crate::game::othello::blocks::Instructions;
+use crate::game::othello::blocks::Tables;
 use crate::graph::{GraphError, Plan};
 use crate::hint::{Hint, Hinted, Kind};
 use crate::solve::SweepError;

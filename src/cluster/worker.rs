@@ -11,7 +11,7 @@ use super::parts::{Kind, Part};
 use super::post::{Keeping, Message, Post, hash, owner, slice};
 use super::spool::{Records, Spool, strange};
 use super::{ClusterError, Done, Job};
-use crate::game::blocks::{Bits, Blocks};
+use crate::game::othello::blocks::{Bits, Blocks};
 use crate::game::{GameExt, Group};
 use crate::graph::States;
 use crate::table::Counts;

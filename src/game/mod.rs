@@ -14,7 +14,6 @@
 //!   it;
 //! * a rank or the key of a position leads back to it or to its mirror image.
 
-pub mod blocks;
 mod capabilities;
 mod conform;
 mod drawn;
@@ -177,6 +176,8 @@ pub struct Facts {
     pub rules_version: u32,
     /// Whether the game is small enough to be enumerated whole.
     pub is_small: bool,
+    /// Whether it is Othello with keys of one word, whose states come in [`othello::blocks`].
+    pub has_blocks: bool,
 }
 
 impl Facts {
@@ -189,6 +190,7 @@ impl Facts {
             key_words: K::WORDS,
             rules_version: 1,
             is_small: true,
+            has_blocks: false,
         }
     }
 }
@@ -255,12 +257,6 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// How many states play from a root is expected to lead to, where something is known of it.
     fn expected(&self, _root: &Self::State) -> Option<Expected> {
         None
-    }
-
-    /// Whether states are boards of at most 32 squares on which moves place a disc and turn the
-    /// lines it closes, keyed as [`Blocks`](blocks::Blocks) has them.
-    fn has_blocks(&self) -> bool {
-        false
     }
 
     /// The same rules with states folded under all the board's symmetries, or not folded at all;

@@ -15,8 +15,8 @@ use super::by_rank::ByRank;
 use super::plan::{Index, Plan, table_name};
 use super::view::START_EVERY;
 use super::{GraphError, conventions};
-use crate::game::blocks::Instructions;
-use crate::game::blocks::Tables;
+use crate::game::othello::blocks::Instructions;
+use crate::game::othello::blocks::Tables;
 use crate::game::{Game, GameExt, StateKey};
 #[cfg(target_arch = "x86_64")]
 use crate::hint::Hinted;

@@ -26,7 +26,8 @@ pub(super) struct Coding {
 
 impl Coding {
     pub fn of<G: Game>(game: &G) -> Coding {
-        let squares = game.has_blocks().then(|| game.facts().key_bits / 2).filter(|&n| n <= 32);
+        let squares =
+            game.facts().has_blocks.then(|| game.facts().key_bits / 2).filter(|&n| n <= 32);
         Coding { squares, words: game.facts().key_words }
     }
 

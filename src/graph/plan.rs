@@ -171,7 +171,7 @@ impl<S: Copy + PartialEq> Plan<S> {
     /// bound cuts them.
     pub fn has_blocks<G: Game<State = S>>(&self, game: &G) -> bool {
         let whole = self.max_depth.is_none() && self.max_states.is_none();
-        whole && self.index == Index::Keys && game.group().order() > 1 && game.has_blocks()
+        whole && self.index == Index::Keys && game.group().order() > 1 && game.facts().has_blocks
     }
 
     /// The same plan with other roots.

@@ -9,11 +9,10 @@ use std::path::Path;
 use super::keys::{BucketIndex, Keys, KeysElsewhere};
 use super::ranked::Ranked;
 use super::{StateKind, UNFIT};
-use crate::game::blocks::fetch;
 use crate::game::{Action, Empties, Game, GameExt, Orientations, Position, Score, Side, StateKey};
 use crate::parallel::{self, GRAIN};
 use crate::table::{
-    Array, BLOCK, Counts, Ints, Manifest, PackedColumn, Table, TableError, or_record,
+    Array, BLOCK, Counts, Ints, Manifest, PackedColumn, Table, TableError, or_record, prefetch,
 };
 
 /// A move of a row and the row that it leads to; `None` if it was not followed.
@@ -337,7 +336,7 @@ impl Graph {
     /// Tells the processor that some rows will be compared with positions, where that pays.
     pub fn fetch(&self, rows: &[u32]) {
         fn of<T>(keys: &[T], rows: &[u32]) {
-            rows.iter().filter_map(|&row| keys.get(row as usize)).for_each(fetch);
+            rows.iter().filter_map(|&row| keys.get(row as usize)).for_each(prefetch);
         }
         match &self.rows {
             Rows::Keys(Keys::Narrow(keys)) => of(keys, rows),

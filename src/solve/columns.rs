@@ -16,12 +16,11 @@ use super::SweepError;
 use super::options::Method;
 use super::ranked::{ENDLESS, outcome_of};
 use super::value::{Prospect, Turned, Value};
-use crate::game::blocks::fetch;
 use crate::game::{Empties, Outcome, Repetition, Score};
 use crate::parallel::{self, GRAIN};
 use crate::table::{
     Array, Column, DISCOUNTED_COLUMN, Discounted, Element, Manifest, PackedColumn, RootValue,
-    SOLUTION_COLUMNS, Solution, SweepRecord, Table, TableError, Written,
+    SOLUTION_COLUMNS, Solution, SweepRecord, Table, TableError, Written, prefetch,
 };
 
 /// What `outcome` and `score` hold where the value is not proven.
@@ -387,7 +386,7 @@ impl Values {
     /// Tells the processor that the values of some rows will be asked for.
     pub(super) fn fetch(&self, rows: &[u32]) {
         fn of<T: Element>(column: &Array<T>, rows: &[u32]) {
-            rows.iter().filter_map(|&row| column.get(row as usize)).for_each(fetch);
+            rows.iter().filter_map(|&row| column.get(row as usize)).for_each(prefetch);
         }
         match &self.columns {
             Columns::Exact(a, b) => {

@@ -13,13 +13,12 @@ use super::sweep::Change;
 use super::textbook::Textbook;
 use super::value::{Prospect, Short, Turned};
 use super::{Log, SweepError, columns};
-use crate::game::blocks::fetch;
 use crate::game::{Game, Score};
 use crate::graph::{Deriver, Graph, LayerChecks, LayerSums, LayerToRead};
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
-use crate::table::{Memory, Room, SweepRecord, Table, TableError};
+use crate::table::{Memory, Room, SweepRecord, Table, TableError, prefetch};
 
 /// A layered game's table that is being solved.
 pub(super) struct Layered<'a> {
@@ -250,7 +249,7 @@ fn sweep_layer<B: Backup>(
                 let soon = targets.len().min(offsets[values.len()] as usize + AHEAD);
                 for &target in targets.get(fetched..soon).unwrap_or_default() {
                     let value = later.get((target as usize).wrapping_sub(rows.end));
-                    value.into_iter().for_each(fetch);
+                    value.into_iter().for_each(prefetch);
                 }
                 fetched = fetched.max(soon);
                 for ((place, value), pair) in

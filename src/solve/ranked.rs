@@ -18,12 +18,11 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Checkpoint;
 use super::{Log, SweepError};
-use crate::game::blocks::fetch;
 use crate::game::{End, Outcome, RankedMoves};
 use crate::graph::{Ranked, distance_of_end, ones_of};
 use crate::parallel;
 use crate::progress::Progress;
-use crate::table::SweepRecord;
+use crate::table::{SweepRecord, prefetch};
 
 /// What `distance` holds in a ranked table where no end can be forced.
 pub const ENDLESS: u8 = u8::MAX;
@@ -327,7 +326,7 @@ impl Bytes<'_> {
                 for bit in ones_of(word) {
                     self.moves.predecessors((place * 64) as u32 + bit, &mut before);
                 }
-                before.iter().for_each(|&rank| fetch(&self.of[rank as usize]));
+                before.iter().for_each(|&rank| prefetch(&self.of[rank as usize]));
                 for rank in before.drain(..) {
                     if !Bytes::is_undecided(self.get(rank)) {
                         continue;

@@ -1,4 +1,4 @@
-//! Mapping a file into memory; one of the places with `unsafe` that `tests/layers.rs` lists.
+//! Mapping a file into memory, and prefetching from it; one of the places with `unsafe` that `tests/layers.rs` lists.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -50,6 +50,19 @@ pub(super) fn unmap_pages(map: &Mmap, bytes: Range<usize>) {
         unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, bytes.start, bytes.len()) };
     #[cfg(not(unix))]
     let _ = (map, bytes);
+}
+
+/// Prefetches what will be read soon, on processors that can.
+#[inline(always)]
+pub fn prefetch<T>(soon: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint; it reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = soon;
 }
 
 /// Values in memory of the system's, or in a file that is mapped to be written.

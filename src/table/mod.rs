@@ -52,6 +52,7 @@ pub(crate) use commit::{Part, move_synced, sync_dir, writable, write_whole};
 pub(crate) use error::IoContext;
 #[cfg(feature = "cluster")]
 pub(crate) use mmap::map_read_only;
+pub(crate) use mmap::prefetch;
 pub(crate) use store::bytes_in;
 
 #[cfg(target_endian = "big")]

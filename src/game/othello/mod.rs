@@ -7,6 +7,7 @@
 //! Passing is an action of its own, the only one of a mover who cannot place a disc while the
 //! opponent can; the game is over when neither can. The layer is the number of discs.
 
+pub mod blocks;
 mod canonical;
 mod moves;
 mod notation;
@@ -166,12 +167,9 @@ impl<K: StateKey> Game for Othello<K> {
         Facts {
             shape: (self.rows, self.columns),
             key_bits: 2 * self.square_count() as u32,
+            has_blocks: K::WORDS == 1,
             ..Facts::of_keys::<K>()
         }
-    }
-
-    fn has_blocks(&self) -> bool {
-        K::WORDS == 1
     }
 
     fn with_folding(&self, fold: bool) -> Option<Othello<K>> {

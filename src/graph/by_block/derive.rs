@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::layer::Layer;
 use super::tasks::{Emit, Rows, Task, Workspace};
 #[cfg(target_arch = "x86_64")]
-use crate::game::blocks::Instructions;
-use crate::game::blocks::{Bits, Blocks, Tables};
+use crate::game::othello::blocks::Instructions;
+use crate::game::othello::blocks::{Bits, Blocks, Tables};
 use crate::game::{Game, GameExt, Group};
 use crate::graph::view::add_up;
 use crate::parallel::{self, Spare};

@@ -4,9 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use crate::game::Orientations;
-use crate::game::blocks::fetch;
 use crate::parallel;
-use crate::table::{Memory, Room, TableError};
+use crate::table::{Memory, Room, TableError, prefetch};
 
 /// Words of bitmaps that one task takes: so many states of a block lead to what is still in the
 /// processor's cache from one another, and a layer has tasks enough for all threads.
@@ -150,8 +149,8 @@ impl Layer {
     /// Tells the processor that the row of a bit will be asked for.
     #[inline(always)]
     pub fn fetch(&self, (word, _): (usize, u32)) {
-        fetch(&self.bits[word]);
-        fetch(&self.counts[word / PAIR]);
+        prefetch(&self.bits[word]);
+        prefetch(&self.counts[word / PAIR]);
     }
 
     /// The row within the layer of a state that is there.

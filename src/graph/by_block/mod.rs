@@ -25,7 +25,7 @@ use super::GraphError;
 use super::build::{BuildState, Builder, declare, edge_starts, has_wide_orientations};
 use super::census::Census;
 use super::plan::Plan;
-use crate::game::blocks::{Bits, Blocks};
+use crate::game::othello::blocks::{Bits, Blocks};
 use crate::game::{Game, GameExt, Group, Orientations};
 use crate::parallel::{self, Spare};
 use crate::progress::Progress;

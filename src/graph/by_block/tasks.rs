@@ -4,10 +4,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::layer::{Layer, reach};
-use crate::game::blocks::{Bits, Block, Blocks, Found, Placement, Work, fetch};
+use crate::game::othello::blocks::{Bits, Block, Blocks, Found, Placement, Work};
 use crate::game::{Group, Orientations, Side, Symmetry};
 use crate::graph::StateKind;
 use crate::graph::census::Census;
+use crate::table::prefetch;
 
 /// The states of a layer that must pass: block and place.
 pub(super) type Passes = Vec<(u32, u32)>;
@@ -177,7 +178,7 @@ impl<B: Bits> Work for Find<'_, B> {
                             continue;
                         }
                         for (at, &place) in places.iter().enumerate() {
-                            fetch(&next.bits[next.bit(to, place).0]);
+                            prefetch(&next.bits[next.bit(to, place).0]);
                             if let Some(&place) = before.get(at) {
                                 next.mark(next.bit(block_before, place));
                             }
@@ -324,7 +325,7 @@ impl<B: Bits, const EDGES: bool, const STATES: bool> Work for Emit<'_, B, EDGES,
                             astray |= !next.contains(bit);
                         } else if let Some(theirs) = theirs.get(row as usize) {
                             // Whoever writes rows has found them, unless the draft was not ours.
-                            fetch(theirs);
+                            prefetch(theirs);
                         }
                         if EDGES {
                             let cursor = &mut cursors[states[at] as usize];

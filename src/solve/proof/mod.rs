@@ -54,14 +54,13 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use self::stored::{Stored, Word};
 use self::values::{Columns, Discounts, Fate};
-use crate::game::blocks::fetch;
 use crate::game::{
     Action, Game, GameExt, Mobility, Orientations, Outcome, Position, Side, Symmetry,
 };
 use crate::graph::{Finder, Graph, Plan, StateKind, ones_of};
 use crate::parallel;
 use crate::progress::Progress;
-use crate::table::{Counts, Memory, Room, RootValue, Table, TableError, Tally};
+use crate::table::{Counts, Memory, Room, RootValue, Table, TableError, Tally, prefetch};
 
 /// What [`prove`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -323,8 +322,8 @@ impl<G: Game> Proof<'_, G> {
                 columns.values.fetch(targets);
             }
             for target in targets.iter().map(|&target| target as usize) {
-                self.reached.get(target / 64).into_iter().for_each(fetch);
-                self.orientations.get(target).into_iter().for_each(fetch);
+                self.reached.get(target / 64).into_iter().for_each(prefetch);
+                self.orientations.get(target).into_iter().for_each(prefetch);
             }
         }
     }

@@ -13,9 +13,9 @@ use std::ops::Range;
 
 #[cfg(target_arch = "x86_64")]
 pub use self::bits::Instructions;
-pub use self::bits::{Bits, LANES, Tables, Work, fetch};
+pub use self::bits::{Bits, LANES, Tables, Work};
 use self::bits::{byte_table, look_up};
-use super::{Action, Game, GameExt, Symmetry};
+use crate::game::{Action, Game, GameExt, Symmetry};
 
 /// The rules of a board of up to 32 squares, by block.
 pub struct Blocks<B: Bits> {
@@ -141,7 +141,7 @@ impl<B: Bits> Image<B> {
 }
 
 impl<B: Bits> Blocks<B> {
-    /// The rules of a game that [has blocks](Game::has_blocks).
+    /// The rules of a game that [has blocks](crate::game::Facts::has_blocks).
     pub fn new<G: Game>(game: &G) -> Blocks<B> {
         let (rows, columns) = game.shape();
         let squares = rows * columns;

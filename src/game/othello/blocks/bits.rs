@@ -28,20 +28,6 @@ pub trait Bits: Send + Sync + Sized {
     fn run<W: Work>(work: W) -> W::Output;
 }
 
-/// Tells the processor that something will be read soon, where there is a way to tell it.
-#[inline(always)]
-#[allow(unsafe_code)]
-pub fn fetch<T>(soon: &T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint; it reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = soon;
-}
-
 /// A piece of work; `run` must be inlined, to be compiled for the processors it runs on.
 pub trait Work {
     /// What comes of it.
