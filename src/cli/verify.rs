@@ -11,7 +11,7 @@ use super::error::{code, hinted};
 use super::lines::text_of;
 use super::table_args::OneTable;
 use crate::any::AnyGame;
-use crate::game::{Game, GameExt, Side};
+use crate::game::{GameExt, Side};
 use crate::hint::{Hint, Hinted, Kind};
 use crate::render::number::{bytes, thousands};
 use crate::solved::read_checksums;

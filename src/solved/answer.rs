@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::SolvedTable;
 use crate::any::AnyPosition;
-use crate::game::{Drawn, Game, GameExt, MoveSquares, Outcome, Side};
+use crate::game::{Drawn, GameExt, MoveSquares, Outcome, Side};
 use crate::hint::Hint;
 use crate::solve::Value;
 use crate::table::Manifest;

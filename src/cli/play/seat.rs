@@ -7,7 +7,7 @@ use super::super::players::player;
 use super::super::table_args::TableArgs;
 use crate::any::{AnyGame, AnyPosition};
 use crate::evaluate::Player;
-use crate::game::{Action, Game, GameExt};
+use crate::game::{Action, GameExt};
 use crate::hint::Hinted;
 use crate::policy::chance::{sample, seeded, unit};
 use crate::solved::{Oracle, SolvedTable};
