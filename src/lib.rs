@@ -37,7 +37,7 @@
 //! * [`policy`]: what chooses moves;
 //! * [`evaluate`]: policies measured on solved tables;
 //! * [`export`]: positions for other programs to answer, and exact targets to learn from;
-//! * `learn`: networks that learn from the tables and by playing (feature `learn`);
+//! * `learn`: networks that learn from the tables and by playing (feature `onnx`);
 //! * [`render`]: reports and boards as text;
 //! * `serve`: tables over HTTP, with a page (feature `serve`);
 //! * [`hint`]: errors that know what to do about them;

@@ -132,7 +132,7 @@ fn of_another_build(error: &clap::Error) -> Option<(&str, &'static str)> {
         _ => None,
     })?;
     let features = [
-        ("learn", cfg!(feature = "learn"), &["train"] as &[_]),
+        ("onnx", cfg!(feature = "onnx"), &["train"] as &[_]),
         (
             "cluster",
             cfg!(feature = "cluster"),

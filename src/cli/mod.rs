@@ -41,9 +41,7 @@ mod serve;
 mod shell;
 mod signals;
 mod table_args;
-#[cfg(feature = "learn")]
-mod threads;
-#[cfg(feature = "learn")]
+#[cfg(feature = "onnx")]
 mod train;
 mod value_iterate;
 mod verify;
@@ -113,7 +111,7 @@ enum Command {
     Compare(compare::Args),
     Export(export::Args),
     Match(matches::Args),
-    #[cfg(feature = "learn")]
+    #[cfg(feature = "onnx")]
     Train(train::Args),
     Verify(verify::Args),
     List(list::Args),
@@ -172,14 +170,8 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
     check_threads(threads)?;
     signals::fail_where_a_file_is_too_large()?;
     // Always, for threads that start by themselves panic where the system refuses them; 0 are all.
-    let started = match (&cli.command, threads) {
-        #[cfg(feature = "learn")]
-        (Command::Train(_), _) => threads::for_learning(threads),
-        (_, threads) => {
-            rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build_global()
-        }
-    };
-    started.map_err(|error| {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
+    pool.build_global().map_err(|error| {
         Hinted::new(format!("cannot start threads: {error}"), "give fewer --threads")
             .of_kind(Kind::Failure)
     })?;
@@ -197,7 +189,7 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         Command::Compare(args) => compare::run(args, &mut context),
         Command::Export(args) => export::run(args, &mut context),
         Command::Match(args) => matches::run(args, &mut context),
-        #[cfg(feature = "learn")]
+        #[cfg(feature = "onnx")]
         Command::Train(args) => train::run(args, &mut context),
         Command::Verify(args) => verify::run(args, &mut context),
         Command::List(args) => list::run(args, &mut context),

@@ -33,9 +33,9 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         of::<super::cluster::Gathered>("gather"),
         #[cfg(feature = "cluster")]
         of::<super::cluster::Output>("part"),
-        #[cfg(feature = "learn")]
+        #[cfg(feature = "onnx")]
         of::<super::train::Trained<'_>>("train"),
-        #[cfg(feature = "learn")]
+        #[cfg(feature = "onnx")]
         of::<super::train::tabular::Curves>("train-tabular"),
         #[cfg(feature = "serve")]
         ("openapi", crate::serve::components()),

@@ -154,7 +154,8 @@ mod tests {
     use crate::learn::chance::{normal, seeded};
     use crate::learn::network::Activation;
     use crate::learn::optimiser::Method;
-    use crate::learn::trainer::{Trainer, rows};
+    use crate::learn::passes::Pass;
+    use crate::learn::trainer::Trainer;
 
     fn networks(rows: usize, columns: usize) -> [Architecture; 2] {
         let head =
@@ -177,10 +178,8 @@ mod tests {
         let mut random = seeded(3, &[]);
         let input: Vec<f32> = (0..2 * squares).map(|_| normal(&mut random)).collect();
         let answer = |input: Vec<f32>| {
-            let given = rows(input, 2 * squares).unwrap();
-            let found = network.fixed().unwrap().forward(&given).unwrap();
-            let [policy, value] = [0, 1].map(|at: usize| found[at].flatten_all().unwrap());
-            (policy.to_vec1::<f32>().unwrap(), value.to_vec1::<f32>().unwrap()[0])
+            let answers = Pass::new(network, input, None).answers;
+            (answers[0].clone(), answers[1][0])
         };
         let to =
             |at: usize, symmetry| usize::from(game.transform_action(Action(at as u16), symmetry).0);
@@ -213,12 +212,19 @@ mod tests {
                     let mut random = seeded(4, &[step]);
                     let width = 2 * rows_ * columns;
                     let inputs: Vec<f32> = (0..7 * width).map(|_| normal(&mut random)).collect();
-                    let loss = |weights: &crate::learn::weights::Weights<'_>, inputs| {
-                        let answers = weights.forward(&rows(inputs, width)?)?;
-                        // Nothing about it is alike for images.
-                        answers[0].narrow(1, 1, 2)?.sqr()?.sum_all()? + answers[1].sum_all()?
+                    // Nothing about the loss is alike for images: two logits squared, and values.
+                    let gradient = |network: &Network, inputs| {
+                        let pass = Pass::new(network, inputs, None);
+                        let by_logit = |at: usize, logit: &f32| match at % (width / 2 + 1) {
+                            1 | 2 => 2.0 * logit,
+                            _ => 0.0,
+                        };
+                        let logits = pass.answers[0].iter().enumerate();
+                        let logits = logits.map(|(at, logit)| by_logit(at, logit)).collect();
+                        let values = vec![1.0; pass.answers[1].len()];
+                        pass.backward(0.0, vec![logits, values])
                     };
-                    trainer.step(vec![inputs], 1.0, None, loss).unwrap();
+                    trainer.step(vec![inputs], 1.0, None, gradient).unwrap();
                 }
                 assert_ne!(before, trainer.network);
                 answers_alike(&trainer.network, &game);

@@ -1,16 +1,15 @@
 //! Training of networks: on solved tables, and by self-play.
 //!
-//! Trained networks, with the feature `onnx`:
+//! Trained networks:
 //!
 //! * [`network`]: architectures and weights; [`onnx`]: the same as ONNX models;
 //! * [`card`]: trained networks as files, which [`player`] makes policies;
 //! * [`minishogi`]: a value network for minishogi: its features, its data, its search.
 //!
-//! Training, with the feature `learn`:
+//! Training:
 //!
-//! * `weights`: networks as tensors, with their `convolution`; `equivariance`: weight tying, so
-//!   that all images of a position get the same answer; `optimiser` and `trainer`: training steps,
-//!   shared among threads;
+//! * `passes`: forward and backward pass; `equivariance`: weight tying, so that all images of a
+//!   position get the same answer; `optimiser` and `trainer`: training steps, shared among threads;
 //! * `recipes`: the ways of training; `training`: what they share: iterations, checkpoints,
 //!   history.
 //!
@@ -19,23 +18,15 @@
 
 pub mod card;
 pub mod chance;
-#[cfg(feature = "learn")]
-mod convolution;
-#[cfg(feature = "learn")]
 pub mod equivariance;
 pub mod minishogi;
 pub mod network;
 pub mod onnx;
-#[cfg(feature = "learn")]
 pub mod optimiser;
-#[cfg(feature = "learn")]
+pub mod passes;
 pub mod recipes;
-#[cfg(feature = "learn")]
 pub mod trainer;
-#[cfg(feature = "learn")]
 pub mod training;
-#[cfg(feature = "learn")]
-pub mod weights;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -109,13 +100,8 @@ pub enum LearnError {
     #[error("{0}")]
     Settings(Hinted),
     /// A loss is no number any more.
-    #[cfg(feature = "learn")]
     #[error("training has diverged: the loss is no number")]
     Diverged,
-    /// Calculating failed.
-    #[cfg(feature = "learn")]
-    #[error("training failed: {0}")]
-    Tensor(#[from] candle_core::Error),
     /// Judging failed.
     #[error(transparent)]
     Measure(#[from] MeasureError),
@@ -130,10 +116,7 @@ impl Hint for LearnError {
             LearnError::Unfit { what, .. } | LearnError::Settings(what) => what.hint(),
             LearnError::Measure(error) => error.hint(),
             LearnError::Policy(error) => error.hint(),
-            #[cfg(feature = "learn")]
             LearnError::Diverged => Some("lower the learning rate".into()),
-            #[cfg(feature = "learn")]
-            LearnError::Tensor(_) => None,
             LearnError::Read { .. } | LearnError::Write { .. } => None,
         }
     }
@@ -142,9 +125,7 @@ impl Hint for LearnError {
         match self {
             LearnError::Measure(error) => error.kind(),
             LearnError::Policy(error) => error.kind(),
-            #[cfg(feature = "learn")]
-            LearnError::Diverged | LearnError::Tensor(_) => Kind::Failure,
-            LearnError::Write { .. } => Kind::Failure,
+            LearnError::Diverged | LearnError::Write { .. } => Kind::Failure,
             LearnError::Read { .. } | LearnError::Unfit { .. } | LearnError::Settings(_) => {
                 Kind::Input
             }
@@ -153,7 +134,6 @@ impl Hint for LearnError {
 }
 
 impl LearnError {
-    #[cfg(feature = "learn")]
     pub(super) fn read(path: &Path, error: std::io::Error) -> LearnError {
         LearnError::Read { path: path.to_path_buf(), error }
     }

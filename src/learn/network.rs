@@ -2,8 +2,7 @@
 //!
 //! Weights are 32-bit floats in PyTorch's names and shapes (`weight` is outputs × inputs, of a
 //! convolution outputs × inputs × 3 × 3), so that the file of weights can be read elsewhere.
-//! Initial weights depend on the seed alone: the library's own random numbers cannot be seeded on a
-//! CPU.
+//! Initial weights depend on the seed alone.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -77,6 +76,34 @@ impl Activation {
     }
 }
 
+/// A step from a network's input to what its heads are given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Step {
+    /// A layer of which every unit sees all of the numbers before.
+    Linear,
+    /// A convolution on boards of so many rows and columns, square by square.
+    Convolve([usize; 2]),
+    /// What units make of their sums.
+    Activate(Activation),
+    /// What the block was given, added.
+    Add,
+    /// The numbers of each board, so many rows of so many, column by column: from planes to squares,
+    /// or back.
+    Transpose([usize; 2]),
+    /// Dropout, in training.
+    Drop,
+}
+
+impl Step {
+    /// The steps of a block before those that it adds: two convolutions, an activation between them.
+    pub const BLOCK: usize = 3;
+
+    /// Whether the step is that of a layer with weights.
+    pub fn has_weights(self) -> bool {
+        matches!(self, Step::Linear | Step::Convolve(_))
+    }
+}
+
 /// Weights of one kind of one layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
@@ -110,6 +137,27 @@ impl Architecture {
     pub fn heads(&self) -> &[Head] {
         match self {
             Architecture::Mlp { heads, .. } | Architecture::Residual { heads, .. } => heads,
+        }
+    }
+
+    /// The steps up to the heads.
+    pub(super) fn steps(&self) -> Vec<Step> {
+        let relu = Step::Activate(Activation::Relu);
+        match *self {
+            Architecture::Mlp { ref hidden, activation, .. } => {
+                [Step::Linear, Step::Activate(activation)].repeat(hidden.len())
+            }
+            Architecture::Residual { planes, rows, columns, channels, blocks, .. } => {
+                let convolve = Step::Convolve([rows, columns]);
+                let block = [convolve, relu, convolve, Step::Add, relu];
+                let [begin, end] = [[planes, rows * columns], [rows * columns, channels]];
+                [
+                    &[Step::Transpose(begin), convolve, relu][..],
+                    &block.repeat(blocks),
+                    &[Step::Transpose(end)],
+                ]
+                .concat()
+            }
         }
     }
 
@@ -211,7 +259,6 @@ impl Network {
         &self.parameters
     }
 
-    #[cfg(feature = "learn")]
     pub(super) fn parameters_mut(&mut self) -> &mut [Parameter] {
         &mut self.parameters
     }

@@ -12,7 +12,7 @@ use crate::policy::onnx::proto::{
     ValueInfo,
 };
 
-use super::network::{Activation, Architecture, Network, Parameter};
+use super::network::{Activation, Architecture, Network, Parameter, Step};
 
 /// What is calculated, in the order in which it is.
 struct Writer<'a> {
@@ -115,29 +115,24 @@ pub fn model(network: &Network, shape: &[usize]) -> Vec<u8> {
     let architecture = network.architecture();
     let (graph, last) = (Graph::default(), "board".to_string());
     let mut graph = Writer { network, used: 0, graph, last };
-    match architecture {
-        Architecture::Mlp { hidden, activation, .. } => {
-            if shape.len() > 1 {
-                graph.add("Flatten", &[], vec![whole("axis", 1)]);
-            }
-            for _ in hidden {
-                graph.linear();
-                graph.activate(*activation);
-            }
+    let is_flat = matches!(architecture, Architecture::Mlp { .. });
+    if is_flat && shape.len() > 1 {
+        graph.add("Flatten", &[], vec![whole("axis", 1)]);
+    }
+    let mut given = Vec::new();
+    for step in architecture.steps() {
+        given.push(graph.last.clone());
+        match step {
+            Step::Linear => graph.linear(),
+            Step::Convolve(_) => graph.convolve(),
+            Step::Activate(activation) => graph.activate(activation),
+            Step::Add => graph.add("Add", &[&given[given.len() - 1 - Step::BLOCK]], vec![]),
+            // A model has planes throughout.
+            Step::Transpose(_) | Step::Drop => {}
         }
-        Architecture::Residual { blocks, .. } => {
-            graph.convolve();
-            graph.activate(Activation::Relu);
-            for _ in 0..*blocks {
-                let before = graph.last.clone();
-                graph.convolve();
-                graph.activate(Activation::Relu);
-                graph.convolve();
-                graph.add("Add", &[&before], vec![]);
-                graph.activate(Activation::Relu);
-            }
-            graph.add("Flatten", &[], vec![whole("axis", 1)]);
-        }
+    }
+    if !is_flat {
+        graph.add("Flatten", &[], vec![whole("axis", 1)]);
     }
     let hidden = graph.last.clone();
     for head in architecture.heads() {

@@ -1,5 +1,4 @@
-//! Optimisers: SGD and AdamW. The state is plain numbers, so that a checkpoint holds all of it;
-//! candle's own optimisers do not expose theirs.
+//! Optimisers: SGD and AdamW.
 
 use serde::{Deserialize, Serialize};
 

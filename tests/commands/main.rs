@@ -22,7 +22,7 @@ mod serve;
 #[cfg(feature = "serve")]
 mod serve_page;
 mod shell;
-#[cfg(feature = "learn")]
+#[cfg(feature = "onnx")]
 mod train;
-#[cfg(feature = "learn")]
+#[cfg(feature = "onnx")]
 mod train_minishogi;

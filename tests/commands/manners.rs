@@ -638,11 +638,11 @@ fn what_is_left_out_is_said() {
 }
 
 /// What another build has is named with the feature that brings it.
-#[cfg(not(feature = "learn"))]
+#[cfg(not(feature = "onnx"))]
 #[test]
 fn what_was_not_built_in_is_named() {
     let said = Tables::new().run(&["train", "value"]);
-    assert!(said.refused("no network").contains("--features learn"), "{said:?}");
+    assert!(said.refused("no network").contains("--features onnx"), "{said:?}");
 }
 
 /// Marks that turn text round, and colours, in a word of the command line, the name of a table and of

@@ -100,11 +100,9 @@ fn every_command_prints_what_its_schema_says() {
             .push(json);
     };
     COMMANDS.lines().for_each(&mut run);
-    if cfg!(feature = "learn") {
+    if cfg!(feature = "onnx") {
         run("train tabular --games 20 --method td,sarsa");
         run("train td --size 4 --games 2");
-    }
-    if cfg!(feature = "onnx") {
         let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables/policies");
         copy_dir(&kept, &tables.place("policies"));
         run("report --game othello-4x4 --canonical --policy learned:supervised-othello-4x4");
@@ -117,7 +115,7 @@ fn every_command_prints_what_its_schema_says() {
     let known: BTreeSet<String> =
         files.map(|file| file.file_stem().unwrap().to_str().unwrap().to_string()).collect();
     let met: BTreeSet<String> = printed.keys().cloned().collect();
-    let learned = |name: &&String| cfg!(feature = "learn") || !name.starts_with("train");
+    let learned = |name: &&String| cfg!(feature = "onnx") || !name.starts_with("train");
     let spread =
         |name: &&String| cfg!(feature = "cluster") || !matches!(name.as_str(), "part" | "gather");
     let known = known.iter().filter(learned).filter(spread);

@@ -105,7 +105,7 @@ fn the_manual_has_a_page_for_every_command() {
     assert_eq!(tables.ok(&["man", "--dir", dir.to_str().unwrap()]), "");
     let names = command_names(&tables).into_iter().filter(|name| name != "help");
     let mut wanted: Vec<String> = names.map(|name| format!("solver-{name}.1")).collect();
-    if cfg!(feature = "learn") {
+    if cfg!(feature = "onnx") {
         let recipes = names_in(&tables.ok(&["train", "--help"]));
         assert!(recipes.len() > 6, "{recipes:?}");
         let recipes = recipes.iter().filter(|name| *name != "help");

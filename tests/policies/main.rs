@@ -1,6 +1,6 @@
 //! Policies: built in, from files and programs, asked, measured and played.
 
-#[cfg(feature = "learn")]
+#[cfg(feature = "onnx")]
 mod article;
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
 //! A table taken apart into what is learned from and what is measured.
-#![cfg(feature = "learn")]
+#![cfg(feature = "onnx")]
 
 use std::sync::Arc;
 

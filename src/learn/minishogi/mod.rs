@@ -17,15 +17,12 @@
 pub mod beam;
 pub mod features;
 pub mod force;
-#[cfg(feature = "learn")]
 pub mod mates;
 pub mod player;
 pub mod quick;
 #[cfg(test)]
 mod sample;
-#[cfg(feature = "learn")]
 pub mod selfplay;
-#[cfg(feature = "learn")]
 pub mod tactics;
 
 pub use features::FEATURES;

@@ -4,7 +4,7 @@
 //! squares that its mover holds at the end. The test set is of whole games, not positions:
 //! positions of one game share their target.
 
-use candle_core::{Result as Calculated, Tensor};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{AT_ONCE, KEPT, OPENING, UNITS, number, rate};
@@ -15,9 +15,9 @@ use crate::learn::LearnError;
 use crate::learn::chance::{seeded, shuffle};
 use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::{Kind, Method};
-use crate::learn::trainer::{Trainer, rows};
+use crate::learn::passes::{Pass, squared_errors};
+use crate::learn::trainer::Trainer;
 use crate::learn::training::{Learner, Row};
-use crate::learn::weights::Weights;
 use crate::policy::Policy;
 use crate::progress::Progress;
 
@@ -143,15 +143,13 @@ impl Discs {
     }
 
     /// The mean squared error on the test games.
-    fn test_loss(&self) -> Calculated<f64> {
-        let chunks: Vec<&[Example]> = self.test.chunks(4096).collect();
-        let count = self.test.len();
-        let encoding = &self.encoding;
-        let network = &self.trainer.network;
-        let losses = self.trainer.workers.map(chunks, |part| {
-            let loss = loss(&network.fixed()?, part, encoding, count)?;
-            Ok(f64::from(loss.to_scalar::<f32>()?))
-        });
+    fn test_loss(&self) -> f64 {
+        let (network, count) = (&self.trainer.network, self.test.len());
+        let losses: Vec<f64> = self
+            .test
+            .par_chunks(4096)
+            .map(|part| pass(network, part, &self.encoding, count).1)
+            .collect();
         losses.into_iter().sum()
     }
 
@@ -164,15 +162,19 @@ impl Discs {
     }
 }
 
-fn loss(
-    weights: &Weights<'_>,
+/// The answers for some examples, the sum of their squared errors over `count`, and its gradient by
+/// the answers.
+fn pass<'a>(
+    network: &'a Network,
     part: &[Example],
     encoding: &Encoding,
     count: usize,
-) -> Calculated<Tensor> {
-    let inputs = rows(encoding.boards(part.iter().map(|(board, _)| *board)), encoding.len())?;
-    let shares = part.iter().map(|(_, share)| *share).collect();
-    (&weights.forward(&inputs)?[0] - rows(shares, 1)?)?.sqr()?.sum_all()? / count as f64
+) -> (Pass<'a>, f64, Vec<f32>) {
+    let inputs = encoding.boards(part.iter().map(|(board, _)| *board));
+    let shares: Vec<f32> = part.iter().map(|(_, share)| *share).collect();
+    let pass = Pass::new(network, inputs, None);
+    let (loss, errors) = squared_errors(&pass.answers[0], &shares, 1.0 / count as f64);
+    (pass, loss, errors)
 }
 
 impl Learner for Discs {
@@ -194,14 +196,15 @@ impl Learner for Discs {
             let done = (epoch as f64 + at as f64 / steps as f64) / self.settings.epochs as f64;
             let batch: Vec<Example> = batch.iter().map(|&at| self.train[at]).collect();
             let parts = batch.chunks(batch.len().div_ceil(PARTS)).collect();
-            total += self.trainer.step(parts, 1.0 - 0.9 * done, None, |weights, part| {
-                loss(weights, part, encoding, batch.len())
+            total += self.trainer.step(parts, 1.0 - 0.9 * done, None, |network, part| {
+                let (pass, loss, errors) = pass(network, part, encoding, batch.len());
+                pass.backward(loss, vec![errors])
             })?;
         }
         Ok(Row::from([
             ("epoch".to_string(), (epoch + 1) as f64),
             ("loss".to_string(), total / steps as f64),
-            ("test loss".to_string(), self.test_loss()?),
+            ("test loss".to_string(), self.test_loss()),
             ("test loss of a constant".to_string(), self.constant_loss()),
         ]))
     }

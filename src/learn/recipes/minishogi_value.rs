@@ -6,7 +6,6 @@
 //! network's own values; mates can be mixed in (rehearsal), so that they stay learned. The loss is
 //! the cross-entropy of the target and the network's answer.
 
-use candle_core::{Result as Calculated, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::{AT_ONCE, KEPT, OPENING, UNITS, check_size, number, share};
@@ -21,9 +20,9 @@ use crate::learn::minishogi::tactics::{Shares, TestSet};
 use crate::learn::minishogi::{FEATURES, Minishogi, Values, features, rules};
 use crate::learn::network::Network;
 use crate::learn::optimiser::Method;
-use crate::learn::trainer::{Trainer, rows};
+use crate::learn::passes::{Gradient, Pass};
+use crate::learn::trainer::Trainer;
 use crate::learn::training::{Learner, Row};
-use crate::learn::weights::Weights;
 use crate::policy::{ByRule, Random};
 use crate::progress::{Progress, Silent};
 
@@ -215,9 +214,9 @@ impl MinishogiValue {
             };
             let parts = batch.chunks(count.div_ceil(PARTS)).map(part).collect();
             let done = (at * self.settings.batch) as f64 / order.len() as f64;
-            let found = self
-                .trainer
-                .step(parts, schedule(done), None, |weights, part| loss(weights, part, count))?;
+            let found = self.trainer.step(parts, schedule(done), None, |network, part| {
+                gradient(network, part, count)
+            })?;
             total += found * count as f64;
             since += count;
             if since >= REPORTED {
@@ -280,19 +279,17 @@ fn clamped(probability: f32) -> f64 {
 /// The least distance from 0 and 1.
 const EDGE: f64 = 1e-6;
 
-/// The sum of the cross-entropies of positions, over `count`.
-fn loss(
-    weights: &Weights<'_>,
-    (numbers, targets): (Vec<f32>, Vec<f32>),
-    count: usize,
-) -> Calculated<Tensor> {
-    let answer = weights.forward(&rows(numbers, FEATURES)?)?.swap_remove(0);
-    let targets = rows(targets, 1)?;
-    let win = ((&answer * (1.0 - 2.0 * EDGE))? + EDGE)?;
-    let lose = ((answer * (2.0 * EDGE - 1.0))? + (1.0 - EDGE))?;
-    let against = ((&targets * -1.0)? + 1.0)?;
-    let sum = ((targets * win.log()?)? + (against * lose.log()?)?)?.sum_all()?;
-    sum * (-1.0 / count as f64)
+/// The sum of the cross-entropies of positions over `count`, and its gradient.
+fn gradient(network: &Network, (numbers, targets): (Vec<f32>, Vec<f32>), count: usize) -> Gradient {
+    let pass = Pass::new(network, numbers, None);
+    let (mut loss, mut errors) = (0.0, Vec::with_capacity(targets.len()));
+    for (&answer, target) in pass.answers[0].iter().zip(targets) {
+        let (win, lose, target) = (clamped(answer), clamped(1.0 - answer), f64::from(target));
+        loss -= (target * win.ln() + (1.0 - target) * lose.ln()) / count as f64;
+        let error = ((1.0 - target) / lose - target / win) * (1.0 - 2.0 * EDGE);
+        errors.push((error / count as f64) as f32);
+    }
+    pass.backward(loss, vec![errors])
 }
 
 impl Learner for MinishogiValue {
@@ -377,9 +374,7 @@ mod tests {
         learner.values().values(&numbers, &mut values);
         let p = f64::from(values[0]);
         let expected = -(0.25 * p.ln() + 0.75 * (1.0 - p).ln() + p.ln()) / 2.0;
-        let weights = learner.trainer.network.fixed().unwrap();
-        let found = loss(&weights, (numbers, vec![0.25, 1.0]), 2).unwrap();
-        let found = f64::from(found.to_scalar::<f32>().unwrap());
+        let (found, _) = gradient(&learner.trainer.network, (numbers, vec![0.25, 1.0]), 2);
         assert!((found - expected).abs() < 1e-4, "{found} {expected}");
     }
 }

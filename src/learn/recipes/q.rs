@@ -11,8 +11,8 @@
 //! and Silver 2016), since the maximum of uncertain values is biased upwards; only legal moves
 //! count; and the loss is Huber's.
 
-use candle_core::{Device, Result as Calculated, Tensor};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::replay::{Experience, Replay};
@@ -23,9 +23,9 @@ use crate::learn::LearnError;
 use crate::learn::chance::{below, sample, seeded, unit};
 use crate::learn::network::{Activation, Architecture, Head, Network, Parameter};
 use crate::learn::optimiser::{Kind, Method};
-use crate::learn::trainer::{Trainer, rows};
+use crate::learn::passes::{Gradient, Pass};
+use crate::learn::trainer::Trainer;
 use crate::learn::training::{Learner, Row};
-use crate::learn::weights::Weights;
 use crate::policy::{Answers, Batch, Policy};
 use crate::progress::Progress;
 
@@ -225,7 +225,7 @@ impl<G: Game> QLearning<G> {
                     _ => own.push((at, actions)),
                 }
             }
-            self.decide(lanes, own, epsilon)?;
+            self.decide(lanes, own, epsilon);
             for (which, (batch, places)) in
                 theirs.iter().enumerate().filter(|(_, t)| !t.1.is_empty())
             {
@@ -253,16 +253,15 @@ impl<G: Game> QLearning<G> {
         lanes: &mut [Lane<G::State>],
         choices: Vec<(usize, Vec<Action>)>,
         epsilon: f64,
-    ) -> Calculated<()> {
+    ) {
         if choices.is_empty() {
-            return Ok(());
+            return;
         }
         let boards: Vec<[u64; 2]> =
             choices.iter().map(|(at, _)| self.board(&lanes[*at].position.state)).collect();
         let inputs = self.encoding.boards(boards.iter().copied());
-        let width = self.encoding.len();
-        let q =
-            self.trainer.network.fixed()?.forward(&rows(inputs, width)?)?[0].to_vec2::<f32>()?;
+        let answers = Pass::new(&self.trainer.network, inputs, None).answers.swap_remove(0);
+        let q = answers.chunks_exact(self.game.action_count());
         for (((at, actions), q), board) in choices.into_iter().zip(q).zip(boards) {
             let lane = &mut lanes[at];
             let side = lane.position.side;
@@ -285,7 +284,6 @@ impl<G: Game> QLearning<G> {
             lane.pending[side.index()] = Some(experience);
             lane.position = self.game.advance(&lane.position, chosen);
         }
-        Ok(())
     }
 
     /// Ends a lane's game if it is over: pending decisions get their reward.
@@ -318,12 +316,12 @@ impl<G: Game> QLearning<G> {
     }
 
     /// The targets of the Q-values of some decisions.
-    fn targets(&self, experiences: &[Experience]) -> Calculated<Vec<f32>> {
-        let boards = experiences.iter().map(|experience| experience.next);
-        let inputs = rows(self.encoding.boards(boards), self.encoding.len())?;
-        let answers = |network: &Network| network.fixed()?.forward(&inputs)?[0].to_vec2::<f32>();
-        let (online, target) = (answers(&self.trainer.network)?, answers(&self.target)?);
+    fn targets(&self, experiences: &[Experience]) -> Vec<f32> {
+        let inputs = self.encoding.boards(experiences.iter().map(|experience| experience.next));
+        let answers = |network| Pass::new(network, inputs.clone(), None).answers.swap_remove(0);
+        let (online, target) = (answers(&self.trainer.network), answers(&self.target));
         let of = |(at, experience): (usize, &Experience)| {
+            let place = |action: usize| at * self.game.action_count() + action;
             if experience.sign == 0 {
                 return experience.reward;
             }
@@ -333,14 +331,14 @@ impl<G: Game> QLearning<G> {
             let mut best: Option<usize> = None;
             self.game.for_each_action(&state, |action| {
                 let action = usize::from(action.0);
-                if best.is_none_or(|best| online[at][action] > online[at][best]) {
-                    best = Some(action);
+                if best.is_none_or(|best| online[place(action)] > online[best]) {
+                    best = Some(place(action));
                 }
             });
-            let q = best.map_or(0.0, |best| target[at][best].clamp(-1.0, 1.0));
+            let q = best.map_or(0.0, |best| target[best].clamp(-1.0, 1.0));
             self.settings.fit.gamma.unwrap_or(1.0) as f32 * f32::from(experience.sign) * q
         };
-        Ok(experiences.iter().enumerate().map(of).collect())
+        experiences.iter().enumerate().map(of).collect()
     }
 
     /// A step on a random batch of the replay buffer; gives its loss.
@@ -349,13 +347,11 @@ impl<G: Game> QLearning<G> {
         let batch: Vec<Experience> =
             (0..self.settings.fit.batch).map(|_| all[below(random, all.len())]).collect();
         let parts: Vec<&[Experience]> = batch.chunks(batch.len().div_ceil(PARTS)).collect();
-        let this = &*self;
-        let targets = self.trainer.workers.map(parts.clone(), |part| this.targets(part));
-        let targets: Vec<Vec<f32>> = targets.into_iter().collect::<Calculated<_>>()?;
+        let targets: Vec<Vec<f32>> = parts.par_iter().map(|part| self.targets(part)).collect();
         let parts: Vec<(&[Experience], Vec<f32>)> = parts.into_iter().zip(targets).collect();
         let (encoding, count) = (&self.encoding, self.settings.fit.batch);
-        let loss = self.trainer.step(parts, factor, Some(10.0), |weights, (part, targets)| {
-            loss(weights, encoding, (part, targets), count)
+        let loss = self.trainer.step(parts, factor, Some(10.0), |network, part| {
+            gradient(network, encoding, part, count)
         })?;
         if self.trainer.optimiser.steps().is_multiple_of(self.settings.fit.target_update) {
             self.target = self.trainer.network.clone();
@@ -364,23 +360,26 @@ impl<G: Game> QLearning<G> {
     }
 }
 
-/// Huber's loss of the Q-values of decisions, over `count`.
-fn loss(
-    weights: &Weights<'_>,
+/// Huber's loss of the Q-values of decisions over `count`, and its gradient.
+fn gradient(
+    network: &Network,
     encoding: &Encoding,
     (part, targets): (&[Experience], Vec<f32>),
     count: usize,
-) -> Calculated<Tensor> {
+) -> Gradient {
     let boards = part.iter().map(|experience| experience.before);
-    let inputs = rows(encoding.boards(boards), encoding.len())?;
-    let chosen: Vec<u32> = part.iter().map(|experience| u32::from(experience.action)).collect();
-    let chosen = Tensor::from_vec(chosen, (part.len(), 1), &Device::Cpu)?;
-    let q = weights.forward(&inputs)?[0].gather(&chosen, 1)?;
-    let errors = (q - rows(targets, 1)?)?.abs()?;
-    // ½ e² up to δ, δ (e − δ/2) beyond: ½ m² + δ (e − m) with m the lesser of e and δ.
-    let least = errors.minimum(HUBER_DELTA)?;
-    let all = ((least.sqr()? * 0.5)? + ((&errors - &least)? * HUBER_DELTA)?)?;
-    all.sum_all()? / count as f64
+    let pass = Pass::new(network, encoding.boards(boards), None);
+    let q = &pass.answers[0];
+    let (width, mut loss, mut errors) = (q.len() / part.len(), 0.0, vec![0.0; q.len()]);
+    for (at, (experience, target)) in part.iter().zip(targets).enumerate() {
+        let place = at * width + usize::from(experience.action);
+        let error = f64::from(q[place] - target);
+        // ½ e² up to δ, δ (e − δ/2) beyond: ½ m² + δ (e − m) with m the lesser of e and δ.
+        let least = error.abs().min(HUBER_DELTA);
+        loss += (0.5 * least * least + HUBER_DELTA * (error.abs() - least)) / count as f64;
+        errors[place] = (least.copysign(error) / count as f64) as f32;
+    }
+    pass.backward(loss, vec![errors])
 }
 
 impl<G: Game> Learner for QLearning<G> {

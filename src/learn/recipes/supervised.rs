@@ -5,10 +5,8 @@
 //! that keep the outcome), so that the network need not choose among them, plus the squared error
 //! of its value. Only the training split ([`Splits`]) is used.
 
-use candle_core::{Result as Calculated, Tensor};
 use clap::ArgAction;
 use clap::builder::BoolishValueParser;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::parts::Part;
@@ -18,13 +16,13 @@ use crate::evaluate::{Case, Truth};
 use crate::game::encode::{Encoding, Layout};
 use crate::game::{Action, Game, GameExt, Position, Side, Splits, Symmetry};
 use crate::learn::LearnError;
-use crate::learn::chance::{below, seeded, shuffle, unit};
+use crate::learn::chance::{below, seeded, shuffle};
 use crate::learn::equivariance::Ties;
 use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::Method;
-use crate::learn::trainer::{Trainer, rows};
+use crate::learn::passes::{Dropout, Gradient, Pass, squared_errors};
+use crate::learn::trainer::Trainer;
 use crate::learn::training::{Learner, Row};
-use crate::learn::weights::{Weights, log_sum_exp};
 use crate::progress::Progress;
 
 /// The settings of training, which are options of the command too.
@@ -257,92 +255,86 @@ impl Supervised {
             self.encoding.write_position(game, &position, &mut own);
             part.inputs.extend_from_slice(&own);
             part.values.push(f32::from(examples.outcomes[at]));
-            let begin = part.legal.len();
-            for all in [&mut part.legal, &mut part.by_score, &mut part.by_outcome] {
-                all.resize(begin + width, NEVER);
-            }
-            part.scores.resize(begin + width, 0.0);
-            for &(action, score, outcome, discs) in
-                &examples.moves[examples.offsets[at]..examples.offsets[at + 1]]
-            {
-                let place = begin + usize::from(game.transform_action(action, symmetry).0);
-                part.legal[place] = 0.0;
-                part.scores[place] = f32::from(discs) / (width - 1) as f32;
-                if score {
-                    part.by_score[place] = 0.0;
-                }
-                if outcome {
-                    part.by_outcome[place] = 0.0;
-                }
-            }
+            let moves = &examples.moves[examples.offsets[at]..examples.offsets[at + 1]];
+            let moved = |&(action, keeps_score, keeps_outcome, discs): &_| Target {
+                action: usize::from(game.transform_action(action, symmetry).0),
+                keeps_score,
+                keeps_outcome,
+                score: f32::from(discs) / (width - 1) as f32,
+            };
+            part.moves.push(moves.iter().map(moved).collect());
         }
         part
     }
 }
 
-/// The mask of a logit: added to those of moves that do not count.
-const NEVER: f32 = -1e9;
-
-/// Inputs and targets of some positions, one after the other. Masks are 0 where an action counts,
-/// [`NEVER`] elsewhere.
+/// Inputs and targets of some positions, one after the other.
 #[derive(Default)]
 struct BatchPart {
     inputs: Vec<f32>,
     values: Vec<f32>,
-    legal: Vec<f32>,
-    by_score: Vec<f32>,
-    by_outcome: Vec<f32>,
-    /// The mover's score after each legal move, over the number of squares; 0 of others.
-    scores: Vec<f32>,
+    /// The legal moves of each.
+    moves: Vec<Vec<Target>>,
 }
 
-/// Dropout of hidden units.
-struct Dropout {
-    rate: f64,
-    random: Xoshiro256PlusPlus,
-}
-
-impl Dropout {
-    /// The mask: 0 for units that are left out, the scale that makes up for them for the others.
-    fn mask(&mut self, positions: usize, units: usize) -> Calculated<Option<Tensor>> {
-        if self.rate == 0.0 {
-            return Ok(None);
-        }
-        let kept = (1.0 / (1.0 - self.rate)) as f32;
-        let one = |_| if unit(&mut self.random) < self.rate { 0.0 } else { kept };
-        rows((0..positions * units).map(one).collect(), units).map(Some)
-    }
+/// What is to be learned of a move.
+struct Target {
+    action: usize,
+    keeps_score: bool,
+    keeps_outcome: bool,
+    /// The mover's score after it, over the number of squares.
+    score: f32,
 }
 
 /// The sum of the losses of a part's positions over `count`, with the weights of the value loss and
-/// the score loss.
-fn loss(
-    weights: &Weights<'_>,
+/// the score loss, and its gradient.
+fn gradient(
+    network: &Network,
     part: BatchPart,
-    (width, count): (usize, usize),
+    count: usize,
     [value, scores]: [f64; 2],
-    dropout: &mut Dropout,
-) -> Calculated<Tensor> {
-    let positions = part.values.len();
-    let given = part.inputs.len() / positions;
-    let inputs = rows(part.inputs, given)?;
-    let answers = weights.forward_masked(&inputs, |units| dropout.mask(positions, units))?;
-    let wrong = match answers.get(2) {
-        Some(found) => {
-            let is_legal = rows(part.legal.iter().map(|&l| f32::from(l == 0.0)).collect(), width)?;
-            let errors = ((found - rows(part.scores, width)?)? * is_legal)?;
-            Some((errors.sqr()?.sum_all()? * scores)?)
+    dropout: Dropout,
+) -> Gradient {
+    let pass = Pass::new(network, part.inputs, Some(dropout));
+    let [value, scores, share] = [value, scores, 1.0].map(|weight| weight / count as f64);
+    let (mut loss, by_value) = squared_errors(&pass.answers[1], &part.values, value);
+    let zeros = |answers: &Vec<f32>| vec![0.0; answers.len()];
+    let mut errors: Vec<Vec<f32>> = pass.answers.iter().map(zeros).collect();
+    errors[1] = by_value;
+    let width = pass.answers[0].len() / part.values.len();
+    for (at, moves) in part.moves.iter().enumerate() {
+        let row = at * width..(at + 1) * width;
+        let (logits, errors_) = (&pass.answers[0][row.clone()], &mut errors[0][row]);
+        loss += log_sum_exp(logits, moves, share, |_| true, errors_);
+        loss += log_sum_exp(logits, moves, -0.5 * share, |m| m.keeps_score, errors_);
+        loss += log_sum_exp(logits, moves, -0.5 * share, |m| m.keeps_outcome, errors_);
+        if let Some(found) = pass.answers.get(2) {
+            for target in moves {
+                let place = at * width + target.action;
+                let error = found[place] - target.score;
+                loss += scores * f64::from(error * error);
+                errors[2][place] = 2.0 * scores as f32 * error;
+            }
         }
-        None => None,
-    };
-    let of_set = |set: Vec<f32>| log_sum_exp(&(&answers[0] + rows(set, width)?)?);
-    let legal = of_set(part.legal)?;
-    let kept = (of_set(part.by_score)? + of_set(part.by_outcome)?)?;
-    let missed = (legal - (kept * 0.5)?)?.sum_all()?;
-    let error = (&answers[1] - rows(part.values, 1)?)?.sqr()?.sum_all()?;
-    let sum = (missed + (error * value)?)?;
-    let sum = wrong.map_or(Ok(sum.clone()), |wrong| sum + wrong)?;
-    sum / count as f64
+    }
+    pass.backward(loss, errors)
+}
+
+/// `weight` times the logarithm of the sum of eˣ over the logits of moves that count; adds its
+/// gradient to `errors`.
+fn log_sum_exp(
+    logits: &[f32],
+    moves: &[Target],
+    weight: f64,
+    counts: impl Fn(&Target) -> bool,
+    errors: &mut [f32],
+) -> f64 {
+    let actions = || moves.iter().filter(|&target| counts(target)).map(|target| target.action);
+    let most = actions().map(|at| logits[at]).fold(f32::NEG_INFINITY, f32::max);
+    let power = |at: usize| (logits[at] - most).exp();
+    let sum: f32 = actions().map(power).sum();
+    actions().for_each(|at| errors[at] += weight as f32 * power(at) / sum);
+    weight * f64::from(most + sum.ln())
 }
 
 impl Learner for Supervised {
@@ -361,7 +353,6 @@ impl Learner for Supervised {
             (0..self.examples()).map(|at| (at, below(&mut random, order) as Symmetry)).collect();
         shuffle(&mut random, &mut shown);
         let batches = shown.len().div_ceil(self.settings.batch);
-        let width = self.game.action_count();
         let mut total = 0.0;
         for (at, batch) in shown.chunks(self.settings.batch).enumerate() {
             let done = epoch as f64 + at as f64 / batches as f64;
@@ -370,13 +361,13 @@ impl Learner for Supervised {
             let parts = batch.chunks(batch.len().div_ceil(parts));
             let parts: Vec<(usize, BatchPart)> =
                 parts.map(|part| self.batch_part(part)).enumerate().collect();
-            let (seed, dropout) = (self.settings.seed, self.settings.dropout.unwrap_or_default());
+            let (seed, rate) = (self.settings.seed, self.settings.dropout.unwrap_or_default());
             let loss_weights = [self.settings.value_weight, self.settings.score_weight];
-            let size = (width, batch.len());
+            let count = batch.len();
             total +=
-                self.trainer.step(parts, factor, Some(MAX_NORM), |weights, (number, part)| {
+                self.trainer.step(parts, factor, Some(MAX_NORM), |network, (number, part)| {
                     let random = seeded(seed, &[epoch, at as u64, number as u64]);
-                    loss(weights, part, size, loss_weights, &mut Dropout { rate: dropout, random })
+                    gradient(network, part, count, loss_weights, Dropout { rate, random })
                 })?;
         }
         Ok(Row::from([

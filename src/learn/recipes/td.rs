@@ -8,8 +8,8 @@
 //! Many games are played in parallel, each with its own seed, and a step follows the mean of their
 //! gradients; the thesis played one game after the other.
 
-use candle_core::{Result as Calculated, Tensor};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{AT_ONCE, UNITS, number, rate, share};
@@ -19,9 +19,9 @@ use crate::learn::LearnError;
 use crate::learn::chance::{below, seeded, unit};
 use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::Method;
-use crate::learn::trainer::{Trainer, rows};
+use crate::learn::passes::{Gradient, Pass, squared_errors};
+use crate::learn::trainer::Trainer;
 use crate::learn::training::{Learner, Row};
-use crate::learn::weights::Weights;
 use crate::progress::Progress;
 
 /// The settings of training, which are options of the command too.
@@ -123,7 +123,7 @@ impl<G: Game> Td<G> {
     }
 
     /// Makes a move in each game; gives the inputs and targets that follow.
-    fn moves(&self, lanes: &mut [Lane<G::State>]) -> Calculated<Errors> {
+    fn moves(&self, lanes: &mut [Lane<G::State>]) -> Errors {
         let game = &self.game;
         let width = self.encoding.len();
         let (mut inputs, mut nexts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
@@ -142,10 +142,9 @@ impl<G: Game> Td<G> {
         let mut errors = Errors::default();
         if nexts.is_empty() {
             lanes.iter_mut().for_each(|lane| lane.wait = lane.wait.saturating_sub(1));
-            return Ok(errors);
+            return errors;
         }
-        let answers = self.trainer.network.fixed()?.forward(&rows(inputs.clone(), width)?)?;
-        let answers = answers[0].flatten_all()?.to_vec1::<f32>()?;
+        let answers = &Pass::new(&self.trainer.network, inputs.clone(), None).answers[0];
         // Black's probability to win less White's, or the result.
         let worth = |at: usize| match result(game, &nexts[at]) {
             Some([black, white]) => black - white,
@@ -179,7 +178,7 @@ impl<G: Game> Td<G> {
                 lane.last = inputs[chosen * width..(chosen + 1) * width].to_vec();
             }
         }
-        Ok(errors)
+        errors
     }
 }
 
@@ -198,12 +197,12 @@ fn result<G: Game>(game: &G, position: &Position<G::State>) -> Option<[f32; 2]> 
     Some(wins)
 }
 
-fn loss(weights: &Weights<'_>, errors: Errors, count: usize) -> Calculated<Tensor> {
-    let width = errors.inputs.len() / (errors.targets.len() / 2);
-    let answers = weights.forward(&rows(errors.inputs, width)?)?;
-    let errors = (&answers[0] - rows(errors.targets, 2)?)?;
-    // Half the squares: the gradient is the error.
-    errors.sqr()?.sum_all()? * (0.5 / count as f64)
+/// Half the squared errors over `count`, so that the gradient is the error, and that gradient.
+fn gradient(network: &Network, errors: Errors, count: usize) -> Gradient {
+    let pass = Pass::new(network, errors.inputs, None);
+    let weight = 0.5 / count as f64;
+    let (loss, errors) = squared_errors(&pass.answers[0], &errors.targets, weight);
+    pass.backward(loss, vec![errors])
 }
 
 impl<G: Game> Learner for Td<G> {
@@ -236,16 +235,13 @@ impl<G: Game> Learner for Td<G> {
         let (mut squares, mut steps) = (0.0, 0u64);
         while parts.iter().any(|lanes| !lanes.is_empty()) {
             let this = &*self;
-            let found =
-                self.trainer.workers.map(parts.iter_mut().collect(), |lanes| this.moves(lanes));
-            let errors: Vec<Errors> = found.into_iter().collect::<Calculated<_>>()?;
-            let errors: Vec<Errors> =
-                errors.into_iter().filter(|errors| !errors.targets.is_empty()).collect();
+            let errors = parts.par_iter_mut().map(|lanes| this.moves(lanes));
+            let errors: Vec<Errors> = errors.filter(|errors| !errors.targets.is_empty()).collect();
             let count: usize = errors.iter().map(|errors| errors.targets.len() / 2).sum();
             if count > 0 {
                 // The learning rate is for a full batch; with fewer games it is less.
                 let factor = factor * count as f64 / self.settings.parallel_games as f64;
-                let step = |weights: &Weights<'_>, errors| loss(weights, errors, count);
+                let step = |network: &Network, errors| gradient(network, errors, count);
                 squares += self.trainer.step(errors, factor, None, step)?;
                 steps += 1;
             }
