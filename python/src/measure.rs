@@ -20,8 +20,8 @@ use yomikiri::game::encode::Encoding;
 use yomikiri::game::{Game as _, GameExt as _, Split};
 use yomikiri::hint::Hint as _;
 use yomikiri::policy::{
-    Answers, Batch, Beside, Dense, Legal, Policy, PolicyError, PolicySpec, PolicySpecError, Steady,
-    Sure, TrainedOn, TrainedSpec,
+    Amended, Amendment, Answers, Batch, Beside, Dense, Legal, Policy, PolicyError, PolicySpec,
+    Steady, TrainedOn, TrainedSpec,
 };
 use yomikiri::render::{About, accuracy_text, comparison_text, html, match_text, summary};
 use yomikiri::render::{Compared, no_room};
@@ -58,7 +58,7 @@ pub enum Given<'py> {
 }
 
 /// A policy that is none, or none of the game's.
-fn refused(error: PolicySpecError) -> PyErr {
+fn refused(error: PolicyError) -> PyErr {
     value_error(error.line())
 }
 
@@ -131,7 +131,10 @@ impl Asking {
         let steady: Box<dyn Policy<AnyGame>> = Box::new(Steady::callable(callable));
         match is_best {
             false => Player::Policy(steady),
-            true => Player::Named(name, Box::new(Player::Policy(Box::new(Sure(steady))))),
+            true => {
+                let amendment = Amendment { best: true, ..Amendment::default() };
+                Player::Policy(Box::new(Amended { name, policy: steady, amendment }))
+            }
         }
     }
 }

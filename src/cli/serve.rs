@@ -58,7 +58,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     });
     let named = policy.iter().flat_map(|list| PolicySpec::split_list(list));
     let named = named.map(|name| Ok((name.to_string(), name.parse::<PolicySpec>()?.within(limit))));
-    let named = named.collect::<Result<Vec<_>, crate::policy::PolicySpecError>>();
+    let named = named.collect::<Result<Vec<_>, crate::policy::PolicyError>>();
     let policies = Known { named: named?, store: context.store.clone() };
     let options = Options {
         store: context.store.clone(),
@@ -113,7 +113,7 @@ impl Known {
             return Ok(spec.clone());
         }
         let spec: PolicySpec =
-            name.parse().map_err(|error: crate::policy::PolicySpecError| Hinted::of(&error))?;
+            name.parse().map_err(|error: crate::policy::PolicyError| Hinted::of(&error))?;
         let start = "start 'solver serve' with --policy and its name";
         let why = match &spec {
             PolicySpec::Random | PolicySpec::Greedy | PolicySpec::Weights | PolicySpec::Perfect => {

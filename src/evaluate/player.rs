@@ -5,7 +5,7 @@ use crate::any::{AnyGame, AnyPosition};
 use crate::game::{Action, Divider, Division, GameExt, Split, Splits};
 use crate::hint::Hinted;
 use crate::policy::{
-    Answers, Batch, Policy, PolicyError, TrainedOn, TrainedSpec, share_best, with_training,
+    Amended, Amendment, Answers, Batch, Policy, PolicyError, TrainedOn, TrainedSpec, share_best,
 };
 use crate::solved::{Oracle, SolvedTable};
 
@@ -58,7 +58,8 @@ impl Player {
     pub fn with_training(self, trained: TrainedSpec) -> Player {
         match self {
             Player::Policy(policy) if policy.learned_from() == TrainedOn::Unknown => {
-                Player::Policy(with_training(policy.name(), policy, trained))
+                let amendment = Amendment { trained: Some(trained), ..Amendment::default() };
+                Player::Policy(Box::new(Amended { name: policy.name(), policy, amendment }))
             }
             other => other,
         }

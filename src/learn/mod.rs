@@ -23,6 +23,7 @@ pub mod minishogi;
 pub mod network;
 pub mod onnx;
 pub mod optimiser;
+pub mod options;
 pub mod passes;
 pub mod recipes;
 pub mod trainer;
@@ -58,7 +59,7 @@ pub fn place_of(network: &NetworkSpec, tables: &Path) -> PathBuf {
 /// directory, or what needs none.
 pub fn player(spec: &PolicySpec, game: &AnyGame, tables: &Path) -> Result<Player, LearnError> {
     let PolicySpec::Network(network) = spec else { return Ok(build(spec, game)?) };
-    spec.check(game).map_err(PolicyError::from)?;
+    spec.check(game)?;
     let name = spec.to_string();
     let there = NetworkSpec { path: place_of(network, tables), ..network.clone() };
     Ok(Player::Policy(match Card::beside(&there.path)? {

@@ -2,10 +2,10 @@
 
 use super::spec::{PlayOn, ReadAhead};
 use super::steady::Steady;
-use super::wrapped::Sure;
+use super::wrapped::Amended;
 use super::{
     ByRule, Evaluation, Exec, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves, Policy,
-    PolicyError, PolicySpec, Predictions, Random, Rule, Weights, with_training,
+    PolicyError, PolicySpec, Predictions, Random, Rule, Weights,
 };
 use crate::game::{Game, GameExt};
 
@@ -39,11 +39,10 @@ pub fn of_outside<G: Game>(
         PolicySpec::Exec { command, limit } => {
             Some(Box::new(Steady::program(Exec::start(game, command, *limit)?)))
         }
-        PolicySpec::Best(policy) => {
-            of_outside(policy, game)?.map(|policy| Box::new(Sure(policy)) as Box<dyn Policy<G>>)
-        }
-        PolicySpec::Trained(policy, trained) => of_outside(policy, game)?
-            .map(|policy| with_training(spec.to_string(), policy, *trained)),
+        PolicySpec::Amended(policy, amendment) => of_outside(policy, game)?.map(|policy| {
+            let (name, amendment) = (spec.to_string(), *amendment);
+            Box::new(Amended { name, policy, amendment }) as Box<dyn Policy<G>>
+        }),
         PolicySpec::Network(network) if !network.kept => {
             spec.check(game)?;
             Some(network.load(spec.to_string(), game)?)

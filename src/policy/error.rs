@@ -1,11 +1,11 @@
-//! What can be wrong with a policy that comes from outside.
+//! The error of a policy.
 
 use std::borrow::Cow;
 
-use super::{PolicySpecError, WeightsError};
 use crate::hint::{Hint, Hinted, Kind};
 
-/// A policy that cannot answer, or whose answer makes no sense; one line.
+/// Text that names no policy, a policy that cannot answer, or one whose answer makes no sense; one
+/// line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct PolicyError {
@@ -59,17 +59,5 @@ impl Hint for PolicyError {
 
     fn kind(&self) -> Kind {
         if self.is_failure { Kind::Policy } else { Kind::Input }
-    }
-}
-
-impl From<WeightsError> for PolicyError {
-    fn from(error: WeightsError) -> PolicyError {
-        PolicyError::new(Hinted::of(&error))
-    }
-}
-
-impl From<PolicySpecError> for PolicyError {
-    fn from(error: PolicySpecError) -> PolicyError {
-        PolicyError::new(Hinted::of(&error))
     }
 }

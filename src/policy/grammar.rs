@@ -1,26 +1,14 @@
 //! How policies are written: `name:argument?key=value,key=value`.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use crate::hint::{Hint, Hinted};
+use super::PolicyError;
+use crate::hint::Hinted;
 
-/// Text that names no policy, or none of a game's; one line that lists what is known.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct PolicySpecError(Hinted);
-
-impl PolicySpecError {
-    /// A line that begins with the policy; `what` goes on behind it, with the blank or colon.
-    pub(super) fn of(policy: impl fmt::Display, what: impl Into<Hinted>) -> PolicySpecError {
-        PolicySpecError(what.into().map(|what| format!("policy '{policy}'{what}")))
-    }
-}
-
-impl Hint for PolicySpecError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        self.0.hint()
-    }
+/// The error of text that is no policy, or none of a game's: a line that begins with the text; `what`
+/// goes on behind it, with the blank or colon.
+pub(super) fn refused(policy: impl fmt::Display, what: impl Into<Hinted>) -> PolicyError {
+    PolicyError::new(what.into().map(|what| format!("policy '{policy}'{what}")))
 }
 
 /// The name and what follows the first colon.
@@ -52,11 +40,11 @@ impl<'a> Parts<'a> {
         self,
         (thing, form): (&str, &str),
         mut set: impl FnMut(&str, &str) -> Result<(), String>,
-    ) -> Result<&'a str, PolicySpecError> {
+    ) -> Result<&'a str, PolicyError> {
         let argument = self.argument.unwrap_or_default();
         let (argument, options) = argument.rsplit_once('?').unwrap_or((argument, ""));
         if argument.is_empty() {
-            return Err(PolicySpecError::of(
+            return Err(refused(
                 self,
                 Hinted::new(format!(" names no {thing}"), format!("write {form}")),
             ));
@@ -66,7 +54,7 @@ impl<'a> Parts<'a> {
             set(key, value).map_err(|known| {
                 let what = format!(": '{option}' is not known");
                 let what = Hinted::new(what, format!("known are {known}"));
-                PolicySpecError::of(self, what)
+                refused(self, what)
             })?;
         }
         Ok(argument)

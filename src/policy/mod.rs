@@ -15,7 +15,7 @@
 //! * `Onnx` (with the feature of that name) is a network in an ONNX file, perhaps with a [`Card`] beside
 //!   it; [`NetworkSpec`] says how it is read;
 //! * [`Predictions`] and [`Exec`] ask files and programs; [`Steady`] finds answers that depend on the
-//!   batch, [`Sure`] plays what another policy ranks highest;
+//!   batch, [`Amended`] plays what another policy ranks highest;
 //! * [`PolicySpec`] is what a person writes for a policy; [`of_rules`] and [`of_outside`] make it.
 //!   The perfect policy needs a solved table, so it belongs to [`evaluate`](crate::evaluate).
 //!
@@ -49,7 +49,6 @@ pub use build::{of_outside, of_rules};
 pub use card::Card;
 pub use chance::PLAYOUT_PLIES;
 pub use error::PolicyError;
-pub use grammar::PolicySpecError;
 pub use lines::Lines;
 pub use mcts::Mcts;
 pub use montecarlo::MonteCarlo;
@@ -61,8 +60,8 @@ pub use rules::{Evaluation, Greedy, Material, Moves, Random};
 pub use search::Minimax;
 pub use spec::{PlayOn, PolicySpec, ReadAhead};
 pub use steady::Steady;
-pub use weights::{MICRO, Weights, WeightsError};
-pub use wrapped::{Sure, TrainedOn, TrainedSpec, with_training};
+pub use weights::{MICRO, Weights};
+pub use wrapped::{Amended, Amendment, TrainedOn, TrainedSpec};
 
 use crate::game::{Action, Game, GameExt, Position};
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::grammar::{Parts, PolicySpecError, YES_NO, name_of, one_of, write_options};
+use super::grammar::{Parts, YES_NO, name_of, one_of, refused, write_options};
 use super::{Policy, PolicyError, TrainedSpec};
 use crate::game::Game;
 use crate::game::encode::{Layout, Plane};
@@ -130,13 +130,13 @@ impl NetworkSpec {
     }
 
     /// Reads what follows `onnx:`.
-    pub fn onnx(text: &str) -> Result<NetworkSpec, PolicySpecError> {
+    pub fn onnx(text: &str) -> Result<NetworkSpec, PolicyError> {
         let form = ("file", "onnx:FILE or 'onnx:FILE?layout=nchw'");
         NetworkSpec::default().read("onnx", text, form)
     }
 
     /// Reads what follows `learned:`.
-    pub fn learned(text: &str) -> Result<NetworkSpec, PolicySpecError> {
+    pub fn learned(text: &str) -> Result<NetworkSpec, PolicyError> {
         let spec = NetworkSpec { kept: true, ..NetworkSpec::default() };
         spec.read("learned", text, ("network", "learned:NAME"))
     }
@@ -146,13 +146,13 @@ impl NetworkSpec {
         name: &str,
         text: &str,
         form: (&str, &str),
-    ) -> Result<NetworkSpec, PolicySpecError> {
+    ) -> Result<NetworkSpec, PolicyError> {
         let parts = Parts { name, argument: Some(text) };
         self.path = parts.options(form, |key, value| self.set(key, value))?.into();
         if let Some(layout) = self.layout.filter(|layout| !layout.takes_planes())
             && self.planes.is_some()
         {
-            return Err(PolicySpecError::of(
+            return Err(refused(
                 parts,
                 Hinted::new(
                     format!(": layout {layout} says what its planes are"),

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::grammar::{Parts, PolicySpecError, one_of};
+use super::PolicyError;
+use super::grammar::{Parts, one_of, refused, write_options};
 use super::network_spec::{CHOICES, Choice, NetworkSpec};
-use super::wrapped::TrainedSpec;
+use super::wrapped::Amendment;
 use crate::game::{Game, GameExt};
 use crate::hint::Hinted;
 
@@ -39,10 +40,8 @@ pub enum PolicySpec {
         /// How long each of its answers may take; not part of the text form.
         limit: Duration,
     },
-    /// One of the last two, playing the move that it ranks highest: `predictions:DIR?move=best`.
-    Best(Box<PolicySpec>),
-    /// One of these three with the positions it has learned from: `predictions:DIR?trained=train`.
-    Trained(Box<PolicySpec>, TrainedSpec),
+    /// One of the last two, and what is said of it.
+    Amended(Box<PolicySpec>, Amendment),
 }
 
 /// A policy that reads ahead.
@@ -107,9 +106,8 @@ impl PolicySpec {
             PolicySpec::Network(model) => {
                 PolicySpec::Network(NetworkSpec { limit: Some(limit), ..model })
             }
-            PolicySpec::Best(policy) => PolicySpec::Best(Box::new(policy.within(limit))),
-            PolicySpec::Trained(policy, trained) => {
-                PolicySpec::Trained(Box::new(policy.within(limit)), trained)
+            PolicySpec::Amended(policy, amendment) => {
+                PolicySpec::Amended(Box::new(policy.within(limit)), amendment)
             }
             other => other,
         }
@@ -142,7 +140,7 @@ impl PolicySpec {
     }
 
     /// That a game has what the policy goes by: squares are worth something in Othello only.
-    pub fn check<G: Game>(&self, game: &G) -> Result<(), PolicySpecError> {
+    pub fn check<G: Game>(&self, game: &G) -> Result<(), PolicyError> {
         let by_built_in = matches!(
             self,
             PolicySpec::Weights | PolicySpec::Reads(ReadAhead::NHandCustom, _, None)
@@ -168,7 +166,7 @@ impl PolicySpec {
             }
             _ => return Ok(()),
         };
-        Err(PolicySpecError::of(self, what))
+        Err(refused(self, what))
     }
 
     /// The file of square weights that is named, if one is.
@@ -200,19 +198,19 @@ impl fmt::Display for PolicySpec {
             PolicySpec::Perfect => f.write_str("perfect"),
             PolicySpec::Predictions(dir) => write!(f, "predictions:{}", dir.display()),
             PolicySpec::Exec { command, .. } => write!(f, "exec:{command}"),
-            PolicySpec::Best(policy) => write!(f, "{policy}?move=best"),
-            PolicySpec::Trained(policy, trained) => {
-                let mark = if matches!(**policy, PolicySpec::Best(_)) { ',' } else { '?' };
-                write!(f, "{policy}{mark}trained={trained}")
+            PolicySpec::Amended(policy, Amendment { best, trained }) => {
+                let best = best.then(|| "best".to_string());
+                let trained = trained.map(|trained| trained.to_string());
+                write_options(f, &policy.to_string(), &[("move", best), ("trained", trained)])
             }
         }
     }
 }
 
 impl FromStr for PolicySpec {
-    type Err = PolicySpecError;
+    type Err = PolicyError;
 
-    fn from_str(text: &str) -> Result<PolicySpec, PolicySpecError> {
+    fn from_str(text: &str) -> Result<PolicySpec, PolicyError> {
         let parts = Parts::of(text);
         // Directories and commands may have a `?` of their own, so only these are options.
         let is_option = |text: &str| text.starts_with("move=") || text.starts_with("trained=");
@@ -223,7 +221,7 @@ impl FromStr for PolicySpec {
             let policy: PolicySpec = policy.parse()?;
             return parts.outside(policy);
         }
-        let wrong = |what: Hinted| PolicySpecError::of(text, what);
+        let wrong = |what: Hinted| refused(text, what);
         if let Some(&reader) = READ_AHEAD.iter().find(|(name, ..)| *name == parts.name) {
             return parts.reading(reader);
         }
@@ -267,23 +265,22 @@ impl FromStr for PolicySpec {
 
 impl Parts<'_> {
     /// A policy of files or a program with the options behind it.
-    fn outside(self, policy: PolicySpec) -> Result<PolicySpec, PolicySpecError> {
-        let (mut choice, mut trained) = (Choice::Sample, None);
+    fn outside(self, policy: PolicySpec) -> Result<PolicySpec, PolicyError> {
+        let (policy, mut amendment) = match policy {
+            PolicySpec::Amended(policy, amendment) => (*policy, amendment),
+            policy => (policy, Amendment::default()),
+        };
         self.options(("policy", "predictions:DIR or exec:COMMAND"), |key, value| {
             match key {
-                "move" => choice = one_of(CHOICES, value)?,
-                "trained" => trained = Some(value.parse()?),
+                "move" => amendment.best = one_of(CHOICES, value)? == Choice::Best,
+                "trained" => amendment.trained = Some(value.parse()?),
                 _ => return Err("move, trained".to_string()),
             }
             Ok(())
         })?;
-        let policy = match choice {
-            Choice::Best => PolicySpec::Best(Box::new(policy)),
-            Choice::Sample => policy,
-        };
-        Ok(match trained {
-            Some(trained) => PolicySpec::Trained(Box::new(policy), trained),
-            None => policy,
+        Ok(match amendment == Amendment::default() {
+            true => policy,
+            false => PolicySpec::Amended(Box::new(policy), amendment),
         })
     }
 
@@ -291,7 +288,7 @@ impl Parts<'_> {
     fn reading(
         self,
         (_, reader, default, by_file): (&str, ReadAhead, u32, bool),
-    ) -> Result<PolicySpec, PolicySpecError> {
+    ) -> Result<PolicySpec, PolicyError> {
         let Some(argument) = self.argument else {
             return Ok(PolicySpec::Reads(reader, default, None));
         };
@@ -302,7 +299,7 @@ impl Parts<'_> {
     }
 
     /// The policy that plays on at random so often, from a seed.
-    fn playing(self, player: PlayOn) -> Result<PolicySpec, PolicySpecError> {
+    fn playing(self, player: PlayOn) -> Result<PolicySpec, PolicyError> {
         let (number, seed) = self.two().ok_or_else(|| self.wrong("names no number", PLAYED))?;
         let (number, seed) = (self.number(number, PLAYED)?, seed.unwrap_or("0"));
         let most = u64::MAX;
@@ -310,7 +307,7 @@ impl Parts<'_> {
             format!(": '{seed}' is no seed"),
             format!("write a whole number from 0 to {most}"),
         );
-        let seed = seed.parse().map_err(|_| PolicySpecError::of(self, what))?;
+        let seed = seed.parse().map_err(|_| refused(self, what))?;
         Ok(PolicySpec::Plays(player, number, seed))
     }
 
@@ -321,25 +318,25 @@ impl Parts<'_> {
         Some(split.map_or((argument, None), |(first, second)| (first, Some(second))))
     }
 
-    fn number(self, number: &str, limits: (u32, u32)) -> Result<u32, PolicySpecError> {
+    fn number(self, number: &str, limits: (u32, u32)) -> Result<u32, PolicyError> {
         let parsed = number.parse().ok().filter(|n| (limits.0..=limits.1).contains(n));
         parsed.ok_or_else(|| self.wrong(&format!("cannot have the number '{number}'"), limits))
     }
 
-    fn wrong(self, what: &str, (least, most): (u32, u32)) -> PolicySpecError {
+    fn wrong(self, what: &str, (least, most): (u32, u32)) -> PolicyError {
         let name = self.name;
         let form = format!("write {name}:N with a whole number N from {least} to {most}");
-        PolicySpecError::of(self, Hinted::new(format!(" {what}"), form))
+        refused(self, Hinted::new(format!(" {what}"), form))
     }
 
-    fn file(self, path: &str) -> Result<PathBuf, PolicySpecError> {
+    fn file(self, path: &str) -> Result<PathBuf, PolicyError> {
         if !path.is_empty() {
             return Ok(PathBuf::from(path));
         }
         let text = self.to_string();
         let without = text.trim_end_matches(':');
         let form = format!("write {without}:FILE, or {without} for the built-in weights");
-        Err(PolicySpecError::of(self, Hinted::new(" names no file", form)))
+        Err(refused(self, Hinted::new(" names no file", form)))
     }
 }
 

@@ -9,12 +9,11 @@
 //! A file has one decimal for each square, row by row from a1, separated by white space or commas;
 //! `#` begins a comment. Limits: at most six decimals, and no weight above a million.
 
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::{Evaluation, Rule};
+use super::{Evaluation, PolicyError, Rule};
 use crate::game::{Action, Game, Position};
-use crate::hint::{Hint, Hinted};
+use crate::hint::Hinted;
 use crate::input;
 
 /// How many units a weight of 1 is.
@@ -42,10 +41,10 @@ impl Weights {
     }
 
     /// Reads the weights of a board from a file.
-    pub fn read((rows, columns): (usize, usize), path: &Path) -> Result<Weights, WeightsError> {
+    pub fn read((rows, columns): (usize, usize), path: &Path) -> Result<Weights, PolicyError> {
         let text = std::fs::File::open(path)
             .and_then(input::text)
-            .map_err(|source| WeightsError::Read { path: path.to_path_buf(), source })?;
+            .map_err(|error| format!("cannot read the weights in {}: {error}", path.display()))?;
         Weights::from_text((rows, columns), &text, path)
     }
 
@@ -55,13 +54,11 @@ impl Weights {
         (rows, columns): (usize, usize),
         text: &str,
         path: &Path,
-    ) -> Result<Weights, WeightsError> {
+    ) -> Result<Weights, PolicyError> {
         let squares = rows * columns;
         let expected = format!("the {rows}x{columns} board has {squares} squares, row by row");
-        let wrong = |line: usize, what: Hinted| WeightsError::Wrong {
-            path: path.to_path_buf(),
-            line,
-            what,
+        let wrong = |line: usize, what: Hinted| {
+            what.map(|what| format!("{}, line {line}: {what}", path.display()))
         };
         let mut weights = Vec::with_capacity(squares);
         let mut last = 1;
@@ -75,14 +72,14 @@ impl Weights {
                 })?;
                 if weights.len() == squares {
                     let what = Hinted::new(format!("'{token}' is one weight too many"), expected);
-                    return Err(wrong(last, what));
+                    return Err(wrong(last, what).into());
                 }
                 weights.push(weight);
             }
         }
         if weights.len() < squares {
             let what = Hinted::new(format!("the weights end after {}", weights.len()), expected);
-            return Err(wrong(last, what));
+            return Err(wrong(last, what).into());
         }
         Ok(Weights { name: format!("weights:{}", path.display()), weights })
     }
@@ -136,38 +133,6 @@ fn decimal(token: &str) -> Option<i64> {
     // Whole and fraction together have at most 13 digits, so that nothing overflows.
     let number: i64 = format!("{whole}{fraction:0<6}").parse().ok()?;
     (number <= MICRO * MICRO).then_some(if negative { -number } else { number })
-}
-
-/// A file of weights that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum WeightsError {
-    /// It cannot be read.
-    #[error("cannot read the weights in {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// It does not hold what it should.
-    #[error("{}, line {line}: {what}", path.display())]
-    Wrong {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong and what is expected.
-        what: Hinted,
-    },
-}
-
-impl Hint for WeightsError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        match self {
-            WeightsError::Read { .. } => None,
-            WeightsError::Wrong { what, .. } => what.hint(),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
-//! A policy that plays what another ranks highest, and which positions of solved tables a policy has
-//! learned from: known from a network's card, written behind a policy from outside
-//! (`?trained=train:7`), or not known.
+//! What is known of a policy from elsewhere: which positions of solved tables it has learned from, by
+//! a network's card or by what is written behind it, and whether it plays what it ranks highest.
 
 use std::fmt;
 use std::str::FromStr;
@@ -70,23 +69,27 @@ impl FromStr for TrainedSpec {
     }
 }
 
-/// A policy under a name, with what it has learned from.
-pub(super) struct WithTraining<G> {
-    name: String,
-    policy: Box<dyn Policy<G>>,
-    trained: TrainedSpec,
+/// What a person writes behind a policy from outside: `?move=best,trained=train:7`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Amendment {
+    /// It plays the moves with the highest score, or with the highest probability if it gives no
+    /// scores; equal ones equally often. What else it says stays as it is.
+    pub best: bool,
+    /// Which positions it has learned from.
+    pub trained: Option<TrainedSpec>,
 }
 
-/// Wraps a policy under a name, with what it has learned from.
-pub fn with_training<G: Game>(
-    name: String,
-    policy: Box<dyn Policy<G>>,
-    trained: TrainedSpec,
-) -> Box<dyn Policy<G>> {
-    Box::new(WithTraining { name, policy, trained })
+/// A policy under a name, as it is amended.
+pub struct Amended<G> {
+    /// The name under which reports show it.
+    pub name: String,
+    /// The policy.
+    pub policy: Box<dyn Policy<G>>,
+    /// What is said of it.
+    pub amendment: Amendment,
 }
 
-impl<G: Game> Policy<G> for WithTraining<G> {
+impl<G: Game> Policy<G> for Amended<G> {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -97,30 +100,10 @@ impl<G: Game> Policy<G> for WithTraining<G> {
         batch: &Batch<G::State>,
         answers: &mut Answers,
     ) -> Result<(), PolicyError> {
-        self.policy.answer(game, batch, answers)
-    }
-
-    fn learned_from(&self) -> TrainedOn {
-        TrainedOn::Part(self.trained.division())
-    }
-}
-
-/// Plays the moves with the highest score of a policy, or with the highest probability if it gives
-/// no scores; equal ones equally often. What else the policy says stays as it is.
-pub struct Sure<P>(pub P);
-
-impl<G: Game> Policy<G> for Sure<Box<dyn Policy<G>>> {
-    fn name(&self) -> String {
-        format!("{}?move=best", self.0.name())
-    }
-
-    fn answer(
-        &self,
-        game: &G,
-        batch: &Batch<G::State>,
-        answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
-        self.0.answer(game, batch, answers)?;
+        self.policy.answer(game, batch, answers)?;
+        if !self.amendment.best {
+            return Ok(());
+        }
         answers.check(batch)?;
         if answers.scores.is_empty() {
             // They go on to say how the policy ranks moves.
@@ -134,6 +117,7 @@ impl<G: Game> Policy<G> for Sure<Box<dyn Policy<G>>> {
     }
 
     fn learned_from(&self) -> TrainedOn {
-        self.0.learned_from()
+        let trained = self.amendment.trained;
+        trained.map_or(self.policy.learned_from(), |part| TrainedOn::Part(part.division()))
     }
 }
