@@ -32,15 +32,13 @@ pub struct Steady<P> {
     batches: AtomicUsize,
 }
 
-/// How two answers about a position compare.
+/// Two answers about a position that differ by more than rounding.
 #[derive(Debug, PartialEq)]
-enum Found {
-    /// They are the same, but for rounding.
-    Same,
+enum Difference {
     /// Another move is played, and nothing says how close the two were.
-    OtherMove,
+    Moves,
     /// Two numbers that should be the same.
-    Differ(f64, f64),
+    Numbers(f64, f64),
 }
 
 impl<P> Steady<P> {
@@ -70,7 +68,7 @@ impl<P> Steady<P> {
         &self,
         (batch, answers, at): (&Batch<S>, &Answers, usize),
         (other_batch, others, other): (&Batch<S>, &Answers, usize),
-    ) -> Result<Found, PolicyError> {
+    ) -> Result<Option<Difference>, PolicyError> {
         let lengths = |a: &Answers| [&a.scores, &a.values, &a.final_scores].map(Vec::is_empty);
         if lengths(answers) != lengths(others) {
             let what = "it tells scores or values in some of its answers only";
@@ -78,43 +76,30 @@ impl<P> Steady<P> {
         }
         let here = answers.at(at, batch.range(at));
         let there = others.at(other, other_batch.range(other));
-        let close = |a: f64, b: f64, scale: f64| {
-            let scale = self.rounding * scale;
-            if a == b || (a - b).abs() <= scale { Found::Same } else { Found::Differ(a, b) }
+        let differs = |&(&a, &b): &(&f64, &f64), size: f64| {
+            a != b && !((a - b).abs() <= self.rounding * size)
         };
-        let lists = |a: &[f64], b: &[f64], scale: f64| {
-            let mut pairs = a.iter().zip(b).map(|(&a, &b)| close(a, b, scale));
-            pairs.find(|found| *found != Found::Same).unwrap_or(Found::Same)
+        let first = |a: &[f64], b: &[f64], size: f64| {
+            a.iter()
+                .zip(b)
+                .find(|pair| differs(pair, size))
+                .map(|(&a, &b)| Difference::Numbers(a, b))
         };
-        let numbers = [
-            (here.value.zip(there.value), 1.0),
-            (
-                here.final_score.zip(there.final_score),
-                here.final_score.unwrap_or(0.0).abs().max(1.0),
-            ),
-        ];
-        for (pair, scale) in numbers {
-            let found = pair.map_or(Found::Same, |(a, b)| close(a, b, scale));
-            if found != Found::Same {
-                return Ok(found);
-            }
-        }
+        let list = |number: &Option<f64>| number.map_or(Vec::new(), |number| vec![number]);
+        let final_size = here.final_score.unwrap_or(0.0).abs().max(1.0);
+        let finite = answers.scores.iter().filter(|score| score.is_finite());
+        let score_size = finite.fold(0.0, |most: f64, score| most.max(score.abs()));
+        let has_scores = !answers.scores.is_empty();
         let (p, q) = (here.probabilities, there.probabilities);
-        let found = lists(p, q, 1.0);
-        if !answers.scores.is_empty() {
-            let scale = answers.scores.iter().filter(|score| score.is_finite());
-            let scale = scale.fold(0.0, |most: f64, score| most.max(score.abs()));
-            return Ok(match lists(here.scores, there.scores, scale) {
-                // Moves that share because they are equally good need not when numbers are rounded.
-                Found::Same if here.scores == there.scores => found,
-                found => found,
-            });
-        }
         let is_move = |p: &[f64]| p.iter().all(|&p| p == 0.0 || p == 1.0);
-        Ok(match found {
-            Found::Differ(..) if is_move(p) && is_move(q) => Found::OtherMove,
-            found => found,
-        })
+        let found = first(&list(&here.value), &list(&there.value), 1.0)
+            .or(first(&list(&here.final_score), &list(&there.final_score), final_size))
+            .or(first(here.scores, there.scores, score_size).filter(|_| has_scores));
+        // Moves that share because they are equally good need not when numbers are rounded.
+        let may_share = has_scores && here.scores != there.scores;
+        Ok(found.or(first(p, q, 1.0).filter(|_| !may_share).map(|found| {
+            if !has_scores && is_move(p) && is_move(q) { Difference::Moves } else { found }
+        })))
     }
 
     fn ask<G: Game>(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, PolicyError>
@@ -154,8 +139,8 @@ impl<P> Steady<P> {
             let again = self.ask(game, &way)?;
             for (place, &at) in places.iter().enumerate().filter(|(_, at)| samples.contains(at)) {
                 let what = match self.compare((batch, answers, at), (&way, &again, place))? {
-                    Found::Same => continue,
-                    Found::OtherMove => {
+                    None => continue,
+                    Some(Difference::Moves) => {
                         other_moves.insert(at);
                         // One may be a matter of rounding.
                         if other_moves.len() < 2 {
@@ -163,7 +148,7 @@ impl<P> Steady<P> {
                         }
                         "another move".to_string()
                     }
-                    Found::Differ(here, there) => format!("{here} and {there}"),
+                    Some(Difference::Numbers(here, there)) => format!("{here} and {there}"),
                 };
                 if self.may_draw && self.is_drawing(game, batch, answers)? {
                     return Ok(());
@@ -195,7 +180,7 @@ impl<P> Steady<P> {
         for _ in 0..REPEATS {
             let again = self.ask(game, batch)?;
             for at in 0..batch.len() {
-                if self.compare((batch, answers, at), (batch, &again, at))? != Found::Same {
+                if self.compare((batch, answers, at), (batch, &again, at))?.is_some() {
                     self.draws.store(true, Ordering::Relaxed);
                     return Ok(true);
                 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::proto::{Attribute, Graph, Model, Node, Tensor};
+use super::proto::{Graph, Model, Node, Tensor};
 
 /// The most nodes, those of graphs in nodes among them: the runtime plans by recursion.
 const NODES: usize = 10_000;
@@ -97,52 +97,37 @@ impl<'a> Constants<'a> {
         Ok(())
     }
 
-    /// How many numbers a node makes of each it is given, as far as that is in the file.
+    /// How many numbers a node may make of each it is given, as far as that is in the file: the
+    /// product of its sizes. Those that are open or wrong count 1.
     fn made_by(&self, node: &Node) -> u64 {
-        let input = |at: usize| {
-            let name = node.input.get(at).filter(|name| !name.is_empty())?;
-            self.0.get(name.as_str())
-        };
-        let sizes = |at: usize| product(input(at).into_iter().flatten().copied());
-        let held = |name: &str| -> Vec<f64> {
-            let held = node.attribute.iter().find(|held| held.name == name);
-            held.map_or(Vec::new(), |held: &Attribute| {
-                held.ints.iter().map(|&n| n as f64).collect()
-            })
-        };
-        let padded = |pads: &[f64]| {
-            let (begins, ends) = pads.split_at(pads.len() / 2);
-            product(begins.iter().zip(ends).map(|(begin, end)| 1.0 + begin + end))
-        };
-        let pads = padded(&held("pads"));
-        let made = match node.op_type.as_str() {
-            "ConstantOfShape" => sizes(0),
-            "Expand" | "Tile" | "OneHot" | "Upsample" => sizes(1),
-            "Resize" => sizes(2).max(sizes(3)),
-            "Pad" => pads.max(padded(input(1).map_or(&[], Vec::as_slice))),
-            "Range" => match [0, 1, 2].map(|at| input(at).and_then(|n| n.first().copied())) {
-                [Some(from), Some(to), Some(by)] => product([(to - from) / by]),
-                _ => 1.0,
-            },
-            "RandomNormal" | "RandomUniform" => product(held("shape")),
-            "ConvTranspose" => {
-                let sizes = ["output_shape", "output_padding", "strides"];
-                sizes.map(|name| product(held(name))).into_iter().product::<f64>() * pads
-            }
-            _ => pads,
-        };
+        let places = SIZED.iter().find(|(name, _)| *name == node.op_type);
+        let inputs = places.map_or(&[][..], |&(_, places)| places).iter();
+        let inputs = inputs.filter_map(|&at| self.0.get(node.input.get(at)?.as_str()));
+        let held = node.attribute.iter().filter(|held| SIZES_HELD.contains(&held.name.as_str()));
+        let held = held.flat_map(|held| held.ints.iter().map(|&size| size as f64));
+        let made: f64 = inputs.flatten().copied().chain(held).map(|size| size.max(1.0)).product();
         // Most make no more than they are given, which is nothing that a file could lie about.
         if made <= 1.0 { 0 } else { made as u64 }
     }
 }
 
-/// The product of sizes; those that are open or wrong count 1.
-fn product(sizes: impl IntoIterator<Item = f64>) -> f64 {
-    sizes.into_iter().map(|size| size.max(1.0)).product()
-}
+/// Operators that make numbers by sizes they are given, and which of their inputs those are.
+const SIZED: [(&str, &[usize]); 8] = [
+    ("ConstantOfShape", &[0]),
+    ("Expand", &[1]),
+    ("OneHot", &[1]),
+    ("Pad", &[1]),
+    ("Range", &[0, 1, 2]),
+    ("Resize", &[2, 3]),
+    ("Tile", &[1]),
+    ("Upsample", &[1]),
+];
+/// Attributes that are sizes: of padding, of transposed convolutions and of random numbers.
+const SIZES_HELD: [&str; 5] = ["pads", "shape", "output_shape", "output_padding", "strides"];
 
 #[cfg(test)]
 mod tests {
+    use super::super::proto::Attribute;
     use super::*;
 
     fn ints(name: &str, numbers: &[i64]) -> Tensor {

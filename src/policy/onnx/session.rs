@@ -169,22 +169,20 @@ impl Session {
     /// Numbers as the model wants to have them.
     fn value(&self, rows: usize, numbers: Vec<f32>) -> Result<Value, String> {
         let shape = [&[rows], self.shape.as_slice()].concat();
-        let wrong = |error: &dyn std::fmt::Display| format!("its input cannot be made: {error}");
+        let whole = numbers.iter().map(|&number| number as i32);
+        fn wrong(error: impl std::fmt::Display) -> String {
+            format!("its input cannot be made: {error}")
+        }
         match self.kind {
-            FLOAT => Value::from_shape(shape, numbers).map_err(|e| wrong(&e)),
+            FLOAT => Value::from_shape(shape, numbers).map_err(wrong),
             2 => {
-                let numbers: Vec<u8> = numbers.iter().map(|&n| n as u8).collect();
-                Value::from_shape(shape, numbers).map_err(|e| wrong(&e))
+                Value::from_shape(shape, whole.map(|n| n as u8).collect::<Vec<_>>()).map_err(wrong)
             }
             3 => {
-                let numbers: Vec<i8> = numbers.iter().map(|&n| n as i8).collect();
-                Value::from_shape(shape, numbers).map_err(|e| wrong(&e))
+                Value::from_shape(shape, whole.map(|n| n as i8).collect::<Vec<_>>()).map_err(wrong)
             }
             // The runtime holds integers of 64 bits, and truth values, as 32 bits.
-            _ => {
-                let numbers: Vec<i32> = numbers.iter().map(|&n| n as i32).collect();
-                Value::from_shape(shape, numbers).map_err(|e| wrong(&e))
-            }
+            _ => Value::from_shape(shape, whole.collect::<Vec<_>>()).map_err(wrong),
         }
     }
 }

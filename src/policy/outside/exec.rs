@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::dense::{Dense, Legal, listed};
-use super::process::{Failure, Process, excerpt};
+use super::process::{Process, excerpt};
 use crate::game::{Action, Game, GameExt, Position, Side};
 use crate::hint::Hinted;
 use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn};
@@ -23,17 +23,8 @@ const MOST_POSITIONS: usize = 1 << 10;
 #[derive(Debug)]
 pub struct Exec {
     command: String,
-    limit: Duration,
-    state: Mutex<State>,
-}
-
-#[derive(Debug)]
-struct State {
-    /// None once it has failed.
-    process: Option<Process>,
-    /// The error of every further request.
-    failed: Option<PolicyError>,
-    requests: u64,
+    /// The program, or the error of every further request; and how many there were.
+    state: Mutex<(Result<Process, PolicyError>, u64)>,
 }
 
 /// The first line the program gets.
@@ -99,8 +90,7 @@ impl Exec {
         let words = words.ok_or_else(|| named("it is no command".into()))?;
         let process = Process::start(&words, limit)
             .map_err(|error| failed(format!("'{}' cannot be started: {error}", words[0]).into()))?;
-        let state = State { process: Some(process), failed: None, requests: 0 };
-        let exec = Exec { command: command.to_string(), limit, state: Mutex::new(state) };
+        let exec = Exec { command: command.to_string(), state: Mutex::new((Ok(process), 0)) };
         let pass = (0..game.action_count()).find(|&a| game.is_pass(Action(a as u16)));
         let (rows, columns) = game.shape();
         let planes = game.plane_kinds();
@@ -142,43 +132,16 @@ impl Exec {
         take: impl FnOnce(Reply) -> Result<(), Hinted>,
     ) -> Result<(), PolicyError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = &state.failed {
-            return Err(error.clone());
-        }
-        let id = state.requests;
-        state.requests += 1;
-        let answered = match &mut state.process {
-            Some(process) => process.ask(line(id)).map_err(|failure| self.in_words(failure)),
-            None => Err("it has ended".into()),
-        };
-        let taken = answered.and_then(|answer| Ok(reply_of(&answer, id)?)).and_then(take);
+        let (process, requests) = &mut *state;
+        let id = *requests;
+        *requests += 1;
+        let answer = process.as_mut().map_err(|error| error.clone())?.ask(line(id));
+        let taken = answer.and_then(|answer| Ok(reply_of(&answer, id)?)).and_then(take);
         taken.map_err(|what| {
             let error = PolicyError::new(what);
-            state.process = None;
-            state.failed = Some(error.clone());
+            *process = Err(error.clone());
             error
         })
-    }
-
-    fn in_words(&self, failure: Failure) -> Hinted {
-        let last = |words: Option<String>| match words {
-            Some(words) => format!(" (the last it said on stderr: {words})"),
-            None => String::new(),
-        };
-        match failure {
-            Failure::Ended(how, words) => {
-                format!("it ended before it answered: {how}{}", last(words)).into()
-            }
-            Failure::Stalled(words) => Hinted::new(
-                format!(
-                    "it has not answered within {} s and was stopped{}",
-                    self.limit.as_secs_f64(),
-                    last(words)
-                ),
-                "raise --policy-timeout if it needs longer",
-            ),
-            Failure::TooLong => "it wrote a line longer than any answer".into(),
-        }
     }
 
     /// Asks about some positions of a batch.

@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use crate::hint::Hinted;
+
 /// The longest line that is read.
 const LONGEST_LINE: u64 = 1 << 28;
 /// How much of the end of standard error is kept.
@@ -25,17 +27,6 @@ const TAIL_BYTES: usize = 1 << 12;
 const GRACE: Duration = Duration::from_millis(500);
 /// How often it is looked whether a program that does not answer has ended.
 const LOOK: Duration = Duration::from_millis(50);
-
-/// Why a program has not answered.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// It ended; with its last line on standard error, if there is one.
-    Ended(String, Option<String>),
-    /// It took longer than the limit, and has been killed.
-    Stalled(Option<String>),
-    /// It wrote a line that is longer than any answer.
-    TooLong,
-}
 
 /// A program that runs.
 #[derive(Debug)]
@@ -132,9 +123,9 @@ impl Process {
         Ok(process)
     }
 
-    /// Tells a line, which ends in a newline, and waits for the answer, without its newline. After
-    /// a failure the program must not get another line.
-    pub fn ask(&mut self, line: Vec<u8>) -> Result<Vec<u8>, Failure> {
+    /// Sends a line, which ends in a newline, and waits for the answer, without its newline. After
+    /// an error the program must not get another line.
+    pub fn ask(&mut self, line: Vec<u8>) -> Result<Vec<u8>, Hinted> {
         if let Some(input) = &self.input {
             // If nobody takes it the program has ended, which its output shows.
             let _ = input.send(line);
@@ -143,18 +134,21 @@ impl Process {
             Ok(Output::Line(line)) => Ok(line),
             Ok(Output::TooLong) => {
                 self.kill();
-                Err(Failure::TooLong)
+                Err("it wrote a line longer than any answer".into())
             }
             Err(RecvTimeoutError::Timeout) => {
                 self.kill();
-                Err(Failure::Stalled(self.last_words()))
+                let (limit, last) = (self.limit.as_secs_f64(), self.last_words());
+                let what = format!("it has not answered within {limit} s and was stopped{last}");
+                Err(Hinted::new(what, "raise --policy-timeout if it needs longer"))
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let how = match self.end() {
                     Some(status) => status.to_string(),
                     None => "closed its output, and was stopped".to_string(),
                 };
-                Err(Failure::Ended(how, self.last_words()))
+                let last = self.last_words();
+                Err(format!("it ended before it answered: {how}{last}").into())
             }
         }
     }
@@ -225,15 +219,16 @@ impl Process {
         self.child.wait().ok()
     }
 
-    /// The last line that the program wrote to standard error, in one line that a terminal can
-    /// show.
-    fn last_words(&self) -> Option<String> {
+    /// The last line that the program wrote to standard error, if there is one, for a message that a
+    /// terminal can show.
+    fn last_words(&self) -> String {
         // A program that it has started in turn may still hold the pipe.
         let _ = self.errors.all_read.recv_timeout(GRACE);
         let tail = self.errors.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&tail);
-        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
-        Some(excerpt(line))
+        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        let shown = |line| format!(" (the last it said on stderr: {})", excerpt(line));
+        line.map_or(String::new(), shown)
     }
 }
 
