@@ -162,32 +162,26 @@ pub fn model(network: &Network, shape: &[usize]) -> Vec<u8> {
     .encode_to_vec()
 }
 
-/// The weights of a [`model`] of fully connected layers with this activation between them, and the
-/// number of inputs; `None` if the bytes are of another.
-pub fn layers(bytes: &[u8], activation: Activation, last: Activation) -> Option<Vec<Parameter>> {
+/// The network of a [`model`] of fully connected layers and one head, whose architecture follows
+/// from the units of its hidden layers; `None` if the bytes are of another.
+pub fn read(bytes: &[u8], architecture: impl Fn(&[usize]) -> Architecture) -> Option<Network> {
     let graph = Model::decode(bytes).ok()?.graph?;
-    let operations: Vec<&str> = graph.node.iter().map(|node| node.op_type.as_str()).collect();
     let parameter = |tensor: &Tensor| {
         let shape: Vec<usize> =
             tensor.dims.iter().map(|&n| usize::try_from(n).ok()).collect::<Option<_>>()?;
         let numbers: Vec<f32> = tensor.numbers().into_iter().map(|n| n as f32).collect();
         let count = shape.iter().try_fold(1usize, |all, &n| all.checked_mul(n));
-        let fits = count == Some(numbers.len()) && numbers.iter().all(|n| n.is_finite());
-        fits.then(|| Parameter { name: tensor.name.clone(), shape, numbers })
+        let name = tensor.name.clone();
+        (count == Some(numbers.len())).then_some(Parameter { name, shape, numbers })
     };
-    let layers: Vec<Parameter> = graph.initializer.iter().map(parameter).collect::<Option<_>>()?;
-    let hidden = (layers.len() / 2).checked_sub(1)?;
-    let expected = (0..hidden).flat_map(|_| [Some("Gemm"), operation(activation)]);
-    let expected = expected.chain([Some("Gemm"), operation(last)]).flatten();
-    let mut given = None;
-    let chained = layers.chunks(2).all(|pair| match pair {
-        [weight, bias] => match (&weight.shape[..], &bias.shape[..]) {
-            (&[outputs, inputs], &[biases]) => {
-                given.replace(outputs).is_none_or(|given| given == inputs) && outputs == biases
-            }
-            _ => false,
-        },
-        _ => false,
-    });
-    (chained && expected.eq(operations)).then_some(layers)
+    let parameters: Vec<Parameter> =
+        graph.initializer.iter().map(parameter).collect::<Option<_>>()?;
+    let biases = parameters.iter().filter(|parameter| parameter.shape.len() == 1);
+    let units: Vec<usize> = biases.map(|bias| bias.shape[0]).collect();
+    let network = Network::of(architecture(units.split_last()?.1), parameters)?;
+    let own = Model::decode(&model(&network, &[network.architecture().inputs()])[..]).ok()?.graph?;
+    let operations = |graph: &Graph| -> Vec<String> {
+        graph.node.iter().map(|node| node.op_type.clone()).collect()
+    };
+    (operations(&own) == operations(&graph)).then_some(network)
 }

@@ -7,8 +7,8 @@ use super::{Common, Plan, draw, place};
 use crate::game::shogi::MINISHOGI;
 use crate::learn::card::{Card, LearnedFrom, Reading, file, write_whole};
 use crate::learn::minishogi::tactics::TestSet;
+use crate::learn::options::{AT_ONCE, number};
 use crate::learn::recipes::minishogi_value::{MinishogiValue, Settings};
-use crate::learn::recipes::{AT_ONCE, number};
 use crate::learn::training::{Learner, Row};
 
 /// Train a value network for minishogi, on mates, then by self-play

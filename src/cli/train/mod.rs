@@ -22,7 +22,8 @@ use crate::learn::LearnError;
 use crate::learn::card::{Card, LearnedFrom, Reading, Training, file, write_whole};
 use crate::learn::network::Architecture;
 use crate::learn::optimiser::Method;
-use crate::learn::recipes::{check_size, number};
+use crate::learn::options::number;
+use crate::learn::recipes::check_size;
 use crate::learn::training::{Row, Run};
 use crate::render::history;
 

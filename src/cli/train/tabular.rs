@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
+use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -49,7 +50,7 @@ const MOST_SQUARES: usize = 20;
 #[derive(Serialize, JsonSchema)]
 struct Row {
     /// The algorithm.
-    method: &'static str,
+    method: String,
     /// How many games it has learned from.
     games: u64,
     /// The root mean square error of its values against the exact ones.
@@ -75,7 +76,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         );
         bail!(Hinted::new(what, "try 4x5"));
     }
-    let methods = if methods.is_empty() { Algorithm::ALL.to_vec() } else { methods };
+    let methods = if methods.is_empty() { Algorithm::value_variants().to_vec() } else { methods };
     let name = format!("tabular-{}", game.name());
     let place = out.unwrap_or_else(|| policies_dir(&context.store).join(&name));
     let chart = chart(&solved(&game, None, false, context)?)?;
@@ -151,7 +152,7 @@ fn draw(game: &str, methods: &[Algorithm], curves: &[Vec<Point>]) -> String {
     let lines = |of: &dyn Fn(&Point) -> f64| -> Vec<Line> {
         let line = |(method, curve): (&Algorithm, &Vec<Point>)| {
             let points = curve.iter().map(|point| (point.games as f64, of(point))).collect();
-            (method.name().to_string(), points)
+            (method.name(), points)
         };
         methods.iter().zip(curves).map(line).collect()
     };
@@ -234,7 +235,7 @@ mod tests {
             Ok(())
         });
         visited.unwrap();
-        for algorithm in Algorithm::ALL {
+        for algorithm in Algorithm::value_variants().iter().copied() {
             let mut learner = Tabular::new(&chart, algorithm, &settings);
             let points = learner.learn(|_| {});
             let games: Vec<u64> = points.iter().map(|point| point.games).collect();

@@ -42,24 +42,7 @@ pub struct Example {
     pub target: f32,
 }
 
-/// How many positions to generate, and from which seed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MatePlan {
-    /// Training positions, mirror images counted.
-    pub train: usize,
-    /// Held-out positions, mirror images counted.
-    pub held_out: usize,
-    /// The seed of the games.
-    pub seed: u64,
-}
-
-impl Default for MatePlan {
-    fn default() -> MatePlan {
-        MatePlan { train: 360_000, held_out: 96_554, seed: 0 }
-    }
-}
-
-/// The positions of a plan.
+/// The positions of a seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mates {
     /// The training set.
@@ -75,22 +58,23 @@ const MATED: (usize, f32) = (0, 0.0);
 const GIVES_MATE: (usize, f32) = (1, 1.0);
 
 /// Plays the games until both sets are full: `n / 2` mated positions (rounded down) and as many as
-/// are missing to `n` whose mover gives mate.
-pub fn generate(game: &Minishogi, plan: &MatePlan, progress: &dyn Progress) -> Mates {
-    let total = plan.train + plan.held_out;
+/// are missing to `n` whose mover gives mate. `counts` are those of the training and the held-out
+/// set, mirror images counted.
+pub fn generate(game: &Minishogi, counts: [usize; 2], seed: u64, progress: &dyn Progress) -> Mates {
+    let total = counts[0] + counts[1];
     progress.begin_with("looking for mates", Some(total as u64), "positions");
     let mut known = FxHashSet::default();
-    let mut sets = [Set::of(plan.train), Set::of(plan.held_out)];
+    let mut sets = counts.map(Set::of);
     let mut games = 0;
     while sets.iter().any(|set| !set.is_full()) {
         let before: usize = sets.iter().map(|set| set.examples.len()).sum();
         let ends: Vec<_> = (games..games + GAMES_AT_ONCE)
             .into_par_iter()
-            .map(|number| last_two(game, &mut seeded(plan.seed, &[MATES, number])))
+            .map(|number| last_two(game, &mut seeded(seed, &[MATES, number])))
             .collect();
         for [gives, mated] in ends.into_iter().flatten() {
             for (position, kind) in [(mated, MATED), (gives, GIVES_MATE)] {
-                let held_out = is_held_out(game, &position.state, plan);
+                let held_out = is_held_out(game, &position.state, counts);
                 let set = &mut sets[usize::from(held_out)];
                 if set.missing[kind.0] > 0 && known.insert(game.position_key(&position)) {
                     set.add(game, position, kind);
@@ -134,12 +118,12 @@ impl Set {
     }
 }
 
-/// Whether a board belongs to the held-out set of a plan.
-fn is_held_out(game: &Minishogi, board: &Board, plan: &MatePlan) -> bool {
+/// Whether a board belongs to the held-out set.
+fn is_held_out(game: &Minishogi, board: &Board, [train, held_out]: [usize; 2]) -> bool {
     let key = game.canonical(board).key;
     let hash = seeded(0, &key.0).next_u64();
-    let place = (u128::from(hash) * (plan.train + plan.held_out) as u128) >> 64;
-    place < plan.held_out as u128
+    let place = (u128::from(hash) * (train + held_out) as u128) >> 64;
+    place < held_out as u128
 }
 
 /// The last two positions of a random game, if it ends in mate.
@@ -168,14 +152,14 @@ mod tests {
     use crate::game::Side;
     use crate::progress::Silent;
 
-    fn small() -> MatePlan {
-        MatePlan { train: 3_001, held_out: 801, seed: 3 }
+    fn small(game: &Minishogi) -> Mates {
+        generate(game, [3_001, 801], 3, &Silent)
     }
 
     #[test]
     fn positions_are_what_they_are_said_to_be() {
         let game = rules();
-        let mates = generate(&game, &small(), &Silent);
+        let mates = small(&game);
         assert_eq!((mates.train.len(), mates.held_out.len()), (3_001, 801));
         for (set, mated) in [(&mates.train, 1_500), (&mates.held_out, 400)] {
             assert_eq!(set.iter().filter(|example| example.target == 0.0).count(), mated);
@@ -197,7 +181,7 @@ mod tests {
     #[test]
     fn no_board_is_in_both_sets_or_twice_in_one() {
         let game = rules();
-        let mates = generate(&game, &small(), &Silent);
+        let mates = small(&game);
         let both = || mates.train.iter().chain(&mates.held_out);
         let distinct: HashSet<_> = both().map(|example| example.position).collect();
         assert_eq!(distinct.len(), both().count());

@@ -8,7 +8,7 @@
 
 use super::{FEATURES, Values};
 use crate::learn::network::{Activation, Architecture, Head, Network, Parameter};
-use crate::learn::onnx::{layers, model};
+use crate::learn::onnx::read;
 
 /// The name of the network's only answer.
 pub const HEAD: &str = "win";
@@ -36,12 +36,6 @@ pub struct Quick {
 impl Quick {
     /// The values of a network; `None` if it is not of an [`architecture`] of this module.
     pub fn of(network: &Network) -> Option<Quick> {
-        Quick::read(&model(network, &[FEATURES]))
-    }
-
-    /// The same of an ONNX model.
-    pub fn read(bytes: &[u8]) -> Option<Quick> {
-        let layers = layers(bytes, Activation::Relu, Activation::Sigmoid)?;
         let layer = |pair: &[Parameter]| {
             let [weight, bias] = pair else { unreachable!("weights come in pairs") };
             let (outputs, inputs) = (weight.shape[0], weight.shape[1]);
@@ -49,8 +43,14 @@ impl Quick {
             let columns = (0..inputs * outputs).map(place).collect();
             Columns { columns, bias: bias.numbers.clone() }
         };
-        let ends = [layers.first()?.shape[1], layers.last()?.shape[0]];
-        (ends == [FEATURES, 1]).then(|| Quick { layers: layers.chunks(2).map(layer).collect() })
+        let Architecture::Mlp { hidden, .. } = network.architecture() else { return None };
+        let fits = *network.architecture() == architecture(hidden);
+        fits.then(|| Quick { layers: network.parameters().chunks(2).map(layer).collect() })
+    }
+
+    /// The same of an ONNX model.
+    pub fn read(bytes: &[u8]) -> Option<Quick> {
+        Quick::of(&read(bytes, architecture)?)
     }
 }
 

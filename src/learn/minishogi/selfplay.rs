@@ -16,14 +16,17 @@
 //! `(1 - α) V(s_i) + α R_i`. Positions before the last random move are left out: what follows them
 //! says nothing of them.
 
+use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::mates::Example;
 use super::{Minishogi, Values, features};
 use crate::game::shogi::Board;
 use crate::game::{Game, GameExt, Position, Side};
 use crate::learn::chance::{below, seeded};
+use crate::learn::options::{AT_ONCE, KEPT, OPENING, number, share};
 use crate::progress::Progress;
 
 /// The purpose of the games' random numbers, beside others of the same seed.
@@ -32,30 +35,29 @@ const SELF_PLAY: u64 = 2;
 /// How often a position occurs in a game that ends by it.
 const REPEATED: u8 = 4;
 
-/// Which games are played and what is made of them.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How games are played and what is made of them: options of the command too.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct SelfPlay {
-    /// The number of the first game; the numbers of a seed's games tell them apart.
-    pub first: u64,
-    /// How many games.
+    /// The games of an iteration.
+    #[arg(long, value_name = "N", default_value_t = 2_500, value_parser = number::<u64>(0, KEPT / 10))]
     pub games: u64,
     /// The most random moves at the opening of a game.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<usize>(0, OPENING))]
     pub random_plies: usize,
-    /// After how many plies a game is broken off.
+    /// The plies after which a game ends without a result.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = number::<usize>(1, AT_ONCE))]
     pub plies: usize,
-    /// The weight of the return in a target, 0 to 1; the rest is the value.
+    /// The weight of the return in a target, 0 to 1; the rest is the network's value.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2, value_parser = narrow_share)]
     pub alpha: f32,
     /// The weight of later positions in a return, 0 to 1; the rest is the next value.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.8, value_parser = narrow_share)]
     pub gamma: f32,
-    /// The seed.
-    pub seed: u64,
 }
 
-impl Default for SelfPlay {
-    fn default() -> SelfPlay {
-        let (alpha, gamma) = (0.2, 0.8);
-        SelfPlay { first: 0, games: 100_000, random_plies: 10, plies: 256, alpha, gamma, seed: 0 }
-    }
+/// Reads a share in single precision.
+fn narrow_share(text: &str) -> Result<f32, String> {
+    share(text).map(|share| share as f32)
 }
 
 /// How games ended, and the positions in them.
@@ -83,18 +85,20 @@ impl Played {
     }
 }
 
-/// Plays the games.
+/// Plays the games of a seed from a number on; numbers tell the games of a seed apart.
 pub fn play(
     game: &Minishogi,
     values: &dyn Values,
-    plan: &SelfPlay,
+    (plan, seed): (&SelfPlay, u64),
+    first: u64,
     progress: &dyn Progress,
 ) -> Played {
     progress.begin_with("self-play", Some(plan.games), "games");
-    let played: Vec<Played> = (plan.first..plan.first + plan.games)
+    let played: Vec<Played> = (first..first + plan.games)
         .into_par_iter()
         .map(|number| {
-            let played = play_one(game, values, plan, number);
+            let random = seeded(seed, &[SELF_PLAY, number]);
+            let played = play_one(game, values, plan, random);
             progress.advance(1);
             played
         })
@@ -114,8 +118,12 @@ fn values_of(game: &Minishogi, values: &dyn Values, positions: &[Position<Board>
     found
 }
 
-fn play_one(game: &Minishogi, values: &dyn Values, plan: &SelfPlay, number: u64) -> Played {
-    let mut random = seeded(plan.seed, &[SELF_PLAY, number]);
+fn play_one(
+    game: &Minishogi,
+    values: &dyn Values,
+    plan: &SelfPlay,
+    mut random: Xoshiro256PlusPlus,
+) -> Played {
     let random_plies = below(&mut random, plan.random_plies + 1);
     let mut last = game.start();
     // The positions since the last random move.
@@ -198,9 +206,8 @@ mod tests {
     use super::*;
     use crate::progress::Silent;
 
-    fn small() -> SelfPlay {
-        SelfPlay { games: 150, seed: 5, ..SelfPlay::default() }
-    }
+    const SMALL: SelfPlay =
+        SelfPlay { games: 150, random_plies: 10, plies: 256, alpha: 0.2, gamma: 0.8 };
 
     #[test]
     fn targets_are_those_worked_out_by_hand() {
@@ -220,8 +227,8 @@ mod tests {
     #[test]
     fn games_are_played_by_the_rules_and_by_the_values() {
         let game = rules();
-        let plan = SelfPlay { random_plies: 0, games: 1, ..small() };
-        let played = play(&game, &Bumpy, &plan, &Silent);
+        let plan = SelfPlay { random_plies: 0, games: 1, ..SMALL };
+        let played = play(&game, &Bumpy, (&plan, 5), 0, &Silent);
         let positions: Vec<_> = played.examples.iter().map(|e| e.position).collect();
         assert_eq!(positions[0], game.start());
         let value = |position: &Position<Board>| {
@@ -241,7 +248,7 @@ mod tests {
     #[test]
     fn every_game_ends_in_one_way() {
         let game = rules();
-        let played = play(&game, &Bumpy, &small(), &Silent);
+        let played = play(&game, &Bumpy, (&SMALL, 5), 0, &Silent);
         let Played { first_wins, second_wins, repeated, broken_off, .. } = played;
         assert_eq!(first_wins + second_wins + repeated + broken_off, 150);
         assert!(
@@ -251,7 +258,7 @@ mod tests {
         let ended = played.examples.iter().filter(|e| game.is_terminal(&e.position.state)).count();
         assert_eq!(ended as u64, first_wins + second_wins);
         assert!(played.examples.iter().all(|e| (0.0..=1.0).contains(&e.target)));
-        let short = play(&game, &Bumpy, &SelfPlay { plies: 5, ..small() }, &Silent);
+        let short = play(&game, &Bumpy, (&SelfPlay { plies: 5, ..SMALL }, 5), 0, &Silent);
         assert_eq!(short.broken_off + short.first_wins + short.second_wins, 150);
         assert!(short.broken_off > 100);
     }

@@ -7,7 +7,6 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{AT_ONCE, KEPT, OPENING, UNITS, number, rate};
 use crate::evaluate::{Sampling, record};
 use crate::game::encode::{Encoding, Layout, Plane};
 use crate::game::{Game, GameExt};
@@ -15,6 +14,7 @@ use crate::learn::LearnError;
 use crate::learn::chance::{seeded, shuffle};
 use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::{Kind, Method};
+use crate::learn::options::{AT_ONCE, KEPT, OPENING, UNITS, number, rate};
 use crate::learn::passes::{Pass, squared_errors};
 use crate::learn::trainer::Trainer;
 use crate::learn::training::{Learner, Row};

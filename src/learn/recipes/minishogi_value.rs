@@ -8,11 +8,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AT_ONCE, KEPT, OPENING, UNITS, check_size, number, share};
+use super::check_size;
 use crate::learn::LearnError;
 use crate::learn::chance::{seeded, shuffle};
 use crate::learn::minishogi::beam::Beam;
-use crate::learn::minishogi::mates::{self, Example, MatePlan, Mates};
+use crate::learn::minishogi::mates::{self, Example, Mates};
 use crate::learn::minishogi::player::{Player, Search};
 use crate::learn::minishogi::quick::{Quick, architecture};
 use crate::learn::minishogi::selfplay::{self, SelfPlay};
@@ -20,6 +20,7 @@ use crate::learn::minishogi::tactics::{Shares, TestSet};
 use crate::learn::minishogi::{FEATURES, Minishogi, Values, features, rules};
 use crate::learn::network::Network;
 use crate::learn::optimiser::Method;
+use crate::learn::options::{AT_ONCE, KEPT, UNITS, number, share};
 use crate::learn::passes::{Gradient, Pass};
 use crate::learn::trainer::Trainer;
 use crate::learn::training::{Learner, Row};
@@ -44,27 +45,16 @@ pub struct Settings {
     /// The iterations of self-play after them.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub iterations: u64,
-    /// The games of an iteration.
-    #[arg(long, value_name = "N", default_value_t = 2_500, value_parser = number::<u64>(0, KEPT / 10))]
-    pub games: u64,
+    /// How games are played.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub play: SelfPlay,
     /// The epochs of an iteration's positions.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub epochs: u64,
     /// The mates mixed in for each position of self-play, 0 to 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = share)]
     pub mate_share: f64,
-    /// The most random moves at the opening of a game.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::<usize>(0, OPENING))]
-    pub random_plies: usize,
-    /// The plies after which a game ends without a result.
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = number::<usize>(1, AT_ONCE))]
-    pub plies: usize,
-    /// The weight of the return in a target, 0 to 1; the rest is the network's value.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.2, value_parser = narrow_share)]
-    pub alpha: f32,
-    /// The weight of later positions in a return, 0 to 1; the rest is the next value.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.8, value_parser = narrow_share)]
-    pub gamma: f32,
     /// The batch size.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = number::<usize>(1, AT_ONCE))]
     pub batch: usize,
@@ -80,28 +70,11 @@ pub struct Settings {
     pub seed: u64,
 }
 
-/// Reads a share in single precision.
-fn narrow_share(text: &str) -> Result<f32, String> {
-    share(text).map(|share| share as f32)
-}
-
 impl Settings {
     /// Adam, with the constants of the source.
     pub fn method(&self) -> Method {
         let rate = self.learning_rate;
         Method::Adam { rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-7, weight_decay: 0.0 }
-    }
-
-    fn games_of(&self, iteration: u64) -> SelfPlay {
-        SelfPlay {
-            first: iteration * self.games,
-            games: self.games,
-            random_plies: self.random_plies,
-            plies: self.plies,
-            alpha: self.alpha,
-            gamma: self.gamma,
-            seed: self.seed,
-        }
     }
 }
 
@@ -124,8 +97,8 @@ impl MinishogiValue {
     pub fn new(settings: Settings, progress: &dyn Progress) -> Result<MinishogiValue, LearnError> {
         check_size(&architecture(&settings.hidden))?;
         let game = rules();
-        let Settings { mates: train, held_out, seed, .. } = settings;
-        let mates = mates::generate(&game, &MatePlan { train, held_out, seed }, progress);
+        let Settings { mates, held_out, seed, .. } = settings;
+        let mates = mates::generate(&game, [mates, held_out], seed, progress);
         let network = Network::new(architecture(&settings.hidden), seed);
         let trainer = Trainer::new(network, settings.method());
         Ok(MinishogiValue { game, settings, mates, trainer })
@@ -231,8 +204,9 @@ impl MinishogiValue {
     /// An iteration of self-play and the fit to it.
     fn self_play(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, LearnError> {
         progress.note("playing");
-        let plan = self.settings.games_of(iteration - self.settings.mate_epochs);
-        let played = selfplay::play(&self.game, &self.values(), &plan, &Silent);
+        let Settings { play, mate_epochs, seed, .. } = self.settings;
+        let first = (iteration - mate_epochs) * play.games;
+        let played = selfplay::play(&self.game, &self.values(), (&play, seed), first, &Silent);
         let final_rate = self.settings.final_rate;
         let mut loss = 0.0;
         for epoch in 0..self.settings.epochs {
@@ -244,7 +218,7 @@ impl MinishogiValue {
             order.extend(mates);
             loss = self.epoch(order, &[EPOCH, iteration, epoch], |_| final_rate, progress)?;
         }
-        let games = self.settings.games.max(1) as f64;
+        let games = play.games.max(1) as f64;
         let mut row = self.held_out();
         row.extend(
             [
@@ -329,13 +303,9 @@ mod tests {
             held_out: 1_500,
             mate_epochs: 3,
             iterations: 1,
-            games: 40,
+            play: SelfPlay { games: 40, random_plies: 6, plies: 60, alpha: 0.2, gamma: 0.8 },
             epochs: 1,
             mate_share: 0.5,
-            random_plies: 6,
-            plies: 60,
-            alpha: 0.2,
-            gamma: 0.8,
             batch: 32,
             learning_rate: 0.002,
             final_rate: 0.2,

@@ -16,13 +16,13 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::replay::{Experience, Replay};
-use super::{AT_ONCE, KEPT, number, rate, share};
 use crate::game::encode::{Encoding, Layout};
 use crate::game::{Action, Game, GameExt, Position, Side};
 use crate::learn::LearnError;
 use crate::learn::chance::{below, sample, seeded, unit};
 use crate::learn::network::{Activation, Architecture, Head, Network, Parameter};
 use crate::learn::optimiser::{Kind, Method};
+use crate::learn::options::{AT_ONCE, KEPT, number, rate, share};
 use crate::learn::passes::{Gradient, Pass};
 use crate::learn::trainer::Trainer;
 use crate::learn::training::{Learner, Row};

@@ -1,21 +1,24 @@
 //! The replay buffer: decisions of earlier games, and what followed.
 
+use bytemuck::{Pod, Zeroable};
+
 use crate::learn::network::Parameter;
 
 /// A decision and what followed (Lin 1992). Boards are the squares of the mover and of the
 /// opponent.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
 pub struct Experience {
     /// The position in which a move was chosen.
     pub before: [u64; 2],
-    /// The action.
-    pub action: u16,
-    /// The result for the player who chose, if the game ended before the next decision.
-    pub reward: f32,
     /// The next position in which a move is chosen, as its own mover sees it.
     pub next: [u64; 2],
+    /// The result for the player who chose, if the game ended before the next decision.
+    pub reward: f32,
+    /// The action.
+    pub action: u16,
     /// 1 if the next decision is of the same player, −1 if it is the other's, 0 if there is none.
-    pub sign: i8,
+    pub sign: i16,
 }
 
 /// The latest decisions; the oldest are dropped.
@@ -26,9 +29,8 @@ pub struct Replay {
     experiences: Vec<Experience>,
 }
 
-/// The numbers of an experience in a checkpoint: boards in pieces of 16 bits, which floats hold
-/// exactly.
-const NUMBERS: usize = 19;
+/// The numbers of an experience in a checkpoint, which holds its bytes as floats.
+const NUMBERS: usize = size_of::<Experience>() / size_of::<f32>();
 /// The name of the buffer in a checkpoint, before the place of the oldest.
 const NAME: &str = "replay, oldest at ";
 
@@ -55,15 +57,7 @@ impl Replay {
 
     /// The buffer as a parameter of a checkpoint, in its own order: experiences are drawn by place.
     pub fn to_parameter(&self) -> Parameter {
-        let pieces = |board: u64| (0..4).map(move |at| (board >> (16 * at) & 0xffff) as f32);
-        let numbers = self.experiences.iter().flat_map(|experience| {
-            let boards =
-                [experience.before, experience.next].into_iter().flatten().flat_map(pieces);
-            let others =
-                [f32::from(experience.action), experience.reward, f32::from(experience.sign)];
-            boards.chain(others).collect::<Vec<f32>>()
-        });
-        let numbers: Vec<f32> = numbers.collect();
+        let numbers = bytemuck::cast_slice(&self.experiences).to_vec();
         let shape = vec![self.experiences.len(), NUMBERS];
         Parameter { name: format!("{NAME}{}", self.next), shape, numbers }
     }
@@ -75,17 +69,7 @@ impl Replay {
         if parameter.shape != [count, NUMBERS] || count > capacity || next >= count.max(1) {
             return None;
         }
-        let board = |numbers: &[f32]| {
-            numbers.iter().rev().fold(0u64, |board, &piece| board << 16 | piece as u64)
-        };
-        let experience = |numbers: &[f32]| Experience {
-            before: [board(&numbers[..4]), board(&numbers[4..8])],
-            next: [board(&numbers[8..12]), board(&numbers[12..16])],
-            action: numbers[16] as u16,
-            reward: numbers[17],
-            sign: numbers[18] as i8,
-        };
-        let experiences = parameter.numbers.chunks_exact(NUMBERS).map(experience).collect();
+        let experiences = bytemuck::pod_collect_to_vec(&parameter.numbers);
         Some(Replay { capacity, next, experiences })
     }
 }

@@ -10,7 +10,6 @@ use clap::builder::BoolishValueParser;
 use serde::{Deserialize, Serialize};
 
 use super::parts::Part;
-use super::{AT_ONCE, UNITS, number, real};
 use crate::any::{AnyGame, AnyState};
 use crate::evaluate::{Case, Truth};
 use crate::game::encode::{Encoding, Layout};
@@ -20,6 +19,7 @@ use crate::learn::chance::{below, seeded, shuffle};
 use crate::learn::equivariance::Ties;
 use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::Method;
+use crate::learn::options::{AT_ONCE, UNITS, number, real};
 use crate::learn::passes::{Dropout, Gradient, Pass, squared_errors};
 use crate::learn::trainer::Trainer;
 use crate::learn::training::{Learner, Row};

@@ -12,56 +12,38 @@
 //! every move: their truth is the table. No state comes twice in a game of layers, so that every
 //! visit is a first visit.
 
+use clap::ValueEnum;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use super::{number, share};
 use crate::learn::chance::{below, seeded, unit};
+use crate::learn::options::{number, share};
 
-/// How values are learned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+/// How values are learned, in the order of the textbook. The numbers are part of the seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Algorithm {
     /// First-visit Monte Carlo: how random play ends, as the mean of what followed
-    MonteCarlo,
-    /// TD(0): how random play ends, each state's value moved towards the next one's
-    Td,
+    MonteCarlo = 0,
     /// Monte Carlo control with exploring starts: a random move of a random state, then the best
-    ExploringStarts,
+    ExploringStarts = 2,
     /// On-policy Monte Carlo control: now and then a random move
-    EpsilonSoft,
+    EpsilonSoft = 3,
     /// Off-policy Monte Carlo control: the best moves, learned from games with random ones by
     /// weighted importance sampling
-    OffPolicy,
+    OffPolicy = 4,
+    /// TD(0): how random play ends, each state's value moved towards the next one's
+    Td = 1,
     /// Sarsa: a move's value moved towards that of the move that was made next
-    Sarsa,
+    Sarsa = 5,
     /// Q-learning: a move's value moved towards that of the best next move
-    QLearning,
+    QLearning = 6,
 }
 
 impl Algorithm {
-    /// All, in the order of the textbook.
-    pub const ALL: [Algorithm; 7] = [
-        Algorithm::MonteCarlo,
-        Algorithm::ExploringStarts,
-        Algorithm::EpsilonSoft,
-        Algorithm::OffPolicy,
-        Algorithm::Td,
-        Algorithm::Sarsa,
-        Algorithm::QLearning,
-    ];
-
     /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Algorithm::MonteCarlo => "monte-carlo",
-            Algorithm::ExploringStarts => "exploring-starts",
-            Algorithm::EpsilonSoft => "epsilon-soft",
-            Algorithm::OffPolicy => "off-policy",
-            Algorithm::Td => "td",
-            Algorithm::Sarsa => "sarsa",
-            Algorithm::QLearning => "q-learning",
-        }
+    pub fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_string())
     }
 
     /// Whether it predicts random play, and does not learn to play.

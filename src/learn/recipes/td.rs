@@ -12,13 +12,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{AT_ONCE, UNITS, number, rate, share};
 use crate::game::encode::{Encoding, Layout};
 use crate::game::{Game, GameExt, Outcome, Position, Side};
 use crate::learn::LearnError;
 use crate::learn::chance::{below, seeded, unit};
 use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::Method;
+use crate::learn::options::{AT_ONCE, UNITS, number, rate, share};
 use crate::learn::passes::{Gradient, Pass, squared_errors};
 use crate::learn::trainer::Trainer;
 use crate::learn::training::{Learner, Row};
