@@ -14,7 +14,8 @@ use crate::game::{
     StateKey, Symmetries, Symmetry, WideKey,
 };
 use crate::graph::{self, Enumerated, GraphError, Plan};
-use crate::policy::{self, Answers, Batch, Policy, PolicyError, PolicySpec};
+use crate::hint::Hinted;
+use crate::policy::{self, Answers, Batch, Policy, PolicySpec};
 use crate::progress::Progress;
 use crate::solve::{self, Run, SolveOptions, SweepError, Verified};
 use crate::table::{Store, SweepRecord, Table, TableError};
@@ -205,7 +206,7 @@ macro_rules! rules {
     };
 }
 
-type MadePolicy = Result<Option<Box<dyn Policy<AnyGame>>>, PolicyError>;
+type MadePolicy = Result<Option<Box<dyn Policy<AnyGame>>>, Hinted>;
 
 rules! {
     |erased, game|
@@ -411,7 +412,7 @@ impl<G: Game> Policy<AnyGame> for Typed<G> {
         _game: &AnyGame,
         batch: &Batch<AnyState>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         let batch = batch.map(|position| self.game.typed_position(position));
         self.policy.answer(&self.game.0, &batch, answers)
     }

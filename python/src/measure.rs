@@ -18,10 +18,10 @@ use yomikiri::evaluate::{
 };
 use yomikiri::game::encode::Encoding;
 use yomikiri::game::{Game as _, GameExt as _, Split};
-use yomikiri::hint::Hint as _;
+use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri::policy::{
-    Amended, Amendment, Answers, Batch, Beside, Dense, Legal, Policy, PolicyError, PolicySpec,
-    Steady, TrainedOn, TrainedSpec,
+    Amended, Amendment, Answers, Batch, Beside, Dense, Legal, Policy, PolicySpec, Steady,
+    TrainedOn, TrainedSpec,
 };
 use yomikiri::render::{About, accuracy_text, comparison_text, html, match_text, summary};
 use yomikiri::render::{Compared, no_room};
@@ -58,7 +58,7 @@ pub enum Given<'py> {
 }
 
 /// A policy that is none, or none of the game's.
-fn refused(error: PolicyError) -> PyErr {
+fn refused(error: Hinted) -> PyErr {
     value_error(error.line())
 }
 
@@ -179,7 +179,7 @@ impl Policy<AnyGame> for Callable {
         game: &AnyGame,
         batch: &Batch<AnyState>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         let (count, actions) = (batch.len(), game.action_count());
         let shown = Shown::new(&self.asking.form, game, batch.positions());
         let legal_at = |at: usize| &batch.actions()[batch.range(at)];
@@ -200,7 +200,7 @@ impl Policy<AnyGame> for Callable {
             let beside = Beside { scores, value: told.values.as_ref().map(|values| values[at]) };
             let numbers = &told.numbers[at * told.width..][..told.width];
             told.kind.answer(numbers, beside, legal, answers).map_err(|(_, wrong)| {
-                PolicyError::new(wrong.map(|what| format!("batch row {at}: {what}")))
+                Hinted::from(wrong.map(|what| format!("batch row {at}: {what}")))
             })?;
         }
         answers.final_scores.extend(told.final_scores.into_iter().flatten());
@@ -251,7 +251,7 @@ impl Callable {
         legal: Option<Vec<bool>>,
         count: usize,
         actions: usize,
-    ) -> Result<Told, PolicyError> {
+    ) -> Result<Told, Hinted> {
         let callable = self.asking.callable.clone();
         let memory = lock(&self.spare).pop().unwrap_or_default();
         let question = move |py: Python<'_>| -> PyResult<Result<Told, String>> {
@@ -260,7 +260,7 @@ impl Callable {
             let told = callable.bind(py).call1((shown.into_python(py)?, legal))?;
             Ok(read(&told, count, actions, memory))
         };
-        let gone = || PolicyError::new("it is no longer asked");
+        let gone = || Hinted::from("it is no longer asked");
         let told = match &self.asks {
             Asks::Sent(asks) => {
                 let (send, receive) = sync_channel(1);
@@ -277,7 +277,7 @@ impl Callable {
                 gone()
             })?,
         };
-        told.map_err(PolicyError::new)
+        told.map_err(Hinted::from)
     }
 }
 

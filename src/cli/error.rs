@@ -16,7 +16,6 @@ use crate::export::ExportError;
 use crate::game::NotationError;
 use crate::graph::{GraphError, PackError};
 use crate::hint::{Hint, Hinted, Kind, joined, shortened};
-use crate::policy::{PolicyError, PolicySpecError};
 use crate::registry::UnknownGame;
 use crate::render::shown::{is_hidden, shown, shown_text};
 use crate::solve::SweepError;
@@ -108,16 +107,12 @@ fn as_hint<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a dyn Hint> {
         of::<NotThere>,
         of::<NotationError>,
         of::<UnknownGame>,
-        of::<PolicySpecError>,
-        of::<PolicyError>,
         of::<MeasureError>,
         of::<TableError>,
         of::<GraphError>,
         of::<PackError>,
         of::<ExportError>,
         of::<SweepError>,
-        #[cfg(feature = "onnx")]
-        of::<crate::learn::LearnError>,
         #[cfg(feature = "cluster")]
         of::<crate::cluster::ClusterError>,
     ];
@@ -187,7 +182,7 @@ mod tests {
         let damaged = || TableError::damaged("t".as_ref(), "x");
         let io =
             || TableError::Io { action: "read", path: "t".into(), source: io::Error::other("x") };
-        let policy = || PolicyError::new("x");
+        let policy = || Hinted::from("x");
         let cases: [(anyhow::Error, Kind); 10] = [
             (Hinted::from("x").into(), Kind::Input),
             (damaged().into(), Kind::Damaged),
@@ -196,7 +191,7 @@ mod tests {
             (SweepError::TooLong.into(), Kind::Input),
             (anyhow::Error::from(damaged()).context("while"), Kind::Damaged),
             (policy().into(), Kind::Input),
-            (policy().failed().into(), Kind::Policy),
+            (policy().of_kind(Kind::Policy).into(), Kind::Policy),
             (MeasureError::Policy { policy: "p".into(), error: policy() }.into(), Kind::Input),
             (MeasureError::Output(io::Error::other("full")).into(), Kind::Failure),
         ];

@@ -14,7 +14,7 @@ use crate::any::AnyGame;
 use crate::evaluate::Player;
 use crate::game::Game;
 use crate::hint::Hinted;
-use crate::policy::{PolicyError, PolicySpec};
+use crate::policy::PolicySpec;
 use crate::registry::Games;
 use crate::serve::{Options, PORT, Policies, Server};
 use crate::table::Store;
@@ -58,7 +58,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     });
     let named = policy.iter().flat_map(|list| PolicySpec::split_list(list));
     let named = named.map(|name| Ok((name.to_string(), name.parse::<PolicySpec>()?.within(limit))));
-    let named = named.collect::<Result<Vec<_>, crate::policy::PolicyError>>();
+    let named = named.collect::<Result<Vec<_>, Hinted>>();
     let policies = Known { named: named?, store: context.store.clone() };
     let options = Options {
         store: context.store.clone(),
@@ -112,8 +112,7 @@ impl Known {
         if let Some((_, spec)) = self.named.iter().find(|(named, _)| named == name) {
             return Ok(spec.clone());
         }
-        let spec: PolicySpec =
-            name.parse().map_err(|error: crate::policy::PolicyError| Hinted::of(&error))?;
+        let spec: PolicySpec = name.parse()?;
         let start = "start 'solver serve' with --policy and its name";
         let why = match &spec {
             PolicySpec::Random | PolicySpec::Greedy | PolicySpec::Weights | PolicySpec::Perfect => {
@@ -158,7 +157,7 @@ impl Policies for Known {
         names
     }
 
-    fn make(&self, name: &str, game: &AnyGame) -> Result<Player, PolicyError> {
+    fn make(&self, name: &str, game: &AnyGame) -> Result<Player, Hinted> {
         let spec = self.spec(name, game)?;
         check(&spec, game, &self.store).map_err(|error| hinted(&error))?;
         player(&spec, game, &self.store).map_err(|error| match error.downcast() {

@@ -24,7 +24,7 @@ use crate::any::AnyGame;
 use crate::game::{Divider, Game, Split};
 use crate::hint::{Hint, Hinted, Kind};
 use crate::parallel;
-use crate::policy::{Answers, PolicyError, TrainedOn};
+use crate::policy::{Answers, TrainedOn};
 use crate::progress::Progress;
 use crate::solved::SolvedTable;
 use crate::table::TableError;
@@ -96,7 +96,7 @@ pub enum MeasureError {
         /// Its name.
         policy: String,
         /// How.
-        error: PolicyError,
+        error: Hinted,
     },
     /// The results could not be written.
     #[error(transparent)]
@@ -107,6 +107,12 @@ impl MeasureError {
     /// That a table does not hold what it should.
     pub(crate) fn damaged(what: String) -> MeasureError {
         MeasureError::Damaged(what.into())
+    }
+}
+
+impl From<MeasureError> for Hinted {
+    fn from(error: MeasureError) -> Hinted {
+        Hinted::of(&error)
     }
 }
 

@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::game::{Game, GameExt, Outcome, Position, Repetition, Side};
+use crate::hint::Hinted;
 use crate::parallel;
 use crate::policy::chance::{sample, unit};
-use crate::policy::{Answers, Batch, Policy, PolicyError};
+use crate::policy::{Answers, Batch, Policy};
 use crate::progress::Progress;
 
 /// The results of games, as the first of two policies sees them.
@@ -109,7 +110,7 @@ pub fn arena<G: Game>(
     other: &dyn Policy<G>,
     sampling: Sampling,
     progress: &dyn Progress,
-) -> Result<[Tally; 2], PolicyError> {
+) -> Result<[Tally; 2], Hinted> {
     let title = format!("playing {} against {}", one.name(), other.name());
     progress.begin_with(&title, Some(2 * sampling.games), "games");
     let mut tallies = [Tally::default(); 2];
@@ -130,13 +131,13 @@ pub fn record<G: Game>(
     players: [&dyn Policy<G>; 2],
     sampling: Sampling,
     progress: &dyn Progress,
-) -> Result<Vec<Recorded<G::State>>, PolicyError> {
+) -> Result<Vec<Recorded<G::State>>, Hinted> {
     let tasks = sampling.games.div_ceil(LANES) as usize;
     let parts = parallel::try_map(tasks, &|task| {
         let begin = task as u64 * LANES;
         let games = play(game, players, sampling, begin..sampling.games.min(begin + LANES))?;
         progress.advance(games.len() as u64);
-        Ok::<_, PolicyError>(games)
+        Ok::<_, Hinted>(games)
     });
     Ok(parts?.into_iter().flatten().collect())
 }
@@ -154,7 +155,7 @@ fn play<G: Game>(
     players: [&dyn Policy<G>; 2],
     sampling: Sampling,
     numbers: std::ops::Range<u64>,
-) -> Result<Vec<Recorded<G::State>>, PolicyError> {
+) -> Result<Vec<Recorded<G::State>>, Hinted> {
     let begin = |number: u64| {
         let seed = sampling.seed ^ number.wrapping_mul(0xd134_2543_de82_ef95);
         let mut random = SplitMix64::seed_from_u64(seed);

@@ -54,11 +54,12 @@ pub use unfolded::Unfolded;
 pub use values::{BINS, Bin, FinalScoreFigures, ValueFigures};
 
 use crate::any::AnyGame;
-use crate::policy::{self, PolicyError, PolicySpec};
+use crate::hint::Hinted;
+use crate::policy::{self, PolicySpec};
 
 /// Makes the player that is meant for a game; reads the files and starts the program that are
 /// named. The error is one line that says which of them is at fault.
-pub fn build(spec: &PolicySpec, game: &AnyGame) -> Result<Player, PolicyError> {
+pub fn build(spec: &PolicySpec, game: &AnyGame) -> Result<Player, Hinted> {
     let policy = match policy::of_outside(spec, game)? {
         Some(policy) => Some(policy),
         None => game.policy(spec)?,

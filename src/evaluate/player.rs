@@ -5,7 +5,7 @@ use crate::any::{AnyGame, AnyPosition};
 use crate::game::{Action, Divider, Division, GameExt, Split, Splits};
 use crate::hint::Hinted;
 use crate::policy::{
-    Amended, Amendment, Answers, Batch, Policy, PolicyError, TrainedOn, TrainedSpec, share_best,
+    Amended, Amendment, Answers, Batch, Policy, TrainedOn, TrainedSpec, share_best,
 };
 use crate::solved::{Oracle, SolvedTable};
 
@@ -71,7 +71,7 @@ impl Player {
         game: &AnyGame,
         piece: &Piece,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         match self {
             Player::Policy(policy) => {
                 policy.answer(game, &piece.batch, answers)?;
@@ -127,7 +127,7 @@ impl Player {
         game: &AnyGame,
         table: Option<&SolvedTable>,
         position: &AnyPosition,
-    ) -> Result<Choice, PolicyError> {
+    ) -> Result<Choice, Hinted> {
         let actions = game.actions(&position.state);
         if actions.is_empty() {
             return Ok(Choice::default());
@@ -136,7 +136,7 @@ impl Player {
             Player::Named(_, player) => player.choose(game, table, position),
             Player::Perfect => table.and_then(|table| perfect(table, position)).ok_or_else(|| {
                 let what = "policy 'perfect': no table proves the values of all moves here";
-                PolicyError::new(what)
+                Hinted::from(what)
             }),
             Player::Policy(policy) => {
                 let (mut batch, mut answers) = (Batch::default(), Answers::default());

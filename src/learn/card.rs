@@ -8,9 +8,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::LearnError;
+use super::cannot_write;
 use super::network::{Architecture, Network};
 use super::onnx::model;
+use crate::hint::Hinted;
 pub use crate::policy::card::{Card, LearnedFrom, Reading, SCHEMA, SCHEMA_VERSION, file};
 
 /// How a network was trained and what it reaches: the rest of its card.
@@ -46,8 +47,8 @@ impl Training {
 }
 
 /// Writes a file whole or not at all.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), LearnError> {
-    crate::table::write_whole(path, bytes).map_err(|error| LearnError::write(path, error))
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Hinted> {
+    crate::table::write_whole(path, bytes).map_err(|error| cannot_write(path, error))
 }
 
 /// Writes a network, whose input has this shape, and its card; fills in the card's checksum.
@@ -56,9 +57,9 @@ pub fn write(
     card: &mut Card,
     network: &Network,
     shape: &[usize],
-) -> Result<(), LearnError> {
+) -> Result<(), Hinted> {
     if let Some(dir) = name.parent() {
-        fs::create_dir_all(dir).map_err(|error| LearnError::write(dir, error))?;
+        fs::create_dir_all(dir).map_err(|error| cannot_write(dir, error))?;
     }
     let bytes = model(network, shape);
     write_whole(&file(name, "onnx"), &bytes)?;

@@ -29,13 +29,12 @@ pub mod recipes;
 pub mod trainer;
 pub mod training;
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::any::AnyGame;
-use crate::evaluate::{MeasureError, Player, build};
-use crate::hint::{Hint, Hinted, Kind};
-use crate::policy::{NetworkSpec, PolicyError, PolicySpec};
+use crate::evaluate::{Player, build};
+use crate::hint::{Hinted, Kind};
+use crate::policy::{NetworkSpec, PolicySpec};
 
 use card::{Card, Reading};
 
@@ -57,7 +56,7 @@ pub fn place_of(network: &NetworkSpec, tables: &Path) -> PathBuf {
 
 /// Makes the player that is meant: a network, which may have been trained beside the tables of a
 /// directory, or what needs none.
-pub fn player(spec: &PolicySpec, game: &AnyGame, tables: &Path) -> Result<Player, LearnError> {
+pub fn player(spec: &PolicySpec, game: &AnyGame, tables: &Path) -> Result<Player, Hinted> {
     let PolicySpec::Network(network) = spec else { return Ok(build(spec, game)?) };
     spec.check(game)?;
     let name = spec.to_string();
@@ -70,76 +69,7 @@ pub fn player(spec: &PolicySpec, game: &AnyGame, tables: &Path) -> Result<Player
     }))
 }
 
-/// Errors of training and of trained networks.
-#[derive(Debug, thiserror::Error)]
-pub enum LearnError {
-    /// A file that cannot be read.
-    #[error("cannot read {}: {error}", path.display())]
-    Read {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// A file that cannot be written.
-    #[error("cannot write {}: {error}", path.display())]
-    Write {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// A file that is not what it should be, or not for this.
-    #[error("{} {what}", path.display())]
-    Unfit {
-        /// Which.
-        path: PathBuf,
-        /// What is wrong with it.
-        what: Hinted,
-    },
-    /// Settings that make no sense.
-    #[error("{0}")]
-    Settings(Hinted),
-    /// A loss is no number any more.
-    #[error("training has diverged: the loss is no number")]
-    Diverged,
-    /// Judging failed.
-    #[error(transparent)]
-    Measure(#[from] MeasureError),
-    /// A policy that is learned from or played against failed.
-    #[error(transparent)]
-    Policy(#[from] PolicyError),
-}
-
-impl Hint for LearnError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        match self {
-            LearnError::Unfit { what, .. } | LearnError::Settings(what) => what.hint(),
-            LearnError::Measure(error) => error.hint(),
-            LearnError::Policy(error) => error.hint(),
-            LearnError::Diverged => Some("lower the learning rate".into()),
-            LearnError::Read { .. } | LearnError::Write { .. } => None,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            LearnError::Measure(error) => error.kind(),
-            LearnError::Policy(error) => error.kind(),
-            LearnError::Diverged | LearnError::Write { .. } => Kind::Failure,
-            LearnError::Read { .. } | LearnError::Unfit { .. } | LearnError::Settings(_) => {
-                Kind::Input
-            }
-        }
-    }
-}
-
-impl LearnError {
-    pub(super) fn read(path: &Path, error: std::io::Error) -> LearnError {
-        LearnError::Read { path: path.to_path_buf(), error }
-    }
-
-    pub(super) fn write(path: &Path, error: std::io::Error) -> LearnError {
-        LearnError::Write { path: path.to_path_buf(), error }
-    }
+/// The error of a file that cannot be written.
+fn cannot_write(path: &Path, error: std::io::Error) -> Hinted {
+    Hinted::from(format!("cannot write {}: {error}", path.display())).of_kind(Kind::Failure)
 }

@@ -6,11 +6,11 @@
 
 use rayon::prelude::*;
 
-use super::LearnError;
 use super::equivariance::Ties;
 use super::network::Network;
 use super::optimiser::{Method, Optimiser};
 use super::passes::Gradient;
+use crate::hint::{Hinted, Kind};
 
 /// A network in training.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Trainer {
         factor: f64,
         max_norm: Option<f64>,
         gradient: impl Fn(&Network, T) -> Gradient + Sync,
-    ) -> Result<f64, LearnError> {
+    ) -> Result<f64, Hinted> {
         let network = &self.network;
         let parts = parts.into_par_iter().map(|part| gradient(network, part));
         let found: Vec<Gradient> = parts.collect();
@@ -72,7 +72,8 @@ impl Trainer {
             }
         }
         if !total.is_finite() || !scale.is_finite() {
-            return Err(LearnError::Diverged);
+            let what = "training has diverged: the loss is no number";
+            return Err(Hinted::new(what, "lower the learning rate").of_kind(Kind::Failure));
         }
         self.optimiser.step(&mut self.network, &sum, factor);
         Ok(total)

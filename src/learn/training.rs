@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::LearnError;
+use super::cannot_write;
 use super::card::{self, Card, Training};
 use super::network::{Network, Parameter};
 use super::onnx::model;
@@ -36,7 +36,7 @@ pub trait Learner {
 
     /// Trains for an iteration, the first being 0; gives its metrics. Its random numbers depend on
     /// the settings and the iteration alone.
-    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, LearnError>;
+    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, Hinted>;
 
     /// What later iterations depend on besides the trainer.
     fn state(&self) -> Vec<Parameter> {
@@ -85,7 +85,7 @@ impl Run {
     pub fn player(
         &self,
         game: &AnyGame,
-    ) -> impl Fn(&Network, &NetworkSpec) -> Result<Onnx, LearnError> + use<> {
+    ) -> impl Fn(&Network, &NetworkSpec) -> Result<Onnx, Hinted> + use<> {
         let (card, shape, game) = (self.card.clone(), self.shape.clone(), game.clone());
         move |network, spec| {
             let spec = NetworkSpec { limit: Some(Duration::MAX), ..spec.clone() };
@@ -102,12 +102,12 @@ impl Run {
         self,
         learner: &mut L,
         progress: &dyn Progress,
-        mut measure: impl FnMut(&mut L, Option<&[Row]>) -> Result<Row, LearnError>,
-    ) -> Result<Card, LearnError> {
+        mut measure: impl FnMut(&mut L, Option<&[Row]>) -> Result<Row, Hinted>,
+    ) -> Result<Card, Hinted> {
         let name = &self.name;
         let place = card::file(name, "checkpoint");
         if let Some(dir) = name.parent() {
-            fs::create_dir_all(dir).map_err(|error| LearnError::write(dir, error))?;
+            fs::create_dir_all(dir).map_err(|error| cannot_write(dir, error))?;
         }
         let (begin, mut history) = self.resume(learner, &place)?;
         let title = format!("training {}", name.file_name().unwrap_or_default().to_string_lossy());
@@ -140,7 +140,7 @@ impl Run {
         card::write(&name, &mut card, &learner.trainer().network, &shape)?;
         match fs::remove_file(&place) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(LearnError::write(&place, error));
+                return Err(cannot_write(&place, error));
             }
             _ => {}
         }
@@ -154,7 +154,7 @@ impl Run {
         place: &Path,
         history: &[Row],
         iterations: u64,
-    ) -> Result<(), LearnError> {
+    ) -> Result<(), Hinted> {
         let trainer = learner.trainer();
         let state = trainer.optimiser.state(&trainer.network);
         let (network, steps) = (trainer.network.parameters().to_vec(), trainer.optimiser.steps());
@@ -178,19 +178,15 @@ impl Run {
 
     /// Restores the learner from its checkpoint, if there is one; gives the next iteration and the
     /// history.
-    fn resume(
-        &self,
-        learner: &mut impl Learner,
-        place: &Path,
-    ) -> Result<(u64, Vec<Row>), LearnError> {
+    fn resume(&self, learner: &mut impl Learner, place: &Path) -> Result<(u64, Vec<Row>), Hinted> {
         let bytes = match fs::read(place) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok((0, Vec::new()));
             }
-            Err(error) => return Err(LearnError::read(place, error)),
+            Err(error) => return Err(format!("cannot read {}: {error}", place.display()).into()),
         };
-        let unfit = |what: Hinted| LearnError::Unfit { path: place.to_path_buf(), what };
+        let unfit = |what: Hinted| what.map(|what| format!("{} {what}", place.display()));
         let damaged = || unfit(Hinted::new("is damaged", "remove it to begin again"));
         let end = bytes.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
         let head: Checkpoint = serde_json::from_slice(&bytes[..end]).map_err(|_| damaged())?;
@@ -228,20 +224,20 @@ impl Run {
 }
 
 /// Writes the metrics as CSV, a row an iteration, a column a metric.
-fn write_history(name: &Path, history: &[Row]) -> Result<(), LearnError> {
+fn write_history(name: &Path, history: &[Row]) -> Result<(), Hinted> {
     let names: BTreeSet<&String> = history.iter().flat_map(Row::keys).collect();
     let is_number = |name: &&String| ["epoch", "iteration"].contains(&name.as_str());
     let (first, others): (Vec<&String>, Vec<&String>) = names.into_iter().partition(is_number);
     let names = [first, others].concat();
     let place = card::file(name, "csv");
-    let failed = |error: csv::Error| LearnError::write(&place, error.into());
+    let failed = |error: csv::Error| cannot_write(&place, error.into());
     let mut csv = csv::Writer::from_writer(Vec::new());
     csv.write_record(&names).map_err(failed)?;
     for row in history {
         let number = |name: &&String| row.get(*name).map_or(String::new(), f64::to_string);
         csv.write_record(names.iter().map(number)).map_err(failed)?;
     }
-    let bytes = csv.into_inner().map_err(|error| LearnError::write(&place, error.into_error()))?;
+    let bytes = csv.into_inner().map_err(|error| cannot_write(&place, error.into_error()))?;
     card::write_whole(&place, &bytes)
 }
 

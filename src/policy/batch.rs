@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::PolicyError;
 use crate::game::{Action, Position};
+use crate::hint::Hinted;
 
 /// Positions in which a policy chooses a move, each with its legal actions.
 #[derive(Clone, Debug)]
@@ -141,9 +141,9 @@ impl Answers {
     }
 
     /// That there is an answer for everything in the batch and that it makes sense.
-    pub fn check<S>(&self, batch: &Batch<S>) -> Result<(), PolicyError> {
+    pub fn check<S>(&self, batch: &Batch<S>) -> Result<(), Hinted> {
         let (actions, positions) = (batch.actions().len(), batch.len());
-        let wrong = |what: &str| Err(PolicyError::new(what));
+        let wrong = |what: &str| Err(Hinted::from(what));
         if self.probabilities.len() != actions {
             return wrong("it does not give one probability for each legal move");
         }

@@ -5,16 +5,17 @@ use super::steady::Steady;
 use super::wrapped::Amended;
 use super::{
     ByRule, Evaluation, Exec, Greedy, Lines, Material, Mcts, Minimax, MonteCarlo, Moves, Policy,
-    PolicyError, PolicySpec, Predictions, Random, Rule, Weights,
+    PolicySpec, Predictions, Random, Rule, Weights,
 };
 use crate::game::{Game, GameExt};
+use crate::hint::Hinted;
 
 /// Makes a policy that goes by the rules alone, apart from a file of weights that may be named.
 /// `None` if the one that is meant needs more: a program, a network, a solved table.
 pub fn of_rules<G: Game>(
     spec: &PolicySpec,
     game: &G,
-) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
+) -> Result<Option<Box<dyn Policy<G>>>, Hinted> {
     spec.check(game)?;
     let weights = match spec.weights_file() {
         Some(path) => Weights::read(game.shape(), path)?,
@@ -33,7 +34,7 @@ pub fn of_rules<G: Game>(
 pub fn of_outside<G: Game>(
     spec: &PolicySpec,
     game: &G,
-) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
+) -> Result<Option<Box<dyn Policy<G>>>, Hinted> {
     Ok(match spec {
         PolicySpec::Predictions(dir) => Some(Box::new(Predictions::read(game, dir)?)),
         PolicySpec::Exec { command, limit } => {
@@ -56,7 +57,7 @@ pub fn of_outside<G: Game>(
 fn of_any<G: Game>(
     spec: &PolicySpec,
     evaluation: impl Evaluation<G> + 'static,
-) -> Result<Option<Box<dyn Policy<G>>>, PolicyError> {
+) -> Result<Option<Box<dyn Policy<G>>>, Hinted> {
     let name = spec.to_string();
     Ok(match *spec {
         PolicySpec::Random => by_rule(Random),
@@ -78,7 +79,7 @@ fn of_any<G: Game>(
         }
         PolicySpec::Perfect => None,
         _ => {
-            return Err(PolicyError::new(format!("policy '{name}' is not made from the rules"))
+            return Err(Hinted::from(format!("policy '{name}' is not made from the rules"))
                 .with_hint("learn::player reads trained networks"));
         }
     })

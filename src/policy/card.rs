@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{PolicyError, TrainedOn};
+use super::TrainedOn;
 use crate::game::encode::Layout;
 use crate::game::{Division, Splits};
 use crate::hint::Hinted;
@@ -102,13 +102,11 @@ impl Card {
     }
 
     /// Reads the card of a network; fails if it is none of ours.
-    pub fn read(network: &Path) -> Result<Card, PolicyError> {
+    pub fn read(network: &Path) -> Result<Card, Hinted> {
         let path = file(network, "json");
-        let unfit =
-            |what: Hinted| PolicyError::new(what.map(|what| format!("{} {what}", path.display())));
-        let text = input::file(&path, input::TEXT).map_err(|error| {
-            PolicyError::new(format!("cannot read {}: {error}", path.display()))
-        })?;
+        let unfit = |what: Hinted| what.map(|what| format!("{} {what}", path.display()));
+        let text = input::file(&path, input::TEXT)
+            .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let card: Card = serde_json::from_slice(&text)
             .map_err(|error| unfit(format!("is no card of a network ({error})").into()))?;
         if card.schema != SCHEMA || card.schema_version != SCHEMA_VERSION {
@@ -121,7 +119,7 @@ impl Card {
     }
 
     /// Reads the card beside an ONNX file; `None` if there is none, or if `NAME.json` is another's.
-    pub fn beside(network: &Path) -> Result<Option<Card>, PolicyError> {
+    pub fn beside(network: &Path) -> Result<Option<Card>, Hinted> {
         #[derive(Deserialize)]
         struct Any {
             schema: String,
@@ -134,7 +132,7 @@ impl Card {
     }
 
     /// Checks that a network is for a game.
-    pub fn check(&self, network: &Path, game: &str) -> Result<(), PolicyError> {
+    pub fn check(&self, network: &Path, game: &str) -> Result<(), Hinted> {
         match self.game == game {
             true => Ok(()),
             false => Err(self.unfit(network, format!("is for {}, not for {game}", self.game))),
@@ -142,22 +140,22 @@ impl Card {
     }
 
     /// Reads the ONNX file beside it; fails if it is another than the card was written with.
-    pub fn model(&self, network: &Path) -> Result<Vec<u8>, PolicyError> {
+    pub fn model(&self, network: &Path) -> Result<Vec<u8>, Hinted> {
         let path = file(network, "onnx");
         let bytes = read_model(&path)?;
         let found = format!("{:08x}", crc32fast::hash(&bytes));
         if self.onnx_crc32.as_ref().is_some_and(|crc| *crc != found) {
             let (path, card) = (path.display(), file(network, "json"));
             let what = format!("{path} is not the file that {} was written with", card.display());
-            return Err(PolicyError::new(what));
+            return Err(what.into());
         }
         Ok(bytes)
     }
 
     /// The error of a network whose card says what it should not.
-    pub(crate) fn unfit(&self, network: &Path, what: impl Into<Hinted>) -> PolicyError {
+    pub(crate) fn unfit(&self, network: &Path, what: impl Into<Hinted>) -> Hinted {
         let path = file(network, "json");
-        PolicyError::new(what.into().map(|what| format!("{} {what}", path.display())))
+        what.into().map(|what| format!("{} {what}", path.display()))
     }
 
     /// Which positions it has learned from.
@@ -173,9 +171,8 @@ impl Card {
 }
 
 /// Reads an ONNX file.
-pub(super) fn read_model(path: &Path) -> Result<Vec<u8>, PolicyError> {
-    let failed =
-        |error| PolicyError::new(format!("cannot read the model {}: {error}", path.display()));
+pub(super) fn read_model(path: &Path) -> Result<Vec<u8>, Hinted> {
+    let failed = |error| Hinted::from(format!("cannot read the model {}: {error}", path.display()));
     input::file(path, input::MODEL).map_err(failed)
 }
 

@@ -1,14 +1,12 @@
 //! How policies are written: `name:argument?key=value,key=value`.
 
-use std::fmt;
-
-use super::PolicyError;
 use crate::hint::Hinted;
+use std::fmt;
 
 /// The error of text that is no policy, or none of a game's: a line that begins with the text; `what`
 /// goes on behind it, with the blank or colon.
-pub(super) fn refused(policy: impl fmt::Display, what: impl Into<Hinted>) -> PolicyError {
-    PolicyError::new(what.into().map(|what| format!("policy '{policy}'{what}")))
+pub(super) fn refused(policy: impl fmt::Display, what: impl Into<Hinted>) -> Hinted {
+    what.into().map(|what| format!("policy '{policy}'{what}"))
 }
 
 /// The name and what follows the first colon.
@@ -40,7 +38,7 @@ impl<'a> Parts<'a> {
         self,
         (thing, form): (&str, &str),
         mut set: impl FnMut(&str, &str) -> Result<(), String>,
-    ) -> Result<&'a str, PolicyError> {
+    ) -> Result<&'a str, Hinted> {
         let argument = self.argument.unwrap_or_default();
         let (argument, options) = argument.rsplit_once('?').unwrap_or((argument, ""));
         if argument.is_empty() {

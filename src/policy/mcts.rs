@@ -13,8 +13,9 @@
 //! the policy of this seed, not the average over seeds.
 
 use super::chance::Chance;
-use super::{Answers, Batch, PlayOn, Policy, PolicyError, PolicySpec, share_best};
+use super::{Answers, Batch, PlayOn, Policy, PolicySpec, share_best};
 use crate::game::{Action, Game, Position};
+use crate::hint::Hinted;
 
 /// Chooses what UCT has visited most. Scores are visits; the value of a position is the mean result
 /// of all simulations, a win being 1, a draw 0 and a loss −1.
@@ -45,7 +46,7 @@ impl<G: Game> Policy<G> for Mcts {
         game: &G,
         batch: &Batch<G::State>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         answers.scores.resize(batch.actions().len(), 0.0);
         answers.probabilities.resize(batch.actions().len(), 0.0);
         for (at, position) in batch.positions().iter().enumerate() {

@@ -26,7 +26,6 @@ mod batch;
 mod build;
 pub mod card;
 pub mod chance;
-mod error;
 mod grammar;
 mod lines;
 mod mcts;
@@ -48,7 +47,6 @@ pub use batch::{Answer, Answers, Batch};
 pub use build::{of_outside, of_rules};
 pub use card::Card;
 pub use chance::PLAYOUT_PLIES;
-pub use error::PolicyError;
 pub use lines::Lines;
 pub use mcts::Mcts;
 pub use montecarlo::MonteCarlo;
@@ -64,6 +62,7 @@ pub use weights::{MICRO, Weights};
 pub use wrapped::{Amended, Amendment, TrainedOn, TrainedSpec};
 
 use crate::game::{Action, Game, GameExt, Position};
+use crate::hint::Hinted;
 
 /// Something that chooses moves.
 pub trait Policy<G: Game>: Send + Sync {
@@ -78,7 +77,7 @@ pub trait Policy<G: Game>: Send + Sync {
         game: &G,
         batch: &Batch<G::State>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError>;
+    ) -> Result<(), Hinted>;
 
     /// Which positions' exact values it has learned from.
     fn learned_from(&self) -> TrainedOn {
@@ -113,7 +112,7 @@ impl<G: Game, R: Rule<G>> Policy<G> for ByRule<R> {
         game: &G,
         batch: &Batch<G::State>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         let count = batch.actions().len();
         answers.scores.resize(count, 0.0);
         answers.probabilities.resize(count, 0.0);
@@ -135,7 +134,7 @@ pub fn ask<G: Game>(
     policy: &dyn Policy<G>,
     game: &G,
     position: &Position<G::State>,
-) -> Result<Vec<(Action, f64)>, PolicyError> {
+) -> Result<Vec<(Action, f64)>, Hinted> {
     let mut batch = Batch::default();
     batch.push(*position, game.actions(&position.state));
     let mut answers = Answers::default();

@@ -6,8 +6,9 @@
 //! seeds.
 
 use super::chance::{Chance, value};
-use super::{Answers, Batch, PlayOn, Policy, PolicyError, PolicySpec, share_best};
+use super::{Answers, Batch, PlayOn, Policy, PolicySpec, share_best};
 use crate::game::Game;
+use crate::hint::Hinted;
 
 /// Maximises the mean result of random playouts after the move; a win is 1, a draw 0, a loss −1.
 ///
@@ -43,7 +44,7 @@ impl<G: Game> Policy<G> for MonteCarlo {
         game: &G,
         batch: &Batch<G::State>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         answers.probabilities.resize(batch.actions().len(), 0.0);
         for (at, position) in batch.positions().iter().enumerate() {
             let range = batch.range(at);

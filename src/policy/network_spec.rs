@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::grammar::{Parts, YES_NO, name_of, one_of, refused, write_options};
-use super::{Policy, PolicyError, TrainedSpec};
+use super::{Policy, TrainedSpec};
 use crate::game::Game;
 use crate::game::encode::{Layout, Plane};
 use crate::hint::Hinted;
@@ -114,7 +114,7 @@ impl NetworkSpec {
         &self,
         name: String,
         game: &G,
-    ) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
+    ) -> Result<Box<dyn Policy<G> + 'a>, Hinted> {
         Ok(Box::new(super::steady::Steady::model(super::Onnx::load(self, name, game)?)))
     }
 
@@ -124,29 +124,24 @@ impl NetworkSpec {
         &self,
         name: String,
         _game: &G,
-    ) -> Result<Box<dyn Policy<G> + 'a>, PolicyError> {
+    ) -> Result<Box<dyn Policy<G> + 'a>, Hinted> {
         let (what, hint) = NetworkSpec::NOT_BUILT_IN;
-        Err(PolicyError::new(format!("{name}: {what}")).with_hint(hint))
+        Err(Hinted::from(format!("{name}: {what}")).with_hint(hint))
     }
 
     /// Reads what follows `onnx:`.
-    pub fn onnx(text: &str) -> Result<NetworkSpec, PolicyError> {
+    pub fn onnx(text: &str) -> Result<NetworkSpec, Hinted> {
         let form = ("file", "onnx:FILE or 'onnx:FILE?layout=nchw'");
         NetworkSpec::default().read("onnx", text, form)
     }
 
     /// Reads what follows `learned:`.
-    pub fn learned(text: &str) -> Result<NetworkSpec, PolicyError> {
+    pub fn learned(text: &str) -> Result<NetworkSpec, Hinted> {
         let spec = NetworkSpec { kept: true, ..NetworkSpec::default() };
         spec.read("learned", text, ("network", "learned:NAME"))
     }
 
-    fn read(
-        mut self,
-        name: &str,
-        text: &str,
-        form: (&str, &str),
-    ) -> Result<NetworkSpec, PolicyError> {
+    fn read(mut self, name: &str, text: &str, form: (&str, &str)) -> Result<NetworkSpec, Hinted> {
         let parts = Parts { name, argument: Some(text) };
         self.path = parts.options(form, |key, value| self.set(key, value))?.into();
         if let Some(layout) = self.layout.filter(|layout| !layout.takes_planes())

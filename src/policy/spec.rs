@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::PolicyError;
 use super::grammar::{Parts, one_of, refused, write_options};
 use super::network_spec::{CHOICES, Choice, NetworkSpec};
 use super::wrapped::Amendment;
@@ -140,7 +139,7 @@ impl PolicySpec {
     }
 
     /// That a game has what the policy goes by: squares are worth something in Othello only.
-    pub fn check<G: Game>(&self, game: &G) -> Result<(), PolicyError> {
+    pub fn check<G: Game>(&self, game: &G) -> Result<(), Hinted> {
         let by_built_in = matches!(
             self,
             PolicySpec::Weights | PolicySpec::Reads(ReadAhead::NHandCustom, _, None)
@@ -208,9 +207,9 @@ impl fmt::Display for PolicySpec {
 }
 
 impl FromStr for PolicySpec {
-    type Err = PolicyError;
+    type Err = Hinted;
 
-    fn from_str(text: &str) -> Result<PolicySpec, PolicyError> {
+    fn from_str(text: &str) -> Result<PolicySpec, Hinted> {
         let parts = Parts::of(text);
         // Directories and commands may have a `?` of their own, so only these are options.
         let is_option = |text: &str| text.starts_with("move=") || text.starts_with("trained=");
@@ -265,7 +264,7 @@ impl FromStr for PolicySpec {
 
 impl Parts<'_> {
     /// A policy of files or a program with the options behind it.
-    fn outside(self, policy: PolicySpec) -> Result<PolicySpec, PolicyError> {
+    fn outside(self, policy: PolicySpec) -> Result<PolicySpec, Hinted> {
         let (policy, mut amendment) = match policy {
             PolicySpec::Amended(policy, amendment) => (*policy, amendment),
             policy => (policy, Amendment::default()),
@@ -288,7 +287,7 @@ impl Parts<'_> {
     fn reading(
         self,
         (_, reader, default, by_file): (&str, ReadAhead, u32, bool),
-    ) -> Result<PolicySpec, PolicyError> {
+    ) -> Result<PolicySpec, Hinted> {
         let Some(argument) = self.argument else {
             return Ok(PolicySpec::Reads(reader, default, None));
         };
@@ -299,7 +298,7 @@ impl Parts<'_> {
     }
 
     /// The policy that plays on at random so often, from a seed.
-    fn playing(self, player: PlayOn) -> Result<PolicySpec, PolicyError> {
+    fn playing(self, player: PlayOn) -> Result<PolicySpec, Hinted> {
         let (number, seed) = self.two().ok_or_else(|| self.wrong("names no number", PLAYED))?;
         let (number, seed) = (self.number(number, PLAYED)?, seed.unwrap_or("0"));
         let most = u64::MAX;
@@ -318,18 +317,18 @@ impl Parts<'_> {
         Some(split.map_or((argument, None), |(first, second)| (first, Some(second))))
     }
 
-    fn number(self, number: &str, limits: (u32, u32)) -> Result<u32, PolicyError> {
+    fn number(self, number: &str, limits: (u32, u32)) -> Result<u32, Hinted> {
         let parsed = number.parse().ok().filter(|n| (limits.0..=limits.1).contains(n));
         parsed.ok_or_else(|| self.wrong(&format!("cannot have the number '{number}'"), limits))
     }
 
-    fn wrong(self, what: &str, (least, most): (u32, u32)) -> PolicyError {
+    fn wrong(self, what: &str, (least, most): (u32, u32)) -> Hinted {
         let name = self.name;
         let form = format!("write {name}:N with a whole number N from {least} to {most}");
         refused(self, Hinted::new(format!(" {what}"), form))
     }
 
-    fn file(self, path: &str) -> Result<PathBuf, PolicyError> {
+    fn file(self, path: &str) -> Result<PathBuf, Hinted> {
         if !path.is_empty() {
             return Ok(PathBuf::from(path));
         }

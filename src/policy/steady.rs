@@ -8,8 +8,9 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::{Answers, Batch, Policy, PolicyError, TrainedOn};
+use super::{Answers, Batch, Policy, TrainedOn};
 use crate::game::{Game, GameExt};
+use crate::hint::{Hinted, Kind};
 
 /// How many positions of a batch are asked about again.
 const SAMPLES: usize = 4;
@@ -68,11 +69,11 @@ impl<P> Steady<P> {
         &self,
         (batch, answers, at): (&Batch<S>, &Answers, usize),
         (other_batch, others, other): (&Batch<S>, &Answers, usize),
-    ) -> Result<Option<Difference>, PolicyError> {
+    ) -> Result<Option<Difference>, Hinted> {
         let lengths = |a: &Answers| [&a.scores, &a.values, &a.final_scores].map(Vec::is_empty);
         if lengths(answers) != lengths(others) {
             let what = "it tells scores or values in some of its answers only";
-            return Err(PolicyError::new(what));
+            return Err(what.into());
         }
         let here = answers.at(at, batch.range(at));
         let there = others.at(other, other_batch.range(other));
@@ -102,7 +103,7 @@ impl<P> Steady<P> {
         })))
     }
 
-    fn ask<G: Game>(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, PolicyError>
+    fn ask<G: Game>(&self, game: &G, batch: &Batch<G::State>) -> Result<Answers, Hinted>
     where
         P: Policy<G>,
     {
@@ -118,7 +119,7 @@ impl<P> Steady<P> {
         game: &G,
         batch: &Batch<G::State>,
         answers: &Answers,
-    ) -> Result<(), PolicyError>
+    ) -> Result<(), Hinted>
     where
         P: Policy<G>,
     {
@@ -159,7 +160,8 @@ impl<P> Steady<P> {
                     batch.len(),
                     places.len()
                 );
-                return Err(PolicyError::new(what).with_hint(
+                return Err(Hinted::new(
+                    what,
                     "it must answer for each position by itself, as networks do in evaluation mode",
                 ));
             }
@@ -173,7 +175,7 @@ impl<P> Steady<P> {
         game: &G,
         batch: &Batch<G::State>,
         answers: &Answers,
-    ) -> Result<bool, PolicyError>
+    ) -> Result<bool, Hinted>
     where
         P: Policy<G>,
     {
@@ -200,14 +202,16 @@ impl<G: Game, P: Policy<G>> Policy<G> for Steady<P> {
         game: &G,
         batch: &Batch<G::State>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         let answered = self.policy.answer(game, batch, answers);
-        answered.and_then(|()| answers.check(batch)).map_err(PolicyError::failed)?;
+        answered
+            .and_then(|()| answers.check(batch))
+            .map_err(|error| error.of_kind(Kind::Policy))?;
         let number = self.batches.fetch_add(1, Ordering::Relaxed);
         if self.draws.load(Ordering::Relaxed) || number >= FIRST && !number.is_power_of_two() {
             return Ok(());
         }
-        self.check(game, batch, answers).map_err(PolicyError::failed)
+        self.check(game, batch, answers).map_err(|error| error.of_kind(Kind::Policy))
     }
 
     fn learned_from(&self) -> TrainedOn {
@@ -237,7 +241,7 @@ mod tests {
             _: &Othello<u64>,
             batch: &Batch<<Othello<u64> as Game>::State>,
             answers: &mut Answers,
-        ) -> Result<(), PolicyError> {
+        ) -> Result<(), Hinted> {
             let mut number = self.1.lock().unwrap();
             *number += 1;
             for at in 0..batch.len() {
@@ -253,7 +257,7 @@ mod tests {
     fn asked(
         program: bool,
         answer: impl Fn(usize, usize, usize, usize) -> Answers + Send + Sync,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         let game = four();
         let mut batch = Batch::default();
         let mut position = game.start();
@@ -280,7 +284,7 @@ mod tests {
 
     #[test]
     fn answers_that_depend_on_the_batch_are_found() {
-        let refused = |found: Result<(), PolicyError>| {
+        let refused = |found: Result<(), Hinted>| {
             let line = found.unwrap_err().line();
             assert!(line.contains("by itself"), "{line}");
         };

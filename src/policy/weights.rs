@@ -11,7 +11,7 @@
 
 use std::path::Path;
 
-use super::{Evaluation, PolicyError, Rule};
+use super::{Evaluation, Rule};
 use crate::game::{Action, Game, Position};
 use crate::hint::Hinted;
 use crate::input;
@@ -41,7 +41,7 @@ impl Weights {
     }
 
     /// Reads the weights of a board from a file.
-    pub fn read((rows, columns): (usize, usize), path: &Path) -> Result<Weights, PolicyError> {
+    pub fn read((rows, columns): (usize, usize), path: &Path) -> Result<Weights, Hinted> {
         let text = std::fs::File::open(path)
             .and_then(input::text)
             .map_err(|error| format!("cannot read the weights in {}: {error}", path.display()))?;
@@ -54,7 +54,7 @@ impl Weights {
         (rows, columns): (usize, usize),
         text: &str,
         path: &Path,
-    ) -> Result<Weights, PolicyError> {
+    ) -> Result<Weights, Hinted> {
         let squares = rows * columns;
         let expected = format!("the {rows}x{columns} board has {squares} squares, row by row");
         let wrong = |line: usize, what: Hinted| {

@@ -4,8 +4,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Answers, Batch, Policy, PolicyError, share_best};
+use super::{Answers, Batch, Policy, share_best};
 use crate::game::{Division, Game, Splits};
+use crate::hint::Hinted;
 
 /// Which positions' exact values a policy has learned from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,7 +100,7 @@ impl<G: Game> Policy<G> for Amended<G> {
         game: &G,
         batch: &Batch<G::State>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         self.policy.answer(game, batch, answers)?;
         if !self.amendment.best {
             return Ok(());

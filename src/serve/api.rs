@@ -19,7 +19,7 @@ use super::work::Kind;
 use crate::any::AnyPosition;
 use crate::evaluate::{Choice, Mistake};
 use crate::game::{Game, GameExt, NotationError, PieceKind, Side};
-use crate::hint::Hinted;
+use crate::hint::{self, Hint, Hinted};
 use crate::solved::{
     Answer, LONGEST_LINE, LayerValues, LineAnswer, MoveAnswer, Oracle, SolvedTable,
 };
@@ -298,7 +298,7 @@ pub(super) async fn policy(
             .player
             .choose(opened.table.game(), Some(&opened.table), &position)
             .map_err(|error| {
-                if error.is_failure() {
+                if error.kind() == hint::Kind::Policy {
                     opened.players.forget(&policy);
                 }
                 refusal(&error, StatusCode::UNPROCESSABLE_ENTITY)

@@ -8,8 +8,8 @@ use axum::http::StatusCode;
 use super::reply::Refusal;
 use crate::any::{AnyGame, AnyState};
 use crate::evaluate::{Costliest, Judged, MeasureError, Mistake, Player, measure};
-use crate::hint::Hinted;
-use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn};
+use crate::hint::{Hint, Hinted, Kind};
+use crate::policy::{Answers, Batch, Policy, TrainedOn};
 use crate::progress::Silent;
 use crate::solved::{Orienting, SolvedTable};
 
@@ -19,7 +19,7 @@ pub trait Policies: Send + Sync {
     fn names(&self, game: &AnyGame) -> Vec<String>;
 
     /// The policy of a name, or in one line why it may not be asked or has failed at once.
-    fn make(&self, name: &str, game: &AnyGame) -> Result<Player, PolicyError>;
+    fn make(&self, name: &str, game: &AnyGame) -> Result<Player, Hinted>;
 }
 
 /// How many policies of a table are kept.
@@ -92,8 +92,8 @@ impl Players {
 }
 
 /// The answer where a policy gives none: 502 if it failed at its work, or else `status`.
-pub(super) fn refusal(error: &PolicyError, status: StatusCode) -> Refusal {
-    let status = if error.is_failure() { StatusCode::BAD_GATEWAY } else { status };
+pub(super) fn refusal(error: &Hinted, status: StatusCode) -> Refusal {
+    let status = if error.kind() == Kind::Policy { StatusCode::BAD_GATEWAY } else { status };
     Refusal::new(status, error.to_string())
 }
 
@@ -129,7 +129,9 @@ impl Asked {
         let measured = measure(&judged, None, &[player], Some(&mut collect), &Silent);
         let measured = measured.map_err(|error| {
             let status = match &error {
-                MeasureError::Policy { error, .. } if error.is_failure() => StatusCode::BAD_GATEWAY,
+                MeasureError::Policy { error, .. } if error.kind() == Kind::Policy => {
+                    StatusCode::BAD_GATEWAY
+                }
                 MeasureError::Policy { .. } if Instant::now() < until => {
                     StatusCode::UNPROCESSABLE_ENTITY
                 }
@@ -160,16 +162,16 @@ impl Policy<AnyGame> for Hurried {
         game: &AnyGame,
         batch: &Batch<AnyState>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         let Some(policy) = self.player.policy() else {
-            return Err(PolicyError::new("it answers only of a table"));
+            return Err(Hinted::from("it answers only of a table"));
         };
         let places: Vec<usize> = (0..batch.len()).collect();
         let mut some = Answers::default();
         for places in places.chunks(AT_ONCE) {
             if Instant::now() > self.until {
                 let seconds = MISTAKES_WITHIN.as_secs();
-                return Err(PolicyError::new(format!("it takes longer than {seconds} s")));
+                return Err(Hinted::from(format!("it takes longer than {seconds} s")));
             }
             some.clear();
             policy.answer(game, &batch.of(places), &mut some)?;

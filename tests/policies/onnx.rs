@@ -15,10 +15,10 @@ use crate::common::tables::Tables;
 use serde_json::Value;
 use yomikiri::any::{AnyGame, AnyPosition};
 use yomikiri::game::{Action, Game, GameExt, Position, Side};
-use yomikiri::hint::Hint;
+use yomikiri::hint::{Hint, Hinted};
 use yomikiri::learn::network::{Activation, Architecture, Head, Network};
 use yomikiri::learn::onnx::model;
-use yomikiri::policy::{Answers, Batch, NetworkSpec, Onnx, Policy, PolicyError};
+use yomikiri::policy::{Answers, Batch, NetworkSpec, Onnx, Policy};
 
 fn fixture(name: &str) -> String {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/onnx");
@@ -26,7 +26,7 @@ fn fixture(name: &str) -> String {
 }
 
 /// The policy of a fixture with its options.
-fn load(model: &str) -> Result<Onnx, PolicyError> {
+fn load(model: &str) -> Result<Onnx, Hinted> {
     let spec = NetworkSpec::onnx(&fixture(model)).unwrap();
     Onnx::load(&spec, spec.to_string(), &board_4x4(true))
 }

@@ -18,7 +18,6 @@ use super::players::policies_dir;
 use crate::evaluate::PolicyAccuracy;
 use crate::game::encode::{Encoding, Plane};
 use crate::hint::Hinted;
-use crate::learn::LearnError;
 use crate::learn::card::{Card, LearnedFrom, Reading, Training, file, write_whole};
 use crate::learn::network::Architecture;
 use crate::learn::optimiser::Method;
@@ -81,7 +80,7 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
 }
 
 /// Plots the history, if it has anything to plot.
-fn draw(place: &Path, rows: &[Row]) -> Result<(), LearnError> {
+fn draw(place: &Path, rows: &[Row]) -> Result<(), Hinted> {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     match history(&format!("{name}: training history"), rows) {
         Some(svg) => write_whole(&file(place, "svg"), svg.as_bytes()),
@@ -140,7 +139,7 @@ struct Plan {
 
 impl Plan {
     /// The training run for a game.
-    fn run(self, game: String, common: &Common, name: PathBuf) -> Result<Run, LearnError> {
+    fn run(self, game: String, common: &Common, name: PathBuf) -> Result<Run, Hinted> {
         check_size(&self.architecture)?;
         let mut card = Card::new(game, self.reading);
         if let Some(Encoding { layout, planes, .. }) = &self.encoding {

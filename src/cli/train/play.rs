@@ -10,7 +10,6 @@ use crate::evaluate::{Judged, Player, Sampling, arena, measure};
 use crate::game::encode::Layout;
 use crate::game::{Game, GameExt};
 use crate::hint::Hinted;
-use crate::learn::LearnError;
 use crate::learn::card::{Card, LearnedFrom, Reading};
 use crate::learn::options::{KEPT, UNITS, number};
 use crate::learn::recipes::{discs, q, td};
@@ -235,8 +234,8 @@ fn play_test_games(
     opponent: &str,
     games: u64,
     row: &mut Row,
-) -> Result<(), LearnError> {
-    let spec: PolicySpec = opponent.parse().map_err(crate::policy::PolicyError::from)?;
+) -> Result<(), Hinted> {
+    let spec: PolicySpec = opponent.parse()?;
     let Some(policy) = game.policy(&spec)? else { return Ok(()) };
     let random_plies = if opponent == "random" { 0 } else { OPENING };
     let sampling = Sampling { games, random_plies, seed: 1 };

@@ -7,7 +7,7 @@ use super::super::table_args::solved;
 use super::{Common, Plan, draw, figures, place};
 use crate::evaluate::{Judged, Player, PolicyAccuracy, measure};
 use crate::game::{Game, GameExt, Split};
-use crate::learn::LearnError;
+use crate::hint::Hinted;
 use crate::learn::card::{Card, LearnedFrom, Reading};
 use crate::learn::network::Network;
 use crate::learn::recipes::parts::Part;
@@ -81,18 +81,18 @@ struct Metrics<'a> {
     all: &'a [Part; 3],
     /// Whether images of a position may get different answers.
     images: bool,
-    player: &'a dyn Fn(&Network, &NetworkSpec) -> Result<Onnx, LearnError>,
+    player: &'a dyn Fn(&Network, &NetworkSpec) -> Result<Onnx, Hinted>,
 }
 
 impl Metrics<'_> {
-    fn on(&self, part: &Part, player: Onnx) -> Result<PolicyAccuracy, LearnError> {
+    fn on(&self, part: &Part, player: Onnx) -> Result<PolicyAccuracy, Hinted> {
         let players = [Player::Policy(Box::new(player))];
         let mut measured = measure(part, None, &players, None, &Silent)?;
         Ok(measured.policies.swap_remove(0))
     }
 
     /// During training: every row once.
-    fn quick(&self, network: &Network) -> Result<Row, LearnError> {
+    fn quick(&self, network: &Network) -> Result<Row, Hinted> {
         let mut row = Row::new();
         for split in [Split::Train, Split::Test] {
             let player = (self.player)(network, &NetworkSpec::default())?;
@@ -104,7 +104,7 @@ impl Metrics<'_> {
 
     /// At the end: every actual position; with the answers of all images averaged, if they may
     /// differ; and one ply ahead by value.
-    fn all(&self, network: &Network) -> Result<Row, LearnError> {
+    fn all(&self, network: &Network) -> Result<Row, Hinted> {
         let mut row = Row::new();
         let own = NetworkSpec::default();
         let symmetric = NetworkSpec { symmetric: self.images, ..own.clone() };

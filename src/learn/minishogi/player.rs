@@ -15,8 +15,9 @@ use super::{Minishogi, Values, rules};
 use crate::any::AnyGame;
 use crate::game::shogi::Board;
 use crate::game::{Game, GameExt, Position};
+use crate::hint::Hinted;
 use crate::policy::card::{Card, file};
-use crate::policy::{Answers, Batch, NetworkSpec, Policy, PolicyError, share_best};
+use crate::policy::{Answers, Batch, NetworkSpec, Policy, share_best};
 
 /// How a player searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub fn load(
     spec: &NetworkSpec,
     card: &Card,
     game: &AnyGame,
-) -> Result<Player<Quick>, PolicyError> {
+) -> Result<Player<Quick>, Hinted> {
     let path = file(&spec.path, "onnx");
     card.check(&path, &game.name())?;
     let bytes = card.model(&path)?;
@@ -52,10 +53,8 @@ pub fn load(
     let values =
         values.ok_or_else(|| card.unfit(&path, "is no value network for minishogi".to_string()))?;
     if spec.symmetric {
-        return Err(PolicyError::new(format!(
-            "policy '{name}': symmetric=yes is not for minishogi"
-        ))
-        .with_hint("a network for minishogi has plies, width and mate"));
+        return Err(Hinted::from(format!("policy '{name}': symmetric=yes is not for minishogi"))
+            .with_hint("a network for minishogi has plies, width and mate"));
     }
     let number = |number: Option<u32>, otherwise| number.map_or(otherwise, |n| n as usize);
     let beam = Beam { width: number(spec.width, 4), plies: number(spec.plies, 1) };
@@ -128,9 +127,9 @@ impl<G: Game, V: Values> Policy<G> for Player<V> {
         game: &G,
         batch: &Batch<G::State>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         if game.name() != self.game.name() {
-            return Err(PolicyError::new(format!(
+            return Err(Hinted::from(format!(
                 "policy '{}' plays {}, not {}",
                 self.name,
                 self.game.name(),

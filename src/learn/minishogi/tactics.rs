@@ -16,8 +16,9 @@ use super::mates::GAME_PLIES;
 use super::{Minishogi, rules};
 use crate::game::shogi::Board;
 use crate::game::{Game, GameExt, Position};
+use crate::hint::Hinted;
 use crate::learn::chance::{below, seeded};
-use crate::policy::{Answers, Batch, Policy, PolicyError};
+use crate::policy::{Answers, Batch, Policy};
 
 /// The nodes of a proof search.
 pub const NODES: usize = 2_000;
@@ -108,7 +109,7 @@ impl TestSet {
     }
 
     /// Measures a player; `None` where there are no positions of a kind.
-    pub fn measure(&self, player: &dyn Policy<Minishogi>) -> Result<Option<Shares>, PolicyError> {
+    pub fn measure(&self, player: &dyn Policy<Minishogi>) -> Result<Option<Shares>, Hinted> {
         let wins = |fate: Fate| matches!(fate, Fate::Wins(_));
         let loses = |fate: Fate| matches!(fate, Fate::Loses(_));
         let kept = share(&self.won, player, wins)?;
@@ -122,7 +123,7 @@ fn share(
     positions: &[(Position<Board>, Verdict)],
     player: &dyn Policy<Minishogi>,
     counts: impl Fn(Fate) -> bool,
-) -> Result<Option<f64>, PolicyError> {
+) -> Result<Option<f64>, Hinted> {
     let (mut batch, mut answers) = (Batch::default(), Answers::default());
     for (position, verdict) in positions {
         batch.push(*position, verdict.moves.iter().map(|(action, _)| *action));

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::evaluate::{Sampling, record};
 use crate::game::encode::{Encoding, Layout, Plane};
 use crate::game::{Game, GameExt};
-use crate::learn::LearnError;
+use crate::hint::Hinted;
 use crate::learn::chance::{seeded, shuffle};
 use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::{Kind, Method};
@@ -108,7 +108,7 @@ impl Discs {
         settings: Settings,
         players: &[Box<dyn Policy<G>>],
         progress: &dyn Progress,
-    ) -> Result<Discs, LearnError> {
+    ) -> Result<Discs, Hinted> {
         let squares = game.action_count() - 1;
         let (mut train, mut test) = (Vec::new(), Vec::new());
         let pairs = (players.len() * players.len()) as u64;
@@ -133,9 +133,7 @@ impl Discs {
         }
         progress.finish("games played");
         if train.is_empty() || test.is_empty() {
-            return Err(LearnError::Settings(
-                format!("play at least {TEST_ONE_IN} games a pair").into(),
-            ));
+            return Err(format!("play at least {TEST_ONE_IN} games a pair").into());
         }
         let network = Network::new(settings.architecture(game.shape()), settings.seed);
         let trainer = Trainer::new(network, settings.method());
@@ -186,7 +184,7 @@ impl Learner for Discs {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
+    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<Row, Hinted> {
         let mut order: Vec<usize> = (0..self.train.len()).collect();
         shuffle(&mut seeded(self.settings.seed, &[epoch]), &mut order);
         let size = self.settings.batch.max(1);

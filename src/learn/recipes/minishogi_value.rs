@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::check_size;
-use crate::learn::LearnError;
+use crate::hint::Hinted;
 use crate::learn::chance::{seeded, shuffle};
 use crate::learn::minishogi::beam::Beam;
 use crate::learn::minishogi::mates::{self, Example, Mates};
@@ -94,7 +94,7 @@ const REPORTED: usize = 1 << 14;
 
 impl MinishogiValue {
     /// Generates the positions at mate and the initial weights.
-    pub fn new(settings: Settings, progress: &dyn Progress) -> Result<MinishogiValue, LearnError> {
+    pub fn new(settings: Settings, progress: &dyn Progress) -> Result<MinishogiValue, Hinted> {
         check_size(&architecture(&settings.hidden))?;
         let game = rules();
         let Settings { mates, held_out, seed, .. } = settings;
@@ -148,7 +148,7 @@ impl MinishogiValue {
 
     /// The play of the network, one ply ahead and with the beam of the source, in positions of
     /// [`tactics`](crate::learn::minishogi::tactics); random play beside it.
-    pub fn tactics(&self, tests: &TestSet) -> Result<Row, LearnError> {
+    pub fn tactics(&self, tests: &TestSet) -> Result<Row, Hinted> {
         let mut row = Row::new();
         let mut add = |name: &str, shares: Option<Shares>| {
             if let Some(Shares { kept, lost }) = shares {
@@ -174,7 +174,7 @@ impl MinishogiValue {
         purpose: &[u64],
         schedule: impl Fn(f64) -> f64,
         progress: &dyn Progress,
-    ) -> Result<f64, LearnError> {
+    ) -> Result<f64, Hinted> {
         shuffle(&mut seeded(self.settings.seed, purpose), &mut order);
         let mut total = 0.0;
         let mut since = 0;
@@ -202,7 +202,7 @@ impl MinishogiValue {
     }
 
     /// An iteration of self-play and the fit to it.
-    fn self_play(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, LearnError> {
+    fn self_play(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, Hinted> {
         progress.note("playing");
         let Settings { play, mate_epochs, seed, .. } = self.settings;
         let first = (iteration - mate_epochs) * play.games;
@@ -275,7 +275,7 @@ impl Learner for MinishogiValue {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, LearnError> {
+    fn iterate(&mut self, iteration: u64, progress: &dyn Progress) -> Result<Row, Hinted> {
         let mut row = if iteration < self.settings.mate_epochs {
             let order = self.mates.train.clone();
             let (epochs, last) = (self.settings.mate_epochs as f64, self.settings.final_rate);

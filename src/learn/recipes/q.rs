@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::replay::{Experience, Replay};
 use crate::game::encode::{Encoding, Layout};
 use crate::game::{Action, Game, GameExt, Position, Side};
-use crate::learn::LearnError;
+use crate::hint::Hinted;
 use crate::learn::chance::{below, sample, seeded, unit};
 use crate::learn::network::{Activation, Architecture, Head, Network, Parameter};
 use crate::learn::optimiser::{Kind, Method};
@@ -88,7 +88,7 @@ pub struct Fit {
 
 impl Fit {
     /// Checks the numbers, and fills in ε and γ where they are not given.
-    pub fn settled(mut self, epsilon: [f64; 2], gamma: f64) -> Result<Fit, LearnError> {
+    pub fn settled(mut self, epsilon: [f64; 2], gamma: f64) -> Result<Fit, Hinted> {
         self.gamma.get_or_insert(gamma);
         self.epsilon = match self.epsilon[..] {
             [] => epsilon.to_vec(),
@@ -96,7 +96,7 @@ impl Fit {
             [first, last] if [first, last].iter().all(|&p| p > 0.0 && p <= 1.0) => self.epsilon,
             _ => {
                 let what = "--epsilon: give a probability, or two above 0 with a comma";
-                return Err(LearnError::Settings(what.into()));
+                return Err(what.into());
             }
         };
         Ok(self)
@@ -206,7 +206,7 @@ impl<G: Game> QLearning<G> {
         lanes: &mut [Lane<G::State>],
         epsilon: f64,
         results: &mut [Results],
-    ) -> Result<(), LearnError> {
+    ) -> Result<(), Hinted> {
         let mut answers = Answers::default();
         while lanes.iter().any(|lane| !lane.over) {
             let mut own = Vec::new();
@@ -342,7 +342,7 @@ impl<G: Game> QLearning<G> {
     }
 
     /// A step on a random batch of the replay buffer; gives its loss.
-    fn step(&mut self, random: &mut Xoshiro256PlusPlus, factor: f64) -> Result<f64, LearnError> {
+    fn step(&mut self, random: &mut Xoshiro256PlusPlus, factor: f64) -> Result<f64, Hinted> {
         let all = self.replay.experiences();
         let batch: Vec<Experience> =
             (0..self.settings.fit.batch).map(|_| all[below(random, all.len())]).collect();
@@ -391,7 +391,7 @@ impl<G: Game> Learner for QLearning<G> {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
+    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<Row, Hinted> {
         let done = iteration as f64 / (self.settings.iterations.max(2) - 1) as f64;
         let (from, to) = (self.settings.fit.epsilon[0], self.settings.fit.epsilon[1]);
         let epsilon = if from == to { from } else { from * libm::pow(to / from, done) };

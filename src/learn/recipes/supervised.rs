@@ -14,7 +14,7 @@ use crate::any::{AnyGame, AnyState};
 use crate::evaluate::{Case, Truth};
 use crate::game::encode::{Encoding, Layout};
 use crate::game::{Action, Game, GameExt, Position, Side, Splits, Symmetry};
-use crate::learn::LearnError;
+use crate::hint::Hinted;
 use crate::learn::chance::{below, seeded, shuffle};
 use crate::learn::equivariance::Ties;
 use crate::learn::network::{Activation, Architecture, Head, Network};
@@ -100,12 +100,11 @@ fn weight(text: &str) -> Result<f64, String> {
 
 impl Settings {
     /// Checks the numbers, and fills in those that depend on others.
-    pub fn settled(mut self) -> Result<Settings, LearnError> {
-        let wrong = |what: String| Err(LearnError::Settings(what.into()));
+    pub fn settled(mut self) -> Result<Settings, Hinted> {
+        let wrong = |what: String| Err(Hinted::from(what));
         // What is left over for the test may come out a hair below nothing.
         let test = (1.0 - self.train - self.validation).max(0.0);
-        Splits::new(0, [self.train, self.validation, test])
-            .map_err(|what| LearnError::Settings(what.into()))?;
+        Splits::new(0, [self.train, self.validation, test])?;
         for (name, share) in [("share", self.share), ("measured", self.measured)] {
             if !(0.0..=1.0).contains(&share) || share == 0.0 {
                 return wrong(format!("--{name} {share}: give a number above 0, at most 1"));
@@ -206,7 +205,7 @@ const PART: usize = 64;
 
 impl Supervised {
     /// Trains on these positions, each of which should be given once.
-    pub fn new(game: &AnyGame, train: &Part, settings: Settings) -> Result<Supervised, LearnError> {
+    pub fn new(game: &AnyGame, train: &Part, settings: Settings) -> Result<Supervised, Hinted> {
         let game = game.folded();
         let mut examples = Examples::default();
         for piece in train.pieces() {
@@ -220,7 +219,7 @@ impl Supervised {
             }
         }
         if examples.states.is_empty() {
-            return Err(LearnError::Settings("no position is left to train on".into()));
+            return Err("no position is left to train on".into());
         }
         let architecture = settings.architecture(game.shape());
         let network = Network::new(architecture.clone(), settings.seed);
@@ -229,9 +228,7 @@ impl Supervised {
             let order = game.group().order();
             let unfit = || {
                 let what = format!("the board has {order} symmetries: give a multiple of {order}");
-                LearnError::Settings(
-                    format!("--equivariant: {what} as --hidden or --channels").into(),
-                )
+                Hinted::from(format!("--equivariant: {what} as --hidden or --channels"))
             };
             trainer = trainer.tied(Ties::of(&architecture, &game).ok_or_else(unfit)?);
         }
@@ -346,7 +343,7 @@ impl Learner for Supervised {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
+    fn iterate(&mut self, epoch: u64, _progress: &dyn Progress) -> Result<Row, Hinted> {
         let mut random = seeded(self.settings.seed, &[epoch]);
         let order = self.game.group().order();
         let mut shown: Vec<(usize, Symmetry)> =

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::game::encode::{Encoding, Layout};
 use crate::game::{Game, GameExt, Outcome, Position, Side};
-use crate::learn::LearnError;
+use crate::hint::Hinted;
 use crate::learn::chance::{below, seeded, unit};
 use crate::learn::network::{Activation, Architecture, Head, Network};
 use crate::learn::optimiser::Method;
@@ -214,7 +214,7 @@ impl<G: Game> Learner for Td<G> {
         &mut self.trainer
     }
 
-    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<Row, LearnError> {
+    fn iterate(&mut self, iteration: u64, _progress: &dyn Progress) -> Result<Row, Hinted> {
         let size = self.settings.games_per_iteration;
         let done = iteration * size;
         let games = size.min(self.settings.games - done);

@@ -1,6 +1,7 @@
 //! The runtime at work where it harms nobody: on a thread of its own, which may panic, and which
 //! is left behind when it takes too long.
 
+use crate::hint::{Hinted, Kind};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,8 +9,6 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Once};
 use std::thread;
 use std::time::Duration;
-
-use crate::policy::PolicyError;
 
 /// How much stack the runtime gets: it plans by recursion, a frame for each node of a chain.
 const STACK: usize = 64 << 20;
@@ -25,7 +24,7 @@ static LATE: AtomicUsize = AtomicUsize::new(0);
 pub(super) fn apart<T: Send + 'static>(
     limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, PolicyError> {
+) -> Result<T, Hinted> {
     counted(&LATE, limit, work)
 }
 
@@ -33,8 +32,8 @@ fn counted<T: Send + 'static>(
     late: &'static AtomicUsize,
     limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, PolicyError> {
-    let failed = |what: String| PolicyError::new(what).failed();
+) -> Result<T, Hinted> {
+    let failed = |what: String| Hinted::from(what).of_kind(Kind::Policy);
     silence();
     let count = late.load(Ordering::Relaxed);
     if count >= MOST_LATE && limit < Duration::MAX {
@@ -105,7 +104,10 @@ mod tests {
     fn what_panics_or_takes_too_long_is_an_error_and_few_are_left_behind() {
         assert_eq!(counted(&TRIED, LONG, || 7).unwrap(), 7);
         let error = counted(&TRIED, LONG, || panic!("at {}", 7)).map(|(): ()| ()).unwrap_err();
-        assert!(error.is_failure() && error.to_string().ends_with("failed at it: at 7"), "{error}");
+        assert!(
+            error.kind() == Kind::Policy && error.to_string().ends_with("failed at it: at 7"),
+            "{error}"
+        );
         let (end, wait) = mpsc::channel::<()>();
         let wait = Arc::new(std::sync::Mutex::new(wait));
         for _ in 0..MOST_LATE {

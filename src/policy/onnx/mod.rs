@@ -23,7 +23,7 @@ use session::{INPUT_KINDS, OutputRows, Session};
 
 use super::card::{self, Card};
 use super::network_spec::NetworkSpec;
-use super::{Answers, Batch, Policy, PolicyError, PolicySpec, TrainedOn, share_best};
+use super::{Answers, Batch, Policy, PolicySpec, TrainedOn, share_best};
 use crate::game::encode::{Encoding, Layout, Plane};
 use crate::game::{Action, Game, GameExt, Outcome, Position, Symmetry};
 use crate::hint::Hinted;
@@ -51,7 +51,7 @@ impl Onnx {
     /// Reads the model that is meant and finds out how it is to be used for a game.
     ///
     /// The error is one line that names the file, what is wrong with it, and what to do.
-    pub fn load<G: Game>(spec: &NetworkSpec, name: String, game: &G) -> Result<Onnx, PolicyError> {
+    pub fn load<G: Game>(spec: &NetworkSpec, name: String, game: &G) -> Result<Onnx, Hinted> {
         let path = match spec.kept {
             true => card::file(&spec.path, "onnx"),
             false => spec.path.clone(),
@@ -84,7 +84,7 @@ impl Onnx {
         (bytes, path): (Vec<u8>, Option<&Path>),
         card: Option<&Card>,
         game: &G,
-    ) -> Result<Onnx, PolicyError> {
+    ) -> Result<Onnx, Hinted> {
         let file = File::read(&bytes)?;
         Onnx::of_file(spec, name, (&file, bytes, path), card, game).map_err(|error| {
             error.map(|what| format!("{what} ({})", file.describe()).replace(['\n', '\r'], " "))
@@ -97,7 +97,7 @@ impl Onnx {
         (file, bytes, path): (&File, Vec<u8>, Option<&Path>),
         card: Option<&Card>,
         game: &G,
-    ) -> Result<Onnx, PolicyError> {
+    ) -> Result<Onnx, Hinted> {
         let [input] = &file.inputs[..] else {
             let what = format!("it has {} inputs", file.inputs.len());
             return Err(Hinted::new(what, "a policy has one").into());
@@ -175,7 +175,7 @@ impl Onnx {
         &self,
         game: &G,
         positions: &[Position<G::State>],
-    ) -> Result<Vec<OutputRows>, PolicyError> {
+    ) -> Result<Vec<OutputRows>, Hinted> {
         self.session.run(positions.len(), &|at, out| {
             self.encoding.write_position(game, &positions[at], out);
         })
@@ -193,7 +193,7 @@ impl Onnx {
         game: &G,
         positions: &[Position<G::State>],
         symmetry: Symmetry,
-    ) -> Result<Vec<OutputRows>, PolicyError> {
+    ) -> Result<Vec<OutputRows>, Hinted> {
         if symmetry == 0 {
             return self.run(game, positions);
         }
@@ -212,7 +212,7 @@ impl Onnx {
         game: &G,
         batch: &Batch<G::State>,
         worths: &mut [f64],
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         let Some((output, head)) = &self.heads.policy else { return Ok(()) };
         let own = game.with_folding(true);
         let folded = own.as_ref().unwrap_or(game);
@@ -239,7 +239,7 @@ impl Onnx {
         game: &G,
         positions: &[Position<G::State>],
         order: Symmetry,
-    ) -> Result<Vec<f64>, PolicyError> {
+    ) -> Result<Vec<f64>, Hinted> {
         let Some((output, head)) = &self.heads.value else {
             let mut batch = Batch::default();
             positions.iter().for_each(|p| batch.push(*p, game.actions(&p.state)));
@@ -313,7 +313,7 @@ impl Onnx {
         batch: &Batch<G::State>,
         plies: u32,
         worths: &mut [f64],
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         let next =
             |at: usize, place: usize| game.advance(&batch.positions()[at], batch.actions()[place]);
         for begin in (0..batch.len()).step_by(SEARCHED_AT_ONCE) {
@@ -337,7 +337,7 @@ impl Onnx {
         game: &G,
         batch: &Batch<G::State>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         let count = batch.actions().len();
         answers.scores.resize(count, 0.0);
         answers.probabilities.resize(count, 0.0);
@@ -397,7 +397,7 @@ impl<G: Game> Policy<G> for Onnx {
         game: &G,
         batch: &Batch<G::State>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         let answered = match self.equivariant {
             true => once::once(game, batch, answers, |some, all| self.answer_all(game, some, all)),
             false => self.answer_all(game, batch, answers),

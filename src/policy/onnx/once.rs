@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use super::Onnx;
 use crate::game::{Game, GameExt, Position};
-use crate::policy::{Answers, Batch, PolicyError, share_best};
+use crate::hint::Hinted;
+use crate::policy::{Answers, Batch, share_best};
 
 /// Asks about the canonical image of each position of a batch, about each once, and gives every
 /// position its image's answer.
@@ -15,8 +16,8 @@ pub(super) fn once<G: Game>(
     game: &G,
     batch: &Batch<G::State>,
     answers: &mut Answers,
-    ask: impl FnOnce(&Batch<G::State>, &mut Answers) -> Result<(), PolicyError>,
-) -> Result<(), PolicyError> {
+    ask: impl FnOnce(&Batch<G::State>, &mut Answers) -> Result<(), Hinted>,
+) -> Result<(), Hinted> {
     let own = game.with_folding(true);
     let folded = own.as_ref().unwrap_or(game);
     let (mut images, mut known) = (Batch::default(), HashMap::new());
@@ -39,7 +40,7 @@ pub(super) fn once<G: Game>(
         for &action in &batch.actions()[own.clone()] {
             let image = folded.transform_action(action, symmetry);
             let place = images.actions()[range.clone()].iter().position(|&other| other == image);
-            let place = place.ok_or_else(|| PolicyError::new("a move has no image"))?;
+            let place = place.ok_or_else(|| Hinted::from("a move has no image"))?;
             answers.scores.push(all.scores[range.start + place]);
         }
         share_best(&answers.scores[own.clone()], &mut answers.probabilities[own]);
@@ -55,7 +56,7 @@ const COMPARED: usize = 40;
 const ROUNDING: f64 = 1e-3;
 
 /// Whether a network answers some positions as it answers their canonical images.
-pub(super) fn answers_alike<G: Game>(policy: &Onnx, game: &G) -> Result<bool, PolicyError> {
+pub(super) fn answers_alike<G: Game>(policy: &Onnx, game: &G) -> Result<bool, Hinted> {
     let (mut batch, mut position) = (Batch::default(), game.start());
     for ply in 0..COMPARED {
         let actions = game.actions(&position.state);

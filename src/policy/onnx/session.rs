@@ -14,7 +14,7 @@ use rten_tensor::AsView;
 
 use super::apart::apart;
 use super::file::{ModelOutput, Squash};
-use crate::policy::PolicyError;
+use crate::hint::Hinted;
 
 /// How many rows are run at once where the model takes any number.
 const ROWS: usize = 1024;
@@ -37,7 +37,7 @@ pub(super) struct Session {
     /// How long it may take for up to [`ROWS`] rows.
     limit: Duration,
     /// Why it is not run any more.
-    failed: OnceLock<PolicyError>,
+    failed: OnceLock<Hinted>,
     idle: Mutex<Vec<Arc<ThreadPool>>>,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn load(
     file: Option<PathBuf>,
     bytes: Vec<u8>,
     limit: Duration,
-) -> Result<Model, PolicyError> {
+) -> Result<Model, Hinted> {
     let loaded = apart(limit, move || {
         let options = ModelOptions::with_all_ops();
         file.map_or_else(|| options.load(bytes), |path| options.load_file(path))
@@ -109,7 +109,7 @@ impl Session {
 
     /// Runs the model on `count` rows that `fill` writes. After it has failed by itself it is not
     /// run again.
-    pub fn run(&self, count: usize, fill: &Fill<'_>) -> Result<Vec<OutputRows>, PolicyError> {
+    pub fn run(&self, count: usize, fill: &Fill<'_>) -> Result<Vec<OutputRows>, Hinted> {
         let mut outputs = vec![OutputRows::default(); self.outputs.len()];
         for first in (0..count).step_by(ROWS) {
             self.run_some(first..count.min(first + ROWS), fill, &mut outputs)?;
@@ -122,7 +122,7 @@ impl Session {
         places: std::ops::Range<usize>,
         fill: &Fill<'_>,
         outputs: &mut [OutputRows],
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         if let Some(failed) = self.failed.get() {
             return Err(failed.clone());
         }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::dense::{Dense, Legal, listed};
 use super::process::{Process, excerpt};
 use crate::game::{Action, Game, GameExt, Position, Side};
-use crate::hint::Hinted;
-use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn};
+use crate::hint::{Hinted, Kind};
+use crate::policy::{Answers, Batch, Policy, TrainedOn};
 
 /// The `schema` of every line that the program gets.
 pub const PROTOCOL: &str = "yomikiri-policy";
@@ -24,7 +24,7 @@ const MOST_POSITIONS: usize = 1 << 10;
 pub struct Exec {
     command: String,
     /// The program, or the error of every further request; and how many there were.
-    state: Mutex<(Result<Process, PolicyError>, u64)>,
+    state: Mutex<(Result<Process, Hinted>, u64)>,
 }
 
 /// The first line the program gets.
@@ -81,11 +81,9 @@ struct Reply {
 impl Exec {
     /// Starts the program of a command line, split into words as a shell does, and greets it; each
     /// of its answers may take `limit`. The error names the policy.
-    pub fn start<G: Game>(game: &G, command: &str, limit: Duration) -> Result<Exec, PolicyError> {
-        let named = |wrong: Hinted| {
-            PolicyError::new(wrong.map(|what| format!("policy 'exec:{command}': {what}")))
-        };
-        let failed = |wrong: Hinted| named(wrong).failed();
+    pub fn start<G: Game>(game: &G, command: &str, limit: Duration) -> Result<Exec, Hinted> {
+        let named = |wrong: Hinted| wrong.map(|what| format!("policy 'exec:{command}': {what}"));
+        let failed = |wrong: Hinted| named(wrong).of_kind(Kind::Policy);
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| named("it is no command".into()))?;
         let process = Process::start(&words, limit)
@@ -108,7 +106,7 @@ impl Exec {
             held: planes.held,
         };
         let greeted = exec.exchange(|_| line_of(&hello), |_| Ok(()));
-        greeted.map_err(|error| failed(Hinted::of(&error)))?;
+        greeted.map_err(failed)?;
         Ok(exec)
     }
 
@@ -130,18 +128,14 @@ impl Exec {
         &self,
         line: impl FnOnce(u64) -> Vec<u8>,
         take: impl FnOnce(Reply) -> Result<(), Hinted>,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (process, requests) = &mut *state;
         let id = *requests;
         *requests += 1;
         let answer = process.as_mut().map_err(|error| error.clone())?.ask(line(id));
         let taken = answer.and_then(|answer| Ok(reply_of(&answer, id)?)).and_then(take);
-        taken.map_err(|what| {
-            let error = PolicyError::new(what);
-            *process = Err(error.clone());
-            error
-        })
+        taken.inspect_err(|what| *process = Err(what.clone()))
     }
 
     /// Asks about some positions of a batch.
@@ -151,7 +145,7 @@ impl Exec {
         batch: &Batch<G::State>,
         places: std::ops::Range<usize>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         let requests = places
             .clone()
             .map(|at| request_of(game, &batch.positions()[at], &batch.actions()[batch.range(at)]));
@@ -174,19 +168,18 @@ impl<G: Game> Policy<G> for Exec {
         game: &G,
         batch: &Batch<G::State>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         for start in (0..batch.len()).step_by(MOST_POSITIONS) {
             let places = start..batch.len().min(start + MOST_POSITIONS);
             self.ask_about(game, batch, places, answers)?;
         }
         // A batch has scores of all positions or of none, and values likewise.
-        let failed = |what: &str| PolicyError::new(what);
         match () {
             _ if ![0, batch.actions().len()].contains(&answers.scores.len()) => {
-                Err(failed("it tells scores in some of its answers only"))
+                Err("it tells scores in some of its answers only".into())
             }
             _ if ![0, batch.len()].contains(&answers.values.len()) => {
-                Err(failed("it tells values in some of its answers only"))
+                Err("it tells values in some of its answers only".into())
             }
             _ => Ok(()),
         }

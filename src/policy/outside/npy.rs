@@ -11,7 +11,6 @@ use half::f16;
 
 use crate::hint::Hinted;
 use crate::input;
-use crate::policy::PolicyError;
 
 /// What numbers an array may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,10 +72,8 @@ fn scalar(descr: &str, numbers: Numbers) -> Option<Scalar> {
 impl Rows {
     /// Opens an array whose rows are of the shape `row`; one number a row may be written as `(N,)`
     /// or as `(N, 1)`. Fails in one line that names the file.
-    pub fn open(path: &Path, numbers: Numbers, row: &[usize]) -> Result<Rows, PolicyError> {
-        let wrong = |wrong: Hinted| {
-            PolicyError::new(wrong.map(|what| format!("{}: {what}", path.display())))
-        };
+    pub fn open(path: &Path, numbers: Numbers, row: &[usize]) -> Result<Rows, Hinted> {
+        let wrong = |wrong: Hinted| wrong.map(|what| format!("{}: {what}", path.display()));
         let cannot = |error: std::io::Error| wrong(format!("cannot be read: {error}").into());
         let file = File::open(path).map_err(cannot)?;
         let length = file.metadata().map_err(cannot)?.len();
@@ -134,10 +131,10 @@ impl Rows {
     }
 
     /// Reads the next row.
-    pub fn next(&mut self) -> Result<&[f64], PolicyError> {
-        self.reader.read_exact(&mut self.bytes).map_err(|error| {
-            PolicyError::new(format!("{}: cannot be read: {error}", self.path.display()))
-        })?;
+    pub fn next(&mut self) -> Result<&[f64], Hinted> {
+        self.reader
+            .read_exact(&mut self.bytes)
+            .map_err(|error| format!("{}: cannot be read: {error}", self.path.display()))?;
         self.numbers.clear();
         self.numbers.extend(self.bytes.chunks_exact(self.scalar.size).map(self.scalar.read));
         Ok(&self.numbers)

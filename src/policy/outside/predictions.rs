@@ -12,7 +12,7 @@ use super::npy::{Numbers, Rows};
 use crate::game::{Game, GameExt, Position, Side, StateKey};
 use crate::hint::Hinted;
 use crate::input;
-use crate::policy::{Answers, Batch, Policy, PolicyError, TrainedOn};
+use crate::policy::{Answers, Batch, Policy, TrainedOn};
 
 /// Predictions for many positions, from files.
 ///
@@ -34,7 +34,7 @@ impl<K: StateKey> Predictions<K> {
     /// `values.npy`; `scores.npy` may also stand beside another of them. Which positions the rows
     /// are of follows from `positions.txt`, or `planes.npy` and `side.npy`, or by both, which must
     /// then agree.
-    pub fn read<G: Game<Key = K>>(game: &G, dir: &Path) -> Result<Predictions<K>, PolicyError> {
+    pub fn read<G: Game<Key = K>>(game: &G, dir: &Path) -> Result<Predictions<K>, Hinted> {
         let Files { deciding, mut numbers, mut scores, mut values } = Files::open(game, dir)?;
         let positions = positions(game, dir, &numbers)?;
         let mut read = Predictions {
@@ -97,15 +97,12 @@ impl<G: Game> Policy<G> for Predictions<G::Key> {
         game: &G,
         batch: &Batch<G::State>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         for position in batch.positions() {
             let row = self.rows.get(&(game.key(&position.state), position.side));
             let row = row.ok_or_else(|| {
-                PolicyError::new(format!(
-                    "there is no prediction for '{}'",
-                    game.notation(position)
-                ))
-                .with_hint("predict every position that 'solver export --states' writes")
+                Hinted::from(format!("there is no prediction for '{}'", game.notation(position)))
+                    .with_hint("predict every position that 'solver export --states' writes")
             })?;
             let row = *row as usize;
             let told = self.answers.at(row, self.range(row));
@@ -123,12 +120,12 @@ impl<G: Game> Policy<G> for Predictions<G::Key> {
     }
 }
 
-fn wrong(path: &Path, what: impl Into<Hinted>) -> PolicyError {
-    PolicyError::new(what.into().map(|what| format!("{}: {what}", path.display())))
+fn wrong(path: &Path, what: impl Into<Hinted>) -> Hinted {
+    what.into().map(|what| format!("{}: {what}", path.display()))
 }
 
-fn wrong_row(path: &Path, row: usize, what: impl Into<Hinted>) -> PolicyError {
-    PolicyError::new(what.into().map(|what| format!("{}, row {row}: {what}", path.display())))
+fn wrong_row(path: &Path, row: usize, what: impl Into<Hinted>) -> Hinted {
+    what.into().map(|what| format!("{}, row {row}: {what}", path.display()))
 }
 
 /// The files of predictions, read in step.
@@ -140,7 +137,7 @@ struct Files {
 }
 
 impl Files {
-    fn open<G: Game>(game: &G, dir: &Path) -> Result<Files, PolicyError> {
+    fn open<G: Game>(game: &G, dir: &Path) -> Result<Files, Hinted> {
         if !dir.is_dir() {
             return Err(wrong(dir, "there is no such directory of predictions"));
         }
@@ -165,7 +162,7 @@ impl Files {
             Dense::Actions => Rows::open(&place(name), Numbers::Integers, &[])?,
             _ => Rows::open(&place(name), Numbers::Floats, &width)?,
         };
-        let beside = |name: &str, row: &[usize]| -> Result<Option<Rows>, PolicyError> {
+        let beside = |name: &str, row: &[usize]| -> Result<Option<Rows>, Hinted> {
             if !place(name).exists() {
                 return Ok(None);
             }
@@ -180,7 +177,7 @@ impl Files {
 }
 
 /// Refuses a file that has more or fewer rows or lines than the predictions have rows.
-fn same_count(path: &Path, found: u64, what: &str, of: &Rows) -> Result<(), PolicyError> {
+fn same_count(path: &Path, found: u64, what: &str, of: &Rows) -> Result<(), Hinted> {
     let count = of.count();
     if found == count {
         return Ok(());
@@ -190,7 +187,7 @@ fn same_count(path: &Path, found: u64, what: &str, of: &Rows) -> Result<(), Poli
 }
 
 /// Refuses an export in the directory, if there is one, that is of another game.
-fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), PolicyError> {
+fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), Hinted> {
     let path = dir.join("states.json");
     let text = match input::file(&path, input::TEXT) {
         Ok(text) => text,
@@ -209,11 +206,7 @@ fn check_game<G: Game>(game: &G, dir: &Path) -> Result<(), PolicyError> {
 }
 
 /// The positions that the rows of predictions are of, by whatever files say so.
-fn positions<G: Game>(
-    game: &G,
-    dir: &Path,
-    of: &Rows,
-) -> Result<Vec<Position<G::State>>, PolicyError> {
+fn positions<G: Game>(game: &G, dir: &Path, of: &Rows) -> Result<Vec<Position<G::State>>, Hinted> {
     if u32::try_from(of.count()).is_err() {
         return Err(wrong(of.path(), "has more than 2^32 rows"));
     }
@@ -253,11 +246,7 @@ fn positions<G: Game>(
 }
 
 /// The positions of a text, one a line.
-fn written<G: Game>(
-    game: &G,
-    path: &Path,
-    file: File,
-) -> Result<Vec<Position<G::State>>, PolicyError> {
+fn written<G: Game>(game: &G, path: &Path, file: File) -> Result<Vec<Position<G::State>>, Hinted> {
     // No position is longer; what is cut off is none.
     const LONGEST: u64 = 1 << 16;
     let (mut reader, mut line) = (BufReader::new(file), String::new());
@@ -282,7 +271,7 @@ fn drawn<G: Game>(
     planes: &Path,
     side: &Path,
     of: &Rows,
-) -> Result<Vec<Position<G::State>>, PolicyError> {
+) -> Result<Vec<Position<G::State>>, Hinted> {
     let (rows, columns) = game.shape();
     let shape = [game.plane_kinds().count(), rows, columns];
     let mut planes = Rows::open(planes, Numbers::Integers, &shape)?;

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 use yomikiri::any::{AnyGame, AnyState};
+use yomikiri::hint::Hinted;
 
 use yomikiri::evaluate::{Case, Figures, Key, Piece, Player, Source, Truth, measure};
 use yomikiri::game::{Game, GameExt, Outcome, Score};
-use yomikiri::policy::{Answers, Batch, Policy, PolicyError};
+use yomikiri::policy::{Answers, Batch, Policy};
 use yomikiri::progress::Silent;
 
 use crate::common::solved::board_4x4;
@@ -75,7 +76,7 @@ impl Policy<AnyGame> for Told {
         _game: &AnyGame,
         batch: &Batch<AnyState>,
         answers: &mut Answers,
-    ) -> Result<(), PolicyError> {
+    ) -> Result<(), Hinted> {
         assert_eq!(batch.len(), 2);
         answers.probabilities = vec![0.5, 0.25, 0.125, 0.125, 0.25, 0.25, 0.5];
         answers.scores = vec![3.0, 4.0, 2.0, 1.0, 0.0, 0.0, 1.0];
