@@ -138,7 +138,7 @@ pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<
 pub(super) fn in_place(parts: &[PathBuf], context: &Context) -> anyhow::Result<SolvedTable> {
     let table = table_of(parts)?;
     let game = context.games.named(&table.manifest().identity.game)?;
-    let (rows, values) = open(&game, parts)?;
+    let (rows, values) = open(&game, &table, parts)?;
     Ok(SolvedTable::elsewhere(game, table, rows, values))
 }
 

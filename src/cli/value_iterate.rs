@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,16 +37,20 @@ pub(super) struct Args {
     /// Also keep outcomes discounted by γ a ply, as 32-bit floats in the column 'value'
     #[arg(long, value_name = "γ")]
     discount: Option<f64>,
-    /// What empty squares count for in final scores (Othello) [default: uncounted]
-    #[arg(long, value_enum)]
-    empties: Option<EmptiesArg>,
+    /// What empty squares count for in final scores (Othello): nobody, or the winner [default:
+    /// uncounted]
+    #[arg(long, value_parser = PossibleValuesParser::new(["uncounted", "to-winner"])
+        .map(|name| Empties::named(&name).unwrap_or_default()))]
+    empties: Option<Empties>,
     /// The algorithm; both give the same values (layered games) [default: value-iteration]
     #[arg(long, value_enum)]
     method: Option<MethodArg>,
     /// What play without end counts as (cyclic games) [default: a draw in animal shogi, a win of
-    /// the second player in minishogi, as its rule of fourfold repetition says]
-    #[arg(long, value_enum)]
-    repetition: Option<RepetitionArg>,
+    /// the second player in minishogi, as its rule of fourfold repetition says]; where it is unknown,
+    /// values that depend on it are not proven
+    #[arg(long, value_parser = PossibleValuesParser::new(["draw", "second-player-wins", "unknown"])
+        .map(|name| Repetition::of(&name).unwrap_or(Repetition::Unknown)))]
+    repetition: Option<Repetition>,
     /// Take about so much memory (4G); values of layered games that do not fit lie in files beside
     /// the table until it is solved [default: what is free]
     #[arg(long, value_name = "BYTES")]
@@ -71,29 +76,11 @@ enum OrderArg {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum EmptiesArg {
-    /// For nobody
-    Uncounted,
-    /// For the winner
-    ToWinner,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
 enum MethodArg {
     /// Sweeps over all states
     ValueIteration,
     /// A policy is evaluated and improved, in turn
     PolicyIteration,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum RepetitionArg {
-    /// A draw
-    Draw,
-    /// A win of the second player
-    SecondPlayerWins,
-    /// Unknown: values that depend on it are not proven
-    Unknown,
 }
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
@@ -130,16 +117,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let options = SolveOptions {
         order,
         theta: args.theta,
-        empties: args.empties.map(|empties| match empties {
-            EmptiesArg::Uncounted => Empties::Uncounted,
-            EmptiesArg::ToWinner => Empties::ToWinner,
-        }),
+        empties: args.empties,
         discount: args.discount,
-        repetition: args.repetition.map(|repetition| match repetition {
-            RepetitionArg::Draw => Repetition::Draw,
-            RepetitionArg::SecondPlayerWins => Repetition::SecondPlayerWins,
-            RepetitionArg::Unknown => Repetition::Unknown,
-        }),
+        repetition: args.repetition,
         checkpoint_after: None,
         max_memory: args.memory.map(|memory| memory.0),
     };

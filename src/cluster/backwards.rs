@@ -106,8 +106,8 @@ pub(super) fn backwards<B: Bits>(
         );
         ClusterError::Input(what)
     })?;
+    let missing = || ClusterError::Others("a layer has been removed meanwhile".into());
     let known = |number: u32| -> Result<Known, ClusterError> {
-        let missing = || ClusterError::Others("a layer has been removed meanwhile".into());
         let layer = part.read(Kind::Layer, number)?.ok_or_else(missing)?;
         let values = part.values_of(&layer)?.ok_or_else(missing)?;
         layer.check()?;
@@ -121,7 +121,6 @@ pub(super) fn backwards<B: Bits>(
     }
     let mut done = Done::default();
     for number in (layers.start..end).rev() {
-        let missing = || ClusterError::Others("a layer has been removed meanwhile".into());
         let layer = part.read(Kind::Layer, number)?.ok_or_else(missing)?;
         layer.check()?;
         let mut file = part.write(Kind::Values, number)?;

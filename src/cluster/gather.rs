@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::expand::of_pair;
 use super::parts::{Chunks, Kind, Part};
+use super::worker::roots;
 use super::{ClusterError, Job};
 use crate::game::GameExt;
 use crate::game::othello::blocks::{Blocks, Tables};
@@ -56,13 +58,10 @@ pub fn gather(
     let rules = Blocks::<Tables>::new(&job.game);
     let (rows, columns) = job.game.shape();
     let squares = (rows * columns) as u32;
-    let roots = job.plan.roots.iter().filter_map(|root| {
-        let (block, place, _) = rules.place_of(job.game.squares(&root.state)?);
-        Some(rules.key(&rules.block(block), place))
-    });
-    let roots: Vec<u64> = roots.collect();
-    let first =
-        roots.iter().map(|&root| rules.occupied(root).count_ones()).min().unwrap_or(squares);
+    let roots = roots(job, &rules);
+    let first = roots.iter().map(|root| root.0.count_ones()).min().unwrap_or(squares);
+    let key = |(block, pair)| rules.key(&rules.block(block), of_pair(pair).0);
+    let roots: Vec<u64> = roots.into_iter().map(key).collect();
     // Of each layer the states of each part, and of all, the values in the order of the rows.
     let mut values: Option<Vec<Prospect>> = Some(Vec::new());
     let mut layer_of = |number: u32| -> Result<Option<AssembledLayer>, ClusterError> {

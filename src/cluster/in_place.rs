@@ -81,26 +81,23 @@ pub fn table_of(parts: &[PathBuf]) -> Result<Table, ClusterError> {
     Ok(Table::without_files(&parts[0], manifest))
 }
 
-/// The rows and values of the parts in some directories, of a game.
-pub fn open(game: &AnyGame, parts: &[PathBuf]) -> Result<(Graph, Values), ClusterError> {
+/// The rows and values of the parts in some directories, of a game; `table` is what they stand for.
+pub fn open(
+    game: &AnyGame,
+    table: &Table,
+    parts: &[PathBuf],
+) -> Result<(Graph, Values), ClusterError> {
     if !game.facts().has_blocks {
-        let what = Hinted::new(
-            "only parts of Othello have values",
-            format!("gather those of {}", game.name()),
-        );
-        return Err(ClusterError::Input(what));
+        let hint = format!("gather those of {}", game.name());
+        return Err(ClusterError::Input(Hinted::new("only parts of Othello have values", hint)));
     }
     let dirs = dirs(parts)?;
     let job = identity_in(&dirs[0])?.map_or(String::new(), |(_, job)| job);
-    let (rows, columns) = game.shape();
-    let squares = (rows * columns) as u32;
     let parts = Part::all(&dirs, &job);
-    let mut first = 0;
-    while first <= squares && parts[0].read(Kind::Layer, first)?.is_none() {
-        first += 1;
-    }
-    let (mut files, mut begins, mut counts) = (Vec::new(), vec![0], Counts::default());
-    for number in first..squares + 1 {
+    let (rows, columns) = game.shape();
+    let (first, counts) = (table.manifest().first_layer, table.manifest().counts);
+    let (mut files, mut begins) = (Vec::new(), vec![0]);
+    for number in first..(rows * columns) as u32 + 1 {
         for part in &parts {
             let layer = part.read(Kind::Layer, number)?.ok_or_else(|| not_there(part, number))?;
             let values = part.values_of(&layer)?.ok_or_else(|| {
@@ -111,13 +108,11 @@ pub fn open(game: &AnyGame, parts: &[PathBuf]) -> Result<(Graph, Values), Cluste
                 ClusterError::File { path: part.dir().to_path_buf(), what }
             })?;
             let mut all = vec![0];
-            let mut end = 0;
-            for chunk in layer.extents() {
-                end += chunk.rows as usize;
-                all.push(end);
-            }
-            counts.add(layer.counts());
-            begins.push(begins[begins.len() - 1] + end);
+            all.extend(layer.extents().iter().scan(0, |end, chunk| {
+                *end += chunk.rows as usize;
+                Some(*end)
+            }));
+            begins.push(begins[begins.len() - 1] + all[all.len() - 1]);
             files.push(Own { layer, values, begins: all });
         }
     }

@@ -109,10 +109,7 @@ impl Part {
     }
 
     fn file(&self, kind: Kind, number: u32) -> PathBuf {
-        let name = match kind {
-            Kind::Layer => "layer",
-            Kind::Values => "values",
-        };
+        let name = if kind == Kind::Layer { "layer" } else { "values" };
         self.dir.join(format!("{name}-{number:02}"))
     }
 

@@ -120,6 +120,15 @@ fn join_records(words: &[u32]) -> Option<Vec<u32>> {
 
 const RECORDS: Records = Records { first, join: join_records };
 
+/// The block of each root, and its pair.
+pub(super) fn roots<B: Bits>(job: &Job, rules: &Blocks<B>) -> Vec<(u32, u64)> {
+    let roots = job.plan.roots.iter().filter_map(|root| {
+        let (block, place, ties) = rules.place_of(job.game.squares(&root.state)?);
+        Some((block, pair(place, job.game.group().root_orientations(root.side, ties).0)))
+    });
+    roots.collect()
+}
+
 /// Does a worker's part.
 pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, ClusterError> {
     let rules = Blocks::<B>::new(&job.game);
@@ -131,11 +140,7 @@ pub(super) fn work<B: Bits>(job: &Job, worker: &mut Worker) -> Result<Done, Clus
     let mut post = Post::new(worker, keeping);
     let (rows, columns) = job.game.shape();
     let squares = (rows * columns) as u32;
-    let roots = job.plan.roots.iter().filter_map(|root| {
-        let (block, place, ties) = rules.place_of(job.game.squares(&root.state)?);
-        Some((block, pair(place, job.game.group().root_orientations(root.side, ties).0)))
-    });
-    let roots: Vec<(u32, u64)> = roots.collect();
+    let roots = roots(job, &rules);
     let begin = roots.iter().map(|root| root.0.count_ones()).min().unwrap_or(squares);
     let layers = begin..squares + 1;
     let what = if job.solves { "values" } else { "states" };

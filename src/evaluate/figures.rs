@@ -7,7 +7,7 @@ use super::source::{Case, Truth};
 use crate::game::{Outcome, Split};
 
 /// The figures of a policy on a set of positions. The fields are sums over the positions of
-/// expectations over the policy's moves; the methods give the means, `None` for an empty set.
+/// expectations over the policy's moves; [`Figures::means`] gives the means.
 ///
 /// All values are those of the player to move. As JSON the means are written, not the sums: see
 /// `docs/report-schema.md`.
@@ -78,61 +78,37 @@ impl Figures {
         }
     }
 
-    /// The expected number of positions in which `best` could be had and `left` is what remains.
-    pub fn turned(&self, best: Outcome, left: Outcome) -> f64 {
-        self.outcomes[best.index()][left.index()]
-    }
-
-    /// Mean rank correlation (Spearman's ρ, −1 to 1) of the policy's scores with the exact values
-    /// of the moves, over the positions in which there is one.
-    pub fn rank_correlation(&self) -> Option<f64> {
-        mean(self.correlation, self.correlated)
-    }
-
-    /// The mean of a sum over the positions.
-    pub fn mean(&self, sum: f64) -> Option<f64> {
-        mean(sum, self.states)
-    }
-
-    /// Mean probability of a move that keeps the best outcome, 0 to 1.
-    pub fn optimal_by_outcome(&self) -> Option<f64> {
-        self.mean(self.optimal_outcome)
-    }
-
-    /// Mean probability of a move that keeps the best score, 0 to 1; `None` where there are none.
-    pub fn optimal_by_score(&self) -> Option<f64> {
-        mean(self.optimal_score, self.scored)
-    }
-
-    /// Mean probability, over the timed positions, of a move that wins as soon, or loses as late,
-    /// as can be, 0 to 1.
-    pub fn optimal_by_distance(&self) -> Option<f64> {
-        mean(self.optimal_distance, self.timed)
-    }
-
-    /// Mean of what a move gives away of the outcome, 0 to 2 (a win thrown into a loss).
-    pub fn expected_loss_outcome(&self) -> Option<f64> {
-        self.mean(self.loss_outcome)
-    }
-
-    /// Mean of what a move gives away of the score; `None` where there are no scores.
-    pub fn expected_loss_score(&self) -> Option<f64> {
-        mean(self.loss_score, self.scored)
-    }
-
-    /// Mean negative log-likelihood (nats) of the best moves, 0 or more.
-    pub fn negative_log_likelihood(&self) -> Option<f64> {
-        self.mean(self.nll)
-    }
-
-    /// Mean entropy (nats) of the probabilities, 0 or more.
-    pub fn mean_entropy(&self) -> Option<f64> {
-        self.mean(self.entropy)
-    }
-
-    /// Share of the positions in which a best move is among the first one, two and three.
-    pub fn best_among_first(&self) -> [Option<f64>; 3] {
-        self.top.map(|sum| self.mean(sum))
+    /// The means; `None` for an empty set.
+    pub fn means(&self) -> Means {
+        let mean = |sum| mean(sum, self.states);
+        let blunder = |best: Outcome, left: Outcome| {
+            let expected_states = self.outcomes[best.index()][left.index()];
+            Blunder { expected_states, share: mean(expected_states) }
+        };
+        let [top_1, top_2, top_3] = self.top.map(mean);
+        Means {
+            states: self.states,
+            distance_states: self.timed,
+            optimal_by_outcome: mean(self.optimal_outcome),
+            optimal_by_score: self::mean(self.optimal_score, self.scored),
+            optimal_by_distance: self::mean(self.optimal_distance, self.timed),
+            expected_loss_outcome: mean(self.loss_outcome),
+            expected_loss_score: self::mean(self.loss_score, self.scored),
+            rank_correlation: self::mean(self.correlation, self.correlated),
+            rank_correlation_states: self.correlated,
+            nll: mean(self.nll),
+            no_chance_states: self.no_chance,
+            entropy: mean(self.entropy),
+            top_1,
+            top_2,
+            top_3,
+            blunders: Blunders {
+                win_to_draw: blunder(Outcome::Win, Outcome::Draw),
+                win_to_loss: blunder(Outcome::Win, Outcome::Loss),
+                draw_to_loss: blunder(Outcome::Draw, Outcome::Loss),
+            },
+            outcomes: self.outcomes,
+        }
     }
 
     /// The figures of one position, whose moves are worth `truths` and chosen with `probabilities`;
@@ -313,94 +289,73 @@ impl FiguresBySplit {
     }
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Blunder {
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Blunder {
     /// In how many positions that is expected.
-    expected_states: f64,
+    pub expected_states: f64,
     /// That over the positions, 0 to 1.
-    share: Option<f64>,
+    pub share: Option<f64>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Blunders {
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Blunders {
     /// A win could be had, a draw is left.
-    win_to_draw: Blunder,
+    pub win_to_draw: Blunder,
     /// A win could be had, a loss is left.
-    win_to_loss: Blunder,
+    pub win_to_loss: Blunder,
     /// A draw could be had, a loss is left.
-    draw_to_loss: Blunder,
+    pub draw_to_loss: Blunder,
 }
 
 /// Means over positions.
-#[derive(Serialize, JsonSchema)]
-struct Means {
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Means {
     /// How many positions.
-    states: u64,
+    pub states: u64,
     /// Those in which distances are compared.
-    distance_states: u64,
+    pub distance_states: u64,
     /// How often the move keeps the best outcome, 0 to 1.
-    optimal_by_outcome: Option<f64>,
+    pub optimal_by_outcome: Option<f64>,
     /// The best score, 0 to 1.
-    optimal_by_score: Option<f64>,
+    pub optimal_by_score: Option<f64>,
     /// Over distance_states: wins as soon, or loses as late, as can be, 0 to 1.
-    optimal_by_distance: Option<f64>,
+    pub optimal_by_distance: Option<f64>,
     /// What a move gives away of the outcome, 0 to 2.
-    expected_loss_outcome: Option<f64>,
+    pub expected_loss_outcome: Option<f64>,
     /// Of the score.
-    expected_loss_score: Option<f64>,
+    pub expected_loss_score: Option<f64>,
     /// Spearman's rank correlation of the policy's scores with the exact values of the moves.
-    rank_correlation: Option<f64>,
+    pub rank_correlation: Option<f64>,
     /// The positions that is the mean of.
-    rank_correlation_states: u64,
+    pub rank_correlation_states: u64,
     /// -ln of the probability of the best moves, in nats.
-    nll: Option<f64>,
+    pub nll: Option<f64>,
     /// The positions in which that probability is below 1e-12 and counts as so much.
-    no_chance_states: u64,
+    pub no_chance_states: u64,
     /// Of the probabilities, in nats.
-    entropy: Option<f64>,
+    pub entropy: Option<f64>,
     /// How often the move ranked first is a best one, 0 to 1.
-    top_1: Option<f64>,
+    pub top_1: Option<f64>,
     /// One of the first two, 0 to 1.
-    top_2: Option<f64>,
+    pub top_2: Option<f64>,
     /// One of the first three, 0 to 1.
-    top_3: Option<f64>,
+    pub top_3: Option<f64>,
     /// What is thrown away.
-    blunders: Blunders,
+    pub blunders: Blunders,
     /// Expected positions by the best outcome (loss, draw, win) and the one that is left.
-    outcomes: [[f64; 3]; 3],
+    pub outcomes: [[f64; 3]; 3],
+}
+
+impl Means {
+    /// Share of the positions in which the best moves have no chance.
+    pub fn no_chance(&self) -> Option<f64> {
+        mean(self.no_chance_states as f64, self.states)
+    }
 }
 
 impl From<Figures> for Means {
     fn from(of: Figures) -> Means {
-        let blunder = |best, left| {
-            let expected_states = of.turned(best, left);
-            Blunder { expected_states, share: of.mean(expected_states) }
-        };
-        let blunders = Blunders {
-            win_to_draw: blunder(Outcome::Win, Outcome::Draw),
-            win_to_loss: blunder(Outcome::Win, Outcome::Loss),
-            draw_to_loss: blunder(Outcome::Draw, Outcome::Loss),
-        };
-        let [top_1, top_2, top_3] = of.best_among_first();
-        Means {
-            states: of.states,
-            distance_states: of.timed,
-            optimal_by_outcome: of.optimal_by_outcome(),
-            optimal_by_score: of.optimal_by_score(),
-            optimal_by_distance: of.optimal_by_distance(),
-            expected_loss_outcome: of.expected_loss_outcome(),
-            expected_loss_score: of.expected_loss_score(),
-            rank_correlation: of.rank_correlation(),
-            rank_correlation_states: of.correlated,
-            nll: of.negative_log_likelihood(),
-            no_chance_states: of.no_chance,
-            entropy: of.mean_entropy(),
-            top_1,
-            top_2,
-            top_3,
-            blunders,
-            outcomes: of.outcomes,
-        }
+        of.means()
     }
 }
 

@@ -6,21 +6,18 @@
 //! proven may be as good or as bad as any: the first is the least that is kept, the second the least
 //! that is thrown away.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::accuracy::PolicyAccuracy;
 use super::details::Key;
 use super::figures::Figures;
-use super::source::{Case, Truth};
-use super::source::{Piece, Source};
-use crate::any::{AnyGame, AnyPosition};
+use super::source::{Case, Judged, Piece, Truth};
+use crate::any::AnyPosition;
 use crate::game::{Action, Outcome};
 use crate::graph::StateKind;
 use crate::solve::Value;
-use crate::solved::{Oracle, Orienting, SolvedTable};
+use crate::solved::Oracle;
 
 /// How a policy moves where a bounded table proves something of some moves only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -38,65 +35,34 @@ pub struct ForcedFigures {
 }
 
 impl ForcedFigures {
-    /// Of what was measured of a policy in [`Forced`] positions.
+    /// Of what was measured of a policy in the positions of [`Judged::forced`].
     pub(super) fn of(measured: &PolicyAccuracy) -> ForcedFigures {
         let of = |outcome: Outcome| {
             let key = Key::Outcome(outcome.value().into());
             let group = measured.details.by_value.iter().find(|group| group.key == key);
             group.map_or(Figures::default(), |group| group.figures.all)
         };
-        let (won, at_risk) = (of(Outcome::Win), of(Outcome::Draw));
-        let lost = |figures: &Figures, best| figures.mean(figures.turned(best, Outcome::Loss));
+        let [won, at_risk] = [Outcome::Win, Outcome::Draw].map(|outcome| of(outcome).means());
         ForcedFigures {
             won: won.states,
-            won_kept: won.optimal_by_outcome(),
-            won_thrown: lost(&won, Outcome::Win),
+            won_kept: won.optimal_by_outcome,
+            won_thrown: won.blunders.win_to_loss.share,
             at_risk: at_risk.states,
-            at_risk_lost: lost(&at_risk, Outcome::Draw),
+            at_risk_lost: at_risk.blunders.draw_to_loss.share,
         }
     }
 }
 
-/// The positions of a bounded table in which it proves of some moves that they win or lose, and of
-/// others not. What is not proven to be won or lost stands for a draw in them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Forced<'a> {
-    pub table: &'a SolvedTable,
-    pub orienting: Orienting,
-}
-
-impl Source for Forced<'_> {
-    fn game(&self) -> &AnyGame {
-        self.table.game()
-    }
-
-    fn pieces(&self) -> usize {
-        self.table.states().pieces().len()
-    }
-
-    fn rows(&self) -> u64 {
-        self.table.states().rows() as u64
-    }
-
-    fn fill(&self, piece: usize) -> Result<(Vec<Arc<Piece>>, u64), String> {
-        let states = self.table.states();
-        let piece = &states.pieces()[piece];
-        let mut parts = Vec::new();
-        states.visit(piece.rows.clone(), |row, position| {
-            self.row((row, piece.layer), position, Piece::with_room(&mut parts))
-        })?;
-        Ok((parts.into_iter().map(Arc::new).collect(), piece.rows.len() as u64))
-    }
-}
-
-impl Forced<'_> {
-    fn row(
+impl Judged<'_> {
+    /// Puts the positions of a row of a bounded table into `out` if the table proves of some moves that they win or lose, and
+    /// of others not. What is not proven to be won or lost stands for a draw in them.
+    pub(super) fn forced_row(
         &self,
         (row, layer): (usize, Option<u32>),
         position: AnyPosition,
         out: &mut Piece,
     ) -> Result<(), String> {
-        let Forced { table, orienting } = *self;
+        let Judged { table, orienting, .. } = *self;
         let states = table.states();
         if table.value(row).outcome() == Some(Outcome::Loss) {
             return Ok(());

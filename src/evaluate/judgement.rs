@@ -113,7 +113,7 @@ pub fn judgements<'a>(
             optimal_by_score: has_scores.then_some(figures.optimal_score),
             loss_outcome: figures.loss_outcome,
             loss_score: has_scores.then_some(figures.loss_score),
-            rank_correlation: figures.rank_correlation(),
+            rank_correlation: figures.means().rank_correlation,
             nll: figures.nll,
             entropy: figures.entropy,
             top_1: figures.top[0],

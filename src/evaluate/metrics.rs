@@ -7,7 +7,6 @@ use super::figures::{Figures, FiguresBySet};
 use super::games::{BothSides, PolicyGames};
 use super::play::Expected;
 use super::report::AccuracyReport;
-use crate::game::Outcome;
 
 /// The numbers of one policy by name; `None` where there is nothing to take a mean of, or where the
 /// game has no such thing. `docs/report-schema.md` says what they mean.
@@ -45,15 +44,17 @@ impl Metrics {
         let learned = policy.splits.map_or(FiguresBySet::default(), |splits| splits.train);
         metrics.figures("learned_", &learned.decisive_outcome);
         let details = policy.held_out_details();
-        let values = details.values.as_ref();
-        metrics.push("value_error", values.and_then(|values| values.mean_error()));
-        metrics.push("value_sign", values.and_then(|values| values.sign_accuracy()));
-        metrics.push("value_brier", values.and_then(|values| values.brier()));
-        metrics.push("value_calibration", values.and_then(|values| values.calibration_error()));
-        let scores = details.final_scores.as_ref();
-        metrics.push("final_score_error", scores.and_then(|scores| scores.mean_error()));
-        metrics.push("final_score_bias", scores.and_then(|scores| scores.mean_signed_error()));
-        metrics.push("final_score_rmse", scores.and_then(|scores| scores.root_mean_square_error()));
+        let values = details.values.map(|values| values.means());
+        let values = values.as_ref();
+        metrics.push("value_error", values.and_then(|values| values.mean_error));
+        metrics.push("value_sign", values.and_then(|values| values.sign_accuracy));
+        metrics.push("value_brier", values.and_then(|values| values.brier));
+        metrics.push("value_calibration", values.and_then(|values| values.calibration_error));
+        let scores = details.final_scores.map(|scores| scores.means());
+        let scores = scores.as_ref();
+        metrics.push("final_score_error", scores.and_then(|scores| scores.mean_error));
+        metrics.push("final_score_bias", scores.and_then(|scores| scores.mean_signed_error));
+        metrics.push("final_score_rmse", scores.and_then(|scores| scores.root_mean_square_error));
         metrics.games(games);
         let forced = policy.forced.as_ref();
         metrics.push("forced_won", forced.map(|forced| forced.won as f64));
@@ -69,25 +70,24 @@ impl Metrics {
     }
 
     fn figures(&mut self, set: &str, figures: &Figures) {
-        let [top_1, top_2, top_3] = figures.best_among_first();
-        let turned = |best, left| figures.mean(figures.turned(best, left));
+        let means = figures.means();
         for (name, number) in [
-            ("positions", Some(figures.states as f64)),
-            ("result_kept", figures.optimal_by_outcome()),
-            ("score_kept", figures.optimal_by_score()),
-            ("plies_kept", figures.optimal_by_distance()),
-            ("result_lost", figures.expected_loss_outcome()),
-            ("score_lost", figures.expected_loss_score()),
-            ("win_to_draw", turned(Outcome::Win, Outcome::Draw)),
-            ("win_to_loss", turned(Outcome::Win, Outcome::Loss)),
-            ("draw_to_loss", turned(Outcome::Draw, Outcome::Loss)),
-            ("rank_correlation", figures.rank_correlation()),
-            ("nll", figures.negative_log_likelihood()),
-            ("no_chance", figures.mean(figures.no_chance as f64)),
-            ("entropy", figures.mean_entropy()),
-            ("top_1", top_1),
-            ("top_2", top_2),
-            ("top_3", top_3),
+            ("positions", Some(means.states as f64)),
+            ("result_kept", means.optimal_by_outcome),
+            ("score_kept", means.optimal_by_score),
+            ("plies_kept", means.optimal_by_distance),
+            ("result_lost", means.expected_loss_outcome),
+            ("score_lost", means.expected_loss_score),
+            ("win_to_draw", means.blunders.win_to_draw.share),
+            ("win_to_loss", means.blunders.win_to_loss.share),
+            ("draw_to_loss", means.blunders.draw_to_loss.share),
+            ("rank_correlation", means.rank_correlation),
+            ("nll", means.nll),
+            ("no_chance", means.no_chance()),
+            ("entropy", means.entropy),
+            ("top_1", means.top_1),
+            ("top_2", means.top_2),
+            ("top_3", means.top_3),
         ] {
             self.push(&format!("{set}{name}"), number);
         }

@@ -35,7 +35,7 @@ pub use accuracy::{MeasureError, Measured, PolicyAccuracy, Sink, measure, play_e
 pub use arena::{REPEATED, Recorded, Sampling, Tally, arena, record};
 pub use compare::{Agreement, Comparison, Difference, Lost, Paired, Pairs};
 pub use details::{By, Details, Group, HeldOut, Key, Losses, Square, SquareFigures};
-pub use figures::{Figures, FiguresBySet, FiguresBySplit};
+pub use figures::{Figures, FiguresBySet, FiguresBySplit, Means};
 pub use forced::ForcedFigures;
 pub use games::{
     Baselines, BothSides, Exploitability, Games, Match, MistakesAgainst, Opening, Played,

@@ -268,15 +268,6 @@ impl<'a> Play<'a> {
             let edges = self.unfolded.edges_of(at);
             edges.filter(move |&edge| policy.is_none_or(|policy| policy[edge] > 0.0))
         };
-        if self.most_plies().is_none() {
-            self.unfolded.roots().iter().for_each(|&root| reached[root] = true);
-            self.in_order().for_each(|at| {
-                if reached[at] {
-                    made(at).for_each(|edge| reached[self.unfolded.target(edge)] = true);
-                }
-            });
-            return reached;
-        }
         let mut waiting = self.unfolded.roots().to_vec();
         while let Some(at) = waiting.pop() {
             if std::mem::replace(&mut reached[at], true) {

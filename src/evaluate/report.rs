@@ -144,10 +144,10 @@ impl AccuracyReport {
     /// more often there, then who loses less of the score, then who was named first.
     pub fn ranking(&self) -> Vec<usize> {
         let merits = |policy: &PolicyAccuracy| {
-            let figures = policy.held_out().decisive_outcome;
-            let finer = figures.optimal_by_score().or(figures.optimal_by_distance());
-            let lost = figures.expected_loss_score().map(|lost| -lost);
-            [figures.optimal_by_outcome(), finer, lost].map(|merit| merit.unwrap_or(0.0))
+            let means = policy.held_out().decisive_outcome.means();
+            let finer = means.optimal_by_score.or(means.optimal_by_distance);
+            let lost = means.expected_loss_score.map(|lost| -lost);
+            [means.optimal_by_outcome, finer, lost].map(|merit| merit.unwrap_or(0.0))
         };
         let merits: Vec<[f64; 3]> = self.policies.iter().map(merits).collect();
         let mut order: Vec<usize> = (0..merits.len()).collect();

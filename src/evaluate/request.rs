@@ -1,11 +1,8 @@
 //! A whole report: what is asked for, and the one way in which it is made.
 
-use std::sync::Arc;
-
 use super::accuracy::{MeasureError, Sink, gather, measure, play_everywhere};
 use super::compare::Agreement;
-use super::forced::{Forced, ForcedFigures};
-use super::games::Baselines;
+use super::forced::ForcedFigures;
 use super::games::{BothSides, Match, Opening, Played, games};
 use super::kept::Kept;
 use super::mistakes::Costliest;
@@ -70,8 +67,11 @@ impl Request<'_> {
     ) -> Result<AccuracyReport, MeasureError> {
         let Request { table, players, orienting, .. } = self;
         let why_no_games = if self.games { self.why_no_games() } else { None };
+        // For this report alone, where nothing is kept for the next.
+        let own = Kept::up_to(0);
+        let kept = self.kept.unwrap_or(&own);
         let unfolded = match self.games && why_no_games.is_none() {
-            true => Some(unfolded(table, self.kept).map_err(MeasureError::damaged)?),
+            true => Some(kept.unfolded(table.states()).map_err(MeasureError::damaged)?),
             false => None,
         };
         let judged = Judged::new(table, orienting).kept_in(self.kept);
@@ -99,7 +99,7 @@ impl Request<'_> {
         let measured = measure(&judged, wanted, players, collect, progress)?;
         let mut report = AccuracyReport::new(&judged, measured)?;
         if !table.table().manifest().complete {
-            let forced = Forced { table, orienting };
+            let forced = Judged::forced(table, orienting);
             let measured = measure(&forced, wanted, players, None, progress)?.policies;
             for (policy, measured) in report.policies.iter_mut().zip(&measured) {
                 policy.forced = Some(ForcedFigures::of(measured));
@@ -122,12 +122,8 @@ impl Request<'_> {
             let played = played.map(|(name, probabilities)| Played { name, probabilities });
             let play = Play::new(&unfolded, table);
             progress.begin("playing games", None);
-            let baselines = match self.kept {
-                Some(kept) => kept.baselines(&play),
-                None => Arc::new(Baselines::new(&play)),
-            };
             let played: Vec<Played<'_>> = played.collect();
-            report.games = Some(games(&play, &baselines, &played, self.mistakes));
+            report.games = Some(games(&play, &kept.baselines(&play), &played, self.mistakes));
             progress.finish("games played");
         }
         table.table().check_read()?;
@@ -171,28 +167,15 @@ impl Match {
     }
 }
 
-/// The table unfolded, as it is kept or anew.
-fn unfolded(table: &SolvedTable, kept: Option<&Kept>) -> Result<Arc<Unfolded>, String> {
-    match kept {
-        Some(kept) => kept.unfolded(table.states()),
-        None => Unfolded::new(table.states()).map(Arc::new),
-    }
-}
-
 /// Whether games can be played out on a table, or why they cannot.
 pub fn playable(table: &SolvedTable) -> Result<(), Hinted> {
     if !table.table().manifest().complete {
-        return Err(Hinted::new(
-            "is bounded: games lead out of it",
-            "give a table of a whole game",
-        ));
+        let what = "is bounded: games lead out of it";
+        return Err(Hinted::new(what, "give a table of a whole game"));
     }
     if table.values().repetition() == Repetition::Unknown {
-        let what = Hinted::new(
-            "leaves open what play without end counts as",
-            "solve it with --repetition draw",
-        );
-        return Err(what);
+        let what = "leaves open what play without end counts as";
+        return Err(Hinted::new(what, "solve it with --repetition draw"));
     }
     Ok(())
 }

@@ -184,12 +184,19 @@ pub struct Judged<'a> {
     kept: Option<&'a Kept>,
     /// Where orientations are known from, if not from the table.
     unfolded: Option<&'a Unfolded>,
+    /// Whether they are those in which something is proven of some moves only.
+    forced: bool,
 }
 
 impl<'a> Judged<'a> {
     /// Those of a table.
     pub fn new(table: &'a SolvedTable, orienting: Orienting) -> Judged<'a> {
-        Judged { table, orienting, kept: None, unfolded: None }
+        Judged { table, orienting, kept: None, unfolded: None, forced: false }
+    }
+
+    /// Those of a bounded table in which it proves something of some moves only.
+    pub fn forced(table: &'a SolvedTable, orienting: Orienting) -> Judged<'a> {
+        Judged { forced: true, ..Judged::new(table, orienting) }
     }
 
     /// The same, of which those that were filled once are kept in what is of this table alone.
@@ -234,7 +241,11 @@ impl Judged<'_> {
         let piece = &states.pieces()[piece];
         let (mut parts, mut moves) = (Vec::new(), Vec::new());
         states.visit(piece.rows.clone(), |row, position| {
-            self.row(row, piece.layer, position, &mut moves, Piece::with_room(&mut parts))
+            let out = Piece::with_room(&mut parts);
+            match self.forced {
+                true => self.forced_row((row, piece.layer), position, out),
+                false => self.row(row, piece.layer, position, &mut moves, out),
+            }
         })?;
         if self.unfolded.is_some() && game.layers().is_none() && !game.keeps_sides() {
             // To a policy the first player is to move, as in the rows of such games.

@@ -13,7 +13,7 @@ use crate::game::{Outcome, Score};
 /// Into how many classes of equal width chances are sorted for the reliability diagram.
 pub const BINS: usize = 10;
 
-/// Sums over positions, as [`Figures`](super::Figures); the methods give the means.
+/// Sums over positions, as [`Figures`](super::Figures); [`means`](Self::means) gives the means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(into = "Means")]
 #[schemars(with = "Means")]
@@ -76,36 +76,31 @@ impl ValueFigures {
         }
     }
 
-    /// Mean absolute error, 0 to 2.
-    pub fn mean_error(&self) -> Option<f64> {
-        mean(self.error, self.states)
-    }
-
-    /// Root of the mean squared error, 0 to 2.
-    pub fn root_mean_square_error(&self) -> Option<f64> {
-        mean(self.squared, self.states).map(f64::sqrt)
-    }
-
-    /// Share of the decided positions in which the value has the outcome's sign.
-    pub fn sign_accuracy(&self) -> Option<f64> {
-        mean(self.right_sign as f64, self.decided)
-    }
-
-    /// Brier score: the mean square of chance less truth, 0 to 1 (Brier 1950).
-    pub fn brier(&self) -> Option<f64> {
-        mean(self.squared / 4.0, self.states)
-    }
-
-    /// Expected calibration error: the mean over positions of how far the mean chance of a
-    /// position's class is from the mean truth of the class (Naeini, Cooper and Hauskrecht 2015).
-    pub fn calibration_error(&self) -> Option<f64> {
+    /// The means; `None` where there are no positions.
+    pub fn means(&self) -> Means {
         let off = self.bins.iter().map(|bin| (bin.predicted - bin.actual).abs()).sum();
-        mean(off, self.states)
+        let bins = self.bins.iter().enumerate().map(|(at, bin)| BinMeans {
+            from: at as f64 / BINS as f64,
+            to: (at + 1) as f64 / BINS as f64,
+            states: bin.states,
+            predicted: mean(bin.predicted, bin.states),
+            actual: mean(bin.actual, bin.states),
+        });
+        Means {
+            states: self.states,
+            decided_states: self.decided,
+            mean_error: mean(self.error, self.states),
+            root_mean_square_error: mean(self.squared, self.states).map(f64::sqrt),
+            sign_accuracy: mean(self.right_sign as f64, self.decided),
+            brier: mean(self.squared / 4.0, self.states),
+            calibration_error: mean(off, self.states),
+            reliability: bins.collect(),
+        }
     }
 }
 
 /// How good the final scores are that a policy expects: sums over positions, as
-/// [`Figures`](super::Figures); the methods give the means.
+/// [`Figures`](super::Figures); [`means`](Self::means) gives the means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(into = "FinalScoreMeans")]
 pub struct FinalScoreFigures {
@@ -138,98 +133,72 @@ impl FinalScoreFigures {
         self.squared += other.squared;
     }
 
-    /// Mean of expected less exact score: above 0 where the mover's chances are overrated.
-    pub fn mean_signed_error(&self) -> Option<f64> {
-        mean(self.signed, self.states)
-    }
-
-    /// Mean absolute error.
-    pub fn mean_error(&self) -> Option<f64> {
-        mean(self.error, self.states)
-    }
-
-    /// Root of the mean squared error.
-    pub fn root_mean_square_error(&self) -> Option<f64> {
-        mean(self.squared, self.states).map(f64::sqrt)
+    /// The means; `None` where there are no positions.
+    pub fn means(&self) -> FinalScoreMeans {
+        FinalScoreMeans {
+            states: self.states,
+            mean_error: mean(self.error, self.states),
+            mean_signed_error: mean(self.signed, self.states),
+            root_mean_square_error: mean(self.squared, self.states).map(f64::sqrt),
+        }
     }
 }
 
-#[derive(Serialize, JsonSchema)]
-struct FinalScoreMeans {
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct FinalScoreMeans {
     /// How many positions.
-    states: u64,
+    pub states: u64,
     /// Value less outcome.
-    mean_error: Option<f64>,
+    pub mean_error: Option<f64>,
     /// Signed.
-    mean_signed_error: Option<f64>,
+    pub mean_signed_error: Option<f64>,
     /// The same, squared.
-    root_mean_square_error: Option<f64>,
+    pub root_mean_square_error: Option<f64>,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Means {
+    /// How many positions.
+    pub states: u64,
+    /// Those that are not drawn.
+    pub decided_states: u64,
+    /// Value less outcome.
+    pub mean_error: Option<f64>,
+    /// The same, squared.
+    pub root_mean_square_error: Option<f64>,
+    /// Of the decided with the right sign, 0 to 1.
+    pub sign_accuracy: Option<f64>,
+    /// Mean square of chance less truth.
+    pub brier: Option<f64>,
+    /// Mean distance of chance and truth over classes.
+    pub calibration_error: Option<f64>,
+    /// Classes of chance.
+    pub reliability: Vec<BinMeans>,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct BinMeans {
+    /// Least predicted value of the bin.
+    pub from: f64,
+    /// Greatest predicted value of the bin.
+    pub to: f64,
+    /// How many positions.
+    pub states: u64,
+    /// Their mean chance.
+    pub predicted: Option<f64>,
+    /// Their mean result.
+    pub actual: Option<f64>,
 }
 
 impl From<FinalScoreFigures> for FinalScoreMeans {
     fn from(of: FinalScoreFigures) -> FinalScoreMeans {
-        FinalScoreMeans {
-            states: of.states,
-            mean_error: of.mean_error(),
-            mean_signed_error: of.mean_signed_error(),
-            root_mean_square_error: of.root_mean_square_error(),
-        }
+        of.means()
     }
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Means {
-    /// How many positions.
-    states: u64,
-    /// Those that are not drawn.
-    decided_states: u64,
-    /// Value less outcome.
-    mean_error: Option<f64>,
-    /// The same, squared.
-    root_mean_square_error: Option<f64>,
-    /// Of the decided with the right sign, 0 to 1.
-    sign_accuracy: Option<f64>,
-    /// Mean square of chance less truth.
-    brier: Option<f64>,
-    /// Mean distance of chance and truth over classes.
-    calibration_error: Option<f64>,
-    /// Classes of chance.
-    reliability: Vec<BinMeans>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct BinMeans {
-    /// Least predicted value of the bin.
-    from: f64,
-    /// Greatest predicted value of the bin.
-    to: f64,
-    /// How many positions.
-    states: u64,
-    /// Their mean chance.
-    predicted: Option<f64>,
-    /// Their mean result.
-    actual: Option<f64>,
 }
 
 impl From<ValueFigures> for Means {
     fn from(of: ValueFigures) -> Means {
-        let bins = of.bins.iter().enumerate().map(|(at, bin)| BinMeans {
-            from: at as f64 / BINS as f64,
-            to: (at + 1) as f64 / BINS as f64,
-            states: bin.states,
-            predicted: mean(bin.predicted, bin.states),
-            actual: mean(bin.actual, bin.states),
-        });
-        Means {
-            states: of.states,
-            decided_states: of.decided,
-            mean_error: of.mean_error(),
-            root_mean_square_error: of.root_mean_square_error(),
-            sign_accuracy: of.sign_accuracy(),
-            brier: of.brier(),
-            calibration_error: of.calibration_error(),
-            reliability: bins.collect(),
-        }
+        of.means()
     }
 }
 
@@ -245,9 +214,9 @@ mod tests {
         others.add_position(Score(-2), -3.0, 3);
         figures.add(&others);
         assert_eq!(figures.states, 4);
-        assert_eq!(figures.mean_signed_error(), Some(0.0));
-        assert_eq!(figures.mean_error(), Some(1.5));
-        assert_eq!(figures.root_mean_square_error(), Some(3f64.sqrt()));
+        assert_eq!(figures.means().mean_signed_error, Some(0.0));
+        assert_eq!(figures.means().mean_error, Some(1.5));
+        assert_eq!(figures.means().root_mean_square_error, Some(3f64.sqrt()));
     }
 
     #[test]
@@ -258,14 +227,14 @@ mod tests {
         figures.add_position(Outcome::Draw, 0.0, 1); // chance 0.5 of 0.5
         figures.add_position(Outcome::Loss, -1.0, 1); // chance 0 of 0
         assert_eq!((figures.states, figures.decided, figures.right_sign), (4, 3, 2));
-        assert_eq!(figures.mean_error(), Some((0.5 + 1.5) / 4.0));
-        assert_eq!(figures.brier(), Some((0.0625 + 0.5625) / 4.0));
-        assert_eq!(figures.sign_accuracy(), Some(2.0 / 3.0));
+        assert_eq!(figures.means().mean_error, Some((0.5 + 1.5) / 4.0));
+        assert_eq!(figures.means().brier, Some((0.0625 + 0.5625) / 4.0));
+        assert_eq!(figures.means().sign_accuracy, Some(2.0 / 3.0));
         // The class of 0.75 has two positions that say 1.5 in sum and truly have 1.
-        assert_eq!(figures.calibration_error(), Some(0.5 / 4.0));
+        assert_eq!(figures.means().calibration_error, Some(0.5 / 4.0));
         let mut twice = figures;
         twice.add(&figures);
-        assert_eq!(twice.brier(), figures.brier());
+        assert_eq!(twice.means().brier, figures.means().brier);
         assert_eq!(twice.bins[7].states, 4);
         figures.add_position(Outcome::Win, 1.0, 1);
         assert_eq!(figures.bins[9].states, 1);

@@ -8,59 +8,37 @@ use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
 use super::names::Names;
 use super::number::{counted, thousands};
+use super::verdict::{plies_text, repetition_text};
 use crate::evaluate::{
     AccuracyReport, By, Details, Figures, FiguresBySet, Group, PolicyAccuracy, RootFacts,
     TableFacts,
 };
-use crate::game::Split;
+use crate::game::{Repetition, Split};
 
 /// The roots that a header names; a table can have very many.
 const ROOTS_SHOWN: usize = 3;
 
-/// A set of positions, with what it is called.
-struct Set {
-    part: Part,
-    title: &'static str,
-    of: fn(&FiguresBySet) -> Option<&Figures>,
-}
+/// A set of positions: what it is called, and its figures.
+type Set = (&'static str, fn(&FiguresBySet) -> Option<&Figures>);
 
-const SETS: [Set; 3] = [
-    Set {
-        part: Part::All,
-        title: "All positions, forced moves and passes among them",
-        of: |sets| Some(&sets.all),
-    },
-    Set {
-        part: Part::Result,
-        title: "Positions in which the choice of the move decides the result",
-        of: |sets| Some(&sets.decisive_outcome),
-    },
-    Set {
-        part: Part::Score,
-        title: "Positions in which the choice of the move decides the score",
-        of: |sets| sets.decisive_score.as_ref(),
-    },
-];
-
-impl Set {
-    /// The title; cyclic games know no pass.
-    fn title(&self, table: &TableFacts) -> &'static str {
-        match (self.part, table.has_scores()) {
-            (Part::All, false) => "All positions, forced moves among them",
-            _ => self.title,
-        }
+/// The sets that a table has; cyclic games know no pass.
+fn sets(table: &TableFacts) -> Vec<Set> {
+    let all = match table.has_scores() {
+        true => "All positions, forced moves and passes among them",
+        false => "All positions, forced moves among them",
+    };
+    let mut sets: Vec<Set> = vec![
+        (all, |sets| Some(&sets.all)),
+        ("Positions in which the choice of the move decides the result", |sets| {
+            Some(&sets.decisive_outcome)
+        }),
+    ];
+    if table.has_scores() {
+        sets.push(("Positions in which the choice of the move decides the score", |sets| {
+            sets.decisive_score.as_ref()
+        }));
     }
-}
-
-/// Which set of positions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    /// All positions.
-    All,
-    /// Those in which the choice of the move decides the result.
-    Result,
-    /// Those in which it decides the score.
-    Score,
+    sets
 }
 
 /// Lays out a whole report: the table, the policies side by side on each set of positions, what the
@@ -69,17 +47,15 @@ enum Part {
 pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
     let (report, legend) = &shortened(report);
     let table = &report.table;
-    let sets: Vec<&Set> =
-        SETS.iter().filter(|set| set.part != Part::Score || table.has_scores()).collect();
+    let sets = sets(table);
     let mut text = header(report) + legend;
-    for set in &sets {
-        let figures =
-            |policy: &PolicyAccuracy| (set.of)(&policy.total).copied().unwrap_or_default();
-        let states = report.policies.first().map_or(0, |policy| figures(policy).states);
-        text += &format!("\n{} ({})\n\n", set.title(table), thousands(states));
-        text += &side_by_side(report, set, KEPT);
+    for &(title, of) in &sets {
+        let first = report.policies.first().and_then(|policy| of(&policy.total));
+        let states = first.map_or(0, |figures| figures.states);
+        text += &format!("\n{title} ({})\n\n", thousands(states));
+        text += &side_by_side(report, of, KEPT);
         text += "\n";
-        text += &side_by_side(report, set, RANKED);
+        text += &side_by_side(report, of, RANKED);
     }
     text += "\n";
     text += &(meanings(report, KEPT) + &meanings(report, RANKED));
@@ -94,16 +70,16 @@ pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> Str
     text += &mistakes_text(report, mistakes);
     for &by in by {
         let (_, what) = by_words(report, by);
-        for set in &sets {
+        for &(title, of) in &sets {
             for policy in &report.policies {
                 let all = [&policy.total, policy.held_out()];
                 for (total, (name, details)) in all.into_iter().zip(named_details(policy)) {
                     if !details.groups(by).is_empty() {
-                        let (title, policy) = (set.title(table), &policy.policy);
+                        let policy = &policy.policy;
                         let part = name.strip_prefix("  ").map(|part| format!(", {part}"));
                         let part = part.unwrap_or_default();
                         text += &format!("\n{title}\n{policy}{part} by {what}\n\n");
-                        text += &groups(report, (total, details.groups(by)), by, set.of);
+                        text += &groups(report, (total, details.groups(by)), by, of);
                     }
                 }
             }
@@ -113,11 +89,15 @@ pub fn accuracy_text(report: &AccuracyReport, by: &[By], mistakes: usize) -> Str
 }
 
 /// The policies on a set of positions, below each of them the parts it was divided into.
-fn side_by_side(report: &AccuracyReport, set: &Set, columns: &'static [Column]) -> String {
+fn side_by_side(
+    report: &AccuracyReport,
+    of: fn(&FiguresBySet) -> Option<&Figures>,
+    columns: &'static [Column],
+) -> String {
     let row = |name: String, figures: &Figures| {
         [vec![name], cells(&report.table, columns, figures)].concat()
     };
-    let of = |sets: &FiguresBySet| (set.of)(sets).copied().unwrap_or_default();
+    let of = |sets: &FiguresBySet| of(sets).copied().unwrap_or_default();
     let mut grid = Grid::headed(&[&[("", "policy")], &headings(report, columns)[..]].concat());
     for policy in &report.policies {
         grid.push(row(policy.policy.clone(), &of(&policy.total)));
@@ -198,17 +178,13 @@ fn beyond_means(report: &AccuracyReport) -> String {
         }
         text += &grid.to_text();
     }
+    let thousandths = |value| or_none(value, |value| format!("{value:.3}"));
     let with_values =
         report.policies.iter().flat_map(named_details).filter_map(|(name, details)| {
-            let values = details.values.as_ref().filter(|_| name != "perfect")?;
-            let mut row = vec![name];
-            row.extend(
-                [values.mean_error(), values.root_mean_square_error(), values.sign_accuracy()]
-                    .into_iter()
-                    .chain([values.brier(), values.calibration_error()])
-                    .map(|value| or_none(value, |value| format!("{value:.3}"))),
-            );
-            Some(row)
+            let of = details.values.filter(|_| name != "perfect")?.means();
+            let found = [of.mean_error, of.root_mean_square_error, of.sign_accuracy, of.brier];
+            let found = found.into_iter().chain([of.calibration_error]);
+            Some([name].into_iter().chain(found.map(thousandths)).collect())
         });
     let rows: Vec<Vec<String>> = with_values.collect();
     if !rows.is_empty() {
@@ -218,11 +194,9 @@ fn beyond_means(report: &AccuracyReport) -> String {
     }
     let with_scores =
         report.policies.iter().flat_map(named_details).filter_map(|(name, details)| {
-            let scores = details.final_scores.as_ref()?;
-            let found = [scores.mean_error(), scores.mean_signed_error()].into_iter();
-            let found = found.chain([scores.root_mean_square_error()]);
-            let cells = found.map(|value| or_none(value, |value| format!("{value:.3}")));
-            Some([vec![name], cells.collect()].concat())
+            let of = details.final_scores?.means();
+            let found = [of.mean_error, of.mean_signed_error, of.root_mean_square_error];
+            Some([name].into_iter().chain(found.map(thousandths)).collect())
         });
     let rows: Vec<Vec<String>> = with_scores.collect();
     if !rows.is_empty() {
@@ -291,15 +265,14 @@ pub(super) fn header(report: &AccuracyReport) -> String {
         let more = (table.roots.len() - ROOTS_SHOWN) as u64;
         text += &format!("           and {} more\n", counted(more, "root"));
     }
-    text += match (table.repetition.as_deref(), table.empties.as_deref()) {
-        (Some("draw"), _) => "Endless    play without end counts as a draw\n",
-        (Some("second-player-wins"), _) => {
-            "Endless    play without end counts as a win of the second player\n"
-        }
-        (Some(_), _) => "Endless    what play without end counts as is left open\n",
-        (None, Some("to-winner")) => "Scores     empty squares go to the winner\n",
-        (None, Some(_)) => "Scores     empty squares count for nobody\n",
-        (None, None) => "",
+    if let Some(name) = &table.repetition {
+        let repetition = Repetition::of(name).unwrap_or(Repetition::Unknown);
+        text += &format!("Endless    {}\n", repetition_text(repetition));
+    }
+    text += match table.empties.as_deref() {
+        Some("to-winner") => "Scores     empty squares go to the winner\n",
+        Some(_) => "Scores     empty squares count for nobody\n",
+        None => "",
     };
     text += &format!("Figures    of {}\n", judged(table));
     if table.asked_states < table.judged_states {
@@ -354,31 +327,17 @@ fn positions(table: &TableFacts) -> String {
 
 /// Which positions the figures are of.
 pub(super) fn judged(table: &TableFacts) -> String {
-    if let Some(chosen) = &table.chosen {
-        return format!(
-            "{} of the {} positions with a move to make:\n           {chosen}",
-            thousands(table.judged_states),
-            thousands(table.nonterminal_states)
-        );
-    }
-    if table.judged_states == table.nonterminal_states {
-        return match table.has_scores() {
-            true => format!("all {} positions with a move to make", thousands(table.judged_states)),
-            false => format!(
-                "all {} positions with a move to make; every result is proven",
-                thousands(table.judged_states)
-            ),
-        };
-    }
-    let proven = match table.has_scores() {
-        true => "those whose moves' scores are all proven",
-        false => "those whose moves' results are all proven",
+    let [judged, all] = [table.judged_states, table.nonterminal_states].map(thousands);
+    let which = match (&table.chosen, judged == all, table.has_scores()) {
+        (Some(chosen), ..) => chosen,
+        (None, true, true) => return format!("all {judged} positions with a move to make"),
+        (None, true, false) => {
+            return format!("all {judged} positions with a move to make; every result is proven");
+        }
+        (None, false, true) => "those whose moves' scores are all proven",
+        (None, false, false) => "those whose moves' results are all proven",
     };
-    format!(
-        "{} of the {} positions with a move to make:\n           {proven}",
-        thousands(table.judged_states),
-        thousands(table.nonterminal_states)
-    )
+    format!("{judged} of the {all} positions with a move to make:\n           {which}")
 }
 
 /// Who wins from a root, and by how much or how soon.
@@ -399,7 +358,7 @@ fn prospects(report: &AccuracyReport, root: &RootFacts) -> String {
         (None, None, _) => "who wins is not proven".to_string(),
     };
     let plies = match root.distance {
-        Some(distance) => format!(" after {}", number_of_plies(distance)),
+        Some(distance) => format!(" after {}", plies_text(distance)),
         None => String::new(),
     };
     format!("{} to move{at}: {result}{plies}", root.mover)
@@ -410,19 +369,12 @@ fn when(root: &RootFacts) -> String {
     match (root.distance, root.distance_lower, root.distance_upper) {
         (Some(_), ..) => String::new(),
         (None, Some(least), Some(most)) => {
-            format!(", after {least} to {}", number_of_plies(most))
+            format!(", after {least} to {}", plies_text(most))
         }
         (None, Some(least), None) => {
-            format!(" by play without end, or after {} or more", number_of_plies(least))
+            format!(" by play without end, or after {} or more", plies_text(least))
         }
-        (None, None, Some(most)) => format!(" after {} or fewer", number_of_plies(most)),
+        (None, None, Some(most)) => format!(" after {} or fewer", plies_text(most)),
         (None, None, None) => " by play without end".to_string(),
-    }
-}
-
-fn number_of_plies(distance: u16) -> String {
-    match distance {
-        1 => "1 ply".to_string(),
-        plies => format!("{plies} plies"),
     }
 }

@@ -2,7 +2,6 @@
 
 use super::number::{amount, percent};
 use crate::evaluate::{AccuracyReport, Figures, TableFacts};
-use crate::game::Outcome;
 
 /// A column of a policy's figures.
 pub(super) struct Column {
@@ -40,55 +39,55 @@ pub(super) const KEPT: &[Column] = &[
         heading: ("result", "kept"),
         meaning: "how often the move keeps the best result (win, draw or loss) there is to be had",
         shown: Shown::Always,
-        cell: |figures| share(figures.optimal_by_outcome()),
+        cell: |figures| share(figures.means().optimal_by_outcome),
     },
     Column {
         heading: ("score", "kept"),
         meaning: "how often it keeps the best final score",
         shown: Shown::WithScores,
-        cell: |figures| share(figures.optimal_by_score()),
+        cell: |figures| share(figures.means().optimal_by_score),
     },
     Column {
         heading: ("plies", "kept"),
         meaning: "how often it wins as soon, or loses as late, as can be, where plies are compared",
         shown: Shown::WithoutScores,
-        cell: |figures| share(figures.optimal_by_distance()),
+        cell: |figures| share(figures.means().optimal_by_distance),
     },
     Column {
         heading: ("result", "lost"),
         meaning: "what it gives away of the result on average: a win is 1, a draw 0, a loss -1",
         shown: Shown::Always,
-        cell: |figures| or_none(figures.expected_loss_outcome(), amount),
+        cell: |figures| or_none(figures.means().expected_loss_outcome, amount),
     },
     Column {
         heading: (UNITS, "lost"),
         meaning: "what it gives away of the final score on average, in UNITS",
         shown: Shown::WithScores,
-        cell: |figures| or_none(figures.expected_loss_score(), amount),
+        cell: |figures| or_none(figures.means().expected_loss_score, amount),
     },
     Column {
         heading: ("rank", "corr."),
         meaning: "how far it ranks the moves as their exact values do: 1 just so, 0 not at all",
         shown: Shown::Always,
-        cell: |figures| or_none(figures.rank_correlation(), |rho| format!("{rho:.3}")),
+        cell: |figures| or_none(figures.means().rank_correlation, |rho| format!("{rho:.3}")),
     },
     Column {
         heading: ("win→", "draw"),
         meaning: "in how many of the positions it turns a win into a draw",
         shown: Shown::Always,
-        cell: |figures| share(figures.mean(figures.turned(Outcome::Win, Outcome::Draw))),
+        cell: |figures| share(figures.means().blunders.win_to_draw.share),
     },
     Column {
         heading: ("win→", "loss"),
         meaning: "in how many it turns a win into a loss",
         shown: Shown::Always,
-        cell: |figures| share(figures.mean(figures.turned(Outcome::Win, Outcome::Loss))),
+        cell: |figures| share(figures.means().blunders.win_to_loss.share),
     },
     Column {
         heading: ("draw→", "loss"),
         meaning: "in how many it turns a draw into a loss",
         shown: Shown::Always,
-        cell: |figures| share(figures.mean(figures.turned(Outcome::Draw, Outcome::Loss))),
+        cell: |figures| share(figures.means().blunders.draw_to_loss.share),
     },
 ];
 
@@ -106,37 +105,37 @@ pub(super) const RANKED: &[Column] = &[
         heading: ("", "nll"),
         meaning: "-ln of the probability of all best moves (by score, else by result), on average",
         shown: Shown::Always,
-        cell: |figures| or_none(figures.negative_log_likelihood(), amount),
+        cell: |figures| or_none(figures.means().nll, amount),
     },
     Column {
         heading: ("no", "chance"),
         meaning: "in how many of the positions that is below 1e-12, as which it counts there",
         shown: Shown::Always,
-        cell: |figures| share(figures.mean(figures.no_chance as f64)),
+        cell: |figures| share(figures.means().no_chance()),
     },
     Column {
         heading: ("", "entropy"),
         meaning: "of the probabilities, in nats: 0 where it is sure of its move",
         shown: Shown::Always,
-        cell: |figures| or_none(figures.mean_entropy(), amount),
+        cell: |figures| or_none(figures.means().entropy, amount),
     },
     Column {
         heading: ("top", "1"),
         meaning: "in how many the move it ranks highest is a best one; equal ones in any order",
         shown: Shown::Always,
-        cell: |figures| share(figures.best_among_first()[0]),
+        cell: |figures| share(figures.means().top_1),
     },
     Column {
         heading: ("top", "2"),
         meaning: "in how many one of the two that it ranks highest is",
         shown: Shown::Always,
-        cell: |figures| share(figures.best_among_first()[1]),
+        cell: |figures| share(figures.means().top_2),
     },
     Column {
         heading: ("top", "3"),
         meaning: "in how many one of the three",
         shown: Shown::Always,
-        cell: |figures| share(figures.best_among_first()[2]),
+        cell: |figures| share(figures.means().top_3),
     },
 ];
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::grid::Grid;
-use super::number::{amount, percent, thousands};
+use super::number::{amount, percent, signed, thousands};
 use crate::evaluate::{Comparison, Lost, Paired, Pairs, Words};
 
 /// A comparison and what it is of.
@@ -66,7 +66,7 @@ pub fn comparison_text(compared: &Compared<'_>) -> String {
             thousands(second_better),
             amount(first_lost),
             amount(second_lost),
-            signed(first_lost - second_lost),
+            signed(first_lost - second_lost, 3),
         ]);
     }
     text += &grid.to_text();
@@ -149,12 +149,6 @@ fn spread(numbers: &[f64]) -> f64 {
     let mean = mean(numbers);
     let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
     (squares / (numbers.len().max(2) - 1) as f64).sqrt()
-}
-
-/// A number with its sign and three decimals; nothing is plain 0.
-fn signed(number: f64) -> String {
-    let text = format!("{number:+.3}");
-    if text == "-0.000" || text == "+0.000" { "0.000".to_string() } else { text }
 }
 
 #[cfg(test)]

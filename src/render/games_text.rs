@@ -1,7 +1,7 @@
 //! The games of a report as aligned text.
 
 use super::grid::Grid;
-use super::number::percent;
+use super::number::{percent, signed};
 use crate::evaluate::{
     BothSides, Expected, Exploitability, Games, Match, MistakesAgainst, PolicyGames, Words,
 };
@@ -53,51 +53,39 @@ pub fn games_text(games: &Games, words: &Words) -> String {
 
 /// Lays out what games between two policies come to, for the first of them. Ends in a line break.
 pub fn match_text(met: &Match) -> String {
-    let [first, second] = met.sides;
     let text = format!(
         "{} against {} on {}, exactly; results are {}'s\n\n",
         met.policy, met.opponent, met.table, met.policy
     );
-    let mut grid = Grid::default();
-    let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
-    let results = results(&met.units, met.most_plies);
-    let upper = |side: &str| {
-        let upper = |at| if at == 1 { format!("as {side}") } else { String::new() };
-        (0..results.len()).map(upper).collect::<Vec<_>>()
-    };
-    grid.push([vec!["random".to_string()], upper(first), upper(second)].concat());
-    grid.push(words(&[&["plies"], &results[..], &results[..]].concat()));
-    for opening in &met.openings {
-        let mut row = vec![format!("{:>6}", opening.random_plies)];
-        row.extend(cells(&opening.results.first, met.most_plies));
-        row.extend(cells(&opening.results.second, met.most_plies));
-        grid.push(row);
-    }
-    text + &grid.to_text() + &most_plies_text(met.most_plies)
+    let openings = met.openings.iter();
+    let rows = openings.map(|opening| (format!("{:>6}", opening.random_plies), opening.results));
+    let grid = both_sides((["random", "plies"], met.sides), (&met.units, met.most_plies), rows);
+    text + &grid + &most_plies_text(met.most_plies)
 }
 
 fn against(games: &Games, words: &Words, of: fn(&PolicyGames) -> &BothSides<Expected>) -> String {
-    let [first, second] = words.sides.map(|side| format!("as {side}"));
-    let heading = results(&words.units, games.most_plies);
-    let upper = |side: &str| {
-        let mut row = vec![String::new(); heading.len()];
-        row[1] = side.to_string();
-        row
-    };
-    let rows = games.policies.iter().map(|policy| {
-        let both = of(policy);
-        let mut row = vec![policy.policy.clone()];
-        for expected in [&both.first, &both.second] {
-            row.extend(cells(expected, games.most_plies));
-        }
-        row
-    });
-    let mut grid = Grid::default();
-    grid.push([vec![String::new()], upper(&first), upper(&second)].concat());
-    grid.push(
-        [&["policy"], &heading[..], &heading[..]].concat().iter().map(|h| h.to_string()).collect(),
-    );
-    rows.for_each(|row| grid.push(row));
+    let rows = games.policies.iter().map(|policy| (policy.policy.clone(), *of(policy)));
+    both_sides((["", "policy"], words.sides), (&words.units, games.most_plies), rows)
+}
+
+/// Lays out what games come to on both sides, `corner` being the heading of the first column.
+fn both_sides(
+    (corner, sides): ([&str; 2], [&str; 2]),
+    (units, most_plies): (&str, Option<u32>),
+    rows: impl Iterator<Item = (String, BothSides<Expected>)>,
+) -> String {
+    let lower = results(units, most_plies);
+    let mut headings = vec![(corner[0], corner[1])];
+    let sides = sides.map(|side| format!("as {side}"));
+    for side in &sides {
+        // Above the second result.
+        let upper = |at| if at == 1 { &side[..] } else { "" };
+        headings.extend(lower.iter().enumerate().map(|(at, lower)| (upper(at), *lower)));
+    }
+    let mut grid = Grid::headed(&headings);
+    for (name, BothSides { first, second }) in rows {
+        grid.push([vec![name], cells(&first, most_plies), cells(&second, most_plies)].concat());
+    }
     grid.to_text()
 }
 
@@ -111,21 +99,15 @@ fn results(units: &str, most_plies: Option<u32>) -> Vec<&str> {
 fn cells(expected: &Expected, most_plies: Option<u32>) -> Vec<String> {
     let mut cells: Vec<String> =
         [expected.win, expected.draw, expected.loss].into_iter().map(percent).collect();
-    cells.push(signed(expected.score));
+    cells.push(signed(expected.score, 2));
     cells.extend(most_plies.map(|_| percent(expected.endless)));
     cells
-}
-
-/// A number with its sign and two decimals; nothing is plain 0.
-pub(super) fn signed(number: f64) -> String {
-    let text = format!("{number:+.2}");
-    if text == "-0.00" || text == "+0.00" { "0.00".to_string() } else { text }
 }
 
 fn crosstable(games: &Games) -> String {
     let names: Vec<&str> = games.policies.iter().map(|policy| &policy.policy[..]).collect();
     let rows = names.iter().zip(&games.table).map(|(name, row)| {
-        let scores = row.iter().map(|expected| signed(expected.score));
+        let scores = row.iter().map(|expected| signed(expected.score, 2));
         [vec![name.to_string()], scores.collect()].concat()
     });
     Grid::of(&[&["policy"], &names[..]].concat(), rows).to_text()

@@ -4,7 +4,7 @@ use minijinja::{Environment, Value, context};
 
 use super::accuracy_text::{judged, may_have_learned};
 use super::names::Names;
-use super::number::{amount, percent, thousands};
+use super::number::{amount, percent, signed, thousands};
 use super::plots::{colour, mark, plots};
 use super::summary::has_learned;
 use crate::evaluate::{AccuracyReport, Details, FiguresBySet};
@@ -39,9 +39,7 @@ pub fn html(report: &AccuracyReport, about: &About) -> String {
     environment.add_filter("percent", |x: Option<f64>| x.map_or("–".to_string(), percent));
     environment.add_filter("amount", |x: Option<f64>| x.map_or("–".to_string(), amount));
     environment.add_filter("signed", |x: Option<f64>| {
-        // What is rounded to nothing has no sign.
-        let shown = |x: f64| if x.abs() < 0.005 { "0.00".to_string() } else { format!("{x:+.2}") };
-        x.map_or("–".to_string(), |x| shown(x).replace('-', "−"))
+        x.map_or("–".to_string(), |x| signed(x, 2).replace('-', "−"))
     });
     environment.add_filter("whole", |x: Option<f64>| {
         x.map_or("–".to_string(), |x| format!("{:.0}", x * 100.0))

@@ -1,13 +1,12 @@
 //! A report as Markdown: a card of one policy, a leaderboard of several.
 
 use super::columns::{or_none, share};
-use super::games_text::signed;
 use super::grid::Grid;
-use super::number::{amount, percent, thousands};
+use super::number::{amount, percent, signed, thousands};
 use crate::evaluate::{
     AccuracyReport, BothSides, Expected, Figures, FiguresBySet, PolicyAccuracy, PolicyGames,
 };
-use crate::game::{Outcome, Split};
+use crate::game::Split;
 
 /// A card of the policy of a report, for the page of a model; of several policies a leaderboard
 /// ([`AccuracyReport::ranking`]). `command` makes it anew. Ends in a line break.
@@ -99,18 +98,16 @@ fn moves(report: &AccuracyReport, policy: &PolicyAccuracy) -> String {
     type Cell = fn(&Figures) -> String;
     let mut rows: Vec<(&str, Cell)> = vec![
         ("positions", |of| thousands(of.states)),
-        ("result kept", |of| share(of.optimal_by_outcome())),
+        ("result kept", |of| share(of.means().optimal_by_outcome)),
     ];
     if report.table.has_scores() {
-        rows.push(("score kept", |of| share(of.optimal_by_score())));
-        rows.push((&lost, |of| or_none(of.expected_loss_score(), amount)));
+        rows.push(("score kept", |of| share(of.means().optimal_by_score)));
+        rows.push((&lost, |of| or_none(of.means().expected_loss_score, amount)));
     } else {
-        rows.push(("plies kept", |of| share(of.optimal_by_distance())));
-        rows.push(("result lost", |of| or_none(of.expected_loss_outcome(), amount)));
+        rows.push(("plies kept", |of| share(of.means().optimal_by_distance)));
+        rows.push(("result lost", |of| or_none(of.means().expected_loss_outcome, amount)));
     }
-    rows.push(("win turned into a loss", |of| {
-        share(of.mean(of.turned(Outcome::Win, Outcome::Loss)))
-    }));
+    rows.push(("win turned into a loss", |of| share(of.means().blunders.win_to_loss.share)));
     let headings: Vec<&str> = [""].into_iter().chain(parts.iter().map(|(name, _)| *name)).collect();
     let rows = rows.into_iter().map(|(name, cell)| {
         let cells = parts.iter().map(|(_, sets)| cell(&sets.decisive_outcome));
@@ -127,7 +124,8 @@ fn played(report: &AccuracyReport, games: &PolicyGames) -> String {
         [vec![name], of(which).to_vec()].concat()
     };
     let won = |both: &BothSides<Expected>| [&both.first, &both.second].map(|it| percent(it.win));
-    let score = |both: &BothSides<Expected>| [&both.first, &both.second].map(|it| signed(it.score));
+    let score =
+        |both: &BothSides<Expected>| [&both.first, &both.second].map(|it| signed(it.score, 2));
     let BothSides { first: ours, second: theirs } = &games.exploitability;
     let taken = [ours, theirs].map(|it| amount(it.outcome_lost.max(0.0)));
     let rows = [
@@ -167,11 +165,11 @@ fn ranked(policy: &PolicyAccuracy, games: Option<&PolicyGames>) -> Vec<String> {
     let learned = policy.splits.as_ref().map(|splits| splits.train.decisive_outcome);
     vec![
         format!("`{}`", policy.policy),
-        share(total.decisive_outcome.optimal_by_outcome()),
-        learned.map_or(String::new(), |figures| share(figures.optimal_by_outcome())),
-        share(total.all.optimal_by_outcome()),
-        share(total.all.optimal_by_score()),
-        or_none(total.all.expected_loss_score(), amount),
+        share(total.decisive_outcome.means().optimal_by_outcome),
+        learned.map_or(String::new(), |figures| share(figures.means().optimal_by_outcome)),
+        share(total.all.means().optimal_by_outcome),
+        share(total.all.means().optimal_by_score),
+        or_none(total.all.means().expected_loss_score, amount),
         first,
         second,
         or_none(games.map(PolicyGames::exploited), amount),

@@ -36,6 +36,12 @@ pub fn amount(amount: f64) -> String {
     if amount > 0.0 && amount < 0.0005 { "<0.001".to_string() } else { format!("{amount:.3}") }
 }
 
+/// A number with its sign and so many decimals; nothing is plain 0.
+pub fn signed(number: f64, decimals: usize) -> String {
+    let text = format!("{number:+.decimals$}");
+    if text[1..].contains(|c| !matches!(c, '0' | '.')) { text } else { text[1..].to_string() }
+}
+
 /// A count with its noun: `1 disc`, `8 discs`.
 pub fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })

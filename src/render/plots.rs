@@ -152,7 +152,7 @@ fn cost(report: &AccuracyReport) -> Option<Plot> {
     let mut seconds = report.seconds.iter();
     let mut lines = series(report, |policy| {
         let seconds = seconds.next().copied().flatten().filter(|&seconds| seconds > 0.0);
-        let kept = policy.held_out().decisive_outcome.optimal_by_outcome();
+        let kept = policy.held_out().decisive_outcome.means().optimal_by_outcome;
         seconds.zip(kept).map(|(seconds, kept)| (seconds.log10(), kept)).into_iter().collect()
     });
     let (least, most) = range(&lines)?;

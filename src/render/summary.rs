@@ -3,15 +3,14 @@
 use super::accuracy_text::{by_words, header};
 use super::columns::{or_none, share};
 use super::forced_text::forced_text;
-use super::games_text::signed;
 use super::grid::Grid;
 use super::mistakes_text::mistakes_text;
 use super::names::Names;
-use super::number::{amount, percent, thousands};
+use super::number::{amount, percent, signed, thousands};
 use crate::evaluate::{
     AccuracyReport, By, Figures, FiguresBySet, Key, PolicyAccuracy, PolicyGames,
 };
-use crate::game::{Outcome, Split};
+use crate::game::Split;
 
 /// Lays out a report at a glance: the table, every policy in a line, the best first, then result
 /// kept by groups of positions, `mistakes` of each policy, and where more is. Ends in a line break.
@@ -78,7 +77,7 @@ impl Shown {
 }
 
 fn columns(report: &AccuracyReport) -> Vec<Column> {
-    let kept: fn(&Figures) -> String = |figures| share(figures.optimal_by_outcome());
+    let kept: fn(&Figures) -> String = |figures| share(figures.means().optimal_by_outcome);
     let mut columns = Vec::new();
     let mut add = |upper: &str, lower: &str, shown| {
         columns.push((upper.to_string(), lower.to_string(), shown));
@@ -88,20 +87,24 @@ fn columns(report: &AccuracyReport) -> Vec<Column> {
         add("where", "learned", Shown::Learned(kept));
     }
     if report.table.has_scores() {
-        add("score", "kept", Shown::Figures(|of| share(of.optimal_by_score())));
-        let lost = |of: &Figures| or_none(of.expected_loss_score(), amount);
+        add("score", "kept", Shown::Figures(|of| share(of.means().optimal_by_score)));
+        let lost = |of: &Figures| or_none(of.means().expected_loss_score, amount);
         add(&report.words.units, "lost", Shown::Figures(lost));
     } else {
-        add("plies", "kept", Shown::Figures(|of| share(of.optimal_by_distance())));
-        let lost = |of: &Figures| or_none(of.expected_loss_outcome(), amount);
+        add("plies", "kept", Shown::Figures(|of| share(of.means().optimal_by_distance)));
+        let lost = |of: &Figures| or_none(of.means().expected_loss_outcome, amount);
         add("result", "lost", Shown::Figures(lost));
     }
-    let lost = |of: &Figures| share(of.mean(of.turned(Outcome::Win, Outcome::Loss)));
+    let lost = |of: &Figures| share(of.means().blunders.win_to_loss.share);
     add("win→", "loss", Shown::Figures(lost));
     if report.games.is_some() {
         let [first, second] = report.words.sides.map(|side| format!("as {side}"));
-        add("perfect,", &first, Shown::Games(|games| signed(games.against_perfect.first.score)));
-        add("perfect,", &second, Shown::Games(|games| signed(games.against_perfect.second.score)));
+        add("perfect,", &first, Shown::Games(|games| signed(games.against_perfect.first.score, 2)));
+        add(
+            "perfect,",
+            &second,
+            Shown::Games(|games| signed(games.against_perfect.second.score, 2)),
+        );
         add("", "exploited", Shown::Games(|games| amount(games.exploited())));
     }
     columns
@@ -205,7 +208,7 @@ fn groups(report: &AccuracyReport, order: &[usize], by: By) -> String {
         }));
         row.extend(order.iter().map(|&at| {
             let figures = in_group(&report.policies[at], group.key);
-            share(figures.and_then(|figures| figures.optimal_by_outcome()))
+            share(figures.and_then(|figures| figures.means().optimal_by_outcome))
         }));
         (states > 0).then_some(row)
     });

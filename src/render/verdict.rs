@@ -108,7 +108,8 @@ pub(crate) fn still_open(value: Value) -> Option<String> {
     (!both.is_empty()).then(|| both.join(", "))
 }
 
-fn plies_text(plies: u16) -> String {
+/// `1 ply`, `7 plies`.
+pub(super) fn plies_text(plies: u16) -> String {
     if plies == 1 { "1 ply".to_string() } else { format!("{plies} plies") }
 }
 

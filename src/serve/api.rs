@@ -281,7 +281,8 @@ struct Decided {
 }
 
 fn asked_of(desk: &Desk, opened: &Opened, policy: &str) -> Result<Arc<Asked>, Refusal> {
-    opened.players.get(policy, &*desk.policies, opened.table.game())
+    let made = || Asked::new(policy, &*desk.policies, opened.table.game());
+    opened.players.get(|asked| asked.name == policy, made)
 }
 
 pub(super) async fn policy(
@@ -299,7 +300,7 @@ pub(super) async fn policy(
             .choose(opened.table.game(), Some(&opened.table), &position)
             .map_err(|error| {
                 if error.kind() == hint::Kind::Policy {
-                    opened.players.forget(&policy);
+                    opened.players.forget(|asked| Arc::ptr_eq(asked, &policy));
                 }
                 refusal(&error, StatusCode::UNPROCESSABLE_ENTITY)
             })?;
@@ -361,7 +362,7 @@ pub(super) async fn mistakes(
         let policy = asked_of(of, opened, &asked.policy)?;
         let found = policy.mistakes(&opened.table).inspect_err(|refused| {
             if refused.status == StatusCode::BAD_GATEWAY {
-                opened.players.forget(&policy);
+                opened.players.forget(|asked| Arc::ptr_eq(asked, &policy));
             }
         })?;
         let count = asked.count.unwrap_or(20).min(MOST_MISTAKES);

@@ -3,16 +3,14 @@
 //! Bodies and answers take their bytes out of one budget, so that slow clients hold no more of it
 //! than they have sent, and all of them together no more than there is.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -103,9 +101,9 @@ pub(super) async fn batch(
         }
     });
     let answer = answer.await?;
-    let held = room(&desk.budget, answer.len())?;
+    let answer = Held { _room: room(&desk.budget, answer.len())?, answer };
     let kind = if is_array { "application/x-npy" } else { "application/x-ndjson" };
-    Ok(typed(StatusCode::OK, kind, Body::new(Held { body: Full::new(answer.into()), _held: held })))
+    Ok(typed(StatusCode::OK, kind, Bytes::from_owner(answer).into()))
 }
 
 fn lines(table: &SolvedTable, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
@@ -130,26 +128,12 @@ fn lines(table: &SolvedTable, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
 
 /// An answer that holds its room until it is sent.
 struct Held {
-    body: Full<Bytes>,
-    _held: OwnedSemaphorePermit,
+    answer: Vec<u8>,
+    _room: OwnedSemaphorePermit,
 }
 
-impl HttpBody for Held {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<hyper::body::Frame<Bytes>, Self::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> hyper::body::SizeHint {
-        self.body.size_hint()
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.answer
     }
 }

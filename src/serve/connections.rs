@@ -2,16 +2,15 @@
 
 use std::io;
 use std::net::TcpListener;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
@@ -76,8 +75,8 @@ async fn talk(
     let _ = stream.set_nodelay(true);
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(IDLE).max_buf_size(HEADERS);
-    let connection = builder
-        .serve_connection(TokioIo::new(Spoken::on(stream)), TowerToHyperService::new(router));
+    let connection =
+        builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     let mut connection = pin!(connection);
     let told = async { drop(stopped.wait_for(|stopped| *stopped).await) };
     let ended = tokio::select! {
@@ -98,93 +97,11 @@ async fn talk(
 
 /// Says that there is no room, and hangs up.
 async fn turn_away(mut stream: TcpStream) {
-    let answer = refusal(
-        "503 Service Unavailable",
-        r#"{"error":"there are too many connections","hint":"try again later"}"#,
-    );
-    let _ = timeout(Duration::from_secs(1), stream.write_all(&answer)).await;
-}
-
-/// The bytes of the last answer of a connection.
-fn refusal(status: &str, body: &str) -> Vec<u8> {
-    let length = body.len();
-    let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: application/json");
-    format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}").into()
-}
-
-/// A connection. What is no request that can be read never reaches the router: hyper refuses it
-/// by itself, without a body. Here it gets one, as every other refusal has.
-struct Spoken {
-    stream: TcpStream,
-    /// What stands for the bytes that are being written, and how much of it has been.
-    instead: Option<(Vec<u8>, usize)>,
-}
-
-impl Spoken {
-    fn on(stream: TcpStream) -> Spoken {
-        Spoken { stream, instead: None }
-    }
-}
-
-/// What to send for one of hyper's own refusals; all others have bodies.
-fn with_body(answer: &[u8]) -> Option<Vec<u8>> {
-    let head = std::str::from_utf8(answer).ok()?.strip_suffix("\r\n\r\n")?;
-    let mut lines = head.split("\r\n");
-    let status = lines.next()?.strip_prefix("HTTP/1.1 ")?;
-    if !status.starts_with('4') || !lines.any(|line| line.eq_ignore_ascii_case("content-length: 0"))
-    {
-        return None;
-    }
-    let body = match status.get(..3)? {
-        "431" => {
-            r#"{"error":"the headers are above 32 KiB","hint":"send less; positions go into the body of a POST"}"#
-        }
-        "414" => {
-            r#"{"error":"the address is too long","hint":"send positions in the body of a POST"}"#
-        }
-        _ => r#"{"error":"this is no HTTP/1.1 request","hint":"see /api/v1/openapi.json"}"#,
-    };
-    Some(refusal(status, body))
-}
-
-impl AsyncRead for Spoken {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, into)
-    }
-}
-
-impl AsyncWrite for Spoken {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let own = &mut *self;
-        if own.instead.is_none() {
-            own.instead = with_body(bytes).map(|instead| (instead, 0));
-        }
-        let Some((instead, written)) = &mut own.instead else {
-            return Pin::new(&mut own.stream).poll_write(context, bytes);
-        };
-        while *written < instead.len() {
-            *written +=
-                ready!(Pin::new(&mut own.stream).poll_write(context, &instead[*written..]))?;
-        }
-        own.instead = None;
-        Poll::Ready(Ok(bytes.len()))
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
+    let body = r#"{"error":"there are too many connections","hint":"try again later"}"#;
+    let head =
+        "HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-type: application/json";
+    let answer = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let _ = timeout(Duration::from_secs(1), stream.write_all(answer.as_bytes())).await;
 }
 
 /// Lets the system end a connection whose client reads nothing.

@@ -5,12 +5,13 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use axum::http::StatusCode;
 
-use super::players::Players;
+use super::players::{Asked, MOST_KEPT};
+use super::recent::Recent;
 use super::reply::Refusal;
 use crate::hint::Hinted;
 use crate::registry::Games;
@@ -24,15 +25,15 @@ const MOST_OPEN: usize = 64;
 pub(super) struct Hall {
     store: Store,
     games: Games,
-    /// The one asked for last at the end.
-    open: Mutex<Vec<Arc<Opened>>>,
+    open: Recent<Opened>,
 }
 
 /// A table that is open.
 pub(super) struct Opened {
     pub name: String,
     pub table: SolvedTable,
-    pub players: Players,
+    /// The policies that were asked about it.
+    pub players: Recent<Asked>,
     /// Counted when first asked for.
     pub totals: OnceLock<Totals>,
     manifest: PathBuf,
@@ -65,7 +66,7 @@ impl Opened {
 
 impl Hall {
     pub fn new(store: Store, games: Games) -> Hall {
-        Hall { store, games, open: Mutex::default() }
+        Hall { store, games, open: Recent::of(MOST_OPEN) }
     }
 
     /// The names of the tables.
@@ -75,25 +76,10 @@ impl Hall {
 
     /// A solved table by its name.
     pub fn table(&self, name: &str) -> Result<Arc<Opened>, Refusal> {
-        {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(at) = open.iter().position(|opened| opened.name == name) {
-                let opened = open.remove(at);
-                if opened.is_current() && opened.check_read().is_ok() {
-                    open.push(opened.clone());
-                    return Ok(opened);
-                }
-            }
-        }
-        // Opened outside the lock: others need not wait for it.
-        let opened = Arc::new(self.opened(name)?);
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|other| other.name != name);
-        if open.len() == MOST_OPEN {
-            open.remove(0);
-        }
-        open.push(opened.clone());
-        Ok(opened)
+        let is_it = |opened: &Opened| opened.name == name;
+        let is_sound = |opened: &Opened| opened.is_current() && opened.check_read().is_ok();
+        self.open.forget(|opened| is_it(opened) && !is_sound(opened));
+        self.open.get(is_it, || self.opened(name))
     }
 
     fn opened(&self, name: &str) -> Result<Opened, Refusal> {
@@ -113,7 +99,7 @@ impl Hall {
             None => Err(Refusal::new(StatusCode::CONFLICT, format!("{name} is not solved"))
                 .with(format!("run 'solver value-iterate {name}'"))),
             Some(table) => Ok(Opened {
-                players: Players::default(),
+                players: Recent::of(MOST_KEPT),
                 totals: OnceLock::new(),
                 name,
                 table,

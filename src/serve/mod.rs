@@ -4,7 +4,7 @@
 //! from a browser or a script on the same machine, and hold against worse: connections, the bytes of
 //! bodies, answers and headers, and the time that each may take are bounded; a look into a table
 //! waits for no policy, and what panics is one answer. It tells only what `query`, `report` and
-//! `results` tell, writes nothing, and runs no program that it was not given when it was started.
+//! `info --values` tell, writes nothing, and runs no program that it was not given when it was started.
 //!
 //! The threads that read requests do not work: see `work.rs`. `docs/serve.md` is for users.
 
@@ -14,6 +14,7 @@ mod connections;
 mod hall;
 mod page;
 mod players;
+mod recent;
 mod reply;
 mod work;
 

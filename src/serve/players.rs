@@ -1,6 +1,6 @@
 //! The policies that a table is asked about, made once and kept, and their worst mistakes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
@@ -9,6 +9,7 @@ use super::reply::Refusal;
 use crate::any::{AnyGame, AnyState};
 use crate::evaluate::{Costliest, Judged, MeasureError, Mistake, Player, measure};
 use crate::hint::{Hint, Hinted, Kind};
+use crate::parallel::lock;
 use crate::policy::{Answers, Batch, Policy, TrainedOn};
 use crate::progress::Silent;
 use crate::solved::{Orienting, SolvedTable};
@@ -23,7 +24,7 @@ pub trait Policies: Send + Sync {
 }
 
 /// How many policies of a table are kept.
-const MOST_KEPT: usize = 16;
+pub(super) const MOST_KEPT: usize = 16;
 /// How many mistakes of a policy are kept.
 pub(super) const MOST_MISTAKES: usize = 100;
 /// The rows of the largest table in which mistakes are looked for.
@@ -32,10 +33,6 @@ const MOST_ROWS: usize = 4_000_000;
 const MISTAKES_WITHIN: Duration = Duration::from_secs(60);
 /// How many positions a policy is asked about between two looks at the clock.
 const AT_ONCE: usize = 64;
-
-/// The policies that were asked about one table, the last one at the end.
-#[derive(Default)]
-pub(super) struct Players(Mutex<Vec<Arc<Asked>>>);
 
 /// A policy that was asked.
 pub(super) struct Asked {
@@ -52,45 +49,6 @@ pub(super) struct Mistakes {
     pub costliest: Vec<Mistake>,
 }
 
-impl Players {
-    /// The policy of a name.
-    pub fn get(
-        &self,
-        name: &str,
-        policies: &dyn Policies,
-        game: &AnyGame,
-    ) -> Result<Arc<Asked>, Refusal> {
-        let find = |kept: &mut Vec<Arc<Asked>>| {
-            let at = kept.iter().position(|asked| asked.name == name)?;
-            let asked = kept.remove(at);
-            kept.push(asked.clone());
-            Some(asked)
-        };
-        if let Some(asked) = find(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return Ok(asked);
-        }
-        let player = policies.make(name, game);
-        let player = player.map_err(|error| refusal(&error, StatusCode::BAD_REQUEST))?;
-        let asked =
-            Asked { name: name.to_string(), player: Arc::new(player), mistakes: Mutex::default() };
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(asked) = find(&mut kept) {
-            return Ok(asked);
-        }
-        if kept.len() == MOST_KEPT {
-            kept.remove(0);
-        }
-        kept.push(Arc::new(asked));
-        Ok(kept[kept.len() - 1].clone())
-    }
-
-    /// Drops a policy that has failed: it is made anew when it is asked again.
-    pub fn forget(&self, failed: &Arc<Asked>) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|asked| !Arc::ptr_eq(asked, failed));
-    }
-}
-
 /// The answer where a policy gives none: 502 if it failed at its work, or else `status`.
 pub(super) fn refusal(error: &Hinted, status: StatusCode) -> Refusal {
     let status = if error.kind() == Kind::Policy { StatusCode::BAD_GATEWAY } else { status };
@@ -98,6 +56,13 @@ pub(super) fn refusal(error: &Hinted, status: StatusCode) -> Refusal {
 }
 
 impl Asked {
+    /// The policy of a name, made anew.
+    pub fn new(name: &str, policies: &dyn Policies, game: &AnyGame) -> Result<Asked, Refusal> {
+        let player = policies.make(name, game);
+        let player = player.map_err(|error| refusal(&error, StatusCode::BAD_REQUEST))?;
+        Ok(Asked { name: name.to_string(), player: Arc::new(player), mistakes: Mutex::default() })
+    }
+
     /// Its worst mistakes on a table, one of mirror images.
     pub fn mistakes(&self, table: &SolvedTable) -> Result<Arc<Mistakes>, Refusal> {
         let rows = table.states().rows();
@@ -112,7 +77,7 @@ impl Asked {
             let what = format!("{rows} states are too many to look for mistakes in here");
             return Err(Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, what).with(instead()));
         }
-        let mut kept = self.mistakes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.mistakes);
         if let Some(found) = &*kept {
             return Ok(found.clone());
         }

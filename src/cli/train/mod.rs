@@ -167,10 +167,10 @@ fn figures(name: &str, found: &PolicyAccuracy, row: &mut Row) {
     let total = &found.total;
     let decisive = total.decisive_score;
     let numbers = [
-        ("best outcome", total.all.optimal_by_outcome()),
-        ("best score", total.all.optimal_by_score()),
-        ("best outcome, decisive", total.decisive_outcome.optimal_by_outcome()),
-        ("best score, decisive", decisive.and_then(|of| of.optimal_by_score())),
+        ("best outcome", total.all.means().optimal_by_outcome),
+        ("best score", total.all.means().optimal_by_score),
+        ("best outcome, decisive", total.decisive_outcome.means().optimal_by_outcome),
+        ("best score, decisive", decisive.and_then(|of| of.means().optimal_by_score)),
     ];
     for (what, number) in numbers {
         if let Some(number) = number {

@@ -253,7 +253,8 @@ mod tests {
             let player = Player::Policy(Box::new(ByRule(AsPolicy(table.clone(), worths))));
             let judged = Judged::new(&table, Orienting::All);
             let measured = measure(&judged, None, &[player], None, &Silent).unwrap();
-            let right = measured.policies[0].total.decisive_outcome.optimal_by_outcome().unwrap();
+            let right =
+                measured.policies[0].total.decisive_outcome.means().optimal_by_outcome.unwrap();
             assert!((right - points[2].right).abs() < 1e-9, "{algorithm:?}: {right}, {points:?}");
         }
         // Random play can be predicted well where it comes often: at the start.

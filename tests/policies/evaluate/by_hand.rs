@@ -119,9 +119,9 @@ fn figures_are_those_worked_out_by_hand() {
     let mut both = first;
     both.add(&second);
     assert_eq!(policy.total.all, both);
-    assert_eq!(policy.total.all.optimal_by_outcome(), Some(0.875));
-    assert_eq!(policy.total.all.expected_loss_score(), Some(1.5));
-    assert_eq!(policy.total.all.rank_correlation(), Some(0.8));
+    assert_eq!(policy.total.all.means().optimal_by_outcome, Some(0.875));
+    assert_eq!(policy.total.all.means().expected_loss_score, Some(1.5));
+    assert_eq!(policy.total.all.means().rank_correlation, Some(0.8));
 
     let numbers = |groups: &[yomikiri::evaluate::Group]| -> Vec<i32> {
         groups.iter().map(|group| group.key.number()).collect()
@@ -139,8 +139,8 @@ fn figures_are_those_worked_out_by_hand() {
 
     // A win expected with 0.75, truly 1; a draw with 0.25, truly 0.5.
     let values = policy.details.values.as_ref().unwrap();
-    assert_eq!(values.mean_error(), Some(0.5));
-    assert_eq!(values.brier(), Some(0.0625));
-    assert_eq!(values.sign_accuracy(), Some(1.0));
-    assert_eq!(values.calibration_error(), Some(0.25));
+    assert_eq!(values.means().mean_error, Some(0.5));
+    assert_eq!(values.means().brier, Some(0.0625));
+    assert_eq!(values.means().sign_accuracy, Some(1.0));
+    assert_eq!(values.means().calibration_error, Some(0.25));
 }

@@ -102,9 +102,9 @@ fn numbers(figures: &Figures) -> [f64; 11] {
         figures.optimal_distance,
         figures.loss_outcome,
         figures.loss_score,
-        figures.turned(Outcome::Win, Outcome::Draw),
-        figures.turned(Outcome::Win, Outcome::Loss),
-        figures.turned(Outcome::Draw, Outcome::Loss),
+        figures.outcomes[Outcome::Win.index()][Outcome::Draw.index()],
+        figures.outcomes[Outcome::Win.index()][Outcome::Loss.index()],
+        figures.outcomes[Outcome::Draw.index()][Outcome::Loss.index()],
     ]
 }
 

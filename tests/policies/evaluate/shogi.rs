@@ -204,8 +204,8 @@ fn perfect_is_perfect_everywhere() {
     assert!(0 < all.timed && all.timed < all.states);
     assert!(pawn.policies[0].total.decisive_outcome.states > 0);
     assert!(
-        all.turned(Outcome::Win, Outcome::Loss) > 0.0
-            && all.turned(Outcome::Win, Outcome::Draw) == 0.0
+        all.outcomes[Outcome::Win.index()][Outcome::Loss.index()] > 0.0
+            && all.outcomes[Outcome::Win.index()][Outcome::Draw.index()] == 0.0
     );
 }
 
