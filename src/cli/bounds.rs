@@ -46,48 +46,44 @@ impl FromStr for Condition {
     }
 }
 
-/// What a report is going to be of.
-pub(super) struct Has<'a> {
-    pub table: &'a SolvedTable,
-    /// Whether games are played.
-    pub games: bool,
-    /// Why they are not, where they were asked for.
-    pub why_no_games: Option<String>,
-}
-
 impl Condition {
     /// Checks before anything is measured that there will be such a figure of each policy, as far as
-    /// that can be known: a mean over no positions shows only when they are counted.
-    pub fn check(&self, players: &[Player], has: &Has) -> Result<(), Hinted> {
+    /// that can be known: a mean over no positions shows only when they are counted. `why_no_games` says why none are played,
+    /// or what to do.
+    pub fn check(
+        &self,
+        players: &[Player],
+        measured: &SolvedTable,
+        why_no_games: Option<&str>,
+    ) -> Result<(), Hinted> {
         let name = &self.name;
         let missing =
             |what: &str, hint: &str| Err(Hinted::new(format!("--fail-if {name}: {what}"), hint));
-        let table = has.table.table().name();
+        let table = measured.table().name();
         let figure = ["all_", "learned_"].into_iter().find_map(|set| name.strip_prefix(set));
         let figure = figure.unwrap_or(name);
         let of_games = ["random_", "perfect_", "exploited_"];
-        if of_games.iter().any(|begin| name.starts_with(begin)) && !has.games {
-            let why = has.why_no_games.as_deref().unwrap_or("leave out --no-games");
+        if let Some(why) = why_no_games.filter(|_| of_games.iter().any(|of| name.starts_with(of))) {
             return missing("no games are played here", why);
         }
         let of_scores = ["score_kept", "score_lost"].contains(&figure)
             || name.starts_with("final_score_")
             || name.ends_with("_score");
-        if of_scores && !has.table.has_scores() {
+        if of_scores && !measured.has_scores() {
             let what = format!("{table} has no scores");
             return missing(&what, "use result_kept, result_lost or points");
         }
-        if figure == "plies_kept" && has.table.game().layers().is_some() {
+        if figure == "plies_kept" && measured.game().layers().is_some() {
             return missing(&format!("plies are not compared on {table}"), "use score_kept");
         }
-        if self.is_forced() && has.table.table().manifest().complete {
+        if self.is_forced() && measured.table().manifest().complete {
             return missing(&format!("{table} is complete"), "use result_kept");
         }
         // Where perfect, or one that does not answer, says nothing; what is wrong shows when it is measured.
-        let root = has.table.states().roots().ok().and_then(|roots| roots.first().copied());
+        let root = measured.states().roots().ok().and_then(|roots| roots.first().copied());
         let at_the_root = |player: &Player| -> Option<Choice> {
             player.policy()?;
-            let choice = player.choose(has.table.game(), None, &root?).ok()?;
+            let choice = player.choose(measured.game(), None, &root?).ok()?;
             (!choice.actions.is_empty()).then_some(choice)
         };
         for player in players {

@@ -16,6 +16,7 @@ use super::context::Context;
 use super::counts::size_of_table;
 use super::enumerate::game_of;
 use super::error::{self, code};
+use super::guard::MemoryArg;
 use super::lines::text_of;
 use super::signals::say_that_it_goes_on;
 use crate::any::{AnyGame, AnyState};
@@ -118,7 +119,7 @@ pub(super) fn gather_parts(args: Args, context: &mut Context) -> anyhow::Result<
     let stands_for = table_of(&parts)?;
     let game = context.games.named(&stands_for.manifest().identity.game)?;
     let plan = Plan::of(&game, &stands_for)?;
-    let job = job(game, plan, Asked::default(), context);
+    let job = Job { plan, ..job(game, false, None, context) };
     let table = gather(&job, &parts, &context.store, &context.bars)?;
     // The last step of an enumeration.
     context.store.set_latest(&table.name())?;
@@ -143,15 +144,22 @@ pub(super) fn in_place(parts: &[PathBuf], context: &Context) -> anyhow::Result<S
 }
 
 /// What several processes enumerate of a game of layers: all of it, its moves derived.
-pub(super) fn whole(game: &AnyGame) -> Plan<AnyState> {
+fn whole(game: &AnyGame) -> Plan<AnyState> {
     Plan { derived: true, ..Plan::from_start(game) }
 }
 
-fn job(game: AnyGame, plan: Plan<AnyState>, asked: Asked, context: &Context) -> Job {
+/// The work on a whole game: to find its states, or the values of states that have been found.
+pub(super) fn job(
+    game: AnyGame,
+    solves: bool,
+    memory: Option<MemoryArg>,
+    context: &Context,
+) -> Job {
+    let plan = whole(&game);
     let parts = parts_dir(&context.store, &plan.table_name(&game));
-    let (workers, Asked { solves, memory, plies }) = (context.workers, asked);
+    let (workers, memory) = (context.workers, memory.map(|memory| memory.0));
     let (hosts, process) = (Vec::new(), 0);
-    Job { game, plan, parts, solves, hosts, process, workers, memory, plies }
+    Job { game, plan, parts, solves, hosts, process, workers, memory, plies: None }
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -168,31 +176,13 @@ pub(super) struct Output {
     bytes_sent: u64,
 }
 
-/// What the processes are to do.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Asked {
-    /// Whether they find values, of states that have been found.
-    pub solves: bool,
-    /// Bytes that each may allocate.
-    pub memory: Option<u64>,
-    /// After how many plies they stop.
-    pub plies: Option<u32>,
-}
-
 /// Does the work of one process, or starts all of them.
-pub(super) fn run(
-    args: &ClusterArgs,
-    game: AnyGame,
-    plan: Plan<AnyState>,
-    asked: Asked,
-    context: &mut Context,
-) -> anyhow::Result<()> {
+pub(super) fn run(args: &ClusterArgs, job: Job, context: &mut Context) -> anyhow::Result<()> {
     let path = args.hosts.as_deref().unwrap_or(Path::new(STDIN));
     // Whoever holds our stdin says it for all.
     if args.processes.is_some() || path != STDIN {
         say_that_it_goes_on(context.bars.clone(), context.json)?;
     }
-    let job = job(game, plan, asked, context);
     check(&job)?;
     if let Some(processes) = args.processes {
         context.code = start_all(processes)?;

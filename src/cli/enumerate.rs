@@ -114,10 +114,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
         let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;
-        let memory = args.memory.map(|memory| memory.0);
-        let (plan, plies) = (super::cluster::whole(&game), args.max_depth);
-        let asked = super::cluster::Asked { solves: false, memory, plies };
-        return super::cluster::run(&args.cluster, game, plan, asked, context);
+        let mut job = super::cluster::job(game, false, args.memory, context);
+        job.plies = args.max_depth;
+        return super::cluster::run(&args.cluster, job, context);
     }
     say_that_it_goes_on(context.bars.clone(), context.json)?;
     let game = game_of(args.game.as_deref(), args.size.as_deref(), context)?;

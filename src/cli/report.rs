@@ -6,7 +6,7 @@ use anyhow::bail;
 use chrono::{DateTime, Utc};
 use clap::builder::RangedU64ValueParser;
 
-use super::bounds::{Condition, Has};
+use super::bounds::Condition;
 use super::chosen::ChosenArgs;
 use super::complete::policies;
 use super::context::{Context, command_line};
@@ -169,8 +169,8 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         let what = format!("--by layer: {name} does not keep layers");
         bail!(Hinted::new(what, "give moves, distance or value"));
     }
-    let measure = Measure { args: &args, table: &table, taken, labels: &labels, context };
-    let report = measure.run(players)?;
+    let mut report = measure(&args, &table, &labels, players, context)?;
+    report.table.taken = Some(taken);
     if let Some(path) = &args.html {
         let checksum = table.table().manifest().checksum.clone();
         let about = About { command: command_line(), date: today(), checksum };
@@ -212,62 +212,56 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     Ok(())
 }
 
-struct Measure<'a> {
-    args: &'a Args,
-    table: &'a SolvedTable,
-    /// Why it is this table.
-    taken: String,
-    /// The names of the last policies.
-    labels: &'a [String],
-    context: &'a Context,
-}
-
-impl Measure<'_> {
-    fn run(self, mut players: Vec<Player>) -> anyhow::Result<AccuracyReport> {
-        let Measure { args, table, context, .. } = self;
-        let page = args.html.is_some();
-        let unnamed = players.len() - self.labels.len();
-        let named = players.split_off(unnamed).into_iter().zip(self.labels);
-        players.extend(named.map(|(player, name)| Player::Named(name.clone(), Box::new(player))));
-        let chosen = args.chosen.chosen(&players, table)?;
-        let names: Vec<String> = players.iter().map(Player::name).collect();
-        let divider = |player: &Player| player.divider(table.game());
-        let dividers: Vec<_> = players.iter().map(divider).collect();
-        let mut files = args.files()?;
-        let is_kept = !files.is_empty();
-        let mut push = |piece: &Piece, answers: &[Answers]| {
-            push_rows(&mut files, table.game(), (&names, &dividers), piece, answers)
-        };
-        let sink: Option<&mut Sink<'_>> = if is_kept { Some(&mut push) } else { None };
-        let mut request = Request {
-            table,
-            players: &players,
-            orienting: if args.canonical { Orienting::First } else { Orienting::All },
-            chosen: chosen.as_ref().map(|chosen| (chosen.wanted.as_ref(), chosen.words.clone())),
-            games: !args.no_games,
-            // A page has room for some mistakes of each policy.
-            mistakes: if page { args.mistakes.max(3) } else { args.mistakes },
-            agreement: page,
-            kept: None,
-        };
-        let too_large = match request.games && request.why_no_games().is_none() {
-            true => too_large(request.bytes_of_games()),
-            false => None,
-        };
-        request.games &= too_large.is_none();
-        let why_no_games = too_large.clone().or_else(|| request.why_no_games());
-        let has = Has { games: request.games && why_no_games.is_none(), why_no_games, table };
-        args.fail_if.iter().try_for_each(|condition| condition.check(&players, &has))?;
-        let report = request.report(sink, &context.bars);
-        let mut report = report.map_err(|error| failed(table, error))?;
-        files.into_iter().try_for_each(RowsFile::finish)?;
-        report.why_no_games = report.why_no_games.or(too_large);
-        report.table.taken = Some(self.taken);
-        if fixed_day().is_some() {
-            report.seconds.clear();
-        }
-        Ok(report)
+/// Measures players, of which the last have these labels.
+fn measure(
+    args: &Args,
+    table: &SolvedTable,
+    labels: &[String],
+    mut players: Vec<Player>,
+    context: &Context,
+) -> anyhow::Result<AccuracyReport> {
+    let page = args.html.is_some();
+    let unnamed = players.len() - labels.len();
+    let named = players.split_off(unnamed).into_iter().zip(labels);
+    players.extend(named.map(|(player, name)| Player::Named(name.clone(), Box::new(player))));
+    let chosen = args.chosen.chosen(&players, table)?;
+    let names: Vec<String> = players.iter().map(Player::name).collect();
+    let divider = |player: &Player| player.divider(table.game());
+    let dividers: Vec<_> = players.iter().map(divider).collect();
+    let mut files = args.files()?;
+    let is_kept = !files.is_empty();
+    let mut push = |piece: &Piece, answers: &[Answers]| {
+        push_rows(&mut files, table.game(), (&names, &dividers), piece, answers)
+    };
+    let sink: Option<&mut Sink<'_>> = if is_kept { Some(&mut push) } else { None };
+    let mut request = Request {
+        table,
+        players: &players,
+        orienting: if args.canonical { Orienting::First } else { Orienting::All },
+        chosen: chosen.as_ref().map(|chosen| (chosen.wanted.as_ref(), chosen.words.clone())),
+        games: !args.no_games,
+        // A page has room for some mistakes of each policy.
+        mistakes: if page { args.mistakes.max(3) } else { args.mistakes },
+        agreement: page,
+        kept: None,
+    };
+    let too_large = match request.games && request.why_no_games().is_none() {
+        true => too_large(request.bytes_of_games()),
+        false => None,
+    };
+    request.games &= too_large.is_none();
+    let why_no_games = too_large.clone().or_else(|| request.why_no_games());
+    let why = why_no_games.as_deref();
+    let why = why.or((!request.games).then_some("leave out --no-games"));
+    args.fail_if.iter().try_for_each(|condition| condition.check(&players, table, why))?;
+    let report = request.report(sink, &context.bars);
+    let mut report = report.map_err(|error| failed(table, error))?;
+    files.into_iter().try_for_each(RowsFile::finish)?;
+    report.why_no_games = report.why_no_games.or(too_large);
+    if fixed_day().is_some() {
+        report.seconds.clear();
     }
+    Ok(report)
 }
 
 /// That games, which need so many bytes, do not fit in memory, if so.

@@ -86,11 +86,9 @@ enum MethodArg {
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     #[cfg(feature = "cluster")]
     if args.cluster.is_asked() {
-        let memory = args.memory.map(|memory| memory.0);
-        let asked = super::cluster::Asked { solves: true, memory, plies: None };
         let game = super::enumerate::game_of(None, args.size.as_deref(), context)?;
-        let plan = super::cluster::whole(&game);
-        return super::cluster::run(&args.cluster, game, plan, asked, context);
+        let job = super::cluster::job(game, true, args.memory, context);
+        return super::cluster::run(&args.cluster, job, context);
     }
     say_that_it_goes_on(context.bars.clone(), context.json)?;
     let mut table = args.table.open(context)?;

@@ -135,58 +135,59 @@ fn a_closed_pipe_is_no_error() {
     }
 }
 
+/// What is refused as it was given; the snapshot has the words.
+const REFUSED: &str = "\
+enumerate --size 3
+enumerate --size 9x9
+enumerate --size 4x
+enumerate --size foo
+perft --size 4x4x4
+enumerate --size 6 --max-depth 0
+enumerate --max-states 0
+enumerate --root 'XO!?'
+enumerate --root 'c4 a1'
+perft --size 4 --root XXX
+report --size 4 --policy weights:/dev/zero
+enumerate --roots /dev/zero
+verify --check /dev/zero
+info nowhere
+verify nowhere
+value-iterate nowhere
+query nowhere start
+query othello-4x4-depth3 start
+query othello-4x4 -----OX--XO----
+query othello-4x4 10000021001200
+query othello-4x4 b4
+query othello-4x4 'XXXXXXXXXXXXXXXX X'
+value-iterate othello-4x4 --theta 0
+value-iterate othello-4x4 --theta 2
+value-iterate othello-4x4 --theta nan
+value-iterate othello-4x4 --discount 1.5
+value-iterate othello-4x4 --discount 0
+value-iterate othello-4x4-depth3 --discount 0.9
+value-iterate othello-4x4-depth3 --method policy-iteration
+value-iterate othello-4x4 --method policy-iteration --order natural
+export --states nowhere
+verify --checksum nowhere
+verify --checksum othello-4x4-depth3
+info othello-4x4-depth3 --values
+remove nowhere
+enumerate --name a/b
+report --table othello-4x4 --policy predictions:nowhere
+report --label a=random --label a=greedy
+export othello-4x4 --out a.xyz --positions /dev/null
+";
+
+/// The words of a command line.
+fn words(line: &str) -> Vec<String> {
+    shlex::split(line).unwrap_or_else(|| panic!("{line}"))
+}
+
 #[test]
 fn bad_input_is_one_line_and_changes_nothing() {
     let tables = Tables::new();
     solved_4x4(&tables);
     tables.ok(&["enumerate", "--max-depth", "3", "-q"]);
-    let (table, short) = ("othello-4x4", "othello-4x4-depth3");
-    let cases: &[(&[&str], &str)] = &[
-        (&["enumerate", "--size", "3"], "'3'"),
-        (&["enumerate", "--size", "9x9"], "'9x9'"),
-        (&["enumerate", "--size", "4x"], "'4x'"),
-        (&["enumerate", "--size", "foo"], "'foo'"),
-        (&["perft", "--size", "4x4x4"], "'4x4x4'"),
-        (&["enumerate", "--size", "6", "--max-depth", "0"], "--max-depth 0"),
-        (&["enumerate", "--max-states", "0"], "--max-states"),
-        (&["enumerate", "--root", "XO!?"], "'!'"),
-        (&["enumerate", "--root", "c4 a1"], "'a1'"),
-        (&["perft", "--size", "4", "--root", "XXX"], "3 squares"),
-        (&["enumerate", "--threads", "0"], "--threads 0"),
-        (&["info", table, "--threads", "70000"], "for each core"),
-        (&["report", "--size", "4", "--policy", "weights:/dev/zero"], "64 MiB"),
-        (&["enumerate", "--roots", "/dev/zero"], "64 MiB"),
-        (&["verify", "--check", "/dev/zero"], "64 MiB"),
-        (&["info", "nowhere"], "othello-4x4"),
-        (&["verify", "nowhere"], "nowhere"),
-        (&["value-iterate", "nowhere"], "nowhere"),
-        (&["query", "nowhere", "start"], "nowhere"),
-        (&["query", short, "start"], "value-iterate"),
-        (&["query", table, "-----OX--XO----"], "15"),
-        (&["query", table, "10000021001200"], "14 digits"),
-        (&["query", table, "b4"], "'b4'"),
-        (&["query", table, "XXXXXXXXXXXXXXXX X"], "not among the states"),
-        (&["value-iterate", table, "--theta", "0"], "theta 0"),
-        (&["value-iterate", table, "--theta", "2"], "theta 2"),
-        (&["value-iterate", table, "--theta", "nan"], "NaN"),
-        (&["value-iterate", table, "--discount", "1.5"], "discount 1.5"),
-        (&["value-iterate", table, "--discount", "0"], "discount 0"),
-        (&["value-iterate", short, "--discount", "0.9"], "frontier"),
-        (&["value-iterate", short, "--method", "policy-iteration"], "frontier"),
-        (
-            &["value-iterate", table, "--method", "policy-iteration", "--order", "natural"],
-            "--order",
-        ),
-        (&["export", "--states", "nowhere"], "nowhere"),
-        (&["verify", "--checksum", "nowhere"], "nowhere"),
-        (&["verify", "--checksum", short], "value-iterate"),
-        (&["info", short, "--values"], "value-iterate"),
-        (&["remove", "nowhere"], "nowhere"),
-        (&["enumerate", "--name", "a/b"], "'a/b'"),
-        (&["report", "--table", table, "--policy", "predictions:nowhere"], "nowhere"),
-        (&["report", "--label", "a=random", "--label", "a=greedy"], "a="),
-        (&["export", table, "--out", "a.xyz", "--positions", "/dev/null"], ".jsonl"),
-    ];
     let list = || {
         let entries = fs::read_dir(tables.root()).unwrap();
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
@@ -194,11 +195,18 @@ fn bad_input_is_one_line_and_changes_nothing() {
         names
     };
     let before = (list(), files(tables.root()));
-    for (args, named) in cases {
-        let ran = tables.run(args);
-        let line = ran.refused(&format!("{args:?}"));
-        assert!(line.starts_with("solver: ") && line.contains(named), "{args:?}: {line}");
-        assert!((list(), files(tables.root())) == before, "{args:?} changed the tables");
+    let mut said = String::new();
+    for line in REFUSED.lines() {
+        let args = words(line);
+        let ran = tables.run(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        said += &format!("$ solver {line}\n{}", ran.refused(line));
+        assert!((list(), files(tables.root())) == before, "{line} changed the tables");
+    }
+    insta::assert_snapshot!("refused", said.replace(tables.root().to_str().unwrap(), "TABLES"));
+    // How many is said of this machine.
+    for count in ["0", "70000"] {
+        let ran = tables.run(&["info", "othello-4x4", "--threads", count]);
+        assert!(ran.refused(count).contains("for each core"), "{ran:?}");
     }
     // What clap refuses may be said in more than one line.
     let usage: [&[&str]; 4] = [&[], &["fly"], &["enumerate", "--size"], &["perft", "--depth", "0"]];
@@ -282,56 +290,48 @@ fn errors_have_exit_codes_and_are_json_where_that_is_asked_for() {
     assert!(ran.stderr.ends_with("; name one of damaged, forged, othello-4x4\n"), "{ran:?}");
 }
 
+const TOLD_APART: &str = "\
+report --policy 'exec:nope; x'
+report --policy exec:
+report --policy 'a; b'
+report --policy 'mcts:9:x; y'
+report --policy 'onnx:TABLES/x; y.onnx'
+report --policy 'weights:a; b'
+report --positions 'TABLES/a; b'
+query othello-4x4 'a9; b'
+query othello-4x4 b1a1b2
+info 'no; table'
+remove 'no; x'
+enumerate --size 4 --max-depth 0
+enumerate --game 'a; b'
+enumerate --size 4 --max-states 0
+pack bounded
+info damaged
+";
+
 /// What is wrong and what to do are told apart by the errors themselves, not by their punctuation.
 #[test]
 fn hints_are_what_to_do_and_messages_keep_their_semicolons() {
     let tables = Tables::new();
     solved_4x4(&tables);
     tables.ok(&["enumerate", "--size", "4x5", "--max-depth", "2", "--name", "bounded"]);
-    let write = |name: &str, text: &str| {
-        fs::write(tables.place(name), text).unwrap();
-        tables.place(name).display().to_string()
-    };
-    let lines = write("a; b", "zz\n");
-    let model = write("x; y.onnx", "no model");
+    let write = |name: &str, text: &str| fs::write(tables.place(name), text).unwrap();
+    write("a; b", "zz\n");
+    write("x; y.onnx", "no model");
     let damaged = tables.place("damaged");
     copy_dir(&tables.place("othello-4x4"), &damaged);
-    let manifest = damaged.join("manifest.json");
-    fs::write(&manifest, "{").unwrap();
-    let (model, manifest) = (format!("onnx:{model}"), manifest.display().to_string());
-    let known = "known are random, greedy";
-    let cases: [(&[&str], &str, Option<&str>); 16] = [
-        (&["report", "--policy", "exec:nope; x"], "'exec:nope; x': 'nope;' cannot be", None),
-        (&["report", "--policy", "exec:"], "names no program", Some("write exec:COMMAND")),
-        (&["report", "--policy", "a; b"], "policy 'a; b' is not known", Some(known)),
-        (&["report", "--policy", "mcts:9:x; y"], ": 'x; y' is no seed", Some("write a whole")),
-        (&["report", "--policy", &model], "x; y.onnx: it is no ONNX model", None),
-        (&["report", "--policy", "weights:a; b"], "cannot read the weights in a; b: ", None),
-        (&["report", "--positions", &lines], "a; b, line 1: ", Some("correct it or leave it out")),
-        (&["query", "othello-4x4", "a9; b"], "'a9', is not legal", Some("Black can play")),
-        (&["query", "othello-4x4", "b1a1b2"], "is not legal", Some("Black can play")),
-        (&["info", "no; table"], "no; table: ", None),
-        (&["remove", "no; x"], "no table at ", Some("to remove one elsewhere give its path")),
-        (&["enumerate", "--size", "4", "--max-depth", "0"], "follows no move", Some("give at")),
-        (
-            &["enumerate", "--game", "a; b"],
-            "'a; b' is no game this version knows",
-            Some("it knows"),
-        ),
-        (&["enumerate", "--size", "4", "--max-states", "0"], "of the root", Some("raise it")),
-        (&["pack", "bounded"], "packed tables have no place for that", None),
-        (&["info", "damaged"], &manifest, Some("delete the table and enumerate it anew")),
-    ];
-    for (args, message, hint) in cases {
-        let ran = tables.run(&[args, &["--json", "-q"]].concat());
+    fs::write(damaged.join("manifest.json"), "{").unwrap();
+    let (root, mut told) = (tables.root().to_str().unwrap(), String::new());
+    for line in TOLD_APART.lines() {
+        let line = line.replace("TABLES", root);
+        let args = words(&line);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let ran = tables.run(&[&args[..], &["--json", "-q"]].concat());
         let said: Value = serde_json::from_str(&ran.stderr).unwrap();
-        let (found, hinted) = (said["error"]["message"].as_str().unwrap(), &said["error"]["hint"]);
-        assert!(found.contains(message), "{args:?}: {said}");
-        match hint {
-            Some(hint) => assert!(hinted.as_str().is_some_and(|h| h.starts_with(hint)), "{said}"),
-            None => assert!(hinted.is_null(), "{args:?}: {said}"),
-        }
+        let [message, hint] = ["message", "hint"].map(|field| &said["error"][field]);
+        told += &format!("$ solver {line}\nmessage: {message}\nhint:    {hint}\n");
     }
+    insta::assert_snapshot!("told_apart", told.replace(root, "TABLES"));
 }
 
 /// The threads of the environment are bounded like those of the command line.
