@@ -199,9 +199,9 @@ impl Policy<AnyGame> for Callable {
             let scores = told.scores.as_ref().map(|scores| &scores[at * actions..][..actions]);
             let beside = Beside { scores, value: told.values.as_ref().map(|values| values[at]) };
             let numbers = &told.numbers[at * told.width..][..told.width];
-            told.kind.answer(numbers, beside, legal, answers).map_err(|(_, wrong)| {
-                Hinted::from(wrong.map(|what| format!("batch row {at}: {what}")))
-            })?;
+            told.kind
+                .answer(numbers, beside, legal, answers)
+                .map_err(|(_, wrong)| wrong.map(|what| format!("batch row {at}: {what}")))?;
         }
         answers.final_scores.extend(told.final_scores.into_iter().flatten());
         lock(&self.spare).push(told.numbers);

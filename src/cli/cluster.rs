@@ -226,7 +226,7 @@ pub(super) fn run(args: &ClusterArgs, job: Job, context: &mut Context) -> anyhow
         };
         end(&line.of_kind(Kind::Failure));
     }));
-    let done = run_job(&job, |error| end(error))?;
+    let done = run_job(&job, end)?;
     let _ = std::panic::take_hook();
     let output = Output {
         parts: job.parts.display().to_string(),

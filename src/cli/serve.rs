@@ -162,7 +162,7 @@ impl Policies for Known {
         check(&spec, game, &self.store).map_err(|error| hinted(&error))?;
         player(&spec, game, &self.store).map_err(|error| match error.downcast() {
             Ok(error) => error,
-            Err(error) => hinted(&error).into(),
+            Err(error) => hinted(&error),
         })
     }
 }

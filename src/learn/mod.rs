@@ -57,7 +57,7 @@ pub fn place_of(network: &NetworkSpec, tables: &Path) -> PathBuf {
 /// Makes the player that is meant: a network, which may have been trained beside the tables of a
 /// directory, or what needs none.
 pub fn player(spec: &PolicySpec, game: &AnyGame, tables: &Path) -> Result<Player, Hinted> {
-    let PolicySpec::Network(network) = spec else { return Ok(build(spec, game)?) };
+    let PolicySpec::Network(network) = spec else { return build(spec, game) };
     spec.check(game)?;
     let name = spec.to_string();
     let there = NetworkSpec { path: place_of(network, tables), ..network.clone() };

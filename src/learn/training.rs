@@ -90,7 +90,7 @@ impl Run {
         move |network, spec| {
             let spec = NetworkSpec { limit: Some(Duration::MAX), ..spec.clone() };
             let bytes = (model(network, &shape), None);
-            Ok(Onnx::of_bytes(&spec, "network".to_string(), bytes, Some(&card), &game)?)
+            Onnx::of_bytes(&spec, "network".to_string(), bytes, Some(&card), &game)
         }
     }
 

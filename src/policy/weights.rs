@@ -72,14 +72,14 @@ impl Weights {
                 })?;
                 if weights.len() == squares {
                     let what = Hinted::new(format!("'{token}' is one weight too many"), expected);
-                    return Err(wrong(last, what).into());
+                    return Err(wrong(last, what));
                 }
                 weights.push(weight);
             }
         }
         if weights.len() < squares {
             let what = Hinted::new(format!("the weights end after {}", weights.len()), expected);
-            return Err(wrong(last, what).into());
+            return Err(wrong(last, what));
         }
         Ok(Weights { name: format!("weights:{}", path.display()), weights })
     }

@@ -100,11 +100,11 @@ impl Onnx {
     ) -> Result<Onnx, Hinted> {
         let [input] = &file.inputs[..] else {
             let what = format!("it has {} inputs", file.inputs.len());
-            return Err(Hinted::new(what, "a policy has one").into());
+            return Err(Hinted::new(what, "a policy has one"));
         };
         if spec.width.is_some() || spec.mate.is_some() {
             let hint = "other networks have symmetric and plies";
-            return Err(Hinted::new("width and mate are for minishogi", hint).into());
+            return Err(Hinted::new("width and mate are for minishogi", hint));
         }
         let reading = card.filter(|_| !spec.says_how_to_read());
         let kind = input_kind(input)?;
