@@ -78,7 +78,7 @@ impl<P> Steady<P> {
         let here = answers.at(at, batch.range(at));
         let there = others.at(other, other_batch.range(other));
         let differs = |&(&a, &b): &(&f64, &f64), size: f64| {
-            a != b && !((a - b).abs() <= self.rounding * size)
+            a != b && ((a - b).is_nan() || (a - b).abs() > self.rounding * size)
         };
         let first = |a: &[f64], b: &[f64], size: f64| {
             a.iter()
