@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// What has gone wrong, as a program tells it apart.
+/// Kind of an error, for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -15,7 +15,7 @@ pub enum Kind {
     Failure,
     /// The command line cannot be understood.
     Usage,
-    /// What was given or asked for cannot be worked with.
+    /// Invalid input.
     #[default]
     Input,
     /// A table's files do not hold what they should, or a table was found wrong.
@@ -69,7 +69,7 @@ impl Hinted {
         Hinted { what: error.to_string(), hint, kind }
     }
 
-    /// The same of another kind.
+    /// Sets the kind.
     pub fn of_kind(self, kind: Kind) -> Hinted {
         Hinted { kind, ..self }
     }

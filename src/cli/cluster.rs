@@ -28,8 +28,7 @@ use crate::render::number::{bytes, thousands};
 use crate::render::shown::shown;
 use crate::solved::SolvedTable;
 
-/// What does not go with several processes, which enumerate whole boards of Othello with derived moves and find their exact
-/// values.
+/// Options that several processes refuse: they enumerate whole boards of Othello with derived moves and find exact values.
 pub(super) const UNFIT: [(&str, &[&str]); 2] = [
     (
         "enumerate",

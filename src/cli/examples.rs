@@ -9,7 +9,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use super::{Cli, program};
 
-/// What to type, and what it does: a line an example. `tests/commands` runs or reads each.
+/// Examples, one a line: the command and what it does. `tests/commands` runs or reads each.
 const EXAMPLES: &str = "
 solver enumerate --size 4 # all states of 4x4 Othello
 solver enumerate --size 4x6 --transitions derived # without stored moves

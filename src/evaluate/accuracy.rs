@@ -74,7 +74,7 @@ pub struct Measured {
     pub judged: u64,
     /// About how many of them they were asked: the others are images of those.
     pub asked: u64,
-    /// How long each took to answer for a position, in seconds of one thread; `None` for perfect, whose answers are the
+    /// Time of each policy for a position, in seconds of one thread; `None` for perfect, whose answers are the
     /// table's.
     pub seconds: Vec<Option<f64>>,
     /// The figures of each policy.
@@ -201,7 +201,7 @@ struct Part {
     asked: u64,
     /// One of each policy.
     sums: Vec<Sums>,
-    /// How long each took to answer.
+    /// Time that each took to answer.
     taken: Vec<Duration>,
     /// The piece and what each policy answered, if there is a sink.
     piece: Option<Arc<Piece>>,

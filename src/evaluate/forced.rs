@@ -35,7 +35,7 @@ pub struct ForcedFigures {
 }
 
 impl ForcedFigures {
-    /// Of what was measured of a policy in the positions of [`Judged::forced`].
+    /// Figures of a policy in the positions of [`Judged::forced`].
     pub(super) fn of(measured: &PolicyAccuracy) -> ForcedFigures {
         let of = |outcome: Outcome| {
             let key = Key::Outcome(outcome.value().into());

@@ -184,7 +184,7 @@ pub struct Judged<'a> {
     kept: Option<&'a Kept>,
     /// Where orientations are known from, if not from the table.
     unfolded: Option<&'a Unfolded>,
-    /// Whether they are those in which something is proven of some moves only.
+    /// True for positions in which something is proven of some moves only.
     forced: bool,
 }
 

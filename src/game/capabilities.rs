@@ -103,7 +103,7 @@ pub trait Ends<S>: Sync {
     /// Why the game has ended, in words such as `Black is mated`; `None` while it goes on.
     fn words_of(&self, position: &Position<S>) -> Option<String>;
 
-    /// Whether the mover's king is attacked.
+    /// True if the mover's king is attacked.
     fn is_check(&self, state: &S) -> bool;
 }
 
@@ -116,7 +116,7 @@ pub trait Bitboards<S>: Sync {
     /// The state in which mover and opponent hold these squares; `None` if there is none.
     fn state_with(&self, own: u64, other: u64) -> Option<S>;
 
-    /// Whether the built-in square weights, which are Othello's, fit the board.
+    /// True if the built-in square weights, which are Othello's, fit the board.
     fn has_square_weights(&self) -> bool {
         false
     }
@@ -136,14 +136,14 @@ pub trait Planes<S>: Sync {
     fn read(&self, planes: &[u8]) -> Option<S>;
 }
 
-/// What is drawn of a board, where that does not follow from [`Bitboards`] and the numbers of actions.
+/// Drawing of a board, where it does not follow from [`Bitboards`] and the numbers of actions.
 pub trait Drawing<S>: Sync {
-    /// What stands on each square.
+    /// Contents of each square.
     fn drawn_of(&self, _position: &Position<S>) -> Option<Drawn> {
         None
     }
 
-    /// The kinds of pieces that are told apart on the board; none where there is but one.
+    /// Kinds of pieces on the board; empty if there is only one.
     fn kinds(&self) -> Vec<PieceKind> {
         Vec::new()
     }
@@ -186,7 +186,7 @@ pub trait Names: Sync {
         action.0.to_string()
     }
 
-    /// What keys and actions mean, in words, by name; and what the values of a table leave out.
+    /// Meaning of keys and actions, in words, by name; and what the values of a table leave out.
     fn conventions(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! What follows from the rules and the capabilities of a game, the same for all games.
+//! Methods that follow from the rules and the capabilities of a game.
 
 use super::{
     Action, Drawn, Empties, End, Game, Group, Mobility, MoveSquares, NotationError, Outcome,
@@ -8,7 +8,7 @@ use super::{
 /// Questions to any [`Game`]: each is answered by the capability that it is about, or by a default where the
 /// game does not have it.
 pub trait GameExt: Game {
-    /// How many rows and columns the board has; none where there is no board.
+    /// Numbers of rows and columns of the board; 0 without a board.
     #[inline]
     fn shape(&self) -> (usize, usize) {
         self.facts().shape
@@ -28,13 +28,13 @@ pub trait GameExt: Game {
         Position { state: self.play(&position.state, action), side: position.side.other() }
     }
 
-    /// Whether the only legal action is a pass.
+    /// True if the only legal action is a pass.
     #[inline]
     fn must_pass(&self, state: &Self::State) -> bool {
         self.mobility(state) == Mobility::Pass
     }
 
-    /// Whether the game is over.
+    /// True if the game is over.
     #[inline]
     fn is_terminal(&self, state: &Self::State) -> bool {
         self.result(state).is_some()
@@ -62,7 +62,7 @@ pub trait GameExt: Game {
         })
     }
 
-    /// Whether the mover's king is attacked.
+    /// True if the mover's king is attacked.
     #[inline]
     fn in_check(&self, state: &Self::State) -> bool {
         self.ends().is_some_and(|ends| ends.is_check(state))
@@ -106,12 +106,12 @@ pub trait GameExt: Game {
         self.symmetries().map_or(action, |symmetries| symmetries.image_of_action(action, symmetry))
     }
 
-    /// Whether a table tells apart whose move it is in a state.
+    /// True if keys contain the side to move.
     fn keeps_sides(&self) -> bool {
         self.sides().is_some()
     }
 
-    /// What infinite play counts for unless a person says otherwise.
+    /// Default convention for infinite play.
     fn repetition(&self) -> Repetition {
         if self.keeps_sides() { Repetition::SecondPlayerWins } else { Repetition::Draw }
     }
@@ -163,13 +163,13 @@ pub trait GameExt: Game {
         self.planes()?.read(planes)
     }
 
-    /// What stands on each square; nothing where squares alone do not make a state.
+    /// Contents of each square; empty where squares alone do not make a state.
     fn drawn(&self, position: &Position<Self::State>) -> Drawn {
         let drawn = self.drawing().and_then(|drawing| drawing.drawn_of(position));
         drawn.unwrap_or_else(|| drawn::by_squares(self, position))
     }
 
-    /// The kinds of pieces that are told apart on the board; none where there is but one.
+    /// Kinds of pieces on the board; empty if there is only one.
     fn piece_kinds(&self) -> Vec<PieceKind> {
         self.drawing().map_or_else(Vec::new, |drawing| drawing.kinds())
     }

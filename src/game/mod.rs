@@ -163,20 +163,20 @@ pub enum Mobility {
     Moves(u32),
 }
 
-/// What is said of a game as a whole.
+/// Facts of a game as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// Rows and columns of the board; none where there is no board.
     pub shape: (usize, usize),
-    /// How many bits of a key are significant.
+    /// Number of significant bits of a key.
     pub key_bits: u32,
-    /// How many words a key takes in a table: 1 or 2.
+    /// Words of a key in a table: 1 or 2.
     pub key_words: usize,
     /// Raised whenever a change of the rules' code could change a table.
     pub rules_version: u32,
-    /// Whether the game is small enough to be enumerated whole.
+    /// True if the game is small enough to be enumerated whole.
     pub is_small: bool,
-    /// Whether it is Othello with keys of one word, whose states come in [`othello::blocks`].
+    /// True for Othello with keys of one word, whose states come in [`othello::blocks`].
     pub has_blocks: bool,
 }
 
@@ -238,13 +238,13 @@ pub trait Game: Sized + Send + Sync + 'static {
         Facts::of_keys::<Self::Key>()
     }
 
-    /// Whether the action is a pass: the board stays, the side changes.
+    /// Returns true for a pass: the board stays, the side changes.
     #[inline]
     fn is_pass(&self, _action: Action) -> bool {
         false
     }
 
-    /// The same board with the other side to move; `None` if the game has no such state.
+    /// Returns the board with the other side to move; `None` if the game has no such state.
     fn swapped(&self, _state: &Self::State) -> Option<Self::State> {
         None
     }

@@ -83,9 +83,9 @@ pub(super) enum Step {
     Linear,
     /// A convolution on boards of so many rows and columns, square by square.
     Convolve([usize; 2]),
-    /// What units make of their sums.
+    /// Applies the activation.
     Activate(Activation),
-    /// What the block was given, added.
+    /// Adds the input of the block.
     Add,
     /// The numbers of each board, so many rows of so many, column by column: from planes to squares,
     /// or back.
@@ -98,7 +98,7 @@ impl Step {
     /// The steps of a block before those that it adds: two convolutions, an activation between them.
     pub const BLOCK: usize = 3;
 
-    /// Whether the step is that of a layer with weights.
+    /// True for the step of a layer with weights.
     pub fn has_weights(self) -> bool {
         matches!(self, Step::Linear | Step::Convolve(_))
     }

@@ -128,12 +128,12 @@ impl<'a> Pass<'a> {
         (loss, gradient)
     }
 
-    /// How many planes a convolution is given.
+    /// Input planes of a convolution.
     fn planes(&self, layer: usize) -> usize {
         self.weights(layer).cols() / TAPS
     }
 
-    /// How many numbers a layer makes of a row.
+    /// Outputs of a layer for a row.
     fn width(&self, layer: usize) -> usize {
         self.network.parameters()[2 * layer + 1].numbers.len()
     }

@@ -1,4 +1,4 @@
-//! What is known of a policy from elsewhere: which positions of solved tables it has learned from, by
+//! Amendments to a policy: which positions of solved tables it has learned from, by
 //! a network's card or by what is written behind it, and whether it plays what it ranks highest.
 
 use std::fmt;
@@ -70,7 +70,7 @@ impl FromStr for TrainedSpec {
     }
 }
 
-/// What a person writes behind a policy from outside: `?move=best,trained=train:7`.
+/// Options behind a policy from outside: `?move=best,trained=train:7`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Amendment {
     /// It plays the moves with the highest score, or with the highest probability if it gives no
@@ -86,7 +86,7 @@ pub struct Amended<G> {
     pub name: String,
     /// The policy.
     pub policy: Box<dyn Policy<G>>,
-    /// What is said of it.
+    /// Amendment.
     pub amendment: Amendment,
 }
 

@@ -1,4 +1,4 @@
-//! What was asked for lately, kept up to a number.
+//! A bounded cache of recent requests.
 
 use std::sync::{Arc, Mutex};
 

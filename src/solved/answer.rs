@@ -110,7 +110,7 @@ pub struct Board {
 /// The further fields of a cyclic game.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Cycles {
-    /// Whether the mover's king is attacked.
+    /// True if the mover's king is attacked.
     pub in_check: bool,
     /// Why the game is over, in words; `null` while it goes on.
     pub end: Option<String>,

@@ -1,4 +1,4 @@
-//! What answers for positions: a solved table, or anything else that knows exact values.
+//! Oracles answer for positions: a solved table, or anything else that knows exact values.
 
 use std::cmp::Reverse;
 
@@ -30,12 +30,13 @@ pub trait Oracle: Send + Sync {
         self.game().scores().is_some()
     }
 
-    /// Returns the kind of a position that has a value.
-    fn kind_of(&self, position: &AnyPosition) -> StateKind {
-        match self.game().is_terminal(&position.state) {
+    /// Returns the value and the kind of a position; `None` where nothing is known of it.
+    fn look_up(&self, position: &AnyPosition) -> Option<(Value, StateKind)> {
+        let kind = match self.game().is_terminal(&position.state) {
             true => StateKind::Terminal,
             false => StateKind::Interior,
-        }
+        };
+        self.value_of(position).map(|value| (value, kind))
     }
 
     /// Returns whether this very position, and not only an image of it, can be reached from the
@@ -107,8 +108,8 @@ pub trait Oracle: Send + Sync {
 
     /// Answers for a position and its moves. Fails where it has no value.
     fn answer(&self, position: AnyPosition) -> Result<Answer, NotThere> {
-        let value = self.value_of(&position);
-        let answer = value.is_some().then(|| answer_with(self, position, value));
+        let known = self.look_up(&position);
+        let answer = known.is_some().then(|| answer_with(self, position, known));
         self.check()?;
         answer.ok_or_else(|| self.not_there(&position))
     }
@@ -117,15 +118,15 @@ pub trait Oracle: Send + Sync {
     /// The kind of one without a value is `outside`. Where a table is damaged, [`check`](Oracle::check)
     /// fails afterwards.
     fn answer_anywhere(&self, position: AnyPosition) -> Answer {
-        answer_with(self, position, self.value_of(&position))
+        answer_with(self, position, self.look_up(&position))
     }
 
     /// Answers briefly. Fails where the position has no value.
     fn brief(&self, position: AnyPosition) -> Result<Brief, NotThere> {
         let game = self.game();
-        let brief = self.value_of(&position).map(|value| Brief {
+        let brief = self.look_up(&position).map(|(value, kind)| Brief {
             position: game.notation(&position),
-            kind: self.kind_of(&position).name(),
+            kind: kind.name(),
             value: Verdict::of(value, self.has_scores()),
             best: (self.best_actions(&position).iter())
                 .map(|&action| game.action_name(position.side, action))
@@ -154,9 +155,9 @@ impl Oracle for SolvedTable {
         self.values().has_scores()
     }
 
-    fn kind_of(&self, position: &AnyPosition) -> StateKind {
-        let row = self.states().find(position);
-        row.map_or(StateKind::Frontier, |row| self.states().kind(row, &position.state))
+    fn look_up(&self, position: &AnyPosition) -> Option<(Value, StateKind)> {
+        let row = self.states().find(position)?;
+        Some((self.value(row), self.states().kind(row, &position.state)))
     }
 
     fn is_reachable(&self, position: &AnyPosition) -> Option<bool> {
@@ -187,7 +188,7 @@ impl Oracle for SolvedTable {
 fn answer_with<O: Oracle + ?Sized>(
     oracle: &O,
     position: AnyPosition,
-    value: Option<Value>,
+    known: Option<(Value, StateKind)>,
 ) -> Answer {
     let game = oracle.game();
     let (side, layered) = (position.side, game.layers().is_some());
@@ -196,7 +197,7 @@ fn answer_with<O: Oracle + ?Sized>(
     let moves = oracle.best_first(&position);
     let best = best_worth(oracle, &moves);
     let moves = moves.into_iter();
-    let moves = moves.filter(|(_, known)| known.is_some() || !layered || value.is_none());
+    let moves = moves.filter(|(_, value)| value.is_some() || !layered || known.is_none());
     let answer = |(action, value): (Action, Option<Value>)| MoveAnswer {
         name: game.action_name(side, action),
         action: action.0,
@@ -217,9 +218,9 @@ fn answer_with<O: Oracle + ?Sized>(
         board: Board { diagram: game.diagram(&position), drawn: game.drawn(&position) },
         perspective: "mover",
         mover: game.side_name(side),
-        reachable: value.and_then(|_| oracle.is_reachable(&position)),
-        kind: value.map_or("outside", |_| oracle.kind_of(&position).name()),
-        value: Verdict::of(value.unwrap_or(oracle.cut_off()), scored),
+        reachable: known.and_then(|_| oracle.is_reachable(&position)),
+        kind: known.map_or("outside", |(_, kind)| kind.name()),
+        value: Verdict::of(known.map_or(oracle.cut_off(), |(value, _)| value), scored),
         moves: moves.map(answer).collect(),
         principal_variation,
         cycles: (!layered).then(|| Cycles {

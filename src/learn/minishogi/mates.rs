@@ -118,7 +118,7 @@ impl Set {
     }
 }
 
-/// Whether a board belongs to the held-out set.
+/// Returns true for boards of the held-out set.
 fn is_held_out(game: &Minishogi, board: &Board, [train, held_out]: [usize; 2]) -> bool {
     let key = game.canonical(board).key;
     let hash = seeded(0, &key.0).next_u64();

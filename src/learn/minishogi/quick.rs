@@ -48,7 +48,7 @@ impl Quick {
         fits.then(|| Quick { layers: network.parameters().chunks(2).map(layer).collect() })
     }
 
-    /// The same of an ONNX model.
+    /// Reads the network of an ONNX model.
     pub fn read(bytes: &[u8]) -> Option<Quick> {
         Quick::of(&read(bytes, architecture)?)
     }

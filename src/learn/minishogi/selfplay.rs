@@ -35,7 +35,7 @@ const SELF_PLAY: u64 = 2;
 /// How often a position occurs in a game that ends by it.
 const REPEATED: u8 = 4;
 
-/// How games are played and what is made of them: options of the command too.
+/// Settings of games and of learning from them: options of the command too.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, clap::Args)]
 pub struct SelfPlay {
     /// The games of an iteration.

@@ -45,7 +45,7 @@ pub struct Settings {
     /// The iterations of self-play after them.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub iterations: u64,
-    /// How games are played.
+    /// Settings of games.
     #[command(flatten)]
     #[serde(flatten)]
     pub play: SelfPlay,

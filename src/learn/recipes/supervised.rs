@@ -274,7 +274,7 @@ struct BatchPart {
     moves: Vec<Vec<Target>>,
 }
 
-/// What is to be learned of a move.
+/// Target of a move.
 struct Target {
     action: usize,
     keeps_score: bool,

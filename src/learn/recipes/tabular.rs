@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::learn::chance::{below, seeded, unit};
 use crate::learn::options::{number, share};
 
-/// How values are learned, in the order of the textbook. The numbers are part of the seed.
+/// Learners, in the order of the textbook. The numbers are part of the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Algorithm {

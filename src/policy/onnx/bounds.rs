@@ -97,8 +97,8 @@ impl<'a> Constants<'a> {
         Ok(())
     }
 
-    /// How many numbers a node may make of each it is given, as far as that is in the file: the
-    /// product of its sizes. Those that are open or wrong count 1.
+    /// Bound on the outputs of a node for each input, as far as the file contains it: the product of
+    /// its sizes. Those that are open or wrong count 1.
     fn made_by(&self, node: &Node) -> u64 {
         let places = SIZED.iter().find(|(name, _)| *name == node.op_type);
         let inputs = places.map_or(&[][..], |&(_, places)| places).iter();
