@@ -109,12 +109,6 @@ pub fn column<T: Zeroable + Send>(len: usize, of: impl Fn(usize) -> T + Sync) ->
     column
 }
 
-/// Of how many numbers below `len` something holds.
-pub fn count(len: usize, holds: impl Fn(usize) -> bool + Sync) -> u64 {
-    let of = |range: Range<usize>| range.filter(|&place| holds(place)).count() as u64;
-    map_ranges(len, GRAIN, &of).iter().sum()
-}
-
 /// The numbers below `len` of which something holds, ascending.
 pub fn select(len: usize, holds: impl Fn(usize) -> bool + Sync) -> Vec<u32> {
     let of = |range: Range<usize>| -> Vec<u32> {
@@ -154,7 +148,6 @@ mod tests {
                 map_ranges(len, 10, &|range| range).into_iter().try_fold(0, follow),
                 Some(len)
             );
-            assert_eq!(count(len, |n| n % 3 == 0), len.div_ceil(3) as u64);
             assert_eq!(select(len, |n| n + 2 >= len).len(), len.min(2));
         }
     }

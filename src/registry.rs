@@ -116,14 +116,14 @@ fn unfit(game: &AnyGame, manifest: &Manifest) -> Option<&'static str> {
     if manifest.first_layer != first_layer || layers.len() as u64 > most {
         return Some("its layers are none that the game can have");
     }
-    if game.layers().is_some() && words("orientations").or(words("packed_orientations")).is_none() {
+    let oriented = game.layers().is_some() && !identity.is_by_rank();
+    if oriented && words("orientations").or(words("packed_orientations")).is_none() {
         return Some("it names no array 'orientations'");
     }
     if !identity.is_by_rank() {
         return None;
     }
-    let ranks = game.ranks().filter(|_| game.layers().is_none());
-    let words = ranks.map(|ranks| u64::from(ranks.count()).div_ceil(64));
+    let words = game.ranks().map(|ranks| u64::from(ranks.count()).div_ceil(64));
     let fits = words
         .is_some_and(|words| arrays.get("reachable").is_none_or(|array| array.shape == [words]));
     (!fits).then_some("its ranks are not those of the game")

@@ -19,7 +19,7 @@ pub(super) fn size_of_table(table: &Table) -> u64 {
 
 /// The counts of a table with their meaning, in all and by layer.
 pub(super) fn counts_text(game: &AnyGame, manifest: &Manifest) -> String {
-    let facts = match game.layers() {
+    let facts = match manifest.counts.reachable {
         Some(_) => {
             positions_text(game, manifest)
                 + "\nFrom 'states' on, columns count rows of the table.\n"
@@ -29,7 +29,7 @@ pub(super) fn counts_text(game: &AnyGame, manifest: &Manifest) -> String {
     facts + "\n" + &by_layer(game, manifest, None).to_text()
 }
 
-/// Of a layered game: positions in every sense in which they are counted.
+/// Prints positions in every sense in which they are counted: for tables of layered games by key.
 fn positions_text(game: &AnyGame, manifest: &Manifest) -> String {
     let identity = &manifest.identity;
     let first = game.side_name(Side::First);
@@ -81,7 +81,7 @@ fn positions_text(game: &AnyGame, manifest: &Manifest) -> String {
     text
 }
 
-/// Of a cyclic game: the rows, in all and by plies.
+/// Prints the rows, in all and by plies: for other tables.
 fn rows_text(game: &AnyGame, manifest: &Manifest) -> String {
     let identity = &manifest.identity;
     let from = match (identity.start.as_str(), &identity.roots[..]) {

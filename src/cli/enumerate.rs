@@ -167,7 +167,7 @@ fn plan(args: &Args, game: &AnyGame) -> anyhow::Result<Plan<AnyState>> {
     let (name, layered) = (game.name(), game.layers().is_some());
     let unfit = [
         (*checks_only && layered, "--checks-only"),
-        (index.is_some() && layered, "--index"),
+        (index.is_some() && layered && game.ranks().is_none(), "--index"),
         (start.is_some() && !layered, "--start"),
         (args.transitions.is_some() && !layered, "--transitions"),
     ];

@@ -101,10 +101,11 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
             bail!(Hinted::new(what, "leave it or --method out"))
         }
         (Some(MethodArg::PolicyIteration), None) => Some(Order::Policies),
-        (Some(MethodArg::ValueIteration), _) if table.manifest().identity.is_by_rank() => {
+        (Some(MethodArg::ValueIteration), _) if is_taken_back(&table, context)? => {
             let name = table.name();
-            let what =
-                format!("{name} is solved by retrograde analysis, as all tables by rank are");
+            let what = format!(
+                "{name} is solved by retrograde analysis, as all tables by rank without layers are"
+            );
             bail!(Hinted::new(what, "leave --method out"))
         }
         (_, order) => order.map(|order| match order {
@@ -126,6 +127,12 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         context.remark(format!("{}: went on where an earlier run ended", table.name()));
     }
     print(table, &run, options.discount.is_some(), context)
+}
+
+/// Returns whether a table is solved by retrograde analysis.
+fn is_taken_back(table: &Table, context: &Context) -> anyhow::Result<bool> {
+    let by_rank = table.manifest().identity.is_by_rank();
+    Ok(by_rank && context.games.of_table(table)?.layers().is_none())
 }
 
 /// Solves a table after looking whether there is room for it.

@@ -11,7 +11,7 @@ use super::player::Player;
 use super::report::{AccuracyReport, Words};
 use super::source::{Judged, Piece, Wanted};
 use super::unfolded::Unfolded;
-use crate::game::{Game, GameExt, Repetition, Side};
+use crate::game::{GameExt, Repetition, Side};
 use crate::hint::{Hint, Hinted};
 use crate::policy::Answers;
 use crate::progress::Progress;
@@ -76,8 +76,8 @@ impl Request<'_> {
         };
         let judged = Judged::new(table, orienting).kept_in(self.kept);
         let wanted = self.chosen.as_ref().map(|(wanted, _)| *wanted);
-        // In layered games the judged positions are those that games come to.
-        let gathers = unfolded.is_some() && table.game().layers().is_some();
+        // Where rows tell their orientations the judged positions are those that games come to.
+        let gathers = unfolded.is_some() && table.states().has_orientations();
         let mut gathered = Vec::new();
         let costliest = if unfolded.is_some() { 0 } else { self.mistakes };
         let costliest = |_| Costliest::new(table.game(), costliest);

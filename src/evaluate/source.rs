@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::kept::Kept;
 use super::unfolded::Unfolded;
 use crate::any::{AnyGame, AnyState};
-use crate::game::{Action, Game, GameExt, Orientations, Outcome, Position, Score, Side};
+use crate::game::{Action, GameExt, Orientations, Outcome, Position, Score, Side};
 use crate::graph::StateKind;
 use crate::policy::Batch;
 use crate::solve::Value;
@@ -247,8 +247,8 @@ impl Judged<'_> {
                 false => self.row(row, piece.layer, position, &mut moves, out),
             }
         })?;
-        if self.unfolded.is_some() && game.layers().is_none() && !game.keeps_sides() {
-            // To a policy the first player is to move, as in the rows of such games.
+        if self.unfolded.is_some() && !states.has_orientations() && !game.keeps_sides() {
+            // To a policy the first player is to move, as in the rows of such tables.
             let first = |position: &Position<AnyState>| Position { side: Side::First, ..*position };
             parts.iter_mut().for_each(|part| part.batch = part.batch.map(first));
         }

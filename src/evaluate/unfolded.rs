@@ -51,13 +51,10 @@ impl Unfolded {
             return Err("it is bounded: games lead out of it".to_string());
         }
         let is_layered = states.game().layers().is_some();
-        let (facing, orientations) = match is_layered {
-            true => {
-                let all = (0..states.rows()).map(|row| states.orientations(row));
-                let all = all.collect::<Option<Vec<_>>>().ok_or("it keeps no orientations")?;
-                (Facing::default(), all)
-            }
-            false => {
+        let told = (0..states.rows()).map(|row| states.orientations(row));
+        let (facing, orientations) = match told.collect::<Option<Vec<_>>>() {
+            Some(all) => (Facing::default(), all),
+            None => {
                 let facing = Facing::of(states)?;
                 let all = facing.reached(states)?;
                 (facing, all)

@@ -32,8 +32,8 @@ pub trait Scores<S>: Sync {
 
 /// Ranks: numbers of the states without gaps. Every state that can be reached from the start has one.
 ///
-/// A table by rank has no room for ends other than a loss, and a win in one ply: other games are
-/// enumerated by keys.
+/// In a layered game ranks ascend with the layers. A table by rank of another has no room for ends other than
+/// a loss, a draw, and a win in one ply: games that end otherwise are enumerated by keys.
 pub trait Ranks<S>: Sync {
     /// How many ranks there are.
     fn count(&self) -> u32;
@@ -45,7 +45,8 @@ pub trait Ranks<S>: Sync {
     fn state_of(&self, rank: u32) -> Option<S>;
 
     /// Appends the ranks of the states from which one move leads to that of `rank`, each once; some of
-    /// them may not be reachable, and those in which the game is over may be left out.
+    /// them may not be reachable, and those in which the game is over may be left out. Not asked of layered
+    /// games.
     fn predecessors(&self, rank: u32, before: &mut Vec<u32>);
 
     /// Moves from rank to rank, where they can be made by a shorter way than over states.

@@ -340,6 +340,13 @@ fn ranks_conform<G: Game>(game: &G, states: &HashSet<G::State>) {
         assert_eq!(other, None, "{state:?} shares its rank {rank}");
     }
     state_of.keys().for_each(|&rank| ranked_moves_conform(game, rank));
+    if let Some(layers) = game.layers() {
+        let mut all: Vec<_> =
+            state_of.keys().filter_map(|&rank| Some((rank, ranks.state_of(rank)?))).collect();
+        all.sort_unstable_by_key(|&(rank, _)| rank);
+        let layers = all.iter().map(|(_, state)| layers.layer_of(state));
+        assert!(layers.is_sorted(), "ranks do not ascend with layers");
+    }
     assert_eq!(ranks.state_of(count), None, "a rank too high has a state");
     assert_eq!(ranks.state_of(u32::MAX), None, "a rank too high has a state");
 }
@@ -376,6 +383,9 @@ fn ranked_moves_conform<G: Game>(game: &G, rank: u32) {
         let all = sorted(&plain);
         plain.dedup();
         assert!(found == all || found == sorted(&plain), "the ends after rank {rank}");
+    }
+    if game.layers().is_some() {
+        return;
     }
     let before_of = |rank: u32| {
         let mut before = Vec::new();

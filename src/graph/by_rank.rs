@@ -1,4 +1,4 @@
-//! The order of a whole game over the ranks of its states: ply by ply.
+//! The order of a whole game over the ranks of its states: ply by ply, whether it has layers or not.
 //!
 //! Breadth first from the start: one bit a rank says what has been reached, and another what is to
 //! be expanded in this ply and in the next. Ranks are expanded in their order: neighbours differ
@@ -6,6 +6,7 @@
 //! which threads find it leaves no trace. Every rank found is appended to a scratch array of the
 //! draft, from which a later process rebuilds the bits.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -25,13 +26,17 @@ use crate::table::{Counts, Draft, Lengths};
 /// What a checkpoint holds besides the arrays.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct State {
-    /// Of every ply found; the last has not been expanded.
-    plies: Vec<Counts>,
+    /// How many ranks every ply has that was found; the last has not been expanded.
+    plies: Vec<u64>,
+    /// By layer, counted from that of the start; where play may go round a ply is one.
+    layers: BTreeMap<usize, Counts>,
 }
 
 /// The enumeration of a game that ranks its states.
 pub(super) struct ByRank<'a, G: Game> {
     game: &'a G,
+    /// The first rank of every layer, which ascend; none where play may go round.
+    firsts: Vec<u32>,
     state: State,
     reached: Bits,
     /// The ranks of the last ply in which the game goes on, and, while they are expanded, of the
@@ -50,27 +55,34 @@ const WORDS: usize = 1 << 10;
 #[derive(Default)]
 struct Found {
     ranks: Vec<u32>,
-    counts: Counts,
+    layers: BTreeMap<usize, Counts>,
     /// An end that no distance stands for.
     misfit: Option<End>,
 }
 
+fn counts_of(layers: &mut BTreeMap<usize, Counts>, layer: usize) -> &mut Counts {
+    layers.entry(layer).or_insert(Counts { terminals_won: Some(0), ..Counts::default() })
+}
+
 impl Found {
-    fn add(&mut self, rank: u32, end: Option<End>) {
+    fn add(&mut self, layer: usize, rank: u32, end: Option<End>) {
         self.ranks.push(rank);
-        self.counts.table.states += 1;
+        let counts = counts_of(&mut self.layers, layer);
+        counts.table.states += 1;
         if let Some(end) = end {
+            counts.table.terminals += 1;
+            *counts.terminals_won.get_or_insert(0) += u64::from(end.outcome == Outcome::Win);
             if distance_of_end(end).is_none() {
                 self.misfit = Some(end);
             }
-            self.counts.table.terminals += 1;
-            *self.counts.terminals_won.get_or_insert(0) += u64::from(end.outcome == Outcome::Win);
         }
     }
 
     fn join(mut self, mut other: Found) -> Found {
         self.ranks.append(&mut other.ranks);
-        self.counts.add(&other.counts);
+        for (layer, counts) in other.layers {
+            counts_of(&mut self.layers, layer).add(&counts);
+        }
         self.misfit = self.misfit.or(other.misfit);
         self
     }
@@ -91,8 +103,9 @@ impl<'a, G: Game> Builder<'a, G> for ByRank<'a, G> {
         draft.grow::<u32>("rank_counts", false, None)?;
         let ranks = game.ranks().map_or(0, |ranks| ranks.count()) as usize;
         let none = || (0..ranks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        let state = State { plies: Vec::new() };
-        let mut work = ByRank { game, state, reached: none(), open: none(), next: none() };
+        let state = State { plies: Vec::new(), layers: BTreeMap::new() };
+        let (reached, open, next) = (none(), none(), none());
+        let mut work = ByRank { game, firsts: firsts(game), state, reached, open, next };
         match resumed {
             Some((state, _)) => work.reload(draft, state)?,
             None => work.begin(draft)?,
@@ -112,25 +125,17 @@ impl<'a, G: Game> Builder<'a, G> for ByRank<'a, G> {
     fn step(&mut self, draft: &mut Draft, progress: &dyn Progress) -> Result<bool, GraphError> {
         let started = Instant::now();
         let expanded = parallel::map_ranges(self.open.len(), WORDS, &|words| self.expand(words));
-        let join = |a: (Found, u64), b: (Found, u64)| (a.0.join(b.0), a.1 + b.1);
-        let (found, transitions) = expanded.into_iter().fold((Found::default(), 0), join);
+        let found = expanded.into_iter().fold(Found::default(), Found::join);
         // Ply by ply: a task finds something now and then, in whatever ranks it lies.
         progress.advance(found.ranks.len() as u64);
-        if let Some(ply) = self.state.plies.last_mut() {
-            ply.table.transitions = transitions;
-        }
         tracing::info!(
             ply = self.state.plies.len(),
             found = found.ranks.len(),
             seconds = started.elapsed().as_secs_f64(),
             "ply complete"
         );
-        if found.ranks.is_empty() {
-            return Ok(false);
-        }
         std::mem::swap(&mut self.open, &mut self.next);
-        self.take(draft, found)?;
-        Ok(true)
+        self.take(draft, found)
     }
 
     /// Writes the bits and their counts.
@@ -148,7 +153,11 @@ impl<'a, G: Game> Builder<'a, G> for ByRank<'a, G> {
             before + u64::from((words[word] & ((1 << bit) - 1)).count_ones())
         });
         let root_ids = root.into_iter().collect();
-        Ok(BuildState { counts: self.state.plies, root_ids, ..BuildState::new(0) })
+        let first_layer = self.game.layer(&self.game.start().state);
+        let layers = &mut self.state.layers;
+        let last = layers.last_key_value().map_or(0, |(&layer, _)| layer);
+        let counts = (0..=last).map(|layer| *counts_of(layers, layer)).collect();
+        Ok(BuildState { counts, root_ids, ..BuildState::new(first_layer) })
     }
 }
 
@@ -165,14 +174,22 @@ impl<G: Game> ByRank<'_, G> {
             mark(&self.open, start);
         }
         let mut found = Found::default();
-        found.add(start, end);
-        self.take(draft, found)
+        found.add(0, start, end);
+        self.take(draft, found).map(drop)
+    }
+
+    /// The layer of a rank that is reached in a ply, counted from that of the start.
+    #[inline]
+    fn layer_of(&self, rank: u32, ply: usize) -> usize {
+        match self.firsts.is_empty() {
+            true => ply,
+            false => self.firsts.partition_point(|&first| first <= rank).saturating_sub(1),
+        }
     }
 
     /// Reaches again what a checkpoint says was found.
     fn reload(&mut self, draft: &Draft, state: State) -> Result<(), GraphError> {
-        let add = |sum: u64, ply: &Counts| sum.checked_add(ply.table.states);
-        let states = state.plies.iter().try_fold(0, add);
+        let states = state.plies.iter().try_fold(0u64, |sum, &ply| sum.checked_add(ply));
         if state.plies.is_empty() || states != draft.rows("found") {
             return Err(GraphError::Table(draft.astray()));
         }
@@ -186,7 +203,7 @@ impl<G: Game> ByRank<'_, G> {
                 mark(&self.reached, rank);
             });
         });
-        let last = state.plies.last().map_or(0, |ply| ply.table.states as usize);
+        let last = state.plies.last().map_or(0, |&ply| ply as usize);
         let last = &found[found.len() - last..];
         parallel::map_ranges(last.len(), GRAIN, &|places| {
             for &rank in &last[places] {
@@ -200,9 +217,16 @@ impl<G: Game> ByRank<'_, G> {
         Ok(())
     }
 
-    /// Makes what was found the last ply.
-    fn take(&mut self, draft: &mut Draft, mut found: Found) -> Result<(), GraphError> {
-        if let Some(End { outcome, plies }) = found.misfit {
+    /// Whether the only move of a rank is a pass.
+    fn passes(&self, rank: u32) -> bool {
+        let ranks = self.game.ranks().filter(|_| !self.firsts.is_empty());
+        let state = ranks.and_then(|ranks| ranks.state_of(rank));
+        state.is_some_and(|state| self.game.must_pass(&state))
+    }
+
+    /// Makes what was found the last ply; false if nothing was.
+    fn take(&mut self, draft: &mut Draft, found: Found) -> Result<bool, GraphError> {
+        if let Some(End { outcome, plies }) = found.misfit.filter(|_| self.firsts.is_empty()) {
             let what = format!(
                 "a game ends with a {} in {plies} for the mover, and in a table by rank only the last to move wins",
                 outcome.name()
@@ -210,17 +234,23 @@ impl<G: Game> ByRank<'_, G> {
             let what = Hinted::new(what, "give --index keys");
             return Err(GraphError::Unfit { game: self.game.name(), what });
         }
-        found.counts.terminals_won.get_or_insert(0);
+        for (layer, counts) in found.layers {
+            counts_of(&mut self.state.layers, layer).add(&counts);
+        }
+        if found.ranks.is_empty() {
+            return Ok(false);
+        }
         draft.append(&[("found", bytemuck::cast_slice(&found.ranks))])?;
-        self.state.plies.push(found.counts);
-        Ok(())
+        self.state.plies.push(found.ranks.len() as u64);
+        Ok(true)
     }
 
     /// What the ranks of some words of those that are open lead to for the first time, and how many
     /// moves they have; they are no longer open then.
-    fn expand(&self, words: Range<usize>) -> (Found, u64) {
+    fn expand(&self, words: Range<usize>) -> Found {
         let moves = RankedGame { game: self.game, ranked: None };
-        let (mut found, mut transitions, mut after) = (Found::default(), 0, Vec::new());
+        let (mut found, mut after) = (Found::default(), Vec::new());
+        let ply = self.state.plies.len();
         for place in words {
             let word = self.open[place].load(Ordering::Relaxed);
             if word == 0 {
@@ -228,11 +258,15 @@ impl<G: Game> ByRank<'_, G> {
             }
             self.open[place].store(0, Ordering::Relaxed);
             for bit in ones_of(word) {
-                moves.successors((place * 64) as u32 + bit, &mut after);
-                transitions += after.len() as u64;
+                let rank = (place * 64) as u32 + bit;
+                moves.successors(rank, &mut after);
+                let layer = self.layer_of(rank, ply - 1);
+                let own = &mut counts_of(&mut found.layers, layer).table;
+                own.transitions += after.len() as u64;
+                own.passes += u64::from(after.len() == 1 && self.passes(rank));
                 for &(rank, end) in &after {
                     if mark(&self.reached, rank) {
-                        found.add(rank, end);
+                        found.add(self.layer_of(rank, ply), rank, end);
                         if end.is_none() {
                             mark(&self.next, rank);
                         }
@@ -240,8 +274,22 @@ impl<G: Game> ByRank<'_, G> {
                 }
             }
         }
-        (found, transitions)
+        found
     }
+}
+
+/// The first rank of every layer from that of the start on.
+fn firsts<G: Game>(game: &G) -> Vec<u32> {
+    let (Some(ranks), Some(layers)) = (game.ranks(), game.layers()) else { return Vec::new() };
+    let layer = |rank: u32| Some(layers.layer_of(&ranks.state_of(rank)?));
+    let first_of = |number: u32| {
+        (0..32).rev().fold(0u32, |rank, bit| match layer(rank + ((1 << bit) - 1)) {
+            Some(layer) if layer < number => rank + (1 << bit),
+            _ => rank,
+        })
+    };
+    let last = layer(ranks.count().saturating_sub(1)).unwrap_or(0);
+    (game.layer(&game.start().state)..=last).map(first_of).collect()
 }
 
 /// Sets the bit of a rank; tells whether it was not set.

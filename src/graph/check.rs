@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::by_block::{DerivedMoves, Deriver, Layer};
+use super::by_block::{DerivedMoves, Deriver, Layer, Numbered};
 use super::view::START_EVERY;
 use super::{Graph, Keys, StateKind};
 use crate::game::Game;
@@ -14,9 +14,6 @@ use crate::table::{Memory, Table, TableError};
 /// What is checked where it is there, in the order of [`LayerChecks::sums`].
 const ARRAYS: [&str; 5] = ["keys", "kinds", "edge_counts", "edge_starts", "edge_targets"];
 
-/// A layer and the id of its first row.
-type Numbered = (Layer, u32);
-
 /// The checksums of some rows of each array that is checked: keys, kinds, and where the moves are.
 pub type Sums = [crc32fast::Hasher; 5];
 
@@ -25,12 +22,31 @@ pub type Sums = [crc32fast::Hasher; 5];
 pub struct LayerChecks<'a> {
     reader: Reader<'a>,
     /// Makes moves that are not stored.
-    deriver: Option<&'a Deriver>,
-    memory: &'a Memory,
+    maker: Option<Maker<'a>>,
     /// Of what has been read, from some row on to the end.
     sums: Sums,
     /// The layer read last.
     later: Option<Arc<Numbered>>,
+}
+
+/// What makes the moves of a layer that are not stored.
+#[derive(Clone, Copy)]
+pub enum Maker<'a> {
+    /// Blocks, which take memory of this kind.
+    Blocks(&'a dyn Deriver, &'a Memory),
+    /// The rules, row by row.
+    Rules(&'a MakeMoves<'a>),
+}
+
+/// Appends the rows to which the moves of some rows lead, and where each row's end among them; false if one
+/// leads out of the table.
+type MakeMoves<'a> = dyn Fn(Range<usize>, &mut Vec<u32>, &mut Vec<u32>) -> bool + Sync + 'a;
+
+/// The moves of a layer.
+enum Moves<'a> {
+    Stored,
+    Derived(DerivedMoves<'a>),
+    Made(&'a MakeMoves<'a>),
 }
 
 /// Reads and checks some rows.
@@ -45,7 +61,9 @@ pub struct LayerToRead<'a> {
     reader: Reader<'a>,
     /// Its rows.
     pub rows: Range<usize>,
-    derived: Option<(&'a Deriver, [Arc<Numbered>; 2])>,
+    moves: Moves<'a>,
+    /// Memory for offsets, which has served before.
+    spare: Spare<Vec<u32>>,
 }
 
 /// The checksums of the pieces of a layer, in their order.
@@ -53,8 +71,6 @@ pub struct LayerSums(Vec<Sums>);
 
 /// How many rows are read at once: what they take stays in the processor's cache.
 const ROWS: usize = 1 << 15;
-/// How many rows are looked at together, if nothing about them is out of the ordinary.
-const TOGETHER: usize = 1 << 4;
 
 fn hasher(bytes: &[u8]) -> crc32fast::Hasher {
     let mut hasher = crc32fast::Hasher::new();
@@ -87,20 +103,15 @@ impl Graph {
 }
 
 impl<'a> LayerChecks<'a> {
-    /// Begins behind the last layer. Where moves are not stored `deriver` makes them.
-    pub fn new(
-        graph: &'a Graph,
-        table: &'a Table,
-        (deriver, memory): (Option<&'a Deriver>, &'a Memory),
-    ) -> LayerChecks<'a> {
+    /// Begins behind the last layer. Where moves are not stored `maker` makes them, if they are looked at.
+    pub fn new(graph: &'a Graph, table: &'a Table, maker: Option<Maker<'a>>) -> LayerChecks<'a> {
         let sums = [&[] as &[u8]; 5].map(hasher);
-        LayerChecks { reader: Reader { graph, table }, deriver, memory, sums, later: None }
+        LayerChecks { reader: Reader { graph, table }, maker, sums, later: None }
     }
 
     /// Checks all layers.
     pub fn all(graph: &'a Graph, table: &'a Table) -> Result<(), TableError> {
-        let memory = Memory::new(Some(0), table.dir());
-        let mut checks = LayerChecks::new(graph, table, (None, &memory));
+        let mut checks = LayerChecks::new(graph, table, None);
         for rows in graph.layers().rev() {
             let sums = checks.layer(rows)?.check()?;
             checks.add(sums);
@@ -110,11 +121,14 @@ impl<'a> LayerChecks<'a> {
 
     /// Takes up the layer before the one read last.
     pub fn layer(&mut self, rows: Range<usize>) -> Result<LayerToRead<'a>, TableError> {
-        let derived = match self.deriver {
-            None => None,
-            Some(deriver) => Some((deriver, self.derived(deriver, &rows)?)),
+        let moves = match self.maker {
+            None => Moves::Stored,
+            Some(Maker::Blocks(deriver, memory)) => {
+                Moves::Derived(DerivedMoves::new(deriver, self.derived((deriver, memory), &rows)?))
+            }
+            Some(Maker::Rules(make)) => Moves::Made(make),
         };
-        Ok(LayerToRead { reader: self.reader, rows, derived })
+        Ok(LayerToRead { reader: self.reader, rows, moves, spare: Spare::default() })
     }
 
     /// Adds the checksums of the layer before those that were added.
@@ -129,14 +143,14 @@ impl<'a> LayerChecks<'a> {
     /// A layer of a table without edges, and the next.
     fn derived(
         &mut self,
-        deriver: &Deriver,
+        (deriver, memory): (&dyn Deriver, &Memory),
         rows: &Range<usize>,
     ) -> Result<[Arc<Numbered>; 2], TableError> {
         let Reader { graph, table } = self.reader;
         let before = graph.layers().take_while(|layer| layer.start < rows.start).count();
         let number = graph.first_layer() + before as u32;
         let layer = match graph.keys() {
-            Keys::Narrow(keys) => deriver.layer(number, &keys[rows.clone()], self.memory)?,
+            Keys::Narrow(keys) => deriver.layer(number, &keys[rows.clone()], memory)?,
             _ => None,
         };
         let Some(layer) = layer else {
@@ -148,7 +162,7 @@ impl<'a> LayerChecks<'a> {
         let next = match self.later.replace(layer.clone()) {
             Some(next) => next,
             None => {
-                let behind = Layer::new(number + 1, Vec::new(), self.memory)?;
+                let behind = Layer::new(number + 1, Vec::new(), memory)?;
                 Arc::new((behind, rows.end as u32))
             }
         };
@@ -193,18 +207,11 @@ impl Reader<'_> {
         let edges = graph.edge_ranges(rows.clone(), &mut offsets);
         let targets = &graph.edge_targets()[edges.ok_or_else(|| self.starts_are_wrong())?];
         let complete = self.table.manifest().complete;
-        for some in rows.clone().step_by(TOGETHER) {
-            let some = some..rows.end.min(some + TOGETHER);
-            let own = &offsets[some.start - rows.start..=some.end - rows.start];
-            if lead_to_later(graph, some.clone(), (own, targets), layer.end, complete) {
-                continue;
-            }
-            for (row, ends) in some.zip(own.windows(2)) {
-                let own = &targets[ends[0] as usize..ends[1] as usize];
-                if !leads_on(graph, row, own, layer, complete) {
-                    let what = format!("the edges of row {row} lead nowhere");
-                    return Err(TableError::damaged(&self.table.path_of("edge_targets"), what));
-                }
+        for (row, ends) in rows.clone().zip(offsets.windows(2)) {
+            let own = &targets[ends[0] as usize..ends[1] as usize];
+            if !leads_on(graph, row, own, layer, complete) {
+                let what = format!("the edges of row {row} lead nowhere");
+                return Err(TableError::damaged(&self.table.path_of("edge_targets"), what));
             }
         }
         Ok(self.sums(rows, targets))
@@ -221,7 +228,8 @@ impl Reader<'_> {
             }
             false => [&[]; 2],
         };
-        let (keys, counts) = (graph.keys().bytes(rows.clone()), graph.edge_counts(rows));
+        let keys = if graph.ranked().is_some() { &[] } else { graph.keys().bytes(rows.clone()) };
+        let counts = graph.edge_counts(rows);
         [keys, kinds, counts, starts, bytemuck::cast_slice(targets)].map(hasher)
     }
 }
@@ -245,38 +253,12 @@ impl LayerToRead<'_> {
         pieces.map(LayerSums).map_err(|wrong| self.reader.better_named(wrong))
     }
 
-    /// Where the moves of its rows lead.
-    pub fn moves(&self) -> LayerMoves<'_> {
-        let derived = self.derived.as_ref().map(|(deriver, layers)| {
-            let [own, next] = [0, 1].map(|place| &*layers[place]);
-            DerivedMoves::new(deriver, [&own.0, &next.0], [own.1, next.1])
-        });
-        LayerMoves {
-            reader: self.reader,
-            rows: self.rows.clone(),
-            derived,
-            spare: Spare::default(),
-        }
-    }
-}
-
-/// Where the moves of a layer's rows lead: as it is stored, or as the rules say.
-pub struct LayerMoves<'a> {
-    reader: Reader<'a>,
-    /// The rows of the layer.
-    rows: Range<usize>,
-    derived: Option<DerivedMoves<'a>>,
-    /// Memory for offsets, which has served before.
-    spare: Spare<Vec<u32>>,
-}
-
-impl LayerMoves<'_> {
-    /// The pieces in which they are read, as rows counted from the first of the layer.
+    /// The pieces in which it is read, as rows counted from the first of the layer.
     pub fn pieces(&self) -> Vec<Range<usize>> {
         let count = self.rows.len();
-        match &self.derived {
-            None => (0..count).step_by(ROWS).map(|at| at..count.min(at + ROWS)).collect(),
-            Some(moves) => moves.pieces(),
+        match &self.moves {
+            Moves::Derived(moves) => moves.pieces(),
+            _ => (0..count).step_by(ROWS).map(|at| at..count.min(at + ROWS)).collect(),
         }
     }
 
@@ -291,15 +273,22 @@ impl LayerMoves<'_> {
         let Reader { graph, table } = self.reader;
         let rows = self.rows.start + piece.start..self.rows.start + piece.end;
         let mut offsets = self.spare.take();
-        let (sums, found) = match &self.derived {
-            None => {
+        let (sums, found) = match &self.moves {
+            Moves::Stored => {
                 let edges = graph.edge_ranges(rows.clone(), &mut offsets);
                 let edges = edges.ok_or_else(|| self.reader.starts_are_wrong())?;
                 let targets = &graph.edge_targets()[edges];
                 (self.reader.sums(rows.clone(), targets), visit(&offsets, targets))
             }
-            Some(moves) => {
+            Moves::Derived(moves) => {
                 (self.reader.sums(rows.clone(), &[]), moves.visit(number, &mut offsets, visit))
+            }
+            Moves::Made(make) => {
+                let mut targets = Vec::new();
+                offsets.clear();
+                offsets.push(0);
+                let made = make(rows.clone(), &mut offsets, &mut targets);
+                (self.reader.sums(rows.clone(), &[]), made && visit(&offsets, &targets))
             }
         };
         self.spare.give(offsets);
@@ -307,24 +296,20 @@ impl LayerMoves<'_> {
             return Ok(sums);
         }
         self.reader.check(rows, &self.rows)?;
-        Err(TableError::damaged(&table.path_of("keys"), "a move leads out of it"))
+        let keys = if graph.ranked().is_some() { "reachable" } else { "keys" };
+        Err(TableError::damaged(&table.path_of(keys), "a move leads out of it"))
     }
 
     /// Whether a row without edges may have none.
     pub fn may_end(&self, row: usize) -> bool {
-        match &self.derived {
-            Some(_) => true,
-            None => may_end(self.reader.graph, row, self.reader.table.manifest().complete),
-        }
+        let Reader { graph, table } = self.reader;
+        !graph.stores_moves() || may_end(graph, row, table.manifest().complete)
     }
 
     /// Whether the edges of a row to which a pass leads lead to later layers.
     pub fn leads_on(&self, row: usize) -> bool {
-        let Reader { graph, .. } = self.reader;
-        if self.derived.is_some() {
-            return true;
-        }
-        later_by(graph, row, self.rows.end)
+        let graph = self.reader.graph;
+        !graph.stores_moves() || later_by(graph, row, self.rows.end)
     }
 }
 
@@ -335,23 +320,6 @@ fn may_end(graph: &Graph, row: usize, complete: bool) -> bool {
         StateKind::Frontier | StateKind::Restricted => !complete,
         StateKind::Interior => false,
     }
-}
-
-/// Whether the edges of some rows all lead to later layers, as most do; rows without are over.
-#[inline]
-fn lead_to_later(
-    graph: &Graph,
-    rows: Range<usize>,
-    (offsets, targets): (&[u32], &[u32]),
-    end: usize,
-    complete: bool,
-) -> bool {
-    let targets = &targets[offsets[0] as usize..offsets[offsets.len() - 1] as usize];
-    let over = |kind: u8| kind == StateKind::Terminal as u8;
-    let pairs = offsets.windows(2).zip(&graph.kinds()[rows]);
-    complete
-        && pairs.fold(true, |all, (pair, &kind)| all & (pair[0] < pair[1] || over(kind)))
-        && all_in(targets, end as u32, graph.states() as u32)
 }
 
 /// Whether the edges of a row all lead to rows from one on.

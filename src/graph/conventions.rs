@@ -12,16 +12,21 @@ pub(super) fn of<G: Game>(game: &G, plan: &Plan<G::State>) -> BTreeMap<String, S
     let mut all = vec![("perspective", perspective)];
     all.extend(game.names().map_or_else(Vec::new, |names| names.conventions()));
     match (plan.index, game.layers()) {
-        (Index::Rank, _) => {
+        (Index::Rank, layers) => {
             // There are no keys or edges.
             all.retain(|(name, _)| *name != "keys");
             all.extend([
                 ("states", states(game)),
                 ("reachable", "bit r % 64 of word r / 64: the state of rank r is reachable; the rows of the table are the reachable ranks, ascending".to_string()),
                 ("rank_counts", format!("element b: how many reachable ranks are below {BLOCK} b")),
-                ("distance", "plies to the end; an odd number is a win of the mover, an even one a loss; 255: no end can be forced".to_string()),
-                ("layers", "plies from the start".to_string()),
             ]);
+            all.extend(match layers {
+                Some(layers) => vec![("layers", format!("the number of {}", layers.unit()))],
+                None => vec![
+                    ("distance", "plies to the end; an odd number is a win of the mover, an even one a loss; 255: no end can be forced".to_string()),
+                    ("layers", "plies from the start".to_string()),
+                ],
+            });
         }
         (Index::Keys, Some(layers)) => {
             let order = game.group().order();

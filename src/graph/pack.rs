@@ -88,21 +88,20 @@ pub fn pack<G: Game>(
     let mut draft = Draft::open::<()>(place, from.identity.clone())?.0;
     draft.note_command("pack")?;
     let graph = Graph::open_checked(game, table)?;
-    if let Some(ranked) = graph.ranked() {
-        pack_ranks(&mut draft, ranked, progress)?;
-        let distance = table.array_checked::<u8>("distance", true)?;
-        pack_column(&mut draft, "packed_distance", &distance, progress)?;
-    } else {
-        pack_keys(game, &mut draft, &graph, progress)?;
-        let (array, packed) = match from.arrays.contains_key("score") {
-            true => ("score", "packed_score"),
-            false => ("outcome", "packed_outcome"),
-        };
+    match graph.ranked() {
+        Some(ranked) => pack_ranks(&mut draft, ranked, progress)?,
+        None => pack_keys(game, &mut draft, &graph, progress)?,
+    }
+    let values = [("score", "packed_score"), ("outcome", "packed_outcome")];
+    if let Some((array, packed)) = values.into_iter().find(|(array, _)| table.has_array(array)) {
         pack_column(&mut draft, packed, &table.array_checked::<i8>(array, true)?, progress)?;
         if distances || game.layers().is_none() {
             let distance = table.array_checked::<u16>("distance", true)?;
             pack_column(&mut draft, "packed_distance", &distance, progress)?;
         }
+    } else {
+        let distance = table.array_checked::<u8>("distance", true)?;
+        pack_column(&mut draft, "packed_distance", &distance, progress)?;
     }
     table.check_read()?;
     let manifest = manifest_of(from, draft.has("packed_distance"));

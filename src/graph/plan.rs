@@ -81,10 +81,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             roots: vec![game.start()],
             max_depth: None,
             max_states: None,
-            index: match game.ranks() {
-                Some(_) if game.layers().is_none() => Index::Rank,
-                _ => Index::Keys,
-            },
+            index: if has_ranks(game) { Index::Rank } else { Index::Keys },
             checks_only: false,
             derived: false,
             max_memory: None,
@@ -234,8 +231,7 @@ impl<S: Copy + PartialEq> Plan<S> {
             let what = format!("it has more than {MOST_ACTIONS} actions").into();
             return Err(GraphError::Unfit { game: game.name(), what });
         }
-        let ranks = game.ranks().is_some() && game.layers().is_none() && self.is_whole();
-        if self.index == Index::Rank && !ranks {
+        if self.index == Index::Rank && !(has_ranks(game) && self.is_whole()) {
             return Err(GraphError::NoRanks { game: game.name() });
         }
         if self.derived && !self.has_blocks(game) {
@@ -247,6 +243,11 @@ impl<S: Copy + PartialEq> Plan<S> {
         }
         Ok(())
     }
+}
+
+/// Whether rows may be ranks, which do not tell who is to move.
+fn has_ranks<G: Game>(game: &G) -> bool {
+    game.ranks().is_some() && !game.keeps_sides()
 }
 
 /// The name of the table made from `identity`, unless a plan gives another; different identities

@@ -227,10 +227,14 @@ pub(super) fn block_counts(words: &[u64]) -> Vec<u32> {
         .collect()
 }
 
-/// The distance that stands for the end of a game, for its mover; `None` where none does: its parity
-/// tells the outcome, so the last ply must be the winner's.
+/// What `distance` holds in a table by rank where nobody can force a win.
+pub const ENDLESS: u8 = u8::MAX;
+
+/// The distance that stands for the end of a game without layers, for its mover; `None` where none does: its
+/// parity tells who wins, so the last ply must be the winner's.
 pub fn distance_of_end(end: End) -> Option<u8> {
     match (end.outcome, end.plies) {
+        (Outcome::Draw, _) => Some(ENDLESS),
         (Outcome::Loss, 0) => Some(0),
         (Outcome::Win, 1) => Some(1),
         _ => None,

@@ -49,12 +49,12 @@ pub(super) fn add_up<C: Copy + Into<u32>>(counts: &[C], sums: &mut Vec<u32>) -> 
 /// The rows of a table as states of a game, and their moves.
 pub struct Graph {
     rows: Rows,
-    /// Only layered games are enumerated with them.
+    /// Only layered games are enumerated with them, by key.
     orientations: Option<Sets>,
     /// Absent where the rules tell, whenever they are asked.
     stored: Option<Stored>,
     states: usize,
-    /// None where rows are ranks.
+    /// None where rows are ranks and play may go round.
     layer_offsets: Vec<u64>,
     first_layer: u32,
     counts: Counts,
@@ -88,9 +88,17 @@ impl Graph {
         let Manifest { first_layer, counts, ref identity, .. } = *table.manifest();
         let (by_rank, packed) = (identity.is_by_rank(), table.manifest().is_packed());
         let states = usize::try_from(counts.table.states).unwrap_or(usize::MAX);
-        let layer_offsets = match by_rank {
-            true => Vec::new(),
-            false => table.array_checked::<u64>("layer_offsets", true)?.to_vec(),
+        let layer_offsets = match (by_rank, game.layers()) {
+            (false, _) => table.array_checked::<u64>("layer_offsets", true)?.to_vec(),
+            (true, None) => Vec::new(),
+            (true, Some(_)) => {
+                let layers = table.manifest().layers.iter();
+                let end = |end: &mut u64, layer: &Counts| {
+                    *end = end.saturating_add(layer.table.states);
+                    Some(*end)
+                };
+                std::iter::once(0).chain(layers.scan(0, end)).collect()
+            }
         };
         let rows = match by_rank {
             true => Rows::Ranks(Ranked::open(game, table, states)?),
@@ -98,6 +106,7 @@ impl Graph {
         };
         // Without them rows of a layered game stand for no positions.
         let orientations = match game.layers() {
+            Some(_) if by_rank => None,
             None => None,
             Some(_) if packed => {
                 let name = "packed_orientations";
@@ -154,8 +163,8 @@ impl Graph {
             _ => true,
         };
         let layers_fit = match self.rows {
-            Rows::Ranks(_) => true,
-            Rows::Keys(_) => {
+            Rows::Ranks(_) if self.layer_offsets.is_empty() => true,
+            _ => {
                 self.layer_offsets.is_sorted()
                     && self.layer_offsets.first() == Some(&0)
                     && self.layer_offsets.last() == Some(&(states as u64))
@@ -240,7 +249,7 @@ impl Graph {
 
     /// All rows in pieces, always the same in the same order.
     pub fn pieces(&self) -> Vec<Piece> {
-        if let Rows::Ranks(ranked) = &self.rows {
+        if let (Rows::Ranks(ranked), []) = (&self.rows, &self.layer_offsets[..]) {
             return ranked.pieces().map(|rows| Piece { rows, layer: None }).collect();
         }
         let pieces = self.layers().zip(self.first_layer..).flat_map(|(rows, layer)| {
@@ -295,11 +304,17 @@ impl Graph {
         Finder { game, graph: self, keys, buckets }
     }
 
-    /// The position of a row, canonical; the first player's where the table does not tell. `None`
-    /// where the key is none, which checksums do not find.
+    /// The position of a row; the first player's where the table does not tell. `None` where the key or
+    /// the rank is none, which checksums do not find.
     #[inline]
     pub fn position<G: Game>(&self, game: &G, row: usize) -> Option<Position<G::State>> {
-        game.position_of(G::Key::narrow(self.keys().get(row)?)?)
+        match &self.rows {
+            Rows::Keys(keys) => game.position_of(G::Key::narrow(keys.get(row)?)?),
+            Rows::Ranks(ranked) => {
+                let state = game.ranks()?.state_of(ranked.reader()(row)?)?;
+                Some(Position { state, side: Side::First })
+            }
+        }
     }
 
     /// Calls `visit` with the canonical position of each of some ascending rows, until it fails;
@@ -370,27 +385,24 @@ impl Graph {
         row: usize,
         position: &Position<G::State>,
     ) -> Result<(), String> {
+        let layer = match game.layers() {
+            Some(_) => self.layer(game.layer(&position.state)),
+            None => self.layers().find(|rows| rows.contains(&row)).unwrap_or(0..0),
+        };
+        if !layer.contains(&row) && !self.layer_offsets.is_empty() {
+            return Err(format!("it belongs to layer {}", game.layer(&position.state)));
+        }
         let keys = match &self.rows {
             Rows::Keys(keys) => keys,
             Rows::Ranks(ranked) => {
-                return match game
-                    .ranks()
-                    .and_then(|ranks| ranks.rank_of(&position.state))
-                    .and_then(|rank| ranked.row(rank))
-                {
+                let rank = game.ranks().and_then(|ranks| ranks.rank_of(&position.state));
+                return match rank.and_then(|rank| ranked.row(rank)) {
                     Some(found) if found == row => Ok(()),
                     Some(found) => Err(format!("the rank of its position is that of row {found}")),
                     None => Err("its position has no rank in the table".to_string()),
                 };
             }
         };
-        let layer = match game.layers() {
-            Some(_) => self.layer(game.layer(&position.state)),
-            None => self.layers().find(|rows| rows.contains(&row)).unwrap_or(0..0),
-        };
-        if !layer.contains(&row) {
-            return Err(format!("it belongs to layer {}", game.layer(&position.state)));
-        }
         if row > layer.start && keys.get(row - 1) >= keys.get(row) {
             return Err("its key is not above the one before it".to_string());
         }
@@ -513,8 +525,8 @@ impl Graph {
     }
 
     /// Whether the table tells the orientations of its rows.
-    pub(super) fn has_orientations(&self) -> bool {
-        self.orientations.is_some()
+    pub fn has_orientations(&self) -> bool {
+        self.states > 0 && self.orientations(0).is_some()
     }
 
     /// How many positions there are with a move to choose all of whose moves were followed, each
@@ -575,6 +587,23 @@ impl Graph {
             true => Ok(()),
             false => Err(format!("a move of row {row} leads out of it")),
         }
+    }
+
+    /// Appends to `targets` the rows to which the moves of some rows lead, made from the rules, and to
+    /// `offsets` where each row's end among them. Fails where one leads out of the table.
+    pub fn make_moves<G: Game>(
+        &self,
+        game: &G,
+        mut rows: Range<usize>,
+        (offsets, targets): (&mut Vec<u32>, &mut Vec<u32>),
+    ) -> Result<(), String> {
+        let mut moves = Vec::new();
+        self.visit(game, &mut rows, &mut |row, position| {
+            self.moves(game, row, &position.state, &mut moves)?;
+            targets.extend(moves.iter().filter_map(|(_, target)| *target));
+            offsets.push(targets.len() as u32);
+            Ok(())
+        })
     }
 
     fn stored_moves<G: Game>(
@@ -683,7 +712,7 @@ impl<G: Game> Finder<'_, G> {
 pub type TerminalScores<'a> = dyn Fn(usize) -> Score + Sync + 'a;
 
 impl Graph {
-    /// The final score of a terminal row, for its mover, computed from its key.
+    /// The final score of a terminal row, for its mover.
     pub fn terminal_scores<'a, G: Game>(
         &'a self,
         game: &'a G,
@@ -691,9 +720,8 @@ impl Graph {
     ) -> impl Fn(usize) -> Score + Sync + 'a {
         // A key that is no state passed its checksum, so it was written wrong; `verify` names it.
         move |row| {
-            let state =
-                self.keys().get(row).and_then(G::Key::narrow).and_then(|key| game.state(key));
-            state.map_or(Score(0), |state| game.score(&state, empties))
+            let position = self.position(game, row);
+            position.map_or(Score(0), |position| game.score(&position.state, empties))
         }
     }
 }

@@ -7,16 +7,17 @@
 //! | `score_lower`, `score_upper`, `distance` | whose games have scores, with a frontier |
 //! | `lower`, `upper`, `distance` | without scores, layered, with a frontier |
 //! | `prospect_lower`, `prospect_upper` | of games with cycles, where not everything is proven |
-//! | `distance` of a byte | found by rank: its parity tells the outcome |
+//! | `distance` of a byte | found by rank, of games with cycles: its parity tells the outcome |
 //! | `packed_score` or `packed_outcome`, `packed_distance` | packed, everything proven; distances may be left out |
 
 use std::ops::Range;
 
 use super::SweepError;
 use super::options::Method;
-use super::ranked::{ENDLESS, outcome_of};
+use super::ranked::outcome_of;
 use super::value::{Prospect, Turned, Value};
 use crate::game::{Empties, Outcome, Repetition, Score};
+use crate::graph::ENDLESS;
 use crate::parallel::{self, GRAIN};
 use crate::table::{
     Array, Column, DISCOUNTED_COLUMN, Discounted, Element, Manifest, PackedColumn, RootValue,
@@ -47,6 +48,8 @@ enum Form {
     Bounds,
     /// Bounds of prospects.
     Prospects,
+    /// Distances of a table by rank.
+    Ranked,
 }
 
 /// The columns of a form.
@@ -73,6 +76,9 @@ fn columns_of(form: Form, scored: bool) -> Vec<(Column, Encode)> {
                 encoded(values, |value| value.upper.to_stored())
             }),
         ],
+        (Form::Ranked, _) => vec![(Column::of::<u8>("distance"), |values| {
+            encoded(values, |value| value.distance().map_or(ENDLESS, |plies| plies as u8))
+        })],
     }
 }
 
@@ -136,16 +142,6 @@ fn install(table: &mut Table, columns: Vec<Written>, solution: Solution) -> Resu
     table.install(columns, unsolve, |manifest| manifest.solution = Some(solution))
 }
 
-/// Writes one column as it is.
-fn write_one<T: Element>(
-    table: &Table,
-    name: &'static str,
-    values: &[T],
-) -> Result<Vec<Written>, TableError> {
-    let mut fill = |rows| Ok::<_, TableError>(vec![bytemuck::cast_slice(&values[rows]).to_vec()]);
-    table.write_columns(&[Column::of::<T>(name)], values.len(), &mut fill)
-}
-
 /// Writes the exact values of a layered game's table.
 pub(super) fn install_exact<T: Turned>(
     table: &mut Table,
@@ -160,36 +156,22 @@ pub(super) fn install_exact<T: Turned>(
     install_values(table, method.record(sweeps), kept.len(), &exact, form)
 }
 
-/// Writes the bounds of a layered game's table that has a frontier.
-pub(super) fn install_bounds(
-    table: &mut Table,
-    method: &Method,
-    values: &[Value],
-    sweeps: &[SweepRecord],
-) -> Result<(), SweepError> {
-    let form = (Form::Bounds, method.has_scores);
-    install_values(table, method.record(sweeps), values.len(), &|rows| values[rows].to_vec(), form)
-}
-
-/// Writes the values of a game with cycles, of a table of sorted keys.
-pub(super) fn install_prospects(
+/// Writes the bounds of a layered game's table that has a frontier, or the values of a game with cycles, of a table
+/// of sorted keys.
+pub(super) fn install_intervals(
     table: &mut Table,
     method: &Method,
     values: &[Value],
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
     let is_open = |row: usize| Some(values[row]).filter(|value| value.lower != value.upper);
-    let form = match parallel::find_map(values.len(), is_open) {
-        Some(_) => Form::Prospects,
-        None => Form::Exact,
+    let form = match method.layered {
+        true => (Form::Bounds, method.has_scores),
+        false if parallel::find_map(values.len(), is_open).is_some() => (Form::Prospects, false),
+        false => (Form::Exact, false),
     };
-    install_values(
-        table,
-        method.record(sweeps),
-        values.len(),
-        &|rows| values[rows].to_vec(),
-        (form, false),
-    )
+    let some = |rows: Range<usize>| values[rows].to_vec();
+    install_values(table, method.record(sweeps), values.len(), &some, form)
 }
 
 /// Writes the column of a table by rank.
@@ -199,24 +181,12 @@ pub(super) fn install_ranked(
     distance: &[u8],
     sweeps: &[SweepRecord],
 ) -> Result<(), SweepError> {
-    let ended = parallel::count(distance.len(), |row| distance[row] != ENDLESS);
-    let proven = match method.repetition {
-        Repetition::Unknown => ended,
-        _ => distance.len() as u64,
+    let some = |rows: Range<usize>| -> Vec<Value> {
+        let own = distance[rows].iter();
+        own.map(|&distance| ranked_value(distance, method.repetition)).collect()
     };
-    let root = |&row: &u64| {
-        let value = ranked_value(distance[row as usize], method.repetition);
-        let outcome = value.outcome().map(Outcome::value);
-        RootValue { outcome, score: None, distance: value.distance() }
-    };
-    let solution = Solution {
-        proven_outcomes: proven,
-        exact_distances: ended,
-        roots: table.manifest().root_ids.iter().map(root).collect(),
-        ..method.record(sweeps)
-    };
-    let written = write_one(table, "distance", distance)?;
-    Ok(install(table, written, solution)?)
+    let form = (Form::Ranked, false);
+    install_values(table, method.record(sweeps), distance.len(), &some, form)
 }
 
 /// Writes the discounted values of a layered game's table.
@@ -235,7 +205,9 @@ pub(super) fn install_discounted(
         sweeps: sweeps.to_vec(),
         roots,
     };
-    let written = write_one(table, DISCOUNTED_COLUMN, values)?;
+    let mut fill = |rows| Ok::<_, TableError>(vec![bytemuck::cast_slice(&values[rows]).to_vec()]);
+    let column = [Column::of::<f32>(DISCOUNTED_COLUMN)];
+    let written = table.write_columns(&column, values.len(), &mut fill)?;
     table.install(
         written,
         |manifest| {
@@ -295,10 +267,10 @@ impl Columns {
         let manifest = table.manifest();
         let has = |name: &str| manifest.arrays.contains_key(name);
         let distance = "packed_distance";
-        if manifest.identity.is_by_rank() {
+        let values = ["packed_score", "packed_outcome"].into_iter().find(|name| has(name));
+        let Some(values) = values else {
             return Ok(Columns::PackedRanked(PackedColumn::open(table, distance, rows, checked)?));
-        }
-        let values = if has("packed_score") { "packed_score" } else { "packed_outcome" };
+        };
         let open = || PackedColumn::open(table, distance, rows, checked);
         let distances = has(distance).then(open).transpose()?;
         Ok(Columns::Packed(PackedColumn::open(table, values, rows, checked)?, distances))

@@ -14,7 +14,7 @@ use super::textbook::Textbook;
 use super::value::{Prospect, Short, Turned};
 use super::{Log, SweepError, columns};
 use crate::game::{Game, Score};
-use crate::graph::{Deriver, Graph, LayerChecks, LayerSums, LayerToRead};
+use crate::graph::{Graph, LayerChecks, LayerSums, LayerToRead, Maker, deriver};
 use crate::hint::Hinted;
 use crate::parallel::{self, GRAIN};
 use crate::progress::Progress;
@@ -24,16 +24,9 @@ use crate::table::{Memory, Room, SweepRecord, Table, TableError, prefetch};
 pub(super) struct Layered<'a> {
     pub graph: &'a Graph,
     pub method: &'a Method,
-    pub max_memory: Option<u64>,
+    pub memory: &'a Memory,
     pub checkpoint: &'a Checkpoint,
     pub progress: &'a dyn Progress,
-}
-
-/// What is needed besides to sweep it.
-struct Sweeping<'a> {
-    table: &'a Table,
-    deriver: Option<&'a Deriver>,
-    memory: &'a Memory,
 }
 
 impl Layered<'_> {
@@ -45,21 +38,31 @@ impl Layered<'_> {
         log: &mut Log<'_>,
     ) -> Result<bool, SweepError> {
         let Layered { graph, method, .. } = *self;
-        let deriver = (!graph.stores_moves()).then(|| Deriver::new(game));
-        if deriver.is_some() && method.order != Order::Topological {
+        let in_blocks = !graph.stores_moves() && graph.ranked().is_none();
+        let deriver = in_blocks.then(|| deriver(game));
+        let rules = |rows: Range<usize>, offsets: &mut Vec<u32>, targets: &mut Vec<u32>| {
+            graph.make_moves(game, rows, (offsets, targets)).is_ok()
+        };
+        let maker = match &deriver {
+            Some(deriver) => Some(Maker::Blocks(&**deriver, self.memory)),
+            None if graph.stores_moves() => None,
+            None => Some(Maker::Rules(&rules)),
+        };
+        if maker.is_some() && method.order != Order::Topological {
             let (option, name) = (method.order.option(), table.name());
+            let stored = if in_blocks { "--transitions stored" } else { "--index keys" };
             return Err(SweepError::Options(Hinted::new(
                 format!(
                     "{option} asks for every move in every sweep, and those of {name} are not stored"
                 ),
-                "leave it out, or enumerate with --transitions stored",
+                format!("leave it out, or enumerate with {stored}"),
             )));
         }
         let terminal = graph.terminal_scores(game, method.empties);
         let leaves = Leaves { graph, terminal: &terminal };
         if let Some(discount) = method.discount {
             let backup = DiscountBackup { discount: discount as f32, leaves };
-            let (values, resumed) = self.find(table, deriver.as_ref(), &backup, 0.0, log)?;
+            let (values, resumed) = self.find(table, maker, &backup, 0.0, log)?;
             columns::install_discounted(table, method, &values, &log.sweeps)?;
             return Ok(resumed);
         }
@@ -67,14 +70,14 @@ impl Layered<'_> {
             let max_score = method.max_score;
             let backup = BoundsBackup { max_score, leaves };
             let unknown = BoundsBackup::unknown(max_score);
-            let (values, resumed) = self.find(table, deriver.as_ref(), &backup, unknown, log)?;
-            columns::install_bounds(table, method, &values, &log.sweeps)?;
+            let (values, resumed) = self.find(table, maker, &backup, unknown, log)?;
+            columns::install_intervals(table, method, &values, &log.sweeps)?;
             return Ok(resumed);
         }
         // A move leads to a later layer, but for passes, of which one is not followed by another.
         match graph.layers().len() * 2 <= usize::from(Short::LONGEST) {
-            true => self.exact::<Short>(table, deriver.as_ref(), leaves, log),
-            false => self.exact::<Prospect>(table, deriver.as_ref(), leaves, log),
+            true => self.exact::<Short>(table, maker, leaves, log),
+            false => self.exact::<Prospect>(table, maker, leaves, log),
         }
     }
 
@@ -82,12 +85,12 @@ impl Layered<'_> {
     fn exact<T: Turned>(
         &self,
         table: &mut Table,
-        deriver: Option<&Deriver>,
+        maker: Option<Maker<'_>>,
         leaves: Leaves<'_>,
         log: &mut Log<'_>,
     ) -> Result<bool, SweepError> {
         let (backup, level) = (ExactBackup::<T>::new(leaves), T::of(level()));
-        let (values, resumed) = self.find(table, deriver, &backup, level, log)?;
+        let (values, resumed) = self.find(table, maker, &backup, level, log)?;
         columns::install_exact(table, self.method, &values, &log.sweeps)?;
         Ok(resumed)
     }
@@ -96,18 +99,16 @@ impl Layered<'_> {
     fn find<B: Backup<Value: Pod>>(
         &self,
         table: &Table,
-        deriver: Option<&Deriver>,
+        maker: Option<Maker<'_>>,
         backup: &B,
         initial: B::Value,
         log: &mut Log<'_>,
     ) -> Result<(Room<B::Value>, bool), SweepError> {
-        let Layered { graph, method, progress, .. } = *self;
-        let memory = Memory::new(self.max_memory, table.dir());
+        let Layered { graph, method, memory, progress, .. } = *self;
         let mut values = memory.zeros(graph.states())?;
         values.fill(initial);
         if method.order == Order::Topological {
-            let with = Sweeping { table, deriver, memory: &memory };
-            let resumed = self.topological(with, backup, initial, &mut values, log)?;
+            let resumed = self.topological((table, maker), backup, initial, &mut values, log)?;
             return Ok((values, resumed));
         }
         LayerChecks::all(graph, table)?;
@@ -122,7 +123,7 @@ impl Layered<'_> {
     /// One sweep, layer by layer; returns whether an interrupted process had begun.
     fn topological<B: Backup<Value: Pod>>(
         &self,
-        Sweeping { table, deriver, memory }: Sweeping<'_>,
+        (table, maker): (&Table, Option<Maker<'_>>),
         backup: &B,
         initial: B::Value,
         values: &mut [B::Value],
@@ -140,7 +141,7 @@ impl Layered<'_> {
         }
         let resumed = !pieces.is_empty();
         self.progress.begin("sweep 1", Some(states as u64));
-        let mut checks = LayerChecks::new(self.graph, table, (deriver, memory));
+        let mut checks = LayerChecks::new(self.graph, table, maker);
         let mut unsaved_to = from;
         let mut layers = self.graph.layers().rev();
         let mut next = layers.next().map(|rows| checks.layer(rows)).transpose()?;
@@ -217,8 +218,7 @@ fn sweep_layer<B: Backup>(
     values: &mut [B::Value],
     progress: &dyn Progress,
 ) -> Result<(Change, LayerSums), TableError> {
-    let (rows, moves) = (layer.rows.clone(), layer.moves());
-    let pieces = moves.pieces();
+    let (rows, pieces) = (layer.rows.clone(), layer.pieces());
     let (head, later) = values.split_at_mut(rows.end);
     let (own, later) = (&mut head[rows.start..], &*later);
     let mut rest = &mut *own;
@@ -232,7 +232,7 @@ fn sweep_layer<B: Backup>(
         let (mut change, mut passes) = (Change::NONE, Vec::new());
         let values = &mut *parallel::lock(&slots[piece]);
         let first = pieces[piece].start;
-        let sums = moves.visit((piece, &pieces[piece]), &mut |offsets, targets| {
+        let sums = layer.visit((piece, &pieces[piece]), &mut |offsets, targets| {
             // Whether all moves lead where they may.
             let fine = Cell::new(true);
             let of_later = |&target: &u32| match later.get((target as usize).wrapping_sub(rows.end))
@@ -260,11 +260,11 @@ fn sweep_layer<B: Backup>(
                         return false;
                     };
                     let new = match *edges {
-                        [] if moves.may_end(row) => backup.leaf(row),
+                        [] if layer.may_end(row) => backup.leaf(row),
                         [] => return false,
                         [target, ..] if (target as usize) < rows.end => {
                             let target = target as usize;
-                            if edges.len() > 1 || target < rows.start || !moves.leads_on(target) {
+                            if edges.len() > 1 || target < rows.start || !layer.leads_on(target) {
                                 return false;
                             }
                             passes.push((place, target));

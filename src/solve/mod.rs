@@ -6,7 +6,7 @@
 //!
 //! * sorted keys are swept: layered games layer by layer from the end (`layered`), games that may go round in circles
 //!   until nothing changes (`cyclic`); `Backup` says what a sweep does to one state, whatever the game;
-//! * ranks are solved by retrograde analysis (`ranked`);
+//! * ranks are solved by retrograde analysis (`ranked`), but for layered games, which are swept like sorted keys;
 //! * `textbook` sweeps layered games in the ways of the textbooks.
 //!
 //! [`solve`] solves a table of any game and writes its columns, [`Values`] reads them, [`ByDistance`] counts them, and
@@ -34,7 +34,7 @@ pub use distances::ByDistance;
 pub(crate) use layered::install_found;
 pub use options::{Order, SolveOptions};
 pub use proof::{Counterexample, Verified, prove};
-pub use ranked::{ENDLESS, RankedError, outcome_of};
+pub use ranked::{RankedError, outcome_of};
 pub use value::{Prospect, Value};
 
 use checkpoint::Checkpoint;
@@ -45,7 +45,7 @@ use crate::game::Game;
 use crate::graph::{Graph, RankedGame};
 use crate::hint::{Hint, Hinted, Kind};
 use crate::progress::Progress;
-use crate::table::{CHECKPOINT_AFTER, SweepRecord, Table, TableError};
+use crate::table::{CHECKPOINT_AFTER, Memory, SweepRecord, Table, TableError};
 
 /// A table that cannot be solved.
 #[derive(Debug, thiserror::Error)]
@@ -141,7 +141,11 @@ pub fn solve<G: Game>(
     }
     let method = Method::of(game, table, options);
     method.check(table)?;
+    // Keys are checked layer by layer.
     let graph = match game.layers() {
+        Some(_) if table.manifest().identity.is_by_rank() => {
+            Some(Graph::open_checked(game, table)?)
+        }
         Some(_) => Some(Graph::open(game, table)?),
         None => None,
     };
@@ -165,17 +169,17 @@ pub fn solve<G: Game>(
     }
     let mut log = Log { sweeps: Vec::new(), each };
     let resumed = if let Some(graph) = &graph {
-        let max_memory = options.max_memory;
-        let layered =
-            Layered { graph, method: &method, max_memory, checkpoint: &checkpoint, progress };
+        let memory = &Memory::new(options.max_memory, table.dir());
+        let layered = Layered { graph, method: &method, memory, checkpoint: &checkpoint, progress };
         layered.solve(game, table, &mut log)?
     } else {
         let graph = Graph::open_checked(game, table)?;
         if let Some(ranked) = graph.ranked() {
             ranked.check_whole()?;
             let moves = RankedGame { game, ranked: Some(ranked) };
+            let work = (&checkpoint, progress);
             let (distances, resumed) =
-                ranked::retrograde(ranked, &moves, &checkpoint, progress, &mut log)?;
+                ranked::retrograde(ranked, &moves, method.repetition, work, &mut log)?;
             columns::install_ranked(table, &method, &distances, &log.sweeps)?;
             resumed
         } else {
@@ -187,7 +191,7 @@ pub fn solve<G: Game>(
                 (&checkpoint, progress),
                 &mut log,
             )?;
-            columns::install_prospects(table, &method, &values, &log.sweeps)?;
+            columns::install_intervals(table, &method, &values, &log.sweeps)?;
             resumed
         }
     };

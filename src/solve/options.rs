@@ -87,7 +87,7 @@ impl SolveOptions {
 /// How a table is solved: what was asked for, and what follows from the game and the table.
 pub(super) struct Method {
     /// Whether the game has layers; all of a layered game but the last of these fields.
-    layered: bool,
+    pub layered: bool,
     pub order: Order,
     pub theta: f64,
     pub empties: Empties,

@@ -2,13 +2,13 @@
 //!
 //! One byte a rank holds all that is known of a state: how far the end is, or how many of its moves
 //! have not yet been found to lose. The parity of the distance tells who wins: in these games the
-//! last ply is the winner's, so a state whose end is an odd number of plies away is won by its
-//! mover.
+//! last ply is the winner's, so a state whose win or loss is an odd number of plies away is won by its
+//! mover. A drawn end is worth what play without end is, and no move to one ever loses.
 //!
 //! [`retrograde`] analysis works back from the ends (Ströhlein 1970; Thompson 1986): by rising distance, every
 //! predecessor of a lost state is won, and a state all of whose moves lead to won states is lost. Ends themselves are
-//! never taken back: the first pass counts only moves that do not lose at once. What it does not decide can be played
-//! on for ever.
+//! never taken back: the first pass counts only moves that do not lose at once. Nobody can force a win of what it does
+//! not decide: it can be played on for ever, or to a draw.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -18,14 +18,12 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Checkpoint;
 use super::{Log, SweepError};
-use crate::game::{End, Outcome, RankedMoves};
-use crate::graph::{Ranked, distance_of_end, ones_of};
+use crate::game::{End, Outcome, RankedMoves, Repetition};
+use crate::graph::{ENDLESS, Ranked, distance_of_end, ones_of};
+use crate::hint::Hinted;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::table::{SweepRecord, prefetch};
-
-/// What `distance` holds in a ranked table where no end can be forced.
-pub const ENDLESS: u8 = u8::MAX;
 
 /// The longest distance there is room for.
 pub const LONGEST: u8 = 200;
@@ -45,15 +43,22 @@ pub enum RankedError {
     /// The last ply is not the winner's.
     #[error("a game ends in a way that this way of solving has no room for: {0}")]
     Ending(String),
+    /// A draw that is not the same as play without end.
+    #[error("a game ends in a draw, which a table by rank does not tell from play without end")]
+    Drawn,
 }
 
 impl From<RankedError> for SweepError {
     fn from(error: RankedError) -> SweepError {
-        SweepError::Options(error.to_string().into())
+        let hint = match error {
+            RankedError::Drawn => "leave --repetition out, or enumerate with --index keys",
+            _ => "enumerate with --index keys",
+        };
+        SweepError::Options(Hinted::new(error.to_string(), hint))
     }
 }
 
-/// What a state's distance says of its outcome, for its mover; `None` where no end can be forced.
+/// What a state's distance says of its outcome, for its mover; `None` where nobody can force a win.
 pub fn outcome_of(distance: u8) -> Option<Outcome> {
     match distance {
         ENDLESS => None,
@@ -63,9 +68,12 @@ pub fn outcome_of(distance: u8) -> Option<Outcome> {
 }
 
 /// The byte of a finished game.
-fn byte_of(end: End) -> Result<u8, RankedError> {
-    distance_of_end(end)
-        .ok_or_else(|| RankedError::Ending(format!("{} in {}", end.outcome.name(), end.plies)))
+fn byte_of(end: End, repetition: Repetition) -> Result<u8, RankedError> {
+    match distance_of_end(end) {
+        Some(ENDLESS) if repetition != Repetition::Draw => Err(RankedError::Drawn),
+        Some(distance) => Ok(distance),
+        None => Err(RankedError::Ending(format!("{} in {}", end.outcome.name(), end.plies))),
+    }
 }
 
 /// The bytes of all ranks while a game is solved.
@@ -176,8 +184,8 @@ impl<'a> Bytes<'a> {
 pub(super) fn retrograde(
     ranked: &Ranked,
     moves: &dyn RankedMoves,
-    checkpoint: &Checkpoint,
-    progress: &dyn Progress,
+    repetition: Repetition,
+    (checkpoint, progress): (&Checkpoint, &dyn Progress),
     log: &mut Log<'_>,
 ) -> Result<(Vec<u8>, bool), SweepError> {
     let (mut level, mut next) = (Level::new(moves.ranks()), Level::new(moves.ranks()));
@@ -196,7 +204,8 @@ pub(super) fn retrograde(
             let bytes = Bytes::new(ranked, moves);
             progress.begin("counting moves", Some(rows));
             let started = Instant::now();
-            let Ends { won, lost, undecided } = bytes.count_moves(&level, &next, progress)?;
+            let Ends { won, lost, undecided } =
+                bytes.count_moves([&level, &next], repetition, progress)?;
             tracing::info!(seconds = started.elapsed().as_secs_f64(), undecided, "moves counted");
             progress.begin("working back", Some(undecided));
             // The first pass has found the ends, and what is one move away from them alone.
@@ -273,13 +282,13 @@ impl Bytes<'_> {
     /// won in 1 or lost in 2 goes to its level.
     fn count_moves(
         &self,
-        won: &Level,
-        lost: &Level,
+        [won, lost]: [&Level; 2],
+        repetition: Repetition,
         progress: &dyn Progress,
     ) -> Result<Ends, RankedError> {
         let visit = |rank: u32, (found, ends): &mut (Ends, Vec<Option<End>>)| {
             if let Some(end) = self.moves.ends(rank, ends) {
-                self.set(rank, byte_of(end)?);
+                self.set(rank, byte_of(end, repetition)?);
                 return Ok(());
             }
             let after =

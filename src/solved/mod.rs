@@ -162,6 +162,11 @@ impl States {
         self.rows.orientations(row)
     }
 
+    /// Whether the table tells the orientations of its rows.
+    pub fn has_orientations(&self) -> bool {
+        self.rows.has_orientations()
+    }
+
     /// The layer of a row; `None` where the table does not tell.
     pub fn layer_of(&self, row: usize) -> Option<u32> {
         self.rows.layer_of(row)
@@ -182,8 +187,8 @@ impl States {
 
     /// Whether every image of a row is taken, for want of knowing which are reachable.
     fn has_images(&self, orienting: Orienting) -> bool {
-        let unknown = self.rows() > 0 && self.orientations(0).is_none();
-        orienting == Orienting::All && unknown && self.table.manifest().complete
+        let all = orienting == Orienting::All && self.table.manifest().complete;
+        all && !self.has_orientations()
     }
 
     /// Calls `visit` with these positions of a piece and their rows, in order; fails where a row is

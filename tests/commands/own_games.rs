@@ -10,6 +10,11 @@ use serde_json::Value;
 use tempfile::TempDir;
 use yomikiri::game::{Game, GameExt, Group, Outcome, conform};
 
+use connect_four::{Board, ConnectFour};
+
+#[allow(dead_code)]
+#[path = "../../examples/connect_four.rs"]
+mod connect_four;
 #[allow(dead_code)]
 #[path = "../../examples/three_mens_morris.rs"]
 mod three_mens_morris;
@@ -23,6 +28,9 @@ fn the_examples_are_games() {
     conform(&tic_tac_toe::TicTacToe(Group::trivial()));
     for centre_barred in [false, true] {
         conform(&three_mens_morris::ThreeMensMorris::new(centre_barred));
+    }
+    for (rows, columns) in [(4, 5), (5, 4), (4, 6)] {
+        conform(&connect_four::ConnectFour::new(rows, columns));
     }
 }
 
@@ -196,6 +204,64 @@ fn policies_for_three_mens_morris_are_measured() {
     let file = program.tables.path().join("targets.csv");
     program.ok(&["export", "three-mens-morris", "--out", file.to_str().unwrap()]);
     assert!(fs::read_to_string(file).unwrap().lines().count() > 400);
+}
+
+/// Plain alpha-beta: the outcome for the mover, if it is between two.
+fn searched(game: &ConnectFour, state: &Board, mut low: i8, high: i8) -> i8 {
+    if let Some(outcome) = game.result(state) {
+        return outcome.value();
+    }
+    let mut actions = game.actions(state);
+    // The middle columns first, which cut off more.
+    actions.sort_by_key(|action| (2 * action.0 + 1).abs_diff(game.action_count() as u16));
+    for action in actions {
+        low = low.max(-searched(game, &game.play(state, action), -high, -low));
+        if low >= high {
+            break;
+        }
+    }
+    low
+}
+
+/// A draw (Tromp), by search without a table too; 3,945,711 positions with their mirror images (OEIS A212693).
+#[test]
+fn connect_four_is_solved_by_its_ranks() {
+    let game = ConnectFour::new(4, 5);
+    assert_eq!(searched(&game, &game.start().state, -1, 1), 0);
+    let program = Program::of("connect_four");
+    let made = program.json(&["enumerate"]);
+    let manifest = &made["manifest"];
+    assert_eq!(
+        (&made["table"], &manifest["identity"]["index"]),
+        (&"connect-four-4x5".into(), &"rank".into())
+    );
+    assert_eq!(manifest["counts"]["table"]["states"], 1_974_174);
+    program.ok(&["value-iterate"]);
+    let start = program.json(&["query", "connect-four-4x5", "start"]);
+    assert_eq!((&start["outcome"], &start["distance"]), (&0.into(), &20.into()));
+}
+
+/// A table by rank does not tell which mirror images of its rows are reached: the report finds them.
+#[test]
+fn reports_are_the_same_by_rank_and_by_keys() {
+    let program = Program::of("connect_four");
+    let report = |index: &str| {
+        let (game, name) = ("connect-four-4x4", format!("by-{index}"));
+        program.ok(&["enumerate", "--game", game, "--index", index, "--name", &name]);
+        program.ok(&["value-iterate", &name]);
+        program.json(&["report", "--table", &name, "--policy", "random"])
+    };
+    let (by_rank, by_keys) = (report("rank"), report("keys"));
+    // Sums are of other rows first.
+    for place in [
+        "/games/policies/0/against_perfect/first/loss",
+        "/games/policies/0/against_random/second/win",
+        "/games/policies/0/exploitability/first/outcome_lost",
+        "/games/policies/0/mistakes/0/outcome_mistakes",
+    ] {
+        let expected = by_keys.pointer(place).and_then(Value::as_f64).unwrap();
+        assert_near(by_rank.pointer(place).unwrap(), expected);
+    }
 }
 
 /// What it says to type is what can be typed: its own name.

@@ -1,5 +1,5 @@
 //! Games of one's own that differ from those that are built in: moves that jump layers, ends that are
-//! drawn, passes that follow each other, many moves, symmetries with ranks.
+//! drawn, passes that follow each other, many moves, ranks with symmetries, drawn ends and layers.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use yomikiri::any::{AnyGame, AnyState};
 use yomikiri::game::{
-    Action, Game, GameExt, Group, Layers, Mobility, Outcome, Position, Ranks, Side, Symmetries,
-    Symmetry, WideKey, conform,
+    Action, Empties, Game, GameExt, Group, Layers, Mobility, Outcome, Position, Ranks, Repetition,
+    Score, Scores, Side, Symmetries, Symmetry, WideKey, conform,
 };
 use yomikiri::graph::{self, Index, Plan, pack};
 use yomikiri::hint::Hint;
@@ -26,6 +26,10 @@ use crate::common::tables::{Tables, assert_same_files};
 #[path = "../../examples/three_mens_morris.rs"]
 mod three_mens_morris;
 use three_mens_morris::{NEXT, ThreeMensMorris};
+#[allow(dead_code)]
+#[path = "../../examples/connect_four.rs"]
+mod connect_four;
+use connect_four::ConnectFour;
 
 /// A state of [`Listed`].
 #[derive(Clone, Debug, Default)]
@@ -47,6 +51,7 @@ struct Listed {
     nodes: Vec<Node>,
     has_layers: bool,
     is_ranked: bool,
+    has_scores: bool,
 }
 
 impl Listed {
@@ -93,6 +98,9 @@ impl Game for Listed {
     fn ranks(&self) -> Option<&dyn Ranks<u32>> {
         self.is_ranked.then_some(self)
     }
+    fn scores(&self) -> Option<&dyn Scores<u32>> {
+        self.has_scores.then_some(self)
+    }
     fn is_pass(&self, action: Action) -> bool {
         action == PASS
     }
@@ -120,6 +128,17 @@ impl Layers<u32> for Listed {
     }
 }
 
+/// A win or loss by one to seven points, from which the next player sees a loss or win.
+impl Scores<u32> for Listed {
+    fn most(&self) -> Score {
+        Score(7)
+    }
+    fn score_of(&self, &state: &u32, _empties: Empties) -> Score {
+        let outcome = self.node(state).end.map_or(0, Outcome::value);
+        Score(outcome * (state % 7 + 1) as i8)
+    }
+}
+
 impl Ranks<u32> for Listed {
     fn count(&self) -> u32 {
         self.nodes.len() as u32
@@ -138,7 +157,7 @@ impl Ranks<u32> for Listed {
 
 /// A layered game; a state without moves is lost unless it says otherwise.
 fn layered(nodes: Vec<Node>) -> Listed {
-    Listed { nodes, has_layers: true, is_ranked: false }
+    Listed { nodes, has_layers: true, ..Listed::default() }
 }
 
 fn interior(layer: u32, moves: impl Into<Vec<u32>>) -> Node {
@@ -415,23 +434,98 @@ fn a_layer_with_more_moves_than_numbers_is_refused() {
     assert!(error.starts_with("layer 2 has 5400000000 moves and more"), "{error}");
 }
 
-/// A table by rank tells outcomes by the parity of distances.
-#[test]
-fn ranks_are_refused_where_ends_are_drawn() {
-    let drawn = Node { end: Some(Outcome::Draw), ..lost(0) };
-    let nodes = vec![interior(0, [1, 2]), interior(0, [0, 3]), lost(0), drawn];
-    let game = Listed { nodes, has_layers: false, is_ranked: true };
+/// The tables of a game by keys and by rank have the same states and values, and so has the latter packed.
+fn same_by_rank_and_by_keys<G: Game>(game: G) -> [Tables; 2] {
     conform(&game);
-    let plan = Plan::from_start(&game);
-    assert_eq!(plan.index, Index::Rank);
-    let error = refused(&game, &plan);
-    assert!(error.contains("ends with a draw") && error.contains("--index keys"), "{error}");
-    let any = AnyGame::new(game);
+    assert_eq!(Plan::from_start(&game).index, Index::Rank);
+    let game = AnyGame::new(game);
+    let by = |index: Index| {
+        let tables = Tables::new();
+        let plan = Plan { index, ..standard(&game) };
+        let mut table = game.enumerate(&plan, &tables.store(), &Silent).unwrap().table;
+        solve(&game, &mut table, &SolveOptions::default(), &Silent).unwrap();
+        let proof = game.verify(&table, &Silent).unwrap();
+        assert_eq!((proof.solved, proof.counterexample), (true, None), "{index:?}");
+        (tables, table)
+    };
+    let [(of_keys, keys), (of_ranks, ranks)] = [Index::Keys, Index::Rank].map(by);
+    let place = ranks.dir().with_added_extension("packed");
+    let packed = Table::open(&pack(&game, &ranks, &place, true, &Silent).unwrap()).unwrap();
+    assert_eq!(game.verify(&packed, &Silent).unwrap().counterexample, None);
+    let counts =
+        |table: &Table| table.manifest().layers.iter().map(|c| c.table).collect::<Vec<_>>();
+    assert_eq!(counts(&ranks), counts(&keys));
+    let [keys, ranks, packed] = [keys, ranks, packed]
+        .map(|table| SolvedTable::open(game.clone(), table, true).unwrap().unwrap());
+    assert_eq!(ranks.states().rows(), keys.states().rows());
+    let compared = keys.states().visit(0..keys.states().rows(), &mut |row, position| {
+        for table in [&ranks, &packed] {
+            let found = table.states().find(&position).unwrap();
+            assert_eq!(table.value(found), keys.value(row), "{position:?}");
+        }
+        Ok(())
+    });
+    compared.unwrap();
+    [of_keys, of_ranks]
+}
+
+/// A game by chance that may go round in circles and be drawn: every fourth state is an end.
+fn going_round(seed: u64) -> Listed {
+    let mut random = Random(seed);
+    let states = 60;
+    let mut nodes: Vec<Node> = (0..states)
+        .map(|state| match state % 4 {
+            3 if random.below(2) == 0 => lost(0),
+            3 => Node { end: Some(Outcome::Draw), ..lost(0) },
+            _ => interior(
+                0,
+                (0..1 + random.below(3)).map(|_| random.below(states) as u32).collect::<Vec<_>>(),
+            ),
+        })
+        .collect();
+    for node in &mut nodes {
+        node.moves.sort_unstable();
+        node.moves.dedup();
+    }
+    // So that most states are reached.
+    nodes[0].moves = (1..6).collect();
+    Listed { nodes, is_ranked: true, ..Listed::default() }
+}
+
+/// A drawn end is worth what play without end is.
+#[test]
+fn drawn_ends_have_the_same_values_by_rank_and_by_keys() {
+    (0..20).for_each(|seed| drop(same_by_rank_and_by_keys(going_round(seed))));
+    // Where they differ a byte has no room for both.
+    let game = AnyGame::new(going_round(0));
     let tables = Tables::new();
-    let by_keys = Plan { index: Index::Keys, ..standard(&any) };
-    let mut table = any.enumerate(&by_keys, &tables.store(), &Silent).unwrap().table;
-    solve(&any, &mut table, &SolveOptions::default(), &Silent).unwrap();
-    assert_eq!(any.verify(&table, &Silent).unwrap().counterexample, None);
+    let mut table = game.enumerate(&standard(&game), &tables.store(), &Silent).unwrap().table;
+    let options = SolveOptions { repetition: Some(Repetition::Unknown), ..SolveOptions::default() };
+    let error = solve(&game, &mut table, &options, &Silent).unwrap_err().line();
+    assert!(error.contains("ends in a draw") && error.contains("--index keys"), "{error}");
+}
+
+#[test]
+fn ranks_are_refused_where_who_moved_last_has_lost() {
+    let won = Node { end: Some(Outcome::Win), ..lost(0) };
+    let nodes = vec![interior(0, [1]), interior(0, [0, 2]), won];
+    let game = Listed { nodes, is_ranked: true, ..Listed::default() };
+    let error = refused(&game, &Plan::from_start(&game));
+    assert!(error.contains("ends with a win in 0") && error.contains("--index keys"), "{error}");
+}
+
+/// Layers are swept, whatever finds the rows; also where moves jump layers and pass.
+#[test]
+fn layered_games_have_the_same_values_by_rank_and_by_keys() {
+    for has_scores in [false, true] {
+        same_by_rank_and_by_keys(Listed { is_ranked: true, has_scores, ..jumping() });
+    }
+    let [_, tables] = same_by_rank_and_by_keys(ConnectFour::new(4, 4));
+    let game = AnyGame::new(ConnectFour::new(4, 4));
+    let mut table = tables.store().open("connect-four-4x4").unwrap();
+    let natural = SolveOptions { order: Some(Order::Natural), ..SolveOptions::default() };
+    let error = solve(&game, &mut table, &natural, &Silent).unwrap_err().line();
+    assert!(error.contains("are not stored") && error.contains("--index keys"), "{error}");
 }
 
 /// Without its type a game has keys of two words, its tables perhaps of one.
@@ -561,24 +655,5 @@ impl Ranks<Board> for RankedMorris {
 /// The board has eight symmetries, under which two moves of a state may lead to one rank.
 #[test]
 fn morris_has_the_same_values_by_rank_and_by_keys() {
-    conform(&RankedMorris::new());
-    let game = AnyGame::new(RankedMorris::new());
-    let by = |index: Index| {
-        let dir = tempfile::tempdir().unwrap();
-        let plan = Plan { index, ..standard(&game) };
-        let made = game.enumerate(&plan, &Store::at(dir.path()), &Silent).unwrap();
-        let mut table = made.table;
-        solve(&game, &mut table, &SolveOptions::default(), &Silent).unwrap();
-        assert_eq!(game.verify(&table, &Silent).unwrap().counterexample, None, "{index:?}");
-        let table = SolvedTable::open(game.clone(), table, true).unwrap().unwrap();
-        assert_eq!(table.states().rows(), 540);
-        (dir, table)
-    };
-    let [(_keys, keys), (_ranks, ranks)] = [Index::Keys, Index::Rank].map(by);
-    let compared = keys.states().visit(0..keys.states().rows(), &mut |row, position| {
-        let found = ranks.states().find(&position).unwrap();
-        assert_eq!(ranks.value(found), keys.value(row), "{position:?}");
-        Ok(())
-    });
-    compared.unwrap();
+    same_by_rank_and_by_keys(RankedMorris::new());
 }

@@ -1,6 +1,7 @@
 //! The moves of a table of blocks that does not store them, made anew layer by layer.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::layer::Layer;
 use super::tasks::{Emit, Rows, Task, Workspace};
@@ -12,8 +13,8 @@ use crate::graph::view::add_up;
 use crate::parallel::{self, Spare};
 use crate::table::{Memory, TableError};
 
-/// Makes the moves of some game's blocks, whatever bits it has.
-trait Derive: Send + Sync {
+/// Makes the moves of the rows of some game's blocks, whatever bits it has.
+pub trait Deriver: Send + Sync {
     /// The layer of some keys; `None` if they are not those of a layer with this number, ascending.
     fn layer(
         &self,
@@ -33,31 +34,16 @@ trait Derive: Send + Sync {
     ) -> Option<Rows>;
 }
 
-/// Makes the moves of the rows of a game's blocks.
-pub struct Deriver(Box<dyn Derive>);
-
-impl Deriver {
-    /// The deriver of a game that has blocks, as fast as this processor can be.
-    pub fn new<G: Game>(game: &G) -> Deriver {
-        #[cfg(target_arch = "x86_64")]
-        if Instructions::are_there() {
-            return Deriver(Box::new((Blocks::<Instructions>::new(game), game.group().clone())));
-        }
-        Deriver(Box::new((Blocks::<Tables>::new(game), game.group().clone())))
+/// The deriver of a game that has blocks, as fast as this processor can be.
+pub fn deriver<G: Game>(game: &G) -> Box<dyn Deriver> {
+    #[cfg(target_arch = "x86_64")]
+    if Instructions::are_there() {
+        return Box::new((Blocks::<Instructions>::new(game), game.group().clone()));
     }
-
-    /// The layer of some keys; `None` if they are not those of a layer with this number, ascending.
-    pub(in crate::graph) fn layer(
-        &self,
-        number: u32,
-        keys: &[u64],
-        memory: &Memory,
-    ) -> Result<Option<Layer>, TableError> {
-        self.0.layer(number, keys, memory)
-    }
+    Box::new((Blocks::<Tables>::new(game), game.group().clone()))
 }
 
-impl<B: Bits> Derive for (Blocks<B>, Group) {
+impl<B: Bits> Deriver for (Blocks<B>, Group) {
     fn layer(
         &self,
         number: u32,
@@ -118,30 +104,29 @@ impl Layer {
     }
 }
 
+/// A layer and the id of its first row.
+pub(in crate::graph) type Numbered = (Layer, u32);
+
 /// The moves of the rows of a layer, made in tasks.
-pub struct DerivedMoves<'a> {
-    deriver: &'a Deriver,
-    layer: &'a Layer,
-    next: &'a Layer,
-    bases: [u32; 2],
+pub(in crate::graph) struct DerivedMoves<'a> {
+    deriver: &'a dyn Deriver,
+    /// The layer and the next.
+    layers: [Arc<Numbered>; 2],
     /// Memory that has served before.
     spare: Spare<(Workspace, Rows)>,
 }
 
 impl<'a> DerivedMoves<'a> {
-    /// The moves of a layer to rows of it and the next, whose first rows have the ids `bases`.
-    pub(in crate::graph) fn new(
-        deriver: &'a Deriver,
-        [layer, next]: [&'a Layer; 2],
-        bases: [u32; 2],
-    ) -> DerivedMoves<'a> {
-        DerivedMoves { deriver, layer, next, bases, spare: Spare::default() }
+    /// The moves of a layer to rows of it and the next.
+    pub fn new(deriver: &'a dyn Deriver, layers: [Arc<Numbered>; 2]) -> DerivedMoves<'a> {
+        DerivedMoves { deriver, layers, spare: Spare::default() }
     }
 
     /// The rows of each task, counted from the first of the layer.
     pub fn pieces(&self) -> Vec<Range<usize>> {
-        let rows = |task: usize| self.layer.rows_before(task)..self.layer.rows_before(task + 1);
-        (0..self.layer.tasks()).map(rows).collect()
+        let layer = &self.layers[0].0;
+        let rows = |task: usize| layer.rows_before(task)..layer.rows_before(task + 1);
+        (0..layer.tasks()).map(rows).collect()
     }
 
     /// Calls `visit` with the offsets of a task's rows among its edges, one more than there are
@@ -153,8 +138,9 @@ impl<'a> DerivedMoves<'a> {
         visit: &mut dyn FnMut(&[u32], &[u32]) -> bool,
     ) -> bool {
         let (mut workspace, rows) = self.spare.take();
-        let (layers, memory) = ([self.layer, self.next], (&mut workspace, rows));
-        let made = self.deriver.0.moves(layers, self.bases, task, memory);
+        let [own, next] = self.layers.each_ref().map(|layer| &**layer);
+        let (layers, bases) = ([&own.0, &next.0], [own.1, next.1]);
+        let made = self.deriver.moves(layers, bases, task, (&mut workspace, rows));
         let Some(rows) = made else { return false };
         add_up(&rows.edge_counts, offsets);
         let found = visit(offsets, &rows.targets);

@@ -25,7 +25,7 @@ const STRETCH: usize = 1 << 10;
 const COUNTED: usize = 1 << 4;
 
 /// The states of a layer as bits.
-pub(in crate::graph) struct Layer {
+pub struct Layer {
     pub number: u32,
     /// The canonical occupied squares of each block, ascending.
     pub blocks: Vec<u32>,

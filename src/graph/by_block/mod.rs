@@ -15,7 +15,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Instant;
 
-pub use self::derive::{DerivedMoves, Deriver};
+pub(super) use self::derive::{DerivedMoves, Numbered};
+pub use self::derive::{Deriver, deriver};
 pub(super) use self::layer::Layer;
 use self::layer::{Closed, reach};
 #[cfg(feature = "cluster")]

@@ -125,7 +125,7 @@ const AHEAD: usize = 16;
 
 /// What a task works with: memory that has served before.
 #[derive(Default)]
-pub(super) struct Workspace {
+pub struct Workspace {
     states: States,
     edges: Edges,
     /// Of each placement where its edges end, and of each state where its next is put.
@@ -220,7 +220,7 @@ impl<B: Bits> Work for Find<'_, B> {
 
 /// What a task of a layer adds to the table.
 #[derive(Default)]
-pub(super) struct Rows {
+pub struct Rows {
     pub kinds: Vec<u8>,
     /// How many edges each row has: as many as a board has squares, or fewer.
     pub edge_counts: Vec<u8>,

@@ -109,8 +109,7 @@ pub fn prove<G: Game>(
         columns: Columns::open(game, table)?,
         discounts: Discounts::open(table)?,
         reached: memory.zeros(rows.states().div_ceil(64))?,
-        // Tables of layered games have orientations; what another has of that name is not read.
-        orientations: memory.zeros(if game.layers().is_some() { rows.states() } else { 0 })?,
+        orientations: memory.zeros(if rows.has_orientations() { rows.states() } else { 0 })?,
         folded: game.with_folding(true).filter(|_| game.group().order() == 1),
     };
     progress.begin("proving", Some(rows.states() as u64));
@@ -387,7 +386,7 @@ impl<G: Game> Proof<'_, G> {
             frontier: u64::from(made.kind == StateKind::Frontier),
             transitions: made.moves.len() as u64,
         };
-        let own = self.rows.orientations(row).filter(|_| layered).unwrap_or_default();
+        let own = self.rows.orientations(row).unwrap_or_default();
         let sides = Side::ALL.map(|side| own.with(side, game.group().order()));
         // From the side that is rarer: only after a pass does the other player move in its layer.
         let rare = if (layer.unwrap_or(ply) ^ self.first_layer) & 1 == 0 {
@@ -400,7 +399,7 @@ impl<G: Game> Proof<'_, G> {
             reachable: table.times(u64::from(own.count())),
             with_both: self.with_both(state, rare, sides[rare as usize]),
             mover_relative: u64::from((sides[0] | sides[1]).count_ones()),
-            canonical: u64::from(layered && self.comes_first(position)),
+            canonical: u64::from(self.rows.has_orientations() && self.comes_first(position)),
             won: u64::from(made.end.is_some_and(|end| end.score > 0)),
             ..Found::default()
         };
@@ -522,14 +521,13 @@ impl<G: Game> Proof<'_, G> {
         layers.values().for_each(|layer| all.add(layer));
         let mut summed = Counts::default();
         manifest.layers.iter().for_each(|layer| summed.add(layer));
-        let by_rank = self.rows.layer_of(0).is_none();
-        let layered = self.game.layers().is_some();
+        let (by_rank, oriented) = (self.rows.ranked().is_some(), self.rows.has_orientations());
         let counted = |found: &Found| Counts {
             table: found.table,
-            reachable: layered.then_some(found.reachable),
-            distinct_boards: layered.then_some(found.reachable.states - found.with_both),
-            mover_relative: layered.then_some(found.mover_relative),
-            canonical: layered.then_some(found.canonical),
+            reachable: oriented.then_some(found.reachable),
+            distinct_boards: oriented.then_some(found.reachable.states - found.with_both),
+            mover_relative: oriented.then_some(found.mover_relative),
+            canonical: oriented.then_some(found.canonical),
             terminals_won: by_rank.then_some(found.won),
         };
         let none = Found::default();
@@ -560,7 +558,7 @@ impl<G: Game> Proof<'_, G> {
             return wrong("its solution does not prove as much as it says");
         }
         let open = columns.values.has_bounds() || columns.values.leaves_distances_out();
-        if !by_rank && open != (all.open > 0) {
+        if self.rows.layer_of(0).is_some() && open != (all.open > 0) {
             return wrong("it keeps bounds where every value is exact, or none where they are not");
         }
         let values = roots.iter().flatten().map(|&row| {

@@ -1,0 +1,253 @@
+//! Connect Four on a small board, a game that numbers its positions: its tables hold neither keys nor moves.
+//!
+//!     cargo run --release --example connect_four -- report
+//!     cargo run --release --example connect_four -- enumerate --game connect-four-5x5
+//!
+//! Discs fall to the lowest free square of a column, four in a line win. On five columns of four squares it is a draw
+//! (J. Tromp, John's Connect Four Playground).
+
+use std::process::ExitCode;
+
+use yomikiri::any::AnyGame;
+use yomikiri::game::symmetry::map_square;
+use yomikiri::game::{
+    Action, Bitboards, Drawing, Facts, Game, Group, Layers, MoveSquares, Outcome, Position, Ranks,
+    Side, Symmetries, Symmetry,
+};
+
+/// The game on a board of at most 32 squares; square `row * columns + column`, the top row first.
+pub struct ConnectFour {
+    rows: usize,
+    columns: usize,
+    lines: Vec<u64>,
+    group: Group,
+    /// Pascal's triangle.
+    choose: Vec<Vec<u64>>,
+    /// In how many ways so many columns hold so many discs.
+    ways: Vec<Vec<u64>>,
+    /// The first rank of every number of discs, and how many ranks there are.
+    firsts: Vec<u64>,
+}
+
+/// The discs of the mover, and those of the opponent.
+pub type Board = (u64, u64);
+
+fn squares(set: u64) -> impl DoubleEndedIterator<Item = usize> {
+    (0..32).filter(move |square| set >> square & 1 == 1)
+}
+
+impl ConnectFour {
+    /// A board of so many rows and columns.
+    pub fn new(rows: usize, columns: usize) -> ConnectFour {
+        let mut lines = Vec::new();
+        for (square, (down, right)) in
+            (0..rows * columns).flat_map(|at| [(0, 1), (1, 0), (1, 1), (1, -1)].map(|to| (at, to)))
+        {
+            let (row, column) = ((square / columns) as isize, (square % columns) as isize);
+            let line = (0..4).map(|step| (row + step * down, column + step * right));
+            let within = |&(row, column): &(isize, isize)| {
+                (0..rows as isize).contains(&row) && (0..columns as isize).contains(&column)
+            };
+            if line.clone().all(|square| within(&square)) {
+                lines.push(line.map(|(row, column)| 1 << (row * columns as isize + column)).sum());
+            }
+        }
+        let most = rows * columns;
+        let mut choose = vec![vec![0; most + 2]; most + 1];
+        let mut ways = vec![vec![0; most + 1]; columns + 1];
+        (choose[0][0], ways[0][0]) = (1, 1);
+        for n in 1..=most {
+            choose[n][0] = 1;
+            (1..=n).for_each(|k| choose[n][k] = choose[n - 1][k - 1] + choose[n - 1][k]);
+        }
+        for column in 1..=columns {
+            for discs in 0..=most {
+                ways[column][discs] =
+                    (0..=rows.min(discs)).map(|own| ways[column - 1][discs - own]).sum();
+            }
+        }
+        let mut firsts = vec![0];
+        (0..=most).for_each(|discs| {
+            firsts.push(firsts[discs] + ways[columns][discs] * choose[discs][discs / 2])
+        });
+        assert!(
+            most <= 32 && firsts[most + 1] <= u32::MAX.into(),
+            "{rows}x{columns} has too many positions"
+        );
+        ConnectFour { rows, columns, lines, group: Group::mirror(), choose, ways, firsts }
+    }
+
+    /// The lowest squares of a column.
+    fn lowest(&self, column: usize, height: usize) -> u64 {
+        (self.rows - height..self.rows).map(|row| 1 << (row * self.columns + column)).sum()
+    }
+
+    fn height(&self, column: usize, discs: u64) -> usize {
+        (discs & self.lowest(column, self.rows)).count_ones() as usize
+    }
+
+    /// How many positions come before: with fewer discs, with lower columns, with other discs the mover's.
+    fn number(&self, &(mine, theirs): &Board) -> u32 {
+        let occupied = mine | theirs;
+        let discs = occupied.count_ones() as usize;
+        let (mut shape, mut left) = (0, discs);
+        for column in 0..self.columns {
+            let (height, ways) =
+                (self.height(column, occupied), &self.ways[self.columns - 1 - column]);
+            shape += (0..height).map(|lower| ways[left - lower]).sum::<u64>();
+            left -= height;
+        }
+        let own = squares(occupied).enumerate().filter(|(_, square)| mine >> square & 1 == 1);
+        let colours: u64 = own.zip(1..).map(|((place, _), disc)| self.choose[place][disc]).sum();
+        (self.firsts[discs] + shape * self.choose[discs][discs / 2] + colours) as u32
+    }
+}
+
+impl Game for ConnectFour {
+    type State = Board;
+    type Key = u64;
+
+    fn name(&self) -> String {
+        format!("connect-four-{}x{}", self.rows, self.columns)
+    }
+    fn start(&self) -> Position<Board> {
+        Position { state: (0, 0), side: Side::First }
+    }
+    /// The number of the column.
+    fn action_count(&self) -> usize {
+        self.columns
+    }
+    fn for_each_action(&self, state: &Board, visit: impl FnMut(Action)) {
+        let columns = if self.result(state).is_some() { 0 } else { self.columns };
+        let free = |&column: &usize| (state.0 | state.1) >> column & 1 == 0;
+        (0..columns).filter(free).map(|column| Action(column as u16)).for_each(visit);
+    }
+    fn play(&self, &(mine, theirs): &Board, action: Action) -> Board {
+        let (column, occupied) = (usize::from(action.0), mine | theirs);
+        let fallen = self.lowest(column, self.height(column, occupied) + 1) & !occupied;
+        (theirs, mine | fallen)
+    }
+    fn result(&self, &(mine, theirs): &Board) -> Option<Outcome> {
+        let lost = self.lines.iter().any(|line| theirs & line == *line);
+        let full = (mine | theirs).count_ones() as usize == self.rows * self.columns;
+        if lost { Some(Outcome::Loss) } else { full.then_some(Outcome::Draw) }
+    }
+    fn key(&self, &(mine, theirs): &Board) -> u64 {
+        mine << 32 | theirs
+    }
+    fn state(&self, key: u64) -> Option<Board> {
+        let (mine, theirs) = (key >> 32, key & 0xffff_ffff);
+        let fallen = |column| self.lowest(column, self.height(column, mine | theirs));
+        let occupied = (0..self.columns).map(fallen).sum::<u64>();
+        let in_turn = theirs.count_ones().wrapping_sub(mine.count_ones()) <= 1;
+        (mine & theirs == 0 && mine | theirs == occupied && in_turn).then_some((mine, theirs))
+    }
+    fn layers(&self) -> Option<&dyn Layers<Board>> {
+        Some(self)
+    }
+    fn ranks(&self) -> Option<&dyn Ranks<Board>> {
+        Some(self)
+    }
+    fn symmetries(&self) -> Option<&dyn Symmetries<Board>> {
+        Some(self)
+    }
+    // A board to look at.
+    fn facts(&self) -> Facts {
+        Facts { shape: (self.rows, self.columns), ..Facts::of_keys::<u64>() }
+    }
+    fn bitboards(&self) -> Option<&dyn Bitboards<Board>> {
+        Some(self)
+    }
+    fn drawing(&self) -> Option<&dyn Drawing<Board>> {
+        Some(self)
+    }
+}
+
+impl Symmetries<Board> for ConnectFour {
+    fn all(&self) -> &Group {
+        &self.group
+    }
+    fn image_of(&self, state: &Board, symmetry: Symmetry) -> Board {
+        let (rows, columns) = (self.rows, self.columns);
+        let turned =
+            |square| map_square(symmetry, (square / columns, square % columns), rows, columns);
+        let image = |set| {
+            let turned = squares(set).map(turned);
+            turned.fold(0, |all, (row, column)| all | 1 << (row * columns + column))
+        };
+        (image(state.0), image(state.1))
+    }
+    fn image_of_action(&self, action: Action, symmetry: Symmetry) -> Action {
+        Action(map_square(symmetry, (0, usize::from(action.0)), self.rows, self.columns).1 as u16)
+    }
+}
+
+impl Bitboards<Board> for ConnectFour {
+    fn held(&self, &state: &Board) -> Board {
+        state
+    }
+    fn state_with(&self, mine: u64, theirs: u64) -> Option<Board> {
+        self.state(self.key(&(mine, theirs))).filter(|found| *found == (mine, theirs))
+    }
+}
+
+/// A column is not one square.
+impl Drawing<Board> for ConnectFour {
+    fn squares_of(&self, _side: Side, _action: Action) -> Option<MoveSquares> {
+        Some(MoveSquares::default())
+    }
+}
+
+impl Layers<Board> for ConnectFour {
+    fn unit(&self) -> &'static str {
+        "discs"
+    }
+    fn layer_of(&self, &(mine, theirs): &Board) -> u32 {
+        (mine | theirs).count_ones()
+    }
+}
+
+impl Ranks<Board> for ConnectFour {
+    fn count(&self) -> u32 {
+        self.firsts[self.firsts.len() - 1] as u32
+    }
+    /// The lower number of a position and its mirror image; the higher one is the rank of none.
+    fn rank_of(&self, state: &Board) -> Option<u32> {
+        Some(self.number(state).min(self.number(&self.image_of(state, 1))))
+    }
+    fn state_of(&self, rank: u32) -> Option<Board> {
+        let discs = self.firsts.partition_point(|&first| first <= rank.into()) - 1;
+        let (below, of_shape) =
+            (u64::from(rank) - self.firsts[discs], *self.choose.get(discs)?.get(discs / 2)?);
+        let (mut shape, mut colours) = (below / of_shape, below % of_shape);
+        let (mut occupied, mut left) = (0, discs);
+        for column in 0..self.columns {
+            let ways = &self.ways[self.columns - 1 - column];
+            let mut height = 0;
+            while shape >= ways[left - height] {
+                shape -= ways[left - height];
+                height += 1;
+            }
+            occupied |= self.lowest(column, height);
+            left -= height;
+        }
+        let (mut mine, mut own) = (0, discs / 2);
+        for (square, place) in squares(occupied).rev().zip((0..discs).rev()) {
+            if colours >= self.choose[place][own] {
+                colours -= self.choose[place][own];
+                mine |= 1 << square;
+                own -= 1;
+            }
+        }
+        Some((mine, occupied & !mine))
+    }
+    /// Games with layers are not solved by taking moves back.
+    fn predecessors(&self, _rank: u32, _before: &mut Vec<u32>) {}
+}
+
+fn main() -> ExitCode {
+    let sizes = [(4, 5), (4, 4), (5, 4), (4, 6), (5, 5)];
+    yomikiri::cli::main_with(
+        sizes.map(|(rows, columns)| AnyGame::new(ConnectFour::new(rows, columns))).into(),
+    )
+}
