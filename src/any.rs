@@ -10,13 +10,14 @@ use crate::game::perft::{Finished, perft_shared};
 use crate::game::{
     Action, Bitboards, Canonical, Drawing, Drawn, Empties, End, Ends, Expected, Facts, Game,
     GameExt, Group, Layers, Mobility, MoveSquares, Names, NotationError, Notations, Outcome,
-    PieceKind, PlaneKinds, Planes, Position, RankedMoves, Ranks, Score, Scores, Side, Sides,
-    StateKey, Symmetries, Symmetry, WideKey,
+    PieceKind, PlaneKinds, Planes, Position, RankedMoves, Ranks, Score, Scores, SearchLimits,
+    SearchOptions, Side, Sides, StateKey, Symmetries, Symmetry, WideKey,
 };
 use crate::graph::{self, Enumerated, GraphError, Plan};
 use crate::hint::Hinted;
 use crate::policy::{self, Answers, Batch, Policy, PolicySpec};
 use crate::progress::Progress;
+use crate::search::{self, Found, Searcher, Task};
 use crate::solve::{self, Run, SolveOptions, SweepError, Verified};
 use crate::table::{Store, SweepRecord, Table, TableError};
 
@@ -85,6 +86,11 @@ impl AnyGame {
         self.rules.clone().policy(spec)
     }
 
+    /// Returns the searcher of the game, if it has one; see [`search::of_rules`].
+    pub fn searcher(&self, options: &SearchOptions) -> Option<Box<dyn Searcher<AnyGame>>> {
+        self.rules.clone().searcher(options)
+    }
+
     /// The number of lines of `depth` plies from a state.
     pub fn perft(&self, state: &AnyState, depth: u32, finished: Finished) -> u64 {
         self.rules.perft(state, depth, finished)
@@ -144,6 +150,7 @@ macro_rules! rules {
             $(fn $capability(&self) -> Option<&dyn $handed $(<$of>)?>;)*
             $(fn $own(&self $(, $own_arg: $own_type)*) -> $own_result;)*
             fn policy(self: Arc<Self>, spec: &PolicySpec) -> MadePolicy;
+            fn searcher(self: Arc<Self>, options: &SearchOptions) -> Option<Box<dyn Searcher<AnyGame>>>;
         }
 
         impl<G: Game> Rules for Erased<G> {
@@ -163,7 +170,12 @@ macro_rules! rules {
 
             fn policy(self: Arc<Self>, spec: &PolicySpec) -> MadePolicy {
                 let policy = policy::of_rules(spec, &self.0)?;
-                Ok(policy.map(|policy| Box::new(Typed { game: self, policy }) as _))
+                Ok(policy.map(|of_type| Box::new(Typed { game: self, of_type }) as _))
+            }
+
+            fn searcher(self: Arc<Self>, options: &SearchOptions) -> Option<Box<dyn Searcher<AnyGame>>> {
+                let of_type = search::of_rules(&self.0, options)?;
+                Some(Box::new(Typed { game: self, of_type }))
             }
         }
 
@@ -396,15 +408,15 @@ capabilities! {
     }
 }
 
-/// A policy of a game whose type is known, for positions whose type is not.
-struct Typed<G: Game> {
+/// A policy or a searcher of a game whose type is known, for positions whose type is not.
+struct Typed<G: Game, T: ?Sized> {
     game: Arc<Erased<G>>,
-    policy: Box<dyn Policy<G>>,
+    of_type: Box<T>,
 }
 
-impl<G: Game> Policy<AnyGame> for Typed<G> {
+impl<G: Game> Policy<AnyGame> for Typed<G, dyn Policy<G>> {
     fn name(&self) -> String {
-        self.policy.name()
+        self.of_type.name()
     }
 
     fn answer(
@@ -414,6 +426,12 @@ impl<G: Game> Policy<AnyGame> for Typed<G> {
         answers: &mut Answers,
     ) -> Result<(), Hinted> {
         let batch = batch.map(|position| self.game.typed_position(position));
-        self.policy.answer(&self.game.0, &batch, answers)
+        self.of_type.answer(&self.game.0, &batch, answers)
+    }
+}
+
+impl<G: Game> Searcher<AnyGame> for Typed<G, dyn Searcher<G>> {
+    fn search(&self, _: &AnyGame, state: &AnyState, task: &Task, limits: &SearchLimits) -> Found {
+        self.of_type.search(&self.game.0, &self.game.typed(state), task, limits)
     }
 }

@@ -33,6 +33,7 @@
 //! * [`table`]: files only: manifest, `.npy` arrays, memory maps, checksums, atomic commit;
 //! * [`graph`]: a game enumerated into a table; the index from states to ids;
 //! * [`solve`]: value iteration, retrograde analysis and verification, on graphs;
+//! * [`search`]: exact search of positions that no table holds;
 //! * [`solved`]: a table as everybody reads it: rows with positions, moves and values;
 //! * [`policy`]: what chooses moves;
 //! * [`evaluate`]: policies measured on solved tables;
@@ -70,6 +71,7 @@ pub mod policy;
 pub mod progress;
 pub mod registry;
 pub mod render;
+pub mod search;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod solve;

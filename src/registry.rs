@@ -56,6 +56,15 @@ impl Games {
         names.collect::<Vec<_>>().join(", ")
     }
 
+    /// Returns every game, those that were added first.
+    pub fn all(&self) -> Vec<AnyGame> {
+        let sides = || MIN_SIDE..=MAX_SIDE;
+        let sizes = sides().flat_map(|rows| sides().map(move |columns| (rows, columns)));
+        let sizes = sizes.filter_map(|(rows, columns)| othello(&format!("{rows}x{columns}")).ok());
+        let shogi = VARIANTS.iter().map(|variant| shogi(variant));
+        self.added.iter().cloned().chain(sizes).chain(shogi).collect()
+    }
+
     /// The game of a name, its states folded under all symmetries.
     pub fn named(&self, name: &str) -> Result<AnyGame, UnknownGame> {
         if let Some(game) = self.added.iter().find(|game| game.name() == name) {

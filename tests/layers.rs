@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 use proc_macro2::TokenTree::{self, Group, Ident, Punct};
 
 /// Every top-level module and what it may import besides itself.
-const LAYERS: [(&str, &[&str]); 21] = [
+const LAYERS: [(&str, &[&str]); 22] = [
     ("hint", &[]),
     ("progress", &[]),
     ("parallel", &[]),
@@ -19,12 +19,16 @@ const LAYERS: [(&str, &[&str]); 21] = [
     ("graph", &["hint", "game", "table", "progress", "parallel"]),
     ("solve", &["hint", "game", "graph", "table", "progress", "parallel"]),
     ("policy", &["hint", "input", "game"]),
-    ("any", &["hint", "game", "graph", "solve", "policy", "table", "progress"]),
+    ("search", &["hint", "game", "solve", "progress", "parallel"]),
+    ("any", &["hint", "game", "graph", "solve", "search", "policy", "table", "progress"]),
     ("registry", &["hint", "game", "any", "table"]),
     ("cluster", &["hint", "game", "any", "graph", "solve", "table", "progress"]),
     (
         "solved",
-        &["hint", "input", "game", "any", "graph", "solve", "table", "progress", "parallel"],
+        &[
+            "hint", "input", "game", "any", "graph", "solve", "search", "table", "progress",
+            "parallel",
+        ],
     ),
     (
         "evaluate",
@@ -53,8 +57,9 @@ const LAYERS: [(&str, &[&str]); 21] = [
 ];
 
 const ALL: &[&str] = &[
-    "hint", "progress", "parallel", "input", "game", "table", "graph", "solve", "policy", "any",
-    "registry", "cluster", "solved", "evaluate", "export", "learn", "render", "serve", "cli",
+    "hint", "progress", "parallel", "input", "game", "table", "graph", "solve", "search", "policy",
+    "any", "registry", "cluster", "solved", "evaluate", "export", "learn", "render", "serve",
+    "cli",
 ];
 const ALL_BUT_CLI: &[&str] = ALL.split_last().unwrap().1;
 

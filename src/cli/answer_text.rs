@@ -7,7 +7,7 @@ use crate::render::number::counted;
 use crate::render::verdict::{
     Mover, outcome_cell, plies_cell, repetition_text, score_cell, still_open, verdict,
 };
-use crate::solved::{Answer, LineEnd, MoveAnswer, SolvedTable, Verdict};
+use crate::solved::{Answer, LineEnd, MoveAnswer, Oracle, Verdict};
 
 /// Gives a line about a value its colour.
 pub(super) type Paint<'a> = dyn Fn(&str, &Verdict) -> String + 'a;
@@ -15,13 +15,15 @@ pub(super) type Paint<'a> = dyn Fn(&str, &Verdict) -> String + 'a;
 /// An answer as text.
 pub(super) struct Shown<'a> {
     pub answer: &'a Answer,
-    pub table: &'a SolvedTable,
+    pub oracle: &'a dyn Oracle,
+    /// Whether each move is shown, not a best one alone.
+    pub all_moves: bool,
 }
 
 impl Shown<'_> {
     /// All of it.
     pub fn to_text(&self, colour: bool) -> String {
-        let game = self.table.game();
+        let game = self.oracle.game();
         let side = self.answer.mover;
         let mark =
             game.side_mark(self.answer.side).map_or(String::new(), |mark| format!(" ({mark})"));
@@ -41,8 +43,12 @@ impl Shown<'_> {
     }
 
     fn moves_text(&self, painted: &Paint) -> String {
+        if !self.all_moves {
+            let best = self.answer.moves.iter().find(|m| m.best);
+            return best.map_or(String::new(), |m| format!("\nBest move: {}\n", m.name));
+        }
         let side = self.answer.mover;
-        let scored = self.table.has_scores();
+        let scored = self.oracle.has_scores();
         let (followed, left): (Vec<&MoveAnswer>, Vec<_>) =
             self.answer.moves.iter().partition(|m| m.followed != Some(false));
         // Of most moves of a bounded table there is nothing to show but their names.
@@ -66,7 +72,9 @@ impl Shown<'_> {
             text += &format!("\n{head}, best first; {whose}:\n\n");
             let mut headings = vec!["move", "outcome"];
             headings.extend(scored.then_some("score"));
-            headings.push("plies to the end");
+            // A search knows the score alone.
+            let with_plies = !scored || known.iter().any(|m| m.value.value.distance().is_some());
+            headings.extend(with_plies.then_some("plies to the end"));
             let rows = known.iter().map(|m| {
                 let value = m.value.value;
                 let mut cells = vec![m.name.clone(), outcome_cell(value).to_string()];
@@ -74,7 +82,8 @@ impl Shown<'_> {
                     cells[1] = m.value.result.unwrap_or("not proven").to_string();
                     cells.push(score_cell(value));
                     let plies = value.distance().map(|plies| plies.to_string());
-                    cells.push(plies.unwrap_or("not proven".to_string()));
+                    let plies = plies.unwrap_or("not proven".to_string());
+                    cells.extend(with_plies.then_some(plies));
                 } else {
                     cells.push(plies_cell(value));
                 }
@@ -109,7 +118,7 @@ impl Shown<'_> {
 
     /// What is known of the position, in a sentence.
     pub fn value_text(&self) -> String {
-        let (game, value) = (self.table.game(), self.answer.value.value);
+        let (game, value) = (self.oracle.game(), self.answer.value.value);
         let cycles = self.answer.cycles.as_ref();
         match self.answer.kind {
             "terminal" => match cycles.and_then(|cycles| cycles.end.as_ref().zip(cycles.winner)) {
@@ -133,11 +142,11 @@ impl Shown<'_> {
                     gives_checks: attacker.map(|attacker| attacker == self.answer.mover),
                     unit: game
                         .scores()
-                        .filter(|_| self.table.has_scores())
+                        .filter(|_| self.oracle.has_scores())
                         .map(|scores| scores.unit()),
                 };
                 let mut text = verdict(mover, value);
-                if self.table.has_scores() && value.score().is_none() {
+                if self.oracle.has_scores() && value.score().is_none() {
                     text += &format!("; score {}", score_cell(value));
                 }
                 text
@@ -146,13 +155,13 @@ impl Shown<'_> {
     }
 
     fn final_result(&self) -> String {
-        let game = self.table.game();
+        let game = self.oracle.game();
         match self.answer.value.value.score() {
             Some(score) if score.0 == 0 => "a draw".to_string(),
             Some(score) => {
                 let winner = if score.0 > 0 { self.answer.side } else { self.answer.side.other() };
                 let winner = game.side_name(winner);
-                match game.scores().filter(|_| self.table.has_scores()) {
+                match game.scores().filter(|_| self.oracle.has_scores()) {
                     Some(scores) => {
                         let size = u64::from(score.0.unsigned_abs());
                         format!("{winner} has won by {}", counted(size, scores.unit()))

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::ValueEnum;
+use clap::builder::RangedU64ValueParser;
 
 use super::lines;
-use crate::evaluate::{Piece, Player, Wanted, of_split};
-use crate::game::Split;
+use crate::any::{AnyGame, AnyPosition};
+use crate::evaluate::{Piece, Player, Wanted, drawn, of_split};
+use crate::game::{Game, GameExt, Split};
 use crate::hint::Hinted;
 use crate::solved::SolvedTable;
 
@@ -23,6 +25,31 @@ pub(super) struct ChosenArgs {
     /// images; or those of a directory of 'solver export --states'
     #[arg(long, value_name = "FILE")]
     positions: Option<PathBuf>,
+    /// Draw so many distinct positions from random games and find their values by search; on a board too large
+    /// for a table the positions of --positions are searched too [default with --empty-squares: 1000]
+    #[arg(long, value_name = "N", conflicts_with_all = ["split", "positions"],
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000_000))]
+    sample: Option<usize>,
+    /// Empty squares of the positions that are drawn: 8..16 [default: 8..12]
+    #[arg(long, value_name = "FROM..TO", value_parser = range, conflicts_with_all = ["split", "positions"])]
+    empty_squares: Option<(u32, u32)>,
+    /// Seed of the positions that are drawn [default: 0]
+    #[arg(long, value_name = "SEED", conflicts_with_all = ["split", "positions"])]
+    seed: Option<u64>,
+}
+
+fn range(text: &str) -> Result<(u32, u32), String> {
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
+    let number = |text: &str| text.trim_start_matches('=').trim().parse::<u32>().ok();
+    let range = number(from).zip(number(to)).filter(|(from, to)| from <= to);
+    range.ok_or("expected two numbers, as in 8..16".to_string())
+}
+
+/// Positions whose values are found by search, and what they are in words.
+pub(super) struct ToSearch {
+    pub positions: Vec<AnyPosition>,
+    pub words: String,
+    pub is_sample: bool,
 }
 
 /// A part of the positions, or all.
@@ -53,6 +80,55 @@ pub(super) struct Chosen {
 }
 
 impl ChosenArgs {
+    /// The positions that are to be searched; `None` where a table answers.
+    pub fn to_search(&self, game: &AnyGame, is_named: bool) -> anyhow::Result<Option<ToSearch>> {
+        if self.sample.is_some() || self.empty_squares.is_some() || self.seed.is_some() {
+            return self.draw(game).map(Some);
+        }
+        let Some(file) = &self.positions else { return Ok(None) };
+        if is_named || game.facts().is_small {
+            return Ok(None);
+        }
+        let mut positions = Vec::new();
+        for (number, line) in lines::of_positions(&lines::read(file)?) {
+            let position = game.parse_position(line, &game.start()).map_err(|error| {
+                let what = format!("{}, line {number}: {error}", file.display());
+                Hinted::new(what, "correct it or leave it out")
+            })?;
+            positions.push(position);
+        }
+        if positions.is_empty() {
+            bail!(Hinted::new(format!("{} has no position", file.display()), "write one a line"));
+        }
+        let words = format!("those of {}", file.display());
+        Ok(Some(ToSearch { positions, words, is_sample: false }))
+    }
+
+    fn draw(&self, game: &AnyGame) -> anyhow::Result<ToSearch> {
+        let (rows, columns) = game.facts().shape;
+        let squares = (rows * columns) as u32;
+        if game.layers().is_none_or(|layers| layers.unit() != "discs") || squares == 0 {
+            let what =
+                format!("--sample means nothing for {}: it has no empty squares", game.name());
+            bail!(Hinted::new(what, "name a table"));
+        }
+        let most = squares - game.layer(&game.start().state) - 1;
+        let (from, to) = self.empty_squares.unwrap_or((8.min(most), 12.min(most)));
+        if to > most {
+            bail!(Hinted::new(
+                format!("--empty-squares {from}..{to}: the start has no more than that"),
+                "give numbers such as 8..12",
+            ));
+        }
+        let (count, seed) = (self.sample.unwrap_or(1000), self.seed.unwrap_or(0));
+        let positions = drawn(game, squares - to..=squares - from, count, seed);
+        if positions.is_empty() {
+            bail!(Hinted::new("no position was drawn".to_string(), "give more --empty-squares"));
+        }
+        let words = format!("from random games, {from} to {to} squares empty, seed {seed}");
+        Ok(ToSearch { positions, words, is_sample: true })
+    }
+
     /// The positions that are chosen; `None` for all.
     pub fn chosen(
         &self,

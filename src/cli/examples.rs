@@ -11,6 +11,10 @@ use super::{Cli, program};
 
 /// Examples, one a line: the command and what it does. `tests/commands` runs or reads each.
 const EXAMPLES: &str = "
+solver solve 4x5 # the value of a game, by its table
+solver solve 6x6 # by search
+solver solve 6x6 b3 --all-moves --time 60 # each move after one, or bounds
+solver solve --size 8 --json - < games.txt # a line of JSON for each position
 solver enumerate --size 4 # all states of 4x4 Othello
 solver enumerate --size 4x6 --transitions derived # without stored moves
 solver enumerate --game minishogi --max-depth 6 # the first 6 plies of minishogi
@@ -22,6 +26,7 @@ solver query '-----OX--XO----- X;' --json # wherever the position is
 solver query othello-4x4 --batch < games.txt # a line of JSON for each position
 solver report # all policies there are
 solver report --policy greedy,onnx:net.onnx --html report.html # as a page too
+solver report --size 8 --sample 1000 --policy onnx:net.onnx # on endgames, by search
 solver report --policy learned:net --metrics # one line of JSON a policy
 solver report --markdown > leaderboard.md # a leaderboard
 solver report --policy onnx:net.onnx --fail-if 'result_kept < 0.95' # exit code 5 if so

@@ -37,6 +37,13 @@ pub(super) struct Line {
     pub position: AnyPosition,
 }
 
+/// Returns the lines that hold positions, without remarks, with their numbers from 1.
+pub(super) fn of_positions(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    // SFEN and OBF have neither sign; both begin a remark.
+    let lines = text.lines().map(|line| line.split(['%', '#']).next().unwrap_or("").trim());
+    (1..).zip(lines).filter(|(_, line)| !line.is_empty())
+}
+
 /// The positions of all lines, of a transcript all or only the `last`; what cannot be read is added
 /// to `bad`.
 pub(super) fn positions(
@@ -49,19 +56,14 @@ pub(super) fn positions(
     let roots = table.states().roots()?;
     let root = roots.first().copied().unwrap_or_else(|| game.start());
     let mut all = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        // SFEN and OBF have neither sign; both begin a remark.
-        let line = line.split(['%', '#']).next().unwrap_or("").trim();
-        if line.is_empty() {
-            continue;
-        }
+    for (number, line) in of_positions(text) {
         match game.parse_line(line, &root) {
             Ok(positions) => {
                 let first = if last { positions.len() - 1 } else { 0 };
                 let positions = positions[first..].iter();
-                all.extend(positions.map(|&position| Line { line: number + 1, position }));
+                all.extend(positions.map(|&position| Line { line: number, position }));
             }
-            Err(error) => bad.push((number + 1, Hinted::of(&error))),
+            Err(error) => bad.push((number, Hinted::of(&error))),
         }
     }
     Ok(all)

@@ -40,6 +40,7 @@ mod schemas;
 mod serve;
 mod shell;
 mod signals;
+mod solve;
 mod table_args;
 #[cfg(feature = "onnx")]
 mod train;
@@ -104,6 +105,7 @@ struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Solve(solve::Args),
     Enumerate(enumerate::Args),
     ValueIterate(value_iterate::Args),
     Query(query::Args),
@@ -182,6 +184,7 @@ fn dispatch(cli: Cli, games: Games) -> anyhow::Result<ExitCode> {
         context.workers = threads.unwrap_or(1);
     }
     let done = match cli.command {
+        Command::Solve(args) => solve::run(args, &mut context),
         Command::Enumerate(args) => enumerate::run(args, &mut context),
         Command::ValueIterate(args) => value_iterate::run(args, &mut context),
         Command::Query(args) => query::run(args, &mut context),

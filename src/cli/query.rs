@@ -111,7 +111,9 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
         answer.board.diagram = game.diagram_japanese(&position).ok_or_else(nothing)?;
     }
     let colour = context.colour;
-    context.show("query", &answer, |answer| Shown { answer, table: &table }.to_text(colour))
+    context.show("query", &answer, |answer| {
+        Shown { answer, oracle: &table, all_moves: true }.to_text(colour)
+    })
 }
 
 /// Answers every line of stdin, at once where whoever writes them waits.

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use clap::builder::RangedU64ValueParser;
 
 use super::bounds::Condition;
-use super::chosen::ChosenArgs;
+use super::chosen::{ChosenArgs, ToSearch};
 use super::complete::policies;
 use super::context::{Context, command_line};
 use super::error::{code, say};
@@ -15,9 +15,10 @@ use super::players::players;
 use super::table_args::{TableArgs, solved};
 use crate::any::AnyGame;
 use crate::evaluate::{
-    AccuracyReport, By, MeasureError, Metrics, Piece, Player, Request, Sink, judgements,
+    AccuracyReport, By, Labels, MeasureError, Metrics, Piece, Player, Request, Searched, Sink,
+    judgements,
 };
-use crate::game::Divider;
+use crate::game::{Divider, Empties};
 use crate::hint::{Hint, Hinted, Kind};
 use crate::policy::{Answers, PolicySpec};
 use crate::render::{About, RowsFile, accuracy_text, html, markdown, summary};
@@ -162,17 +163,26 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let policies = args.table.policies(&named, &game, context)?;
     // A model that cannot be read, say, is refused before its table is made too.
     let players = players(&policies, &game, &context.store)?;
-    let taken = args.table.why(&game, context);
-    let table = solved(&game, table, args.table.force, context)?;
-    if args.by.contains(&By::Layer) && !table.states().has_layers() {
-        let name = table.table().name();
-        let what = format!("--by layer: {name} does not keep layers");
-        bail!(Hinted::new(what, "give moves, distance or value"));
-    }
-    let mut report = measure(&args, &table, &labels, players, context)?;
-    report.table.taken = Some(taken);
+    let is_named = table.is_some();
+    let (report, checksum) = match args.chosen.to_search(&game, is_named)? {
+        Some(to_search) => {
+            let report = measure_by_search(&args, &game, to_search, &labels, players, context)?;
+            (report, String::new())
+        }
+        None => {
+            let taken = args.table.why(&game, context);
+            let table = solved(&game, table, args.table.force, context)?;
+            if args.by.contains(&By::Layer) && !table.states().has_layers() {
+                let name = table.table().name();
+                let what = format!("--by layer: {name} does not keep layers");
+                bail!(Hinted::new(what, "give moves, distance or value"));
+            }
+            let mut report = measure(&args, &table, &labels, players, context)?;
+            report.table.taken = Some(taken);
+            (report, table.table().manifest().checksum.clone())
+        }
+    };
     if let Some(path) = &args.html {
-        let checksum = table.table().manifest().checksum.clone();
         let about = About { command: command_line(), date: today(), checksum };
         write_whole(path, &html(&report, &about))?;
     }
@@ -212,6 +222,46 @@ pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Gives the last players these labels.
+fn label_last(players: &mut Vec<Player>, labels: &[String]) {
+    let named = players.split_off(players.len() - labels.len()).into_iter().zip(labels);
+    players.extend(named.map(|(player, name)| Player::Named(name.clone(), Box::new(player))));
+}
+
+/// Measures players, of which the last have these labels, on positions whose values are searched.
+fn measure_by_search(
+    args: &Args,
+    game: &AnyGame,
+    to_search: ToSearch,
+    labels: &[String],
+    mut players: Vec<Player>,
+    context: &Context,
+) -> anyhow::Result<AccuracyReport> {
+    if args.canonical {
+        let what =
+            "--canonical needs a table: positions that are searched are asked about as they are";
+        bail!(Hinted::new(what, "leave it out"));
+    }
+    label_last(&mut players, labels);
+    let mut found = Labels::open(&context.store.root().join("labels"), game, Empties::Uncounted)?;
+    found.find(&to_search.positions, &context.bars)?;
+    let searched = Searched::new(&to_search.positions, &found)?;
+    let names: Vec<String> = players.iter().map(Player::name).collect();
+    let dividers: Vec<_> = players.iter().map(|player| player.divider(game)).collect();
+    let mut files = args.files()?;
+    let mut push = |piece: &Piece, answers: &[Answers]| {
+        push_rows(&mut files, game, (&names, &dividers), piece, answers)
+    };
+    let mistakes = if args.html.is_some() { args.mistakes.max(3) } else { args.mistakes };
+    let words = (to_search.words, to_search.is_sample);
+    let mut report = searched.report(&players, words, mistakes, Some(&mut push), &context.bars)?;
+    files.into_iter().try_for_each(RowsFile::finish)?;
+    if fixed_day().is_some() {
+        report.seconds.clear();
+    }
+    Ok(report)
+}
+
 /// Measures players, of which the last have these labels.
 fn measure(
     args: &Args,
@@ -221,9 +271,7 @@ fn measure(
     context: &Context,
 ) -> anyhow::Result<AccuracyReport> {
     let page = args.html.is_some();
-    let unnamed = players.len() - labels.len();
-    let named = players.split_off(unnamed).into_iter().zip(labels);
-    players.extend(named.map(|(player, name)| Player::Named(name.clone(), Box::new(player))));
+    label_last(&mut players, labels);
     let chosen = args.chosen.chosen(&players, table)?;
     let names: Vec<String> = players.iter().map(Player::name).collect();
     let divider = |player: &Player| player.divider(table.game());
@@ -323,6 +371,6 @@ pub(super) fn failed(table: &SolvedTable, error: MeasureError) -> anyhow::Error 
         MeasureError::Damaged(what) => TableError::damaged(table.table().dir(), what.line()).into(),
         MeasureError::Table(error) => error.into(),
         MeasureError::Output(error) => error.into(),
-        MeasureError::Policy { .. } => error.into(),
+        MeasureError::Policy { .. } | MeasureError::Labels(_) => error.into(),
     }
 }

@@ -27,6 +27,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         of::<Answer>("query"),
         of::<super::remove::Output>("remove"),
         of::<AccuracyReport>("report"),
+        of::<super::solve::Output<'_>>("solve"),
         of::<super::value_iterate::Output<'_>>("value-iterate"),
         of::<super::verify::Output>("verify"),
         #[cfg(feature = "cluster")]

@@ -48,7 +48,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, context: &mut Context) -> anyhow::Result<()> {
     let Args { port, host, open, policy, policy_timeout, cors } = args;
-    let limit = time_limit(policy_timeout)?;
+    let limit = time_limit("--policy-timeout", policy_timeout)?;
     let cors = cors.map(|origin| match HeaderValue::from_str(&origin) {
         Ok(value) if origin == "*" || origin.contains("://") => Ok(value),
         _ => Err(Hinted::new(

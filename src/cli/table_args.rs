@@ -133,7 +133,7 @@ impl TableArgs {
         game: &AnyGame,
         context: &Context,
     ) -> anyhow::Result<Vec<PolicySpec>> {
-        let limit = time_limit(self.policy_timeout)?;
+        let limit = time_limit("--policy-timeout", self.policy_timeout)?;
         let parse = |name: &String| name.parse().map(|spec: PolicySpec| spec.within(limit));
         let mut policies = names.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         if names.is_empty() {
@@ -148,10 +148,10 @@ impl TableArgs {
     }
 }
 
-/// The time that `--policy-timeout` gives.
-pub(super) fn time_limit(seconds: f64) -> Result<Duration, Hinted> {
+/// Time given by an option in seconds.
+pub(super) fn time_limit(option: &str, seconds: f64) -> Result<Duration, Hinted> {
     let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero());
-    let what = || format!("--policy-timeout {seconds}: give a number of seconds above 0");
+    let what = || format!("{option} {seconds}: give a number of seconds above 0");
     limit.ok_or_else(|| what().into())
 }
 

@@ -18,6 +18,7 @@ use super::figures::{FiguresBySet, FiguresBySplit};
 use super::forced::ForcedFigures;
 use super::mistakes::Mistake;
 use super::player::Player;
+use super::searched::Intervals;
 use super::source::{Judged, Piece, Source, Wanted};
 use super::unfolded::Unfolded;
 use crate::any::AnyGame;
@@ -48,6 +49,9 @@ pub struct PolicyAccuracy {
     pub held_out_details: Option<HeldOut>,
     /// Where a bounded table proves something of some moves only; `None` of other tables.
     pub forced: Option<ForcedFigures>,
+    /// Confidence intervals of the means over decisive positions, where positions are a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Intervals>,
     /// Where it gives away the most, if that was asked for and games are not played out; in games
     /// it counts how often a position is met.
     pub costliest: Vec<Mistake>,
@@ -87,6 +91,9 @@ pub enum MeasureError {
     /// The table is damaged.
     #[error("{0}")]
     Damaged(Hinted),
+    /// The values of positions cannot be found.
+    #[error("{0}")]
+    Labels(Hinted),
     /// The same, where it is known which file.
     #[error(transparent)]
     Table(#[from] TableError),
@@ -119,7 +126,7 @@ impl From<MeasureError> for Hinted {
 impl Hint for MeasureError {
     fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
-            MeasureError::Damaged(what) => what.hint(),
+            MeasureError::Damaged(what) | MeasureError::Labels(what) => what.hint(),
             MeasureError::Table(error) => error.hint(),
             MeasureError::Policy { error, .. } => error.hint(),
             MeasureError::Output(_) => None,
@@ -129,6 +136,7 @@ impl Hint for MeasureError {
     fn kind(&self) -> Kind {
         match self {
             MeasureError::Damaged(_) | MeasureError::Table(_) => Kind::Damaged,
+            MeasureError::Labels(what) => what.kind(),
             MeasureError::Policy { error, .. } => error.kind(),
             MeasureError::Output(_) => Kind::Failure,
         }
@@ -301,6 +309,7 @@ impl PolicyAccuracy {
                 details: sums[split.index()].details(game),
             }),
             forced: None,
+            intervals: None,
             costliest: Vec::new(),
         }
     }

@@ -75,6 +75,9 @@ impl Words {
 pub struct TableFacts {
     /// The table's name.
     pub name: String,
+    /// What the positions are, in words, where their values were found by search; `None` of a table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub searched: Option<String>,
     /// Why this table was taken, in words; `None` where that was not up to whoever made the report.
     pub taken: Option<String>,
     /// The game: `othello-4x4`, `minishogi`.
@@ -171,6 +174,7 @@ impl AccuracyReport {
         let solution = manifest.solution.as_ref();
         let facts = TableFacts {
             name: table.name(),
+            searched: None,
             taken: None,
             game: manifest.identity.game.clone(),
             complete: manifest.complete,

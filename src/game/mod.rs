@@ -23,6 +23,7 @@ mod generic;
 pub mod othello;
 pub mod perft;
 mod planes;
+mod search;
 pub mod shogi;
 mod split;
 pub mod symmetry;
@@ -41,6 +42,7 @@ pub use conform::conform;
 pub use drawn::{Drawn, Held, MoveSquares, PieceKind};
 pub use ext::GameExt;
 pub use planes::PlaneKinds;
+pub use search::{ScoreBounds, ScoreSearch, SearchLimits, SearchOptions};
 pub(crate) use split::mix;
 pub use split::{Divider, Division, Split, Splits, name_word};
 pub use symmetry::{Group, Orientations, Symmetry};
@@ -315,6 +317,11 @@ pub trait Game: Sized + Send + Sync + 'static {
 
     /// [Names] of sides and actions.
     fn names(&self) -> Option<&dyn Names> {
+        None
+    }
+
+    /// Exact search of this game, faster than the plain one of [`search`](crate::search).
+    fn score_search(&self, _options: &SearchOptions) -> Option<Box<dyn ScoreSearch<Self::State>>> {
         None
     }
 

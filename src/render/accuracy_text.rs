@@ -252,12 +252,15 @@ pub(super) fn header(report: &AccuracyReport) -> String {
         order => format!("folded under {order} symmetries"),
     };
     let taken = table.taken.as_ref().map_or(String::new(), |why| format!(" ({why})"));
-    let mut text = format!("Table      {}{taken}\n", table.name);
+    let what = if table.searched.is_some() { "Values" } else { "Table" };
+    let mut text = format!("{what:<11}{}{taken}\n", table.name);
     if table.judged_states == 0 {
         text += "Nothing    is judged: none of these positions has moves whose results are all proven\n";
     }
-    text += &format!("Rows       {} of {}, {symmetry}\n", thousands(table.rows), table.game);
-    text += &positions(table);
+    if table.searched.is_none() {
+        text += &format!("Rows       {} of {}, {symmetry}\n", thousands(table.rows), table.game);
+        text += &positions(table);
+    }
     for root in table.roots.iter().take(ROOTS_SHOWN) {
         text += &format!("Best play  {}\n", prospects(report, root));
     }
@@ -328,6 +331,9 @@ fn positions(table: &TableFacts) -> String {
 /// Which positions the figures are of.
 pub(super) fn judged(table: &TableFacts) -> String {
     let [judged, all] = [table.judged_states, table.nonterminal_states].map(thousands);
+    if let Some(searched) = &table.searched {
+        return format!("{judged} positions: {searched}");
+    }
     let which = match (&table.chosen, judged == all, table.has_scores()) {
         (Some(chosen), ..) => chosen,
         (None, true, true) => return format!("all {judged} positions with a move to make"),

@@ -27,6 +27,7 @@ pub fn summary(report: &AccuracyReport, by: &[By], mistakes: usize) -> String {
             thousands(positions)
         );
         text += &ranked(report, &order, &names);
+        text += &intervals(report, &order, &names);
         text += &format!("\n{}", meanings(report));
     } else {
         text += "\nIn none of these positions does the choice of the move decide the result\n";
@@ -124,6 +125,26 @@ fn ranked(report: &AccuracyReport, order: &[usize], names: &Names) -> String {
         grid.push(row);
     }
     grid.to_text()
+}
+
+/// Confidence intervals where positions are a sample.
+fn intervals(report: &AccuracyReport, order: &[usize], names: &Names) -> String {
+    let has = |policy: &PolicyAccuracy| policy.intervals.is_some();
+    if !report.policies.iter().any(has) {
+        return String::new();
+    }
+    let lost = if report.table.has_scores() { &report.words.units } else { "result" };
+    let mut grid = Grid::headed(&[("", "    policy"), ("result", "kept"), (lost, "lost")]);
+    for (place, &at) in order.iter().enumerate() {
+        let Some(intervals) = report.policies[at].intervals else { continue };
+        let (kept, lost) = (intervals.result_kept, intervals.lost);
+        grid.push(vec![
+            format!("{:>2}  {}", place + 1, names.short[at]),
+            format!("{} to {}", share(Some(kept.lower)), share(Some(kept.upper))),
+            format!("{} to {}", amount(lost.lower), amount(lost.upper)),
+        ]);
+    }
+    format!("\nConfidence intervals of 95 % (bootstrap over the positions)\n\n{}", grid.to_text())
 }
 
 /// What the columns say.

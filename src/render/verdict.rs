@@ -35,10 +35,10 @@ fn result_by_score(value: Value, unit: &str) -> String {
             let verb = if outcome == Outcome::Win { "wins" } else { "loses" };
             match score.map(|score| u64::from(score.0.unsigned_abs())) {
                 Some(size) => format!("{verb} by {}", counted(size, unit)),
-                None => format!("{verb} by a score that the table does not prove"),
+                None => format!("{verb} by a score that is not proven"),
             }
         }
-        (None, _) => "has an outcome that the table does not prove".to_string(),
+        (None, _) => "has an outcome that is not proven".to_string(),
     };
     match value.distance() {
         Some(1) => format!("{result}; 1 ply to the end"),
@@ -55,11 +55,11 @@ fn result(value: Value) -> String {
         },
         (Some(Outcome::Win), ..) => format!("wins {}", in_plies(value)),
         (Some(Outcome::Loss), ..) => format!("loses {}", in_plies(value)),
-        (None, Outcome::Draw, _) => "draws or loses; the table does not prove which".to_string(),
-        (None, _, Outcome::Draw) => "draws or wins; the table does not prove which".to_string(),
+        (None, Outcome::Draw, _) => "draws or loses; which is not proven".to_string(),
+        (None, _, Outcome::Draw) => "draws or wins; which is not proven".to_string(),
         (None, ..) => {
             let open = still_open(value).map_or(String::new(), |open| format!("; {open}"));
-            format!("has an outcome that the table does not prove{open}")
+            format!("has an outcome that is not proven{open}")
         }
     }
 }
@@ -226,31 +226,31 @@ mod tests {
                 between(P::DRAW, P::win(5)),
                 "draw or win",
                 "not proven",
-                "draws or wins; the table does not prove which",
+                "draws or wins; which is not proven",
             ),
             (
                 between(P::loss(6), P::DRAW),
                 "loss or draw",
                 "not proven",
-                "draws or loses; the table does not prove which",
+                "draws or loses; which is not proven",
             ),
             (
                 between(P::loss(2), P::win(1)),
                 "not proven",
                 "not proven",
-                "has an outcome that the table does not prove",
+                "has an outcome that is not proven",
             ),
             (
                 between(P::loss(4), P::win(5)),
                 "not proven",
                 "not proven",
-                "has an outcome that the table does not prove; a win takes at least 5 plies, a loss takes at least 4 plies",
+                "has an outcome that is not proven; a win takes at least 5 plies, a loss takes at least 4 plies",
             ),
             (
                 between(P::ENDLESS_LOSS, P::win(5)),
                 "not proven",
                 "not proven",
-                "has an outcome that the table does not prove; a win takes at least 5 plies, it could be lost only by play without end",
+                "has an outcome that is not proven; a win takes at least 5 plies, it could be lost only by play without end",
             ),
         ]
     }

@@ -10,6 +10,7 @@ mod arrays;
 mod checksum;
 mod lines;
 mod oracle;
+mod searched;
 mod totals;
 
 use std::ops::Range;
@@ -27,6 +28,7 @@ pub use arrays::ArrayRows;
 pub use checksum::read_checksums;
 pub use lines::{LONGEST_LINE, LineAnswer};
 pub use oracle::Oracle;
+pub use searched::{Budget, SearchOracle, Wanted};
 pub use totals::{LayerValues, Totals};
 
 /// Which positions of a row are taken.

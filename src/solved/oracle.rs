@@ -45,6 +45,15 @@ pub trait Oracle: Send + Sync {
         None
     }
 
+    /// Returns whether a value is proven as far as the line of best play needs: the score, or the
+    /// outcome with its distance.
+    fn is_proven(&self, value: Value) -> bool {
+        match self.has_scores() {
+            true => value.score().is_some(),
+            false => value.lower == value.upper,
+        }
+    }
+
     /// Returns what infinite play counts as.
     fn repetition(&self) -> Repetition {
         self.game().repetition()
@@ -104,6 +113,33 @@ pub trait Oracle: Send + Sync {
         let Some(best) = best_worth(self, &moves) else { return Vec::new() };
         let is_best = |value: Option<Value>| value.is_some_and(|value| worth(self, value) == best);
         moves.iter().filter(|(_, value)| is_best(*value)).map(|(action, _)| *action).collect()
+    }
+
+    /// Returns a best move, which keeps the position's value; `None` where a table is inconsistent.
+    fn best_move(&self, position: &AnyPosition, value: Value) -> Option<Action> {
+        // None is better than one that keeps an exact value, so those behind it are not looked up: in a
+        // packed table each takes a block to unpack.
+        let side = position.side.other();
+        let keeps = |state| {
+            let after = self.value_of(&AnyPosition { state, side });
+            after.is_some_and(|after| after.before() == value)
+        };
+        let mut first = None;
+        if value.lower == value.upper {
+            self.game().for_each_successor(&position.state, |action, state| {
+                if first.is_none() && keeps(state) {
+                    first = Some(action);
+                }
+            });
+        }
+        let kept = |found: Value| match self.has_scores() {
+            true => found.score() == value.score(),
+            false => found == value,
+        };
+        first.or_else(|| {
+            let (action, found) = self.best_first(position).first().copied()?;
+            found.is_some_and(kept).then_some(action)
+        })
     }
 
     /// Answers for a position and its moves. Fails where it has no value.
@@ -239,15 +275,6 @@ fn answer_with<O: Oracle + ?Sized>(
     }
 }
 
-/// Returns whether a value is proven as far as the line of best play needs: the score, or the
-/// outcome with its distance.
-fn is_proven<O: Oracle + ?Sized>(oracle: &O, value: Value) -> bool {
-    match oracle.has_scores() {
-        true => value.score().is_some(),
-        false => value.lower == value.upper,
-    }
-}
-
 /// Returns the line of best play while values are proven: to the end of the game, or round to a
 /// position that was there before.
 fn best_line<O: Oracle + ?Sized>(oracle: &O, from: AnyPosition) -> (Vec<String>, LineEnd) {
@@ -255,7 +282,7 @@ fn best_line<O: Oracle + ?Sized>(oracle: &O, from: AnyPosition) -> (Vec<String>,
     let (mut line, mut before) = (Vec::new(), Vec::<AnyPosition>::new());
     let mut position = from;
     loop {
-        let value = oracle.value_of(&position).filter(|&value| is_proven(oracle, value));
+        let value = oracle.value_of(&position).filter(|&value| oracle.is_proven(value));
         let Some(value) = value else {
             return (line, LineEnd::Unproven);
         };
@@ -269,44 +296,13 @@ fn best_line<O: Oracle + ?Sized>(oracle: &O, from: AnyPosition) -> (Vec<String>,
         if line.len() == LONGEST_LINE {
             return (line, LineEnd::Cut);
         }
-        let Some(action) = best_move(oracle, &position, value) else {
+        let Some(action) = oracle.best_move(&position, value) else {
             return (line, LineEnd::Unproven);
         };
         before.push(position);
         line.push(game.action_name(position.side, action));
         position = game.advance(&position, action);
     }
-}
-
-/// Returns a best move, which keeps the position's value; `None` where a table is inconsistent.
-fn best_move<O: Oracle + ?Sized>(
-    oracle: &O,
-    position: &AnyPosition,
-    value: Value,
-) -> Option<Action> {
-    // None is better than one that keeps an exact value, so those behind it are not looked up: in a
-    // packed table each takes a block to unpack.
-    let side = position.side.other();
-    let keeps = |state| {
-        let after = oracle.value_of(&AnyPosition { state, side });
-        after.is_some_and(|after| after.before() == value)
-    };
-    let mut first = None;
-    if value.lower == value.upper {
-        oracle.game().for_each_successor(&position.state, |action, state| {
-            if first.is_none() && keeps(state) {
-                first = Some(action);
-            }
-        });
-    }
-    let kept = |found: Value| match oracle.has_scores() {
-        true => found.score() == value.score(),
-        false => found == value,
-    };
-    first.or_else(|| {
-        let (action, found) = oracle.best_first(position).first().copied()?;
-        found.is_some_and(kept).then_some(action)
-    })
 }
 
 /// Returns what makes a move to a value best: in games with scores what is known of the score,

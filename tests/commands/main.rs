@@ -17,6 +17,7 @@ mod play;
 mod query_cyclic;
 mod readme;
 mod schemas;
+mod search;
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(feature = "serve")]

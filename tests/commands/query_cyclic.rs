@@ -241,7 +241,7 @@ fn bounded_tables_say_what_they_do_not_know() {
     assert_eq!((&answer["outcome_lower"], &answer["outcome_upper"]), (&(-1).into(), &1.into()));
     assert_eq!(answer["principal_variation"], Value::Array(vec![]));
     let said = tables.ok(&["query", name, "start"]);
-    let verdict = "Black, to move, has an outcome that the table does not prove; a win takes at least 5 plies, a loss takes at least 4 plies\n\nNot proven: 5d5c 5e4d";
+    let verdict = "Black, to move, has an outcome that is not proven; a win takes at least 5 plies, a loss takes at least 4 plies\n\nNot proven: 5d5c 5e4d";
     assert!(said.contains(verdict), "{said}");
 
     let edge = tables.json(&["query", name, "1e1c", "1b1c", "5d5c"]);
@@ -386,7 +386,7 @@ fn play_without_end_is_told_as_it_counts() {
         ("draw", "Black, to move, draws: neither side can force a win\n"),
         (
             "unknown",
-            "does not prove; it could be won only by play without end, it could be lost only by play without end\n",
+            "has an outcome that is not proven; it could be won only by play without end, it could be lost only by play without end\n",
         ),
     ] {
         tables.ok(&["value-iterate", &name, "--repetition", repetition]);

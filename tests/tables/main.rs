@@ -23,6 +23,7 @@ mod packed;
 mod parts;
 mod power;
 mod replaced;
+mod search;
 mod shogi_tables;
 mod table_files;
 mod targets;

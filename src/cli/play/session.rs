@@ -216,7 +216,7 @@ impl Session<'_> {
     fn answer(&self) -> Option<String> {
         let table = self.table.as_ref()?;
         let answer = table.answer(self.record.position).ok()?;
-        Some(Shown { answer: &answer, table }.value_text())
+        Some(Shown { answer: &answer, oracle: table, all_moves: true }.value_text())
     }
 
     /// What every move is worth.
@@ -226,7 +226,9 @@ impl Session<'_> {
             None => "Nothing is known: there is no table.\n".to_string(),
             Some(table) => match table.answer(self.record.position) {
                 Err(outside) => format!("Nothing is known: {outside}.\n"),
-                Ok(answer) => Shown { answer: &answer, table }.values_text(colour),
+                Ok(answer) => {
+                    Shown { answer: &answer, oracle: table, all_moves: true }.values_text(colour)
+                }
             },
         };
         self.context.print(text)

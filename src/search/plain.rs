@@ -1,0 +1,187 @@
+//! Plain alpha-beta with a transposition table, for any layered game.
+//!
+//! The value is closed in on by null windows with memory (A. Plaat et al., "Best-First Fixed-Depth
+//! Minimax Algorithms", 1996), so a search that is cut short has proven bounds. Moves that leave
+//! the opponent the fewest replies come first.
+
+use std::mem;
+use std::sync::Mutex;
+
+use super::{Found, Searcher, Task};
+use crate::game::{
+    Action, Empties, Game, GameExt, Mobility, Score, SearchLimits, SearchOptions, StateKey, WideKey,
+};
+use crate::solve::Value;
+
+/// Searcher of a game without a search of its own.
+pub(super) struct Plain<G: Game> {
+    empties: Empties,
+    memory: usize,
+    table: Mutex<Slots<G::Key>>,
+}
+
+/// Slots of the transposition table of a first search; it grows as it fills.
+const SMALLEST: usize = 1 << 12;
+
+/// The transposition table: as many slots as a power of two.
+struct Slots<K> {
+    slots: Vec<Option<Slot<K>>>,
+    filled: usize,
+}
+
+impl<K> Default for Slots<K> {
+    fn default() -> Slots<K> {
+        Slots { slots: Vec::new(), filled: 0 }
+    }
+}
+
+impl<K: StateKey> Slots<K> {
+    fn place(&self, key: K) -> usize {
+        let WideKey([high, low]) = key.widen();
+        let hash = (high ^ low.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (hash ^ hash >> 32) as usize & (self.slots.len() - 1)
+    }
+
+    fn get(&self, key: K) -> Option<Slot<K>> {
+        self.slots[self.place(key)].filter(|slot| slot.key == key)
+    }
+
+    fn insert(&mut self, slot: Slot<K>) {
+        let place = self.place(slot.key);
+        self.filled += usize::from(self.slots[place].is_none());
+        self.slots[place] = Some(slot);
+    }
+
+    /// Makes room for so many states, rounded down to a power of two.
+    fn grow(&mut self, count: usize) {
+        let count = 1 << count.ilog2();
+        if self.slots.len() < count {
+            let old = mem::replace(&mut self.slots, vec![None; count]);
+            self.filled = 0;
+            old.into_iter().flatten().for_each(|slot| self.insert(slot));
+        }
+    }
+}
+
+/// What is known of one state.
+#[derive(Clone, Copy)]
+struct Slot<K> {
+    key: K,
+    lower: i8,
+    upper: i8,
+    best: Option<Action>,
+}
+
+/// Sign that a limit was reached.
+struct Stopped;
+
+impl<G: Game> Plain<G> {
+    pub fn new(options: &SearchOptions) -> Plain<G> {
+        let SearchOptions { empties, memory, .. } = *options;
+        Plain { empties, memory, table: Mutex::default() }
+    }
+}
+
+impl<G: Game> Searcher<G> for Plain<G> {
+    fn search(&self, game: &G, state: &G::State, task: &Task, limits: &SearchLimits) -> Found {
+        let mut table = self.table.lock().expect("no search panics");
+        let most = game.scores().map_or(1, |scores| scores.most().0);
+        let slots = (self.memory / size_of::<Option<Slot<G::Key>>>()).max(1);
+        table.grow(SMALLEST.min(slots));
+        let mut run =
+            Run { game, empties: self.empties, most, limits, table: &mut table, slots, nodes: 0 };
+        run.close_in(state, task)
+    }
+}
+
+/// One search.
+struct Run<'a, G: Game> {
+    game: &'a G,
+    empties: Empties,
+    most: i8,
+    limits: &'a SearchLimits<'a>,
+    table: &'a mut Slots<G::Key>,
+    /// Most slots.
+    slots: usize,
+    nodes: u64,
+}
+
+impl<G: Game> Run<'_, G> {
+    /// Narrows the bounds of a state until they meet or leave the window.
+    fn close_in(&mut self, state: &G::State, task: &Task) -> Found {
+        let (low, high) = (task.window.0.0, task.window.1.0);
+        let (mut lower, mut upper, mut best) = (-self.most, self.most, None);
+        let mut beta = 1.clamp(lower + 1, upper);
+        while lower < upper && lower < high && upper > low {
+            let Ok(score) = self.score(state, beta) else { break };
+            if score < beta {
+                upper = score;
+                beta = score;
+            } else {
+                lower = score;
+                best = self.table.get(self.game.key(state)).and_then(|slot| slot.best).or(best);
+                beta = score + 1;
+            }
+        }
+        // Where even the lowest score is kept, every move keeps it.
+        let best = best.or_else(|| self.game.actions(state).first().copied());
+        let value = Value::of_scores(Score(lower), Score(upper), None);
+        Found { value, best: best.filter(|_| lower == upper), nodes: self.nodes }
+    }
+
+    /// Returns a score at least `beta` that the state is proven to have or exceed, or one below that
+    /// it is proven to have at most.
+    fn score(&mut self, state: &G::State, beta: i8) -> Result<i8, Stopped> {
+        self.nodes += 1;
+        if self.nodes.is_multiple_of(1024) && self.limits.are_reached(self.nodes) {
+            return Err(Stopped);
+        }
+        let game = self.game;
+        if let Some(outcome) = game.result(state) {
+            let scores = game.scores();
+            return Ok(scores.map_or(outcome.value(), |s| s.score_of(state, self.empties).0));
+        }
+        let key = game.key(state);
+        let known = self.table.get(key);
+        let known = known.unwrap_or(Slot { key, lower: -self.most, upper: self.most, best: None });
+        if known.lower >= beta {
+            return Ok(known.lower);
+        }
+        if known.upper < beta {
+            return Ok(known.upper);
+        }
+        let (mut score, mut best) = (i8::MIN, known.best);
+        for (action, after) in self.moves(state, known.best) {
+            let found = -self.score(&after, 1 - beta)?;
+            if found > score {
+                (score, best) = (found, Some(action));
+            }
+            if score >= beta {
+                break;
+            }
+        }
+        if self.table.filled > self.table.slots.len() / 2 {
+            self.table.grow(self.slots.min(2 * self.table.slots.len()));
+        }
+        self.table.insert(match score >= beta {
+            true => Slot { lower: score, best, ..known },
+            false => Slot { upper: score, ..known },
+        });
+        Ok(score)
+    }
+
+    /// Returns the moves with the states after them, in the order in which they are tried.
+    fn moves(&self, state: &G::State, first: Option<Action>) -> Vec<(Action, G::State)> {
+        let mut moves = Vec::new();
+        self.game.for_each_successor(state, |action, after| {
+            let replies = match self.game.mobility(&after) {
+                Mobility::Over | Mobility::Pass => 0,
+                Mobility::Moves(count) => count + 1,
+            };
+            let order = if Some(action) == first { 0 } else { 1 + replies };
+            moves.push((order, action, after));
+        });
+        moves.sort_by_key(|&(order, action, _)| (order, action));
+        moves.into_iter().map(|(_, action, after)| (action, after)).collect()
+    }
+}

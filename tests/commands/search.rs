@@ -1,0 +1,137 @@
+//! `solver solve` and reports by search.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::tables::Tables;
+
+#[test]
+fn a_size_a_game_and_a_position_are_solved() {
+    let tables = Tables::new();
+    let by_search = tables.json(&["solve", "4x4", "--search"]);
+    assert_eq!((&by_search["by"], &by_search["score"]), (&"search".into(), &(-8).into()));
+    let by_table = tables.json(&["solve", "othello-4x4"]);
+    assert_eq!((&by_table["by"], &by_table["score"]), (&"table".into(), &(-8).into()));
+    assert_eq!(by_table["distance"], 10);
+    // The table is there now and answers for what it contains.
+    let after = tables.json(&["solve", "4", "b1a1"]);
+    assert_eq!((&after["by"], &after["table"]), (&"table".into(), &"othello-4x4".into()));
+    let searched = tables.json(&["solve", "4", "b1a1", "--search", "--all-moves"]);
+    let values = |answer: &Value| {
+        let mut values: Vec<(String, i64)> = (answer["moves"].as_array().unwrap().iter())
+            .map(|m| (m["move"].as_str().unwrap().to_string(), m["score"].as_i64().unwrap()))
+            .collect();
+        values.sort();
+        values
+    };
+    assert_eq!(values(&searched), values(&after));
+    // The rule for empty squares is another question than the table's.
+    let winner = tables.json(&["solve", "4x4", "--empties", "to-winner"]);
+    assert_eq!((&winner["by"], &winner["empties"]), (&"search".into(), &"to-winner".into()));
+    // A board says by itself how large it is.
+    let alone = tables.json(&["solve", "-----OX--XO----- X;", "--search"]);
+    assert_eq!(alone["score"], -8);
+}
+
+#[test]
+fn limits_leave_proven_bounds() {
+    let tables = Tables::new();
+    let answer = tables.json(&["solve", "5x6", "--nodes", "3000"]);
+    assert_eq!((&answer["by"], &answer["score"]), (&"search".into(), &Value::Null));
+    let bound = |name: &str| answer[name].as_i64().unwrap();
+    assert!(bound("score_lower") <= 10 && 10 <= bound("score_upper"));
+    let shown = tables.ok(&["solve", "5x6", "--nodes", "3000"]);
+    assert!(shown.contains("not proven") && shown.contains("By search: "), "{shown}");
+}
+
+#[test]
+fn lines_are_answered_one_by_one() {
+    let tables = Tables::new();
+    let file = tables.root().join("games.txt");
+    fs::write(&file, "b1a1 # a remark\n\n-----OX--XO----- X;\n").unwrap();
+    let text = tables.ok(&["solve", "--size", "4", file.to_str().unwrap()]);
+    let scores: Vec<&str> = text.lines().map(|line| line.split('\t').next().unwrap()).collect();
+    assert_eq!(scores, ["-8", "-8"]);
+    let lines = tables.ok(&["solve", "--size", "4", file.to_str().unwrap(), "--json"]);
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(first["score"], -8);
+}
+
+#[test]
+fn what_cannot_be_solved_is_refused() {
+    let tables = Tables::new();
+    for (words, what) in [
+        (&["solve", "nothing"][..], "'nothing' is no game, size, table or position"),
+        (&["solve", "start"], "name the game before it"),
+        (&["solve", "4x4", "z9"], "'z' is not a square"),
+        (&["solve", "4x4", "--time", "0"], "--time 0"),
+        (
+            &["solve", "minishogi", "--empties", "to-winner"],
+            "--empties means nothing for minishogi",
+        ),
+        (&["report", "--size", "4", "--sample", "5", "--canonical"], "--canonical needs a table"),
+        (&["report", "--size", "8", "--empty-squares", "60..70"], "the start has no more"),
+        (&["report", "--game", "minishogi", "--sample", "5"], "it has no empty squares"),
+    ] {
+        let run = tables.run(words);
+        let line = run.refused(words[1]);
+        assert!(line.contains(what), "{line}");
+    }
+}
+
+/// The figures of a policy are those of the table, position for position.
+#[test]
+fn a_report_by_search_judges_as_a_table_does() {
+    let tables = Tables::new();
+    let judged = |words: &[&str]| {
+        let file = tables.root().join("judged.csv");
+        tables.ok(&[words, &["--policy", "greedy", "--csv", file.to_str().unwrap()]].concat());
+        fs::read_to_string(file).unwrap()
+    };
+    let sample = ["report", "--size", "4", "--sample", "300", "--empty-squares", "3..8"];
+    let searched = judged(&sample);
+    let columns: Vec<&str> = searched.lines().next().unwrap().split(',').collect();
+    // What search does not know, and how positions are numbered.
+    let left_out = ["row", "distance", "optimal_distance", "best_distance"];
+    let kept: Vec<usize> =
+        (0..columns.len()).filter(|&at| !left_out.contains(&columns[at])).collect();
+    let cells = |text: &str| -> Vec<String> {
+        let of_line = |line: &str| {
+            let cells: Vec<&str> = line.split(',').collect();
+            kept.iter().map(|&at| cells[at]).collect::<Vec<_>>().join(",")
+        };
+        text.lines().map(of_line).collect()
+    };
+    let by_table = cells(&judged(&["report", "--size", "4", "--no-games"]));
+    let searched = cells(&searched);
+    assert_eq!(searched.len(), 301);
+    let missing: Vec<&String> = searched.iter().filter(|line| !by_table.contains(line)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    // Again: the labels are there, and the figures are the same.
+    let figures = |words: &[&str]| tables.json(&[words, &["--policy", "greedy"]].concat());
+    assert_eq!(figures(&sample), figures(&sample));
+    assert!(figures(&sample)["policies"][0]["intervals"]["result_kept"]["lower"].is_number());
+}
+
+#[test]
+fn damaged_labels_are_reported() {
+    let tables = Tables::new();
+    let words = ["report", "--size", "4", "--sample", "50", "--policy", "greedy", "--metrics"];
+    let figures = tables.ok(&words);
+    let file = tables.root().join("labels/othello-4x4-uncounted.labels");
+    let whole = fs::read(&file).unwrap();
+    // A record that was being written when the process was killed is found again.
+    fs::write(&file, &whole[..whole.len() - 3]).unwrap();
+    assert_eq!(tables.ok(&words), figures);
+    assert_eq!(fs::read(&file).unwrap().len(), whole.len());
+    let mut damaged = whole.clone();
+    damaged[90] ^= 1;
+    fs::write(&file, &damaged).unwrap();
+    let run = tables.run(&words);
+    assert_eq!(run.code, 3, "{}", run.stderr);
+    assert!(run.stderr.contains("does not match its checksum"), "{}", run.stderr);
+    fs::write(&file, b"something else altogether, which is longer than the head of such a file is")
+        .unwrap();
+    assert_eq!(tables.run(&words).code, 3);
+}

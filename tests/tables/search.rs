@@ -1,0 +1,166 @@
+//! Search and tables agree.
+
+use yomikiri::any::{AnyGame, AnyPosition};
+use yomikiri::game::othello::Othello;
+use yomikiri::game::{
+    Action, Empties, Facts, Game, GameExt, Layers, Outcome, Position, Score, SearchLimits,
+    SearchOptions,
+};
+use yomikiri::graph::Plan;
+use yomikiri::progress::Silent;
+use yomikiri::search::{Task, of_rules};
+use yomikiri::solve::SolveOptions;
+use yomikiri::solved::SolvedTable;
+use yomikiri::table::Store;
+
+use crate::common::Random;
+
+/// Othello without the search that it brings.
+#[derive(Clone, Debug)]
+struct Plainly(Othello<u64>);
+
+impl Game for Plainly {
+    type State = <Othello<u64> as Game>::State;
+    type Key = u64;
+
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn start(&self) -> Position<Self::State> {
+        self.0.start()
+    }
+
+    fn action_count(&self) -> usize {
+        self.0.action_count()
+    }
+
+    fn for_each_action(&self, state: &Self::State, visit: impl FnMut(Action)) {
+        self.0.for_each_action(state, visit);
+    }
+
+    fn play(&self, state: &Self::State, action: Action) -> Self::State {
+        self.0.play(state, action)
+    }
+
+    fn result(&self, state: &Self::State) -> Option<Outcome> {
+        self.0.result(state)
+    }
+
+    fn key(&self, state: &Self::State) -> u64 {
+        self.0.key(state)
+    }
+
+    fn state(&self, key: u64) -> Option<Self::State> {
+        self.0.state(key)
+    }
+
+    fn facts(&self) -> Facts {
+        self.0.facts()
+    }
+
+    fn is_pass(&self, action: Action) -> bool {
+        self.0.is_pass(action)
+    }
+
+    fn layers(&self) -> Option<&dyn Layers<Self::State>> {
+        self.0.layers()
+    }
+
+    fn scores(&self) -> Option<&dyn yomikiri::game::Scores<Self::State>> {
+        self.0.scores()
+    }
+}
+
+/// Compares the values of a table's rows with those of both searches, every `step`th row.
+fn compare(rows: usize, columns: usize, empties: Empties, step: usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let rules = Othello::<u64>::new(rows, columns, true);
+    let game = AnyGame::new(rules.clone());
+    let options = SolveOptions { empties: Some(empties), ..SolveOptions::default() };
+    let store = Store::at(dir.path());
+    let mut made = game.enumerate(&Plan::from_start(&game), &store, &Silent).unwrap().table;
+    game.solve(&mut made, &options, &Silent, &mut |_, _| ()).unwrap();
+    let table = SolvedTable::open(game.clone(), made, false).unwrap().unwrap();
+    let options = SearchOptions { empties, ..SearchOptions::default() };
+    let quick = game.searcher(&options).unwrap();
+    let plainly = Plainly(rules);
+    let plain = of_rules(&plainly, &options).unwrap();
+    let mut compared = 0;
+    for piece in table.states().pieces() {
+        let each = |row: usize, position: AnyPosition| {
+            if !row.is_multiple_of(step) {
+                return Ok(());
+            }
+            let (own, other) = game.squares(&position.state).unwrap();
+            let state = plainly.0.of_squares(own, other).unwrap();
+            let score = table.value(row).score().unwrap();
+            let found = [
+                quick.search(&game, &position.state, &Task::EXACT, &SearchLimits::default()),
+                plain.search(&plainly, &state, &Task::EXACT, &SearchLimits::default()),
+            ];
+            for found in found {
+                assert_eq!(found.value.score(), Some(score), "row {row}");
+                let best = found.best.filter(|_| !game.is_terminal(&position.state));
+                if let Some(action) = best {
+                    let after = game.advance(&position, action);
+                    let after = table.value(table.states().find(&after).unwrap());
+                    assert_eq!(after.score(), Some(-score), "best move of row {row}");
+                }
+            }
+            compared += 1;
+            Ok(())
+        };
+        table.states().visit(piece.rows.clone(), each).unwrap();
+    }
+    assert!(compared > 10_000, "{compared}");
+}
+
+#[test]
+fn every_state_of_4x4_has_the_value_of_its_table() {
+    compare(4, 4, Empties::Uncounted, 1);
+    compare(4, 4, Empties::ToWinner, 1);
+}
+
+#[test]
+fn states_of_4x5_have_the_value_of_their_table() {
+    compare(4, 5, Empties::Uncounted, 97);
+}
+
+/// Narrow windows and limits give bounds that hold, and windows that contain the score give it.
+#[test]
+fn bounds_hold() {
+    let rules = Othello::<u64>::new(4, 5, true);
+    let game = AnyGame::new(rules.clone());
+    let options = SearchOptions::default();
+    let mut random = Random(7);
+    for _ in 0..200 {
+        let mut position = game.start();
+        for _ in 0..6 + random.below(4) {
+            let actions = game.actions(&position.state);
+            let Some(&action) = actions.get(random.below(actions.len().max(1))) else { break };
+            position = game.advance(&position, action);
+        }
+        let search = |task: &Task, limits: &SearchLimits| {
+            let searcher = game.searcher(&options).unwrap();
+            searcher.search(&game, &position.state, task, limits).value
+        };
+        let exact = search(&Task::EXACT, &SearchLimits::default()).score().unwrap();
+        let holds = |value: yomikiri::solve::Value| {
+            value.lower.score() <= exact && exact <= value.upper.score()
+        };
+        let around = search(&Task::around(exact), &SearchLimits::default());
+        assert_eq!(around.score(), Some(exact));
+        for aside in [-3, 3] {
+            let aside = Score(exact.0 + aside);
+            let value = search(&Task::around(aside), &SearchLimits::default());
+            assert!(holds(value), "{value:?}");
+            let is_below = value.upper.score() < aside;
+            assert_eq!(is_below, exact < aside);
+        }
+        for nodes in [1, 10, 100, 1000] {
+            let limits = SearchLimits { nodes: Some(nodes), ..SearchLimits::default() };
+            assert!(holds(search(&Task::EXACT, &limits)));
+        }
+    }
+}
