@@ -11,6 +11,7 @@ pub mod blocks;
 mod canonical;
 mod moves;
 mod notation;
+pub mod search;
 mod size;
 
 use std::marker::PhantomData;
@@ -18,8 +19,8 @@ use std::marker::PhantomData;
 use super::symmetry::map_square;
 use super::{
     Action, Bitboards, Canonical, Empties, Expected, Facts, Game, Group, Layers, Mobility, Names,
-    NotationError, Notations, Outcome, PlaneKinds, Planes, Position, Score, Scores, Side, StateKey,
-    Symmetries, Symmetry,
+    NotationError, Notations, Outcome, PlaneKinds, Planes, Position, Score, ScoreSearch, Scores,
+    SearchOptions, Side, StateKey, Symmetries, Symmetry,
 };
 use canonical::Images;
 use moves::Flips;
@@ -268,6 +269,10 @@ impl<K: StateKey> Game for Othello<K> {
     #[inline]
     fn canonical(&self, state: &Board) -> Canonical<K> {
         self.images.canonical(state, self.square_count() as u32)
+    }
+
+    fn score_search(&self, options: &SearchOptions) -> Option<Box<dyn ScoreSearch<Board>>> {
+        Some(Box::new(search::Brought::new(self.rows, self.columns, options)))
     }
 
     fn layers(&self) -> Option<&dyn Layers<Board>> {

@@ -1,0 +1,269 @@
+//! Positions with many empty squares: transposition table, ordered moves, stability.
+
+use super::evaluation::around;
+use super::kernel::{Kernel, Recursion};
+use super::table::Entry;
+use super::{SHALLOW, Search, WORST};
+use crate::game::othello::Board;
+
+/// Fewest empty squares at which the children are looked up before any is searched.
+const ETC_FROM: u32 = 10;
+
+/// Fewest empty squares at which a search by evaluation orders the moves; it is one ply deeper for
+/// every [`PREVIEW_STEP`] more, up to [`PREVIEW_MOST`].
+const PREVIEW_FROM: u32 = 11;
+const PREVIEW_STEP: u32 = 4;
+const PREVIEW_MOST: u32 = 5;
+
+/// Smallest alpha at which stable discs may give a cut-off, before the number of empty squares is
+/// added.
+const STABILITY_ALPHA: i32 = -8;
+
+// Weights of the move order: the opponent's moves, those into corners, empty squares next to the
+// mover's discs, moves into odd regions, and the search by evaluation.
+const MOBILITY: i32 = 16;
+const CORNER_REPLY: i32 = 16;
+const POTENTIAL: i32 = 4;
+const PARITY: i32 = 8;
+const PREVIEW: i32 = 4;
+
+/// A legal move and what orders it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Move {
+    child: Board,
+    index: usize,
+    square: u32,
+    /// Rank; smaller is searched first.
+    cost: i32,
+}
+
+impl<K: Kernel> Search<'_, K> {
+    /// Searches a position with more than [`SHALLOW`] empty squares.
+    #[inline(always)]
+    pub(super) fn deep(&mut self, board: Board, alpha: i32, empties: u32) -> i32 {
+        self.kernel.call::<Deep, _, _>(self, board, (alpha, empties))
+    }
+
+    #[inline(always)]
+    fn deep_here(&mut self, board: Board, alpha: i32, empties: u32) -> i32 {
+        self.nodes += 1;
+        if self.must_stop() {
+            return alpha;
+        }
+        if alpha >= STABILITY_ALPHA + empties as i32 {
+            let stable = self.shape.stable(board.opponent, board.mover).count_ones() as i32;
+            let upper = self.shape.squares - 2 * stable;
+            if upper <= alpha {
+                return upper;
+            }
+        }
+        let board = self.folded(board, empties);
+        let table = self.table_for(empties);
+        let index = table.index(board);
+        let known = table.get(board, index).unwrap_or(Entry::UNKNOWN);
+        if known.lower > alpha {
+            return known.lower;
+        }
+        if known.upper <= alpha {
+            return known.upper;
+        }
+        let moves = self.kernel.moves(board) & self.shape.board;
+        if moves == 0 {
+            return self.pass(board, alpha, empties);
+        }
+        let start = self.moves.len();
+        let (best, square) = self.best_move(board, alpha, empties, moves, known.best);
+        self.moves.truncate(start);
+        if self.stopped {
+            return alpha;
+        }
+        let entry = if best > alpha {
+            Entry { lower: best, best: square, ..known }
+        } else {
+            Entry { upper: best, best: square, ..known }
+        };
+        table.put(board, index, empties, entry);
+        best
+    }
+
+    /// Returns the best score found and its move.
+    #[inline(always)]
+    fn best_move(
+        &mut self,
+        board: Board,
+        alpha: i32,
+        empties: u32,
+        moves: u64,
+        hint: u32,
+    ) -> (i32, u32) {
+        let start = self.moves.len();
+        self.list_moves(board, empties, moves);
+        if empties >= ETC_FROM
+            && let Some(cut) = self.transposition_cut(start, alpha, empties)
+        {
+            return cut;
+        }
+        self.rate_moves(start, board, empties, hint);
+        let (mut best, mut square) = (WORST, 64);
+        for next in start..self.moves.len() {
+            self.select(next);
+            let Move { child, square: at, .. } = self.moves[next];
+            let score = if empties - 1 > SHALLOW {
+                -self.deep(child, -alpha - 1, empties - 1)
+            } else {
+                -self.shallow(child, -alpha - 1, empties - 1)
+            };
+            if self.stopped {
+                break;
+            }
+            if score > best {
+                (best, square) = (score, at);
+                if score > alpha {
+                    break;
+                }
+            }
+        }
+        (best, square)
+    }
+
+    #[inline(always)]
+    fn list_moves(&mut self, board: Board, empties: u32, moves: u64) {
+        let table = self.table_for(empties - 1);
+        let mut rest = moves;
+        while rest != 0 {
+            let square = rest.trailing_zeros();
+            rest &= rest - 1;
+            let child = self.folded(self.play(board, square), empties - 1);
+            let mut index = 0;
+            if empties - 1 > SHALLOW {
+                index = table.index(child);
+                self.kernel.prefetch(table.line(index));
+            }
+            self.moves.push(Move { child, index, square, cost: 0 });
+        }
+    }
+
+    /// Returns a move whose child is known to be bad enough for the opponent.
+    #[inline(always)]
+    fn transposition_cut(&self, start: usize, alpha: i32, empties: u32) -> Option<(i32, u32)> {
+        if empties - 1 <= SHALLOW {
+            return None;
+        }
+        let table = self.table_for(empties - 1);
+        for m in &self.moves[start..] {
+            if let Some(entry) = table.get(m.child, m.index)
+                && -entry.upper > alpha
+            {
+                return Some((-entry.upper, m.square));
+            }
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn rate_moves(&mut self, start: usize, board: Board, empties: u32, hint: u32) {
+        let odd = self.shape.odd_regions(self.shape.empty(board));
+        for i in start..self.moves.len() {
+            let Move { child, square, .. } = self.moves[i];
+            self.moves[i].cost = if square == hint {
+                i32::MIN
+            } else {
+                self.cost(child, empties) - PARITY * i32::from(odd >> square & 1 != 0)
+            };
+        }
+    }
+
+    /// Rates a move by its child, in which the opponent is to move; smaller is better.
+    #[inline(always)]
+    fn cost(&mut self, child: Board, empties: u32) -> i32 {
+        let replies = self.kernel.moves(child) & self.shape.board;
+        let open = around(child.opponent) & self.shape.empty(child);
+        let mut cost = MOBILITY * replies.count_ones() as i32;
+        cost += CORNER_REPLY * (replies & self.shape.corners).count_ones() as i32;
+        cost += POTENTIAL * open.count_ones() as i32;
+        if empties >= PREVIEW_FROM {
+            let depth = ((empties - PREVIEW_FROM) / PREVIEW_STEP).min(PREVIEW_MOST);
+            cost += PREVIEW * self.preview(child, depth, -WIDE, WIDE);
+        }
+        cost
+    }
+
+    /// Moves the cheapest of the remaining moves to the place `next`.
+    #[inline(always)]
+    fn select(&mut self, next: usize) {
+        let rest = &mut self.moves[next..];
+        let mut least = 0;
+        for i in 1..rest.len() {
+            if rest[i].cost < rest[least].cost {
+                least = i;
+            }
+        }
+        rest.swap(0, least);
+    }
+
+    /// Returns the value of a search of `depth` plies by evaluation alone.
+    #[inline(always)]
+    fn preview(&mut self, board: Board, depth: u32, alpha: i32, beta: i32) -> i32 {
+        if depth == 0 {
+            self.nodes += 1;
+            return self.evaluation.value(self.kernel, self.shape, board);
+        }
+        self.kernel.call::<Preview, _, _>(self, board, (depth, alpha, beta))
+    }
+
+    #[inline(always)]
+    fn preview_here(&mut self, board: Board, depth: u32, alpha: i32, beta: i32) -> i32 {
+        self.nodes += 1;
+        let moves = self.kernel.moves(board) & self.shape.board;
+        if moves == 0 {
+            let passed = board.swapped();
+            if self.kernel.moves(passed) & self.shape.board == 0 {
+                return self.shape.final_score(board) * FINAL;
+            }
+            return -self.preview(passed, depth - 1, -beta, -alpha);
+        }
+        let mut best = -WIDE;
+        let mut rest = moves;
+        while rest != 0 {
+            let square = rest.trailing_zeros();
+            rest &= rest - 1;
+            let child = self.play(board, square);
+            best = best.max(-self.preview(child, depth - 1, -beta, -alpha.max(best)));
+            if best >= beta {
+                break;
+            }
+        }
+        best
+    }
+
+    /// Returns the representative of a board's symmetric images, near the start of a game.
+    #[inline(always)]
+    pub(super) fn folded(&self, board: Board, empties: u32) -> Board {
+        if empties >= self.fold_from { self.shape.canonical(board) } else { board }
+    }
+}
+
+struct Deep;
+
+impl<K: Kernel> Recursion<Search<'_, K>, (i32, u32)> for Deep {
+    #[inline(always)]
+    fn run(search: &mut Search<K>, board: Board, (alpha, empties): (i32, u32)) -> i32 {
+        search.deep_here(board, alpha, empties)
+    }
+}
+
+struct Preview;
+
+impl<K: Kernel> Recursion<Search<'_, K>, (u32, i32, i32)> for Preview {
+    #[inline(always)]
+    fn run(search: &mut Search<K>, board: Board, window: (u32, i32, i32)) -> i32 {
+        let (depth, alpha, beta) = window;
+        search.preview_here(board, depth, alpha, beta)
+    }
+}
+
+/// Bound of all evaluations.
+const WIDE: i32 = 1 << 20;
+
+/// Evaluation of one disc at the end of the game.
+const FINAL: i32 = 64;

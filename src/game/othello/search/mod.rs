@@ -1,0 +1,437 @@
+//! Exact search of Othello positions on every board from 4×4 to 8×8.
+//!
+//! Null-window searches narrow the bounds of a score until they meet, so that every bound in hand
+//! is proven and a search may stop at any time.
+
+mod brought;
+mod deep;
+mod endgame;
+mod evaluation;
+mod kernel;
+mod shape;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use crate::game::othello::Board;
+use crate::game::{Empties, SearchLimits as Limits};
+pub(super) use brought::Brought;
+use deep::Move;
+use evaluation::Evaluation;
+use kernel::{Kernel, Scalar};
+use shape::Shape;
+use table::{Entry, Table};
+
+/// Most empty squares that are searched without the transposition table.
+const SHALLOW: u32 = 6;
+
+/// Bound below every score.
+const WORST: i32 = -128;
+
+/// Settings of an engine.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Number of rows, 4 to 8.
+    pub rows: usize,
+    /// Number of columns, 4 to 8.
+    pub columns: usize,
+    /// Convention for the squares left empty at the end.
+    pub empties: Empties,
+    /// Largest size of the transposition table in bytes.
+    pub memory: usize,
+    /// Number of threads.
+    pub threads: usize,
+}
+
+/// Result of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Proven lower bound of the mover's final score.
+    pub lower: i32,
+    /// Proven upper bound of the mover's final score; equal to `lower` when solved.
+    pub upper: i32,
+    /// Bit of the best move; `None` for a pass, a finished game or an unknown move.
+    pub best: Option<u32>,
+    /// Number of positions visited.
+    pub nodes: u64,
+}
+
+/// Proven bounds of the score of one legal move, for the side that makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// Bit of the square.
+    pub square: u32,
+    /// Lower bound.
+    pub lower: i32,
+    /// Upper bound.
+    pub upper: i32,
+}
+
+/// Exact search engine of one board shape.
+pub struct Engine {
+    shape: Shape,
+    table: Table,
+    near: Table,
+    memory: usize,
+    scalar: bool,
+    evaluation: Evaluation,
+}
+
+impl Engine {
+    /// Returns an engine; it allocates its table when a search needs it.
+    pub fn new(options: &Options) -> Engine {
+        Engine {
+            shape: Shape::new(options.rows, options.columns, options.empties),
+            table: Table::new(0),
+            near: Table::new(NEAR_BYTES),
+            memory: options.memory,
+            scalar: false,
+            evaluation: Evaluation,
+        }
+    }
+
+    /// Makes the engine use portable instructions only.
+    pub fn use_scalar(&mut self) {
+        self.scalar = true;
+    }
+
+    /// Searches until the score is known within `window`: a score outside it is only bounded.
+    pub fn solve(&mut self, board: &Board, window: (i32, i32), limits: &Limits) -> Found {
+        self.with_search(board, limits, Solve { window })
+    }
+
+    /// Returns a principal variation, `None` standing for a pass.
+    ///
+    /// It ends early where a limit is reached.
+    pub fn line(&mut self, board: &Board, limits: &Limits) -> Vec<Option<u32>> {
+        self.with_search(board, limits, Line)
+    }
+
+    /// Returns bounds of the score of every legal move, exact unless a limit is reached.
+    pub fn moves(&mut self, board: &Board, limits: &Limits) -> Vec<Reply> {
+        self.with_search(board, limits, Moves)
+    }
+
+    fn with_search<T: Task>(&mut self, board: &Board, limits: &Limits, task: T) -> T::Output {
+        self.prepare_table(self.shape.empty(*board).count_ones());
+        #[cfg(target_arch = "x86_64")]
+        if !self.scalar
+            && let Some(kernel) = kernel::Vector::detect()
+        {
+            return task.run(&mut Search::new(self, kernel, limits), *board);
+        }
+        task.run(&mut Search::new(self, Scalar, limits), *board)
+    }
+
+    /// Grows the table to the size that a search of so many empty squares can use.
+    fn prepare_table(&mut self, empties: u32) {
+        let wanted = 1usize << (TABLE_BITS + empties).min(50);
+        let bytes = wanted.min(self.memory);
+        if bytes >= 2 * self.table.bytes() && empties > SHALLOW {
+            self.table = Table::new(bytes);
+        }
+        self.table.start_search();
+        self.near.start_search();
+    }
+}
+
+/// Distance between the first and the second bound tried.
+const FIRST_STEP: i32 = 4;
+
+/// Most empty squares of positions kept in the small table of one thread.
+const NEAR: u32 = 11;
+
+/// Size of the table of one thread.
+const NEAR_BYTES: usize = 1 << 20;
+
+/// Binary logarithm of the table's bytes for a position without empty squares.
+const TABLE_BITS: u32 = 7;
+
+/// Work to be done by a search with either kernel.
+trait Task {
+    type Output;
+
+    fn run<K: Kernel>(self, search: &mut Search<K>, board: Board) -> Self::Output;
+}
+
+struct Solve {
+    window: (i32, i32),
+}
+
+struct Line;
+
+struct Moves;
+
+impl Task for Solve {
+    type Output = Found;
+
+    fn run<K: Kernel>(self, search: &mut Search<K>, board: Board) -> Found {
+        let (lower, upper) = search.narrow(board, self.window, None);
+        let best = search.move_reaching(board, lower);
+        Found { lower, upper, best, nodes: search.nodes }
+    }
+}
+
+impl Task for Line {
+    type Output = Vec<Option<u32>>;
+
+    fn run<K: Kernel>(self, search: &mut Search<K>, board: Board) -> Self::Output {
+        search.variation(board)
+    }
+}
+
+impl Task for Moves {
+    type Output = Vec<Reply>;
+
+    fn run<K: Kernel>(self, search: &mut Search<K>, board: Board) -> Self::Output {
+        search.replies(board)
+    }
+}
+
+/// State of one thread's search.
+struct Search<'a, K: Kernel> {
+    kernel: K,
+    shape: &'a Shape,
+    evaluation: &'a Evaluation,
+    table: &'a Table,
+    /// Small table of this thread for positions with few empty squares; stays in the cache.
+    near: &'a Table,
+    limits: Limits<'a>,
+    nodes: u64,
+    /// Number of nodes at which limits are looked at next.
+    next_check: u64,
+    stopped: bool,
+    /// Fewest empty squares of positions that are folded by symmetry.
+    fold_from: u32,
+    /// Moves of all positions from the root to the current one.
+    moves: Vec<Move>,
+}
+
+impl<'a, K: Kernel> Search<'a, K> {
+    fn new(engine: &'a Engine, kernel: K, limits: &Limits<'a>) -> Search<'a, K> {
+        Search {
+            kernel,
+            shape: &engine.shape,
+            evaluation: &engine.evaluation,
+            table: &engine.table,
+            near: &engine.near,
+            limits: *limits,
+            nodes: 0,
+            next_check: 0,
+            stopped: false,
+            fold_from: (engine.shape.squares as u32).saturating_sub(FOLD_DISCS),
+            moves: Vec::with_capacity(1024),
+        }
+    }
+
+    /// Narrows the bounds of a score until they meet or leave `window`.
+    ///
+    /// Each null-window search proves one bound. The steps grow as long as all searches fail on
+    /// the same side.
+    fn narrow(&mut self, board: Board, window: (i32, i32), guess: Option<i32>) -> (i32, i32) {
+        let squares = self.shape.squares;
+        let empties = self.shape.empty(board).count_ones();
+        let (mut lower, mut upper) = (-squares, squares);
+        let mut target = guess.unwrap_or_else(|| self.guess(board));
+        let mut step = FIRST_STEP;
+        let mut low_side = None;
+        while lower < upper && lower < window.1 && upper > window.0 {
+            target = target.clamp(lower + 1, upper).clamp(window.0 + 1, window.1.max(window.0 + 1));
+            let score = self.search(board, target - 1, empties);
+            if self.stopped {
+                break;
+            }
+            let failed_low = score < target;
+            if low_side.is_some_and(|side| side != failed_low) {
+                step = (step / 2).max(1);
+            }
+            if failed_low {
+                upper = upper.min(score);
+                target = upper - step + 1;
+            } else {
+                lower = lower.max(score);
+                target = lower + step;
+            }
+            if low_side == Some(failed_low) {
+                step *= 2;
+            }
+            low_side = Some(failed_low);
+        }
+        (lower, upper)
+    }
+
+    /// Returns a cheap guess of the score.
+    fn guess(&self, board: Board) -> i32 {
+        self.evaluation.value(self.kernel, self.shape, board) / evaluation::DISC
+    }
+
+    /// Returns a score that proves whether the position is worth more than `alpha`.
+    #[inline(always)]
+    fn search(&mut self, board: Board, alpha: i32, empties: u32) -> i32 {
+        if empties > SHALLOW {
+            self.deep(board, alpha, empties)
+        } else if empties > 4 {
+            self.shallow(board, alpha, empties)
+        } else {
+            self.last(board, alpha, empties)
+        }
+    }
+
+    /// Returns a move that is worth at least `score`.
+    fn move_reaching(&mut self, board: Board, score: i32) -> Option<u32> {
+        let empties = self.shape.empty(board).count_ones();
+        let children = self.children(board);
+        let (last, others) = children.split_last()?;
+        let known = |&&(_, child): &&(u32, Board)| {
+            let child = self.folded(child, empties - 1);
+            let table = self.table_for(empties - 1);
+            let entry = table.get(child, table.index(child)).unwrap_or(Entry::UNKNOWN);
+            -entry.upper >= score
+        };
+        if let Some(&(square, _)) = children.iter().find(known) {
+            return Some(square);
+        }
+        for &(square, child) in others {
+            let reply = self.search(child, -score, empties - 1);
+            if self.stopped {
+                return None;
+            }
+            if -reply >= score {
+                return Some(square);
+            }
+        }
+        Some(last.0)
+    }
+
+    /// Returns the table that holds positions of so many empty squares.
+    #[inline(always)]
+    fn table_for(&self, empties: u32) -> &'a Table {
+        if empties > NEAR { self.table } else { self.near }
+    }
+
+    fn children(&self, board: Board) -> Vec<(u32, Board)> {
+        let moves = self.kernel.moves(board) & self.shape.board;
+        let squares = (0..64).filter(|square| moves >> square & 1 != 0);
+        squares.map(|square| (square, self.play(board, square))).collect()
+    }
+
+    fn variation(&mut self, board: Board) -> Vec<Option<u32>> {
+        let whole = (-self.shape.squares, self.shape.squares);
+        let (mut score, upper) = self.narrow(board, whole, None);
+        let (mut board, mut line) = (board, Vec::new());
+        if score < upper {
+            return line;
+        }
+        loop {
+            let best = self.move_reaching(board, score);
+            if self.stopped {
+                return line;
+            }
+            board = match best {
+                Some(square) => self.play(board, square),
+                None => board.swapped(),
+            };
+            if best.is_none() && self.children(board).is_empty() {
+                return line;
+            }
+            line.push(best);
+            score = -score;
+        }
+    }
+
+    fn replies(&mut self, board: Board) -> Vec<Reply> {
+        let whole = (-self.shape.squares, self.shape.squares);
+        let mut guess = None;
+        let mut replies = Vec::new();
+        for (square, child) in self.children(board) {
+            let (lower, upper) = self.narrow(child, whole, guess);
+            guess = Some((lower + upper) / 2);
+            replies.push(Reply { square, lower: -upper, upper: -lower });
+        }
+        replies
+    }
+
+    /// Returns the board after the mover places on a square, seen by the opponent.
+    #[inline(always)]
+    fn play(&self, board: Board, square: u32) -> Board {
+        let turned = self.kernel.flips(square, board);
+        Board { mover: board.opponent ^ turned, opponent: board.mover | turned | 1 << square }
+    }
+
+    /// Checks the limits every few thousand nodes.
+    #[inline(always)]
+    fn must_stop(&mut self) -> bool {
+        if self.nodes >= self.next_check {
+            self.check_limits();
+        }
+        self.stopped
+    }
+
+    #[cold]
+    fn check_limits(&mut self) {
+        let Limits { nodes, deadline, stop } = self.limits;
+        self.stopped |= nodes.is_some_and(|most| self.nodes >= most)
+            || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || stop.is_some_and(|stop| stop.load(Relaxed));
+        self.next_check = self.nodes + CHECK_EVERY;
+        if let Some(most) = nodes {
+            self.next_check = self.next_check.min(most);
+        }
+    }
+}
+
+/// Number of nodes between two looks at the limits.
+const CHECK_EVERY: u64 = 20_000;
+
+/// Most discs on a board that is folded by symmetry.
+const FOLD_DISCS: u32 = 12;
+
+/// Returns a position of a random game with the given number of empty squares.
+#[doc(hidden)]
+pub fn random_board(rows: usize, columns: usize, empties: u32, seed: &mut u64) -> Board {
+    let mut random = |count: usize| {
+        *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (*seed ^ *seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (((mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 33) as usize) % count
+    };
+    let shape = Shape::new(rows, columns, Empties::Uncounted);
+    let (r, c) = (rows / 2 - 1, columns / 2 - 1);
+    let bit = |r: usize, c: usize| 1u64 << (8 * r + c);
+    loop {
+        let mut board =
+            Board { mover: bit(r, c + 1) | bit(r + 1, c), opponent: bit(r, c) | bit(r + 1, c + 1) };
+        while shape.empty(board).count_ones() > empties {
+            let legal = |board| Scalar.moves(board) & shape.board;
+            if legal(board) == 0 {
+                board = board.swapped();
+                if legal(board) == 0 {
+                    break;
+                }
+                continue;
+            }
+            let mut moves = legal(board);
+            for _ in 0..random(moves.count_ones() as usize) {
+                moves &= moves - 1;
+            }
+            let square = moves.trailing_zeros();
+            let turned = Scalar.flips(square, board);
+            board = Board {
+                mover: board.opponent ^ turned,
+                opponent: board.mover | turned | 1 << square,
+            };
+        }
+        if shape.empty(board).count_ones() == empties {
+            return board;
+        }
+    }
+}
+
+/// Plays a move.
+#[doc(hidden)]
+pub fn play(board: Board, square: u32) -> Board {
+    let turned = Scalar.flips(square, board);
+    Board { mover: board.opponent ^ turned, opponent: board.mover | turned | 1 << square }
+}

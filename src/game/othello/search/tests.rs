@@ -1,0 +1,291 @@
+//! Tests against a naive mover and plain minimax.
+
+use super::kernel::{Kernel, Scalar};
+use super::*;
+
+const SHAPES: [(usize, usize); 6] = [(4, 4), (8, 8), (6, 6), (5, 7), (8, 4), (4, 8)];
+
+/// Naive rules: one step at a time on rows and columns.
+struct Naive {
+    rows: i32,
+    columns: i32,
+}
+
+impl Naive {
+    fn turned(&self, board: Board, square: i32) -> u64 {
+        let mut all = 0;
+        for (dr, dc) in (-1..2).flat_map(|dr| (-1..2).map(move |dc| (dr, dc))) {
+            let (mut r, mut c, mut run) = (square / 8 + dr, square % 8 + dc, 0);
+            while (0..self.rows).contains(&r) && (0..self.columns).contains(&c) {
+                let bit = 1u64 << (8 * r + c);
+                if board.mover & bit != 0 {
+                    all |= run;
+                }
+                if board.opponent & bit == 0 || (dr, dc) == (0, 0) {
+                    break;
+                }
+                run |= bit;
+                (r, c) = (r + dr, c + dc);
+            }
+        }
+        all
+    }
+
+    fn children(&self, board: Board) -> Vec<(u32, Board)> {
+        let squares = (0..self.rows).flat_map(|r| (0..self.columns).map(move |c| 8 * r + c));
+        let free = squares.filter(|&s| (board.mover | board.opponent) >> s & 1 == 0);
+        let moves = free.map(|s| (s, self.turned(board, s))).filter(|&(_, turned)| turned != 0);
+        moves
+            .map(|(s, turned)| {
+                let mover = board.opponent ^ turned;
+                (s as u32, Board { mover, opponent: board.mover | turned | 1 << s })
+            })
+            .collect()
+    }
+
+    fn score(&self, shape: &Shape, board: Board, alpha: i32, beta: i32) -> i32 {
+        let children = self.children(board);
+        if children.is_empty() {
+            let passed = board.swapped();
+            if self.children(passed).is_empty() {
+                return shape.final_score(board);
+            }
+            return -self.score(shape, passed, -beta, -alpha);
+        }
+        let mut best = -100;
+        for (_, child) in children {
+            best = best.max(-self.score(shape, child, -beta, -alpha.max(best)));
+            if best >= beta {
+                break;
+            }
+        }
+        best
+    }
+}
+
+fn naive((rows, columns): (usize, usize)) -> Naive {
+    Naive { rows: rows as i32, columns: columns as i32 }
+}
+
+fn engine((rows, columns): (usize, usize), empties: Empties, scalar: bool) -> Engine {
+    let mut engine = Engine::new(&Options { rows, columns, empties, memory: 1 << 20, threads: 1 });
+    engine.scalar = scalar;
+    engine
+}
+
+/// Returns positions of random games and, in every third, discs strewn at random.
+fn positions((rows, columns): (usize, usize), empties: u32, count: usize) -> Vec<Board> {
+    let mut seed = u64::from(empties) << 8 | (rows * columns) as u64;
+    let one = |i: usize| {
+        let played = random_board(rows, columns, empties, &mut seed);
+        let noise = seed.wrapping_mul(0xd6e8_feb8_6659_fd93) ^ seed >> 7;
+        if i % 3 != 2 {
+            return played;
+        }
+        let occupied = played.mover | played.opponent;
+        Board { mover: occupied & noise, opponent: occupied & !noise }
+    };
+    (0..count).map(one).collect()
+}
+
+/// Checks moves, flips and last flips of a kernel along random games.
+fn check_kernel<K: Kernel>(kernel: K) {
+    for size in SHAPES {
+        let (rules, shape) = (naive(size), Shape::new(size.0, size.1, Empties::Uncounted));
+        let squares = (size.0 * size.1) as u32;
+        for empties in 1..squares - 4 {
+            for board in positions(size, empties, 30) {
+                let children = rules.children(board);
+                let moves = children.iter().fold(0, |set, &(square, _)| set | 1u64 << square);
+                assert_eq!(kernel.moves(board) & shape.board, moves, "{size:?} {board:?}");
+                let mut rest = shape.empty(board);
+                while rest != 0 {
+                    let square = rest.trailing_zeros();
+                    rest &= rest - 1;
+                    let turned = rules.turned(board, square as i32);
+                    assert_eq!(kernel.flips(square, board), turned, "{board:?} {square}");
+                    if empties == 1 {
+                        let last = kernel.last_flips(square, board.mover, board.opponent);
+                        assert_eq!(last, turned.count_ones() as i32, "{board:?} {square}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn kernels_agree_with_the_naive_rules() {
+    check_kernel(Scalar);
+    #[cfg(target_arch = "x86_64")]
+    if let Some(kernel) = kernel::Vector::detect() {
+        check_kernel(kernel);
+    }
+}
+
+#[test]
+fn perft_of_the_start_position() {
+    fn perft(shape: &Shape, board: Board, depth: u32, passed: bool) -> u64 {
+        if depth == 0 {
+            return 1;
+        }
+        let mut moves = Scalar.moves(board) & shape.board;
+        if moves == 0 {
+            return if passed { 1 } else { perft(shape, board.swapped(), depth - 1, true) };
+        }
+        let mut sum = 0;
+        while moves != 0 {
+            sum += perft(shape, play(board, moves.trailing_zeros()), depth - 1, false);
+            moves &= moves - 1;
+        }
+        sum
+    }
+    let start = Board { mover: 1 << 28 | 1 << 35, opponent: 1 << 27 | 1 << 36 };
+    let shape = Shape::new(8, 8, Empties::Uncounted);
+    assert_eq!(perft(&shape, start, 8, false), 390_216);
+}
+
+#[test]
+fn scores_equal_minimax() {
+    for size in SHAPES {
+        let rules = naive(size);
+        for convention in [Empties::Uncounted, Empties::ToWinner] {
+            let mut engine = engine(size, convention, false);
+            let whole = (-engine.shape.squares, engine.shape.squares);
+            for empties in 0..=9 {
+                for board in positions(size, empties, if empties < 8 { 12 } else { 4 }) {
+                    let score = rules.score(&engine.shape, board, -100, 100);
+                    let found = engine.solve(&board, whole, &Limits::default());
+                    assert_eq!((found.lower, found.upper), (score, score), "{size:?} {board:?}");
+                    check_best(&rules, &engine.shape, board, &found);
+                    check_moves(&rules, &mut engine, board);
+                }
+            }
+        }
+    }
+}
+
+fn check_best(rules: &Naive, shape: &Shape, board: Board, found: &Found) {
+    let children = rules.children(board);
+    let best = found.best.and_then(|best| children.iter().find(|child| child.0 == best));
+    assert_eq!(best.is_none(), children.is_empty(), "{board:?}");
+    if let Some(&(_, child)) = best {
+        assert_eq!(-rules.score(shape, child, -100, 100), found.lower, "{board:?}");
+    }
+}
+
+fn check_moves(rules: &Naive, engine: &mut Engine, board: Board) {
+    let replies = engine.moves(&board, &Limits::default());
+    let children = rules.children(board);
+    assert_eq!(replies.len(), children.len());
+    for (reply, (square, child)) in replies.into_iter().zip(children) {
+        let score = -rules.score(&engine.shape, child, -100, 100);
+        assert_eq!(reply, Reply { square, lower: score, upper: score });
+    }
+}
+
+#[test]
+fn variations_lead_to_the_score() {
+    for size in SHAPES {
+        let mut engine = engine(size, Empties::Uncounted, false);
+        for board in positions(size, 10, 6) {
+            let found = engine.solve(&board, (-64, 64), &Limits::default());
+            let (mut end, mut sign) = (board, 1);
+            for step in engine.line(&board, &Limits::default()) {
+                end = step.map_or(end.swapped(), |square| play(end, square));
+                sign = -sign;
+            }
+            let moves = Scalar.moves(end) | Scalar.moves(end.swapped());
+            assert_eq!(moves & engine.shape.board, 0, "{board:?}");
+            assert_eq!(sign * engine.shape.final_score(end), found.lower, "{board:?}");
+        }
+    }
+}
+
+#[test]
+fn kernels_visit_the_same_nodes() {
+    for size in [(8, 8), (6, 6), (5, 7)] {
+        let mut engines = [true, false].map(|scalar| engine(size, Empties::ToWinner, scalar));
+        for board in positions(size, 13, 6) {
+            let found = engines.each_mut().map(|e| e.solve(&board, (-64, 64), &Limits::default()));
+            assert_eq!(found[0], found[1], "{board:?}");
+        }
+    }
+}
+
+#[test]
+fn limits_leave_proven_bounds() {
+    let mut whole = engine((8, 8), Empties::Uncounted, false);
+    for board in positions((8, 8), 14, 4) {
+        let score = whole.solve(&board, (-64, 64), &Limits::default()).lower;
+        for nodes in [1, 100, 1_000, 10_000] {
+            let mut fresh = engine((8, 8), Empties::Uncounted, false);
+            let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+            let found = fresh.solve(&board, (-64, 64), &limits);
+            assert!((found.lower..=found.upper).contains(&score), "{board:?} {found:?}");
+        }
+        let found = whole.solve(&board, (0, 1), &Limits::default());
+        assert!(if score > 0 { found.lower > 0 } else { found.upper <= 0 }, "{board:?}");
+    }
+}
+
+#[test]
+fn stable_discs_are_never_turned() {
+    for size in SHAPES {
+        let (rules, shape) = (naive(size), Shape::new(size.0, size.1, Empties::Uncounted));
+        for board in positions(size, 5, 40) {
+            check_stable(&rules, board, shape.stable(board.opponent, board.mover), true);
+            check_stable(&rules, board, shape.stable(board.mover, board.opponent), false);
+        }
+    }
+}
+
+/// Checks that all plays keep a set of discs, which the opponent holds if `of_opponent`.
+fn check_stable(rules: &Naive, board: Board, stable: u64, of_opponent: bool) {
+    let owner = if of_opponent { board.opponent } else { board.mover };
+    assert_eq!(stable & !owner, 0, "{board:?}");
+    let children = rules.children(board);
+    for &(_, child) in &children {
+        check_stable(rules, child, stable, !of_opponent);
+    }
+    if children.is_empty() && !rules.children(board.swapped()).is_empty() {
+        check_stable(rules, board.swapped(), stable, !of_opponent);
+    }
+}
+
+#[test]
+fn canonical_boards_are_images_of_each_other() {
+    for size in SHAPES {
+        let shape = Shape::new(size.0, size.1, Empties::Uncounted);
+        for board in positions(size, 9, 10) {
+            let smallest = shape.canonical(board);
+            assert_eq!(shape.canonical(smallest), smallest);
+            assert_eq!((smallest.mover | smallest.opponent) & !shape.board, 0);
+            let sizes = |b: Board| (b.mover.count_ones(), b.opponent.count_ones());
+            assert_eq!(sizes(smallest), sizes(board));
+            assert_eq!(naive(size).children(smallest).len(), naive(size).children(board).len());
+        }
+    }
+}
+
+/// Reads a board written row by row with the mover's mark.
+fn parse(text: &str, own: char) -> Board {
+    let set = |test: &dyn Fn(char) -> bool| {
+        text.chars().enumerate().filter(|&(_, c)| test(c)).fold(0, |set, (i, _)| set | 1 << i)
+    };
+    Board { mover: set(&|c| c == own), opponent: set(&|c| c != own && c != '-') }
+}
+
+#[test]
+fn ffo_40_and_41() {
+    let positions = [
+        ("O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X--------", 38, 8),
+        ("-OOOOO----OOOOX--OOOOOO-XXXXXOO--XXOOX--OOXOXX----OXXO---OOO--O-", 0, 31),
+    ];
+    for (text, score, best) in positions {
+        let mut engine = engine((8, 8), Empties::ToWinner, false);
+        engine.memory = 256 << 20;
+        let found = engine.solve(&parse(text, 'X'), (-64, 64), &Limits::default());
+        assert_eq!((found.lower, found.upper, found.best), (score, score, Some(best)));
+    }
+}
