@@ -46,6 +46,7 @@ pub fn measure_error(error: MeasureError) -> PyErr {
     match error {
         MeasureError::Policy { .. } => PolicyError::new_err(error.line()),
         MeasureError::Output(_) => PyOSError::new_err(error.to_string()),
+        MeasureError::Labels(what) => YomikiriError::new_err(what.line()),
         MeasureError::Damaged(_) | MeasureError::Table(_) => table_error(error.line()),
     }
 }

@@ -89,6 +89,20 @@ impl Game {
         self.of(vec![self.game.start()])
     }
 
+    /// Distinct positions of random games, and what they are in words.
+    fn sample(
+        &self,
+        py: Python<'_>,
+        count: usize,
+        empty_squares: Option<(u32, u32)>,
+        seed: u64,
+    ) -> PyResult<(Positions, String)> {
+        let (all, words) = py
+            .detach(|| yomikiri::evaluate::drawn(&self.game, empty_squares, count, seed))
+            .map_err(|wrong| value_error(wrong.line()))?;
+        Ok((self.of(all), words))
+    }
+
     /// Positions of texts: boards, OBF, SFEN, or transcripts from the start.
     fn parse(&self, py: Python<'_>, texts: Vec<String>) -> PyResult<Positions> {
         let start = self.game.start();

@@ -13,16 +13,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use yomikiri::any::{AnyGame, AnyPosition, AnyState};
 use yomikiri::evaluate::{
-    AccuracyReport, Comparison, Judged, Match, Metrics, Piece, Player, Request, Words, games_bytes,
-    measure, of_split, playable, unfolded_bytes,
+    AccuracyReport, Comparison, Judged, Labels, Match, Metrics, Piece, Player, Request, Searched,
+    Words, games_bytes, measure, of_split, playable, unfolded_bytes,
 };
 use yomikiri::game::encode::Encoding;
-use yomikiri::game::{Game as _, GameExt as _, Split};
+use yomikiri::game::{Empties, Game as _, GameExt as _, Split};
 use yomikiri::hint::{Hint as _, Hinted};
 use yomikiri::policy::{
     Amended, Amendment, Answers, Batch, Beside, Dense, Legal, Policy, PolicySpec, Steady,
     TrainedOn, TrainedSpec,
 };
+use yomikiri::progress::Progress;
 use yomikiri::render::{About, accuracy_text, comparison_text, html, match_text, summary};
 use yomikiri::render::{Compared, no_room};
 use yomikiri::solved::{Orienting, SolvedTable};
@@ -459,6 +460,77 @@ pub fn evaluate<'py>(
     report.seconds.clear();
     let checksum = table.table.table().manifest().checksum.clone();
     Ok(Report { report, checksum, mistakes })
+}
+
+/// Policies measured on positions whose values are found by search, or kept in the labels of a directory
+/// of tables.
+#[pyfunction]
+#[pyo3(signature = (positions, tables, policies, words, is_sample, mistakes, trained, progress))]
+#[allow(clippy::too_many_arguments)]
+pub fn evaluate_positions<'py>(
+    py: Python<'py>,
+    positions: &Positions,
+    tables: PathBuf,
+    policies: Vec<Given<'py>>,
+    words: String,
+    is_sample: bool,
+    mistakes: usize,
+    trained: Option<&str>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Report> {
+    let (game, all) = (positions.game.clone(), positions.all.clone());
+    let (held, trained) = (hold(&game, policies)?, self::trained(trained)?);
+    let mut report: AccuracyReport = run(py, progress, move |state, asks| {
+        let players = with_training(players(held, &game, &tables, &asks)?, trained)?;
+        let labels = labelled(&game, &all, &tables, state)?;
+        let searched = Searched::new(&all, &labels).map_err(measure_error)?;
+        // A callable may want the labels too.
+        drop(labels);
+        let words = (words, is_sample);
+        searched.report(&players, words, mistakes, None, state).map_err(measure_error)
+    })?;
+    report.seconds.clear();
+    Ok(Report { report, checksum: String::new(), mistakes })
+}
+
+/// The scores of positions, `(N,)`, and those of each action, `(N, actions)`, not a number where it is
+/// illegal: the mover's, found by search.
+#[pyfunction]
+#[pyo3(signature = (positions, tables, progress))]
+#[allow(clippy::type_complexity)]
+pub fn solve_positions<'py>(
+    py: Python<'py>,
+    positions: &Positions,
+    tables: PathBuf,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyArray1<f32>>, Bound<'py, PyArray2<f32>>)> {
+    let (game, all) = (positions.game.clone(), positions.all.clone());
+    let (count, width) = (all.len(), game.action_count());
+    let (scores, q) = run(py, progress, move |state, _| {
+        let labels = labelled(&game, &all, &tables, state)?;
+        let (mut scores, mut q) = (Vec::with_capacity(count), vec![f32::NAN; count * width]);
+        for (position, q) in all.iter().zip(q.chunks_exact_mut(width)) {
+            let moves = labels.moves(&position.state).map_err(measure_error)?.unwrap_or_default();
+            moves.iter().for_each(|(action, score)| q[usize::from(action.0)] = f32::from(score.0));
+            let best = moves.iter().map(|(_, score)| *score).max();
+            let score = best.unwrap_or_else(|| game.score(&position.state, Empties::Uncounted));
+            scores.push(f32::from(score.0));
+        }
+        Ok((scores, q))
+    })?;
+    Ok((scores.into_pyarray(py), q.into_pyarray(py).reshape([count, width])?))
+}
+
+fn labelled(
+    game: &AnyGame,
+    positions: &[AnyPosition],
+    tables: &std::path::Path,
+    progress: &dyn Progress,
+) -> PyResult<Labels> {
+    let labels = Labels::open(&tables.join("labels"), game, Empties::Uncounted);
+    let mut labels = labels.map_err(measure_error)?;
+    labels.find(positions, progress).map_err(measure_error)?;
+    Ok(labels)
 }
 
 /// Whether games between so many policies fit in memory; warns if not.

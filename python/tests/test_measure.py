@@ -304,3 +304,37 @@ def test_nothing_leaks(table, everything):
     before = resident()
     work(1000)
     assert resident() - before < 32 << 20
+
+
+def test_positions_are_searched_where_no_table_reaches(tmp_path):
+    game = ym.game("othello-8x8")
+    positions = game.sample(60, empty_squares=(5, 7), seed=3)
+    assert len(positions) == 60 and positions.notations == game.sample(60, empty_squares=(5, 7), seed=3).notations
+    score, q = positions.solve(tables=tmp_path)
+    assert (np.isnan(q) == ~positions.legal).all() and (np.nanmax(q, axis=1) == score).all()
+    asked = []
+
+    def best(planes, legal):
+        asked.append(len(planes))
+        found, _ = game.positions(planes).solve(tables=tmp_path)[::-1]
+        return {"scores": np.where(legal, np.nan_to_num(found, nan=-99), -99)}
+
+    report = ym.evaluate(positions, best, "random", tables=tmp_path)
+    assert report[0]["result_kept"] == 1 and report.json["table"]["judged_states"] == 60 and asked
+    intervals = report.json["policies"][1]["intervals"]["result_kept"]
+    assert intervals["lower"] < report[1]["result_kept"] < intervals["upper"]
+    given = ym.evaluate(game.positions(positions.notations), "random", tables=tmp_path)
+    assert "intervals" not in given.json["policies"][0] and given[0]["result_kept"] == report[1]["result_kept"]
+    with pytest.raises(ValueError, match="are for tables"):
+        ym.evaluate(positions, "random", canonical=True)
+    with pytest.raises(ValueError, match="no empty squares"):
+        ym.game("minishogi").sample(5)
+
+
+def test_values_by_search_are_those_of_the_table(tmp_path, table):
+    positions = ym.game("othello-4x4").sample(200, empty_squares=(2, 8))
+    score, q = positions.solve(tables=tmp_path)
+    values = table.lookup(positions)
+    assert (values.score == score).all()
+    legal = positions.legal
+    assert (np.isnan(q) == ~legal).all() and (q[legal] == values.column("q_score")[legal]).all()

@@ -20,7 +20,7 @@ import numpy as np
 from . import _core
 from ._arrays import numbers, numpy_of
 from ._games import Positions, style_board
-from ._tables import Table, _Told
+from ._tables import Table, _directory, _Told
 
 
 class _Asked:
@@ -176,7 +176,7 @@ def _evaluating(given):
 
 
 def evaluate(
-    table: Table,
+    table: Table | Positions,
     *policies,
     names: list[str] | None = None,
     layout: str = "nchw",
@@ -187,9 +187,12 @@ def evaluate(
     games: bool = True,
     mistakes: int = 10,
     move: str = "sample",
+    tables=None,
     progress: bool | None = None,
 ) -> Report:
-    """Measures policies in every position of a table whose value and moves are proven; nothing is sampled.
+    """Measures policies in every position of a table whose value and moves are proven; nothing is sampled. With
+    `Positions` in place of a table (``ym.game("othello-8x8").sample(1000)``) the exact values of these are found by search,
+    and kept in ``tables/labels``; of a sample there are confidence intervals.
 
     A policy is a name as ``solver report --policy`` takes it (``random``, ``greedy``, ``alphabeta:4``,
     ``mcts:100``, ``learned:NAME``, ``onnx:FILE``, ``perfect``…) or a callable ``policy(planes)`` or
@@ -223,6 +226,13 @@ def evaluate(
     if len(names) != len(policies):
         raise ValueError(f"{len(names)} names are not one for each of {len(policies)} policies")
     given = _given(policies, names, layout, planes, move)
+    if isinstance(table, Positions):
+        if split is not None or canonical:
+            raise ValueError("split and canonical are for tables: positions are measured as they are")
+        words = table._drawn or f"{len(table)} that were given"
+        with _Told(progress) as tell, _evaluating(given):
+            return Report(_core.evaluate_positions(
+                table._core, _directory(tables), given, words, table._drawn is not None, mistakes, trained, tell))
     with _Told(progress) as tell, _evaluating(given):
         return Report(_core.evaluate(table._core, given, canonical, games, mistakes, split, trained, tell))
 

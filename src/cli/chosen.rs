@@ -83,7 +83,10 @@ impl ChosenArgs {
     /// The positions that are to be searched; `None` where a table answers.
     pub fn to_search(&self, game: &AnyGame, is_named: bool) -> anyhow::Result<Option<ToSearch>> {
         if self.sample.is_some() || self.empty_squares.is_some() || self.seed.is_some() {
-            return self.draw(game).map(Some);
+            let (count, seed) = (self.sample.unwrap_or(1000), self.seed.unwrap_or(0));
+            let (positions, words) = drawn(game, self.empty_squares, count, seed)
+                .map_err(|wrong| wrong.map(|what| format!("--sample: {what}")))?;
+            return Ok(Some(ToSearch { positions, words, is_sample: true }));
         }
         let Some(file) = &self.positions else { return Ok(None) };
         if is_named || game.facts().is_small {
@@ -102,31 +105,6 @@ impl ChosenArgs {
         }
         let words = format!("those of {}", file.display());
         Ok(Some(ToSearch { positions, words, is_sample: false }))
-    }
-
-    fn draw(&self, game: &AnyGame) -> anyhow::Result<ToSearch> {
-        let (rows, columns) = game.facts().shape;
-        let squares = (rows * columns) as u32;
-        if game.layers().is_none_or(|layers| layers.unit() != "discs") || squares == 0 {
-            let what =
-                format!("--sample means nothing for {}: it has no empty squares", game.name());
-            bail!(Hinted::new(what, "name a table"));
-        }
-        let most = squares - game.layer(&game.start().state) - 1;
-        let (from, to) = self.empty_squares.unwrap_or((8.min(most), 12.min(most)));
-        if to > most {
-            bail!(Hinted::new(
-                format!("--empty-squares {from}..{to}: the start has no more than that"),
-                "give numbers such as 8..12",
-            ));
-        }
-        let (count, seed) = (self.sample.unwrap_or(1000), self.seed.unwrap_or(0));
-        let positions = drawn(game, squares - to..=squares - from, count, seed);
-        if positions.is_empty() {
-            bail!(Hinted::new("no position was drawn".to_string(), "give more --empty-squares"));
-        }
-        let words = format!("from random games, {from} to {to} squares empty, seed {seed}");
-        Ok(ToSearch { positions, words, is_sample: true })
     }
 
     /// The positions that are chosen; `None` for all.

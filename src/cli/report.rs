@@ -246,6 +246,7 @@ fn measure_by_search(
     let mut found = Labels::open(&context.store.root().join("labels"), game, Empties::Uncounted)?;
     found.find(&to_search.positions, &context.bars)?;
     let searched = Searched::new(&to_search.positions, &found)?;
+    drop(found);
     let names: Vec<String> = players.iter().map(Player::name).collect();
     let dividers: Vec<_> = players.iter().map(|player| player.divider(game)).collect();
     let mut files = args.files()?;

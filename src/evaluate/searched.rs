@@ -17,6 +17,7 @@ use super::report::{AccuracyReport, TableFacts, Words};
 use super::source::{Case, Piece, Source, Truth};
 use crate::any::{AnyGame, AnyPosition};
 use crate::game::{Empties, Game, GameExt, mix};
+use crate::hint::Hinted;
 use crate::policy::Answers;
 use crate::progress::Progress;
 use crate::solve::Value;
@@ -63,9 +64,37 @@ impl Interval {
     }
 }
 
-/// Draws distinct positions from games of random moves, each stopped at a layer drawn from `layers`, in
-/// a fixed order for a seed. There are fewer than `count` where 20 games for each do not find as many.
+/// Draws distinct positions from games of random moves, each stopped at a number of empty squares drawn
+/// from a range (8 to 12 by default), in a fixed order for a seed. Returns them and what they are in
+/// words. There are fewer than `count` where 20 games for each do not find as many.
+///
+/// Fails for games without empty squares, and for a range that is not below the start's.
 pub fn drawn(
+    game: &AnyGame,
+    range: Option<(u32, u32)>,
+    count: usize,
+    seed: u64,
+) -> Result<(Vec<AnyPosition>, String), Hinted> {
+    let (rows, columns) = game.shape();
+    let squares = (rows * columns) as u32;
+    if game.layers().is_none_or(|layers| layers.unit() != "discs") || squares == 0 {
+        let what = format!("positions of {} cannot be drawn: it has no empty squares", game.name());
+        return Err(Hinted::new(what, "name a table, or give positions"));
+    }
+    let most = squares - game.layer(&game.start().state) - 1;
+    let (from, to) = range.unwrap_or((8.min(most), 12.min(most)));
+    if from > to || to > most {
+        let what = format!("{from} to {to} empty squares: the start has {}", most + 1);
+        return Err(Hinted::new(what, "give two numbers below that, the smaller first"));
+    }
+    let found = at_layers(game, squares - to..=squares - from, count, seed);
+    if found.is_empty() {
+        return Err(Hinted::new("no position was drawn", "give more empty squares"));
+    }
+    Ok((found, format!("from random games, {from} to {to} squares empty, seed {seed}")))
+}
+
+fn at_layers(
     game: &AnyGame,
     layers: RangeInclusive<u32>,
     count: usize,

@@ -71,7 +71,7 @@ fn what_cannot_be_solved_is_refused() {
             "--empties means nothing for minishogi",
         ),
         (&["report", "--size", "4", "--sample", "5", "--canonical"], "--canonical needs a table"),
-        (&["report", "--size", "8", "--empty-squares", "60..70"], "the start has no more"),
+        (&["report", "--size", "8", "--empty-squares", "60..70"], "the start has 60"),
         (&["report", "--game", "minishogi", "--sample", "5"], "it has no empty squares"),
     ] {
         let run = tables.run(words);
